@@ -5,10 +5,10 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndp_account::{Error, LossReport};
-use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_benches::once;
 use ndp_graph::{GossipMatrix, generators, random};
+use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

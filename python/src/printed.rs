@@ -5,16 +5,16 @@ use crate::grades::Number;
 use crate::graph::{Graph, Matrix};
 use crate::question::noise;
 use crate::worker::run;
-use ndp_algos::gossip::printed::{self as gossip, Powers};
 use ndp_algos::gossip::random_graph::RandomGraph;
-use ndp_algos::sgd::privacy::printed as sgd;
 use ndp_algos::walk::graph::LocalLoss;
-use ndp_algos::walk::graph::printed::{self as walk, VisitSum};
 use ndp_dp::iteration::NoisyStep;
-use ndp_dp::printed::{self, Theorem3};
 use ndp_dp::{Delta, Order, Sensitivity, Sigma};
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::{Spectrum, walk_sums};
+use ndp_printed::gossip::{self as gossip, Powers};
+use ndp_printed::network::{self, Theorem3};
+use ndp_printed::training as sgd;
+use ndp_printed::walk::{self as walk, VisitSum};
 use pyo3::prelude::*;
 
 fn powers(from_one: bool) -> Powers {
@@ -228,7 +228,7 @@ pub(crate) fn muffliato_corollary4(degree: usize, order: f64, epsilon: f64) -> R
 /// Printed(7.4379, 'count')
 #[pyfunction]
 pub(crate) fn network_contributions(steps: f64, users: f64, delta: f64) -> Result<Number, Fault> {
-    Ok(Number::new(printed::contributions(steps, users, Delta::new(delta)?)?, "count"))
+    Ok(Number::new(network::contributions(steps, users, Delta::new(delta)?)?, "count"))
 }
 
 /// Theorem 3 of the network paper: the epsilon of a sum that a token collects on the complete graph.
@@ -314,7 +314,7 @@ pub(crate) fn network_theorem6(
     c: Option<f64>,
 ) -> Result<Number, Fault> {
     let walk = theorem3(users, steps, epsilon, delta_prime, delta_hat, c)?;
-    Ok(Number::new(printed::theorem6(walk, Delta::new(delta)?)?, "epsilon"))
+    Ok(Number::new(network::theorem6(walk, Delta::new(delta)?)?, "epsilon"))
 }
 
 /// Lemma 1 of the network paper: the Rényi loss of a user of private descent by a walk.
@@ -343,7 +343,7 @@ pub(crate) fn network_lemma1(
     users: f64,
 ) -> Result<Number, Fault> {
     let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
-    let loss = printed::lemma1_rdp(Order::new(order)?, contributions, &step, users)?;
+    let loss = network::lemma1_rdp(Order::new(order)?, contributions, &step, users)?;
     Ok(Number::new(loss, "Rényi loss").with("order", order))
 }
 
@@ -371,7 +371,7 @@ pub(crate) fn network_theorem4(
     delta: f64,
     delta_hat: f64,
 ) -> Result<Number, Fault> {
-    let found = printed::theorem4(users, steps, epsilon, (Delta::new(delta)?, Delta::new(delta_hat)?))?;
+    let found = network::theorem4(users, steps, epsilon, (Delta::new(delta)?, Delta::new(delta_hat)?))?;
     let theorem = *found.value();
     let number = Number::new(found.map(|theorem| theorem.epsilon), "epsilon");
     Ok(number.with("contributions", theorem.contributions).with("preconditions", theorem.preconditions_hold))

@@ -235,21 +235,8 @@
 //!
 //! # 10. Printed formulas
 //!
-//! Modules named `printed` hold the formulas of the papers as they stand, to redraw figures. Several are false, and their type keeps
-//! them from being taken for guarantees:
-//!
-//! ```
-//! use ndp_algos::gossip::printed::{Powers, theorem1_towards};
-//! use ndp_account::LinearProtocol;
-//! use ndp_algos::gossip::SynchronousGossip;
-//! use ndp_graph::{GossipMatrix, generators::path_graph};
-//! let matrix = GossipMatrix::metropolis(&path_graph(3)?);
-//! let printed = theorem1_towards((&matrix, 2), &[2], Powers::FromZero)?;
-//! let truth = SynchronousGossip::new(matrix, 2).coalition_loss(&[2])?;
-//! assert!((printed.value().unit[0] - 1.0 / 3.0).abs() < 1e-12); // the theorem says a third
-//! assert!((truth.unit(0)?.value().get() - 1.0).abs() < 1e-9); // and all is lost
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! No formula that may be false is here: those of the papers as they stand, to redraw figures, are in `ndp-printed`. Several are false,
+//! and their type keeps them from being taken for guarantees.
 //!
 //! # What is where
 //!
@@ -276,6 +263,8 @@
 mod baselines;
 pub mod error;
 pub mod gossip;
+#[doc(hidden)]
+pub mod parts;
 pub mod registry;
 pub mod sgd;
 pub mod walk;

@@ -124,17 +124,14 @@ pub enum Error {
 }
 
 /// Refuses a parameter that does not meet its condition, which must be written so that NaN fails it.
-pub(crate) fn ensure(
-    met: bool,
-    name: &'static str,
-    condition: &'static str,
-    value: f64,
-) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn ensure(met: bool, name: &'static str, condition: &'static str, value: f64) -> Result<(), Error> {
     if met { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
 }
 
 /// Refuses a parameter that is not positive and finite.
-pub(crate) fn ensure_positive(name: &'static str, value: f64) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn ensure_positive(name: &'static str, value: f64) -> Result<(), Error> {
     ensure(0.0 < value && value.is_finite(), name, "be positive and finite", value)
 }
 

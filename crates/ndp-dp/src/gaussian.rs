@@ -176,7 +176,8 @@ pub(crate) fn check_mu(mu: f64) -> Result<(), Error> {
     if 0.0 <= mu { Ok(()) } else { Err(Error::InvalidMu(mu)) }
 }
 
-pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn check_epsilon(epsilon: f64) -> Result<(), Error> {
     if 0.0 <= epsilon && epsilon.is_finite() { Ok(()) } else { Err(Error::InvalidEpsilon(epsilon)) }
 }
 

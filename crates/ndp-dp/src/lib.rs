@@ -136,8 +136,7 @@
 //!
 //! # 6. Printed formulas
 //!
-//! [`printed`] and [`federated::printed`] hold formulas of the papers exactly as printed, to redraw their figures. Several are
-//! false; their documentation says which, with a counterexample.
+//! No formula that may be false is here: those of the papers as they stand, to redraw their figures, are in `ndp-printed`.
 //!
 //! # Conventions
 //!
@@ -176,18 +175,21 @@ pub mod iteration;
 pub mod laplace;
 pub mod ledger;
 pub mod loss_law;
-mod lossless;
+#[doc(hidden)]
+pub mod lossless;
 pub mod mixture;
 mod neighbors;
 pub mod odometer;
 pub mod pairwise;
-pub mod printed;
+#[doc(hidden)]
+pub mod parts;
 pub mod profile;
 pub mod quantities;
 pub mod randomized_response;
 pub mod rdp;
 pub mod recorded;
-mod search;
+#[doc(hidden)]
+pub mod search;
 pub mod shuffling;
 pub mod subsampling;
 pub mod tails;

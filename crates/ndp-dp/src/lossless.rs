@@ -16,7 +16,7 @@ use std::any::Any;
 ///
 /// # Errors
 /// For NaN, and those of the serialiser.
-pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_nan() {
         Err(S::Error::custom("NaN is no number to write"))
     } else if value.is_infinite() && serializer.is_human_readable() {
@@ -30,7 +30,7 @@ pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::
 ///
 /// # Errors
 /// For anything but a number, `inf` and `-inf`, NaN included.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let value = if deserializer.is_human_readable() {
         deserializer.deserialize_any(Float)?
     } else {
@@ -40,7 +40,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 }
 
 /// Lists of floats, each written as [`serialize`] does.
-pub(crate) mod list {
+pub mod list {
     use super::Number;
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -48,7 +48,7 @@ pub(crate) mod list {
     ///
     /// # Errors
     /// As [`super::serialize`].
-    pub(crate) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(values.iter().map(|&value| Number(value)))
     }
 
@@ -56,7 +56,7 @@ pub(crate) mod list {
     ///
     /// # Errors
     /// As [`super::deserialize`].
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<Number>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
     }
 }
@@ -225,7 +225,7 @@ macro_rules! checked_fields {
 }
 pub(crate) use checked_fields;
 
-pub(crate) fn display(value: f64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+pub fn display(value: f64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     if f.precision().is_some() {
         return std::fmt::Display::fmt(&value, f);
     }
@@ -234,7 +234,7 @@ pub(crate) fn display(value: f64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::
     f.pad(text.strip_suffix(".0").unwrap_or(&text))
 }
 
-pub(crate) fn parse(text: &str) -> Result<f64, crate::Error> {
+pub fn parse(text: &str) -> Result<f64, crate::Error> {
     text.trim().parse().map_err(|_| crate::Error::NotANumber(text.to_owned()))
 }
 

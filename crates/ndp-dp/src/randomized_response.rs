@@ -178,7 +178,8 @@ pub(crate) fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
     Ok(epsilon.high().max(0.0))
 }
 
-pub(crate) fn check_labels(labels: u32) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn check_labels(labels: u32) -> Result<(), Error> {
     ensure(labels >= 2, "the number of labels", "be at least 2", f64::from(labels))
 }
 

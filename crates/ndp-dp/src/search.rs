@@ -6,7 +6,7 @@
 
 /// The smallest `x` in `[low, high]` with `holds(x)`, for a predicate that stays true once true;
 /// `None` when it fails at `high`. Both ends nonnegative.
-pub(crate) fn smallest(low: f64, high: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
+pub fn smallest(low: f64, high: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
     if !holds(high) {
         return None;
     }
@@ -23,7 +23,7 @@ pub(crate) fn smallest(low: f64, high: f64, mut holds: impl FnMut(f64) -> bool) 
 
 /// The largest `x` in `[low, high]` with `holds(x)`, for a predicate that stays false once false;
 /// `None` when it fails at `low`. Both ends nonnegative.
-pub(crate) fn largest(low: f64, high: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
+pub fn largest(low: f64, high: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
     if !holds(low) {
         return None;
     }

@@ -6,8 +6,7 @@ use ndp_dp::subsampling::PoissonGaussian;
 use ndp_dp::{
     ApproxDp, Delta, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Grade, Guarantee, Laplace,
     NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant, Recorded,
-    Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture, printed,
-    shuffling,
+    Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture, shuffling,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -87,7 +86,6 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     let parameters =
         FederatedParameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
     through(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?);
-    through(printed::spotted(3.0, 100.0, 1.0, Delta::new(1e-6)?)?.into_value());
     refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);
     refused::<WalkDescent>(&[
         r#"{"run":{"steps":0,"users":9,"colluders":1,"last_iterate":"withheld","first_holder":"uniform"},"step":{"lipschitz":1.0,"sigma":10.0},"longest":9}"#,

@@ -144,7 +144,7 @@ mechanism! {
         /// -------
         /// Printed
         fn printed_delta(&self, epsilon: f64) -> Result<Number, Fault> {
-            let printed = federated::printed::figure_delta(&self.inner, epsilon)?;
+            let printed = ndp_printed::contraction::figure_delta(&self.inner, epsilon)?;
             Ok(Number::new(printed, "delta").with("epsilon", epsilon))
         }
 

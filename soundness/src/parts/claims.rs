@@ -6,13 +6,13 @@ use crate::draw::numbers::pick;
 use crate::oracle::walk::profile;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::walk::graph::LocalLoss;
-use ndp_algos::walk::graph::printed::{self as on_graph, VisitSum};
-use ndp_algos::walk::ring::printed as on_ring;
-use ndp_dp::federated::printed::figure_delta;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::iteration::NoisyStep;
-use ndp_dp::printed;
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
+use ndp_printed::contraction::figure_delta;
+use ndp_printed::network;
+use ndp_printed::ring as on_ring;
+use ndp_printed::walk::{self as on_graph, VisitSum};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -121,11 +121,10 @@ fn ring_noises(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         since += 1;
     }
     let printed = on_ring::theorem1(n, rounds, 1.0).ok()?.into_value();
-    let call =
-        format!("ndp_algos::walk::ring::printed::theorem1({n}, {rounds}, 1.0)?.value().noise_count as f64");
+    let call = format!("ndp_printed::ring::theorem1({n}, {rounds}, 1.0)?.value().noise_count as f64");
     let size = [n as u64, rounds as u64, 0];
     compare(outcome, RING_NOISES, size, (printed.noise_count as f64, call), noises as f64);
-    let call = format!("ndp_algos::walk::ring::printed::theorem1({n}, {rounds}, 1.0)?.value().share");
+    let call = format!("ndp_printed::ring::theorem1({n}, {rounds}, 1.0)?.value().share");
     compare(outcome, RING_SHARE, [n as u64, 0, 0], (printed.share, call), 1.0 / ((n - 1) as f64).sqrt());
     Some(())
 }
@@ -158,7 +157,7 @@ fn debiased(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
             "// The expected count, as the estimate is linear in it.\n\
              let (held, n, labels, gamma) = ({held}.0, {n}.0, {labels}.0, {gamma:?});\n\
              let mean = held * (1.0 - gamma) + n * gamma / labels;\n\
-             let at = |count| Ok::<_, ndp_account::Error>(*ndp_algos::walk::ring::printed::debiased(count, {labels}, gamma)?.value());\n\
+             let at = |count| Ok::<_, ndp_account::Error>(*ndp_printed::ring::debiased(count, {labels}, gamma)?.value());\n\
              assert!((at(0)? + mean * (at(1)? - at(0)?) - held).abs() > 1e-9);"
         );
         Case { size, code: "" }.violation(DEBIASED, what, &test)
@@ -184,13 +183,13 @@ fn contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let steps = rng.random_range(1..=2 * n);
     let allowed = delta(rng)?;
     let (users, length) = (f64::from(n), f64::from(steps));
-    let count = *printed::contributions(length, users, allowed).ok()?.value();
+    let count = *network::contributions(length, users, allowed).ok()?.value();
     let truth = more_than(count, steps, 1.0 / users);
     outcome.claim(truth <= allowed.get() * (1.0 + 1e-9), || {
         let size = [n.into(), steps.into(), 0];
         let what = format!("n {n}, T {steps}, at most {count} but with {allowed:?}: true {truth:e}");
         let test = format!(
-            "let count = *ndp_dp::printed::contributions({length:?}, {users:?}, ndp_dp::Delta::new({:?})?)?.value();\n\
+            "let count = *ndp_printed::network::contributions({length:?}, {users:?}, ndp_dp::Delta::new({:?})?)?.value();\n\
              // More contributions than that have probability {truth:e}.\nassert!(count < {:?});",
             allowed.get(),
             count.floor() + 1.0
@@ -256,7 +255,7 @@ fn lemma_1(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let order = Order::new(alpha).ok()?;
     let users = f64::from(n);
     // Above its limit the lemma claims nothing.
-    let Ok(claimed) = printed::lemma1_rdp(order, 1.0, &step, users) else { return Some(()) };
+    let Ok(claimed) = network::lemma1_rdp(order, 1.0, &step, users) else { return Some(()) };
     let value = claimed.into_value();
     let theta = (alpha - 1.0) * alpha * 4.0 / (2.0 * sigma * sigma);
     let (mut mass, mut excess) = (1.0 / users, 0.0);
@@ -265,7 +264,7 @@ fn lemma_1(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         mass *= 1.0 - 1.0 / users;
     }
     let call = format!(
-        "*ndp_dp::printed::lemma1_rdp(ndp_dp::Order::new({alpha:?})?, 1.0, \
+        "*ndp_printed::network::lemma1_rdp(ndp_dp::Order::new({alpha:?})?, 1.0, \
          &ndp_dp::iteration::NoisyStep::new(1.0, ndp_dp::Sigma::new({sigma:?})?)?, {users:?})?.value()"
     );
     compare(outcome, LEMMA_1, [n.into(), 0, 0], (value, call), excess.ln_1p() / (alpha - 1.0));
@@ -277,7 +276,7 @@ fn theorem_4(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = pick(rng, &[2.0_f64, 5.0, 20.0, 100.0]);
     let steps = n * pick(rng, &[1.0, 10.0, 1e3, 1e5]);
     let (epsilon, allowed) = (pick(rng, &[0.1, 0.5, 0.9]), delta(rng)?);
-    let closed = printed::theorem4(n, steps, epsilon, (allowed, allowed)).ok()?.into_value();
+    let closed = network::theorem4(n, steps, epsilon, (allowed, allowed)).ok()?.into_value();
     let log = -allowed.get().ln();
     let sigma = (8.0 * (1.25 / allowed.get()).ln()).sqrt() / epsilon;
     let limit = 0.5 * (1.0 + (1.0 + 2.0 * sigma * sigma).sqrt());
@@ -289,7 +288,7 @@ fn theorem_4(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     // The grid of orders is that fine.
     let truth = best * (1.0 - 1e-3);
     let call = format!(
-        "ndp_dp::printed::theorem4({n:?}, {steps:?}, {epsilon:?}, (ndp_dp::Delta::new({0:?})?, ndp_dp::Delta::new({0:?})?))?.value().epsilon",
+        "ndp_printed::network::theorem4({n:?}, {steps:?}, {epsilon:?}, (ndp_dp::Delta::new({0:?})?, ndp_dp::Delta::new({0:?})?))?.value().epsilon",
         allowed.get()
     );
     compare(outcome, THEOREM_4, [n as u64, steps as u64, 0], (closed.epsilon, call), truth);
@@ -303,7 +302,7 @@ fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let times = rng.random_range(1..=20_u32);
     let allowed = delta(rng)?;
     let users = f64::from(n);
-    let count = printed::spotted(times.into(), users, 0.1, allowed).ok()?.into_value().count;
+    let count = network::spotted(times.into(), users, 0.1, allowed).ok()?.into_value().count;
     let truth = more_than(count.floor(), times, 1.0 / users);
     outcome.claim(truth <= allowed.get() * (1.0 + 1e-9), || {
         let what = format!(
@@ -311,7 +310,7 @@ fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
             allowed.get()
         );
         let test = format!(
-            "let spotted = ndp_dp::printed::spotted({times}.0, {users:?}, 0.1, ndp_dp::Delta::new({:?})?)?;\n\
+            "let spotted = ndp_printed::network::spotted({times}.0, {users:?}, 0.1, ndp_dp::Delta::new({:?})?)?;\n\
              // More than that have probability {truth:e}.\nassert!(spotted.value().count < {:?});",
             allowed.get(),
             count.floor() + 1.0
@@ -322,7 +321,7 @@ fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
 }
 
 /// In the code of a counterexample.
-const SUM: &str = "ndp_algos::walk::graph::printed::VisitSum";
+const SUM: &str = "ndp_printed::walk::VisitSum";
 
 /// The noise that the theorems about walks ask for, `σ² ≥ 2α(α − 1)`.
 fn local(rng: &mut ChaCha8Rng) -> Option<(f64, f64, LocalLoss)> {
@@ -388,7 +387,7 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let size = [n as u64, steps as u64, 0];
     let code = local_code(alpha, noise);
     let call = |sum: VisitSum| {
-        format!("*ndp_algos::walk::graph::printed::user_level({SUM}::{sum:?}, {n}, {steps}, {code})?.value()")
+        format!("*ndp_printed::walk::user_level({SUM}::{sum:?}, {n}, {steps}, {code})?.value()")
     };
     compare(outcome, USER_LEVEL, size, (value, call(VisitSum::Powers(sum))), truth);
     // The entry of the log matrix is what remains of the sum beyond the uniform law.
@@ -418,7 +417,7 @@ fn star(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let (visits, steps) = (VisitSum::HubAndLeaf { kappa }, 20 * n);
     let value = *on_graph::single_contribution(visits, n, steps, local).ok()?.value();
     let call = format!(
-        "*ndp_algos::walk::graph::printed::single_contribution({SUM}::{visits:?}, {n}, {steps}, {})?.value()",
+        "*ndp_printed::walk::single_contribution({SUM}::{visits:?}, {n}, {steps}, {})?.value()",
         local_code(alpha, noise)
     );
     compare(outcome, STAR, [n as u64, 0, 0], (value, call), excess.ln_1p() / (alpha - 1.0));
@@ -440,7 +439,7 @@ fn ring(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let visits = VisitSum::Ring { u, v };
     let value = *on_graph::single_contribution(visits, n, steps, local).ok()?.value();
     let call = format!(
-        "*ndp_algos::walk::graph::printed::single_contribution({SUM}::{visits:?}, {n}, {steps}, {})?.value()",
+        "*ndp_printed::walk::single_contribution({SUM}::{visits:?}, {n}, {steps}, {})?.value()",
         local_code(alpha, noise)
     );
     let truth = *on_graph::single_contribution(VisitSum::Powers(sum), n, steps, local).ok()?.value();
@@ -464,7 +463,7 @@ fn larger_batch(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     };
     let call = |batch| {
         format!(
-            "*ndp_dp::federated::printed::figure_delta(&ndp_dp::federated::FederatedDescent::new(\
+            "*ndp_printed::contraction::figure_delta(&ndp_dp::federated::FederatedDescent::new(\
              ndp_dp::federated::FederatedParameters {{ users: {users}, batch: {batch}, lipschitz: 1.0, radius: {radius:?}, \
              step: {step:?}, sigma: {sigma:?} }}, ndp_dp::federated::ContractionFactor::new(1.0)?)?, {epsilon:?})?.value()"
         )

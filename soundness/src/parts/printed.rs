@@ -8,9 +8,9 @@ use crate::oracle::linear::{Linear, Loss};
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_account::Error;
-use ndp_algos::gossip::printed::{self, Powers, corollary1_towards, corollary4_variance, theorem1_towards};
 use ndp_dp::{ObserverLoss, Order, Printed};
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
+use ndp_printed::gossip::{Powers, corollary1_towards, corollary4_variance, theorem1_towards};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
@@ -61,7 +61,7 @@ impl Part for PrintedGossip {
                 let call = format!("corollary1_towards(&matrix, &[{}], {rounds})", members[0]);
                 refute(&mut outcome, COROLLARY_1, &case, &known, &printed, &call);
                 let unknown = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, false);
-                let printed = printed::theorem1_towards((&matrix, rounds), &[members[0]], Powers::FromZero);
+                let printed = theorem1_towards((&matrix, rounds), &[members[0]], Powers::FromZero);
                 let call =
                     format!("theorem1_towards((&matrix, {rounds}), &[{}], Powers::FromZero)", members[0]);
                 refute(&mut outcome, THEOREM_1_UNKNOWN, &case, &unknown, &printed, &call);
@@ -98,7 +98,7 @@ fn refute(
         let holds = exact.compare(printed) != Ordering::Greater || printed >= near * (1.0 - 1e-9);
         outcome.claim(holds, || {
             let assertion = format!(
-                "use ndp_algos::gossip::printed::*;\nlet printed = {call}?;\n\
+                "use ndp_printed::gossip::*;\nlet printed = {call}?;\n\
                  assert!(printed.value().unit[{u}] < {:?});",
                 exact.below()
             );
@@ -157,7 +157,7 @@ fn corollary_4(
     outcome.claim(degree == 0 || mean <= 1.0 + 1e-9, || {
         let what = format!("coalition {members:?}, {rounds} rounds: allowed 1, true mean {mean}");
         let assertion = format!(
-            "let printed = ndp_algos::gossip::printed::corollary4_variance({degree}, ndp_dp::Order::new(2.0)?, 1.0)?;\n\
+            "let printed = ndp_printed::gossip::corollary4_variance({degree}, ndp_dp::Order::new(2.0)?, 1.0)?;\n\
              // The mean unit loss of coalition {members:?} after {rounds} rounds, in nats.\n\
              assert!({unit:?} / printed.value() > 1.0);"
         );

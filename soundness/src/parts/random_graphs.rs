@@ -5,10 +5,10 @@ use crate::draw::numbers::pick;
 use crate::oracle::gossip;
 use crate::oracle::linear::Loss;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::gossip::printed;
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::{Order, Sensitivity, Sigma};
 use ndp_graph::Graph;
+use ndp_printed::gossip::theorem4;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -76,7 +76,7 @@ impl Part for RandomGraphs {
         let truth = f64::ln_1p(sum / count) / excess;
         let setting = RandomGraph { nodes: n, observers, degree, rounds };
         let code = format!(
-            "use ndp_algos::gossip::printed::theorem4;\nuse ndp_algos::gossip::random_graph::*;\n\
+            "use ndp_printed::gossip::theorem4;\nuse ndp_algos::gossip::random_graph::*;\n\
              let setting = RandomGraph {{ nodes: {n}, observers: {observers}, degree: {degree}, rounds: {rounds} }};\n\
              let order = ndp_dp::Order::new({alpha:?})?;\nlet sensitivity = ndp_dp::Sensitivity::new(1.0)?;\n\
              let sigma = ndp_dp::Sigma::new({:?})?;",
@@ -98,7 +98,7 @@ impl Part for RandomGraphs {
         }
         if observers > 1
             && excess * local <= 1.0
-            && let Ok(found) = printed::theorem4(setting, order, sensitivity, sigma)
+            && let Ok(found) = theorem4(setting, order, sensitivity, sigma)
         {
             let found = found.into_value();
             outcome.claim(truth <= found * (1.0 + 1e-9), || {

@@ -1,7 +1,7 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 13] = [
+pub(super) const CRATES: [&str; 14] = [
     "ndp-numeric",
     "ndp-linalg",
     "ndp-graph",
@@ -10,6 +10,7 @@ pub(super) const CRATES: [&str; 13] = [
     "ndp-account",
     "ndp-program",
     "ndp-algos",
+    "ndp-printed",
     "ndp-report",
     "ndp-experiments",
     "ndp-cli",
@@ -28,10 +29,28 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
         "ndp-algos" => {
             &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program"]
         }
+        // What may be false: no library but this one, and not the command.
+        "ndp-printed" => &[
+            "ndp-numeric",
+            "ndp-linalg",
+            "ndp-graph",
+            "ndp-dp",
+            "ndp-certify",
+            "ndp-account",
+            "ndp-program",
+            "ndp-algos",
+        ],
         "ndp-report" => &["ndp-graph", "ndp-dp"],
-        "ndp-experiments" => {
-            &["ndp-numeric", "ndp-graph", "ndp-dp", "ndp-account", "ndp-program", "ndp-algos", "ndp-report"]
-        }
+        "ndp-experiments" => &[
+            "ndp-numeric",
+            "ndp-graph",
+            "ndp-dp",
+            "ndp-account",
+            "ndp-program",
+            "ndp-algos",
+            "ndp-printed",
+            "ndp-report",
+        ],
         "ndp-cli" => &[
             "ndp-numeric",
             "ndp-linalg",
@@ -44,9 +63,16 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-report",
         ],
         // The search is about the libraries, and no library knows of it.
-        "ndp-soundness" => {
-            &["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program", "ndp-algos", "ndp-report"]
-        }
+        "ndp-soundness" => &[
+            "ndp-graph",
+            "ndp-dp",
+            "ndp-certify",
+            "ndp-account",
+            "ndp-program",
+            "ndp-algos",
+            "ndp-printed",
+            "ndp-report",
+        ],
         _ => &[],
     }
 }
@@ -73,6 +99,10 @@ mod tests {
         assert!(problems("ndp-algos", tree).is_empty());
         let tree = "ndp-certify v0.1.0 (dir)\nndp-graph v0.1.0 (dir)\nndp-dp v0.1.0 (dir)\n";
         assert_eq!(problems("ndp-certify", tree), ["ndp-certify depends on ndp-dp"]);
+        for below in ["ndp-algos", "ndp-cli"] {
+            let tree = format!("{below} v0.1.0 (dir)\nndp-printed v0.1.0 (dir)\n");
+            assert_eq!(problems(below, &tree), [format!("{below} depends on ndp-printed")]);
+        }
         let tree = "ndp-soundness v0.1.0 (dir)\nndp-algos v0.1.0 (dir)\nndp-experiments v0.1.0 (dir)\n";
         assert_eq!(problems("ndp-soundness", tree), ["ndp-soundness depends on ndp-experiments"]);
         let tree = "ndp-algos v0.1.0 (dir)\nndp-soundness v0.1.0 (dir)\n";

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates whose modules are listed.
-const LISTED: [&str; 6] = ["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program", "ndp-algos"];
+const LISTED: [&str; 7] =
+    ["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program", "ndp-algos", "ndp-printed"];
 const DOCUMENT: &str = "docs/architecture.md";
 const BEGIN: &str = "<!-- modules: begin -->\n";
 const END: &str = "<!-- modules: end -->";

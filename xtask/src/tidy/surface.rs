@@ -3,13 +3,14 @@
 use super::File;
 
 /// The libraries, and how large their surface is meant to be.
-const GOALS: [(&str, usize); 6] = [
+const GOALS: [(&str, usize); 7] = [
     ("ndp-graph", 140),
-    ("ndp-dp", 190),
+    ("ndp-dp", 180),
     ("ndp-certify", 60),
     ("ndp-account", 110),
     ("ndp-program", 100),
     ("ndp-algos", 130),
+    ("ndp-printed", 30),
 ];
 
 /// One line for each library: its public items and methods beside the goal, counted as rustdoc lists them. Hidden ones, methods that

@@ -5,39 +5,39 @@ use ndp_graph::kernel::{self, Lanes};
 use ndp_graph::tasks::for_tasks;
 
 /// Most vectors to a block.
-pub(super) const WIDTH: usize = 16;
+pub const WIDTH: usize = 16;
 
 /// Up to [`WIDTH`] vectors, one per lane.
-pub(super) struct Block {
+pub struct Block {
     rows: Vec<Lanes<WIDTH>>,
     width: usize,
 }
 
 impl Block {
     /// `width` vectors, all zero.
-    pub(super) fn zero(n: usize, width: usize) -> Self {
+    pub fn zero(n: usize, width: usize) -> Self {
         debug_assert!(0 < width && width <= WIDTH);
         Self { rows: vec![Lanes::ZERO; n], width }
     }
 
     /// Sets entry `row` of vector `lane`.
-    pub(super) fn set(&mut self, row: usize, lane: usize, value: f64) {
+    pub fn set(&mut self, row: usize, lane: usize, value: f64) {
         self.rows[row].0[lane] = value;
     }
 
     /// The rows, one lane for each vector.
-    pub(super) fn rows(&self) -> &[Lanes<WIDTH>] {
+    pub fn rows(&self) -> &[Lanes<WIDTH>] {
         &self.rows
     }
 
     /// Replaces two rows by their mean.
-    pub(super) fn average(&mut self, a: usize, b: usize) {
+    pub fn average(&mut self, a: usize, b: usize) {
         let mean = std::array::from_fn(|lane| 0.5 * (self.rows[a].0[lane] + self.rows[b].0[lane]));
         (self.rows[a], self.rows[b]) = (Lanes(mean), Lanes(mean));
     }
 
     /// `W` times this block.
-    pub(super) fn multiplied(&self, w: &Csr) -> Self {
+    pub fn multiplied(&self, w: &Csr) -> Self {
         let mut product = Self::zero(self.rows.len(), self.width);
         for_tasks(&mut product.rows, |first, y| kernel::multiply(w, first, &self.rows, self.width, y));
         product

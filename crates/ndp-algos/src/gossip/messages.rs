@@ -14,13 +14,15 @@ use std::sync::Arc;
 
 /// A message: the state of `sender` before step `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
-    pub(super) step: usize,
-    pub(super) sender: usize,
+pub struct Message {
+    /// Before which step it is sent.
+    pub step: usize,
+    /// Who sends it.
+    pub sender: usize,
 }
 
 /// The messages that a coalition (ascending) receives from outside, in order of time, then of senders.
-pub(super) fn received(sequence: &GossipSequence, coalition: &[usize]) -> Vec<Message> {
+pub fn received(sequence: &GossipSequence, coalition: &[usize]) -> Vec<Message> {
     let mut messages = Vec::new();
     for (step, connections) in sequence.steps().iter().enumerate() {
         let mut senders: Vec<usize> = coalition.iter().flat_map(|&v| connections.peers(v)).collect();
@@ -33,7 +35,7 @@ pub(super) fn received(sequence: &GossipSequence, coalition: &[usize]) -> Vec<Me
 }
 
 /// The rows of at most [`WIDTH`](super::block::WIDTH) messages, one per lane.
-pub(super) fn rows(sequence: &GossipSequence, messages: &[Message]) -> Block {
+pub fn rows(sequence: &GossipSequence, messages: &[Message]) -> Block {
     let mut block = Block::zero(sequence.node_count(), messages.len());
     let last = messages.iter().map(|message| message.step).max().unwrap_or(0);
     for time in (0..=last).rev() {

@@ -8,27 +8,26 @@
 //! | how far from the mean does it end, after how many rounds? | [`utility`] | `Exact`, `UpperBound` |
 //! | how much noise does a target for pairs need, rounds and noise together? | [`calibrate`](mod@calibrate) | that of the losses |
 //! | how well does it average within a mean loss? | [`table1`] | `UpperBound` |
-//! | what was printed? | [`printed`] | `Printed`: no guarantee |
+//! | what was printed? | `ndp_printed::gossip` | `Printed`: no guarantee |
 //!
 //! Every node holds `x_v`, adds noise `η_v` of standard deviation `σ` once, and then averages with its
 //! neighbors `T` times. An observer's view is a set of linear combinations of the noisy values
 //! `x + η`: its exact loss is a projection ([`exact`]). The papers' sums over messages are in
-//! [`printed`]; they are no guarantee.
+//! `ndp_printed::gossip`; they are no guarantee.
 //!
 //! # References
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato: Peer-to-Peer Privacy Amplification for
 //!   Decentralized Optimization and Averaging*, NeurIPS 2022, arXiv:2206.05091.
 
 pub mod accelerated;
-mod block;
+pub(crate) mod block;
 pub mod calibrate;
 pub mod closed_form;
 pub mod exact;
 pub mod fresh;
-mod messages;
+pub(crate) mod messages;
 pub mod noisy_messages;
 pub(crate) mod operator;
-pub mod printed;
 mod protocol;
 pub mod random_graph;
 pub mod sequence;

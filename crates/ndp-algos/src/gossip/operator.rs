@@ -78,7 +78,8 @@ pub(crate) fn require_operator(n: usize) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] otherwise.
-pub(crate) fn require_rounds(rounds: usize, products: usize) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn require_rounds(rounds: usize, products: usize) -> Result<(), Error> {
     // A round has a cost of its own, however small the graph.
     if rounds as f64 * (products as f64).max(FEWEST_PRODUCTS) <= MAX_PRODUCTS {
         return Ok(());
@@ -97,7 +98,6 @@ const MAX_OPERATOR: usize = 2048;
 
 #[cfg(test)]
 mod tests {
-    use crate::gossip::printed::{Powers, theorem1_from, theorem1_towards};
     use crate::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip, SynchronousGossip};
     use ndarray::arr2;
     use ndp_account::Error;
@@ -118,10 +118,6 @@ mod tests {
                 gossip.operator().map(drop),
                 gossip.mean_squared_error(values.view(), sigma).map(drop),
                 gossip.accelerated(1.2)?.operator().map(drop),
-                theorem1_towards((&matrix, rounds), &[0], Powers::FromZero).map(drop),
-                theorem1_from(&matrix, &[0], rounds, Powers::FromOne).map(drop),
-                theorem1_from(&matrix, &[0, 1, 2], rounds, Powers::FromZero).map(drop),
-                crate::gossip::printed::corollary1_towards(&matrix, &[0], rounds).map(drop),
             ] {
                 assert!(
                     matches!(refused, Err(Error::InvalidParameter { value, .. }) if value == rounds as f64),

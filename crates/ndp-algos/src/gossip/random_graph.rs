@@ -25,12 +25,12 @@ use ndp_numeric::rounding::Interval;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::{printed::theorem4, random_graph::RandomGraph};
+/// use ndp_algos::gossip::random_graph::RandomGraph;
 /// use ndp_dp::{Order, Sensitivity, Sigma};
 /// let setting = RandomGraph { nodes: 200, observers: 1, degree: 6, rounds: 10 };
 /// let (order, sensitivity, sigma) = (Order::new(2.0)?, Sensitivity::new(1.0)?, Sigma::new(2.0)?);
-/// let printed = theorem4(setting, order, sensitivity, sigma)?.into_value();
-/// assert!(setting.loss(order, sensitivity, sigma)?.into_value() < printed);
+/// // The theorem as printed, which is not about every graph, says 0.1546.
+/// assert!(setting.loss(order, sensitivity, sigma)?.into_value() < 0.1546);
 /// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,8 @@ fn log_mixture(m: Interval, x: Interval) -> Interval {
 }
 
 /// `nodes - degree`, positive.
-pub(super) fn positive_outside(nodes: usize, degree: usize) -> Result<f64, Error> {
+#[doc(hidden)]
+pub fn positive_outside(nodes: usize, degree: usize) -> Result<f64, Error> {
     if degree < nodes {
         Ok((nodes - degree) as f64)
     } else {
@@ -124,7 +125,7 @@ pub(super) fn positive_outside(nodes: usize, degree: usize) -> Result<f64, Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gossip::{ExactOptions, exact_loss, printed};
+    use crate::gossip::{ExactOptions, exact_loss};
     use approx::assert_relative_eq;
     use ndp_graph::{GossipMatrix, Graph};
 
@@ -147,8 +148,7 @@ mod tests {
     #[test]
     fn reference_values() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 2.0)?;
-        let published = *printed::theorem4(SETTING, order, sensitivity, sigma)?.value();
-        assert_relative_eq!(published, 0.154_639_175_257_732, max_relative = 1e-13);
+        let published = 0.154_639_175_257_732;
         assert_relative_eq!(
             *published_loss(SETTING, order, sensitivity, sigma)?.value(),
             published,
@@ -237,14 +237,14 @@ mod tests {
     fn observers_are_left_out_of_the_crowd() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 2.0)?;
         let setting = RandomGraph { nodes: 101, observers: 99, degree: 1, rounds: 2 };
-        let printed = *printed::theorem4(setting, order, sensitivity, sigma)?.value();
-        assert_relative_eq!(printed, 0.01, max_relative = 1e-14);
         // Node 99 is adjacent to everybody: of its second message the observers know all but the last node's value.
         let graph = Graph::from_edges(101, (0..101).filter(|&v| v != 99).map(|v| (v, 99)))?;
         let members: Vec<usize> = (0..99).collect();
         let report = exact_loss((&GossipMatrix::metropolis(&graph), 2), &members, ExactOptions::default())?;
         let truth = local_loss(order, sensitivity, sigma).high() * report.unit(100)?.value().get();
         assert_relative_eq!(truth, 0.25, max_relative = 1e-12);
+        // What the theorem prints here.
+        assert!(truth > 24.0 * 0.01);
         for bound in [
             published_loss(setting, order, sensitivity, sigma)?,
             weakly_convex_loss(setting, order, sensitivity, sigma)?,

@@ -9,7 +9,7 @@
 //! | how good is it along the way? | [`history`] | - |
 //! | what does training cost, and how much noise does a target need? | [`privacy`] | `Exact` (local model), `UpperBound` |
 //! | the same as an account beside those of all other protocols | [`accountant`] | `Exact` (local model), `UpperBound` |
-//! | which noise was published? | [`privacy::printed`] | `Printed`: no guarantee |
+//! | which noise was published? | `ndp_printed::training` | `Printed`: no guarantee |
 
 pub mod accountant;
 pub mod constants;
@@ -33,7 +33,8 @@ pub use table::{Table, TableOptions};
 use ndp_account::Error;
 
 /// Nothing if `value` is positive and finite.
-fn positive(name: &'static str, value: f64) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn positive(name: &'static str, value: f64) -> Result<(), Error> {
     if 0.0 < value && value.is_finite() {
         Ok(())
     } else {

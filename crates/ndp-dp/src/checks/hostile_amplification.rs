@@ -1,10 +1,9 @@
-//! Every amplification and every printed formula on hostile numbers: a typed error or a number, never NaN, a panic or a hang.
+//! Every amplification on hostile numbers: a typed error or a number, never NaN, a panic or a hang.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use crate::federated::ContractionFactor;
 use crate::iteration::{CappedWalk, Geometric, LastIterate, NoisyStep, UncappedWalk, absorption_cost};
 use crate::mixture::{Part, log_mean_exp, weak_convexity};
-use crate::printed::{self, Theorem3};
 use crate::shuffling::{self, MAX_REPORTS};
 use crate::subsampling::{PoissonGaussian, WithReplacement, poisson, without_replacement};
 use crate::{
@@ -241,49 +240,6 @@ fn mixtures() {
             for order in orders() {
                 bound(log_mean_exp(order, &parts));
                 bound(weak_convexity(order, &parts));
-            }
-        }
-    }
-}
-
-#[test]
-fn printed_formulas() {
-    let delta = Delta::new(1e-6).unwrap();
-    // Printed numbers may be false, but they are numbers.
-    let number = |value: Result<crate::Printed<f64>, Error>| {
-        if let Ok(value) = value {
-            assert!(!value.value().is_nan());
-        }
-    };
-    for &x in &NUMBERS {
-        number(printed::best_c(x));
-        for &y in &NUMBERS {
-            number(printed::contributions(x, y, delta));
-            number(printed::gamma_n(x, y));
-            number(printed::theorem2_gamma(3, x, delta, y));
-            for &z in &NUMBERS {
-                losses(printed::spotted(x, y, z, delta), |value| {
-                    vec![value.value().count, value.value().epsilon]
-                });
-                number(printed::poster_theorem4(x, y, z, delta));
-                losses(printed::theorem4(x, y, z, (delta, delta)), |value| vec![value.value().epsilon]);
-                losses(printed::network_sigma(x, y, z, (0.5, delta)), |value| vec![value.value().get()]);
-                losses(printed::central_sigma(x, y, z, (0.5, delta)), |value| vec![value.value().get()]);
-                let walk = Theorem3 {
-                    users: x,
-                    steps: y,
-                    epsilon: 0.1,
-                    c: Some(z),
-                    delta_prime: delta,
-                    delta_hat: delta,
-                };
-                number(walk.total_epsilon());
-                number(walk.total_epsilon_composed());
-                number(printed::theorem6(walk, delta));
-                if let Ok(step) = Sigma::new(z).and_then(|sigma| NoisyStep::new(1.0, sigma)) {
-                    losses(printed::network_epsilon(x, &step, y, delta), |value| vec![value.value().epsilon]);
-                    orders().into_iter().for_each(|order| number(printed::lemma1_rdp(order, x, &step, y)));
-                }
             }
         }
     }

@@ -2,15 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use crate::Mechanism;
-use crate::composition::optimal_delta;
 use crate::federated::ContractionFactor;
 use crate::gaussian::{self, sigma_classic};
 use crate::iteration::{Geometric, LastIterate, NoisyStep, UncappedWalk};
 use crate::mixture::{self, Part};
-use crate::printed::{self, Theorem3};
 use crate::{
-    ApproxDp, Delta, Error, Order, RandomizedResponse, Sensitivity, Sigma, randomized_response, shuffling,
-    tails,
+    Delta, Error, Order, RandomizedResponse, Sensitivity, Sigma, randomized_response, shuffling, tails,
 };
 use approx::assert_relative_eq;
 use ndp_numeric::gaussian_profile::theta;
@@ -28,11 +25,14 @@ fn unit() -> Sensitivity {
 #[test]
 fn theorem_2_inverts_the_amplification() -> Result<(), Error> {
     let (labels, epsilon, users) = (10, 0.1, 100_000.0);
-    let printed = *printed::theorem2_gamma(labels, epsilon, delta(1e-6), users)?.value();
+    let share = f64::from(labels);
+    // As printed, `ndp_printed::network`.
+    let gamma = |epsilon: f64| share / ((12.0 * epsilon * (1e6_f64.ln() / users).sqrt()).exp_m1() + share);
+    let printed = gamma(epsilon);
     assert!(randomized_response::local_epsilon(labels, printed)? < epsilon);
     // 1 − γ is the share of answers that carry information.
     let corrected = shuffling::efmrtt_gamma(labels, 0.05, delta(1e-6), 99_999)?;
-    let printed = *printed::theorem2_gamma(labels, 0.05, delta(1e-6), users)?.value();
+    let printed = gamma(0.05);
     assert!(1.0 - corrected > 5.0 * (1.0 - printed), "{corrected} {printed}");
     Ok(())
 }
@@ -41,18 +41,9 @@ fn theorem_2_inverts_the_amplification() -> Result<(), Error> {
 /// noise is left, and its loss is above the claim.
 #[test]
 fn theorem_3_counts_one_noise_too_many() -> Result<(), Error> {
-    let (epsilon, users) = (0.5, 8.0);
-    // c² n^{2/3} = 2.
-    let c = std::f64::consts::FRAC_1_SQRT_2;
-    let theorem = Theorem3 {
-        users,
-        steps: 800.0,
-        epsilon,
-        c: Some(c),
-        delta_prime: delta(1e-6),
-        delta_hat: delta(1e-6),
-    };
-    let claimed = *theorem.epsilon_c()?.value();
+    // As printed, `ndp_printed::network`: c² n^{2/3} = 2.
+    let epsilon = 0.5;
+    let claimed = epsilon / 2.0_f64.sqrt();
     assert_relative_eq!(claimed, 0.353_55, max_relative = 1e-4);
     let sigma = sigma_classic(epsilon, delta(1e-6), unit())?.into_value();
     let truth = *gaussian::epsilon(1.0 / sigma.get(), delta(1e-6))?.value();
@@ -82,7 +73,7 @@ fn group_deltas_grow_faster_than_the_group() -> Result<(), Error> {
 /// The printed number of contributions fails with ten times the stated probability outside `T/n ≥ 3 ln(1/δ̂)`.
 #[test]
 fn the_printed_count_fails_outside_its_range() -> Result<(), Error> {
-    let printed = *printed::contributions(1000.0, 1000.0, delta(1e-6))?.value();
+    let printed = 1.0 + (3.0 * 1e6_f64.ln()).sqrt();
     assert_relative_eq!(printed, 7.438, max_relative = 1e-4);
     assert!(!tails::n_chernoff_valid(1000, 1e-3, delta(1e-6))?);
     let truth = ndp_numeric::binomial::log_tail_up(7, 1000, 1e-3)?.exp();
@@ -98,9 +89,8 @@ fn lemma_1_is_false_for_two_users() -> Result<(), Error> {
     let order = Order::new(2.0)?;
     let step = NoisyStep::new(1.0, Sigma::new(2.0)?)?;
     assert_eq!(step.theta(order), 1.0);
-    let claimed = *printed::lemma1_rdp(order, 1.0, &step, 2.0)?.value();
-    assert_relative_eq!(claimed, std::f64::consts::LN_2, max_relative = 1e-14);
-    assert!(order.get() <= *printed::lemma1_order_limit(&step).value());
+    // As printed, `ndp_printed::network`, whose limit of orders is kept.
+    let claimed = std::f64::consts::LN_2;
     // Linear losses: after g steps the shift 2L is hidden by noise √g σ, exactly. What is beyond 60 is charged nothing.
     let mut parts: Vec<Part> = (1..=60)
         .map(|g| Part {
@@ -133,51 +123,6 @@ fn printed_geometric_means_are_too_small() -> Result<(), Error> {
     Ok(())
 }
 
-/// Theorem 4 with `ε′` of three times `ln(1/δ)`: below what its own Lemma 1 gives at the best order.
-#[test]
-fn theorem_4_is_below_its_own_lemma() -> Result<(), Error> {
-    let (users, epsilon, d) = (10.0, 0.5, delta(1e-6));
-    let log = 1e6_f64.ln();
-    // The T at which ε′ = 3 ln(1/δ).
-    let claim = |steps: f64| printed::theorem4(users, steps, epsilon, (d, d)).unwrap().into_value();
-    let (mut low, mut high) = (10.0, 1e7);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if claim(middle).epsilon < 3.0 * log { low = middle } else { high = middle }
-    }
-    let claimed = claim(high);
-    assert!(!claimed.preconditions_hold);
-    assert_relative_eq!(claimed.epsilon, 41.446_531_673_892_82, max_relative = 1e-9);
-    let sigma = (8.0 * (1.25e6_f64).ln()).sqrt() / epsilon;
-    let step = NoisyStep::new(1.0, Sigma::new(sigma)?)?;
-    let lemma = printed::network_epsilon(claimed.contributions, &step, users, d)?.into_value();
-    assert!(lemma.order < *printed::lemma1_order_limit(&step).value());
-    assert_relative_eq!(lemma.epsilon, 44.85, max_relative = 1e-3);
-    assert!(lemma.epsilon > claimed.epsilon);
-    Ok(())
-}
-
-/// Lemma 2 says "never spotted but for 1e-6" where one user in eighty is; and without the factor 2 under the root its
-/// composition is no longer a bound.
-#[test]
-fn lemma_2_undercounts_and_undercharges() -> Result<(), Error> {
-    let spotted = printed::spotted(12.0, 2000.0, 0.1, delta(1e-6))?.into_value();
-    assert_relative_eq!(spotted.count, 0.717, max_relative = 1e-3);
-    assert!(spotted.count < 1.0);
-    // Followed by the observer, alone, has probability 1 − (1 − 1/n)^N per run; with "preceded by" it is twice that.
-    let followed = -(12.0 * (-1.0 / 2000.0_f64).ln_1p()).exp_m1();
-    assert!(followed > 5e-3);
-    let either = -(12.0 * (-2.0 / 2000.0_f64).ln_1p()).exp_m1();
-    assert_relative_eq!(either, 0.0119, max_relative = 5e-3);
-
-    // 10⁴ mechanisms of ε = 0.01, composed optimally, against √(k ln(1/δ)) ε + k ε (e^ε − 1) at δ = 1e-10.
-    let (k, epsilon, d) = (10_000.0, 0.01_f64, 1e-10_f64);
-    let printed = (k * (1.0 / d).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1();
-    let truth = *optimal_delta(ApproxDp::new(epsilon, 0.0)?, 10_000, printed)?.value();
-    assert!(truth > 50.0 * d, "{truth}");
-    Ok(())
-}
-
 /// Amplification by iteration for a constant step does not cover the decreasing steps of Proposition 1: for linear losses
 /// the loss is known exactly, and it is larger.
 #[test]
@@ -191,5 +136,23 @@ fn decreasing_steps_hide_less_than_constant_ones() -> Result<(), Error> {
     let sizes: Vec<f64> = (1..=60).map(|t| 1.0 / f64::from(t).sqrt()).collect();
     let constant = *run.total_log_mgf(0.5, u64::MAX)?.value();
     assert!(*run.decreasing_log_mgf(0.5, &sizes)?.value() > constant);
+    Ok(())
+}
+
+/// The constant 14 of Theorem 6 is above the closed clones bound throughout its range.
+#[test]
+fn the_constant_14_is_sound() -> Result<(), Error> {
+    for m in [2000, 50_000, 3_000_000] {
+        for x in [1e-3, 1e-6, 1e-10] {
+            for share in [0.1, 0.5, 1.0] {
+                let limit = libm::log(m as f64 / (16.0 * libm::log(2.0 / x))).min(1.0);
+                if limit > 0.0 {
+                    let local = share * limit;
+                    let closed = *shuffling::clones_closed(local, m, delta(x))?.value();
+                    assert!(closed <= 14.0 * libm::sqrt(libm::log(4.0 / x) / m as f64) * local);
+                }
+            }
+        }
+    }
     Ok(())
 }

@@ -17,8 +17,6 @@
 //! - Feldman, Mironov, Talwar and Thakurta, *Privacy amplification by iteration*, FOCS 2018: Theorem 22, behind
 //!   [`FederatedDescent::rdp`](crate::Mechanism::rdp).
 
-pub mod printed;
-
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search};
@@ -154,6 +152,12 @@ impl FederatedDescent {
         Ok(Self { parameters, factor })
     }
 
+    /// The parameters.
+    #[must_use]
+    pub const fn parameters(&self) -> FederatedParameters {
+        self.parameters
+    }
+
     /// The number of rounds `T = ⌊n/m⌋`.
     #[must_use]
     pub const fn rounds(&self) -> u64 {
@@ -190,7 +194,9 @@ impl FederatedDescent {
     }
 
     /// `ln` of Theorem 2 at a given exponent of `κ`, rounded up.
-    fn log_theorem2(&self, epsilon: f64, rounds: Interval) -> f64 {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn log_theorem2(&self, epsilon: f64, rounds: Interval) -> f64 {
         let lost = Interval::new(one_minus_theta(epsilon, self.contraction_ratio()));
         // 1 − κ^T over 1 − κ from 1 − κ itself, which may be far below the last bit of κ. It decreases in 1 − κ.
         let counted = if lost.high() == 0.0 { rounds } else { -(rounds * (-lost).ln_1p()).expm1() / lost };

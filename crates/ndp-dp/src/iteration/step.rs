@@ -42,20 +42,23 @@ impl NoisyStep {
     }
 
     /// The Lipschitz constant `L`.
+    #[doc(hidden)]
     #[must_use]
-    pub(crate) const fn lipschitz(&self) -> f64 {
+    pub const fn lipschitz(&self) -> f64 {
         self.lipschitz
     }
 
     /// The noise `σ`.
+    #[doc(hidden)]
     #[must_use]
-    pub(crate) const fn sigma(&self) -> Sigma {
+    pub const fn sigma(&self) -> Sigma {
         self.sigma
     }
 
     /// The displacement `2L/σ` in units of the noise, rounded up: the Gaussian parameter of the step seen at once.
+    #[doc(hidden)]
     #[must_use]
-    pub(crate) fn ratio(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         (Interval::new(2.0) * Interval::new(self.lipschitz) / Interval::new(self.sigma.get())).high()
     }
 

@@ -18,12 +18,12 @@ use crate::entry::Entry;
 use crate::figures::count;
 use ndarray::{Array2, ArrayView2};
 use ndp_account::Error;
-use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk, WalkOptions};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::hitting::Start;
 use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, TransitionMatrix};
+use ndp_printed::walk::VisitSum;
 
 /// In the order of the report.
 pub const FIGURES: &[Entry] = &[
@@ -71,7 +71,7 @@ fn printed_losses(
     let mut losses = Array2::zeros(entries.dim());
     for ((u, v), loss) in losses.indexed_iter_mut().filter(|((u, v), _)| u != v) {
         let entry = VisitSum::LogMatrix(entries[(u, v)]);
-        *loss = printed::user_level(entry, entries.nrows(), steps, local)?.into_value();
+        *loss = ndp_printed::walk::user_level(entry, entries.nrows(), steps, local)?.into_value();
     }
     Ok(losses)
 }

@@ -173,7 +173,8 @@ pub(crate) fn seen(matrix: &GossipMatrix, coalition: &[usize], rounds: usize, kn
 }
 
 /// The neighbors of a coalition (ascending) that are not in it, ascending.
-pub(crate) fn outside_neighbors(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
+#[doc(hidden)]
+pub fn outside_neighbors(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
     let neighbors = coalition.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize);
     let mut outside: Vec<usize> = neighbors.filter(|w| coalition.binary_search(w).is_err()).collect();
     outside.sort_unstable();

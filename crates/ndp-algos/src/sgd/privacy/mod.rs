@@ -7,14 +7,13 @@
 //! | what do they learn on average? | [`Accountant::mean_statement`] | `UpperBound`; `Exact` for the local model |
 //! | what does an observer of gossip learn, whatever the noise? | [`Accountant::loss`] | `UpperBound` |
 //! | how much noise does a target need? | [`Accountant::noise_for`] | that of the statement |
-//! | which noise was published for a mean loss? | [`printed`] | `Printed`: no guarantee |
+//! | which noise was published for a mean loss? | `ndp_printed::training` | `Printed`: no guarantee |
 //!
 //! An [`Accountant`] is built once from a training and those who watch it ([`Watched`]): that is where first visits are followed and
 //! views projected. It then answers for any noise. What it answers is a [`Statement`], which says whom it protects against.
 
 mod accountant;
 mod gossip;
-pub mod printed;
 mod server;
 mod walk;
 

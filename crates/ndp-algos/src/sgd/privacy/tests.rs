@@ -81,20 +81,6 @@ fn published_noise_levels_meet_their_budgets() -> Result<(), Error> {
     Ok(())
 }
 
-/// Beside them: what Lemma 1 and the authors' central formula ask for at the same budgets.
-#[test]
-fn printed_noise_levels_of_the_experiment() -> Result<(), Error> {
-    let delta = Delta::new(1e-6)?;
-    for (epsilon, lemma_1, central) in [(10.0, 2.579, 1.742), (1.0, 20.36, 17.42)] {
-        let sigma = ndp_dp::printed::network_sigma(12.0, 1.0, 2000.0, (epsilon, delta))?.into_value().get();
-        assert!((sigma / lemma_1 - 1.0).abs() < 3e-4, "{sigma} is not {lemma_1}");
-        let sigma =
-            ndp_dp::printed::central_sigma(1.0, 2000.0, 20_000.0, (epsilon, delta))?.into_value().get();
-        assert!((sigma / central - 1.0).abs() < 3e-4, "{sigma} is not {central}");
-    }
-    Ok(())
-}
-
 /// The calibrated noise, put back into its accountant, meets the target; the central level is 0.931.
 #[test]
 fn calibrated_noise_meets_its_target() -> Result<(), Error> {
@@ -468,17 +454,7 @@ fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
 }
 
 #[test]
-fn published_noises_are_printed_and_promises_are_checked() -> Result<(), Error> {
-    // Table 1: T ln T / n² at order 2, and K d / n per round.
-    let order = Order::new(2.0)?;
-    let walk = printed::walk_noise_for_mean_loss(1.0, order, 2048, 20_480)?.into_value();
-    assert!((walk.get().powi(2) - 2.0 * 20_480.0 * 20_480f64.ln() / 2048.0 / 2048.0).abs() < 1e-12);
-    let gossip = printed::gossip_noise_for_mean_loss(0.5, order, 2048, 10, 19.0 * 11.0)?.into_value();
-    assert!((gossip.get().powi(2) - 20.0 * 19.0 * 11.0 / 2048.0).abs() < 1e-12);
-    let capped = printed::gossip_noise_for_mean_loss(0.5, order, 10, 10, 100.0)?.into_value();
-    assert!((capped.get().powi(2) - 20.0).abs() < 1e-12);
-    assert!(printed::walk_noise_for_mean_loss(1.0, order, 10, 1).is_err());
-
+fn promises_are_checked() -> Result<(), Error> {
     let bounds = DataBounds::default();
     assert_eq!(bounds.check(&Dataset::new(ndarray::array![[0.6, 0.8]], vec![-1.0])?), Ok(()));
     let long = Dataset::new(ndarray::array![[3.0, 4.0], [0.0, 1.0]], vec![1.0, -1.0])?;

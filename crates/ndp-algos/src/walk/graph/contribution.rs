@@ -136,7 +136,8 @@ fn sum_of_charges(law: impl Fn(usize) -> f64, relative_error: &[f64], theta: f64
     up((1..=steps).map(charged).sum(), steps + 8)
 }
 
-pub(super) fn require_positive(name: &'static str, value: usize) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn require_positive(name: &'static str, value: usize) -> Result<(), Error> {
     if value > 0 {
         Ok(())
     } else {

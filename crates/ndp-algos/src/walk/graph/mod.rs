@@ -13,7 +13,7 @@
 //! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
 //! | how much noise for a target? | [`least_noise`](ndp_account::least_noise) | `UpperBound` |
-//! | what was printed? | [`printed`] | `Printed` |
+//! | what was printed? | `ndp_printed::walk` | `Printed` |
 //! | how accurate is it? | [`TokenAveraging::mean_squared_error`] | exact |
 //!
 //! Noise is measured by a noise multiplier: its standard deviation over the sensitivity of a
@@ -49,7 +49,6 @@ mod oracle;
 mod path;
 mod path_cost;
 pub mod pendant;
-pub mod printed;
 pub(crate) mod renewal;
 mod series;
 

@@ -11,7 +11,7 @@
 //! (the observer being the only node that the token can come to `u` from, as well as the only one that it
 //! can go to: on a directed cycle the token brings along noise that the observer does not know), which is
 //! no amplification at all, and refutes the claim that contributions composed along the
-//! walk cost `(T/n) · 2c₀ Σ_t (W^t)_{uv}/t` (see [`printed`](super::printed)).
+//! walk cost `(T/n) · 2c₀ Σ_t (W^t)_{uv}/t` (see `ndp_printed::walk`).
 
 use super::{LocalLoss, origins};
 use ndp_account::Error;

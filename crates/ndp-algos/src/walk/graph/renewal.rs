@@ -33,7 +33,7 @@
 //! # References
 //! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
 //!   ICML 2024: the protocol. Its Theorem 3 adds up losses of contributions that are observed
-//!   together and is false (see [`printed`](super::printed)); this accountant replaces it.
+//!   together and is false (see `ndp_printed::walk`); this accountant replaces it.
 
 use super::LocalLoss;
 use super::contribution::{gap_loss_of_pair, require_positive};

@@ -9,7 +9,7 @@
 //! | ... behind noise of another law? | [`ReleasedSum`](crate::walk::ReleasedSum) | upper bound |
 //! | from counts of labels, each reported by randomized response? | [`RingHistogram`] as a protocol | upper bound |
 //! | from any online algorithm in one round? | [`pan_private`] | upper bound |
-//! | what was printed? | [`printed`] | printed |
+//! | what was printed? | `ndp_printed::ring` | printed |
 //!
 //! # References
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 3,
@@ -21,8 +21,7 @@ mod histogram_loss;
 mod linear;
 mod loss;
 pub mod pan_private;
-pub mod printed;
-mod sum;
+pub(crate) mod sum;
 
 pub use histogram::RingHistogram;
 pub use sum::{Placement, RingSum};

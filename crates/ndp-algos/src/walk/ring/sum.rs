@@ -144,7 +144,9 @@ impl RingSum {
     }
 
     /// How many steps carry full noise under [`Placement::Counter`], masking apart: `⌈K n/(n−1)⌉`.
-    pub(crate) const fn noise_count(&self) -> usize {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn noise_count(&self) -> usize {
         self.step_count().div_ceil(self.n - 1)
     }
 
@@ -171,7 +173,9 @@ impl RingSum {
     ///
     /// `σ √⌈K n/(n−1)⌉` with the counter (one more noise if masked), `σ √(1 + (K n − 1)/(n−1))` distributed
     /// (when masked, the last share counts as a full noise).
-    pub(crate) fn output_std(&self) -> f64 {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn output_std(&self) -> f64 {
         let masked = self.final_token == FinalToken::Masked;
         let last = self.step_count() - 1;
         let shares = match self.placement {
@@ -211,7 +215,8 @@ impl RingSum {
 }
 
 /// `n ≥ 2` nodes, `rounds ≥ 1`, and a product that fits.
-pub(crate) fn check_ring(n: usize, rounds: usize) -> Result<(), Error> {
+#[doc(hidden)]
+pub fn check_ring(n: usize, rounds: usize) -> Result<(), Error> {
     let refuse =
         |name, condition, value: usize| Err(Error::InvalidParameter { name, condition, value: value as f64 });
     if n < 2 {

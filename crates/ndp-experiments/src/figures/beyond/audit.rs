@@ -9,7 +9,6 @@ use ndp_account::audit::{Audit, AuditPlan, audit};
 use ndp_account::{LinearProtocol, Observer};
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, Momentum};
 use ndp_algos::gossip::fresh::flat_variances;
-use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{
     FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
@@ -17,6 +16,7 @@ use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::progress::Silent;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, generators};
+use ndp_printed::gossip::{Powers, theorem1_towards};
 use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 

@@ -8,11 +8,11 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::Observer;
 use ndp_account::audit::{AuditPlan, audit};
-use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
+use ndp_printed::gossip::{Powers, theorem1_towards};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 

@@ -7,10 +7,10 @@ use crate::figures::muffliato::by_distance::axis;
 use crate::measure::{Cost, measured};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph, generators, random};
+use ndp_printed::gossip::{Powers, theorem1_towards};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const ROUNDS: usize = 30;

@@ -6,7 +6,8 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_dp::Grade;
 use ndp_dp::Mechanism;
-use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters, printed};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
+use ndp_printed::contraction;
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const USERS: u64 = 100;
@@ -71,7 +72,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             Axis::log("delta"),
         )
         .with(curve("Theorem 2, n/m rounds", Grade::Printed, &|e| {
-            Ok(printed::figure_delta(&run, e)?.into_value())
+            Ok(contraction::figure_delta(&run, e)?.into_value())
         })?)
         .with(curve("Theorem 2, whole rounds", Grade::UpperBound, &|e| {
             Ok(run.theorem2_delta(e)?.into_value())

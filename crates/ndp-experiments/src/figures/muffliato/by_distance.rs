@@ -4,12 +4,12 @@
 //! at 1 in the picture.
 
 use ndp_account::{Error, LossReport};
-use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_graph::spectrum::extremes;
+use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
 use ndp_report::figure::{Axis, Check, Series};
 
 /// Name of Theorem 1 from the node to all others.

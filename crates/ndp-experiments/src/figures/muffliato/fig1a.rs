@@ -6,9 +6,9 @@ use crate::entry::{Entry, Tolerance};
 use crate::figures::families::{erdos_renyi, four};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::gossip::printed::{Powers, theorem1_from};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_printed::gossip::{Powers, theorem1_from};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const SIGMA: f64 = 1.0;

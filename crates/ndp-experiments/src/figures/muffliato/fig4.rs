@@ -6,10 +6,10 @@ use crate::entry::{Entry, Tolerance};
 use crate::figures::families::geometric;
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
+use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
 use ndp_report::correlation::{pearson, ranks};
 use ndp_report::figure::{Axis, Figure, Panel, Scale, Series};
 

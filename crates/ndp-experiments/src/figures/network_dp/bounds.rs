@@ -6,8 +6,8 @@ use crate::figures::count;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
-use ndp_dp::printed::{Theorem3, contributions, poster_theorem4};
 use ndp_dp::{Delta, Gdp, Grade, Mechanism, tails};
+use ndp_printed::network::{Theorem3, contributions, poster_theorem4};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 

@@ -11,7 +11,6 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::Error;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
-use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::Start;
@@ -19,6 +18,7 @@ use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::log_matrix::log_matrix_row;
 use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
+use ndp_printed::walk::VisitSum;
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
@@ -165,9 +165,9 @@ fn printed_losses(
             let entry = match sender {
                 _ if v == NODE => return Ok(0.0),
                 Sender::Hidden => entries[v],
-                Sender::Known => printed::worst_sender(entries, graph, v)?.into_value(),
+                Sender::Known => ndp_printed::walk::worst_sender(entries, graph, v)?.into_value(),
             };
-            Ok(printed::user_level(VisitSum::LogMatrix(entry), n, steps, local)?.into_value())
+            Ok(ndp_printed::walk::user_level(VisitSum::LogMatrix(entry), n, steps, local)?.into_value())
         })
         .collect()
 }

@@ -9,10 +9,10 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::Error;
 use ndp_algos::walk::graph::LocalLoss;
-use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix_row;
+use ndp_printed::walk::VisitSum;
 use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
 use ndp_report::layout::force;
 use rand::RngExt;
@@ -65,7 +65,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         });
         let sound = sound.collect::<Result<Vec<f64>, Error>>()?;
         let loss = |entry: f64| -> Result<f64, Error> {
-            let printed = printed::user_level(VisitSum::LogMatrix(entry), n, steps, local)?;
+            let printed = ndp_printed::walk::user_level(VisitSum::LogMatrix(entry), n, steps, local)?;
             Ok(printed.into_value() / local.cost())
         };
         let mut losses: Vec<f64> =

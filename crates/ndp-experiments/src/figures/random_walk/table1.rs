@@ -9,7 +9,7 @@ use anyhow::Result;
 use ndp_account::Target;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
-use ndp_algos::sgd::privacy::{Accountant, Watched, printed};
+use ndp_algos::sgd::privacy::{Accountant, Watched};
 use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, History, Linear, LinearLoss, Objective, Trained};
 use ndp_algos::walk::FinalToken;
@@ -17,6 +17,7 @@ use ndp_dp::{Grade, Measure, Order, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use ndp_printed::training;
 use ndp_report::figure::{Check, Figure, Kind, Panel, Scale, Series};
 
 const ROUNDS: usize = 10;
@@ -227,10 +228,10 @@ fn grade(sound: bool) -> Grade {
 /// Noise of gossip and of the walk whose published mean loss is `budget`, at order 2, for sensitivity 1.
 fn printed_noise(ground: &Ground, budget: f64) -> Result<[Sigma; 2]> {
     let (n, order) = (ground.users, Order::new(2.0)?);
-    let walk = printed::walk_noise_for_mean_loss(budget, order, n, 10 * n)?.into_value();
+    let walk = training::walk_noise_for_mean_loss(budget, order, n, 10 * n)?.into_value();
     // One gossip step on the complete graph, to everybody.
     let Some(sparse) = &ground.sparse else {
-        let gossip = printed::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, n as f64)?;
+        let gossip = training::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, n as f64)?;
         return Ok([Sigma::new(gossip.into_value().get())?, Sigma::new(walk.get())?]);
     };
     // The number of steps depends on the noise only where it is small, and falls with it: a few rounds settle it.
@@ -238,7 +239,7 @@ fn printed_noise(ground: &Ground, budget: f64) -> Result<[Sigma; 2]> {
     for _ in 0..20 {
         let k = stopping_rounds(n, Convergence::Accelerated(sparse.gap), gossip, SPREAD)?;
         let messages = k as f64 * sparse.mean_degree;
-        let noise = printed::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, messages)?;
+        let noise = training::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, messages)?;
         gossip = Sigma::new(noise.into_value().get())?;
     }
     Ok([gossip, Sigma::new(walk.get())?])

@@ -1,10 +1,11 @@
 //! The printed bounds for descent by a walk: Lemma 1, Theorem 4, and noise levels derived from them.
 
 use super::{check_contributions, check_steps, check_users, contributions};
-use crate::error::{ensure, ensure_positive};
-use crate::gaussian::check_epsilon;
-use crate::iteration::NoisyStep;
-use crate::{Delta, Error, Order, Printed, Sigma, search};
+use ndp_dp::iteration::NoisyStep;
+use ndp_dp::parts::check_epsilon;
+use ndp_dp::parts::{ensure, ensure_positive};
+use ndp_dp::search;
+use ndp_dp::{Delta, Error, Order, Printed, Sigma};
 use serde::{Deserialize, Serialize};
 
 /// Lemma 1: the Rényi loss in nats at `order` of `contributions` contributions to a walk among `users`,
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// **Not proved as stated.** The gap to the next look is geometric with mean inverse `ln n/(n − 1)`, more than the
 /// printed `ln n/n`, and several contributions before a look are not separate mechanisms. For `n = 2`, one contribution
 /// and `2α(α−1)L²/σ² = 1` it is false if the observer sees the step index: `(α − 1) D_α = 0.742 > 0.693`. Sound:
-/// [`crate::iteration::CappedWalk`].
+/// [`ndp_dp::iteration::CappedWalk`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite, and for an order above the limit.
@@ -43,7 +44,8 @@ pub(crate) fn lemma1_order_limit(step: &NoisyStep) -> Printed<f64> {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, printed::theorem4};
+/// use ndp_dp::Delta;
+/// use ndp_printed::network::theorem4;
 /// let claimed = theorem4(1e4, 1e4, 0.1, (Delta::new(1e-6)?, Delta::new(1e-6)?))?.into_value();
 /// assert!(claimed.contributions > 1.0 && claimed.preconditions_hold);
 /// # Ok::<(), ndp_dp::Error>(())
@@ -52,13 +54,13 @@ pub(crate) fn lemma1_order_limit(step: &NoisyStep) -> Printed<f64> {
 #[serde(deny_unknown_fields)]
 pub struct Theorem4 {
     /// Contributions `N = T/n + √(3(T/n) ln(1/δ̂))`, see [`contributions`].
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub contributions: f64,
     /// `q = max(2N ln n/n, 2 ln(1/δ))`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub q: f64,
     /// The claimed `ε′ = ε √(2q ln(1/δ)/ln(1.25/δ))`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub epsilon: f64,
     /// Whether `ε′ < 2 ln(1/δ)`, which the derivation needs. Where it fails the closed form is below what Lemma 1 gives.
     pub preconditions_hold: bool,

@@ -1,15 +1,16 @@
 //! The printed cost of known senders and receivers: Lemma 2.
 
 use super::{check_contributions, check_users};
-use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Printed};
+use ndp_dp::parts::check_epsilon;
+use ndp_dp::{Delta, Error, Printed};
 use serde::{Deserialize, Serialize};
 
 /// What Lemma 2 prints for the contributions made right before or after the observer's.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, printed::spotted};
+/// use ndp_dp::Delta;
+/// use ndp_printed::network::spotted;
 /// let claimed = spotted(20.0, 1000.0, 0.5, Delta::new(1e-6)?)?.into_value();
 /// assert!((claimed.epsilon_plain - 0.5 * claimed.count).abs() < 1e-12);
 /// # Ok::<(), ndp_dp::Error>(())
@@ -18,13 +19,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct SpottedLoss {
     /// Their number, `k = 2N/n + √(6(N/n) ln(1/δ̃))`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub count: f64,
     /// Their loss by advanced composition as printed, `√(k ln(1/δ̃)) ε + k ε (e^ε − 1)`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub epsilon: f64,
     /// Their loss by plain composition, `k ε`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub epsilon_plain: f64,
 }
 

@@ -17,10 +17,10 @@
 //!   ICML 2024, arXiv:2402.07471: Theorems 3 to 5, Remark 3, equations (15), (16), (18), and the
 //!   programs published with it.
 
-use super::LocalLoss;
-use super::contribution::require_positive;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_algos::parts::require_positive;
+use ndp_algos::walk::graph::LocalLoss;
 use ndp_dp::Printed;
 use ndp_graph::Graph;
 
@@ -30,7 +30,7 @@ use ndp_graph::Graph;
 /// # Examples
 /// ```
 /// use ndp_algos::walk::graph::LocalLoss;
-/// use ndp_algos::walk::graph::printed::{VisitSum, single_contribution, user_level};
+/// use ndp_printed::walk::{VisitSum, single_contribution, user_level};
 /// use ndp_dp::{NoiseMultiplier, Order};
 /// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(10.0)? };
 /// // A leaf's token goes to the hub in one step: its contribution is seen at once, and costs the local loss.
@@ -185,19 +185,29 @@ fn ring_log_entry(nodes: usize, u: usize, v: usize) -> Result<Printed<f64>, Erro
 
 #[cfg(test)]
 mod tests {
-    use super::super::oracle::reference_rows;
-    use super::super::{contribution, pendant};
     use super::*;
     use approx::assert_relative_eq;
+    use ndp_algos::walk::graph::{contribution, pendant};
     use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::Weights;
-    use ndp_graph::generators::{cycle_graph, hypercube_graph, path_graph, star_graph};
+    use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
     use ndp_graph::hitting::{Start, Walk};
     use ndp_graph::walk_sums::walk_sum_row;
     use ndp_graph::{GossipMatrix, Spectrum, log_matrix};
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
         LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
+    }
+
+    /// The rows of the reference tables: matrix, exposed node, observer.
+    fn reference_rows() -> Vec<(GossipMatrix, usize, usize)> {
+        vec![
+            (GossipMatrix::metropolis(&path_graph(4).unwrap()), 0, 3),
+            (GossipMatrix::metropolis(&cycle_graph(6).unwrap()), 0, 5),
+            (GossipMatrix::new(&star_graph(5).unwrap(), Weights::MaxDegree).unwrap(), 1, 0),
+            (GossipMatrix::metropolis(&complete_graph(5).unwrap()), 0, 4),
+            (GossipMatrix::new(&hypercube_graph(3).unwrap(), Weights::MaxDegree).unwrap(), 0, 7),
+        ]
     }
 
     /// Section 6 of the specification, last column; section 4, known-sender maxima of `S_10`.
@@ -210,7 +220,7 @@ mod tests {
             (0.585_793_650_793_650_8, 0.585_793_650_793_650_9),
             (0.116_809_768_158_647_9, 0.270_693_830_547_511_4),
         ];
-        for ((_, w, u, v), (loss, sender)) in reference_rows().into_iter().zip(expected) {
+        for ((w, u, v), (loss, sender)) in reference_rows().into_iter().zip(expected) {
             let sums = walk_sum_row(&w, u, 10)?;
             let found = *user_level(VisitSum::Powers(sums[v]), w.node_count(), 10, local(2.0, 2.0))?.value();
             assert_relative_eq!(found, loss, max_relative = 1e-12);

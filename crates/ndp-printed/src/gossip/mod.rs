@@ -18,11 +18,11 @@ mod sequences;
 pub use formulas::{corollary4_variance, theorem4};
 pub use sequences::sequence_mean_from;
 
-use super::exact::{Connections, outside_neighbors};
-use super::operator::require_rounds;
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
+use ndp_algos::gossip::Connections;
+use ndp_algos::parts::{outside_neighbors, require_rounds};
 use ndp_dp::{ObserverLoss, Printed};
 use ndp_graph::kernel::{self, Lanes};
 use ndp_graph::tasks::for_paired_tasks;
@@ -34,7 +34,7 @@ use rayon::prelude::*;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::printed::{Powers, theorem1_towards};
+/// use ndp_printed::gossip::{Powers, theorem1_towards};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
 /// let [printed, programmed] = [Powers::FromZero, Powers::FromOne].map(|powers| theorem1_towards((&matrix, 2), &[0], powers));
@@ -66,7 +66,7 @@ pub enum Powers {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
+/// use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(4)?);
 /// let from = theorem1_from(&matrix, &[0, 3], 5, Powers::FromZero)?.into_value();
@@ -374,6 +374,41 @@ mod tests {
         let one = run(1)?;
         assert_eq!(one, run(2)?);
         assert_eq!(one, run(3)?);
+        Ok(())
+    }
+
+    /// What goes through all rounds refuses more than it can go through, naming their number.
+    #[test]
+    fn rounds_without_end_are_refused() -> Result<(), Error> {
+        let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
+        for rounds in [1_000_000_000, 1 << 31, 1 << 40, usize::MAX] {
+            for refused in [
+                theorem1_towards((&matrix, rounds), &[0], Powers::FromZero).map(drop),
+                theorem1_from(&matrix, &[0], rounds, Powers::FromOne).map(drop),
+                theorem1_from(&matrix, &[0, 1, 2], rounds, Powers::FromZero).map(drop),
+                corollary1_towards(&matrix, &[0], rounds).map(drop),
+            ] {
+                assert!(
+                    matches!(refused, Err(Error::InvalidParameter { value, .. }) if value == rounds as f64),
+                    "{rounds}: {refused:?}"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// A graph of degree 6 among 200, and 99 observers with one common neighbor among 101.
+    #[test]
+    fn theorem_4_matches_reference_values() -> Result<(), Error> {
+        use ndp_algos::gossip::random_graph::RandomGraph;
+        use ndp_dp::{Order, Sensitivity, Sigma};
+        let (order, sensitivity, sigma) = (Order::new(2.0)?, Sensitivity::new(1.0)?, Sigma::new(2.0)?);
+        let sparse = RandomGraph { nodes: 200, observers: 1, degree: 6, rounds: 10 };
+        let crowd = RandomGraph { nodes: 101, observers: 99, degree: 1, rounds: 2 };
+        for (setting, printed, digits) in [(sparse, 0.154_639_175_257_732, 1e-13), (crowd, 0.01, 1e-14)] {
+            let found = *theorem4(setting, order, sensitivity, sigma)?.value();
+            assert_relative_eq!(found, printed, max_relative = digits);
+        }
         Ok(())
     }
 }

@@ -3,12 +3,12 @@
 use ndp_account::audit::{Audit, AuditPlan, audit};
 use ndp_account::{Error, LinearProtocol, LossReport, Observer};
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances};
-use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::progress::Silent;
 use ndp_graph::random::{connected_erdos_renyi, connected_random_geometric};
 use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_printed::gossip::{Powers, theorem1_towards};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -2,14 +2,14 @@
 
 use super::Theorem3;
 use super::sum::{composed, small_cycle_chance};
-use crate::error::ensure;
-use crate::{Delta, Error, Printed};
+use ndp_dp::parts::ensure;
+use ndp_dp::{Delta, Error, Printed};
 
 /// The probability of a random answer that Theorem 2 prints, `γ = L/(e^{12 ε √(ln(1/δ)/n)} + L − 1)`.
 ///
 /// **Inverted**: amplification by shuffling needs `ε₀ = (ε/12) √(n/ln(1/δ))`, not `12 ε √(ln(1/δ)/n)`. For large `n` the
 /// printed report is more private on its own than the whole protocol is asked to be, and useless. Sound:
-/// [`crate::shuffling::Bound::Efmrtt`] at `ε₀`.
+/// [`ndp_dp::shuffling::Bound::Efmrtt`] at `ε₀`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and `n ≥ 2`.
@@ -21,8 +21,8 @@ pub(crate) fn theorem2_gamma(
     delta: Delta,
     users: f64,
 ) -> Result<Printed<f64>, Error> {
-    crate::randomized_response::check_labels(labels)?;
-    crate::gaussian::check_epsilon(epsilon)?;
+    ndp_dp::parts::check_labels(labels)?;
+    ndp_dp::parts::check_epsilon(epsilon)?;
     super::check_users(users)?;
     let exponent = 12.0 * epsilon * libm::sqrt(-libm::log(delta.get()) / users);
     let labels = f64::from(labels);
@@ -43,7 +43,8 @@ pub(crate) fn theorem2_gamma(
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, printed::{Theorem3, theorem6}};
+/// use ndp_dp::Delta;
+/// use ndp_printed::network::{Theorem3, theorem6};
 /// let delta = Delta::new(1e-7)?;
 /// let walk = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: Some(1.0), delta_prime: delta, delta_hat: delta };
 /// assert!(theorem6(walk, delta)?.value() > walk.total_epsilon()?.value());
@@ -98,7 +99,6 @@ impl Theorem6 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shuffling;
     use approx::assert_relative_eq;
 
     fn delta(x: f64) -> Delta {
@@ -136,24 +136,6 @@ mod tests {
         near(with_advanced(theorem(0.19, 0.95))?, 8.244_440_585_940_136);
         near(theorem(0.2, 1.0).epsilon_limit()?, 9.067_533_870_262_245);
         near(theorem(0.2, 0.95).epsilon_limit()?, 9.065_141_687_811_012);
-        Ok(())
-    }
-
-    /// The constant 14 is above the closed clones bound throughout its range.
-    #[test]
-    fn the_constant_14_is_sound() -> Result<(), Error> {
-        for m in [2000, 50_000, 3_000_000] {
-            for x in [1e-3, 1e-6, 1e-10] {
-                for share in [0.1, 0.5, 1.0] {
-                    let limit = libm::log(m as f64 / (16.0 * libm::log(2.0 / x))).min(1.0);
-                    if limit > 0.0 {
-                        let local = share * limit;
-                        let closed = *shuffling::clones_closed(local, m, delta(x))?.value();
-                        assert!(closed <= 14.0 * libm::sqrt(libm::log(4.0 / x) / m as f64) * local);
-                    }
-                }
-            }
-        }
         Ok(())
     }
 

@@ -3,7 +3,6 @@
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::Array2;
 use ndp_account::{Error, LinearProtocol, OwnNoise, loss};
-use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::{
     ExactOptions, GossipProtocol, SequenceGossip, closed_form, exact_loss, mean_loss_by_step,
 };
@@ -11,6 +10,7 @@ use ndp_dp::{Grade, Sigma};
 use ndp_graph::Weights;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Step, generators};
+use ndp_printed::gossip::{self as printed, Powers};
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use rand::SeedableRng;

@@ -1,8 +1,9 @@
 //! The other printed formulas of *Muffliato*: random graphs and coalitions.
 
-use crate::gossip::random_graph::{RandomGraph, positive_outside};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_algos::gossip::random_graph::RandomGraph;
+use ndp_algos::parts::positive_outside;
 use ndp_dp::{Order, Printed, Sensitivity, Sigma};
 
 /// Theorem 4 (9, and Corollary 5 with the `Δ²` that its print leaves out) for a node that is not adjacent
@@ -30,7 +31,7 @@ pub fn theorem4(
 ///
 /// False: it has neither the number of rounds nor that of nodes, and `α` on the wrong side. The mean that the theorem
 /// behind it proves asks for `α Δ² d_V T / (2 n ε)`, as
-/// [`MeanBudget`](crate::gossip::table1::MeanBudget) does.
+/// [`MeanBudget`](ndp_algos::gossip::table1::MeanBudget) does.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `epsilon` is positive and finite.

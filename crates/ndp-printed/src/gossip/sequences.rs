@@ -1,11 +1,10 @@
 //! Theorem 1 over changing connections, which Corollary 2 repeats for randomized gossip.
 
-use super::super::block::{Block, WIDTH};
-use super::super::messages::{Message, received, rows};
 use super::Powers;
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
+use ndp_algos::parts::{Block, Message, WIDTH, received, rows};
 use ndp_dp::{ObserverLoss, Printed};
 use ndp_graph::{GossipSequence, Step};
 use ndp_linalg::memory::require_dense;

@@ -5,7 +5,6 @@ use ndarray::Array2;
 use ndp_account::audit::{AuditPlan, audit};
 use ndp_account::{Error, LinearProtocol, Observer, OwnNoise};
 use ndp_algos::gossip::fresh::flat_variances;
-use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_algos::gossip::{
     ExactOptions, FreshNoiseGossip, GossipProtocol, SequenceGossip, SynchronousGossip, exact_loss,
@@ -16,6 +15,7 @@ use ndp_graph::progress::Silent;
 use ndp_graph::random::connected_random_geometric;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, generators};
+use ndp_printed::gossip::{self as printed, Powers};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -2,11 +2,11 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndp_account::{Error, OwnNoise};
-use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_printed::gossip::{self as printed, Powers};
 
 type Result<T> = std::result::Result<T, Error>;
 

@@ -12,6 +12,8 @@ mod descent;
 mod histogram;
 mod spotted;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 #[cfg(test)]
 pub(crate) use descent::lemma1_order_limit;
@@ -26,8 +28,8 @@ pub use sum::{Theorem3, contributions, poster_theorem4};
 #[cfg(test)]
 pub(crate) use sum::{best_c, gamma_n};
 
-use crate::Error;
-use crate::error::ensure;
+use ndp_dp::Error;
+use ndp_dp::parts::ensure;
 
 /// At least two users.
 fn check_users(users: f64) -> Result<(), Error> {

@@ -3,16 +3,16 @@
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 1, Remark 1, Algorithms 2 and 5.
 
-use super::sum::check_ring;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_algos::parts::check_ring;
 use ndp_dp::Printed;
 
 /// Theorem 1 and Remark 1: how often noise is added, and how far the result is from the sum, for full noise `σ`.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::walk::ring::printed::theorem1;
+/// use ndp_printed::ring::theorem1;
 /// // Three nodes and three rounds add noise at steps 1, 3, 5, 7 and 9.
 /// assert_eq!(theorem1(3, 3, 1.0)?.value().noise_count, 4);
 /// # Ok::<(), ndp_account::Error>(())
@@ -64,9 +64,9 @@ pub fn debiased(count: u64, labels: u32, gamma: f64) -> Result<Printed<f64>, Err
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::ring::{Placement, RingSum};
-    use crate::walk::{Bounds, TokenNoise};
     use approx::assert_relative_eq;
+    use ndp_algos::walk::ring::{Placement, RingSum};
+    use ndp_algos::walk::{Bounds, TokenNoise};
     use ndp_dp::Sigma;
 
     fn ring(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {

@@ -3,7 +3,6 @@
 use ndarray::{Array1, Array2};
 use ndp_account::Protocol;
 use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{
     AveragingRun, LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, pendant,
 };
@@ -14,6 +13,7 @@ use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::walk_sums::walk_sum_row;
 use ndp_graph::{GossipMatrix, TransitionMatrix};
 use ndp_numeric::binomial::clopper_pearson_upper;
+use ndp_printed::walk::{self as printed, VisitSum};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 

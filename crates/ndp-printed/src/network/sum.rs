@@ -1,15 +1,16 @@
 //! The printed bounds for real sums on the complete graph: Theorem 3 and the poster's Theorem 4.
 
 use super::{check_steps, check_users};
-use crate::error::{ensure, ensure_positive};
-use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Printed, search};
+use ndp_dp::parts::check_epsilon;
+use ndp_dp::parts::{ensure, ensure_positive};
+use ndp_dp::search;
+use ndp_dp::{Delta, Error, Printed};
 use serde::{Deserialize, Serialize};
 
 /// The printed number of contributions of a user, `N = T/n + √(3 (T/n) ln(1/δ̂))`.
 ///
 /// **False** outside `T/n ≥ 3 ln(1/δ̂)`: at `T = n = 1000`, `δ̂ = 1e-6` it is 7.4, but 8 or more contributions have
-/// probability 1.0e-5. Sound: [`crate::tails::n_exact`].
+/// probability 1.0e-5. Sound: [`ndp_dp::tails::n_exact`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
@@ -52,7 +53,8 @@ pub(crate) fn best_c(users: f64) -> Result<Printed<f64>, Error> {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, printed::Theorem3};
+/// use ndp_dp::Delta;
+/// use ndp_printed::network::Theorem3;
 /// let delta = Delta::new(1e-7)?;
 /// let claimed = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: None, delta_prime: delta, delta_hat: delta };
 /// assert!(claimed.total_epsilon()?.into_value() < 3.0);
@@ -62,13 +64,13 @@ pub(crate) fn best_c(users: f64) -> Result<Printed<f64>, Error> {
 #[serde(deny_unknown_fields)]
 pub struct Theorem3 {
     /// Users `n ≥ 2`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub users: f64,
     /// Steps `T ≥ 1`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub steps: f64,
     /// The `ε` of one contribution, `ε < 1`.
-    #[serde(with = "crate::lossless")]
+    #[serde(with = "ndp_dp::lossless")]
     pub epsilon: f64,
     /// The free constant `c > 0` of the threshold `c² n^{2/3}` between small and large cycles; `None` for the one that
     /// minimises the bound, the root of `2γ_n(c) = 1/(c n^{1/3})`.
@@ -140,7 +142,8 @@ impl Theorem3 {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, printed::poster_theorem4};
+/// use ndp_dp::Delta;
+/// use ndp_printed::network::poster_theorem4;
 /// let delta = Delta::new(1e-7)?;
 /// let (few, many) = (poster_theorem4(1e4, 1e4, 0.1, delta)?, poster_theorem4(1e4, 1e5, 0.1, delta)?);
 /// assert!(few.value() < many.value());
