@@ -80,13 +80,9 @@ struct Release {
 impl Release {
     /// What tells its pairs from all others.
     fn key(&self) -> Option<Vec<u64>> {
-        let add = self.add.as_ref().map(|add| add.key());
         let remove = self.remove.key()?;
-        let length = remove.len() as u64;
-        match add {
-            Some(add) => Some([vec![length], remove, add?].concat()),
-            None => Some([vec![length], remove].concat()),
-        }
+        let add = self.add.as_ref().map_or(Some(Vec::new()), |add| add.key())?;
+        Some([vec![remove.len() as u64], remove, add].concat())
     }
 
     /// Whether it is the same pair in memory.
