@@ -1,6 +1,7 @@
 //! Pairs of laws on finitely many outcomes: the loss has atoms only.
 
 use super::pair::{Atom, Pair, Point, bits, nonnegative, unit};
+use crate::Error;
 use ndp_numeric::rounding::Interval;
 
 /// The law of the loss of a finite pair, and its profile by sums of positive terms.
@@ -203,4 +204,19 @@ pub(super) fn discrete_gaussian(sigma: f64) -> Atoms {
         atoms.push(Atom { loss: loss(-k), mass: mass(k) });
     }
     Atoms::new(atoms, tail, Some((Interval::ONE / square).low()))
+}
+
+/// Refuses what is no probability law.
+pub(super) fn check_law(law: &[f64]) -> Result<(), Error> {
+    for (index, &value) in law.iter().enumerate() {
+        if !(0.0..=1.0).contains(&value) {
+            return Err(Error::InvalidLaw { what: "probability", index, value });
+        }
+    }
+    let sum: f64 = law.iter().sum();
+    if (sum - 1.0).abs() <= 1e-9 {
+        Ok(())
+    } else {
+        Err(Error::InvalidLaw { what: "sum", index: law.len(), value: sum })
+    }
 }

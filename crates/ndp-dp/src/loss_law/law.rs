@@ -10,7 +10,6 @@ use super::pair::Pair;
 use super::plan::Chain;
 use super::sampled::{Sampled, Side};
 use super::stated::{FromRenyi, Stated};
-use super::tradeoff::Tradeoff;
 use crate::error::{check_probability, ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
 use crate::neighbors::Neighbors;
@@ -44,8 +43,8 @@ pub struct LossLaw {
     /// Whether each pair is attained, and not only dominates.
     exact: bool,
     releases: Vec<Release>,
-    only: Option<Direction>,
-    fineness: Fineness,
+    pub(super) only: Option<Direction>,
+    pub(super) fineness: Fineness,
 }
 
 /// Which of two neighboring data sets the law is taken under. The guarantee of a relation that does not name an order needs both.
@@ -81,13 +80,9 @@ struct Release {
 impl Release {
     /// What tells its pairs from all others.
     fn key(&self) -> Option<Vec<u64>> {
-        let add = self.add.as_ref().map(|add| add.key());
         let remove = self.remove.key()?;
-        let length = remove.len() as u64;
-        match add {
-            Some(add) => Some([vec![length], remove, add?].concat()),
-            None => Some([vec![length], remove].concat()),
-        }
+        let add = self.add.as_ref().map_or(Some(Vec::new()), |add| add.key())?;
+        Some([vec![remove.len() as u64], remove, add].concat())
     }
 
     /// Whether it is the same pair in memory.
@@ -190,8 +185,8 @@ impl LossLaw {
             "have as many outcomes as the first",
             q.len() as f64,
         )?;
-        check_law(p)?;
-        check_law(q)?;
+        atoms::check_law(p)?;
+        atoms::check_law(q)?;
         let (remove, add): (Atoms, Atoms) = atoms::finite(p, q);
         Ok(Self::of(neighbors, remove, Some(Arc::new(add))))
     }
@@ -244,7 +239,7 @@ impl LossLaw {
     /// # Ok::<(), ndp_dp::Error>(())
     /// ```
     pub fn seen_mixture(parts: &[(f64, Self)]) -> Result<Self, Error> {
-        check_law(&parts.iter().map(|part| part.0).collect::<Vec<_>>())?;
+        atoms::check_law(&parts.iter().map(|part| part.0).collect::<Vec<_>>())?;
         let total: Interval = parts.iter().map(|part| Interval::new(part.0)).sum();
         let (mut remove, mut add, mut two) = (Vec::new(), Vec::new(), false);
         let mut exact = true;
@@ -408,6 +403,11 @@ impl LossLaw {
         Some(if self.exact { (Exact::new(gdp).into(), lower) } else { (UpperBound::new(gdp).into(), 0.0) })
     }
 
+    /// Whether the two directions differ.
+    pub(super) fn is_two_sided(&self) -> bool {
+        self.releases.iter().any(|release| release.add.is_some())
+    }
+
     /// How many pairs differ.
     pub(crate) const fn kinds(&self) -> usize {
         self.releases.len()
@@ -425,7 +425,7 @@ impl LossLaw {
 
     /// The directions, Gaussian releases made one.
     pub(super) fn chains(&self) -> Vec<Vec<(Arc<dyn Pair>, u64)>> {
-        let two = self.releases.iter().any(|release| release.add.is_some());
+        let two = self.is_two_sided();
         let directions: &[Direction] = match self.only {
             Some(Direction::Add) => &[Direction::Add],
             None if two => &[Direction::Remove, Direction::Add],
@@ -434,7 +434,7 @@ impl LossLaw {
         directions.iter().map(|&direction| self.chain(direction)).collect()
     }
 
-    fn chain(&self, direction: Direction) -> Vec<(Arc<dyn Pair>, u64)> {
+    pub(super) fn chain(&self, direction: Direction) -> Vec<(Arc<dyn Pair>, u64)> {
         let mut square = Interval::ZERO;
         let mut chain = Vec::new();
         for Release { remove, add, count } in &self.releases {
@@ -468,34 +468,6 @@ impl LossLaw {
         self.ends(|chain| answers::epsilon(chain, delta.get(), self.fineness))
     }
 
-    /// The trade-off curve: how well any test can tell the two data sets apart.
-    ///
-    /// Of one direction: `T(Q, P)`, for tests of the data set of which the law is *not* under; of both: a curve that holds for either order.
-    #[must_use]
-    pub fn tradeoff(&self) -> Tradeoff {
-        let chains = [Direction::Remove, Direction::Add].map(|direction| self.chain(direction));
-        let two = self.releases.iter().any(|release| release.add.is_some());
-        let chains = &chains[..if two { 2 } else { 1 }];
-        let farthest = chains.iter().map(|chain| answers::far(chain)).fold(1e-6, f64::max).min(FARTHEST);
-        let epsilons = answers::kinks(chains, 1.05 * farthest);
-        let mut sides: Vec<(Vec<Ends>, f64)> = chains
-            .iter()
-            .map(|chain| (answers::profile(chain, &epsilons, self.fineness), answers::infinite(chain).low()))
-            .collect();
-        if two && self.only.is_none() {
-            let joined = sides[0].0.iter().zip(&sides[1].0).map(|(a, b)| a.max(*b)).collect();
-            let infinite = sides[0].1.max(sides[1].1);
-            sides = vec![(joined, infinite)];
-        }
-        if self.only == Some(Direction::Add) {
-            sides.reverse();
-        }
-        let (forward, backward) = (&sides[0], sides.last().unwrap_or(&sides[0]));
-        // The larger one of two profiles belongs to no pair.
-        let exact = self.exact && !(two && self.only.is_none());
-        Tradeoff::new(&epsilons, forward, backward, exact)
-    }
-
     fn ends(&self, ask: impl Fn(&Chain) -> Ends) -> Enclosed {
         let ends = self.chains().iter().map(|chain| ask(chain)).reduce(Ends::max);
         Enclosed::new(ends.unwrap_or(Ends::NOTHING), self.exact)
@@ -521,24 +493,7 @@ fn common<'a>(
     Ok(only)
 }
 
-/// Refuses what is no probability law.
-fn check_law(law: &[f64]) -> Result<(), Error> {
-    for (index, &value) in law.iter().enumerate() {
-        if !(0.0..=1.0).contains(&value) {
-            return Err(Error::InvalidLaw { what: "probability", index, value });
-        }
-    }
-    let sum: f64 = law.iter().sum();
-    if (sum - 1.0).abs() <= 1e-9 {
-        Ok(())
-    } else {
-        Err(Error::InvalidLaw { what: "sum", index: law.len(), value: sum })
-    }
-}
-
 /// How wide an answer may be, in ε.
 const WIDTH: f64 = 1e-4;
-/// The largest loss of a trade-off curve: `e^ε` is a float.
-const FARTHEST: f64 = 600.0;
 /// The most releases of one kind.
 const MOST_RELEASES: u64 = 1_000_000_000_000_000;

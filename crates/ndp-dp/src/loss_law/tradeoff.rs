@@ -20,8 +20,9 @@
 //! # References
 //! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.1 (trade-off functions), Proposition 2.12 (duality).
 
-use super::answers::Ends;
+use super::answers::{self, Ends};
 use super::enclosed::Enclosed;
+use super::law::{Direction, LossLaw};
 use crate::Error;
 use crate::error::ensure;
 use ndp_numeric::rounding::Interval;
@@ -90,6 +91,36 @@ struct Side {
 struct Known {
     x: Interval,
     delta: Ends,
+}
+
+impl LossLaw {
+    /// The trade-off curve: how well any test can tell the two data sets apart.
+    ///
+    /// Of one direction: `T(Q, P)`, for tests of the data set of which the law is *not* under; of both: a curve that holds for either order.
+    #[must_use]
+    pub fn tradeoff(&self) -> Tradeoff {
+        let chains = [Direction::Remove, Direction::Add].map(|direction| self.chain(direction));
+        let two = self.is_two_sided();
+        let chains = &chains[..if two { 2 } else { 1 }];
+        let farthest = chains.iter().map(|chain| answers::far(chain)).fold(1e-6, f64::max).min(FARTHEST);
+        let epsilons = answers::kinks(chains, 1.05 * farthest);
+        let mut sides: Vec<(Vec<Ends>, f64)> = chains
+            .iter()
+            .map(|chain| (answers::profile(chain, &epsilons, self.fineness), answers::infinite(chain).low()))
+            .collect();
+        if two && self.only.is_none() {
+            let joined = sides[0].0.iter().zip(&sides[1].0).map(|(a, b)| a.max(*b)).collect();
+            let infinite = sides[0].1.max(sides[1].1);
+            sides = vec![(joined, infinite)];
+        }
+        if self.only == Some(Direction::Add) {
+            sides.reverse();
+        }
+        let (forward, backward) = (&sides[0], sides.last().unwrap_or(&sides[0]));
+        // The larger one of two profiles belongs to no pair.
+        let exact = self.is_exact() && !(two && self.only.is_none());
+        Tradeoff::new(&epsilons, forward, backward, exact)
+    }
 }
 
 impl Tradeoff {
@@ -248,3 +279,6 @@ fn mixed(share: f64, left: Interval, right: Interval) -> Interval {
     let (own, other) = (Interval::new(share), Interval::ONE - Interval::new(share));
     own * left + other * right
 }
+
+/// The largest loss of a trade-off curve: `e^ε` is a float.
+const FARTHEST: f64 = 600.0;
