@@ -80,8 +80,8 @@ impl PairLedgers {
     /// use ndp_graph::{GossipMatrix, generators::path_graph};
     /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
     /// let accounts = [gossip.account(&Observer::node(0))?];
-    /// // Node 3 is three hops from node 0, node 1 is its neighbor.
-    /// let limits = Target::listed(Measure::Gaussian, [((3, 0), 0.3), ((1, 0), 1.0)]);
+    /// // A neighbor loses 0.5 in each run, and with two runs 0.71.
+    /// let limits = Target::listed(Measure::Gaussian, [((3, 0), 0.6), ((1, 0), 0.6)]);
     /// let mut ledgers = PairLedgers::with_limits(NodeNames::numbered(4), limits)?;
     /// let noise = NoiseMultiplier::new(2.0)?;
     /// ledgers.record("averaging", &accounts, noise, Adaptivity::Fixed)?;

@@ -21,6 +21,7 @@ use crate::walk::{FinalToken, Path};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{Exact, UpperBound};
+use ndp_numeric::rounding;
 
 /// What observers have learnt about one node on a realised path, in units of the local loss `c₀` of a contribution.
 ///
@@ -215,7 +216,7 @@ pub(super) struct Odometer {
     /// Slots with unknown noise since the last visit.
     slots: usize,
     cost: f64,
-    constant_cost: f64,
+    constant_cost: rounding::Interval,
     intervals: usize,
 }
 
@@ -237,7 +238,7 @@ impl Odometer {
             pending: 0,
             slots: 0,
             cost: 0.0,
-            constant_cost: 0.0,
+            constant_cost: rounding::Interval::ZERO,
             intervals: 0,
         })
     }
@@ -267,7 +268,9 @@ impl Odometer {
     pub(super) fn observe(&mut self) {
         if self.pending > 0 {
             self.cost += std::mem::take(&mut self.hull).cost(self.time);
-            self.constant_cost += (self.pending * self.pending) as f64 / self.slots as f64;
+            let count = rounding::Interval::count(self.pending as u64);
+            let cost = count * count / rounding::Interval::count(self.slots as u64);
+            self.constant_cost = self.constant_cost + cost;
             self.intervals += 1;
         }
         (self.pending, self.slots) = (0, 0);
@@ -294,7 +297,7 @@ impl Odometer {
     /// Grade: exact for that adversary, for such contributions and steps that keep distances (the
     /// token is a sum).
     pub(super) fn constant_gradient_cost(&self) -> Exact<f64> {
-        Exact::new(rounded_up(self.constant_cost, self.intervals))
+        Exact::new(self.constant_cost.high())
     }
 }
 

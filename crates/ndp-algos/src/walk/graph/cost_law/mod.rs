@@ -115,7 +115,7 @@ impl TokenWalk {
     /// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
     /// let law = TokenWalk::new(&w, Start::Node(2), 4)?.cost_law(0, &[2])?;
     /// // Three paths of 243 visit node 0 and return: one contribution, three noises.
-    /// assert!((law.mean().lower() - 1.0 / 243.0).abs() < 1e-5);
+    /// assert!((law.mean()?.lower() - 1.0 / 243.0).abs() < 1e-5);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cost_law(&self, u: usize, members: &[usize]) -> Result<CostLaw, Error> {
