@@ -1,5 +1,7 @@
 //! What every protocol of the registry says its numbers are about.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use ndp_account::{Audience, Changes, Covered, Law, Observer, Statement, accounts};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::progress::Silent;

@@ -348,7 +348,7 @@ impl CostLaw {
     fn joined(&self, coarse: Vec<Level>, fine: Vec<Level>, sightings: f64) -> Tables {
         let mut levels: Vec<&Level> = coarse.iter().chain(&fine).collect();
         levels.sort_by(|a, b| a.grid.cost(1).total_cmp(&b.grid.cost(1)));
-        let (mut upper, mut lower): (Vec<(Interval, f64)>, Vec<(Interval, f64)>) = (Vec::new(), Vec::new());
+        let (mut upper, mut lower) = (Vec::<(Interval, f64)>::new(), Vec::<(Interval, f64)>::new());
         let most = Interval::new(self.most as f64);
         let mut reached = 0.0;
         for level in levels {

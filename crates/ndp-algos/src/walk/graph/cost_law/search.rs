@@ -24,7 +24,8 @@ pub(super) fn epsilon_up(law: &Mixture, sigma: f64, delta: f64) -> f64 {
 pub(super) fn epsilon_down(law: &Mixture, sigma: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
-    if !(excess(0.0) > 0.0) {
+    let exceeds = excess(0.0) > 0.0;
+    if !exceeds {
         return 0.0;
     }
     let mut end = most.min(LARGEST);
@@ -71,7 +72,8 @@ pub(super) fn noise_down(law: &Mixture, epsilon: f64, delta: f64, most: f64) -> 
         return most;
     }
     let mut start = end - 1.0;
-    while !(excess(start) > 0.0) {
+    let exceeds = |log: f64| excess(log) > 0.0;
+    while !exceeds(start) {
         start -= 1.0;
         if start < -LARGEST_LOG {
             return 0.0;

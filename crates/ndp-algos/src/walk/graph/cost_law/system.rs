@@ -263,7 +263,8 @@ pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>>
     }
     // All pivots are positive exactly where the radius is below 1.
     for i in 0..n {
-        if !(matrix[i][i] > 1e-13) {
+        let pivot = matrix[i][i] > 1e-13;
+        if !pivot {
             return None;
         }
         for j in i + 1..n {

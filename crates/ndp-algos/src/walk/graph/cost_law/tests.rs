@@ -307,8 +307,7 @@ fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize
                 *counts.entry(cost(&path)).or_default() += weight;
                 continue;
             }
-            for next in 0..n {
-                let w = weights[path[path.len() - 1]][next];
+            for (next, &w) in weights[path[path.len() - 1]].iter().enumerate() {
                 if w > 0 {
                     let mut path = path.clone();
                     path.push(next);
