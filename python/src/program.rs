@@ -223,7 +223,7 @@ impl Program {
     /// The program as a protocol, under a declared sensitivity.
     fn declared(&self, sensitivity: Declaration, options: Options) -> Result<Protocol, Fault> {
         let program = self.lock()?.program.clone();
-        let declared = Declared { program, sensitivity: sensitivity.set()?, options: options.options()? };
+        let declared = Declared { options: options.options()?, ..Declared::new(program, sensitivity.set()?) };
         Ok(Protocol(Arc::new(Kind::Named(Box::new(declared)))))
     }
 

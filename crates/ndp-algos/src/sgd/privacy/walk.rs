@@ -6,13 +6,14 @@ use crate::sgd::positive;
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
-use crate::walk::graph::{LocalLoss, contribution, renewal};
+use crate::walk::graph::{CostLaw, LocalLoss, contribution, renewal};
 use ndp_account::Error;
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
 use ndp_dp::{ApproxDp, Delta, Mechanism, NoiseMultiplier, Order, Rdp, Sigma, UpperBound, conversion};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{self, FirstVisits, PairLaws};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A walk on the complete graph with its noise: what `colluders` users who pool what they see learn
 /// about any other user.
@@ -130,6 +131,8 @@ pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> 
 pub(crate) struct WalkPairs {
     pairs: Vec<(usize, usize)>,
     laws: Laws,
+    /// The laws of the cost of each pair, where they are offered.
+    costs: Vec<Option<Arc<CostLaw>>>,
     steps: usize,
     final_model: FinalToken,
     sensitivity: f64,
@@ -205,7 +208,30 @@ impl WalkPairs {
                 Laws::Uncapped(pairs.par_iter().map(laws).collect::<Result<_, _>>()?)
             }
         };
-        Ok(Self { pairs: pairs.to_vec(), laws, steps, final_model, sensitivity: constants.sensitivity })
+        let published = final_model == FinalToken::Published;
+        let costs = match &laws {
+            Laws::Capped { cap, gaps } => {
+                gaps.iter().map(|gaps| Some(CostLaw::of_gaps(gaps, steps, *cap, published))).collect()
+            }
+            Laws::Uncapped(laws) => {
+                laws.iter().map(|laws| CostLaw::of_gradients(laws, published).ok()).collect()
+            }
+            Laws::UncappedPublished(_) => {
+                let law = |&(u, v): &(usize, usize)| {
+                    CostLaw::of_gradients(&walks.pair_laws(u, v, &start, steps).ok()?, published).ok()
+                };
+                pairs.par_iter().map(law).collect::<Vec<_>>()
+            }
+        };
+        let costs = costs.into_iter().map(|cost| cost.map(Arc::new)).collect();
+        Ok(Self {
+            pairs: pairs.to_vec(),
+            laws,
+            costs,
+            steps,
+            final_model,
+            sensitivity: constants.sensitivity,
+        })
     }
 
     /// Rényi loss of a pair, in nats; `noise` is in units of the sensitivity.
@@ -253,15 +279,29 @@ impl WalkPairs {
     pub(crate) fn statement_of(&self, pair: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity * (1.0 - f64::EPSILON))?;
         let curve = |order| self.loss(pair, order, noise);
+        let by_law = self.costs[pair].as_ref().and_then(|law| {
+            let epsilon = law.epsilon(noise, delta).ok()?.upper();
+            Some((epsilon, law.is_tight(noise, epsilon)))
+        });
         // The renewal accountant takes milliseconds for an order, the closed bound microseconds.
-        let best = match self.laws {
-            Laws::Capped { .. } => conversion::best_epsilon(curve, delta).into_value().approx_dp,
-            _ => {
-                let at =
-                    |order| Rdp { order, epsilon: curve(order).into_value() }.epsilon(delta).into_value();
-                ApproxDp::new(few_orders()?.into_iter().map(at).fold(f64::INFINITY, f64::min), delta.get())?
-            }
+        let by_renyi = || -> Result<f64, Error> {
+            Ok(match self.laws {
+                Laws::Capped { .. } => {
+                    conversion::best_epsilon(curve, delta).into_value().approx_dp.epsilon()
+                }
+                _ => {
+                    let at =
+                        |order| Rdp { order, epsilon: curve(order).into_value() }.epsilon(delta).into_value();
+                    few_orders()?.into_iter().map(at).fold(f64::INFINITY, f64::min)
+                }
+            })
         };
+        let best = match by_law {
+            Some((epsilon, true)) => epsilon,
+            Some((epsilon, false)) => by_renyi()?.min(epsilon),
+            None => by_renyi()?,
+        };
+        let best = ApproxDp::new(best, delta.get())?;
         Ok(Statement::Guaranteed {
             privacy: UpperBound::new(best).into(),
             against: match self.final_model {

@@ -142,13 +142,17 @@ impl OnGraph {
         Ok(laws)
     }
 
-    /// The law of the cost of `u`, one for all questions; none for walks that are followed up to a horizon only, or are too long.
+    /// The law of the cost of `u`, one for all questions; none for walks that are too long.
     fn cost(&self, u: usize, laws: &Laws) -> Option<Arc<CostLaw>> {
         let law = || {
             let (members, options) = (self.observer.members(), self.walk.options());
+            if options.horizon.is_some() || !self.kept {
+                let published = options.final_token == FinalToken::Published;
+                let of_gaps = |(visits, cap)| CostLaw::of_gaps(visits, self.walk.steps(), cap, published);
+                return laws.gaps().map(of_gaps).map(Arc::new);
+            }
             let cells = if self.walk.steps() <= SHORT { CELLS } else { CELLS / 2 };
-            let law = self.walk.cost_law_in_cells(u, members, laws.pair(), cells, Ends::Upper);
-            law.ok().filter(|_| self.kept && options.horizon.is_none()).map(Arc::new)
+            self.walk.cost_law_in_cells(u, members, laws.pair(), cells, Ends::Upper).ok().map(Arc::new)
         };
         self.costs[u].get_or_init(law).clone()
     }

@@ -28,6 +28,14 @@ impl Laws {
             _ => None,
         }
     }
+
+    /// First visits up to a horizon and the cap, where these are followed.
+    pub(super) const fn gaps(&self) -> Option<(&FirstVisits, usize)> {
+        match &self.of_all {
+            Followed::Gaps { visits, cap } => Some((visits, *cap)),
+            _ => None,
+        }
+    }
 }
 
 enum Followed {

@@ -12,6 +12,7 @@
 //! | what does one contribution cost? | [`contribution::sharp`] | `UpperBound` |
 //! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
+//! | what at an epsilon and a delta, between two proven ends? | [`TokenWalk::cost_law`] | `Exact` or `UpperBound` |
 //! | how much noise for a target? | [`least_noise`](ndp_account::least_noise) | `UpperBound` |
 //! | what was printed? | `ndp_printed::walk` | `Printed` |
 //! | how accurate is it? | [`TokenAveraging::mean_squared_error`] | exact |

@@ -26,6 +26,8 @@ pub(super) struct Intervals {
     pub(super) unseen: Vec<f64>,
     /// Mean number of sightings, at most.
     pub(super) sightings: f64,
+    /// Whether all noises of an interval count, also that of whoever begins it.
+    pub(super) whole: bool,
     /// Probability of a path with more contributions in an interval than are followed, at most.
     pub(super) lost: f64,
 }
@@ -114,7 +116,15 @@ impl Intervals {
         let first = (0..members)
             .map(|w| from(&start, passages.side_of_start(&passages.start_seen[w], side), w))
             .collect();
-        Self { between, first, tail: Vec::new(), unseen: Vec::new(), sightings: (steps + 1) as f64, lost }
+        Self {
+            between,
+            first,
+            tail: Vec::new(),
+            unseen: Vec::new(),
+            sightings: (steps + 1) as f64,
+            whole: false,
+            lost,
+        }
     }
 }
 
@@ -151,7 +161,7 @@ impl Chain<'_> {
 }
 
 /// The mean number of sightings up to `T` is at most `e (F (1 − I)^{−1})(e^{−1/T})`, and at most `T + 1`.
-fn sightings(upper: &Intervals, steps: usize) -> f64 {
+pub(super) fn sightings(upper: &Intervals, steps: usize) -> f64 {
     let most = (steps + 1) as f64;
     let at = |laws: &ByCount| -> f64 {
         let sum =

@@ -19,7 +19,9 @@
 //!
 //! The section "The law of a walk's cost" of `docs/theory.md` has the statement and its proof.
 
+mod adaptive;
 mod circle;
+mod gaps;
 mod intervals;
 mod level;
 mod mixture;
@@ -32,6 +34,7 @@ mod tests;
 use super::path::{EdgeRule, TokenWalk};
 use super::{LocalLoss, laws};
 use crate::walk::FinalToken;
+use gaps::Gaps;
 use intervals::Intervals;
 pub(super) use level::Ends;
 use level::{Level, Window};
@@ -40,7 +43,7 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::loss_law::Enclosed;
 use ndp_dp::{Delta, NoiseMultiplier};
-use ndp_graph::hitting::{PairLaws, Walk};
+use ndp_graph::hitting::{FirstVisits, PairLaws, Walk};
 use ndp_numeric::rounding::Interval;
 use passages::Passages;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +69,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// ```
 #[derive(Debug)]
 pub struct CostLaw {
-    passages: Passages,
+    source: Source,
+    steps: usize,
     published: bool,
     /// Contributions of the node, at most.
     most: usize,
@@ -77,6 +81,17 @@ pub struct CostLaw {
     cells: usize,
     ends: Ends,
     tables: Mutex<Arc<Tables>>,
+}
+
+/// What the law follows from.
+#[derive(Debug)]
+enum Source {
+    /// Contributions that do not depend on the token.
+    Values(Passages),
+    /// Others, with non-expansive steps.
+    Gradients(Passages),
+    /// Others under a cap, by their gaps alone.
+    Gaps(Gaps),
 }
 
 /// What was computed so far.
@@ -150,7 +165,8 @@ impl TokenWalk {
         let all = options.cap.is_none_or(|cap| cap >= steps) && options.refractory == 1;
         let is_free_of_limits = all && options.edges == EdgeRule::Unlimited;
         Ok(CostLaw {
-            passages,
+            source: Source::Values(passages),
+            steps,
             published: options.final_token == FinalToken::Published,
             most: self.most_contributions(),
             attained: ends == Ends::Both && is_free_of_limits,
@@ -163,6 +179,37 @@ impl TokenWalk {
 }
 
 impl CostLaw {
+    /// For contributions that may depend on the token, such as gradients, with non-expansive steps: an upper law of the cost of gaps.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] for more than 20,000 steps.
+    pub(crate) fn of_gradients(laws: &PairLaws, published: bool) -> Result<Self, Error> {
+        let steps = laws.horizon();
+        // Two kinds of visits are followed, of the node and of the observer.
+        if steps > MOST_STEPS {
+            return Err(Error::NotOffered("the law of the cost is for walks of at most 20,000 steps"));
+        }
+        let source = Source::Gradients(Passages::of_pair(laws, 0.0));
+        Ok(Self::above(source, steps, published, steps, CELLS / 4))
+    }
+
+    /// The same under a cap, whatever the start: by the first visits of the node and its observers together (under a cap of 1 of the observers alone),
+    /// as far as they are followed.
+    pub(crate) fn of_gaps(visits: &FirstVisits, steps: usize, cap: usize, published: bool) -> Self {
+        let seen = steps.min(visits.none.len() - 1);
+        let law = (0..=seen).map(|t| visits.at.iter().map(|law| law[t]).sum()).collect();
+        let longer = if seen < steps { visits.none[seen] } else { 0.0 };
+        let error = visits.relative_error[seen] + visits.at.len() as f64 * f64::EPSILON;
+        let gaps = Gaps { law, longer, error, cap: cap.min(steps), published };
+        Self::above(Source::Gaps(gaps), steps, published, cap.min(steps), CELLS / 2)
+    }
+
+    fn above(source: Source, steps: usize, published: bool, most: usize, cells: usize) -> Self {
+        let is_free_of_limits = !matches!(source, Source::Gaps(_));
+        let (ends, tables) = (Ends::Upper, Mutex::default());
+        Self { source, steps, published, most, attained: false, is_free_of_limits, cells, ends, tables }
+    }
+
     /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to 1e-9, an upper bound otherwise.
     ///
     /// # Errors
@@ -252,7 +299,7 @@ impl CostLaw {
 
     /// Whether another bound on `ε` is hardly smaller: where neither rounding to the grid nor what is beyond it makes much of `δ`. A guess, by which
     /// no number gets smaller.
-    pub(super) fn is_tight(&self, noise: NoiseMultiplier, epsilon: f64) -> bool {
+    pub(crate) fn is_tight(&self, noise: NoiseMultiplier, epsilon: f64) -> bool {
         let Ok(tables) = self.tables() else { return false };
         if !epsilon.is_finite() {
             return false;
@@ -286,7 +333,7 @@ impl CostLaw {
             let whole = law.delta(epsilon, sigma, 1e-5 * whole);
             let small = |cost: f64| law.delta_of(law.below(cost), epsilon, sigma, 1e-5 * whole) / whole;
             let Some(last) = tables.coarse.last() else { return Ok(tables) };
-            if whole == 0.0 || last.grid.cost(64) < 1.0 / self.passages.steps() as f64 {
+            if whole == 0.0 || last.grid.cost(64) < 1.0 / self.steps as f64 {
                 return Ok(tables);
             }
             let narrower = last.window() / NARROWER as f64;
@@ -308,39 +355,62 @@ impl CostLaw {
         }
     }
 
+    /// Both sides of the law of intervals; none where the law follows from gaps.
+    fn intervals(&self) -> Result<Option<[Intervals; 2]>, Error> {
+        match &self.source {
+            Source::Values(passages) => Intervals::both(passages, self.published).map(Some),
+            Source::Gradients(passages) => adaptive::visits(passages, self.published).map(Some),
+            Source::Gaps(_) => Ok(None),
+        }
+    }
+
     /// At least so many coarse tables.
     fn tables_of(&self, levels: usize) -> Result<Arc<Tables>, Error> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.coarse.len() >= levels {
             return Ok(tables.clone());
         }
-        let intervals = Intervals::both(&self.passages, self.published)?;
+        let intervals = self.intervals()?;
         let cells = self.cells.min(COARSE_CELLS);
         let (mut coarse, fine) = (tables.coarse.clone(), tables.fine.clone());
         while coarse.len() < levels {
-            let next = match coarse.last() {
-                None => Level::first(&intervals, &Window::new(&intervals[0], self.most), cells, self.ends),
-                Some(last) => last.within(&intervals, NARROWER, cells, self.ends),
+            let next = match (&self.source, &intervals, coarse.last()) {
+                (Source::Gaps(gaps), _, None) => Some(gaps.first_table(cells)),
+                (Source::Gaps(gaps), _, Some(last)) => {
+                    Some(gaps.table(last.window() / NARROWER as f64, cells))
+                }
+                (_, Some(intervals), None) => {
+                    Level::first(intervals, &Window::new(&intervals[0], self.most), cells, self.ends)
+                }
+                (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells, self.ends),
+                (_, None, _) => None,
             };
             coarse.push(next.ok_or(NO_BOUND)?);
         }
-        *tables = Arc::new(self.joined(coarse, fine, intervals[0].sightings));
+        let sightings = intervals.map_or(0.0, |intervals| intervals[0].sightings);
+        *tables = Arc::new(self.joined(coarse, fine, sightings));
         Ok(tables.clone())
     }
 
     /// One more fine table, of costs up to `window`.
     fn refined(&self, window: f64) -> Result<Arc<Tables>, Error> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let intervals = Intervals::both(&self.passages, self.published)?;
         let (coarse, mut fine) = (tables.coarse.clone(), tables.fine.clone());
-        let wide = coarse.iter().rev().find(|level| level.window() >= window);
-        let Some(wide) = wide else { return Ok(tables.clone()) };
-        let mut narrower = 1;
-        while wide.window() / narrower as f64 > window {
-            narrower *= 2;
-        }
-        fine.push(wide.within(&intervals, narrower, self.cells, self.ends).ok_or(NO_BOUND)?);
-        *tables = Arc::new(self.joined(coarse, fine, intervals[0].sightings));
+        let next = match (&self.source, self.intervals()?) {
+            (Source::Gaps(gaps), _) => Some(gaps.table(window, self.cells)),
+            (_, Some(intervals)) => {
+                let wide = coarse.iter().rev().find(|level| level.window() >= window);
+                let Some(wide) = wide else { return Ok(tables.clone()) };
+                let mut narrower = 1;
+                while wide.window() / narrower as f64 > window {
+                    narrower *= 2;
+                }
+                wide.within(&intervals, narrower, self.cells, self.ends)
+            }
+            (_, None) => None,
+        };
+        fine.push(next.ok_or(NO_BOUND)?);
+        *tables = Arc::new(self.joined(coarse, fine, tables.sightings));
         Ok(tables.clone())
     }
 

@@ -32,6 +32,18 @@ impl Grid {
         }
     }
 
+    /// The grid of steps of this size, a power of two.
+    pub(super) fn of_step(step: f64) -> Self {
+        let (mut exponent, mut power) = (0, 1.0);
+        while power < step {
+            (exponent, power) = (exponent + 1, 2.0 * power);
+        }
+        while power > step && exponent > -62 {
+            (exponent, power) = (exponent - 1, 0.5 * power);
+        }
+        Self::dyadic(exponent)
+    }
+
     /// So many times as fine.
     pub(super) fn finer(self, times: u64) -> Self {
         if self.numerator.is_multiple_of(times) {
@@ -44,6 +56,11 @@ impl Grid {
     /// The cost of a cell, to the nearest float.
     pub(super) fn cost(self, cell: usize) -> f64 {
         cell as f64 * self.numerator as f64 / self.denominator as f64
+    }
+
+    /// The cell of a charge `1/slots`, rounded up.
+    pub(super) fn charge(self, slots: usize) -> usize {
+        self.cell(1, slots, Side::Upper)
     }
 
     /// The cell of a charge `count²/slots`, exactly rounded to its side.
@@ -157,7 +174,7 @@ impl System {
         let entries: usize = intervals.between.iter().flatten().chain(&intervals.first).map(Vec::len).sum();
         let steps = intervals.tail[0][0].len() - 1;
         let least = DROPPED.max(forgotten / (intervals.sightings * (entries * (steps + 1)) as f64));
-        let own = |t: usize| t.saturating_sub(1);
+        let own = |t: usize| if intervals.whole { t } else { t.saturating_sub(1) };
         let between = intervals.between.iter().map(|row| {
             row.iter()
                 .map(|laws| Charges::new(laws, own, grid, side, least, &mut dropped))

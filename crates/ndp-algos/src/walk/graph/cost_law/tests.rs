@@ -23,7 +23,7 @@ fn noise(sigma: f64) -> NoiseMultiplier {
 
 fn intervals(walk: &TokenWalk, u: usize, members: &[usize]) -> [Intervals; 2] {
     let law = walk.cost_law(u, members).unwrap();
-    Intervals::both(&law.passages, law.published).unwrap()
+    law.intervals().unwrap().unwrap()
 }
 
 /// Both laws on a grid that has all charges, so that nothing is rounded.
@@ -523,6 +523,76 @@ fn questions_in_any_order_agree() -> Result<(), Error> {
     for (a, b) in forward.iter().zip(&backward) {
         assert!(a.lower() <= b.upper() && b.lower() <= a.upper(), "{a:?} {b:?}");
         assert!(a.upper() <= 1.05 * b.upper() && b.upper() <= 1.05 * a.upper(), "{a:?} {b:?}");
+    }
+    Ok(())
+}
+
+/// Gradients: the upper law covers the taut string of every path, attained or not, and beats Rényi divergences.
+#[test]
+fn laws_of_gradients_cover_the_taut_string() -> Result<(), Error> {
+    use super::super::oracle::{expectation, mixed_cost, odometer};
+    let small = Delta::new(1e-5)?;
+    // ε by all paths, from the specification, and the best Rényi bound that it knows.
+    for (graph, v, steps, truth, by_renyi) in [
+        (path_graph(4)?, 3, 10, Some(3.493_831_601_719_169), 4.2),
+        (cycle_graph(6)?, 3, 10, Some(2.636_627_408_306_981), f64::INFINITY),
+        (star_graph(3)?, 0, 7, None, f64::INFINITY),
+    ] {
+        let w = metropolis(&graph);
+        let walk = Walk::from(&w);
+        let u = if v == 0 { 1 } else { 0 };
+        let laws = walk.pair_laws(u, v, &Start::Uniform, steps)?;
+        let law = CostLaw::of_gradients(&laws, false)?;
+        let found = law.epsilon(noise(2.0), small)?.upper();
+        assert!(truth.is_none_or(|truth| truth <= found) && found < by_renyi, "{found} {truth:?}");
+        // δ at some ε against all paths.
+        let n = w.node_count();
+        if n.pow(u32::try_from(steps).unwrap()) > 2_000_000 {
+            continue;
+        }
+        let capped =
+            CostLaw::of_gaps(&walk.first_visits(&Start::Node(u), &[u, v], steps)?, steps, steps, false);
+        for epsilon in [0.1, 1.0] {
+            let mean = |cost: &dyn Fn(&[usize]) -> f64| -> Result<f64, Error> {
+                Ok(expectation(&w.to_dense()?, &vec![1.0 / n as f64; n], steps, &|path| {
+                    ndp_numeric::gaussian_profile::theta(epsilon, cost(path).sqrt() / 2.0)
+                }))
+            };
+            let taut = mean(&|path| odometer(path, u, &[v]).cost().into_value())?;
+            let gaps = mean(&|path| mixed_cost(path, u, &[v], 1))?;
+            let found = law.delta(noise(2.0), epsilon)?.upper();
+            assert!(taut <= found, "{taut} {found}");
+            assert!(gaps <= found * (1.0 + 1e-12) && found < 1.03 * gaps, "{gaps} {found}");
+            assert!(taut <= capped.delta(noise(2.0), epsilon)?.upper());
+        }
+    }
+    Ok(())
+}
+
+/// The law of so many gaps against their sums, one by one, and against the Rényi bound `N ε_gap`.
+#[test]
+fn laws_of_gaps_are_those_of_sums() -> Result<(), Error> {
+    let w = metropolis(&cycle_graph(7)?);
+    let walk = Walk::from(&w);
+    let (steps, horizon) = (40, 4);
+    let visits = walk.first_visits(&Start::Node(0), &[0, 3], horizon)?;
+    let one: Vec<(f64, f64)> = (1..=horizon)
+        .map(|t| (1.0 / t as f64, visits.at[0][t] + visits.at[1][t]))
+        .chain([(1.0 / (horizon + 1) as f64, visits.none[horizon])])
+        .collect();
+    for published in [false, true] {
+        let law = CostLaw::of_gaps(&visits, steps, 3, published);
+        let draws = if published { 2 } else { 3 };
+        let mut sums = vec![(if published { 1.0 } else { 0.0 }, 1.0)];
+        for _ in 0..draws {
+            sums = sums.iter().flat_map(|&(c, p)| one.iter().map(move |&(d, q)| (c + d, p * q))).collect();
+        }
+        for (sigma, epsilon) in [(1.0, 0.5), (3.0, 0.2), (10.0, 0.1)] {
+            let theta = |c: f64| ndp_numeric::gaussian_profile::theta(epsilon, c.sqrt() / sigma);
+            let truth: f64 = sums.iter().map(|&(c, p)| p * theta(c)).sum();
+            let found = law.delta(noise(sigma), epsilon)?.upper();
+            assert!(truth <= found * (1.0 + 1e-12) && found <= 1.02 * truth, "{truth} {found}");
+        }
     }
     Ok(())
 }

@@ -1,0 +1,113 @@
+//! Contributions under a cap, by their gaps alone: for walks of very many steps, and whatever the contributions depend on.
+//!
+//! Each of at most `N` contributions costs at most `1/t`, `t` the steps up to the next visit of `u` or an observer. Where a holder knows beforehand that
+//! it will contribute, gaps are independent and all have the same law, so that the cost is at most the sum of `N` draws from it.
+
+use super::level::Level;
+use super::system::Grid;
+
+/// The law of one gap: probabilities of its lengths, and of being longer.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    /// `law[t]`, the probability of a gap of `t` steps.
+    pub(super) law: Vec<f64>,
+    /// Probability of a gap longer than these that is charged as if it ended then.
+    pub(super) longer: f64,
+    /// Relative error of all of these.
+    pub(super) error: f64,
+    /// Draws.
+    pub(super) cap: usize,
+    /// One more contribution, seen at once.
+    pub(super) published: bool,
+}
+
+impl Gaps {
+    /// The first table: beyond it next to nothing.
+    pub(super) fn first_table(&self, cells: usize) -> Level {
+        let mut window = 2.0 * self.cap.next_power_of_two() as f64;
+        let mut table = self.table(window, cells);
+        while window > SMALLEST {
+            let next = self.table(0.5 * window, cells);
+            if next.upper[cells] > NEGLIGIBLE.max(table.upper[cells]) {
+                break;
+            }
+            (window, table) = (0.5 * window, next);
+        }
+        table
+    }
+
+    /// The table of costs up to `window`, a power of two as the number of cells is.
+    pub(super) fn table(&self, window: f64, cells: usize) -> Level {
+        let grid = Grid::of_step(window / cells as f64);
+        // Probabilities of the cells of one charge.
+        let mut one = vec![0.0; cells];
+        let mut charged = 0.0;
+        let lengths = self.law.iter().copied().enumerate().skip(1).chain([(self.law.len(), self.longer)]);
+        for (t, p) in lengths.filter(|&(_, p)| p > 0.0) {
+            charged += p;
+            if let Some(mass) = one.get_mut(grid.charge(t)) {
+                *mass += p;
+            }
+        }
+        let sum = |terms: usize| (terms + 4) as f64 * f64::EPSILON;
+        let roundings = self.error + sum(self.law.len() + 2);
+        // What is not charged has the rest; of a small rest little is known but that it is not larger.
+        let rest = (1.0 - charged * (1.0 - roundings)).clamp(0.0, 1.0);
+        one[0] += rest;
+        let draws = if self.published { self.cap - 1 } else { self.cap };
+        let law = power(&one, draws);
+        // One more unit for each term of each product, of which there are less than twice as many as draws.
+        let error = 1.01 * (draws as f64 * roundings + 2.0 * (draws as f64 + 1.0) * sum(cells));
+        let mut shown = vec![0.0; cells];
+        if self.published {
+            let unit = grid.charge(1);
+            for (cell, &mass) in law.iter().enumerate() {
+                if let Some(shown) = shown.get_mut(cell + unit) {
+                    *shown = mass;
+                }
+            }
+        } else {
+            shown = law;
+        }
+        // The true law has mass 1; that of the cells is too large by at most three times the error of a draw, for each.
+        let total: f64 = shown.iter().sum();
+        let beyond = (1.0 - total + error + 3.1 * draws as f64 * roundings + sum(cells)).clamp(0.0, 1.0);
+        let mut upper = vec![beyond; cells + 1];
+        let mut above = 0.0;
+        for cell in (1..cells).rev() {
+            above += shown[cell];
+            upper[cell] = (above * (1.0 + error) + beyond).min(1.0);
+        }
+        upper[0] = 1.0;
+        Level { grid, upper, lower: vec![0.0; cells + 1] }
+    }
+}
+
+/// The law of a sum of so many draws, cells beyond the last left out.
+fn power(law: &[f64], draws: usize) -> Vec<f64> {
+    let mut result = vec![0.0; law.len()];
+    result[0] = 1.0;
+    let (mut square, mut left) = (law.to_vec(), draws);
+    while left > 0 {
+        if left & 1 == 1 {
+            result = product(&result, &square);
+        }
+        left >>= 1;
+        if left > 0 {
+            square = product(&square, &square);
+        }
+    }
+    result
+}
+
+fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; a.len()];
+    for (i, &x) in a.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+        out[i..].iter_mut().zip(b).for_each(|(out, y)| *out += x * y);
+    }
+    out
+}
+
+/// What may be beyond the first table, and the smallest one.
+const NEGLIGIBLE: f64 = 1e-11;
+const SMALLEST: f64 = 1e-9;
