@@ -1,0 +1,203 @@
+//! Laws against all paths of small graphs.
+
+use super::*;
+
+/// All connected graphs of so many nodes, up to the names of the nodes in no order.
+fn connected_graphs(n: usize) -> Vec<Graph> {
+    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
+    (0u32..1 << pairs.len())
+        .filter_map(|mask| {
+            let edges: Vec<(usize, usize)> =
+                pairs.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).map(|(_, &pair)| pair).collect();
+            let graph = Graph::from_edges(n, edges.iter().copied()).unwrap();
+            let mut reached = vec![false; n];
+            reached[0] = true;
+            for _ in 0..n {
+                for &(a, b) in &edges {
+                    let either = reached[a] || reached[b];
+                    (reached[a], reached[b]) = (either, either);
+                }
+            }
+            reached.iter().all(|&reached| reached).then_some(graph)
+        })
+        .collect()
+}
+
+/// Every path with its probability, an integer over `60^T` times the start's; costs in units of 1/840. The rules are applied to each path anew.
+fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) -> BTreeMap<u64, f64> {
+    let (n, steps, options) = (w.node_count(), walk.steps(), *walk.options());
+    let weight = |a: usize, b: usize| -> u128 {
+        let w = w.csr().get(a, b) * 60.0;
+        assert!((w - w.round()).abs() < 1e-9);
+        (0..=60).find(|&k| (f64::from(k) - w).abs() < 1e-6).map(|k| k as u128).unwrap()
+    };
+    let weights: Vec<Vec<u128>> = (0..n).map(|a| (0..n).map(|b| weight(a, b)).collect()).collect();
+    let cost = |path: &[usize]| -> u64 {
+        let mut uses = BTreeMap::new();
+        let (mut count, mut last, mut arrived) = (0, None, false);
+        let (mut pending, mut slots, mut cost) = (0u64, 0u64, 0u64);
+        for (t, &x) in path.iter().enumerate() {
+            if members.contains(&x) || (t == steps && options.final_token == FinalToken::Published) {
+                if slots > 0 {
+                    assert_eq!(pending * pending * 840 % slots, 0);
+                    cost += pending * pending * 840 / slots;
+                }
+                (pending, slots) = (0, 0);
+            }
+            if t == steps {
+                break;
+            }
+            let beyond = path[t + 1] != x && {
+                let used = uses.entry((x, path[t + 1])).or_insert(0usize);
+                *used += 1;
+                matches!(options.edges, EdgeRule::NoiseOnly(limit) if *used > limit)
+            };
+            let rested = last.is_none_or(|last: usize| t - last >= options.refractory);
+            if x == u && rested && !beyond && !arrived && options.cap.is_none_or(|cap| count < cap) {
+                (count, last, pending) = (count + 1, Some(t), pending + 1);
+            }
+            arrived = beyond;
+            if !members.contains(&x) {
+                slots += 1;
+            }
+        }
+        cost
+    };
+    let mut start: Vec<f64> = match walk.law_at_0().unwrap() {
+        Start::Law(law) => law,
+        start => start.law(n).unwrap(),
+    };
+    let sum: f64 = start.iter().sum();
+    start.iter_mut().for_each(|p| *p /= sum);
+    let mut law = BTreeMap::new();
+    for (first, &p) in start.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+        let mut counts: BTreeMap<u64, u128> = BTreeMap::new();
+        let mut stack = vec![(vec![first], 1u128)];
+        while let Some((path, weight)) = stack.pop() {
+            if path.len() > steps {
+                *counts.entry(cost(&path)).or_default() += weight;
+                continue;
+            }
+            for (next, &w) in weights[path[path.len() - 1]].iter().enumerate() {
+                if w > 0 {
+                    let mut path = path.clone();
+                    path.push(next);
+                    stack.push((path, weight * w));
+                }
+            }
+        }
+        let all = 60u128.pow(u32::try_from(steps).unwrap());
+        for (cost, count) in counts {
+            *law.entry(cost).or_insert(0.0) += p * (count as f64 / all as f64);
+        }
+    }
+    law
+}
+
+/// The upper law is nowhere below all paths, the lower one nowhere above; both are near where nothing but the grid was given up.
+fn check_against_paths(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) {
+    let law = enumerated(walk, w, u, members);
+    let (level, _) = on_exact_grid(walk, u, members, 840);
+    let attained = walk.cost_law(u, members).unwrap().attained;
+    let mut at_least = 0.0;
+    let what = format!("{:?} {u} {members:?} {:?}", w.to_dense().unwrap(), walk.options());
+    for cell in (1..=840 * walk.steps()).rev() {
+        at_least += law.get(&(cell as u64)).copied().unwrap_or(0.0);
+        assert!(at_least <= level.upper[cell] + 1e-15, "{at_least} {} at {cell}: {what}", level.upper[cell]);
+        if attained {
+            assert!(
+                level.lower[cell] <= at_least + 1e-15,
+                "{} {at_least} at {cell}: {what}",
+                level.lower[cell]
+            );
+            assert!(
+                level.upper[cell] - level.lower[cell] < 1e-8,
+                "{} at {cell}: {what}",
+                level.upper[cell] - level.lower[cell]
+            );
+        }
+    }
+    // What is asked of the law as it is used: between, at every noise and ε.
+    let used = walk.cost_law(u, members).unwrap();
+    for sigma in [0.7, 3.0] {
+        for epsilon in [0.0, 0.4, 2.0] {
+            let truth: f64 = law
+                .iter()
+                .map(|(&cost, p)| {
+                    let mu = (cost as f64 / 840.0).sqrt() / sigma;
+                    p * ndp_numeric::gaussian_profile::theta(epsilon, mu)
+                })
+                .sum();
+            let found = used.delta(noise(sigma), epsilon).unwrap();
+            assert!(
+                found.lower() <= truth * (1.0 + 1e-12) && truth <= found.upper() * (1.0 + 1e-12),
+                "{found:?} {truth}: {what}"
+            );
+        }
+    }
+}
+
+fn random_options(rng: &mut ChaCha8Rng, which: usize) -> WalkOptions {
+    let plain = WalkOptions::default();
+    let all = which == 6;
+    let mut options = plain;
+    if all && rng.random() || which == 1 {
+        options.cap = Some(rng.random_range(1..4));
+    }
+    if all && rng.random() || which == 2 {
+        options.refractory = rng.random_range(2..4);
+    }
+    if all && rng.random() || which == 3 {
+        options.edges = EdgeRule::NoiseOnly(rng.random_range(1..3));
+    }
+    if all && rng.random() || which == 4 {
+        options.final_token = FinalToken::Published;
+    }
+    if all && rng.random() || which == 5 {
+        options.burn_in = rng.random_range(1..4);
+    }
+    options
+}
+
+#[test]
+fn all_paths_of_small_graphs() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(30);
+    let mut tried = 0;
+    for n in 2..=4 {
+        for (index, graph) in connected_graphs(n).iter().enumerate() {
+            let w = metropolis(graph);
+            // Every option alone, and all together.
+            let which = index % 7;
+            let u = rng.random_range(0..n);
+            let mut members: Vec<usize> = (0..n).filter(|&v| v != u).collect();
+            while members.len() > 1 && rng.random::<f64>() < 0.7 {
+                members.remove(rng.random_range(0..members.len()));
+            }
+            let start = match rng.random_range(0..3) {
+                0 => Start::Uniform,
+                1 => Start::Node(rng.random_range(0..n)),
+                _ => Start::Law((0..n).map(|node| (node + 1) as f64 / (n * (n + 1) / 2) as f64).collect()),
+            };
+            let steps = rng.random_range(1..=if n == 4 { 7 } else { 8 });
+            let options = random_options(rng, which);
+            let walk = TokenWalk::new(&w, start, steps).unwrap().with_options(options).unwrap();
+            check_against_paths(&walk, &w, u, &members);
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 1 + 4 + 38);
+}
+
+/// Graphs of five nodes, drawn.
+#[test]
+fn all_paths_of_some_graphs_of_five_nodes() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(5);
+    let graphs = connected_graphs(5);
+    for which in [0, 0, 4, 4, 6, 6] {
+        let w = metropolis(&graphs[rng.random_range(0..graphs.len())]);
+        let options = random_options(rng, which);
+        let walk = TokenWalk::new(&w, Start::Uniform, 6).unwrap().with_options(options).unwrap();
+        check_against_paths(&walk, &w, 0, &[1 + which % 4]);
+        check_against_paths(&walk, &w, 4, &[1, 3]);
+    }
+}
