@@ -97,6 +97,5 @@ pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
 }
 
 const RECOMPRESS: &str = include_str!("recompress.py");
-/// Bytes that a wheel may have. The aim is 3 MB; it has 3,023,684 since dense algebra is a crate of its own, and 2 % above the aim
-/// are allowed.
-const LARGEST: u64 = 3_060_000;
+/// Bytes that a wheel may have. It had 3,023,684 before loss laws and the laws of walks, and has 3,678,727 with them.
+const LARGEST: u64 = 4_000_000;
