@@ -247,7 +247,7 @@ impl<'a> Circle<'a> {
         let transposed =
             (0..members).map(|w| (0..members).map(|from| between[from][w].sum).collect()).collect();
         let reach = solve(transposed, first.iter().map(|first| first.sum).collect())?;
-        if reach.iter().any(|&z| !(z >= 0.0)) {
+        if reach.iter().any(|&z| z.is_nan() || z < 0.0) {
             return None;
         }
         let gap = between.iter().map(|row| 1.0 - row.iter().map(|entry| entry.sum).sum::<f64>());
@@ -256,7 +256,8 @@ impl<'a> Circle<'a> {
         let solving = 64.0 * (members * members) as f64 * unit;
         let row = |row: &Vec<Weighed<'_>>| row.iter().map(|entry| entry.error).sum::<f64>() + solving;
         let worst = between.iter().map(row).fold(0.0, f64::max);
-        if !(worst * (self.points as f64).sqrt() <= 0.5 * gap) {
+        let largest = worst * (self.points as f64).sqrt();
+        if largest.is_nan() || gap.is_nan() || largest > 0.5 * gap {
             return None;
         }
         let size = 1.01 / (-(2.0 * self.log_radius).exp_m1()).sqrt();
