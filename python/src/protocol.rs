@@ -215,6 +215,11 @@ impl Protocol {
         let kind = Arc::clone(&self.0);
         let mut observers: Vec<Observer> = observers.into_iter().map(observer).collect();
         let loss = move |observer: &Observer| -> Result<LossReport, Fault> {
+            if observer.members().is_empty() && observer.tapped.is_empty() {
+                return Err(Fault::new(
+                    "losses are those of a node or of a coalition of at least one member: account(coalition=[]) is somebody outside",
+                ));
+            }
             let account = kind.protocol().account(observer)?;
             let report = account.unit_losses().cloned();
             report.ok_or_else(|| Fault::new("this protocol has no unit losses: ask its account for profiles"))

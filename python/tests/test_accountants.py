@@ -183,7 +183,7 @@ def test_loss_laws_have_two_ends():
     training = ndp.LossLaw.sampled_gaussian(sigma=1.0, rate=0.01) * 1000
     spent = training.epsilon(delta=1e-5)
     assert isinstance(spent, ndp.UpperBound)
-    assert spent.lower < 1.8282371 and float(spent) < 1.8283
+    assert spent.detail["lower"] < 1.8282371 and float(spent) < 1.8283
     assert float(training.delta(float(spent))) <= 1.001e-5
     both = training * 1 + ndp.LossLaw.laplace(2.0, neighbors="one record added or removed") * 10
     assert float(both.epsilon(1e-6)) > float(training.epsilon(1e-6))

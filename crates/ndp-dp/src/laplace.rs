@@ -50,7 +50,8 @@ impl Laplace {
         // ε − ε₀ = (ε b − Δ)/b, which near ε₀ is a difference in the last digits.
         let gap =
             Interval::product_less(epsilon, self.scale, self.sensitivity.get()) / Interval::new(self.scale);
-        (-(Interval::new(0.5) * gap).expm1()).high().clamp(0.0, 1.0)
+        // The sum makes a zero positive.
+        (-(Interval::new(0.5) * gap).expm1()).high().clamp(0.0, 1.0) + 0.0
     }
 }
 

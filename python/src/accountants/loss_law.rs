@@ -81,14 +81,14 @@ fn direction_of(word: &str) -> Result<Direction, Fault> {
 /// The law of the privacy loss of one or many releases, enclosed from both sides.
 ///
 /// Made by one of its static methods. ``law * 1000`` is so many releases, ``law + other`` both together, each free to depend on the outputs
-/// of the others. Answers are guarantees, with the proven lower end as ``lower``.
+/// of the others. Answers are guarantees, with the proven lower end in ``detail["lower"]``.
 ///
 /// Examples
 /// --------
 /// >>> import ndp
 /// >>> training = ndp.LossLaw.sampled_gaussian(sigma=1.0, rate=0.01) * 1000
 /// >>> spent = training.epsilon(delta=1e-5)
-/// >>> bool(spent < 1.8283 and spent.lower > 1.8281)
+/// >>> bool(spent < 1.8283 and spent.detail["lower"] > 1.8281)
 /// True
 /// >>> lower, upper = training.tradeoff([0.01, 0.05])
 /// >>> bool((lower <= upper).all())
@@ -329,7 +329,7 @@ impl LossLaw {
         self.inner.neighbors().to_string()
     }
 
-    /// The smallest epsilon at a delta, in nats; its proven lower end is ``lower``.
+    /// The smallest epsilon at a delta, in nats; its proven lower end is ``detail["lower"]``.
     ///
     /// Parameters
     /// ----------
@@ -343,7 +343,7 @@ impl LossLaw {
         run(py, move || Ok(enclosed(law.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta)))
     }
 
-    /// The delta at an epsilon; its proven lower end is ``lower``.
+    /// The delta at an epsilon; its proven lower end is ``detail["lower"]``.
     ///
     /// Parameters
     /// ----------

@@ -256,8 +256,8 @@ impl<'a> Circle<'a> {
         let solving = 64.0 * (members * members) as f64 * unit;
         let row = |row: &Vec<Weighed<'_>>| row.iter().map(|entry| entry.error).sum::<f64>() + solving;
         let worst = between.iter().map(row).fold(0.0, f64::max);
-        let solved = worst * (self.points as f64).sqrt() <= 0.5 * gap;
-        if !solved {
+        let largest = worst * (self.points as f64).sqrt();
+        if largest.is_nan() || gap.is_nan() || largest > 0.5 * gap {
             return None;
         }
         let size = 1.01 / (-(2.0 * self.log_radius).exp_m1()).sqrt();

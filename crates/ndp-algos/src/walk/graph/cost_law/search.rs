@@ -24,8 +24,7 @@ pub(super) fn epsilon_up(law: &Mixture, sigma: f64, delta: f64) -> f64 {
 pub(super) fn epsilon_down(law: &Mixture, sigma: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
-    let exceeds = excess(0.0) > 0.0;
-    if !exceeds {
+    if excess(0.0) <= 0.0 {
         return 0.0;
     }
     let mut end = most.min(LARGEST);
@@ -72,8 +71,7 @@ pub(super) fn noise_down(law: &Mixture, epsilon: f64, delta: f64, most: f64) -> 
         return most;
     }
     let mut start = end - 1.0;
-    let exceeds = |log: f64| excess(log) > 0.0;
-    while !exceeds(start) {
+    while excess(start) <= 0.0 {
         start -= 1.0;
         if start < -LARGEST_LOG {
             return 0.0;
@@ -123,7 +121,7 @@ fn boundary(excess: &impl Fn(f64) -> f64, low: f64, high: f64, above: bool) -> f
 }
 
 /// What a block may make of a difference, as a share of `δ`.
-const SLACK: f64 = 1e-6;
+const SLACK: f64 = 1e-5;
 /// How near the two ends come.
 const CLOSE: f64 = 1e-7;
 /// The largest `ε` looked at.

@@ -280,8 +280,7 @@ pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>>
     }
     // All pivots are positive exactly where the radius is below 1.
     for i in 0..n {
-        let pivot = matrix[i][i] > 1e-13;
-        if !pivot {
+        if matrix[i][i].is_nan() || matrix[i][i] <= 1e-13 {
             return None;
         }
         for j in i + 1..n {
