@@ -8,7 +8,7 @@
 //! | how the profile is known | `mu` | `renyi` | `epsilon`, `delta` |
 //! |---|---|---|---|
 //! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade |
-//! | [`Profile::of_law`], a [`LossLaw`](crate::LossLaw) | - | where each part has a bound | by the law, `Exact` where its ends agree |
+//! | [`Profile::of_law`], a [`LossLaw`] | - | where each part has a bound | by the law, `Exact` where its ends agree |
 //! | [`Profile::of_curve`] with a Rényi bound | - | as given | best conversion, `UpperBound` |
 //! | [`Profile::of_curve`] with `(ε, δ)` only | - | - | as given |
 //! | [`Profile::nothing`] | 0 | 0 | 0 |
