@@ -101,6 +101,10 @@ impl ndp_account::Account for Borrowed {
         self.0.borrow_dependent().terms()
     }
 
+    fn theorems(&self) -> Vec<ndp_account::By> {
+        self.0.borrow_dependent().theorems()
+    }
+
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<ndp_dp::Profile, Error> {
         self.0.borrow_dependent().profile(u, noise)
     }

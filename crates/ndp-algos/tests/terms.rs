@@ -6,6 +6,7 @@ use ndp_account::{Audience, Changes, Covered, Law, Observer, Statement, accounts
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
+use std::collections::BTreeSet;
 
 /// Name and parameters, what may change, the law of the noise, what the noise is in units of, the theorem.
 type Row = (&'static str, Changes, Law, &'static str, &'static str);
@@ -83,8 +84,13 @@ fn every_protocol_says_what_its_numbers_are_about() {
         let noise = statement.noise.first().unwrap();
         assert_eq!((noise.law, noise.unit, statement.noise.len()), (law, unit, 1), "{text}");
         assert!(!noise.on.is_empty(), "{text}");
-        let theorems: Vec<&str> = statement.by.iter().map(|by| by.theorem).collect();
-        assert_eq!(theorems, [theorem], "{text}");
+        // That of the bound, too, where the smaller of the two is given.
+        let theorems: BTreeSet<&str> = statement.by.iter().map(|by| by.theorem).collect();
+        assert!(theorems.contains(theorem), "{text}: {theorems:?}");
+        assert!(
+            theorems.iter().all(|&found| found == theorem || found == "Accounting"),
+            "{text}: {theorems:?}"
+        );
     }
     // None is left out.
     for entry in PROTOCOLS {

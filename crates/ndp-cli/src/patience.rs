@@ -1,6 +1,6 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
-use ndp_account::{Account, Assumption, Attacker, Error, LossReport, Observer, Protocol, Terms};
+use ndp_account::{Account, Assumption, Attacker, By, Error, LossReport, Observer, Protocol, Terms};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
@@ -236,6 +236,12 @@ impl Account for PatientAccount {
 
     fn terms(&self) -> Terms {
         self.account.terms()
+    }
+
+    /// Those of the bound, too, where it may stand in.
+    fn theorems(&self) -> Vec<By> {
+        let used = self.bound.iter().filter(|_| self.used.load(Ordering::Relaxed));
+        self.account.theorems().into_iter().chain(used.flat_map(|bound| bound.theorems())).collect()
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

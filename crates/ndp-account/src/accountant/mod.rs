@@ -30,7 +30,7 @@ pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
 
 use crate::counter::Counter;
-use crate::{Error, LossReport, Terms};
+use crate::{By, Error, LossReport, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::progress::Progress;
 use rand::Rng;
@@ -170,6 +170,11 @@ pub trait Account: Send + Sync {
 
     /// What the numbers are about: what may differ, what their noise is, by which theorem they hold.
     fn terms(&self) -> Terms;
+
+    /// The theorems that the numbers may rest on: more than that of [`terms`](Self::terms) where the smaller of two answers is given.
+    fn theorems(&self) -> Vec<By> {
+        vec![self.terms().by]
+    }
 
     /// What the numbers rest on beside what is computed, each as a sentence without its period: what is declared to differ between
     /// neighboring inputs, and what is assumed and not checked. They belong beside every number; none where nothing was declared.

@@ -2,7 +2,7 @@
 
 use super::{Account, Assumption, Attacker, Observer, Protocol};
 use crate::error::ensure;
-use crate::{Error, Terms};
+use crate::{By, Error, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use std::borrow::Cow;
 use std::fmt;
@@ -276,6 +276,10 @@ impl Account for NamedAccount<'_> {
 
     fn terms(&self) -> Terms {
         self.account.terms()
+    }
+
+    fn theorems(&self) -> Vec<By> {
+        self.account.theorems()
     }
 
     fn failure(&self) -> f64 {

@@ -4,7 +4,7 @@
 //! the outsider learns about `u`. (What it sees is a function of what the node sees: data processing.)
 
 use super::{Account, Observer, Protocol, Uniform};
-use crate::{Error, Terms};
+use crate::{By, Error, Terms};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::any_of;
 
@@ -68,6 +68,10 @@ impl Account for ByNodes<'_> {
 
     fn terms(&self) -> Terms {
         self.accounts[0].terms()
+    }
+
+    fn theorems(&self) -> Vec<By> {
+        self.accounts.iter().flat_map(|account| account.theorems()).collect()
     }
 
     fn failure(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! The smaller of an account and of the bound that is known without it.
 
 use super::{Account, Assumption, NodeNames, Observer};
-use crate::{Error, Terms};
+use crate::{By, Error, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
 /// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both are guarantees about
@@ -39,6 +39,10 @@ impl Account for Smaller<'_> {
 
     fn terms(&self) -> Terms {
         self.account.terms()
+    }
+
+    fn theorems(&self) -> Vec<By> {
+        [self.account.theorems(), self.bound.theorems()].concat()
     }
 
     fn failure(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! What is said beside a number: without it an `ε` is no guarantee.
 
-use super::{Account, Assumption, Coverage, Covered, Observer};
-use crate::{By, Changes, Error, Noise};
+use super::{Account, Assumption, Coverage, Covered, Observer, Senders};
+use crate::{By, Changes, Error, Noise, OwnNoise};
 use ndp_dp::Neighbors;
 use ndp_numeric::rounding::any_of;
 use serde::Serialize;
@@ -21,7 +21,8 @@ use std::collections::BTreeSet;
 /// let covered = Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?);
 /// let statement = covered.statement()?;
 /// assert!(statement.changes.contains(&Changes::Value) && statement.coverage.is_whole());
-/// // Two nodes by their own accounts, seven by what noisy values show.
+/// // Two nodes by their own accounts, seven by what noisy values show; nobody was named.
+/// assert!(statement.observers.is_empty());
 /// assert_eq!(statement.by.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -35,8 +36,12 @@ pub struct Statement {
     pub changes: BTreeSet<Changes>,
     /// Which data sets are neighbors.
     pub neighbors: Neighbors,
-    /// Who looks, where it is one observer.
-    pub observer: Option<Observer>,
+    /// Who looks, where observers were named; of questions about every node the list is empty.
+    pub observers: BTreeSet<Observer>,
+    /// Whether those who look use the noise that they drew: where some do not, the weaker reading.
+    pub own_noise: OwnNoise,
+    /// Whether they know from whom messages come: where some do not, the weaker reading.
+    pub senders: Senders,
     /// Which observers are covered, and how.
     pub coverage: Coverage,
     /// What is taken for granted and not checked.
@@ -60,20 +65,26 @@ impl Statement {
     /// # Errors
     /// [`Error::NoGuarantee`] without an account.
     pub fn of(accounts: &[Box<dyn Account + '_>], coverage: &Coverage) -> Result<Self, Error> {
-        let first = accounts.first().ok_or(Error::NoGuarantee("nobody was looked at"))?;
+        if accounts.is_empty() {
+            return Err(Error::NoGuarantee("nobody was looked at"));
+        }
         let all = accounts.iter();
+        let observers = all.clone().map(|account| account.observer());
+        let named = matches!(coverage, Coverage::Named { .. });
         Ok(Self {
             version: VERSION,
             runs: 1,
             changes: all.clone().map(|account| account.terms().changes).collect(),
             neighbors: Neighbors::ReplaceOne,
-            observer: (accounts.len() == 1).then(|| first.observer().clone()),
+            observers: observers.clone().filter(|_| named).cloned().collect(),
+            own_noise: observers.clone().map(|observer| observer.own_noise).max().unwrap_or_default(),
+            senders: observers.map(|observer| observer.senders).max().unwrap_or_default(),
             coverage: coverage.clone(),
             assumes: all.clone().flat_map(|account| account.assumptions()).collect(),
             declared: all.clone().flat_map(|account| account.rests_on()).collect(),
             failure: any_of(all.clone().map(|account| account.failure())),
             noise: all.clone().map(|account| account.terms().noise).collect(),
-            by: all.map(|account| account.terms().by).collect(),
+            by: all.flat_map(|account| account.theorems()).collect(),
         })
     }
 
@@ -102,7 +113,8 @@ impl Statement {
         if self.neighbors != other.neighbors {
             return Err(ndp_dp::Error::MixedNeighbors.into());
         }
-        if self.observer != other.observer {
+        let who = |statement: &Self| (statement.observers.clone(), statement.own_noise, statement.senders);
+        if who(self) != who(other) {
             return Err(Error::NoGuarantee("runs seen by different observers do not add up"));
         }
         Ok(Self {
@@ -110,7 +122,9 @@ impl Statement {
             runs: self.runs + other.runs,
             changes: &self.changes | &other.changes,
             neighbors: self.neighbors,
-            observer: self.observer.clone(),
+            observers: self.observers.clone(),
+            own_noise: self.own_noise,
+            senders: self.senders,
             coverage: self.coverage.weaker(&other.coverage)?,
             assumes: &self.assumes | &other.assumes,
             declared: &self.declared | &other.declared,
@@ -128,5 +142,32 @@ impl Covered<'_> {
     /// As [`Statement::of`].
     pub fn statement(&self) -> Result<Statement, Error> {
         Statement::of(&self.accounts, &self.coverage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Gossip;
+    use crate::{Audience, accounts};
+    use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
+
+    fn seen_by(audience: &Audience) -> Result<Statement, Error> {
+        let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(6)?), 2);
+        Covered::new(&gossip, audience, accounts(&gossip, audience.looked_at(), &Silent)?).statement()
+    }
+
+    /// As many observers are not the same observers: what two learn in one run and two others in the next says nothing about any of them.
+    #[test]
+    fn runs_add_up_for_the_same_observers_alone() -> Result<(), Error> {
+        let named = |nodes: [usize; 2]| seen_by(&Audience::named(nodes.map(Observer::node).to_vec()));
+        let (one, other) = (named([0, 1])?, named([2, 3])?);
+        assert_eq!(one.coverage, other.coverage);
+        assert!(one.and(&other).is_err());
+        assert_eq!(one.and(&named([1, 0])?)?.runs, 2);
+        let all = seen_by(&Audience::every_node(6))?;
+        let weaker = seen_by(&Audience::every_node(6).map(Observer::without_own_noise))?;
+        assert!(all.and(&weaker).is_err() && all.and(&one).is_err() && all.and(&all).is_ok());
+        Ok(())
     }
 }

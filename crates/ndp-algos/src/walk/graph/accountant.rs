@@ -8,7 +8,7 @@ use crate::walk::{FinalToken, OnPath};
 use ndarray::{Array1, Array2};
 use ndp_account::parts::Attack;
 use ndp_account::{
-    Account, Attacker, Changes, Observer, Protocol, Terms,
+    Account, Attacker, By, Changes, Observer, Protocol, Terms,
     parts::{at_most, bound_of_releases, of_outsider},
 };
 use ndp_account::{Error, LinearProtocol};
@@ -173,6 +173,15 @@ impl Account for OnGraph {
 
     fn terms(&self) -> Terms {
         TERMS
+    }
+
+    /// The smaller of a Rényi bound and of the law of the cost.
+    fn theorems(&self) -> Vec<By> {
+        vec![TERMS.by, TERMS.by("ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks").by]
+    }
+
+    fn rests_on(&self) -> Vec<String> {
+        vec![super::TRANSFORMS.to_owned()]
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

@@ -60,6 +60,10 @@ pub use local::LocalLoss;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};
 pub use path_cost::PathCost;
 
+/// What accounts of walks rest on beside their theorems: the bound on the rounding of a transform is the textbook's times four, which
+/// covers its larger radices and its real numbers by an argument, not by a proof for the library that computes it.
+pub(crate) const TRANSFORMS: &str = "rounding of Fourier transforms is taken to be at most four times the textbook bound, which is not proved for the library in use";
+
 /// The nodes from which the walk may come to `node` in one step, in ascending order; `node` itself if it may stay.
 fn origins(walk: &ndp_graph::hitting::Walk<'_>, node: usize) -> impl Iterator<Item = usize> {
     let (columns, weights) = walk.incoming().row(node);
