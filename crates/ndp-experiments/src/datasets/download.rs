@@ -130,7 +130,8 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
 
-    const PATIENCE: Duration = Duration::from_millis(300);
+    /// Long enough for a busy machine to answer.
+    const PATIENCE: Duration = Duration::from_millis(1500);
 
     /// A server that answers any request for `/NAME` as `answer` says, until the test ends.
     fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> String {
@@ -176,7 +177,11 @@ mod tests {
             "good" => response("200 OK", 4, "good"),
             "truncated" => response("200 OK", 400, "good"),
             "stalled" => response("200 Stall", 4, "good"),
-            "moved" => b"HTTP/1.1 302 Found\r\nLocation: /good\r\nContent-Length: 0\r\n\r\n".to_vec(),
+            // Without `close` the client may ask again on a connection that the server has just closed.
+            "moved" => {
+                b"HTTP/1.1 302 Found\r\nLocation: /good\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                    .to_vec()
+            }
             "lost" => response("200 OK", 13, "{\"error\": {}}"),
             _ => response("404 Not Found", 0, ""),
         }
