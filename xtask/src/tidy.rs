@@ -37,9 +37,14 @@ impl Tidy {
             println!("{line}");
         }
         if std::env::var_os("NDP_BLESS").is_some() {
-            if let Some((path, text)) = modules::blessed(&files) {
-                fs::write(root.join(path), text)?;
-                println!("{path}: written");
+            let modules = modules::blessed(&files).map(|(path, text)| (path.to_owned(), text));
+            for (path, text) in modules.into_iter().chain(surface::blessed(&files)) {
+                let place = root.join(&path);
+                if fs::read_to_string(&place).ok().as_ref() != Some(&text) {
+                    fs::create_dir_all(place.parent().unwrap_or(&root))?;
+                    fs::write(place, text)?;
+                    println!("{path}: written");
+                }
             }
             return Ok(());
         }
@@ -54,6 +59,7 @@ impl Tidy {
         problems.extend(text::problems(&files));
         problems.extend(names::problems(&files));
         problems.extend(modules::problems(&files));
+        problems.extend(surface::problems(&files));
         problems.extend(figures::problems(&files));
         problems.extend(links::problems(&files, &root));
         problems.extend(statements::problems(&files));

@@ -32,22 +32,72 @@ macro_rules! quantity {
 
 quantity! {
     /// Standard deviation `σ` of Gaussian noise, in the unit of the query.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Sensitivity, Sigma};
+    /// // A sum of ages, of which one may move by 100 years, with noise of 250 years.
+    /// let (sigma, range) = (Sigma::new(250.0)?, Sensitivity::new(100.0)?);
+    /// assert_eq!(sigma.multiplier(range)?.get(), 2.5);
+    /// assert!(Sigma::new(0.0).is_err()); // no noise is no mechanism
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
     Sigma, InvalidSigma, "Takes a positive, finite `sigma`.", |x| 0.0 < x && x.is_finite()
 }
 quantity! {
     /// Standard deviation of Gaussian noise in units of the sensitivity: `σ / Δ`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{NoiseMultiplier, Sensitivity};
+    /// // What an accountant asks for, and what is drawn when gradients are clipped to length 0.1.
+    /// let noise = NoiseMultiplier::new(4.0)?.sigma(Sensitivity::new(0.1)?)?;
+    /// assert!(0.4 <= noise.get() && noise.get() < 0.4 + 1e-15); // rounded up
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
     NoiseMultiplier, InvalidNoiseMultiplier, "Takes a positive, finite multiplier.", |x| 0.0 < x && x.is_finite()
 }
 quantity! {
     /// Sensitivity `Δ`: the most a query may move when one user's data change.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Gaussian, Sensitivity, Sigma};
+    /// // Twice the data of one user at the same noise: twice the loss.
+    /// let release = |range| -> Result<_, ndp_dp::Error> {
+    ///     Ok(Gaussian { sensitivity: Sensitivity::new(range)?, sigma: Sigma::new(8.0)? }.gdp().into_value().mu())
+    /// };
+    /// assert_eq!((release(1.0)?, release(2.0)?), (0.125, 0.25));
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
     Sensitivity, InvalidSensitivity, "Takes a positive, finite sensitivity.", |x| 0.0 < x && x.is_finite()
 }
 quantity! {
     /// Order `α > 1` of a Rényi divergence.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Gaussian, Mechanism, Order, Sensitivity, Sigma};
+    /// let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(2.0)? };
+    /// let renyi = release.rdp(Order::new(8.0)?).into_value(); // α Δ² / (2 σ²)
+    /// assert!(1.0 <= renyi && renyi < 1.0 + 1e-12);
+    /// assert!(Order::new(1.0).is_err()); // that would be the Kullback-Leibler divergence
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
     Order, InvalidOrder, "Takes a finite `alpha` above 1.", |x| 1.0 < x && x.is_finite()
 }
 quantity! {
     /// Failure probability `δ` of approximate differential privacy.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Delta, Gdp};
+    /// // The smaller the probability of failure, the larger epsilon.
+    /// let epsilon = |delta| -> Result<_, ndp_dp::Error> { Ok(*Gdp::new(1.0)?.epsilon(Delta::new(delta)?).value()) };
+    /// assert!(epsilon(1e-9)? > epsilon(1e-5)? && epsilon(1e-5)? > 4.37);
+    /// assert!(Delta::new(0.0).is_err() && Delta::new(1.0).is_err());
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
     Delta, InvalidDelta, "Takes a `delta` strictly between 0 and 1.", |x| 0.0 < x && x < 1.0
 }
 

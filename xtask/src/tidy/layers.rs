@@ -1,7 +1,7 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 14] = [
+pub(super) const CRATES: [&str; 15] = [
     "ndp-numeric",
     "ndp-linalg",
     "ndp-graph",
@@ -10,6 +10,7 @@ pub(super) const CRATES: [&str; 14] = [
     "ndp-account",
     "ndp-program",
     "ndp-algos",
+    "ndp",
     "ndp-printed",
     "ndp-report",
     "ndp-experiments",
@@ -29,6 +30,8 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
         "ndp-algos" => {
             &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program"]
         }
+        // The front door: what is meant to be used.
+        "ndp" => &["ndp-graph", "ndp-dp", "ndp-account", "ndp-program", "ndp-algos"],
         // What may be false: no library but this one, and not the command.
         "ndp-printed" => &[
             "ndp-numeric",

@@ -1,4 +1,4 @@
-//! The modules of each crate: no circle among them, and `docs/architecture.md` says which use which.
+//! The modules of each crate: no circle among them, and `docs/modules.md` says which use which.
 
 use super::File;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ type Uses = BTreeMap<String, BTreeSet<String>>;
 /// The crates whose modules are listed.
 const LISTED: [&str; 7] =
     ["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program", "ndp-algos", "ndp-printed"];
-const DOCUMENT: &str = "docs/architecture.md";
+const DOCUMENT: &str = "docs/modules.md";
 const BEGIN: &str = "<!-- modules: begin -->\n";
 const END: &str = "<!-- modules: end -->";
 
