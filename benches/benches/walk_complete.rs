@@ -2,10 +2,11 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_account::{Error, Observer, Protocol};
-use ndp_algos::walk::complete::realised::{CycleSize, pairwise_losses, path_units};
+use ndp_algos::walk::complete::realised::path_units;
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 use ndp_algos::walk::{Bounds, FinalToken, Path, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
+use ndp_printed::network::realised::{CycleSize, pairwise_losses};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;

@@ -187,6 +187,7 @@ mod conversions;
 pub mod csr;
 mod davis;
 mod distances;
+mod draw;
 pub mod edge_list;
 pub mod error;
 mod extremes;

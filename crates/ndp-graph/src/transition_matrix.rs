@@ -1,8 +1,10 @@
 //! Transition matrices of random walks: row-stochastic, not always symmetric.
 
 use crate::csr::{Csr, accurate_sum};
+use crate::draw::draw_index;
 use crate::{Error, GossipMatrix, Graph};
 use ndarray::{Array2, ArrayView2};
+use rand::Rng;
 
 /// A transition matrix `W`: row `u` is the law of the node that follows `u`.
 ///
@@ -19,6 +21,24 @@ pub struct TransitionMatrix {
 }
 
 impl TransitionMatrix {
+    /// Draws the node that follows `node`: a step of the walk.
+    ///
+    /// # Panics
+    /// If `node` is no node.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{TransitionMatrix, generators::directed_cycle};
+    /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    /// assert_eq!(directed_cycle(5)?.draw_next(4, rng), 0);
+    /// # Ok::<(), ndp_graph::Error>(())
+    /// ```
+    pub fn draw_next(&self, node: usize, rng: &mut impl Rng) -> usize {
+        let (columns, weights) = self.matrix.row(node);
+        columns[draw_index(weights, rng)] as usize
+    }
+
     /// A given matrix, `n` by `n`, checked to be row-stochastic.
     ///
     /// # Errors

@@ -41,23 +41,7 @@ impl Route<'_> {
     fn next(self, holder: usize, users: usize, rng: &mut impl Rng) -> usize {
         match self {
             Self::Complete => rng.random_range(0..users),
-            Self::Graph(matrix) => {
-                let (columns, weights) = matrix.csr().row(holder);
-                let mut left: f64 = rng.random();
-                for (&column, &weight) in columns.iter().zip(weights) {
-                    left -= weight;
-                    if left < 0.0 {
-                        return column as usize;
-                    }
-                }
-                // Rounding may leave a remainder of order 1e-16: the last possible user takes it.
-                columns
-                    .iter()
-                    .zip(weights)
-                    .rev()
-                    .find(|&(_, &w)| w > 0.0)
-                    .map_or(holder, |(&c, _)| c as usize)
-            }
+            Self::Graph(matrix) => matrix.draw_next(holder, rng),
         }
     }
 }

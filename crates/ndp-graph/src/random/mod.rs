@@ -8,6 +8,7 @@ mod erdos_renyi;
 mod geometric;
 mod regular;
 
+pub use crate::draw::draw_index;
 pub use attachment::{barabasi_albert_graph, watts_strogatz_graph};
 pub use erdos_renyi::{connected_erdos_renyi, erdos_renyi_graph, stochastic_block_model};
 pub use geometric::{connected_random_geometric, random_geometric_graph};

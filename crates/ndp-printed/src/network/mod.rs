@@ -10,6 +10,7 @@
 
 mod descent;
 mod histogram;
+pub mod realised;
 mod spotted;
 mod sum;
 #[cfg(test)]

@@ -16,7 +16,6 @@
 //! | if every contribution were seen alone? | [`Protocol::local_bound`](ndp_account::Protocol::local_bound) | upper bound |
 //! | at one reception, senders hidden? | [`CompleteSum::reception_delta`], [`CompleteHistogram::reception_delta`] | upper bound |
 //! | along a path that was taken? | [`OnPath`](super::OnPath), all pairs [`realised::path_units`] | exact; an estimate over paths |
-//! | what was plotted of a path? | [`realised::pairwise_losses`] | estimate |
 //!
 //! [`Observer::with_hidden_senders`]: ndp_account::Observer::with_hidden_senders
 //!

@@ -13,8 +13,9 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{Start, Walk};
+use ndp_graph::random::draw_index;
 use ndp_linalg::stop::checkpoint;
-use rand::{Rng, RngExt};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// What happens to a directed edge (not a self-loop) that has been used too often.
@@ -195,7 +196,7 @@ impl TokenWalk {
         let n = self.node_count();
         let mut holder = match &self.start {
             Start::Node(node) => *node,
-            start => draw(&start.law(n).expect("the start was checked at construction"), rng),
+            start => draw_index(&start.law(n).expect("the start was checked at construction"), rng),
         };
         for _ in 0..self.options.burn_in {
             holder = self.matrix.csr().row(holder).0[self.draw_slot(holder, rng)] as usize;
@@ -251,21 +252,8 @@ impl TokenWalk {
 
     /// Draws the index of the next holder within the row of `holder`.
     fn draw_slot(&self, holder: usize, rng: &mut impl Rng) -> usize {
-        draw(self.matrix.csr().row(holder).1, rng)
+        draw_index(self.matrix.csr().row(holder).1, rng)
     }
-}
-
-/// Draws an index with the given probabilities, which sum to 1 up to rounding.
-fn draw(law: &[f64], rng: &mut impl Rng) -> usize {
-    let mut left: f64 = rng.random();
-    for (index, p) in law.iter().enumerate() {
-        left -= p;
-        if left < 0.0 {
-            return index;
-        }
-    }
-    // Rounding may leave a remainder of order 1e-16: the last possible index takes it.
-    law.iter().rposition(|&p| p > 0.0).unwrap_or(0)
 }
 
 fn no_steps() -> Error {

@@ -8,9 +8,10 @@ use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
-use ndp_algos::walk::complete::realised::{CycleSize, path_units};
+use ndp_algos::walk::complete::realised::path_units;
 use ndp_algos::walk::{FinalToken, Path};
 use ndp_dp::{Delta, Gdp, Grade, Mechanism};
+use ndp_printed::network::realised::CycleSize;
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const EPSILONS: [f64; 2] = [0.1, 0.4];

@@ -7,10 +7,10 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::{Account, Observer, Protocol};
 use ndp_algos::walk::Path;
-use ndp_algos::walk::complete::realised::CycleSize;
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
 use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{Delta, Grade, NoiseMultiplier, RandomizedResponse, calibration};
+use ndp_printed::network::realised::CycleSize;
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 /// The paper states neither n nor the epsilon of one contribution.

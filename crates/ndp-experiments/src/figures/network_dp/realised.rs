@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use ndp_account::{Observer, Protocol};
-use ndp_algos::walk::complete::realised::{CycleSize, pairwise_losses};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 use ndp_algos::walk::{Bounds, Path, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Sigma};
+use ndp_printed::network::realised::{CycleSize, pairwise_losses};
 use ndp_report::figure::{Kind, Series};
 use rand::Rng;
 

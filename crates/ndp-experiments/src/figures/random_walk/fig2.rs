@@ -17,7 +17,6 @@ use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
-use rand::RngExt;
 
 const T: usize = 20_000;
 const DELTA: f64 = 1e-6;
@@ -220,15 +219,7 @@ fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> R
     runs.each(seed, |_, users, evaluation, rng| {
         let start = match walk.route {
             Route::Complete => None,
-            Route::Graph(matrix) => {
-                let (neighbors, weights) = matrix.csr().row(0);
-                let mut left: f64 = rng.random();
-                let next = weights.iter().position(|weight| {
-                    left -= weight;
-                    left < 0.0
-                });
-                Some(next.map_or(0, |i| neighbors[i] as usize))
-            }
+            Route::Graph(matrix) => Some(matrix.draw_next(0, rng)),
         };
         Ok(WalkSgd { start, ..*walk }.run(&model, users, Some(sigma), Some(evaluation), rng)?.history)
     })
