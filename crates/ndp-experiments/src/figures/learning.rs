@@ -66,16 +66,46 @@ fn mean<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
     sum / f64::from(count)
 }
 
-/// Mean and standard deviation over runs that an authors' program recorded, at `N` steps.
-pub(super) struct Recorded<const N: usize> {
+/// Mean and standard deviation over runs that an authors' program recorded, at some of its steps.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Recorded {
     /// Target epsilon.
     pub(super) epsilon: f64,
     /// Name of the curve.
-    pub(super) name: &'static str,
+    pub(super) name: String,
+    /// The steps.
+    pub(super) steps: Vec<u32>,
     /// Objective.
-    pub(super) objective: [(f64, f64); N],
+    pub(super) objective: Vec<(f64, f64)>,
     /// Test accuracy.
-    pub(super) accuracy: [(f64, f64); N],
+    pub(super) accuracy: Vec<(f64, f64)>,
+}
+
+impl Recorded {
+    /// The curves of a table with the columns epsilon, curve, step, objective, its deviation, accuracy, its deviation; the lines
+    /// of a curve follow each other.
+    pub(super) fn curves(table: &str) -> Result<Vec<Self>, csv::Error> {
+        let mut curves: Vec<Self> = Vec::new();
+        for line in csv::Reader::from_reader(table.as_bytes()).into_deserialize() {
+            let (epsilon, name, step, objective, accuracy): (f64, String, u32, (f64, f64), (f64, f64)) =
+                line?;
+            if curves.last().is_none_or(|last| (last.epsilon, &last.name) != (epsilon, &name)) {
+                let (steps, objective, accuracy) = (Vec::new(), Vec::new(), Vec::new());
+                curves.push(Self { epsilon, name, steps, objective, accuracy });
+            }
+            if let Some(curve) = curves.last_mut() {
+                curve.steps.push(step);
+                curve.objective.push(objective);
+                curve.accuracy.push(accuracy);
+            }
+        }
+        Ok(curves)
+    }
+
+    /// One of the two.
+    pub(super) fn series(&self, objective: bool) -> Series {
+        recorded_series(&self.name, &self.steps, if objective { &self.objective } else { &self.accuracy })
+    }
 }
 
 /// Recorded means with one standard deviation.

@@ -4,7 +4,6 @@ mod bounds;
 pub mod fig1a;
 pub mod fig1b;
 pub mod fig2;
-mod fig2_recorded;
 pub mod fig3;
 pub mod poster;
 mod realised;

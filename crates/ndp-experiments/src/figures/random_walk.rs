@@ -4,7 +4,6 @@
 pub mod by_distance;
 pub mod fig1;
 pub mod fig2;
-mod fig2_recorded;
 pub mod fig3;
 pub mod fig4;
 pub mod fig5;

@@ -1,11 +1,8 @@
 //! `network-dp/fig2`: private SGD on houses, central, local and by a walk, as released and sound.
 
-use super::fig2_recorded::{RECORDED, STEPS};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
-use crate::figures::learning::{
-    Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
-};
+use crate::figures::learning::{Agreement, Curve, Recorded, Runs, Setting, TEST_ROWS, best_step, houses};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::Target;
@@ -14,7 +11,11 @@ use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};
 use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use std::sync::LazyLock;
 
+/// What the authors' program plots (20 runs, 2000 users), at a few of its 200 points.
+static RECORDED: LazyLock<Vec<Recorded>> =
+    LazyLock::new(|| Recorded::curves(include_str!("fig2_recorded.csv")).expect("a test reads the table"));
 const USERS: usize = 2000;
 const T: usize = 20_000;
 const DELTA: f64 = 1e-6;
@@ -183,21 +184,34 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 /// The curves that the authors' program recorded.
 fn recorded(epsilon: f64, objective: bool) -> Vec<Series> {
     let curves = RECORDED.iter().filter(|r| r.epsilon == epsilon);
-    curves
-        .map(|r| recorded_series(r.name, &STEPS, if objective { &r.objective } else { &r.accuracy }))
-        .collect()
+    curves.map(|r| r.series(objective)).collect()
 }
 
 /// How the recorded means compare with ours.
 fn agreement(epsilon: f64, curves: &[(String, Grade, Curve)]) -> serde_json::Value {
     let mut agreement = Agreement::NONE;
     for record in RECORDED.iter().filter(|r| r.epsilon == epsilon) {
-        let Some((.., curve)) = curves.iter().find(|(name, ..)| name.starts_with(record.name)) else {
+        let Some((.., curve)) = curves.iter().find(|(name, ..)| name.starts_with(&record.name)) else {
             continue;
         };
         for (ours, theirs) in [(&curve.objective, &record.objective), (&curve.accuracy, &record.accuracy)] {
-            agreement.count(ours, EVERY, &STEPS, theirs, RUNS as f64);
+            agreement.count(ours, EVERY, &record.steps, theirs, RUNS as f64);
         }
     }
     agreement.note()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_recorded_table_is_whole() {
+        assert_eq!(RECORDED.len(), 6);
+        for curve in RECORDED.iter() {
+            assert_eq!((curve.steps.len(), curve.objective.len(), curve.accuracy.len()), (13, 13, 13));
+            assert_eq!((curve.steps[0], curve.steps[12]), (100, 19_900));
+        }
+        assert_eq!(RECORDED[0].objective[0].0, 0.663693);
+    }
 }
