@@ -13,7 +13,7 @@ pub use record::{Record, Run};
 
 use crate::entry::Entry;
 use crate::seed::Seed;
-use ndp_report::figure::{Figure, Scale};
+use ndp_report::figure::{Figure, Kind, Scale};
 use ndp_report::files::{OutputError, write};
 use ndp_report::{plot, table, verdict};
 use std::path::Path;
@@ -48,6 +48,12 @@ pub fn write_figure(
     let mut rows = Vec::new();
     for file in files.iter().filter(|file| file.ends_with(".csv")) {
         rows.extend(table::read(&out.join(file)).map_err(OutputError::Malformed)?);
+    }
+    if let Some(row) = rows.iter().find(|row| row.grade != Kind::Data.as_str() && row.by.is_empty()) {
+        let (panel, series, grade) = (&row.panel, &row.series, &row.grade);
+        return Err(OutputError::Malformed(format!(
+            "panel {panel:?}, series {series:?} ({grade}): no function and theorem; say Figure::by"
+        )));
     }
     let outcomes =
         verdict::evaluate(&figure.checks, &rows, &figure.samples).map_err(OutputError::Malformed)?;

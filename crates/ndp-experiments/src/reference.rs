@@ -164,7 +164,7 @@ mod tests {
 
     fn row(x: f64, y: f64, high: Option<f64>, column: Option<u32>) -> Row {
         let [panel, series, grade] = ["p, q", "s", "exact"].map(String::from);
-        Row { panel, series, grade, x, column, y, low: None, high }
+        Row { panel, series, grade, x, column, y, low: None, high, by: String::new() }
     }
 
     #[test]

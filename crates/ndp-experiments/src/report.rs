@@ -12,6 +12,7 @@ use ndp_report::plot::table::{cell_text, short};
 use ndp_report::table::Row;
 use ndp_report::verdict::paired::ERROR_RATE;
 use ndp_report::verdict::{Outcome, Verdict, round};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Component, Path};
 
@@ -186,7 +187,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
         html,
         "<details>\n<summary>Parameters, data, files</summary>\n<dl>\n{}{}\
          <dt>seed</dt><dd>{}</dd>\n<dt>time</dt><dd>{} s on {} threads{}</dd>\n<dt>data</dt><dd>{}</dd>\n\
-         <dt>reference</dt><dd>{}</dd>\n<dt>function</dt><dd>{}</dd>\n<dt>files</dt><dd>{}</dd>\n\
+         <dt>reference</dt><dd>{}</dd>\n<dt>by</dt><dd>{}</dd>\n<dt>function</dt><dd>{}</dd>\n<dt>files</dt><dd>{}</dd>\n\
          </dl>\n</details>\n</article>",
         definitions(record.parameters.iter()),
         definitions(record.notes.iter().chain(&record.run.measurements)),
@@ -196,6 +197,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
         if done.kept { " (kept from an earlier run)" } else { "" },
         if sources.is_empty() { "none needed".into() } else { sources.join("<br>") },
         reference_words(comparison, done),
+        theorems(&done.rows),
         module(out, &record.id),
         files.join(" · "),
     );
@@ -252,6 +254,15 @@ fn table(html: &mut String, panel: &serde_json::Value, title: &str, rows: &[Row]
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table></div>\n");
+}
+
+/// By which function and theorem the numbers of each grade are what they say.
+fn theorems(rows: &[Row]) -> String {
+    let named = rows.iter().filter(|row| !row.by.is_empty());
+    let all: BTreeSet<(&str, &str)> = named.map(|row| (row.grade.as_str(), row.by.as_str())).collect();
+    let lines: Vec<String> =
+        all.iter().map(|(grade, by)| format!("{}: {}", escape(grade), escape(by))).collect();
+    if lines.is_empty() { "no privacy numbers".into() } else { lines.join("<br>") }
 }
 
 fn definitions<'a>(pairs: impl Iterator<Item = (&'a String, &'a serde_json::Value)>) -> String {

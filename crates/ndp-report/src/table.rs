@@ -4,10 +4,10 @@ use crate::figure::{Content, Figure, Kind, Matrix, Panel, Point, Series};
 use std::path::Path;
 
 /// Header of the tables of curves.
-pub const CURVES_HEADER: [&str; 7] = ["panel", "series", "grade", "x", "y", "low", "high"];
+pub const CURVES_HEADER: [&str; 8] = ["panel", "series", "grade", "x", "y", "low", "high", "by"];
 
 /// Header of the tables of matrices and drawings.
-pub const MATRIX_HEADER: [&str; 6] = ["panel", "series", "grade", "row", "column", "value"];
+pub const MATRIX_HEADER: [&str; 7] = ["panel", "series", "grade", "row", "column", "value", "by"];
 
 /// Name of the series of a drawing that holds the positions, in the columns 0 and 1.
 pub const POSITION: &str = "position";
@@ -26,8 +26,9 @@ pub fn number(value: f64) -> String {
 /// columns of tables together; heat maps and drawings together, `-matrix` when there are both.
 #[must_use]
 pub fn tables(figure: &Figure) -> Vec<(&'static str, String)> {
-    let curves: Vec<Vec<String>> = figure.panels.iter().flat_map(curve_rows).collect();
-    let matrices: Vec<Vec<String>> = figure.panels.iter().flat_map(matrix_rows).collect();
+    let curves: Vec<Vec<String>> = figure.panels.iter().flat_map(|panel| curve_rows(figure, panel)).collect();
+    let matrices: Vec<Vec<String>> =
+        figure.panels.iter().flat_map(|panel| matrix_rows(figure, panel)).collect();
     match (curves.is_empty(), matrices.is_empty()) {
         (true, false) => vec![("", text(&MATRIX_HEADER, &matrices))],
         (_, true) => vec![("", text(&CURVES_HEADER, &curves))],
@@ -71,6 +72,8 @@ pub struct Row {
     pub low: Option<f64>,
     /// Upper end of the range.
     pub high: Option<f64>,
+    /// Function and theorem behind the number; empty for data, and in tables of earlier builds.
+    pub by: String,
 }
 
 /// Reads a CSV that [`tables`] wrote.
@@ -81,8 +84,12 @@ pub fn read(path: &Path) -> Result<Vec<Row>, String> {
     let fail = |problem: String| format!("{}: {problem}", path.display());
     let mut reader = csv::Reader::from_path(path).map_err(|e| fail(e.to_string()))?;
     let header = reader.headers().map_err(|e| fail(e.to_string()))?.clone();
-    let curves = header.iter().eq(CURVES_HEADER);
-    if !curves && !header.iter().eq(MATRIX_HEADER) {
+    // Tables of earlier builds, references among them, have no last column.
+    let is = |columns: &[&str]| {
+        header.iter().eq(columns.iter().copied().take(header.len().max(columns.len() - 1)))
+    };
+    let curves = is(&CURVES_HEADER);
+    if !curves && !is(&MATRIX_HEADER) {
         return Err(fail(format!("unknown columns {header:?}")));
     }
     let mut rows = Vec::new();
@@ -97,7 +104,9 @@ pub fn read(path: &Path) -> Result<Vec<Row>, String> {
             (Some(record[4].parse().map_err(|_| malformed())?), number(5)?, None, None)
         };
         let [panel, series, grade] = [0, 1, 2].map(|i| record[i].to_owned());
-        rows.push(Row { panel, series, grade, x: number(3)?, column, y, low, high });
+        let last = if curves { CURVES_HEADER.len() } else { MATRIX_HEADER.len() } - 1;
+        let by = record.get(last).unwrap_or_default().to_owned();
+        rows.push(Row { panel, series, grade, x: number(3)?, column, y, low, high, by });
     }
     Ok(rows)
 }
@@ -122,25 +131,32 @@ pub fn text(header: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-fn curve_rows(panel: &Panel) -> Vec<Vec<String>> {
+/// The text of the last column.
+fn by(figure: &Figure, series: &str, kind: Kind) -> String {
+    figure.source_of(series, kind).map(ToString::to_string).unwrap_or_default()
+}
+
+fn curve_rows(figure: &Figure, panel: &Panel) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for Series { name, kind, points, .. } in panel.series() {
+        let by = by(figure, name, *kind);
         for &Point { x, y, low, high } in points {
             let mut row = vec![panel.title.clone(), name.clone(), kind.as_str().to_owned()];
             row.extend([number(x), number(y)]);
             row.extend([low, high].map(|end| end.map(number).unwrap_or_default()));
+            row.push(by.clone());
             rows.push(row);
         }
     }
     rows
 }
 
-fn matrix_rows(panel: &Panel) -> Vec<Vec<String>> {
+fn matrix_rows(figure: &Figure, panel: &Panel) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut push = |name: &str, kind: Kind, row: usize, column: usize, value: f64| {
         if !value.is_nan() {
             let mut cells = vec![panel.title.clone(), name.to_owned(), kind.as_str().to_owned()];
-            cells.extend([row.to_string(), column.to_string(), number(value)]);
+            cells.extend([row.to_string(), column.to_string(), number(value), by(figure, name, kind)]);
             rows.push(cells);
         }
     };
@@ -198,17 +214,25 @@ mod tests {
         let drawing =
             Drawing::new("d", Grade::Exact, &graph, vec![[0.0, 1.0], [2.0, 3.0]], vec![f64::NAN, 1.0]);
         let drawn = Panel::drawing("g", Axis::linear("c"), drawing);
-        let curves = "panel,series,grade,x,y,low,high\n\
-                      \"a, \"\"b\"\"\",s,upper-bound,1,2,,\n\"a, \"\"b\"\"\",s,upper-bound,2,3,2.5,3.5\n";
-        let matrices = "panel,series,grade,row,column,value\nh,m,data,0,1,0.5\n\
-                        g,position,data,0,0,0\ng,position,data,0,1,1\ng,position,data,1,0,2\ng,position,data,1,1,3\ng,d,exact,1,2,1\n";
-        let figure = Figure::new("t").panel(curve.clone()).panel(heat.clone()).panel(drawn);
-        assert_eq!(tables(&figure), [("", curves.to_owned()), ("-matrix", matrices.to_owned())]);
-        assert_eq!(tables(&Figure::new("t").panel(curve)), [("", curves.to_owned())]);
+        let curves = "panel,series,grade,x,y,low,high,by\n\
+                      \"a, \"\"b\"\"\",s,upper-bound,1,2,,,f (A)\n\"a, \"\"b\"\"\",s,upper-bound,2,3,2.5,3.5,f (A)\n";
+        let matrices = "panel,series,grade,row,column,value,by\nh,m,data,0,1,0.5,\n\
+                        g,position,data,0,0,0,\ng,position,data,0,1,1,\ng,position,data,1,0,2,\ng,position,data,1,1,3,\ng,d,exact,1,2,1,g (B)\n";
+        let figure = Figure::new("t").by(Grade::UpperBound, "f", "A").by(Grade::Exact, "h", "C");
+        let figure = figure.by_named("d", Grade::Exact, "g", "B");
+        let all = figure.clone().panel(curve.clone()).panel(heat.clone()).panel(drawn);
+        assert_eq!(tables(&all), [("", curves.to_owned()), ("-matrix", matrices.to_owned())]);
+        assert_eq!(tables(&figure.panel(curve)), [("", curves.to_owned())]);
         let path = crate::testing::folder("table").join("t.csv");
         std::fs::write(&path, curves).unwrap();
         let back = read(&path).unwrap();
         assert_eq!((back.len(), back[1].high, back[0].panel.as_str()), (2, Some(3.5), "a, \"b\""));
+        assert_eq!(back[1].by, "f (A)");
+        std::fs::write(&path, "panel,series,grade,x,y,low,high\np,s,exact,1,2,,3\n").unwrap();
+        assert_eq!(
+            read(&path).map(|back| (back[0].high, back[0].by.clone())),
+            Ok((Some(3.0), String::new()))
+        );
         std::fs::write(&path, matrices).unwrap();
         let back = read(&path).unwrap();
         assert_eq!((back.len(), back[5].column, back[5].x, back[5].y), (6, Some(2), 1.0, 1.0));
@@ -216,7 +240,7 @@ mod tests {
             std::fs::write(&path, bad).unwrap();
             assert!(read(&path).is_err());
         }
-        let alone = "panel,series,grade,row,column,value\nh,m,data,0,1,0.5\n";
+        let alone = "panel,series,grade,row,column,value,by\nh,m,data,0,1,0.5,\n";
         assert_eq!(tables(&Figure::new("t").panel(heat)), [("", alone.to_owned())]);
     }
 }

@@ -35,6 +35,7 @@ use std::collections::BTreeMap;
 ///     y,
 ///     low: None,
 ///     high: None,
+///     by: String::new(),
 /// };
 /// let rows = [row("printed", "printed", 1.0 / 3.0), row("exact", "exact", 1.0)];
 /// let outcome = evaluate(&[Check::covers("printed", "exact")], &rows, &BTreeMap::new())?.remove(0);
@@ -78,6 +79,7 @@ pub struct Outcome {
 ///     y,
 ///     low: None,
 ///     high: None,
+///     by: String::new(),
 /// };
 /// let rows = [row("printed", "printed", 1.0 / 3.0), row("exact", "exact", 1.0)];
 /// let outcome = evaluate(&[Check::covers("printed", "exact")], &rows, &BTreeMap::new())?.remove(0);
@@ -387,7 +389,7 @@ mod tests {
 
     fn graded(panel: &str, series: &str, grade: &str, x: f64, y: f64) -> Row {
         let [panel, series, grade] = [panel, series, grade].map(String::from);
-        Row { panel, series, grade, x, column: None, y, low: None, high: None }
+        Row { panel, series, grade, x, column: None, y, low: None, high: None, by: String::new() }
     }
 
     fn decide(checks: &[Check], rows: &[Row]) -> Result<Vec<Outcome>, String> {

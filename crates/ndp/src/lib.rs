@@ -23,7 +23,7 @@
 //! ```
 //! use ndp::prelude::*;
 //! // Every member of a karate club adds noise to its value once, then averages with its friends for eight rounds.
-//! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::karate_club_graph()), 8);
+//! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::karate_club_graph()?), 8);
 //! let account = gossip.account(&Observer::node(11))?;
 //! // Noise of four times the range of a value: what does member 11 learn about member 33?
 //! let epsilon = account.profile(33, NoiseMultiplier::new(4.0)?)?.epsilon(Delta::new(1e-5)?)?;
@@ -99,7 +99,8 @@
 //! use ndp::prelude::*;
 //! let constants = MeanEstimation.constants(0.5, 0.0, Domain::Unbounded);
 //! let training = Training::Walk { steps: 1000, step_size: 0.1, cap: 20 };
-//! let account = PrivateTraining::new(100, constants, training)?.account(&Observer::node(0))?;
+//! let training = PrivateTraining::new(100, constants, training)?;
+//! let account = training.account(&Observer::node(0))?;
 //! let epsilon = account.profile(1, NoiseMultiplier::new(30.0)?)?.epsilon(Delta::new(1e-6)?)?;
 //! assert!(epsilon.grade() == Grade::UpperBound && epsilon.value().epsilon() < 2.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

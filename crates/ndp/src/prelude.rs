@@ -4,9 +4,10 @@
 //! ```
 //! use ndp::prelude::*;
 //! let ring = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
-//! let account = SynchronousGossip::new(ring, 3).account(&Observer::node(0))?;
+//! let gossip = SynchronousGossip::new(ring, 3);
+//! let account = gossip.account(&Observer::node(0))?;
 //! let epsilon = account.profile(4, NoiseMultiplier::new(5.0)?)?.epsilon(Delta::new(1e-5)?)?;
-//! assert_eq!(*epsilon.value(), 0.0); // three rounds do not reach the other side
+//! assert_eq!(epsilon.value().epsilon(), 0.0); // three rounds do not reach the other side
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

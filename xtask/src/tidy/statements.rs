@@ -65,8 +65,8 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     problems
 }
 
-/// Theorems that accounts name, `.by("path::of::function", "Section")`, and that are no section of the theory, or whose function is
-/// nowhere.
+/// Theorems that accounts and figures name, `.by("path::of::function", "Section")`, and that are no section of the theory, or whose
+/// function is nowhere.
 pub(super) fn named_theorems(files: &[File]) -> Vec<String> {
     let Some(theory) = files.iter().find(|file| file.path == "docs/theory.md") else { return Vec::new() };
     let sources =
@@ -75,16 +75,15 @@ pub(super) fn named_theorems(files: &[File]) -> Vec<String> {
     for file in sources() {
         // Line breaks stand where rustfmt puts them.
         let text = file.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let named = text.split(".by( \"").chain(text.split(".by(\"")).skip(1);
-        for rest in named {
-            let mut quoted = rest.split('"');
-            let (Some(function), Some(_), Some(section)) = (quoted.next(), quoted.next(), quoted.next())
+        let calls = text.split(".by(").skip(1).chain(text.split(".by_named(").skip(1));
+        for call in calls {
+            // Of a figure, what it is about comes first.
+            let strings: Vec<&str> = call.split('"').skip(1).step_by(2).take(3).collect();
+            let first = strings.iter().take(2).position(|string| string.starts_with("ndp_"));
+            let Some((function, section)) = first.and_then(|i| Some((strings[i], strings.get(i + 1)?)))
             else {
                 continue;
             };
-            if !function.starts_with("ndp_") {
-                continue;
-            }
             if !theory.text.lines().any(|line| line == format!("## {section}")) {
                 problems.push(format!("{}: docs/theory.md has no section {section:?}", file.path));
             }

@@ -70,6 +70,9 @@ impl Setting {
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let runs = scale.pick(RUNS, 2000);
     let mut figure = Figure::new("Gossip under attack: claimed, exact and measured loss")
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_account::LinearProtocol::coalition_loss", "Certified losses")
+        .by(Grade::Estimate, "ndp_account::audit::audit", "Accounting")
         .parameter("sigma", SIGMA)
         .parameter("sensitivity", SENSITIVITY)
         .parameter("runs per world and setting", runs)

@@ -40,6 +40,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let sizes: Vec<usize> =
         [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40].into_iter().filter(|c| *c + 2 <= n).collect();
     let mut figure = Figure::new("Noise that cancels, as the coalition grows")
+        .by(Grade::Exact, "ndp_program::Program::account", "Programs")
+        .by(Grade::UpperBound, "ndp_program::Program::account", "Programs")
         .parameter("n", n)
         .parameter("coalitions", "the first nodes of a random order")
         .parameter("root mean square of the noise in the result", ERROR)

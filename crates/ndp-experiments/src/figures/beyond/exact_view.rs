@@ -51,6 +51,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         ("star 16", generators::star_graph(15)?, 1),
     ];
     let mut figure = Figure::new("What a node really learns by gossip: printed, exact, attacked")
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::Estimate, "ndp_account::audit::audit", "Accounting")
         .parameter("sigma", SIGMA)
         .parameter("sensitivity", SENSITIVITY)
         .parameter("runs per world and point", runs)

@@ -49,6 +49,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         ("geometric", geometric(n, scale.pick(0.25, 0.5), seed)?, false),
     ];
     let mut figure = Figure::new("Gossip with fresh noise: error against what far nodes learn")
+        .by(Grade::Exact, "ndp_account::LinearProtocol::coalition_loss", "Certified losses")
+        .by_named("local", Grade::Exact, "ndp_dp::Gdp", "Accounting")
+        .by_named("central", Grade::Exact, "ndp_dp::Gdp", "Accounting")
+        .by_named("one-shot", Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
         .parameter("n", n)
         .parameter("weights", "metropolis")
         .parameter("local floor on the loss", 1.0 / FLOOR)

@@ -69,6 +69,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         ("Erdős–Rényi", erdos_renyi(n, 1.2, seed, 0)?),
     ];
     let mut figure = Figure::new("Published protocols at the same pairwise guarantee")
+        .by(Grade::Exact, "ndp_account::least_noise", "Accounting")
+        .by(Grade::UpperBound, "ndp_account::least_noise", "Accounting")
         .parameter("n", n)
         .parameter("mu of the worst pair, every node an observer", WORST)
         .parameter("weights", "metropolis")

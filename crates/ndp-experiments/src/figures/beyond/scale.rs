@@ -36,6 +36,9 @@ pub const ENTRY: Entry = Entry {
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let sizes: &[usize] = scale.pick(&NODES, &[300, 1_000]);
     let mut figure = Figure::new("Muffliato at scale: loss towards one observer")
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
         .parameter("T", ROUNDS)
         .parameter("weights", "metropolis")
         .parameter("mean degree of Erdős–Rényi", MEAN_DEGREE)

@@ -33,6 +33,10 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let steps: u32 = scale.pick(100, 20);
     let epsilons: Vec<f64> = (0..=steps).map(|k| EPSILON_MAX * f64::from(k) / f64::from(steps)).collect();
     let mut figure = Figure::new("Federated SGD with only the last model released")
+        .by(Grade::Printed, "ndp_printed::contraction::figure_delta", "Federated learning by contraction")
+        .by(Grade::UpperBound, "ndp_dp::federated::FederatedDescent", "Federated learning by contraction")
+        .by_named("Theorem 2", Grade::UpperBound, "ndp_dp::federated::FederatedDescent::theorem2_delta", "Federated learning by contraction")
+        .by(Grade::Exact, "ndp_dp::federated::FederatedDescent::all_models_delta", "Federated learning by contraction")
         .parameter("n", USERS)
         .parameter("m", BATCHES.to_vec())
         .parameter("L", LIPSCHITZ)

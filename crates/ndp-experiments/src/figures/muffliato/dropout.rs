@@ -45,6 +45,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let q = scale.pick(Q, 0.02);
     let seeds = scale.pick(SEEDS, 2);
     let mut figure = Figure::new("Muffliato with dropout: mean loss of one node")
+        .by(Grade::Printed, "ndp_printed::gossip::sequence_mean_from", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::mean_loss_by_step", "Muffliato")
         .parameter("n", nodes)
         .parameter("q", q)
         .parameter("sigma", SIGMA)

@@ -5,6 +5,7 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
 use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
@@ -52,6 +53,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     let sum_towards = drawing("printed, towards the node", towards.grade(), &towards.value().unit);
     let exact = drawing("loss towards the node", report.loss.grade(), &report.loss.value().unit);
     Ok(Figure::new(format!("Muffliato, figure 1b: Facebook ego network {number}, as printed and as it is"))
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
+        .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
         .parameter("ego", number)
         .parameter("nodes", n)
         .parameter("edges", graph.edge_count())

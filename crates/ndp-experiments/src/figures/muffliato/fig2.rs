@@ -28,6 +28,10 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let mut figure = Figure::new("Muffliato, figure 2: who learns about a node, as printed and as it is")
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
+        .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
         .parameter("alpha", 2.0)
         .parameter("sensitivity", 1.0)
         .parameter("sigma", SIGMA)

@@ -4,6 +4,7 @@ use super::by_distance::{self, axis, curves, rounds};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
+use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::hypercube_graph;
 use ndp_report::figure::{Axis, Figure, Panel, Scale};
@@ -29,6 +30,10 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     let mut figure = Figure::new(
         "Muffliato, figure 3: loss by distance on hypercubes, as printed and as it is",
     )
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
+        .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
     .parameter("alpha", ALPHA)
     .parameter("sensitivity", SENSITIVITY)
     .parameter("sigma", SIGMA)

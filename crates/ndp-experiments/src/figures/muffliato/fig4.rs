@@ -51,6 +51,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         Axis::log("loss / local loss"),
     );
     let mut figure = Figure::new("Muffliato, figure 4: loss and Euclidean distance")
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
+        .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
         .parameter("nodes", graph.node_count())
         .parameter("radius", scale.pick(RADIUS, 0.22))
         .parameter("T", rounds)

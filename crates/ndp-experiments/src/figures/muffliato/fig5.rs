@@ -6,6 +6,7 @@ use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_printed::gossip::{Powers, theorem1_towards};
 use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
@@ -29,6 +30,9 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let mut figure = Figure::new("Muffliato, figure 5: Facebook ego networks, as printed and as they are")
+        .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
         .parameter("weights", "metropolis")
         .parameter("sigma squared", SIGMA_SQUARED)
         .parameter("spread of the inputs", by_distance::SPREAD)

@@ -64,6 +64,8 @@ const FAMILIES: [Row; 5] = [
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let sizes = &SIZES[..scale.pick(4, 2)];
     let mut figure = Figure::new("Muffliato, table 1: error at mean loss 1, with constants")
+        .by(Grade::UpperBound, "ndp_algos::gossip::table1::MeanBudget", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::gossip::utility::worst_error", "Muffliato")
         .parameter("alpha", ALPHA)
         .parameter("sensitivity", SENSITIVITY)
         .parameter("spread of the inputs", SPREAD)

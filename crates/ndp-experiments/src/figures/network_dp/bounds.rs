@@ -117,6 +117,11 @@ fn curve(name: &str, grade: Grade, users: &[f64], f: impl Fn(f64) -> Result<f64>
 /// What both figures say of themselves.
 fn described(title: &str) -> Figure {
     Figure::new(title)
+        .by(Grade::Printed, "ndp_printed::network::Theorem3", "Privacy amplification by decentralization")
+        .by_named("poster", Grade::Printed, "ndp_printed::network::poster_theorem4", "Privacy amplification by decentralization")
+        .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")
+        .by_named("local, N by", Grade::UpperBound, "ndp_dp::tails::n_exact", "Accounting")
+        .by(Grade::Exact, "ndp_dp::Gdp", "Accounting")
         .parameter("epsilon of one contribution", EPSILON)
         .parameter("delta, delta', delta^", DELTA)
         .parameter("T", "100 n")

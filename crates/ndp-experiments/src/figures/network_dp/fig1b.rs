@@ -38,6 +38,11 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let users: &[usize] = scale.pick(&USERS, &USERS[..3]);
     let runs = scale.pick(RUNS, 2);
     let mut figure = Figure::new("Network DP, figure 1(b): real summation, one walk at a time")
+        .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
+        .by_named("exact", Grade::Estimate, "ndp_algos::walk::complete::realised::path_units", "Privacy amplification by decentralization")
+        .by_named("local, as released", Grade::Estimate, "ndp_dp::composition::advanced", "Accounting")
+        .by_named("local on this walk", Grade::Estimate, "ndp_dp::Gdp", "Accounting")
+        .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")
         .parameter("T", "100 n, as released 100 n - 1")
         .parameter("walks", runs)
         .parameter("delta", DELTA)

@@ -78,6 +78,9 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let bounds = DataBounds::default();
     let constants = sound_model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let mut figure = Figure::new("Network DP, figure 2: private SGD on houses, as released and sound")
+        .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Privacy amplification by decentralization")
+        .by(Grade::Exact, "ndp_algos::sgd::privacy::Accountant", "Privacy amplification by decentralization")
+        .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Privacy amplification by decentralization")
         .computed_from(&source)
         .parameter("users", USERS)
         .parameter("rows per user", 8)

@@ -56,6 +56,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let users: &[usize] = scale.pick(&USERS, &USERS[..2]);
     let runs = scale.pick(RUNS, 2);
     let mut figure = Figure::new("Network DP, figure 3: histograms, one walk at a time")
+        .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
+        .by_named("local, as released", Grade::Estimate, "ndp_dp::composition::advanced", "Accounting")
+        .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")
         .parameter("T", "100 n, as released 100 n - 1")
         .parameter("walks", runs)
         .parameter("delta", DELTA)

@@ -105,6 +105,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         accounts.push(Accountant::new(watched, &constants, users)?);
     }
     let mut figure = Figure::new("Random walks, figure 2: private SGD on houses, as released and sound")
+        .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
+        .by(Grade::Exact, "ndp_algos::sgd::privacy::Accountant", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Random walks")
+        .by(Grade::Estimate, "ndp_algos::sgd::privacy::Accountant", "Random walks")
         .computed_from(&source)
         .parameter("users", users)
         .parameter("rows per user", (rows.labels().len() - TEST_ROWS) / users)

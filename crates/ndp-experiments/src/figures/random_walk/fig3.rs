@@ -46,6 +46,8 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
     let davis = davis_southern_women_graph()?;
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 3: loss, communicability and centrality")
+        .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .parameter("ego", scale.pick(EGO, QUICK_EGO))
         .parameter("weights", "metropolis")
         .parameter("alpha", ALPHA)

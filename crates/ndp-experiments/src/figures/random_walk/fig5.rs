@@ -68,6 +68,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let names: Vec<String> = (1..=sizes.len()).map(|b| format!("community {b}")).collect();
     let color = || Axis::log("loss");
     Ok(Figure::new("Random walks, figure 5: a graph with communities")
+        .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .parameter("sizes", sizes.to_vec())
         .parameter("probabilities", "0.25, 0.35, 0.40 within; 0.05 (1, 2), 0.02 (1, 3), 0.07 (2, 3)")
         .parameter("weights", "metropolis")

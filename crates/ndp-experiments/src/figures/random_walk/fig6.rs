@@ -38,6 +38,8 @@ pub const ENTRY: Entry = Entry {
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 6: Facebook ego networks, as printed and sound")
+        .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .parameter("weights", "metropolis")
         .parameter("alpha", ALPHA)
         .parameter("sensitivity", 1.0)

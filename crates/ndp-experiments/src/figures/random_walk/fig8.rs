@@ -54,6 +54,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let cap = count((CAP * last as f64 / graph.node_count() as f64).ceil());
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 8: differences and losses by distance, data of two kinds")
+        .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("local loss", Grade::UpperBound, "ndp_algos::walk::graph::LocalLoss", "Random walks")
         .parameter("nodes", graph.node_count())
         .parameter("weights", "metropolis")
         .parameter("alpha", ALPHA)

@@ -128,6 +128,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         });
     }
     let mut figure = Figure::new("Random walks, table 1: gossip and walk at the same mean loss")
+        .by(Grade::Printed, "ndp_printed::training::walk_noise_for_mean_loss", "Random walks")
+        .by_named("gossip", Grade::Printed, "ndp_printed::training::gossip_noise_for_mean_loss", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Random walks")
+        .by(Grade::Estimate, "ndp_algos::sgd::privacy::Accountant", "Random walks")
         .computed_from(&source)
         .parameter("alpha", 2)
         .parameter("sensitivity", 1)
