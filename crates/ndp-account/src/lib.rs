@@ -64,8 +64,8 @@ mod view;
 
 pub use accountant::{
     Account, Allowed, Assumption, Attacker, Audience, Check, Comparison, Coverage, Covered, LeastNoise,
-    Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Row, Senders, Statement, Target, accounts,
-    check, compare, compare_towards, least_noise, named,
+    Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Row, Senders, Statement, Target, Worst,
+    accounts, check, compare, compare_towards, least_noise, named,
 };
 pub use error::Error;
 pub use loss::LossReport;

@@ -3,6 +3,7 @@
 //! An `ε` without them says little: noise may be a standard deviation or the reciprocal of an `ε₀`, and one gradient that changes is not
 //! all data of a user. They are data; words are made of them where numbers are shown.
 
+use ndp_dp::Neighbors;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -122,6 +123,8 @@ const RANGE: &str = "the range of a value";
 pub struct Terms {
     /// What may differ.
     pub changes: Changes,
+    /// Which data sets are neighbors: that of the profiles.
+    pub neighbors: Neighbors,
     /// What the noise is.
     pub noise: Noise,
     /// By which theorem the number holds.
@@ -132,6 +135,7 @@ impl Terms {
     /// Of a linear Gaussian view: every node has one value, and the rows of the view say what is added to it.
     pub const VALUES: Self = Self {
         changes: Changes::Value,
+        neighbors: Neighbors::ReplaceOne,
         noise: Noise::on_values("every value, as the view says"),
         by: By { function: "ndp_account::LinearProtocol::coalition_loss", theorem: "Certified losses" },
     };

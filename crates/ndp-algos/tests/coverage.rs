@@ -32,7 +32,7 @@ fn coverage_decides_what_is_met() -> Result<(), Error> {
         let protocol = registry::find(name)?.build(&matrix, &Parameters::default())?;
         covered_by(protocol.as_ref(), drawn)
     };
-    let bounded = Coverage::Bounded { looked_at: 2, nodes: 9, seed: 3 };
+    let bounded = Coverage::Bounded { looked_at: 2, nodes: 9, seed: Some(3) };
     assert_eq!(of("muffliato", &[1, 4])?, (bounded.clone(), Verdict::Met, Verdict::Violated));
     assert_eq!(of("ring-sum", &[1, 4])?.0, bounded);
     assert_eq!(
@@ -44,7 +44,7 @@ fn coverage_decides_what_is_met() -> Result<(), Error> {
     // A program of one's own has no bound: what two learn says nothing about the others.
     let program = constructors::muffliato(&matrix, 3)?;
     let own = Declared::new(program, SensitivitySet::UseLevel);
-    let sample = Coverage::Sample { looked_at: 2, nodes: 9, seed: 3 };
+    let sample = Coverage::Sample { looked_at: 2, nodes: 9, seed: Some(3) };
     assert_eq!(covered_by(&own, &[1, 4])?, (sample, Verdict::NotShown, Verdict::Violated));
     // Contributions that count one by one are the same for everybody.
     let laplace = registry::find("ring-sum-laplace")?.build(&matrix, &Parameters::default())?;
@@ -79,6 +79,83 @@ fn the_least_noise_is_that_of_everybody() -> Result<(), Error> {
     assert!((everybody - 2.0).abs() < 1e-9 && none.is_none(), "{everybody}");
     let (sample, alone) = least(&Audience::drawn(n + 1, &[7, 11], 0)?)?;
     assert!((sample - 2.0).abs() < 1e-9 && alone.is_some_and(|alone| alone < 1.0), "{sample} {alone:?}");
+    Ok(())
+}
+
+/// On a graph with a leaf, one account and the bound say exactly what the worst pair of all loses: the same as all accounts.
+#[test]
+fn one_node_and_the_bound_are_exact_for_all() -> Result<(), Error> {
+    let edges = (0..8).map(|u| (u, (u + 1) % 8)).chain([(0, 8), (0, 4), (2, 6)]);
+    let matrix = GossipMatrix::metropolis(&ndp_graph::Graph::from_edges(9, edges)?);
+    let noise = NoiseMultiplier::new(3.0)?;
+    for (text, grade) in [
+        ("muffliato:rounds=4", Grade::Exact),
+        ("muffliato-accelerated:rounds=4", Grade::Exact),
+        ("fresh-noise:rounds=3", Grade::Exact),
+        ("secure-neighbor-sums:rounds=3", Grade::Exact),
+        // Every message has noise of its own beside that of the value: nobody learns what the bound grants.
+        ("noisy-messages:rounds=2,ratio=1", Grade::UpperBound),
+        ("walk:steps=30,cap=4", Grade::UpperBound),
+        ("local", Grade::Exact),
+    ] {
+        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let protocol = registry::find(name)?.build(&matrix, &parameters.parse()?)?;
+        let covered_by = |audience: &Audience| {
+            let looked_at = accounts(protocol.as_ref(), audience.looked_at(), &Silent)?;
+            Ok::<_, Error>(Covered::new(protocol.as_ref(), audience, looked_at))
+        };
+        let (one, all) = (covered_by(&Audience::chosen(9, &[8])?)?, covered_by(&Audience::every_node(9))?);
+        for measure in [approx(1e-5)?, Measure::Renyi(Order::new(2.0)?)] {
+            let worst = |covered: &Covered<'_>| covered.worst(noise, measure)?.ok_or(Error::Cancelled);
+            let (one, all) = (worst(&one)?, worst(&all)?);
+            assert_eq!(one.loss.grade(), grade, "{text}");
+            let (one, all) = (one.loss.into_value(), all.loss.into_value());
+            assert!(all <= one * (1.0 + 1e-9), "{text}: {all} above {one}");
+            assert!(grade != Grade::Exact || one <= all * (1.0 + 1e-6), "{text}: {all} {one}");
+        }
+        // The least noise says so, too: less would be too little for that pair.
+        let target = Target::worst(approx(1e-5)?, 1.0);
+        let least = one.least_noise(&target)?;
+        let pair = least.tightest.ok_or(Error::Cancelled)?;
+        assert_eq!(pair.loss.grade(), grade, "{text}");
+        if grade == Grade::Exact {
+            let less = NoiseMultiplier::new(least.noise.get() * (1.0 - 1e-6))?;
+            assert_eq!(all.check(less, &target)?.verdict, Verdict::Violated, "{text}");
+        }
+        assert_eq!(all.check(least.noise, &target)?.verdict, Verdict::Met, "{text}");
+    }
+    Ok(())
+}
+
+/// Who hears the first round alone learns no more about anybody than who hears all of it.
+#[test]
+fn a_glimpse_is_below_the_account() -> Result<(), Error> {
+    for graph in [
+        generators::path_graph(2)?,
+        generators::path_graph(5)?,
+        generators::star_graph(4)?,
+        generators::cycle_graph(6)?,
+    ] {
+        let (n, matrix) = (graph.node_count(), GossipMatrix::metropolis(&graph));
+        for rounds in 1..5 {
+            let parameters = format!("rounds={rounds}").parse()?;
+            let sums = registry::find("secure-neighbor-sums")?.build(&matrix, &parameters)?;
+            for v in 0..n {
+                let (part, whole) = (sums.glimpse(&Observer::node(v))?, sums.account(&Observer::node(v))?);
+                for u in (0..n).filter(|&u| u != v) {
+                    let loss = |account: &dyn Account| {
+                        let profile = account.profile(u, NoiseMultiplier::new(1.0)?)?;
+                        Ok::<f64, Error>(profile.mu().map_or(f64::NAN, |mu| mu.value().mu()))
+                    };
+                    let (part, whole) = (loss(part.as_ref())?, loss(whole.as_ref())?);
+                    assert!(part <= whole * (1.0 + 1e-9), "{v} about {u}, {rounds} rounds: {part} {whole}");
+                }
+            }
+        }
+    }
+    let local = registry::find("local")?
+        .build(&GossipMatrix::metropolis(&generators::path_graph(3)?), &"".parse()?)?;
+    assert!(matches!(local.glimpse(&Observer::node(0)), Err(Error::NotOffered(_))));
     Ok(())
 }
 

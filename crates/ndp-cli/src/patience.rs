@@ -176,6 +176,14 @@ impl Protocol for Patient {
         self.protocol.local_bound(observer)
     }
 
+    /// Not waited for longer than building is.
+    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let (protocol, asked) = (self.protocol, observer.clone());
+        let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
+        let found = within(until, move || protocol.glimpse(&asked));
+        Ok(found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))?)
+    }
+
     /// Waited for as long as building is: on large graphs errors take as long as what is seen.
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         let protocol = self.protocol;

@@ -29,9 +29,25 @@ pub(crate) struct Chosen {
 
 const SAMPLE: usize = 16;
 
-/// Who observes; by default everybody, of whom some are looked at on large graphs.
+/// Who is looked at on a large graph where nobody is named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Default {
+    /// Nodes drawn at random.
+    Sample,
+    /// One who hears little, so that its account takes no time: a bound covers the others, and may be what this one learns.
+    One,
+}
+
+impl Chosen {
+    /// Whether a bound covers all but the one who is looked at.
+    pub(crate) fn by_bound(&self) -> bool {
+        self.audience.looking_at_all().is_some()
+    }
+}
+
+/// Who observes; by default everybody, of whom some are drawn on large graphs.
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
-    observers_of(graph, chosen, knowledge, None)
+    looking(graph, chosen, knowledge, None, Default::Sample)
 }
 
 /// The same for a target; by default, on large graphs, the observers of limits that are listed.
@@ -40,6 +56,26 @@ pub(crate) fn observers_of(
     chosen: &Observers,
     knowledge: &Knowledge,
     target: Option<&Target>,
+) -> Result<Chosen, Failure> {
+    looking(graph, chosen, knowledge, target, Default::Sample)
+}
+
+/// Everybody by default, on large graphs by a bound for all but one.
+pub(crate) fn everybody(
+    graph: &Graph,
+    chosen: &Observers,
+    knowledge: &Knowledge,
+    target: Option<&Target>,
+) -> Result<Chosen, Failure> {
+    looking(graph, chosen, knowledge, target, Default::One)
+}
+
+fn looking(
+    graph: &Graph,
+    chosen: &Observers,
+    knowledge: &Knowledge,
+    target: Option<&Target>,
+    default: Default,
 ) -> Result<Chosen, Failure> {
     let n = graph.node_count();
     let named = |labels: &[String], nodes: Vec<usize>| {
@@ -64,6 +100,10 @@ pub(crate) fn observers_of(
     } else if let (None, Some(limited)) = (chosen.sample, target.and_then(listed)) {
         let names: Vec<String> = limited.iter().map(|&v| crate::input::label(graph, v)).collect();
         named(&names, limited)
+    } else if chosen.sample.is_none() && default == Default::One {
+        let degree = |&v: &usize| graph.degree(v);
+        let hears = (0..n).filter(|v| degree(v) > 0).min_by_key(degree).unwrap_or(0);
+        (Audience::chosen(n, &[hears])?, format!("every one of {n} nodes alone"))
     } else {
         let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);
         let rng = &mut ChaCha8Rng::seed_from_u64(knowledge.seed);

@@ -54,34 +54,38 @@ fn a_sample_is_not_everybody() {
     let files = "--json out.json --report page.html";
     let ask = |rest: &str| run(&folder, &format!("loss many {SUMS} {rest} {files}"));
     // The leaf learns mu = 1 about its neighbor, which the sample (seed 0) does not see; the bound for the others says so.
-    for sample in ["", "--sample 16"] {
-        let (code, said, problem) = ask(&format!("--noise 1 --mu 0.5 {sample}"));
-        assert_eq!(code, 1, "{said}{problem}");
-        assert!(problem.contains("not shown: 16 of 601 observers were looked at"), "{problem}");
-        assert!(row(&said, "observed by").contains("16 drawn at random (seed 0)"), "{said}");
-        assert!(row(&said, "by observers not looked at").contains("1.00000"), "{said}");
-        let found = json(&folder);
-        assert_eq!(found["target"]["verdict"], "NotShown");
-        assert_eq!(
-            found["statement"]["coverage"],
-            serde_json::json!({ "covers": "bounded", "looked_at": 16, "nodes": 601, "seed": 0 })
-        );
-        let page = page(&folder);
-        assert!(
-            page.contains("verdict bad") && page.contains("not shown: 16 of 601 observers were looked at")
-        );
-        assert!(
-            page.contains("What any one of 601 nodes learns about any other node is at most 1.00000"),
-            "{page}"
-        );
-    }
+    let (code, said, problem) = ask("--noise 1 --mu 0.5 --sample 16");
+    assert_eq!(code, 1, "{said}{problem}");
+    assert!(problem.contains("not shown: 16 of 601 observers were looked at"), "{problem}");
+    assert!(row(&said, "observed by").contains("16 drawn at random (seed 0)"), "{said}");
+    assert_eq!(row(&said, "largest of all"), "1.00000 [upper-bound]");
+    let found = json(&folder);
+    assert_eq!(found["target"]["verdict"], "NotShown");
+    let coverage = serde_json::json!({ "covers": "bounded", "looked_at": 16, "nodes": 601, "seed": 0 });
+    assert_eq!(found["statement"]["coverage"], coverage);
+    let shown = page(&folder);
+    assert!(shown.contains("verdict bad") && shown.contains("not shown: 16 of 601 observers were looked at"));
+    assert!(
+        shown.contains("What any one of 601 nodes learns about any other node is at most 1.00000"),
+        "{shown}"
+    );
+    // By default everybody is covered by the bound, and the leaf is proven to learn as much.
+    let (code, said, problem) = ask("--noise 1 --mu 0.5");
+    assert_eq!(code, 1, "{said}{problem}");
+    assert!(problem.contains("violated, 1 pairs exceed it") && !problem.contains("--all"), "{problem}");
+    assert_eq!(row(&said, "largest of all"), "1.00000 [exact: what leaf learns about n0]");
+    let found = json(&folder);
+    let coverage = serde_json::json!({ "covers": "bounded", "looked_at": 1, "nodes": 601, "seed": null });
+    assert_eq!(found["statement"]["coverage"], coverage);
+    assert_eq!(found["largest"]["loss"]["grade"], "exact");
+    assert!(page(&folder).contains("is at most 1.00000 (Gaussian parameter mu): what leaf learns about n0"), "{}", page(&folder));
     let (code, said, problem) = ask("--noise 1 --mu 0.5 --all");
     assert!(code == 1 && problem.contains("violated, 1 pairs exceed it"), "{said}{problem}");
     // At twice the noise the bound decides for everybody.
     let (code, said, problem) = ask("--noise 2 --mu 0.5");
     assert_eq!(code, 0, "{problem}");
     let met = said.lines().last().unwrap();
-    assert!(met.starts_with("target: met; observed by every one of 601 nodes alone: 16 drawn"), "{met}");
+    assert!(met.starts_with("target: met; observed by every one of 601 nodes alone: 1 chosen"), "{met}");
     assert!(
         page(&folder).contains("The limit is kept: at most 0.5 about any node")
             && json(&folder)["target"]["verdict"] == "Met"
@@ -130,7 +134,7 @@ fn without_a_bound_a_sample_shows_nothing() {
 fn noise_is_found_for_everybody() {
     let folder = folder("noise");
     let (code, said, problem) =
-        run(&folder, &format!("calibrate many {SUMS} --mu 0.5 --json out.json --csv out.csv"));
+        run(&folder, &format!("calibrate many {SUMS} --mu 0.5 --sample 16 --json out.json --csv out.csv"));
     assert_eq!(code, 0, "{problem}");
     assert!(row(&said, "least noise").starts_with("2.0000"), "{said}");
     assert!(row(&said, "for those looked at alone").contains("shows nothing about the others"), "{said}");
@@ -141,11 +145,16 @@ fn noise_is_found_for_everybody() {
     );
     let table = std::fs::read_to_string(folder.join("out.csv")).unwrap();
     assert!(table.contains("\"all 601, 585 by a bound\""), "{table}");
-    let everybody = run(&folder, &format!("calibrate many {SUMS} --mu 0.5 --all")).1;
-    assert!(row(&everybody, "least noise").starts_with("2.0000"), "{everybody}");
+    for rest in ["", "--all"] {
+        let everybody = run(&folder, &format!("calibrate many {SUMS} --mu 0.5 {rest}")).1;
+        assert!(row(&everybody, "least noise").starts_with("2.0000"), "{everybody}");
+        let pair = row(&everybody, "tightest pair");
+        assert!(pair.starts_with("what leaf learns about n0") && pair.ends_with("[exact]"), "{everybody}");
+        assert!(!everybody.contains("for those looked at alone"), "{everybody}");
+    }
     let (code, said, problem) = run(
         &folder,
-        "compare many --mu 0.5 --protocol secure-neighbor-sums:rounds=1 --protocol ring-sum-laplace --protocol local --report page.html \
+        "compare many --mu 0.5 --sample 16 --protocol secure-neighbor-sums:rounds=1 --protocol ring-sum-laplace --protocol local --report page.html \
          --json out.json",
     );
     // Laplace noise has no mu.
@@ -203,7 +212,7 @@ fn limits_that_nobody_looks_at_are_refused() {
     assert!(code == 0 && row(&said, "least noise").starts_with("2.5000"), "{said}{problem}");
     // By distance everybody is meant: those not looked at by their bound.
     let (code, _, problem) = run(&folder, &format!("loss many {SUMS} --noise 1 --mu 9 --pairs hops"));
-    assert!(code == 1 && problem.contains("16 of 601"), "{problem}");
+    assert!(code == 1 && problem.contains("violated"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

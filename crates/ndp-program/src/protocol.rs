@@ -53,6 +53,7 @@ impl Declared {
     /// What numbers of programs are about, where every node's data are used once.
     pub const TERMS: Terms = Terms {
         changes: Changes::Value,
+        neighbors: Terms::VALUES.neighbors,
         noise: Noise {
             law: Law::Gaussian,
             unit: "the sensitivity of a use",

@@ -100,8 +100,8 @@ pub fn compare_towards(
             Ok(protocol) => *protocol,
             Err(error) => return refused(error),
         };
-        let covered = match accounts(protocol, audience.looked_at(), &Silent) {
-            Ok(accounts) => Covered::new(protocol, audience, accounts),
+        let covered = match covered(protocol, audience) {
+            Ok(covered) => covered,
             Err(error) => return refused(&error),
         };
         let least = covered.least_noise(target);
@@ -127,6 +127,18 @@ pub fn compare_towards(
         }
     };
     Comparison { rows: protocols.iter().map(row).collect() }
+}
+
+/// Where those who were chosen cover nobody else, everybody is looked at.
+fn covered<'a>(protocol: &'a dyn Protocol, audience: &Audience) -> Result<Covered<'a>, Error> {
+    let of = |audience: &Audience| {
+        Ok(Covered::new(protocol, audience, accounts(protocol, audience.looked_at(), &Silent)?))
+    };
+    let covered = of(audience)?;
+    match audience.looking_at_all() {
+        Some(all) if !covered.coverage.is_whole() => of(&all),
+        _ => Ok(covered),
+    }
 }
 
 impl fmt::Display for Comparison {

@@ -27,7 +27,7 @@ use std::fmt;
 /// ```
 /// use ndp_account::Coverage;
 /// use ndp_dp::Verdict;
-/// let sample = Coverage::Sample { looked_at: 16, nodes: 744, seed: 0 };
+/// let sample = Coverage::Sample { looked_at: 16, nodes: 744, seed: Some(0) };
 /// // Nobody in the sample learns too much, which shows nothing about the others.
 /// assert_eq!(sample.verdict(Verdict::Met), Verdict::NotShown);
 /// // One of the sample does: that is enough.
@@ -59,8 +59,8 @@ pub enum Coverage {
         looked_at: usize,
         /// How many nodes there are.
         nodes: usize,
-        /// The seed by which those with accounts were drawn.
-        seed: u64,
+        /// The seed by which those with accounts were drawn; `None` where they were chosen, not drawn.
+        seed: Option<u64>,
     },
     /// Some of all nodes, each alone; nothing is known of the others.
     Sample {
@@ -68,8 +68,8 @@ pub enum Coverage {
         looked_at: usize,
         /// How many nodes there are.
         nodes: usize,
-        /// The seed by which they were drawn.
-        seed: u64,
+        /// The seed by which they were drawn; `None` where they were chosen, not drawn.
+        seed: Option<u64>,
     },
 }
 
@@ -141,18 +141,23 @@ impl fmt::Display for Coverage {
             Self::Named { observers: 1 } => f.write_str("the observer named"),
             Self::Named { observers } => write!(f, "the {observers} observers named"),
             Self::All { nodes } => write!(f, "every one of {nodes} nodes alone"),
-            Self::Alike { nodes } => write!(f, "every one of {nodes} nodes alone, all of whom learn alike"),
+            Self::Alike { nodes } => write!(f, "every one of {nodes} nodes alone, by accounts that are the same whoever observes"),
             Self::Bounded { looked_at, nodes, seed } => write!(
                 f,
-                "every one of {nodes} nodes alone: {looked_at} drawn at random (seed {seed}) and looked at, the others by a bound \
-                 that holds whoever observes"
+                "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
+                drawn(*seed)
             ),
             Self::Sample { looked_at, nodes, seed } => write!(
                 f,
-                "{looked_at} of {nodes} nodes drawn at random (seed {seed}), each alone; nothing is shown about what the others learn"
+                "{looked_at} of {nodes} nodes {}, each alone; nothing is shown about what the others learn",
+                drawn(*seed)
             ),
         }
     }
+}
+
+fn drawn(seed: Option<u64>) -> String {
+    seed.map_or_else(|| "chosen".into(), |seed| format!("drawn at random (seed {seed})"))
 }
 
 /// Whom a question is about: observers who are looked at, and others who are meant as well.
@@ -178,8 +183,8 @@ pub struct Audience {
 enum Asked {
     Named,
     Everybody,
-    /// Everybody, of whom some were drawn by this seed.
-    Drawn(u64),
+    /// Everybody, of whom some were chosen, or drawn by this seed.
+    Some(Option<u64>),
 }
 
 impl Audience {
@@ -201,14 +206,45 @@ impl Audience {
     /// # Errors
     /// As [`Observer::checked`] for the nodes drawn.
     pub fn drawn(nodes: usize, drawn: &[usize], seed: u64) -> Result<Self, Error> {
-        let drawn = Observer::coalition(drawn);
-        let members = drawn.checked(nodes)?;
-        if members.len() == nodes {
+        Self::of_everybody(nodes, drawn, Some(seed))
+    }
+
+    /// Every node alone, of whom those in `chosen` are looked at: on a large graph the bound covers the others, and one who learns as
+    /// much as the bound says makes it [exact](Covered::worst) for all.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::{Audience, Coverage};
+    /// let audience = Audience::chosen(5, &[4])?;
+    /// assert_eq!(audience.coverage_of_looked_at(), Coverage::Sample { looked_at: 1, nodes: 5, seed: None });
+    /// # Ok::<(), ndp_account::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Observer::checked`] for the nodes chosen.
+    pub fn chosen(nodes: usize, chosen: &[usize]) -> Result<Self, Error> {
+        Self::of_everybody(nodes, chosen, None)
+    }
+
+    fn of_everybody(nodes: usize, looked_at: &[usize], seed: Option<u64>) -> Result<Self, Error> {
+        let members = Observer::coalition(looked_at);
+        if members.checked(nodes)?.len() == nodes {
             return Ok(Self::every_node(nodes));
         }
-        let looked_at = members.iter().map(|&v| Observer::node(v)).collect();
-        let others = (0..nodes).filter(|&v| !drawn.contains(v)).map(Observer::node).collect();
-        Ok(Self { looked_at, others, asked: Asked::Drawn(seed) })
+        let looked_at = members.members().iter().map(|&v| Observer::node(v)).collect();
+        let others = (0..nodes).filter(|&v| !members.contains(v)).map(Observer::node).collect();
+        Ok(Self { looked_at, others, asked: Asked::Some(seed) })
+    }
+
+    /// Where nobody was drawn, and what was [chosen](Self::chosen) does not cover the others: everybody by an account of their own.
+    #[must_use]
+    pub fn looking_at_all(&self) -> Option<Self> {
+        let chosen = self.asked == Asked::Some(None);
+        chosen.then(|| {
+            let mut looked_at = [self.looked_at.clone(), self.others.clone()].concat();
+            looked_at.sort_unstable();
+            Self { looked_at, others: Vec::new(), asked: Asked::Everybody }
+        })
     }
 
     /// The same, each observer changed alike: with hidden senders, say.
@@ -232,7 +268,7 @@ impl Audience {
         match self.asked {
             Asked::Named => Coverage::Named { observers: looked_at },
             Asked::Everybody => Coverage::All { nodes: looked_at },
-            Asked::Drawn(seed) => Coverage::Sample { looked_at, nodes: looked_at + self.others.len(), seed },
+            Asked::Some(seed) => Coverage::Sample { looked_at, nodes: looked_at + self.others.len(), seed },
         }
     }
 
@@ -267,6 +303,7 @@ pub struct Covered<'a> {
     /// What the accounts cover.
     pub coverage: Coverage,
     looked_at: usize,
+    protocol: &'a dyn Protocol,
 }
 
 impl<'a> Covered<'a> {
@@ -281,14 +318,14 @@ impl<'a> Covered<'a> {
         let looked_at = accounts.len();
         let nodes = looked_at + audience.others.len();
         let seed = match audience.asked {
-            Asked::Drawn(seed) => seed,
+            Asked::Some(seed) => seed,
             Asked::Named | Asked::Everybody => {
-                return Self { accounts, coverage: audience.coverage_of_looked_at(), looked_at };
+                return Self { accounts, coverage: audience.coverage_of_looked_at(), looked_at, protocol };
             }
         };
         if let Some(others) = alike(protocol, &audience.others, &accounts) {
             accounts.extend(others);
-            return Self { accounts, coverage: Coverage::Alike { nodes }, looked_at };
+            return Self { accounts, coverage: Coverage::Alike { nodes }, looked_at, protocol };
         }
         let bounds = audience.others.iter().map(|other| protocol.local_bound(other));
         let coverage = match bounds.collect::<Result<Vec<_>, Error>>() {
@@ -298,7 +335,12 @@ impl<'a> Covered<'a> {
             }
             Err(_) => audience.coverage_of_looked_at(),
         };
-        Self { accounts, coverage, looked_at }
+        Self { accounts, coverage, looked_at, protocol }
+    }
+
+    /// Whose accounts these are.
+    pub(super) fn protocol(&self) -> &'a dyn Protocol {
+        self.protocol
     }
 
     /// The accounts of those who are looked at.
@@ -323,12 +365,14 @@ impl<'a> Covered<'a> {
         Ok(Check { verdict: self.coverage.verdict(found.verdict), ..found })
     }
 
-    /// The least noise at which everybody who is covered keeps the target; of whom that is says [`coverage`](Self::coverage).
+    /// The least noise at which everybody who is covered keeps the target; of whom that is says [`coverage`](Self::coverage). For a limit
+    /// that is the same for all pairs, a pair proven to need it stands as the tightest, with its exact loss.
     ///
     /// # Errors
     /// As [`least_noise`].
     pub fn least_noise(&self, target: &Target) -> Result<LeastNoise, Error> {
-        least_noise(&self.accounts, target)
+        let least = least_noise(&self.accounts, target)?;
+        Ok(self.with_attained(target, least))
     }
 
     /// The least noise for those who are looked at, where it is less than `least`, which the others need: it shows nothing about them.

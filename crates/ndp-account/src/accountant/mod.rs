@@ -14,6 +14,7 @@ mod statement;
 mod target;
 mod uniform;
 mod uses;
+mod worst;
 
 pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
@@ -28,6 +29,7 @@ pub use smaller::at_most;
 pub use statement::Statement;
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
+pub use worst::Worst;
 
 use crate::counter::Counter;
 use crate::{By, Error, LossReport, Terms};
@@ -88,6 +90,16 @@ pub trait Protocol: Send + Sync {
         Err(Error::NotOffered(
             "values do not leave their nodes with a noise of their own, so that there is no bound at no cost",
         ))
+    }
+
+    /// What `observer` learns from a part of what it hears, for whom the whole takes long: what this account proves to be learnt at least
+    /// is learnt at least. Its upper ends say nothing about the whole.
+    ///
+    /// # Errors
+    /// As [`Self::account`]; [`Error::NotOffered`] where there is none, as by default.
+    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let _ = observer;
+        Err(Error::NotOffered("there is no account of a part of what is heard"))
     }
 
     /// Whether accounts come from a formula and take no time: then [`Self::local_bound`] in their place would save nothing.

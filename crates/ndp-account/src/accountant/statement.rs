@@ -63,19 +63,21 @@ impl Statement {
     /// Of accounts that cover `coverage` together.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] without an account.
+    /// [`Error::NoGuarantee`] without an account; [`ndp_dp::Error::MixedNeighbors`].
     pub fn of(accounts: &[Box<dyn Account + '_>], coverage: &Coverage) -> Result<Self, Error> {
-        if accounts.is_empty() {
-            return Err(Error::NoGuarantee("nobody was looked at"));
-        }
+        let first = accounts.first().ok_or(Error::NoGuarantee("nobody was looked at"))?;
         let all = accounts.iter();
+        let neighbors = first.terms().neighbors;
+        if all.clone().any(|account| account.terms().neighbors != neighbors) {
+            return Err(ndp_dp::Error::MixedNeighbors.into());
+        }
         let observers = all.clone().map(|account| account.observer());
         let named = matches!(coverage, Coverage::Named { .. });
         Ok(Self {
             version: VERSION,
             runs: 1,
             changes: all.clone().map(|account| account.terms().changes).collect(),
-            neighbors: Neighbors::ReplaceOne,
+            neighbors,
             observers: observers.clone().filter(|_| named).cloned().collect(),
             own_noise: observers.clone().map(|observer| observer.own_noise).max().unwrap_or_default(),
             senders: observers.map(|observer| observer.senders).max().unwrap_or_default(),

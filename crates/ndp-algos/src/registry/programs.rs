@@ -17,9 +17,14 @@ struct Masked {
     /// Of the noise, in units of the noise.
     variance: f64,
     terms: Terms,
-    make: Box<dyn Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync>,
+    make: Make,
     made: OnceLock<Result<Box<dyn Protocol>, Error>>,
+    /// The same protocol up to its first round: each of its messages is sent in the whole, so that nobody learns more from it.
+    first: Option<Make>,
+    glimpsed: OnceLock<Result<Box<dyn Protocol>, Error>>,
 }
+
+type Make = Box<dyn Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync>;
 
 /// The protocol that `make` gives, with a noise of the given variance on every value.
 pub(super) fn later(
@@ -28,11 +33,7 @@ pub(super) fn later(
     terms: Terms,
     make: impl Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
-    let masked = Masked { nodes, variance, terms, make: Box::new(make), made: OnceLock::new() };
-    if nodes <= MADE_AT_ONCE {
-        masked.protocol()?;
-    }
-    Ok(Box::new(masked))
+    Ok(Box::new(Masked::new(nodes, variance, terms, Box::new(make))?))
 }
 
 /// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every value.
@@ -44,10 +45,20 @@ pub(super) fn masked(
     rounds: usize,
     write: impl Fn(&GossipMatrix) -> Result<Program, Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
+    let terms = Declared::TERMS.on(on);
+    Ok(Box::new(Masked::new(setting.nodes(), variance, terms, made(setting, terms, rounds, write))?))
+}
+
+/// Makes the program that `write` gives, if its messages fit in memory.
+fn made(
+    setting: &Setting<'_>,
+    terms: Terms,
+    rounds: usize,
+    write: impl Fn(&GossipMatrix) -> Result<Program, Error> + Send + Sync + 'static,
+) -> Make {
     let matrix = setting.matrix.clone();
     let messages = 2 * matrix.graph().edge_count() as u128 * rounds as u128;
-    let terms = Declared::TERMS.on(on);
-    later(setting.nodes(), variance, terms, move || {
+    Box::new(move || {
         require_memory("the messages of the program", messages.saturating_mul(BYTES_OF_MESSAGE))?;
         let declared = Declared::new(write(&matrix)?, SensitivitySet::UseLevel);
         Ok(Box::new(Declared { noise: terms.noise, ..declared }))
@@ -61,6 +72,15 @@ const BYTES_OF_MESSAGE: u128 = 56;
 const MADE_AT_ONCE: usize = 2048;
 
 impl Masked {
+    fn new(nodes: usize, variance: f64, terms: Terms, make: Make) -> Result<Self, Error> {
+        let (made, glimpsed) = (OnceLock::new(), OnceLock::new());
+        let masked = Self { nodes, variance, terms, make, made, first: None, glimpsed };
+        if nodes <= MADE_AT_ONCE {
+            masked.protocol()?;
+        }
+        Ok(masked)
+    }
+
     fn protocol(&self) -> Result<&dyn Protocol, Error> {
         self.made.get_or_init(&self.make).as_deref().map_err(Error::clone)
     }
@@ -83,6 +103,11 @@ impl Protocol for Masked {
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         local_bound(self.nodes, Some(self.variance), observer, self.terms)
+    }
+
+    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let first = self.first.as_ref().ok_or(Error::NotOffered("its first round is not told apart"))?;
+        self.glimpsed.get_or_init(first).as_ref().map_err(Error::clone)?.account(observer)
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
@@ -148,9 +173,11 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
         let rounds = setting.count("rounds")?;
-        masked(setting, (1.0, "every value, once"), rounds, move |matrix| {
-            constructors::secure_neighbor_sums(matrix, rounds)
-        })
+        let terms = Declared::TERMS.on("every value, once");
+        let of = |rounds| {
+            made(setting, terms, rounds, move |matrix| constructors::secure_neighbor_sums(matrix, rounds))
+        };
+        Ok(Box::new(Masked { first: Some(of(1)), ..Masked::new(setting.nodes(), 1.0, terms, of(rounds))? }))
     },
 };
 

@@ -56,7 +56,7 @@ pub(crate) struct Observers {
     /// What somebody outside the network learns.
     #[arg(long)]
     pub(crate) outsider: bool,
-    /// What so many nodes learn, at random; 16 beyond 500 nodes.
+    /// What so many nodes learn, drawn at random.
     #[arg(long, value_name = "K")]
     pub(crate) sample: Option<usize>,
     /// What every node learns, whatever the size of the graph.
@@ -209,7 +209,15 @@ pub(crate) struct Unit {
 /// How long an answer may take.
 #[derive(Args, Debug)]
 pub(crate) struct Effort {
-    /// Seconds, all protocols together, before bounds stand in for what is seen.
-    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
-    pub(crate) patience: u64,
+    /// Seconds, all protocols together, before bounds stand in for what is seen; 600, and 10 for each protocol where a bound covers
+    /// the nodes of a large graph in any case.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) patience: Option<u64>,
+}
+
+impl Effort {
+    /// The seconds for so many protocols; less where a `bound` covers everybody in any case.
+    pub(crate) fn seconds(&self, protocols: usize, bound: bool) -> u64 {
+        self.patience.unwrap_or(if bound { 10 * protocols as u64 } else { 600 })
+    }
 }

@@ -12,8 +12,9 @@ use serde_json::json;
 pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let target = asked.target.required(&graph)?;
-    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
-    let protocol = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
+    let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
+    let protocol =
+        question::chosen(&asked.protocol, &matrix, Some(asked.effort.seconds(1, chosen.by_bound())))?;
     let name = protocol.name;
     let protocol = protocol.protocol.for_every_pair();
     let covered = covered(&protocol, &chosen, quiet)?;

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
     let target = asked.target.required(&graph)?;
-    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
+    let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
     let names: Vec<String> = if asked.protocols.is_empty() {
         PROTOCOLS.iter().map(|entry| entry.name.to_owned()).collect()
     } else {
@@ -27,7 +27,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     };
     let progress = Progress::new(names.len() as u64, "protocols", quiet);
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
-    let mut budget = Budget::new(asked.effort.patience, names.len());
+    let mut budget = Budget::new(asked.effort.seconds(names.len(), chosen.by_bound()), names.len());
     for name in &names {
         let (entry, parameters) = name.split_once(':').unwrap_or((name, ""));
         // A name that does not exist is a mistake; a protocol that refuses this graph has a row.

@@ -12,8 +12,8 @@ use crate::output::{
 use crate::plain::{self, Subject};
 use crate::question::{self, Chosen};
 use ndarray::Array2;
-use ndp_account::{Account, Allowed, Coverage, Covered, Observer, Statement, Target, check};
-use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
+use ndp_account::{Account, Allowed, Coverage, Covered, Observer, Statement, Target, Worst, check};
+use ndp_dp::{Exact, Grade, Measure, NoiseMultiplier, UpperBound, Verdict};
 use ndp_graph::Graph;
 use ndp_report::figure::Figure;
 use ndp_report::page::{Page, Tone};
@@ -34,6 +34,8 @@ struct Found<'a> {
     grade: Grade,
     covered: &'a Covered<'a>,
     chosen: &'a Chosen,
+    /// The largest loss of all pairs that were asked about, where all are covered and known.
+    worst: Option<Worst>,
     /// What a pair without a loss of its own loses at most, and its account: those that time ran out for, those of observers who were
     /// not looked at.
     #[allow(clippy::type_complexity, reason = "a bound, and of whom it is the account and about which node")]
@@ -52,8 +54,9 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let measure = asked.target.measure()?;
     let target = asked.target.target(&graph)?;
-    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
-    let protocol = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
+    let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
+    let protocol =
+        question::chosen(&asked.protocol, &matrix, Some(asked.effort.seconds(1, chosen.by_bound())))?;
     let (protocol, name) = (protocol.protocol, protocol.name);
     let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
     let covered = covered(&protocol, &chosen, quiet)?;
@@ -63,6 +66,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let mut notes = protocol.notes();
     notes.extend(losses.note().inspect(|text| note(text)));
     let Losses { entries, not_known, bound } = losses;
+    let largest = worst_of(&covered, &entries, not_known, noise, measure)?;
     let others = of_others(&covered, noise, measure)?;
     let exact = not_known == 0 && entries.iter().all(|entry| entry.grade == Grade::Exact);
     let of_others = others.map(|(loss, account, u)| (loss, Some((account, u))));
@@ -78,6 +82,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         grade: if exact { Grade::Exact } else { Grade::UpperBound },
         covered: &covered,
         chosen: &chosen,
+        worst: largest,
         bound: match (bound.map(|bound| (bound, None)), of_others) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
             (a, b) => a.or(b),
@@ -88,8 +93,8 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", up(bound)));
         rows.push(("pairs not known in time", format!("{not_known}{each}")));
     }
-    if let Some((bound, ..)) = others {
-        rows.push(("by observers not looked at", format!("at most {}", up(bound))));
+    if let Some(largest) = found.largest() {
+        rows.push(("largest of all", largest));
     }
     summary(&format!("What is learnt, as {measure}"), &rows)?;
     let worst_pairs = found.rows();
@@ -125,7 +130,12 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
             line(&format!("target: met; observed by {}", plain::observed_by(&covered.coverage, &chosen)))
         }
         Some(judged) => {
-            let all = matches!(covered.coverage, Coverage::Sample { .. } | Coverage::Bounded { .. });
+            let exact = found.worst.as_ref().is_some_and(|worst| worst.loss.grade() == Grade::Exact);
+            let all = match covered.coverage {
+                Coverage::Sample { .. } => true,
+                Coverage::Bounded { .. } => !exact,
+                _ => false,
+            };
             let next = if all { "; --all looks at everybody" } else { "" };
             Err(Failure::NotMet(format!(
                 "target: {}: `ndp calibrate` with the same options finds the least noise{next}",
@@ -136,6 +146,32 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     }
 }
 
+/// The largest loss of everybody who was asked about; of pairs that are all there, the largest of them.
+fn worst_of(
+    covered: &Covered<'_>,
+    entries: &[Entry],
+    not_known: usize,
+    noise: NoiseMultiplier,
+    measure: Measure,
+) -> Result<Option<Worst>, Failure> {
+    match covered.coverage {
+        Coverage::Bounded { .. } | Coverage::Alike { .. } => Ok(covered.worst(noise, measure)?),
+        Coverage::All { .. } if not_known == 0 => {
+            let key = |entry: &Entry| (entry.loss, entry.grade == Grade::Exact);
+            let worst = entries.iter().reduce(|a, b| if key(b) > key(a) { b } else { a });
+            Ok(worst.map(|entry| Worst {
+                loss: match entry.grade {
+                    Grade::Exact => Exact::new(entry.loss).into(),
+                    _ => UpperBound::new(entry.loss).into(),
+                },
+                observer: covered.looked_at()[entry.observer].observer().clone(),
+                source: entry.u,
+            }))
+        }
+        _ => Ok(None),
+    }
+}
+
 impl Found<'_> {
     /// Median, nine tenths, largest.
     fn quantiles(&self) -> [f64; 3] {
@@ -143,6 +179,28 @@ impl Found<'_> {
         sorted.sort_by(f64::total_cmp);
         let last = sorted.len().max(1) - 1;
         [last / 2, last * 9 / 10, last].map(|at| sorted.get(at).copied().unwrap_or(0.0))
+    }
+
+    /// The grade of what is shown, and of what covers the others.
+    fn grade_in_words(&self) -> String {
+        match self.covered.coverage {
+            Coverage::Bounded { .. } => {
+                format!("{} for those looked at, {} for the others", self.grade, Grade::UpperBound)
+            }
+            _ => self.grade.to_string(),
+        }
+    }
+
+    /// The largest loss of all, and who learns that much.
+    fn largest(&self) -> Option<String> {
+        let Worst { loss, observer, source } = self.worst.as_ref()?;
+        let most = up(*loss.value());
+        let who = format!("what {} learns about {}", plain::name(self.graph, observer), self.names[*source]);
+        Some(match (loss.grade(), &self.covered.coverage) {
+            (Grade::Exact, _) => format!("{most} [exact: {who}]"),
+            (grade, Coverage::Bounded { .. }) => format!("{most} [{grade}]"),
+            (grade, _) => format!("{most} [{grade}: {who}]"),
+        })
     }
 
     fn worst(&self) -> Option<&Entry> {
@@ -190,7 +248,7 @@ impl Found<'_> {
         let assumed = self.statement.assumes.iter();
         rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
         rows.extend([
-            ("grade", self.grade.to_string()),
+            ("grade", self.grade_in_words()),
             ("the account fails", question::probability(self.covered.failure())),
             ("pairs", self.entries.len().to_string()),
         ]);
@@ -225,6 +283,16 @@ impl Found<'_> {
         } else {
             check(self.covered.looked_at(), noise, target)?
         };
+        // A pair that is proven to lose as much as the bound says decides for all.
+        if let (Some(worst), Allowed::Worst(limit)) = (&self.worst, &target.allowed)
+            && worst.loss.grade() == Grade::Exact
+            && worst.loss.value() * (1.0 - 1e-8) > *limit
+            && found.verdict != Verdict::Violated
+        {
+            let (v, u) = (plain::name(self.graph, &worst.observer), &self.names[worst.source]);
+            let why = format!("violated, what {v} learns about {u} exceeds it");
+            return Ok(judged(Verdict::Violated, found.exceeding, why));
+        }
         let what = if matches!(target.allowed, Allowed::Mean(_)) { "observers" } else { "pairs" };
         let of = match self.covered.coverage {
             Coverage::Sample { looked_at, nodes, .. } | Coverage::Bounded { looked_at, nodes, .. } => {
@@ -284,6 +352,8 @@ impl Found<'_> {
             let body = json!({ "protocol": self.protocol, "measure": self.measure.to_string(), "noise": noise.get(),
                 "statement": self.statement,
                 "observers": plain::observed_by(&self.covered.coverage, self.chosen),
+                "largest": self.worst.as_ref().map(|worst| json!({ "source": self.names[worst.source],
+                    "observer": plain::name(self.graph, &worst.observer), "loss": worst.loss })),
                 "other_pairs_at_most": self.bound.map(|(bound, _)| finite(bound)), "target": target, "pairs": pairs });
             json(path, seed, body)?;
         }
@@ -294,8 +364,17 @@ impl Found<'_> {
     fn most(&self, noise: NoiseMultiplier) -> String {
         let largest = self.worst();
         let bound = self.bound.filter(|(bound, _)| largest.is_none_or(|entry| *bound > entry.loss));
+        let exact = self.worst.as_ref().filter(|worst| worst.loss.grade() == Grade::Exact);
+        let mut may_be_less = bound.is_some();
         let (most, pair, account) = match (largest, bound) {
-            (_, Some((bound, account))) => (bound, String::new(), account),
+            (_, Some((bound, account))) => match exact {
+                Some(worst) if bound <= *worst.loss.value() => {
+                    may_be_less = false;
+                    let (v, u) = (plain::name(self.graph, &worst.observer), &self.names[worst.source]);
+                    (bound, format!(", and exactly that much is what {v} learns about {u}"), account)
+                }
+                _ => (bound, String::new(), account),
+            },
             (Some(entry), None) => {
                 let (v, u) = (&self.of_observer[entry.observer], &self.names[entry.u]);
                 let account = self.covered.looked_at()[entry.observer].as_ref();
@@ -314,7 +393,7 @@ impl Found<'_> {
             plain::whom(&self.covered.coverage, self.chosen),
             up(most),
             self.measure,
-            if bound.is_some() { " It may be less, for not every pair was computed." } else { "" },
+            if may_be_less { " It may be less, for not every pair was computed." } else { "" },
             unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
         )
     }

@@ -106,8 +106,14 @@ fn accounts<'a>(
 
 /// What an audience learns: those who are looked at by their accounts, the others by what is proven of them.
 fn covered<'a>(protocol: &'a Patient, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
-    let accounts = accounts(protocol, &chosen.observers, quiet)?;
-    Ok(Covered::new(protocol, &chosen.audience, accounts))
+    let covered = Covered::new(protocol, &chosen.audience, accounts(protocol, &chosen.observers, quiet)?);
+    // Where there is no bound everybody has an account, which may take long.
+    match chosen.audience.looking_at_all() {
+        Some(all) if !covered.coverage.is_whole() => {
+            Ok(Covered::new(protocol, &all, accounts(protocol, all.looked_at(), quiet)?))
+        }
+        _ => Ok(covered),
+    }
 }
 
 /// Rounds of gossip by the stopping rule, where none are given.

@@ -149,7 +149,7 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
 pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let target = asked.target.required(&graph)?;
-    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
+    let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
     let question = Asked { target: &target, chosen: &chosen };
     let candidates = candidates(&graph, &asked.protocols)?;
     if candidates.is_empty() {
@@ -159,7 +159,8 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     }
     let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
     let mut found = Vec::new();
-    let mut budget = Budget::new(asked.effort.patience, candidates.len());
+    let patience = asked.effort.seconds(candidates.len(), chosen.by_bound());
+    let mut budget = Budget::new(patience, candidates.len());
     for candidate in &candidates {
         found.extend(question.of(&graph, candidate, budget.next())?);
         progress.one();
@@ -319,11 +320,12 @@ fn rewired(
     let best = fewest.filter(|fewest| fewest.error.is_some()).unwrap_or(best);
     // An edge costs as many answers as are tried; they must all be there in time.
     let seconds = best.seconds * (asked.rewire * TRIED_EDGES) as f64;
-    if seconds > asked.effort.patience as f64 {
+    if seconds > asked.effort.seconds(1, false) as f64 {
         line(&format!(
             "No edges are suggested: to try {TRIED_EDGES} for each of {} takes about {seconds:.0} s, more than the {} s of --patience; \
              ask for fewer observers or edges, or for more patience.",
-            asked.rewire, asked.effort.patience
+            asked.rewire,
+            asked.effort.seconds(1, false)
         ))?;
         return Ok(Vec::new());
     }
@@ -338,7 +340,7 @@ fn rewired(
         for (u, v) in near(&graph, TRIED_EDGES, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            let found = question.of(&larger, &best.candidate, asked.effort.patience)?;
+            let found = question.of(&larger, &best.candidate, asked.effort.seconds(1, false))?;
             if let Some(error) = found.and_then(|found| found.error).filter(|&error| error < smallest) {
                 better = Some((error, larger, (u, v)));
             }

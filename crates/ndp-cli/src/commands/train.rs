@@ -50,7 +50,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
     let constants = problem.objective.constants(bounds.feature_norm, bounds.label_size, problem.domain);
     let protocol = PrivateTraining::new(count, constants, problem.training.clone())?;
     let messages = protocol.message_count();
-    let protocol = Patient::new(Box::new(protocol), Some(asked.effort.patience)).for_every_pair();
+    let protocol = Patient::new(Box::new(protocol), Some(asked.effort.seconds(1, false))).for_every_pair();
     let knowledge =
         crate::args::Knowledge { hidden_senders: false, without_own_noise: false, seed: asked.seed };
     let mut chosen = question::observers(&graph, &asked.observers, &knowledge)?;

@@ -1,0 +1,219 @@
+//! The largest loss of everybody who is covered, and whether somebody is proven to learn as much.
+//!
+//! What covers those who are not looked at is a bound on every pair. Where one pair is proven to lose as much, no smaller number would
+//! be true of all: the largest loss is then known exactly, though most pairs lose less. A neighbor who hears a noisy value as it
+//! leaves its node is such a pair, in most gossips.
+
+use super::target::{Allowed, LeastNoise, Pair, Target};
+use super::uses::representatives;
+use super::{Account, Coverage, Covered, Observer};
+use crate::Error;
+use ndp_dp::{Exact, Grade, Guarantee, Measure, NoiseMultiplier, UpperBound, Verdict};
+use rayon::prelude::*;
+
+/// The largest loss of all pairs that are covered.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Audience, Covered, Protocol, accounts};
+/// use ndp_account::example::Gossip;
+/// use ndp_dp::{Grade, Measure, NoiseMultiplier};
+/// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
+/// // One end of the path is looked at; it hears its neighbor's noisy value, and nobody can learn more than that.
+/// let audience = Audience::chosen(9, &[0])?;
+/// let covered = Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?);
+/// let worst = covered.worst(NoiseMultiplier::new(2.0)?, Measure::Gaussian)?.ok_or("a pair")?;
+/// assert_eq!((worst.loss.grade(), worst.source), (Grade::Exact, 1));
+/// assert!((worst.loss.value() - 0.5).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worst {
+    /// At least the loss of every pair that is covered; `Exact` where one of them is proven to lose as much, within a relative `1e-9`.
+    pub loss: Guarantee<f64>,
+    /// Who learns that much, or has the largest bound.
+    pub observer: Observer,
+    /// About whom.
+    pub source: usize,
+}
+
+impl Covered<'_> {
+    /// What anybody who is covered learns about anybody at `noise`, at most; `None` where there is no pair.
+    ///
+    /// # Errors
+    /// Those of the accounts.
+    pub fn worst(&self, noise: NoiseMultiplier, measure: Measure) -> Result<Option<Worst>, Error> {
+        let bounded = matches!(self.coverage, Coverage::Bounded { .. });
+        let most = if bounded {
+            // The bound holds for those who are looked at as well, and takes no time.
+            let bounds =
+                self.looked_at().iter().map(|account| self.protocol().local_bound(account.observer()));
+            let bounds = bounds.collect::<Result<Vec<_>, _>>()?;
+            let of_looked_at = largest(&bounds, noise, measure)?;
+            larger(of_looked_at, largest(self.others(), noise, measure)?)
+        } else {
+            largest(&self.accounts, noise, measure)?
+        };
+        let Some(worst) = most else { return Ok(None) };
+        let most = worst.loss.into_value();
+        if worst.loss.grade() == Grade::Exact || most == 0.0 {
+            return Ok(Some(Worst { loss: Exact::new(most).into(), ..worst }));
+        }
+        Ok(Some(match self.attained(noise, measure, most) {
+            Some((observer, source)) => Worst { loss: Exact::new(most).into(), observer, source },
+            None => Worst { loss: UpperBound::new(most).into(), ..worst },
+        }))
+    }
+
+    /// A pair whose loss is proven to be `most`, within a relative `1e-9`, among those that are quickly asked.
+    fn attained(&self, noise: NoiseMultiplier, measure: Measure, most: f64) -> Option<(Observer, usize)> {
+        let below = most * (1.0 - WITHIN);
+        if !(0.0 < below && below.is_finite()) {
+            return None;
+        }
+        let of = |account: &dyn Account| {
+            let observer = account.observer();
+            let outside = (0..account.node_count()).filter(|&u| !observer.contains(u));
+            // Gaussian profiles cost next to nothing once one is there; of others the first would already be waited for.
+            let gaussian = |&u: &usize| account.profile(u, noise).is_ok_and(|found| found.mu().is_some());
+            let cheap = account.unit_losses().is_some() || outside.clone().take(1).all(|u| gaussian(&u));
+            let asked = match account.class() {
+                Some(_) => 1,
+                None if cheap => usize::MAX,
+                None => 0,
+            };
+            let reaches = |&u: &usize| {
+                let verdict = account.profile(u, noise).and_then(|found| Ok(found.check(measure, below)?));
+                verdict.is_ok_and(|verdict| verdict == Verdict::Violated)
+            };
+            outside.take(asked).find(reaches).map(|u| (observer.clone(), u))
+        };
+        let looked_at = self.looked_at();
+        looked_at.iter().find_map(|account| of(account.as_ref())).or_else(|| {
+            let observer = looked_at.first()?.observer();
+            of(self.protocol().glimpse(observer).ok()?.as_ref())
+        })
+    }
+
+    /// The same with the pair that is proven to need the noise, where the limit is one for all and a bound was the tightest.
+    pub(super) fn with_attained(&self, target: &Target, least: LeastNoise) -> LeastNoise {
+        let (Some(pair), Allowed::Worst(_)) = (least.tightest, &target.allowed) else { return least };
+        if pair.loss.grade() == Grade::Exact {
+            return least;
+        }
+        let most = pair.loss.into_value();
+        let Some((observer, source)) = self.attained(least.noise, target.measure, most) else { return least };
+        let observer = observer.members().first().copied().unwrap_or(usize::MAX);
+        let tightest = Some(Pair { source, observer, loss: Exact::new(most).into(), ..pair });
+        LeastNoise { tightest, ..least }
+    }
+}
+
+/// How close a proven lower end is to a bound that is called exact.
+const WITHIN: f64 = 1e-9;
+
+/// The largest loss by these accounts, one asked of each class.
+fn largest(
+    accounts: &[Box<dyn Account + '_>],
+    noise: NoiseMultiplier,
+    measure: Measure,
+) -> Result<Option<Worst>, Error> {
+    let kept = representatives(accounts);
+    let of_account = |&(at, _): &(usize, usize)| -> Result<Option<Worst>, Error> {
+        let account = &accounts[at];
+        let observer = account.observer();
+        let outside = (0..account.node_count()).filter(|&u| !observer.contains(u));
+        let asked = if account.class().is_some() { 1 } else { usize::MAX };
+        let mut most = None;
+        for source in outside.take(asked) {
+            let loss = account.profile(source, noise)?.loss(measure)?;
+            most = larger(most, Some(Worst { loss, observer: observer.clone(), source }));
+        }
+        Ok(most)
+    };
+    let all = kept.par_iter().map(of_account).collect::<Result<Vec<_>, Error>>()?;
+    Ok(all.into_iter().fold(None, larger))
+}
+
+/// The larger of two; of equals the exact one, of equals in this too the first.
+fn larger(a: Option<Worst>, b: Option<Worst>) -> Option<Worst> {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let key = |worst: &Worst| (*worst.loss.value(), worst.loss.grade() == Grade::Exact);
+            Some(if key(&b).partial_cmp(&key(&a)) == Some(std::cmp::Ordering::Greater) { b } else { a })
+        }
+        (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Gossip;
+    use crate::{Audience, Protocol, accounts};
+    use ndp_dp::Delta;
+    use ndp_graph::{GossipMatrix, generators, progress::Silent};
+
+    fn worst_of(
+        protocol: &dyn Protocol,
+        audience: &Audience,
+        measure: Measure,
+    ) -> Result<Option<Worst>, Error> {
+        let covered = Covered::new(protocol, audience, accounts(protocol, audience.looked_at(), &Silent)?);
+        covered.worst(NoiseMultiplier::new(2.0)?, measure)
+    }
+
+    /// By one node and a bound, or by all accounts: the same number, exact in both, for a graph on which a neighbor hears a noisy value.
+    #[test]
+    fn one_pair_makes_the_bound_exact_for_all() -> Result<(), Error> {
+        for graph in [generators::path_graph(2)?, generators::path_graph(9)?, generators::star_graph(5)?] {
+            let n = graph.node_count();
+            let gossip = Gossip::new(GossipMatrix::metropolis(&graph), 3);
+            for measure in [Measure::Gaussian, Measure::Approx(Delta::new(1e-5)?)] {
+                let all = worst_of(&gossip, &Audience::every_node(n), measure)?.ok_or(Error::Cancelled)?;
+                let one =
+                    worst_of(&gossip, &Audience::chosen(n, &[n - 1])?, measure)?.ok_or(Error::Cancelled)?;
+                assert_eq!((one.loss.grade(), all.loss.grade()), (Grade::Exact, Grade::Exact));
+                let (one, all) = (one.loss.into_value(), all.loss.into_value());
+                assert!(all <= one * (1.0 + 1e-12) && one <= all * (1.0 + 1e-8), "{one} {all}");
+            }
+        }
+        Ok(())
+    }
+
+    /// A bound that nobody is shown to reach stays a bound, and who is not covered adds nothing.
+    #[test]
+    fn a_bound_that_nobody_reaches_is_no_exact_number() -> Result<(), Error> {
+        /// Nodes hear nothing, which their bound does not know.
+        struct Silence(Gossip);
+        impl Protocol for Silence {
+            fn node_count(&self) -> usize {
+                Protocol::node_count(&self.0)
+            }
+
+            fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+                let nothing = Exact::new(0.0).into();
+                super::super::Uniform::account(self.node_count(), nothing, observer, crate::Terms::VALUES)
+            }
+
+            fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+                self.0.local_bound(observer)
+            }
+        }
+        let silence = Silence(Gossip::new(GossipMatrix::metropolis(&generators::path_graph(6)?), 3));
+        let audience = Audience::chosen(6, &[0])?;
+        // Accounts that are alike cover everybody exactly.
+        let worst = worst_of(&silence, &audience, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
+        assert_eq!((worst.loss.grade(), worst.loss.into_value()), (Grade::Exact, 0.0));
+        let mut covered =
+            Covered::new(&silence, &audience, accounts(&silence, audience.looked_at(), &Silent)?);
+        for (account, v) in covered.accounts[1..].iter_mut().zip(1..) {
+            *account = silence.local_bound(&Observer::node(v))?;
+        }
+        covered.coverage = Coverage::Bounded { looked_at: 1, nodes: 6, seed: None };
+        let worst = covered.worst(NoiseMultiplier::new(2.0)?, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
+        assert_eq!((worst.loss.grade(), worst.loss.into_value()), (Grade::UpperBound, 0.5));
+        Ok(())
+    }
+}
