@@ -1,6 +1,6 @@
 //! The nodes that matter: those from which something can reach the observer in time.
 
-use ndp_graph::{GossipSequence, Graph};
+use ndp_graph::Graph;
 use ndp_numeric::casts::id;
 
 /// A set of nodes with numbers of its own, ascending.
@@ -36,25 +36,25 @@ impl Ball {
         Self::new(&inside)
     }
 
-    /// The nodes whose first state enters a message of `sequence`, given as step and sender; and `members`.
+    /// The nodes whose first state enters a message, given as step and sender, where `peers` says who meets whom in a step.
     pub fn before(
-        sequence: &GossipSequence,
-        members: &[usize],
+        nodes: usize,
+        steps: usize,
+        peers: impl Fn(usize, usize) -> Vec<usize>,
         messages: impl DoubleEndedIterator<Item = (usize, usize)>,
     ) -> Self {
-        let mut inside = vec![false; sequence.node_count()];
+        let mut inside = vec![false; nodes];
         let mut messages = messages.rev().peekable();
-        for step in (0..sequence.steps().len()).rev() {
+        for step in (0..steps).rev() {
             // Back through the step, then what is sent before it.
             let reached: Vec<usize> = (0..inside.len()).filter(|&u| inside[u]).collect();
             for u in reached {
-                sequence.steps()[step].peers(u).into_iter().for_each(|w| inside[w] = true);
+                peers(step, u).into_iter().for_each(|w| inside[w] = true);
             }
             while let Some((_, sender)) = messages.next_if(|&(at, _)| at >= step) {
                 inside[sender] = true;
             }
         }
-        members.iter().for_each(|&v| inside[v] = true);
         Self::new(&inside)
     }
 
@@ -90,7 +90,7 @@ const OUTSIDE: u32 = u32::MAX;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndp_graph::generators;
+    use ndp_graph::{GossipSequence, generators};
 
     #[test]
     fn balls_grow_with_the_rounds() -> Result<(), ndp_graph::Error> {
@@ -103,9 +103,12 @@ mod tests {
         // Edges 0-1, then 1-2, then 3-4, then 2-3: node 3 hears of 0 when 2 rings; 4 has heard of 3 alone.
         let steps = [(0, 1), (1, 2), (3, 4), (2, 3)];
         let sequence = GossipSequence::given_activations(&path, &steps)?;
-        let message = [(3, 2)];
-        assert_eq!(Ball::before(&sequence, &[3], message.into_iter()).nodes(), [0, 1, 2, 3]);
-        assert_eq!(Ball::before(&sequence, &[4], [(2, 3)].into_iter()).nodes(), [3, 4]);
+        let before = |message: (usize, usize)| {
+            let peers = |step: usize, u: usize| sequence.steps()[step].peers(u);
+            Ball::before(7, sequence.steps().len(), peers, [message].into_iter())
+        };
+        assert_eq!(before((3, 2)).nodes(), [0, 1, 2]);
+        assert_eq!(before((2, 3)).nodes(), [3]);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@
 //! | question | where | grade |
 //! |---|---|---|
 //! | How is a protocol stated? | [`Program`], [`Value`], [`Weight`], [`MixingMatrix`] | |
+//! | All nodes do the same, with one matrix, for many rounds? | [`VectorProgram`] | exact, or upper bound |
 //! | Who looks? | [`Observer`](ndp_account::Observer) | |
 //! | What does it learn about a node? | [`Program::account`], [`ProgramAccount::loss`] | exact, or upper bound |
 //! | What are neighboring inputs? | [`SensitivitySet`], always declared | see there |
@@ -46,6 +47,8 @@ mod mixing;
 mod noiseless;
 mod observers;
 mod options;
+#[doc(hidden)]
+pub mod parts;
 mod protocol;
 mod registers;
 mod semidefinite;
@@ -58,6 +61,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod utility;
+mod vector;
 mod weight;
 mod witness;
 
@@ -71,6 +75,7 @@ pub use options::AccountOptions;
 pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, SensitivitySet};
 pub use simulate::Run;
+pub use vector::{ActiveEdge, Engine, MessageNoise, Transcript, VectorProgram};
 pub use weight::{Weight, inverse_of_lower, toeplitz};
 pub use witness::Witness;
 

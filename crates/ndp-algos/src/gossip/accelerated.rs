@@ -22,29 +22,16 @@
 //! - Even, Berthier, Bach, Flammarion, Hendrikx, Gaillard, Massoulié, Taylor, *Continuized accelerations of
 //!   deterministic and stochastic gradient descents, and of gossip algorithms*, NeurIPS 2021: the method.
 
-use super::exact::ExactOptions;
-use super::operator::{check_values, operator_error, require_operator, worst_of_operator};
-use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
-
-use ndp_account::Observation;
-use ndp_account::parts::checked_coalition;
-use ndp_certify::account;
-use ndp_certify::ball::Ball;
-use ndp_certify::rows::{Layout, Rows};
-use ndp_certify::trace::{self, Trace};
-use ndp_numeric::casts::id;
-
-use ndarray::{Array2, ArrayView2};
+use super::protocol::follows_from_statement;
 use ndp_account::parts::ensure;
-use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, Terms, View};
-use ndp_certify::Source;
-use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
+use ndp_account::{Error, OwnNoise};
 use ndp_graph::sequences::EdgeActivations;
-use ndp_graph::{GossipSequence, Graph, Step};
-use ndp_linalg::memory::require_dense;
+use ndp_graph::{Graph, Step};
 use ndp_linalg::sym_eigen;
+use ndp_program::VectorProgram;
 use rand::{Rng, RngExt};
-use std::sync::Arc;
+
+pub use ndp_program::ActiveEdge;
 
 /// How fast a node's two values mix, and how far a ring moves the second.
 ///
@@ -93,22 +80,6 @@ impl Momentum {
         }
         Ok(self)
     }
-}
-
-/// An edge that rings, and the time since the one before.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::gossip::accelerated::ActiveEdge;
-/// let ring = ActiveEdge { wait: 0.5, edge: (0, 1) };
-/// assert_eq!(ring.edge, (0, 1));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ActiveEdge {
-    /// Time since the ring before, or since the start.
-    pub wait: f64,
-    /// The ends of the edge.
-    pub edge: (usize, usize),
 }
 
 /// Accelerated randomized gossip over given rings, noise added once at the start.
@@ -208,224 +179,13 @@ impl AcceleratedGossip {
         &self.rings
     }
 
-    /// The operator `P` of the output `P (x + η)`, given the rings: `n` by `n`.
-    ///
-    /// # Errors
-    /// [`ndp_graph::Error::TooLarge`].
-    pub(super) fn operator(&self) -> Result<Array2<f64>, Error> {
-        require_dense("the operator of a gossip protocol", self.nodes, 2 * self.nodes)?;
-        Ok(self.follow(Array2::eye(self.nodes), |_| {}))
-    }
-
-    /// The rings at which a member hears from outside, and from whom.
-    fn senders(&self, coalition: &[usize]) -> impl Iterator<Item = (usize, usize)> {
-        let inside = |v: usize| coalition.binary_search(&v).is_ok();
-        self.rings.iter().enumerate().filter_map(move |(k, ring)| {
-            let (a, b) = ring.edge;
-            match (inside(a), inside(b)) {
-                (true, false) => Some((k, b)),
-                (false, true) => Some((k, a)),
-                _ => None,
-            }
-        })
-    }
-
-    fn known<'a>(&self, coalition: &'a [usize]) -> &'a [usize] {
-        if self.own_noise == OwnNoise::Known { coalition } else { &[] }
-    }
-
-    /// The messages that a coalition (ascending) hears, as rows with exact entries. Registers `0..k` hold the `x` of the nodes of
-    /// the ball, the next `k` their `z`.
-    fn exact_rows(&self, coalition: &[usize]) -> Result<Rows, Error> {
-        let known = self.known(coalition);
-        let senders: Vec<(usize, usize)> = self.senders(coalition).collect();
-        let pairs = self.rings.iter().map(|ring| Step::Pair(ring.edge.0, ring.edge.1)).collect();
-        let ball = Ball::before(&GossipSequence::new(self.nodes, pairs)?, &[], senders.iter().copied());
-        let inside: Vec<usize> = ball.nodes().iter().copied().filter(|u| !known.contains(u)).collect();
-        let mut layout = Layout::of_equal_columns(self.nodes, &inside);
-        layout.known = known.len();
-        let second = ball.len();
-        let start = |from: usize| {
-            let local = |(k, &u): (usize, &usize)| Some((id(ball.local(u)? + from), id(k)));
-            let entries = inside.iter().enumerate().filter_map(local).collect();
-            trace::Step::Add { entries: Arc::new(entries), first: 0, factor: 1.0 }
-        };
-        let mut steps = vec![start(0), start(second)];
-        let mut messages = Vec::with_capacity(senders.len());
-        let mut clock = vec![0.0; self.nodes];
-        let (mut now, mut next) = (0.0, senders.into_iter().peekable());
-        for (k, ring) in self.rings.iter().enumerate() {
-            let (a, b) = ring.edge;
-            now += ring.wait;
-            for v in [a, b] {
-                let share = mixed_share(self.momentum.mixing, now - clock[v]);
-                clock[v] = now;
-                if let Some(v) = ball.local(v).filter(|_| share > 0.0) {
-                    steps.push(trace::Step::Share(v, second + v, share));
-                }
-            }
-            if let Some((_, sender)) = next.next_if(|(at, _)| *at == k) {
-                let register = ball.local(sender).expect("the ball holds all senders");
-                messages.push(trace::Message { after: steps.len(), register, beside: Vec::new() });
-            }
-            // What happens outside the ball, or once it is too late to be heard of, is not seen.
-            if let (Some(a), Some(b)) = (ball.local(a), ball.local(b)) {
-                let z = (second + a, second + b);
-                steps.push(trace::Step::Ring { x: (a, b), z, push: self.momentum.push });
-            }
-        }
-        Ok(Rows::Traced(Trace::new(layout, 2 * ball.len(), steps, messages)))
-    }
-
-    /// The `x` of all nodes at the end; `before` sees the state before every ring, with the two nodes about to
-    /// talk up to date.
-    fn follow(&self, start: Array2<f64>, mut before: impl FnMut(&State)) -> Array2<f64> {
-        let clock = vec![0.0; self.nodes];
-        let mut state = State { x: start.clone(), z: start, clock, now: 0.0, mixing: self.momentum.mixing };
-        for ring in &self.rings {
-            let (a, b) = ring.edge;
-            state.now += ring.wait;
-            state.catch_up(a);
-            state.catch_up(b);
-            before(&state);
-            let difference = &state.x.row(a) - &state.x.row(b);
-            state.x.row_mut(a).scaled_add(-0.5, &difference);
-            state.x.row_mut(b).scaled_add(0.5, &difference);
-            state.z.row_mut(a).scaled_add(-self.momentum.push, &difference);
-            state.z.row_mut(b).scaled_add(self.momentum.push, &difference);
-        }
-        state.now += self.rest;
-        (0..self.nodes).for_each(|v| state.catch_up(v));
-        state.x
+    /// The protocol: noise once, then a round for each ring, with momentum.
+    #[must_use]
+    pub fn stated(&self) -> VectorProgram<'_> {
+        let Momentum { mixing, push } = self.momentum;
+        let noisy = VectorProgram::new(self.nodes).noise(1.0).observed_with(self.own_noise);
+        noisy.rings(&self.rings, self.rest, (mixing, push))
     }
 }
 
-/// The two values of every node, each as of the node's own clock.
-#[derive(Clone)]
-struct State {
-    x: Array2<f64>,
-    z: Array2<f64>,
-    clock: Vec<f64>,
-    now: f64,
-    mixing: f64,
-}
-
-impl State {
-    /// Mixes the two values of `v` for the time since its clock stopped.
-    fn catch_up(&mut self, v: usize) {
-        let moved = mixed_share(self.mixing, self.now - self.clock[v]);
-        self.clock[v] = self.now;
-        if moved > 0.0 {
-            let towards = (&self.z.row(v) - &self.x.row(v)) * moved;
-            self.x.row_mut(v).scaled_add(1.0, &towards);
-            self.z.row_mut(v).scaled_add(-1.0, &towards);
-        }
-    }
-}
-
-/// The share of their difference by which two values have moved towards each other after some time.
-fn mixed_share(mixing: f64, time: f64) -> f64 {
-    -0.5 * (-2.0 * mixing * time).exp_m1()
-}
-
-impl AcceleratedGossip {
-    /// What a coalition received in a run, in the order of the rows of its view.
-    fn received(&self, run: &Transcript, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        let coalition = checked_coalition(coalition, self.nodes)?;
-        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
-        let mut values = Array2::zeros((senders.len(), run.output.ncols()));
-        for (mut row, (k, sender)) in values.rows_mut().into_iter().zip(senders) {
-            row.assign(&run.messages[k].row(sender));
-        }
-        Ok(values)
-    }
-}
-
-impl GossipProtocol for AcceleratedGossip {
-    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
-        let (noise, start) = noisy_values(values, self.nodes, sigma, rng)?;
-        let mut messages = Vec::with_capacity(self.rings.len());
-        let output = self.follow(start, |state| {
-            let mut sent = state.clone();
-            (0..self.nodes).for_each(|v| sent.catch_up(v));
-            messages.push(sent.x);
-        });
-        Ok(Transcript { noise, messages, output, later_noises: Vec::new() })
-    }
-
-    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
-        check_values(values, self.nodes)?;
-        operator_error(self.operator()?.view(), values, sigma)
-    }
-}
-
-impl LinearProtocol for AcceleratedGossip {
-    fn terms(&self) -> Terms {
-        Terms::VALUES.on("every value, once")
-    }
-
-    fn node_count(&self) -> usize {
-        self.nodes
-    }
-
-    /// Every node keeps the noise of its first value to itself.
-    fn own_variance(&self) -> Option<f64> {
-        Some(1.0)
-    }
-
-    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
-    fn outside(&self) -> Result<Guarantee<f64>, Error> {
-        Ok(Exact::new(0.0).into())
-    }
-
-    /// The rows of the messages over inputs and over noises, in order of time.
-    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
-        let coalition = checked_coalition(coalition, self.nodes)?;
-        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
-        require_dense("a view written out row by row", 2 * senders.len() + 2 * self.nodes, self.nodes)?;
-        let mut rows = Array2::zeros((senders.len(), self.nodes));
-        let (mut ring, mut row) = (0, 0);
-        self.follow(Array2::eye(self.nodes), |state| {
-            if let Some(&(_, sender)) = senders.get(row).filter(|(k, _)| *k == ring) {
-                rows.row_mut(row).assign(&state.x.row(sender));
-                row += 1;
-            }
-            ring += 1;
-        });
-        let known = self.known(&coalition);
-        let exact = self.exact_rows(&coalition)?;
-        Ok(View::new(&coalition, rows.clone(), rows, known)?.with_source(Source::Rows(exact)))
-    }
-
-    /// Certified, from the shares and pushes as the run uses them.
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        let coalition = checked_coalition(coalition, self.nodes)?;
-        let certificate = account::of_rows(&self.exact_rows(&coalition)?, ExactOptions::default().budget())?;
-        Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
-    }
-
-    fn observe(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        coalition: &[usize],
-        rng: &mut dyn Rng,
-    ) -> Result<Observation, Error> {
-        let run = self.run(values, sigma, rng)?;
-        let received = self.received(&run, coalition)?;
-        observed(&run, received, self.own_noise, coalition)
-    }
-
-    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-        Some(Box::new(Self { own_noise, ..self.clone() }))
-    }
-
-    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        require_operator(LinearProtocol::node_count(self))?;
-        Ok(worst_of_operator(self.operator()?.view(), noise))
-    }
-
-    fn message_count(&self) -> Result<f64, Error> {
-        Ok(2.0 * self.rings.len() as f64)
-    }
-}
+follows_from_statement!(AcceleratedGossip);

@@ -10,6 +10,9 @@
 //! | how well does it average within a mean loss? | [`table1`] | `UpperBound` |
 //! | what was printed? | `ndp_printed::gossip` | `Printed`: no guarantee |
 //!
+//! Each protocol is said once, as a [`VectorProgram`](ndp_program::VectorProgram) (`stated`): run, view, error, messages, observers,
+//! audit and account follow from that. Beside it stands what only it has: rates, error bounds, schedules.
+//!
 //! Every node holds `x_v`, adds noise `η_v` of standard deviation `σ` once, and then averages with its
 //! neighbors `T` times. An observer's view is a set of linear combinations of the noisy values
 //! `x + η`: its exact loss is a projection ([`exact`]). The papers' sums over messages are in
@@ -20,14 +23,11 @@
 //!   Decentralized Optimization and Averaging*, NeurIPS 2022, arXiv:2206.05091.
 
 pub mod accelerated;
-pub(crate) mod block;
 pub mod calibrate;
 pub mod closed_form;
 pub mod exact;
 pub mod fresh;
-pub(crate) mod messages;
 pub mod noisy_messages;
-pub(crate) mod operator;
 mod protocol;
 pub mod random_graph;
 pub mod sequence;
@@ -43,5 +43,4 @@ pub use fresh::FreshNoiseGossip;
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
 pub use protocol::{GossipProtocol, Transcript};
 pub use sequence::SequenceGossip;
-pub(crate) use sequence::advance;
 pub use synchronous::SynchronousGossip;

@@ -1,12 +1,12 @@
 //! What every gossip can do besides being accounted for: run, and say how far from the mean it ends.
 
-use super::operator::check_values;
-use ndarray::{Array2, ArrayView2, Axis};
-use ndp_account::parts::checked_coalition;
-use ndp_account::{Error, LinearProtocol, Observation, OwnNoise};
+use ndarray::ArrayView2;
+use ndp_account::{Error, LinearProtocol};
 use ndp_dp::{Exact, Sigma};
+use ndp_program::VectorProgram;
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
+
+pub use ndp_program::Transcript;
 
 /// A gossip protocol: it ends near the mean of the inputs, and can be run on real values.
 ///
@@ -42,73 +42,95 @@ pub trait GossipProtocol: LinearProtocol {
     fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error>;
 }
 
-/// Everything that was drawn and sent in one run.
-///
-/// # Examples
-/// ```
-/// use ndarray::arr2;
-/// use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};
-/// use ndp_dp::Sigma;
-/// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 5);
-/// let values = arr2(&[[0.0], [3.0], [6.0]]);
-/// let run = gossip.run(values.view(), Sigma::new(1e-9)?, &mut ChaCha8Rng::seed_from_u64(1))?;
-/// assert!(run.messages.len() == 5 && (run.output[(1, 0)] - 3.0).abs() < 1e-6);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Transcript {
-    /// The noise each node drew at the start: `n` by `d`.
-    pub noise: Array2<f64>,
-    /// The states sent in rounds `0..T`, each `n` by `d`, without the noise of messages; of accelerated randomized gossip those just
-    /// before each ring.
-    pub messages: Vec<Array2<f64>>,
-    /// The final state of every node: `n` by `d`.
-    pub output: Array2<f64>,
-    /// What was drawn after the first noise: of fresh noise that of rounds `1..T`, each `n` by `d`; of noise on messages that of each
-    /// round in units of `ratio · σ`, one row per node, or per directed link `w → a` in the order of `a`, then of `w`; empty
-    /// where there is no more noise.
-    pub later_noises: Vec<Array2<f64>>,
+impl GossipProtocol for VectorProgram<'_> {
+    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
+        VectorProgram::run(self, values, sigma, rng)
+    }
+
+    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
+        VectorProgram::mean_squared_error(self, values, sigma)
+    }
 }
 
-/// How every run begins: the noise that each of `nodes` nodes draws, and its value with it.
-///
-/// # Errors
-/// As [`GossipProtocol::run`].
-pub(super) fn noisy_values(
-    values: ArrayView2<'_, f64>,
-    nodes: usize,
-    sigma: Sigma,
-    rng: &mut dyn Rng,
-) -> Result<(Array2<f64>, Array2<f64>), Error> {
-    check_values(values, nodes)?;
-    let noise = normal(nodes, values.ncols(), sigma.get(), rng);
-    let start = &values + &noise;
-    Ok((noise, start))
-}
+/// A gossip is what it [states](VectorProgram): everything follows from that.
+macro_rules! follows_from_statement {
+    ($($gossip:ty),*) => {$(
+        impl ndp_account::LinearProtocol for $gossip {
+            fn terms(&self) -> ndp_account::Terms {
+                self.stated().terms
+            }
 
-/// Independent normal numbers of this standard deviation.
-pub(super) fn normal(rows: usize, columns: usize, deviation: f64, rng: &mut dyn Rng) -> Array2<f64> {
-    Array2::from_shape_fn((rows, columns), |_| {
-        let z: f64 = StandardNormal.sample(rng);
-        deviation * z
-    })
-}
+            fn node_count(&self) -> usize {
+                ndp_account::LinearProtocol::node_count(&self.stated())
+            }
 
-/// What a coalition observes of a run in which every node draws noise once, at the start: what it `received`, and its own noises.
-///
-/// # Errors
-/// As [`LinearProtocol::observe`].
-pub(super) fn observed(
-    transcript: &Transcript,
-    received: Array2<f64>,
-    own_noise: OwnNoise,
-    coalition: &[usize],
-) -> Result<Observation, Error> {
-    let known = match own_noise {
-        OwnNoise::Known => checked_coalition(coalition, transcript.noise.nrows())?,
-        OwnNoise::Unknown => Vec::new(),
-    };
-    Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
+            fn own_variance(&self) -> Option<f64> {
+                self.stated().own_variance()
+            }
+
+            fn outside(&self) -> Result<ndp_dp::Guarantee<f64>, ndp_account::Error> {
+                self.stated().outside()
+            }
+
+            fn coalition_view(&self, coalition: &[usize]) -> Result<ndp_account::View, ndp_account::Error> {
+                self.stated().coalition_view(coalition)
+            }
+
+            fn coalition_loss(&self, coalition: &[usize]) -> Result<ndp_account::LossReport, ndp_account::Error> {
+                self.stated().coalition_loss(coalition)
+            }
+
+            fn overheard_loss(
+                &self,
+                tapped: &[(usize, usize)],
+            ) -> Result<ndp_account::LossReport, ndp_account::Error> {
+                self.stated().overheard_loss(tapped)
+            }
+
+            fn observe(
+                &self,
+                values: ndarray::ArrayView2<'_, f64>,
+                sigma: ndp_dp::Sigma,
+                coalition: &[usize],
+                rng: &mut dyn rand::Rng,
+            ) -> Result<ndp_account::Observation, ndp_account::Error> {
+                self.stated().observe(values, sigma, coalition, rng)
+            }
+
+            fn seen_with(
+                &self,
+                own_noise: ndp_account::OwnNoise,
+            ) -> Option<Box<dyn ndp_account::LinearProtocol + '_>> {
+                Some(Box::new(self.stated().observed_with(own_noise)))
+            }
+
+            fn error_bound(&self, noise: ndp_dp::NoiseMultiplier) -> Result<f64, ndp_account::Error> {
+                self.stated().error_bound(noise)
+            }
+
+            fn message_count(&self) -> Result<f64, ndp_account::Error> {
+                ndp_account::LinearProtocol::message_count(&self.stated())
+            }
+        }
+
+        impl crate::gossip::GossipProtocol for $gossip {
+            fn run(
+                &self,
+                values: ndarray::ArrayView2<'_, f64>,
+                sigma: ndp_dp::Sigma,
+                rng: &mut dyn rand::Rng,
+            ) -> Result<ndp_program::Transcript, ndp_account::Error> {
+                self.stated().run(values, sigma, rng)
+            }
+
+            fn mean_squared_error(
+                &self,
+                values: ndarray::ArrayView2<'_, f64>,
+                sigma: ndp_dp::Sigma,
+            ) -> Result<ndp_dp::Exact<f64>, ndp_account::Error> {
+                self.stated().mean_squared_error(values, sigma)
+            }
+        }
+    )*};
 }
+pub(super) use follows_from_statement;

@@ -3,20 +3,10 @@
 //! The connections are drawn first and public: everything here is conditional on the realised
 //! steps `W_0, W_1, …` of a [`GossipSequence`].
 
-use super::block::WIDTH;
-use super::exact::{ExactOptions, exact_loss};
-use super::messages::{exact_rows, received, rows};
-use super::operator::{check_values, operator_error};
-use super::operator::{require_operator, worst_of_operator};
-use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
-use super::synchronous::apply;
-use ndarray::{Array2, ArrayView2};
-use ndp_account::parts::checked_coalition;
-use ndp_account::{Error, LinearProtocol, LossReport, Observation, OwnNoise, Terms, View};
-use ndp_certify::Source;
-use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
-use ndp_graph::{GossipSequence, Step};
-use rand::Rng;
+use super::protocol::follows_from_statement;
+use ndp_account::OwnNoise;
+use ndp_graph::GossipSequence;
+use ndp_program::VectorProgram;
 
 /// Gossip averaging over the given steps, noise added once at the start: `x^0 = x + η`,
 /// `x^{t+1} = W_t x^t`.
@@ -49,132 +39,26 @@ impl From<GossipSequence> for SequenceGossip {
     }
 }
 
-/// `W x`.
-pub(crate) fn advance(step: &Step, state: &Array2<f64>) -> Array2<f64> {
-    match *step {
-        Step::Matrix(ref matrix) => apply(matrix.csr(), state.view()),
-        Step::Pair(a, b) => {
-            let mean = (&state.row(a) + &state.row(b)) * 0.5;
-            let mut next = state.clone();
-            next.row_mut(a).assign(&mean);
-            next.row_mut(b).assign(&mean);
-            next
-        }
-        Step::Idle => state.clone(),
-    }
-}
-
 impl SequenceGossip {
-    /// What a coalition received in a run, in the order of the rows of its view.
-    fn received(&self, run: &Transcript, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        let coalition = checked_coalition(coalition, self.sequence.node_count())?;
-        let messages = received(&self.sequence, &coalition);
-        let mut values = Array2::zeros((messages.len(), run.output.ncols()));
-        for (mut row, message) in values.rows_mut().into_iter().zip(&messages) {
-            row.assign(&run.messages[message.step].row(message.sender));
-        }
-        Ok(values)
+    /// The protocol: noise once, then a round for each step.
+    #[must_use]
+    pub fn stated(&self) -> VectorProgram<'_> {
+        let noisy = VectorProgram::new(self.sequence.node_count()).noise(1.0);
+        noisy.changing(&self.sequence).observed_with(self.own_noise)
     }
 }
 
-impl GossipProtocol for SequenceGossip {
-    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
-        let (noise, mut state) = noisy_values(values, self.sequence.node_count(), sigma, rng)?;
-        let mut messages = Vec::with_capacity(self.sequence.steps().len());
-        for step in self.sequence.steps() {
-            let next = advance(step, &state);
-            messages.push(std::mem::replace(&mut state, next));
-        }
-        Ok(Transcript { noise, messages, output: state, later_noises: Vec::new() })
-    }
-
-    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
-        check_values(values, self.node_count())?;
-        operator_error(self.operator()?.view(), values, sigma)
-    }
-}
-
-impl LinearProtocol for SequenceGossip {
-    fn terms(&self) -> Terms {
-        Terms::VALUES.on("every value, once")
-    }
-
-    fn node_count(&self) -> usize {
-        self.sequence.node_count()
-    }
-
-    /// Every node keeps the noise of its first value to itself.
-    fn own_variance(&self) -> Option<f64> {
-        Some(1.0)
-    }
-
-    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
-    fn outside(&self) -> Result<Guarantee<f64>, Error> {
-        Ok(Exact::new(0.0).into())
-    }
-
-    /// The rows `(W_{t-1} ⋯ W_0)_w` over inputs and over noises, in order of time, then of senders.
-    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
-        let n = self.node_count();
-        let coalition = checked_coalition(coalition, n)?;
-        let messages = received(&self.sequence, &coalition);
-        ndp_linalg::memory::require_dense("a view written out row by row", 2 * messages.len(), n)?;
-        let mut view = Array2::zeros((messages.len(), n));
-        for (at, chunk) in messages.chunks(WIDTH).enumerate() {
-            let block = rows(&self.sequence, chunk);
-            for (u, row) in block.rows().iter().enumerate() {
-                for lane in 0..chunk.len() {
-                    view[(at * WIDTH + lane, u)] = row.0[lane];
-                }
-            }
-        }
-        let known = if self.own_noise == OwnNoise::Known { coalition.clone() } else { Vec::new() };
-        let exact = exact_rows(&self.sequence, &known, &messages);
-        Ok(View::new(&coalition, view.clone(), view, &known)?.with_source(Source::Rows(exact)))
-    }
-
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
-        exact_loss(&self.sequence, coalition, options)
-    }
-
-    fn observe(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        coalition: &[usize],
-        rng: &mut dyn Rng,
-    ) -> Result<Observation, Error> {
-        let run = self.run(values, sigma, rng)?;
-        let received = self.received(&run, coalition)?;
-        observed(&run, received, self.own_noise, coalition)
-    }
-
-    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-        Some(Box::new(Self { own_noise, ..self.clone() }))
-    }
-
-    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        require_operator(LinearProtocol::node_count(self))?;
-        Ok(worst_of_operator(self.operator()?.view(), noise))
-    }
-
-    fn message_count(&self) -> Result<f64, Error> {
-        let of_step = |step: &Step| match step {
-            Step::Matrix(matrix) => 2.0 * matrix.graph().edge_count() as f64,
-            Step::Pair(..) => 2.0,
-            Step::Idle => 0.0,
-        };
-        Ok(self.sequence.steps().iter().map(of_step).sum())
-    }
-}
+follows_from_statement!(SequenceGossip);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gossip::GossipProtocol;
+    use ndarray::Array2;
     use ndp_account::Observer;
     use ndp_account::audit::{AuditPlan, audit};
-    use ndp_dp::Sensitivity;
+    use ndp_account::{Error, LinearProtocol};
+    use ndp_dp::{Sensitivity, Sigma};
     use ndp_graph::generators;
     use ndp_graph::progress::Silent;
     use rand::SeedableRng;

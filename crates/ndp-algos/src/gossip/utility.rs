@@ -6,14 +6,9 @@
 //! # References
 //! - *Muffliato*, Theorems 2 and 7 (synchronous), 3 and 8 (randomized, corrected here by a factor 2).
 
-use super::operator::require_rounds;
-use super::sequence::advance;
-use super::{SequenceGossip, SynchronousGossip};
-use ndarray::Array2;
+use ndp_account::Error;
 use ndp_account::parts::ensure;
-use ndp_account::{Error, LinearProtocol};
 use ndp_dp::{Exact, Sigma, UpperBound};
-use ndp_linalg::memory::require_dense;
 
 /// How the error of gossip shrinks from round to round.
 ///
@@ -94,31 +89,6 @@ pub fn worst_error(
     Ok(Exact::new(spread * slowest + variance))
 }
 
-impl SynchronousGossip {
-    /// The operator `P` of the output `P (x + η)`: `Wᵀ` or `P_T(W)`, `n` by `n`.
-    ///
-    /// # Errors
-    /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be gone through.
-    pub(crate) fn operator(&self) -> Result<Array2<f64>, Error> {
-        let n = self.node_count();
-        require_dense("the operator of a gossip protocol", n, 4 * n)?;
-        require_rounds(self.rounds, n.saturating_mul(self.matrix.csr().parts().1.len()))?;
-        Ok(self.output_of(Array2::eye(n)))
-    }
-}
-
-impl SequenceGossip {
-    /// The operator `W_{T-1} ⋯ W_0` of the output, `n` by `n`.
-    ///
-    /// # Errors
-    /// [`ndp_graph::Error::TooLarge`].
-    pub(crate) fn operator(&self) -> Result<Array2<f64>, Error> {
-        let n = self.node_count();
-        require_dense("the operator of a gossip protocol", n, 2 * n)?;
-        Ok(self.sequence.steps().iter().fold(Array2::eye(n), |state, step| advance(step, &state)))
-    }
-}
-
 /// The error after `rounds` rounds, at most: `2 ((D + σ²) r + σ²/n)` accelerated, with `r = e^{-T √l}`;
 /// `(D + σ²) r + σ²/n` plain, with `r = (1 - l)^{2T}`, randomized, with `r = (1 - λ₂/2)^T`, and accelerated
 /// randomized, with `r = 2 e^{-ηT}`.
@@ -188,13 +158,14 @@ fn check_setting(nodes: usize, spread: f64) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::gossip::fresh::{FreshNoiseGossip, flat_variances};
-    use crate::gossip::protocol::GossipProtocol;
+    use crate::gossip::{GossipProtocol, SequenceGossip, SynchronousGossip};
     use approx::assert_relative_eq;
-    use ndarray::{Axis, array};
+    use ndarray::{Array2, Axis, array};
     use ndp_graph::chebyshev::Chebyshev;
     use ndp_graph::sequences::EdgeActivations;
     use ndp_graph::spectrum::extremes;
     use ndp_graph::{GossipMatrix, GossipSequence, generators};
+    use ndp_program::parts::advance;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -296,7 +267,7 @@ mod tests {
             let sequence = *sequence.mean_squared_error(values.view(), sigma)?.value();
             assert_relative_eq!(plain, sequence, max_relative = 1e-13);
             // By the definition, from the operator.
-            let operator = SynchronousGossip::new(matrix, rounds).operator()?;
+            let operator = SynchronousGossip::new(matrix, rounds).stated().operator()?;
             let mean = values.mean_axis(Axis(0)).expect("a node");
             let bias: f64 = (operator.dot(&values) - &mean).iter().map(|x| x * x).sum();
             let noise: f64 = operator.iter().map(|x| 2.0 * 0.64 * x * x).sum();

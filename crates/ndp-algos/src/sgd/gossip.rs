@@ -4,7 +4,6 @@
 //! their `ψ` by `K` gossip steps. Algorithm 3 of *Muffliato* (2206.05091). Noise is added after
 //! any clipping and never clipped itself, except [`as released`](Update::AsReleased).
 
-use crate::gossip::advance;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Domain, Objective};
@@ -122,7 +121,7 @@ impl Mixing {
             }
             Self::Sequence(sequence) => {
                 for step in sequence.steps() {
-                    *models = advance(step, models);
+                    *models = ndp_program::parts::advance(step, models);
                 }
             }
             Self::OnePeerHypercube => {

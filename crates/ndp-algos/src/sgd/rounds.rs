@@ -9,12 +9,13 @@
 //! * [`shift_loss`]: follows the unseen part from round to round as a shift;
 //! * [`consensus_loss`]: when every round ends in exact consensus nothing unseen is left.
 
-use crate::gossip::{ExactOptions, SequenceGossip, SynchronousGossip, ViewBasis, sequence_basis, view_basis};
+use crate::gossip::{ExactOptions, SynchronousGossip, ViewBasis, sequence_basis, view_basis};
 use ndarray::{Array1, Array2};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{UnitLoss, UpperBound};
 use ndp_graph::GossipSequence;
+use ndp_program::VectorProgram;
 
 /// One round as an observer sees it: `ψ ↦ A ψ` is what it receives, `C ψ` the next models.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +82,7 @@ impl Round {
         let steps = protocol.rounds as f64 + 1.0;
         let units = 4.0 * (widest as f64 + 8.0) * f64::EPSILON;
         let error = steps * steps * units * (graph.node_count() as f64).sqrt();
-        Self::new(&view, &protocol.operator()?, error)
+        Self::new(&view, &protocol.stated().operator()?, error)
     }
 
     /// A round whose connections change from step to step, as `observer` sees it, its own noise known.
@@ -93,7 +94,7 @@ impl Round {
         let n = sequence.node_count();
         // Products of nonnegative matrices of norm 1: each step rounds by at most (n + 8) units.
         let error = sequence.steps().len() as f64 * (n as f64 + 8.0) * f64::EPSILON * (n as f64).sqrt();
-        Self::new(&view, &SequenceGossip::from(sequence.clone()).operator()?, error)
+        Self::new(&view, &VectorProgram::new(n).noise(1.0).changing(sequence).operator()?, error)
     }
 
     /// Probability, over primes drawn from a hash of the view, that the observer sees more than this round says; at most.

@@ -1,6 +1,6 @@
 //! Muffliato: one noise per node, then gossip with a fixed matrix.
 
-use crate::{MixingMatrix, Program, Reads};
+use crate::{Program, VectorProgram};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
@@ -27,15 +27,5 @@ use ndp_graph::GossipMatrix;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn muffliato(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error> {
-    let mut program = Program::new(matrix.node_count())?;
-    let mixing = MixingMatrix::from(matrix);
-    let x = program.contribute_all(Reads::Nothing)?;
-    let z = program.noise_all(1)?;
-    let mut y = program.add_all(&x, &z)?;
-    for _ in 0..rounds {
-        program.send_to_neighbors(matrix.graph(), &y)?;
-        y = program.gossip(&mixing, &y)?;
-    }
-    program.result(y.into_iter().enumerate())?;
-    Ok(program)
+    VectorProgram::new(matrix.node_count()).noise(1.0).rounds(matrix, rounds).program()
 }

@@ -1,13 +1,13 @@
 //! Orthonormal bases of what is seen, from which accountants of several rounds start.
 
-use super::{ExactOptions, seen};
-use crate::gossip::messages::{Message, exact_rows, received};
+use super::ExactOptions;
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
 use ndp_certify::account;
 use ndp_graph::{GossipMatrix, GossipSequence};
 use ndp_linalg::memory::require_dense;
+use ndp_program::VectorProgram;
 
 /// Nearly orthonormal rows that span what an observer sees, with what is proven about their distance from the space.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,8 @@ pub(crate) fn view_basis(
 ) -> Result<ViewBasis, Error> {
     let n = matrix.node_count();
     let coalition = checked_coalition(coalition, n)?;
-    let view = seen(matrix, &coalition, rounds, &coalition);
+    let program = VectorProgram::new(n).noise(1.0).rounds(matrix, rounds);
+    let view = program.exact_powers(&coalition, &coalition)?;
     require_dense("an orthonormal basis", view.rank_limit(), n)?;
     let (certificate, combined) = account::basis_of_krylov(&view, matrix.graph(), options.budget())?;
     let mut rows = Array2::zeros((combined.vectors.len(), n));
@@ -64,9 +65,7 @@ pub(crate) fn sequence_basis(sequence: &GossipSequence, observer: usize) -> Resu
     let n = sequence.node_count();
     let known = checked_coalition(&[observer], n)?;
     // What it holds at the start is its own input with its own noise: the unit vector of a node that knows its noise.
-    let mut messages = vec![Message { step: 0, sender: observer }];
-    messages.extend(received(sequence, &known));
-    let rows = exact_rows(sequence, &[], &messages);
+    let rows = VectorProgram::new(n).noise(1.0).changing(sequence).exact_rows(&known, &[], true)?;
     let (failure, combined) = account::basis_of_rows(&rows, ExactOptions::default().budget())?;
     let mut found = Array2::zeros((combined.vectors.len(), n));
     for (mut row, vector) in found.rows_mut().into_iter().zip(&combined.vectors) {

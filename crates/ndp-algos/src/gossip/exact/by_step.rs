@@ -1,13 +1,14 @@
 //! How the mean loss grows from step to step.
 
 use super::ExactOptions;
-use crate::gossip::messages::{exact_rows, received};
 use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
 use ndp_account::parts::quotient_up;
 use ndp_certify::account;
 use ndp_dp::Exact;
 use ndp_graph::GossipSequence;
+use ndp_program::VectorProgram;
+use ndp_program::parts::received;
 
 /// The mean losses of [`mean_loss_by_step`].
 ///
@@ -36,8 +37,9 @@ pub fn mean_loss_by_step(sequence: &GossipSequence, observer: usize) -> Result<M
     let n = sequence.node_count();
     let known = checked_coalition(&[observer], n)?;
     let messages = received(sequence, &known);
-    let decisions =
-        account::ranks(&exact_rows(sequence, &known, &messages), ExactOptions::default().budget())?;
+    let program = VectorProgram::new(n).noise(1.0).changing(sequence);
+    let rows = program.exact_rows(&known, &known, false)?;
+    let decisions = account::ranks(&rows, ExactOptions::default().budget())?;
     let mut new = vec![0usize; sequence.steps().len()];
     for (message, kept) in messages.iter().zip(&decisions.kept) {
         new[message.step] += usize::from(*kept);

@@ -19,13 +19,10 @@ mod by_step;
 pub(crate) use basis::{ViewBasis, sequence_basis, view_basis};
 pub use by_step::{MeanLosses, mean_loss_by_step};
 
-use super::messages::{exact_rows, received};
-use ndp_account::parts::checked_coalition;
 use ndp_account::{Error, LossReport, OwnNoise};
-use ndp_certify::account::{self, Budget};
-use ndp_certify::krylov::Krylov;
-use ndp_certify::rows::Rows;
-use ndp_graph::{GossipMatrix, GossipSequence, Graph};
+use ndp_certify::account::Budget;
+use ndp_graph::{GossipMatrix, GossipSequence};
+use ndp_program::VectorProgram;
 
 /// How [`exact_loss`] works.
 ///
@@ -57,10 +54,6 @@ impl Default for ExactOptions {
 }
 
 impl ExactOptions {
-    pub(crate) fn known(self, coalition: &[usize]) -> &[usize] {
-        if self.own_noise == OwnNoise::Known { coalition } else { &[] }
-    }
-
     pub(crate) fn budget(self) -> Budget {
         Budget { memory: self.memory_limit, bits: self.precision_limit }
     }
@@ -138,46 +131,16 @@ pub fn exact_loss<'a>(
     coalition: &[usize],
     options: ExactOptions,
 ) -> Result<LossReport, Error> {
+    let own_noise = options.own_noise;
+    let loss = |program: VectorProgram<'_>| {
+        program.observed_with(own_noise).loss_within(coalition, options.budget())
+    };
     match connections.into() {
         Connections::Fixed { matrix, rounds } => {
-            account(matrix, checked_coalition(coalition, matrix.node_count())?, rounds, options)
+            loss(VectorProgram::new(matrix.node_count()).noise(1.0).rounds(matrix, rounds))
         }
         Connections::Sequence(sequence) => {
-            let coalition = checked_coalition(coalition, sequence.node_count())?;
-            let known = options.known(&coalition);
-            let rows: Rows = exact_rows(sequence, known, &received(sequence, &coalition));
-            let certificate = account::of_rows(&rows, options.budget())?;
-            let members_known = !known.is_empty();
-            Ok(LossReport::new(coalition, certificate, members_known))
+            loss(VectorProgram::new(sequence.node_count()).noise(1.0).changing(sequence))
         }
     }
-}
-
-/// The loss of a coalition (ascending) by the options' rule for its own noise.
-pub(crate) fn account(
-    matrix: &GossipMatrix,
-    coalition: Vec<usize>,
-    rounds: usize,
-    options: ExactOptions,
-) -> Result<LossReport, Error> {
-    let known = options.known(&coalition);
-    let certificate =
-        account::of_krylov(&seen(matrix, &coalition, rounds, known), matrix.graph(), options.budget())?;
-    let members_known = !known.is_empty();
-    Ok(LossReport::new(coalition, certificate, members_known))
-}
-
-/// What a coalition (ascending) that knows some noises sees.
-pub(crate) fn seen(matrix: &GossipMatrix, coalition: &[usize], rounds: usize, known: &[usize]) -> Krylov {
-    Krylov::new(matrix, coalition, &outside_neighbors(matrix.graph(), coalition), known, rounds)
-}
-
-/// The neighbors of a coalition (ascending) that are not in it, ascending.
-#[doc(hidden)]
-pub fn outside_neighbors(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
-    let neighbors = coalition.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize);
-    let mut outside: Vec<usize> = neighbors.filter(|w| coalition.binary_search(w).is_err()).collect();
-    outside.sort_unstable();
-    outside.dedup();
-    outside
 }

@@ -14,10 +14,6 @@
 //! whatever follows; and when neighbors are left out, `s_0 → 0` is optimal: they would receive
 //! raw data.
 
-use super::protocol::FreshNoiseGossip;
-use super::schedule::NoiseSchedule;
-use crate::gossip::exact::outside_neighbors;
-use crate::gossip::synchronous::apply;
 use ndarray::{Array2, ArrayView1, s};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
@@ -25,6 +21,7 @@ use ndp_dp::Estimate;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::cholesky;
 use ndp_program::design::{DesignStopping, Limit};
+use ndp_program::parts::{NoiseSchedule, apply, error_weights, outside_neighbors};
 use rayon::prelude::*;
 
 /// For each observer, its sources.
@@ -74,7 +71,7 @@ impl Sources {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
-    /// The variance of the noise of every round, which [`FreshNoiseGossip::new`] takes; it meets target and floor.
+    /// The variance of the noise of every round, which [`FreshNoiseGossip::new`](super::FreshNoiseGossip::new) takes; it meets target and floor.
     pub variances: Vec<f64>,
     /// Its noise error `Σ_t m_t s_t`.
     pub error: f64,
@@ -113,7 +110,7 @@ pub fn optimize(
         floor,
     )?;
     let pairs = Sources::of(pairs, matrix.node_count())?;
-    let costs = FreshNoiseGossip::error_weights(matrix, rounds)?;
+    let costs = error_weights(matrix, rounds)?;
     let observers = pairs
         .0
         .par_iter()

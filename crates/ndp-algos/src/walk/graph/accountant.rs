@@ -3,7 +3,6 @@
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
-use crate::gossip::operator::require_operator;
 use crate::walk::{FinalToken, OnPath};
 use ndarray::{Array1, Array2};
 use ndp_account::parts::Attack;
@@ -18,6 +17,7 @@ use ndp_dp::{
 };
 use ndp_graph::hitting::Walk;
 use ndp_linalg::sym_eigenvalues;
+use ndp_program::parts::require_operator;
 use rand::Rng;
 use std::sync::{Arc, OnceLock};
 

@@ -1,0 +1,210 @@
+//! How far from the mean of the inputs a protocol ends, exactly.
+
+use super::run::{apply, check_values};
+use super::schedule::NoiseSchedule;
+use super::{MessageNoise, VectorProgram};
+use ndarray::{Array2, ArrayView2, Axis};
+use ndp_account::Error;
+use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_graph::GossipMatrix;
+use ndp_linalg::memory::require_dense;
+
+/// Root mean squared error of the output `P (x + η)` on the worst inputs from an interval of length 1, at most:
+/// `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, `J` the mean.
+fn worst_of_operator(operator: ArrayView2<'_, f64>, noise: NoiseMultiplier) -> f64 {
+    let squares: f64 = operator.iter().map(|x| x * x).sum();
+    let variance = noise.get() * noise.get() * squares / operator.nrows() as f64;
+    (variance + worst_bias(operator)).sqrt()
+}
+
+/// `‖P - J‖_F² / 4`: the squared error without noise, at most, for inputs from an interval of length 1.
+fn worst_bias(operator: ArrayView2<'_, f64>) -> f64 {
+    let mean = 1.0 / operator.nrows() as f64;
+    operator.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 4.0
+}
+
+/// The exact error of the linear operator `P` (`n` by `n`, every column summing to 1):
+/// `(1/n) (Σ_k ‖P x_k - x̄_k 1‖² + d σ² ‖P‖_F²)`, the sum over the `d` columns of `values`.
+fn operator_error(
+    operator: ArrayView2<'_, f64>,
+    values: ArrayView2<'_, f64>,
+    sigma: Sigma,
+) -> Result<f64, Error> {
+    if let Some(&value) = operator.iter().find(|x| !x.is_finite()) {
+        let (name, condition) = ("every entry of the operator", "be finite");
+        return Err(Error::InvalidParameter { name, condition, value });
+    }
+    let squares: f64 = operator.iter().map(|x| x * x).sum();
+    let n = values.nrows() as f64;
+    let mean = values.mean_axis(Axis(0)).expect("there is a node");
+    let bias: f64 = (&operator.dot(&values) - &mean).iter().map(|x| x * x).sum();
+    let variance = values.ncols() as f64 * sigma.get() * sigma.get() * squares;
+    Ok((bias + variance) / n)
+}
+
+/// Nothing if an `n` by `n` operator is small enough to be written down for its error.
+///
+/// # Errors
+/// [`Error::NotOffered`] otherwise.
+pub fn require_operator(n: usize) -> Result<(), Error> {
+    if n <= MAX_OPERATOR {
+        return Ok(());
+    }
+    Err(Error::NotOffered("the error is computed from an operator on all nodes, for at most 2048 of them"))
+}
+
+/// Nothing if so many rounds, of so many products each, end within minutes.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] otherwise.
+pub fn require_rounds(rounds: usize, products: usize) -> Result<(), Error> {
+    // A round has a cost of its own, however small the graph.
+    if rounds as f64 * (products as f64).max(FEWEST_PRODUCTS) <= MAX_PRODUCTS {
+        return Ok(());
+    }
+    let name = "the number of rounds that are gone through one by one";
+    let condition = "be at most 4e11 over the products of a round, of which 100000 are counted at least";
+    Err(Error::InvalidParameter { name, condition, value: rounds as f64 })
+}
+
+/// `m_t = ‖W^{T-t}‖_F² / n`: what a unit of variance in round `t` adds to the mean squared
+/// error of the output. Tends to `1/n` for early rounds; late noise costs most.
+///
+/// # Errors
+/// A matrix too large to be dense.
+pub fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, Error> {
+    let n = matrix.node_count();
+    let mut power = matrix.to_dense()?;
+    let mut weights = Vec::with_capacity(rounds);
+    for t in 0..rounds {
+        if t > 0 {
+            power = apply(matrix.csr(), power.view());
+        }
+        weights.push(power.iter().map(|x| x * x).sum::<f64>() / n as f64);
+    }
+    weights.reverse();
+    Ok(weights)
+}
+
+impl VectorProgram<'_> {
+    /// The operator `P` of the output `P (x + η)`, noise in later rounds and on messages left out: `n` by `n`.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be gone through.
+    #[doc(hidden)]
+    pub fn operator(&self) -> Result<Array2<f64>, Error> {
+        self.checked()?;
+        let (n, what) = (self.nodes, "the operator of a gossip protocol");
+        match self.same_matrix() {
+            Some((matrix, rounds)) => {
+                require_dense(what, n, 4 * n)?;
+                require_rounds(rounds, n.saturating_mul(matrix.csr().parts().1.len()))?;
+            }
+            None => require_dense(what, n, 2 * n)?,
+        }
+        Ok(self.followed())
+    }
+
+    /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values (`n` by `d`), given the connections.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run); [`ndp_graph::Error::TooLarge`] for a matrix too large to be dense;
+    /// [`Error::InvalidParameter`] for more rounds than can be gone through; [`Error::NotOffered`] for noise in several rounds with
+    /// changing connections.
+    pub fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
+        self.checked()?;
+        check_values(values, self.nodes)?;
+        if self.variances() != [1.0] {
+            let n = values.nrows() as f64;
+            let mean = values.sum_axis(Axis(0)) / n;
+            let (matrix, rounds) = self.matrix_of_schedule()?;
+            let mut state = values.to_owned();
+            for _ in 0..rounds {
+                state = apply(matrix.csr(), state.view());
+            }
+            let bias: f64 = (state - &mean).iter().map(|x| x * x).sum::<f64>() / n;
+            return Ok(Exact::new(bias + values.ncols() as f64 * self.noise_error(sigma)?));
+        }
+        let clean = operator_error(self.operator()?.view(), values, sigma)?;
+        Ok(Exact::new(self.with_message_noise(clean, values.ncols(), sigma)?))
+    }
+
+    /// Root mean squared error on the worst inputs from an interval of length 1, at most.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] for more nodes than an operator is written down for.
+    pub(super) fn worst_error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        self.checked()?;
+        require_operator(self.nodes)?;
+        if self.variances() == [1.0] && !self.has_noisy_messages() {
+            return Ok(worst_of_operator(self.operator()?.view(), noise));
+        }
+        let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
+        let noisy = if self.variances() == [1.0] {
+            self.mean_squared_error(Array2::zeros((self.nodes, 1)).view(), sigma)?.into_value()
+        } else {
+            self.noise_error(sigma)?
+        };
+        Ok((noisy + worst_bias(self.operator()?.view())).sqrt())
+    }
+
+    /// The matrix and the rounds of a program with noise in several of them.
+    fn matrix_of_schedule(&self) -> Result<(&GossipMatrix, usize), Error> {
+        self.same_matrix().ok_or(Error::NotOffered(
+            "the error of noise in several rounds is known for plain rounds with one matrix: state it as a program",
+        ))
+    }
+
+    /// The share of the noise in the mean squared error `(1/n) Σ_v E (x_v^T - x̄)²` per coordinate:
+    /// `Σ_t s_t m_t`, exact.
+    fn noise_error(&self, sigma: Sigma) -> Result<f64, Error> {
+        let (matrix, rounds) = self.matrix_of_schedule()?;
+        let schedule = NoiseSchedule::new(self.variances())?.scaled_to(sigma)?;
+        let weights = error_weights(matrix, rounds)?;
+        // A noise after the last round is nobody's but its own.
+        let weight = |at: &usize| weights.get(*at).copied().unwrap_or(1.0);
+        let starts = self.starts_of_noises();
+        Ok(starts.iter().map(weight).zip(schedule.variances()).map(|(m, s)| m * s).sum())
+    }
+
+    /// An error with what noise on messages adds to it.
+    fn with_message_noise(&self, clean: f64, columns: usize, sigma: Sigma) -> Result<f64, Error> {
+        let Some(mixing) = self.mixing().filter(|mixing| mixing.noise.is_some()) else { return Ok(clean) };
+        let (Some((matrix, rounds)), Some((kind, ratio))) = (self.same_matrix(), mixing.noise) else {
+            return Err(Error::NotOffered(
+                "the error of noise on messages of changing connections is not known",
+            ));
+        };
+        let n = self.nodes;
+        // Columns of W^k O, or of W^k scaled by the links at their receiver.
+        let mut spread = match kind {
+            MessageNoise::Overheard => return Ok(clean),
+            MessageNoise::PerLink => {
+                let mut squares = vec![0.0; n];
+                mixing.links().for_each(|(a, _, weight, _)| squares[a] += weight * weight);
+                Array2::from_shape_fn((n, n), |(i, j)| if i == j { f64::sqrt(squares[i]) } else { 0.0 })
+            }
+            MessageNoise::Broadcast => {
+                let mut off = matrix.to_dense()?;
+                off.diag_mut().fill(0.0);
+                off
+            }
+        };
+        let mut sum = 0.0;
+        for round in 0..rounds {
+            if round > 0 {
+                spread = apply(matrix.csr(), spread.view());
+            }
+            sum += spread.iter().map(|x| x * x).sum::<f64>();
+        }
+        let variance = (ratio * sigma.get()).powi(2) * columns as f64;
+        Ok(clean + variance * sum / n as f64)
+    }
+}
+
+/// Products that a round is counted for, at least.
+const FEWEST_PRODUCTS: f64 = 1e5;
+/// Products that one answer may take: some minutes.
+const MAX_PRODUCTS: f64 = 4e11;
+/// Nodes for which the error is computed from the operator.
+const MAX_OPERATOR: usize = 2048;

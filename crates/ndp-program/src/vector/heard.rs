@@ -1,0 +1,161 @@
+//! Who hears which messages.
+
+use super::messages::{outside_neighbors, senders};
+use super::{MessageNoise, Mixing, Part, Round, VectorProgram};
+use ndp_account::{Error, OwnNoise};
+use ndp_graph::{GossipMatrix, Step};
+use std::sync::Arc;
+
+/// Messages of a round: the sender, and which of the noises of the round is on it.
+pub(super) type Messages = Arc<Vec<(usize, usize)>>;
+
+/// Who listens.
+#[derive(Clone, Copy, Debug)]
+enum Who<'e> {
+    /// Nodes, ascending: they hear what is sent to them from outside.
+    Nodes(&'e [usize]),
+    /// Somebody outside, who overhears edges, each from its first node to its second.
+    Taps(&'e [(usize, usize)]),
+}
+
+/// A listener, who remembers the messages of a matrix that comes again.
+pub(super) struct Listener<'e> {
+    who: Who<'e>,
+    before: Option<(*const GossipMatrix, Messages)>,
+    /// A node that is also heard to say what it holds after the first noise.
+    pub(super) start: Option<usize>,
+}
+
+impl<'e> Listener<'e> {
+    /// Nodes, ascending.
+    pub(super) fn nodes(coalition: &'e [usize]) -> Self {
+        Self { who: Who::Nodes(coalition), before: None, start: None }
+    }
+
+    /// Somebody outside who overhears edges.
+    pub(super) fn taps(edges: &'e [(usize, usize)]) -> Self {
+        Self { who: Who::Taps(edges), before: None, start: None }
+    }
+
+    /// What is heard in a round, in the order of the rows of the view.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where nodes hear what has no noise; [`ndp_graph::Error::NotAnEdge`].
+    pub(super) fn hears(&mut self, round: &Round<'_>) -> Result<Messages, Error> {
+        let plain = |senders: Vec<usize>| Arc::new(senders.into_iter().map(|w| (w, w)).collect());
+        match (round, self.who) {
+            (Round::Matrix(mixing, _), who) => {
+                if let Some((_, messages)) =
+                    self.before.as_ref().filter(|(m, _)| std::ptr::eq(*m, mixing.matrix))
+                {
+                    return Ok(messages.clone());
+                }
+                let found = Arc::new(match who {
+                    Who::Nodes(coalition) => of_nodes(mixing, coalition)?,
+                    Who::Taps(edges) => of_taps(mixing, edges)?,
+                });
+                self.before = Some((mixing.matrix, found.clone()));
+                Ok(found)
+            }
+            (Round::Step(step), Who::Nodes(coalition)) => Ok(plain(senders(step, coalition))),
+            (Round::Ring { ring, .. }, Who::Nodes(coalition)) => {
+                Ok(plain(senders(&Step::Pair(ring.edge.0, ring.edge.1), coalition)))
+            }
+            (Round::Step(_) | Round::Ring { .. }, Who::Taps(_)) => Err(NO_TAPS),
+        }
+    }
+}
+
+/// The messages that nodes hear in a round: sender, and noise within the round.
+fn of_nodes(mixing: &Mixing<'_>, coalition: &[usize]) -> Result<Vec<(usize, usize)>, Error> {
+    let inside = |v: usize| coalition.binary_search(&v).is_ok();
+    match mixing.noise {
+        Some((MessageNoise::PerLink, _)) => {
+            let into = mixing.links().filter(|&(a, w, _, _)| inside(a) && !inside(w));
+            Ok(into.map(|(_, w, _, k)| (w, k)).collect())
+        }
+        None | Some((MessageNoise::Broadcast, _)) => {
+            let senders = outside_neighbors(mixing.matrix.graph(), coalition);
+            Ok(senders.into_iter().map(|w| (w, w)).collect())
+        }
+        Some((MessageNoise::Overheard, _)) => Err(Error::NotOffered(
+            "noise on what is overheard protects against an outsider who taps edges: the nodes themselves average clean \
+             messages, which is plain gossip",
+        )),
+    }
+}
+
+/// What is overheard on edges: sender, and noise within the round. A message with the same noise on two edges is one.
+fn of_taps(mixing: &Mixing<'_>, tapped: &[(usize, usize)]) -> Result<Vec<(usize, usize)>, Error> {
+    let mut heard: Vec<(usize, usize)> = match mixing.noise {
+        None => return Err(NO_TAPS),
+        Some((MessageNoise::PerLink, _)) => {
+            let on = mixing.links().filter(|&(a, w, _, _)| tapped.contains(&(w, a)));
+            on.map(|(_, w, _, k)| (w, k)).collect()
+        }
+        Some((MessageNoise::Broadcast | MessageNoise::Overheard, _)) => {
+            tapped.iter().map(|&(w, _)| (w, w)).collect()
+        }
+    };
+    heard.sort_unstable();
+    heard.dedup();
+    Ok(heard)
+}
+
+impl VectorProgram<'_> {
+    /// Nothing if this listener may hear the messages, were there none.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where nodes hear what has no noise.
+    pub(super) fn refuse_what_is_clean(&self, listener: &mut Listener<'_>) -> Result<(), Error> {
+        self.mixing().map_or(Ok(()), |mixing| listener.hears(&Round::Matrix(mixing, true)).map(drop))
+    }
+
+    /// Members whose noise is known.
+    pub(super) fn known<'e>(&self, coalition: &'e [usize]) -> &'e [usize] {
+        if self.own_noise == OwnNoise::Known { coalition } else { &[] }
+    }
+
+    /// The noises that these nodes drew, as columns of the view, ascending: noises have columns in order of time, `n` for those that
+    /// nodes add, and as many as there are for the messages of a round.
+    pub(super) fn drawn_by(&self, nodes: &[usize]) -> Vec<usize> {
+        let (mut first, mut drawn) = (0, Vec::new());
+        if nodes.is_empty() {
+            return drawn;
+        }
+        for part in &self.parts {
+            match part {
+                Part::Noise(_) => {
+                    drawn.extend(nodes.iter().map(|v| first + v));
+                    first += self.nodes;
+                }
+                Part::Rounds { mixing, times } if mixing.noise.is_some() => {
+                    let mine = drawn_in_round(mixing, nodes);
+                    for _ in 0..*times {
+                        drawn.extend(mine.iter().map(|k| first + k));
+                        first += mixing.noises();
+                    }
+                }
+                _ => {}
+            }
+        }
+        drawn
+    }
+}
+
+/// The noises of messages that these nodes draw in a round.
+pub(super) fn drawn_in_round(mixing: &Mixing<'_>, nodes: &[usize]) -> Vec<usize> {
+    match mixing.noise {
+        Some((MessageNoise::Broadcast, _)) => nodes.to_vec(),
+        Some((MessageNoise::PerLink, _)) => {
+            let own = mixing.links().filter(|(_, w, _, _)| nodes.binary_search(w).is_ok());
+            own.map(|(_, _, _, k)| k).collect()
+        }
+        // The noise of a line is nobody's.
+        Some((MessageNoise::Overheard, _)) | None => Vec::new(),
+    }
+}
+
+/// The refusal of overheard edges.
+pub(super) const NO_TAPS: Error =
+    Error::NotOffered("this protocol has no account of overheard edges: state it as a program");

@@ -1,0 +1,320 @@
+//! Protocols on vectors: a program whose values are one number of every node, so that a matrix is kept as an operator and a round
+//! that is repeated is said once.
+//!
+//! A [`VectorProgram`] says the same as a [`Program`](crate::Program) of which every step is done by all nodes, and
+//! [`program`](VectorProgram::program) writes it out as one. Everything else follows from the one statement:
+//!
+//! | question | where |
+//! |---|---|
+//! | what does a coalition learn? | [`LinearProtocol`](ndp_account::LinearProtocol), from the exact rows (`rows.rs`) |
+//! | which engine answers, and why? | [`VectorProgram::engine`] |
+//! | what is seen, in floating point? | `coalition_view` (`view.rs`) |
+//! | who hears which message? | `heard.rs` |
+//! | run it? | [`VectorProgram::run`] |
+//! | how far from the mean does it end? | [`VectorProgram::mean_squared_error`] |
+//! | the same value by value? | [`VectorProgram::program`] |
+
+pub(crate) mod block;
+mod check;
+mod engine;
+pub(crate) mod error;
+mod expand;
+mod heard;
+pub(crate) mod messages;
+mod protocol;
+mod rows;
+pub(crate) mod run;
+pub(crate) mod schedule;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use engine::Engine;
+pub use run::Transcript;
+
+use ndp_account::{OwnNoise, Terms};
+use ndp_graph::{GossipMatrix, GossipSequence, Step};
+use serde::{Deserialize, Serialize};
+
+/// Where the noise of messages goes.
+///
+/// # Examples
+/// ```
+/// use ndp_account::LinearProtocol;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// use ndp_program::{MessageNoise, VectorProgram};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
+/// let unit = |kind| -> Result<f64, ndp_account::Error> {
+///     let program = VectorProgram::new(6).noise(1.0).noisy_rounds(&matrix, 3, kind, 1.0);
+///     Ok(program.coalition_loss(&[0])?.unit(3)?.value().get())
+/// };
+/// assert!(unit(MessageNoise::Broadcast)? < 1.0 && unit(MessageNoise::PerLink)? < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MessageNoise {
+    /// One noise per node and round, the same for all its neighbors, who average what they receive.
+    Broadcast,
+    /// An independent noise for every neighbor, who averages what it receives.
+    PerLink,
+    /// One noise per node and round on what an outsider hears who taps edges; the gossip itself is clean, so that nodes are refused
+    /// as observers.
+    Overheard,
+}
+
+/// An edge that rings, and the time since the one before.
+///
+/// # Examples
+/// ```
+/// use ndp_program::ActiveEdge;
+/// let ring = ActiveEdge { wait: 0.5, edge: (0, 1) };
+/// assert_eq!(ring.edge, (0, 1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActiveEdge {
+    /// Time since the ring before, or since the start.
+    pub wait: f64,
+    /// The ends of the edge.
+    pub edge: (usize, usize),
+}
+
+/// A linear Gaussian protocol in which every node has one value, adds noise to it, and averages with others.
+///
+/// Parts are added in order of time; the first is noise. Accelerated rounds, noise on messages and momentum come right after it, with
+/// nothing after them; other rounds and noises in any order. What is stated otherwise is refused where it is asked about. Before every round all nodes send their values to those they are connected with in it; what
+/// they end with is sent to nobody. Variances are in units of that of the first noise, by which losses are measured.
+///
+/// # Examples
+/// ```
+/// use ndp_account::LinearProtocol;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use ndp_program::VectorProgram;
+/// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
+/// // Noise once, then 2⁶² rounds: none is written out.
+/// let muffliato = VectorProgram::new(3).noise(1.0).rounds(&matrix, 1 << 62);
+/// assert_eq!(muffliato.coalition_loss(&[2])?.enclosure(0)?, (1.0, 1.0));
+/// // With noise in the second round as well, the far end is hidden a little.
+/// let fresh = VectorProgram::new(3).noise(1.0).rounds(&matrix, 1).noise(0.5).rounds(&matrix, 1);
+/// assert!(fresh.coalition_loss(&[2])?.unit(0)?.value().get() < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorProgram<'a> {
+    nodes: usize,
+    parts: Vec<Part<'a>>,
+    /// Whether observers use the noise they drew; from the start they do.
+    pub own_noise: OwnNoise,
+    /// What its numbers are about.
+    pub terms: Terms,
+}
+
+/// A part of the statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part<'a> {
+    /// Every node adds a noise of its own of this variance.
+    Noise(f64),
+    /// So many rounds with one matrix.
+    Rounds { mixing: Mixing<'a>, times: usize },
+    /// A round for each step.
+    Changing(&'a GossipSequence),
+    /// A round for each ring, with momentum in a second register.
+    Rings { rings: &'a [ActiveEdge], rest: f64, momentum: (f64, f64) },
+}
+
+/// What the rounds of a part do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mixing<'a> {
+    matrix: &'a GossipMatrix,
+    /// The `g` of `x ← g W x + (1 - g) x'` with the state `x'` of the round before, from the second round of the part on.
+    extrapolation: Option<f64>,
+    /// Where the noise of messages goes, and its standard deviation in units of that of the first noise.
+    noise: Option<(MessageNoise, f64)>,
+}
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug)]
+enum Moment<'a> {
+    /// Every node adds a noise of this variance.
+    Noise(f64),
+    /// Messages go out and are averaged.
+    Round(Round<'a>),
+    /// Time passes after the last ring, in which values mix at this rate.
+    Rest { wait: f64, mixing: f64 },
+}
+
+/// A round.
+#[derive(Clone, Copy, Debug)]
+enum Round<'a> {
+    /// With a matrix; whether it is the first of its part.
+    Matrix(Mixing<'a>, bool),
+    /// A step of a sequence.
+    Step(&'a Step),
+    /// A ring: the rate at which the two values of a node mix, and how far the second is pushed.
+    Ring { ring: ActiveEdge, mixing: f64, push: f64 },
+}
+
+impl<'a> VectorProgram<'a> {
+    /// A protocol of so many nodes, of which nothing is said yet.
+    #[must_use]
+    pub fn new(nodes: usize) -> Self {
+        let terms = Terms::VALUES.on("every value, once");
+        Self { nodes, parts: Vec::new(), own_noise: OwnNoise::Known, terms }
+    }
+
+    fn then(mut self, part: Part<'a>) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// Every node adds an independent noise to its value, of this variance in units of that of the first; the first must be positive.
+    #[must_use]
+    pub fn noise(self, variance: f64) -> Self {
+        self.then(Part::Noise(variance))
+    }
+
+    /// So many rounds in which all send their values to their neighbors and take the mean `x ← W x`. The matrix is kept as it is, and
+    /// rounds are counted.
+    #[must_use]
+    pub fn rounds(self, matrix: &'a GossipMatrix, times: usize) -> Self {
+        self.then(Part::Rounds { mixing: Mixing { matrix, extrapolation: None, noise: None }, times })
+    }
+
+    /// The same, Chebyshev-accelerated: `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with this `g`.
+    #[must_use]
+    pub fn accelerated_rounds(self, matrix: &'a GossipMatrix, times: usize, g: f64) -> Self {
+        self.then(Part::Rounds { mixing: Mixing { matrix, extrapolation: Some(g), noise: None }, times })
+    }
+
+    /// The same as [`rounds`](Self::rounds) with noise on every message, `ratio` times that of the values.
+    #[must_use]
+    pub fn noisy_rounds(
+        self,
+        matrix: &'a GossipMatrix,
+        times: usize,
+        noise: MessageNoise,
+        ratio: f64,
+    ) -> Self {
+        let noise = Some((noise, ratio));
+        self.then(Part::Rounds { mixing: Mixing { matrix, extrapolation: None, noise }, times })
+    }
+
+    /// A round for each step of a sequence, with its connections.
+    #[must_use]
+    pub fn changing(self, sequence: &'a GossipSequence) -> Self {
+        self.then(Part::Changing(sequence))
+    }
+
+    /// A round for each ring of an edge, with momentum: every node has two values, which mix at rate `momentum.0` as time passes;
+    /// at a ring the ends average the first and push the second by `momentum.1` times their difference. `rest` is the time after
+    /// the last ring.
+    #[must_use]
+    pub fn rings(self, rings: &'a [ActiveEdge], rest: f64, momentum: (f64, f64)) -> Self {
+        self.then(Part::Rings { rings, rest, momentum })
+    }
+
+    /// The same, observed by nodes that use, or throw away, the noise they drew.
+    #[must_use]
+    pub fn observed_with(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    /// The same with noise where `on` says.
+    #[must_use]
+    pub fn on(mut self, on: &'static str) -> Self {
+        self.terms = self.terms.on(on);
+        self
+    }
+
+    /// Everything that happens, in order of time: long where rounds are many.
+    fn moments(&self) -> impl Iterator<Item = Moment<'a>> + '_ {
+        self.parts.iter().flat_map(|part| -> Box<dyn Iterator<Item = Moment<'a>> + '_> {
+            match *part {
+                Part::Noise(variance) => Box::new(std::iter::once(Moment::Noise(variance))),
+                Part::Rounds { mixing, times } => {
+                    Box::new((0..times).map(move |t| Moment::Round(Round::Matrix(mixing, t == 0))))
+                }
+                Part::Changing(sequence) => {
+                    Box::new(sequence.steps().iter().map(|step| Moment::Round(Round::Step(step))))
+                }
+                Part::Rings { rings, rest, momentum: (mixing, push) } => {
+                    let rest = Moment::Rest { wait: rest, mixing };
+                    let ring = move |&ring| Moment::Round(Round::Ring { ring, mixing, push });
+                    Box::new(rings.iter().map(ring).chain([rest]))
+                }
+            }
+        })
+    }
+
+    /// The rounds alone.
+    fn each_round(&self) -> impl Iterator<Item = Round<'a>> + '_ {
+        self.moments().filter_map(|moment| if let Moment::Round(round) = moment { Some(round) } else { None })
+    }
+
+    /// The variances of the noises that nodes add, in order of time.
+    fn variances(&self) -> Vec<f64> {
+        let variance =
+            |part: &Part<'_>| if let Part::Noise(variance) = part { Some(*variance) } else { None };
+        self.parts.iter().filter_map(variance).collect()
+    }
+
+    /// The matrix of all rounds and their number, where there is one matrix that was given.
+    fn same_matrix(&self) -> Option<(&'a GossipMatrix, usize)> {
+        let mut found: Option<(&'a GossipMatrix, usize)> = None;
+        for part in &self.parts {
+            match (*part, found) {
+                (Part::Noise(_), _) => {}
+                (Part::Rounds { mixing, times }, None) => found = Some((mixing.matrix, times)),
+                (Part::Rounds { mixing, times }, Some((matrix, before)))
+                    if std::ptr::eq(matrix, mixing.matrix) =>
+                {
+                    found = Some((matrix, before.saturating_add(times)));
+                }
+                _ => return None,
+            }
+        }
+        found
+    }
+
+    /// Whether messages carry noise, of whatever size.
+    fn has_noisy_messages(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Rounds { mixing, .. } if mixing.noise.is_some()))
+    }
+
+    /// Whether some part has momentum, so that there is a second register.
+    fn has_momentum(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Rings { .. }))
+    }
+}
+
+impl Mixing<'_> {
+    /// Noises of messages drawn in a round.
+    fn noises(&self) -> usize {
+        match self.noise {
+            None => 0,
+            Some((MessageNoise::PerLink, _)) => 2 * self.matrix.graph().edge_count(),
+            Some(_) => self.matrix.node_count(),
+        }
+    }
+
+    /// Every directed link `w → a`: receiver, sender, weight, number.
+    fn links(&self) -> impl Iterator<Item = (usize, usize, f64, usize)> {
+        let graph = self.matrix.graph();
+        let ends = (0..graph.node_count()).flat_map(move |a| graph.neighbors(a).iter().map(move |&w| (a, w)));
+        ends.enumerate().map(|(k, (a, w))| (a, w as usize, self.matrix.get(a, w as usize), k))
+    }
+}
+
+impl Round<'_> {
+    /// The nodes that exchange values with `v`.
+    fn peers(&self, v: usize) -> Vec<usize> {
+        match self {
+            Self::Matrix(mixing, _) => {
+                mixing.matrix.graph().neighbors(v).iter().map(|&w| w as usize).collect()
+            }
+            Self::Step(step) => step.peers(v),
+            Self::Ring { ring, .. } => Step::Pair(ring.edge.0, ring.edge.1).peers(v),
+        }
+    }
+}

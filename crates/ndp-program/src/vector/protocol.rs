@@ -1,0 +1,141 @@
+//! A statement is a protocol like all others.
+
+use super::heard::Listener;
+use super::{Part, VectorProgram};
+use ndarray::{Array2, ArrayView2};
+use ndp_account::parts::checked_coalition;
+use ndp_account::{Error, LinearProtocol, LossReport, Observation, OwnNoise, Terms, View};
+use ndp_certify::account::{self, Budget};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
+use ndp_graph::Step;
+use rand::Rng;
+
+impl VectorProgram<'_> {
+    /// What a coalition learns, within this memory and precision.
+    ///
+    /// # Errors
+    /// As [`LinearProtocol::coalition_loss`].
+    #[doc(hidden)]
+    pub fn loss_within(&self, coalition: &[usize], budget: Budget) -> Result<LossReport, Error> {
+        let coalition = checked_coalition(coalition, self.nodes)?;
+        let certificate = self.certificate(&coalition, budget)?;
+        Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
+    }
+}
+
+impl LinearProtocol for VectorProgram<'_> {
+    fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// Every node keeps the noise of its first value to itself; losses are in units of that noise.
+    fn own_variance(&self) -> Option<f64> {
+        self.checked().is_ok().then_some(1.0)
+    }
+
+    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(0.0).into())
+    }
+
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        self.view(coalition)
+    }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        self.loss_within(coalition, Budget::default())
+    }
+
+    fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
+        let certificate = account::of_rows(&self.overheard_rows(tapped)?, Budget::default())?;
+        Ok(LossReport::new(Vec::new(), certificate, true))
+    }
+
+    /// Runs with all noises scaled so that the first has standard deviation `sigma`.
+    fn observe(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut dyn Rng,
+    ) -> Result<Observation, Error> {
+        let run = self.run(values, sigma, rng)?;
+        let coalition = checked_coalition(coalition, self.nodes)?;
+        let mut listener = Listener::nodes(&coalition);
+        self.refuse_what_is_clean(&mut listener)?;
+        let of_messages = run.later_noises.iter().filter(|_| self.has_noisy_messages());
+        let (mut of_messages, ratio) = (of_messages, self.mixing().and_then(|mixing| mixing.noise));
+        let mut received = Array2::zeros((0, run.output.ncols()));
+        for (round, state) in self.each_round().zip(&run.messages) {
+            let drawn = of_messages.next();
+            for &(sender, noise) in listener.hears(&round)?.iter() {
+                let mut message = state.row(sender).to_owned();
+                if let (Some(drawn), Some((_, ratio))) = (drawn, ratio) {
+                    message.scaled_add(ratio * sigma.get(), &drawn.row(noise));
+                }
+                received.push_row(message.view()).expect("one value per coordinate");
+            }
+        }
+        Ok(Observation { received, known_noises: self.known_of(&run, sigma, self.known(&coalition)) })
+    }
+
+    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+        Some(Box::new(self.clone().observed_with(own_noise)))
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        self.worst_error(noise)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        let of_step = |step: &Step| match step {
+            Step::Matrix(matrix) => 2.0 * matrix.graph().edge_count() as f64,
+            Step::Pair(..) => 2.0,
+            Step::Idle => 0.0,
+        };
+        let of_part = |part: &Part<'_>| match part {
+            Part::Noise(_) => 0.0,
+            Part::Rounds { mixing, times } => 2.0 * mixing.matrix.graph().edge_count() as f64 * *times as f64,
+            Part::Changing(sequence) => sequence.steps().iter().map(of_step).sum(),
+            Part::Rings { rings, .. } => 2.0 * rings.len() as f64,
+        };
+        Ok(self.parts.iter().map(of_part).sum())
+    }
+}
+
+impl VectorProgram<'_> {
+    /// The noises that these nodes (ascending) drew in a run, in the order of the columns of the view and in their units.
+    fn known_of(&self, run: &super::Transcript, sigma: Sigma, nodes: &[usize]) -> Array2<f64> {
+        let mut known = Array2::zeros((0, run.output.ncols()));
+        let mut drawn = std::iter::once(&run.noise).chain(&run.later_noises);
+        let variances = self.variances();
+        let mut factors = variances.iter().map(|variance| (variance / variances[0]).sqrt());
+        for part in &self.parts {
+            match part {
+                Part::Noise(_) => {
+                    // The view's columns carry the factor τ_t/τ_0.
+                    let (Some(noise), Some(factor)) = (drawn.next(), factors.next()) else { break };
+                    for &v in nodes {
+                        let row = if factor > 0.0 { &noise.row(v) / factor } else { noise.row(v).to_owned() };
+                        known.push_row(row.view()).expect("one value per coordinate");
+                    }
+                }
+                Part::Rounds { mixing, times } if mixing.noise.is_some() => {
+                    let mine = super::heard::drawn_in_round(mixing, nodes);
+                    for noise in drawn.by_ref().take(*times) {
+                        for &k in &mine {
+                            let row = &noise.row(k) * sigma.get();
+                            known.push_row(row.view()).expect("one value per coordinate");
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        known
+    }
+}

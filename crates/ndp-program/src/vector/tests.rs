@@ -1,0 +1,276 @@
+use super::*;
+use crate::constructors::{fresh_noise, randomized_gossip};
+use crate::{MixingMatrix, Program, Reads, SensitivitySet, Weight};
+use approx::assert_abs_diff_eq;
+use ndarray::{Array2, Axis, array};
+use ndp_account::{Error, LinearProtocol, Observer};
+use ndp_certify::account::{Budget, of_rows};
+use ndp_dp::Sigma;
+use ndp_graph::generators::{complete_graph, grid_2d_graph};
+use ndp_graph::{Graph, Weights};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// A statement of every kind.
+struct Said {
+    graph: Graph,
+    matrix: GossipMatrix,
+    lazy: GossipMatrix,
+    sequence: GossipSequence,
+    rings: Vec<ActiveEdge>,
+}
+
+impl Said {
+    fn new() -> Result<Self, Error> {
+        let graph = grid_2d_graph(3, 4)?;
+        let matrix = GossipMatrix::metropolis(&graph);
+        let edges: Vec<(usize, usize)> = graph.edges().collect();
+        let mut steps: Vec<Step> = edges.iter().map(|&(a, b)| Step::Pair(a, b)).collect();
+        steps[3] = Step::Matrix(matrix.lazy(0.25)?);
+        steps[5] = Step::Idle;
+        let sequence = GossipSequence::new(12, steps)?;
+        let rings = edges.iter().map(|&edge| ActiveEdge { wait: 0.3, edge }).collect();
+        let lazy = matrix.lazy(0.5)?;
+        Ok(Self { graph, matrix, lazy, sequence, rings })
+    }
+
+    fn all(&self) -> Vec<VectorProgram<'_>> {
+        let new = || VectorProgram::new(12);
+        let noisy = |kind| new().noise(1.0).noisy_rounds(&self.matrix, 4, kind, 0.3);
+        vec![
+            new().noise(1.0).rounds(&self.matrix, 5),
+            new().noise(1.0).accelerated_rounds(&self.matrix, 5, 1.4),
+            new().noise(1.0).changing(&self.sequence),
+            new().noise(2.0).rounds(&self.matrix, 1).noise(0.5).rounds(&self.matrix, 2),
+            noisy(MessageNoise::Broadcast),
+            noisy(MessageNoise::PerLink),
+            new().noise(1.0).rings(&self.rings, 0.5, (0.05, 1.25)),
+            // Parts one after the other.
+            new().noise(1.0).rounds(&self.matrix, 2).changing(&self.sequence).rounds(&self.lazy, 1),
+            new().noise(1.0).rounds(&self.matrix, 1).noise(0.0).noise(0.25).rounds(&self.matrix, 3),
+        ]
+    }
+}
+
+/// A noise of a run in the unit of its columns: of statement 3 and of the last they are noises of nodes, of half the deviation of the
+/// first; otherwise noises of messages.
+fn units(statement: usize, noise: &Array2<f64>, sigma: Sigma) -> Array2<f64> {
+    match statement {
+        3 | 8 if noise.iter().any(|z| *z != 0.0) => noise / 0.5,
+        3 | 8 => noise.clone(),
+        _ => noise * sigma.get(),
+    }
+}
+
+/// What is received is what the rows of the view say of inputs and noises, and the mean moves by noise alone.
+#[test]
+fn transcripts_satisfy_their_views() -> Result<(), Error> {
+    let said = Said::new()?;
+    for (k, program) in said.all().iter().enumerate() {
+        let values = Array2::from_shape_fn((12, 3), |(v, k)| (v * v + k) as f64);
+        let sigma = Sigma::new(0.7)?;
+        for coalition in [vec![5], vec![0, 6]] {
+            let view = program.coalition_view(&coalition)?;
+            let run = program.run(values.view(), sigma, &mut ChaCha8Rng::seed_from_u64(1))?;
+            let held =
+                program.observe(values.view(), sigma, &coalition, &mut ChaCha8Rng::seed_from_u64(1))?;
+            // The noises in the units of the columns: known ones of a coalition of all nodes, one by one.
+            let noises: Vec<Array2<f64>> = std::iter::once(run.noise.clone())
+                .chain(run.later_noises.iter().map(|z| units(k, z, sigma)))
+                .collect();
+            let all: Vec<_> = noises.iter().map(|z| z.view()).collect();
+            let noises = ndarray::concatenate(Axis(0), &all).expect("one column per coordinate");
+            let predicted = view.inputs().dot(&values) + view.noises().dot(&noises);
+            assert_eq!(held.received.dim(), predicted.dim());
+            held.received
+                .iter()
+                .zip(&predicted)
+                .for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-10));
+            assert_eq!(held.known_noises, noises.select(Axis(0), view.known_noises()));
+            if run.later_noises.is_empty() {
+                let mean = (&values + &run.noise).sum_axis(Axis(0));
+                let sums = run.output.sum_axis(Axis(0));
+                mean.iter().zip(&sums).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-10));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Written out value by value, a statement has the losses and the error that it has itself.
+#[test]
+fn programs_written_out_agree() -> Result<(), Error> {
+    let said = Said::new()?;
+    for program in said.all() {
+        let written = program.program()?;
+        let account = written.account(&Observer::coalition(&[0, 6]))?;
+        let report = program.coalition_loss(&[0, 6])?;
+        for u in (0..12).filter(|u| ![0, 6].contains(u)) {
+            // Losses of a program are in units of a noise of variance 1, those of a statement in units of its first.
+            let unit = program.variances()[0];
+            let (low, high) = report.enclosure(u)?;
+            let loss = account.loss(u, &SensitivitySet::UseLevel)?;
+            let (least, most) = (loss.lower * unit, loss.value() * unit);
+            assert!(
+                least <= high * (1.0 + 1e-14) && low <= most * (1.0 + 1e-14),
+                "{u}: {low} {high} {loss:?}"
+            );
+        }
+        if program.variances() == [1.0] {
+            let noise = ndp_dp::NoiseMultiplier::new(0.7)?;
+            let (written, said) = (written.error(noise)?, program.error_bound(noise)?);
+            assert_abs_diff_eq!(written, said, epsilon = 1e-12);
+        }
+    }
+    Ok(())
+}
+
+/// The constructors that say the same.
+#[test]
+fn programs_of_constructors_are_these() -> Result<(), Error> {
+    let said = Said::new()?;
+    let weights = [Weight::from(2), Weight::from(0.5)];
+    let fresh = VectorProgram::new(12).noise(2.0).rounds(&said.matrix, 1).noise(0.5).rounds(&said.matrix, 1);
+    assert_eq!(fresh.program()?, fresh_noise(&said.matrix, &weights)?);
+    let edges: Vec<(usize, usize)> = said.graph.edges().collect();
+    let sequence = GossipSequence::given_activations(&said.graph, &edges)?;
+    let pairs = VectorProgram::new(12).noise(1.0).changing(&sequence);
+    assert_eq!(pairs.program()?, randomized_gossip(12, &edges)?);
+    // Step by step, as anybody would write it.
+    let mut program = Program::new(12)?;
+    let mixing = MixingMatrix::from(&said.matrix);
+    let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+    let mut y = program.add_all(&x, &z)?;
+    for _ in 0..4 {
+        program.send_to_neighbors(said.matrix.graph(), &y)?;
+        y = program.gossip(&mixing, &y)?;
+    }
+    program.result(y.into_iter().enumerate())?;
+    assert_eq!(VectorProgram::new(12).noise(1.0).rounds(&said.matrix, 4).program()?, program);
+    Ok(())
+}
+
+/// On both sides of every border of the table, and the two engines enclose the same numbers where both apply.
+#[test]
+fn engines_are_chosen_by_structure() -> Result<(), Error> {
+    let said = Said::new()?;
+    let (matrix, other) = (&said.matrix, said.matrix.lazy(0.5)?);
+    let new = || VectorProgram::new(12);
+    for (program, engine) in [
+        (new().noise(1.0).rounds(matrix, 3), Engine::Powers),
+        (new().noise(0.25).rounds(matrix, 3), Engine::Powers),
+        (new().noise(1.0).rounds(matrix, 0), Engine::Powers),
+        (new().noise(1.0).rounds(matrix, 1 << 62), Engine::Powers),
+        (new().noise(1.0).accelerated_rounds(matrix, 3, 1.5), Engine::Powers),
+        // Said in two parts, or with noise of variance 0, it is the same.
+        (new().noise(1.0).rounds(matrix, 1).rounds(matrix, 2), Engine::Powers),
+        (new().noise(1.0).rounds(matrix, 1).noise(0.0).rounds(matrix, 2), Engine::Powers),
+        (new().noise(1.0).rounds(matrix, 1).noise(1e-300).rounds(matrix, 2), Engine::Rows),
+        (new().noise(1.0).rounds(matrix, 1).rounds(&other, 2), Engine::Rows),
+        (new().noise(1.0).noisy_rounds(matrix, 3, MessageNoise::Broadcast, 0.1), Engine::Rows),
+        (new().noise(1.0).changing(&said.sequence), Engine::Rows),
+        (new().noise(1.0).rings(&said.rings, 0.0, (0.1, 1.0)), Engine::Rows),
+    ] {
+        assert_eq!(program.engine().0, engine, "{program:?}");
+        assert!(!program.engine().1.is_empty());
+    }
+    let program = new().noise(1.0).rounds(matrix, 4);
+    let report = program.coalition_loss(&[1, 7])?;
+    let certificate = of_rows(&program.exact_rows(&[1, 7], &[1, 7], false)?, Budget::default())?;
+    for u in [0, 2, 5, 11] {
+        let (low, high) = report.enclosure(u)?;
+        assert!(certificate.lower[u] <= high && low <= certificate.upper[u], "{u}");
+        assert!(certificate.upper[u] - certificate.lower[u] <= 1e-9, "{u}");
+    }
+    Ok(())
+}
+
+/// `x² = g W x¹ + (1 - g) x⁰` after `x¹ = W x⁰`, on the triangle with one heavy node.
+#[test]
+fn the_first_accelerated_step_is_plain() -> Result<(), Error> {
+    let matrix = GossipMatrix::new(&complete_graph(3)?, Weights::MaxDegree)?;
+    let program = VectorProgram::new(3).noise(1.0).accelerated_rounds(&matrix, 2, 1.5);
+    let values = array![[8.0], [0.0], [0.0]];
+    let run = program.run(values.view(), Sigma::new(1e-300)?, &mut ChaCha8Rng::seed_from_u64(0))?;
+    let close =
+        |a: &Array2<f64>, b: Array2<f64>| a.iter().zip(&b).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b));
+    close(&run.messages[1], array![[0.0], [4.0], [4.0]]);
+    close(&run.output, array![[1.5 * 4.0 - 4.0], [3.0], [3.0]]);
+    Ok(())
+}
+
+/// The first draws for a seed: a change here changes every seeded run.
+#[test]
+fn draws_are_pinned() -> Result<(), Error> {
+    let said = Said::new()?;
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let run = said.all()[0].run(Array2::zeros((12, 1)).view(), Sigma::new(1.0)?, &mut rng)?;
+    assert_eq!(run.noise[(0, 0)], -0.775_371_933_217_797_1);
+    Ok(())
+}
+
+#[test]
+fn bad_values_are_refused() -> Result<(), Error> {
+    let said = Said::new()?;
+    let program = &said.all()[0];
+    let sigma = Sigma::new(1.0)?;
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    let mut run = |values: Array2<f64>| program.run(values.view(), sigma, &mut rng);
+    assert!(matches!(run(Array2::zeros((11, 1))), Err(Error::Shape { .. })));
+    assert!(matches!(run(Array2::zeros((12, 0))), Err(Error::Shape { .. })));
+    assert!(matches!(run(Array2::from_elem((12, 1), f64::NAN)), Err(Error::InvalidParameter { .. })));
+    assert!(matches!(program.coalition_view(&[12]), Err(Error::NodeOutOfRange { .. })));
+    Ok(())
+}
+
+/// What this has no account of says so, and what goes through all rounds refuses more than it can go through.
+#[test]
+fn what_is_not_covered_is_refused() -> Result<(), Error> {
+    let said = Said::new()?;
+    let noise = ndp_dp::NoiseMultiplier::new(1.0)?;
+    let long = VectorProgram::new(12).noise(1.0).rounds(&said.matrix, 1 << 40);
+    assert!(
+        matches!(long.operator(), Err(Error::InvalidParameter { value, .. }) if value == (1u64 << 40) as f64)
+    );
+    assert!(matches!(long.coalition_view(&[0]), Err(Error::Certify(_))));
+    let both = |kind| VectorProgram::new(12).noise(1.0).noisy_rounds(&said.matrix, 2, kind, 0.1);
+    // Each of these would have an account that says too little: values that leave without noise, states that are not what a run has.
+    let (new, matrix, other) =
+        (|| VectorProgram::new(12), &said.matrix, GossipMatrix::metropolis(&complete_graph(3)?));
+    for refused in [
+        both(MessageNoise::PerLink).noise(0.5),
+        both(MessageNoise::Broadcast).rounds(matrix, 2),
+        new().rounds(matrix, 2),
+        new().rounds(matrix, 1).noise(1.0).rounds(matrix, 1),
+        new(),
+        new().noise(0.0).rounds(matrix, 2),
+        new().noise(1.0).noise(-1.0).rounds(matrix, 2),
+        new().noise(f64::NAN),
+        new().noise(1.0).rounds(matrix, 1).rings(&said.rings, 0.0, (0.1, 1.0)),
+        new().noise(1.0).rings(&said.rings, 0.0, (f64::INFINITY, 1.0)),
+        new().noise(1.0).rings(&[ActiveEdge { wait: 0.0, edge: (3, 12) }], 0.0, (0.1, 1.0)),
+        new().noise(1.0).rings(&[ActiveEdge { wait: 0.0, edge: (3, 3) }], 0.0, (0.1, 1.0)),
+        new().noise(1.0).accelerated_rounds(matrix, 2, 0.0),
+        new().noise(1.0).accelerated_rounds(matrix, 2, 1.5).accelerated_rounds(matrix, 2, 1.5),
+        new().noise(1.0).noisy_rounds(matrix, 2, MessageNoise::PerLink, -0.1),
+        new().noise(1.0).rounds(&other, 2),
+    ] {
+        let values = Array2::ones((12, 1));
+        let run = refused.run(values.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(0));
+        assert!(
+            refused.coalition_loss(&[0]).is_err() && refused.coalition_view(&[0]).is_err(),
+            "{refused:?}"
+        );
+        assert!(
+            run.is_err() && refused.error_bound(noise).is_err() && refused.program().is_err(),
+            "{refused:?}"
+        );
+        assert_eq!(refused.own_variance(), None);
+    }
+    let overheard = both(MessageNoise::Overheard);
+    assert!(matches!(overheard.coalition_loss(&[0]), Err(Error::NotOffered(_))));
+    assert!(overheard.overheard_loss(&[(0, 1)]).is_ok());
+    let plain = &said.all()[0];
+    assert!(matches!(plain.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
+    Ok(())
+}
