@@ -6,6 +6,7 @@
 //!   laws; [`incomplete`]: incomplete gamma and beta functions in log space.
 //! * [`binomial`]: binomial probabilities and tails; [`binomial_window`]: the part of a binomial law that matters, with bounds on
 //!   the rest.
+//! * [`fourier`]: discrete Fourier transforms with a proven error.
 //! * [`decimal`]: numbers as text, rounded up, down or to nearest, exactly.
 //! * [`logspace`]: sums and differences of numbers given by their logarithms.
 //! * [`casts`]: integers of other sizes and from reals; [`sums`]: long sums of nonnegative terms.
@@ -29,6 +30,7 @@ pub mod binomial_window;
 pub mod casts;
 pub mod decimal;
 mod error;
+pub mod fourier;
 pub mod gaussian_profile;
 pub mod incomplete;
 pub mod logspace;

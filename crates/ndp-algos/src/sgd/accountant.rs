@@ -363,13 +363,6 @@ impl Account for OfTraining<'_> {
         self.training.profile(&self.towards, u, noise)
     }
 
-    fn rests_on(&self) -> Vec<String> {
-        match self.training.training {
-            Training::WalkOnGraph { .. } => vec![crate::walk::graph::TRANSFORMS.to_owned()],
-            _ => Vec::new(),
-        }
-    }
-
     fn failure(&self) -> f64 {
         self.towards.gossip.as_ref().map_or(0.0, GossipObserver::failure)
     }

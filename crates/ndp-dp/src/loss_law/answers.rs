@@ -2,12 +2,12 @@
 
 use super::composed::{Composed, compose, extremes};
 use super::enclosing::Enclosing;
-use super::fourier::{LARGEST, Transform};
 use super::grid_law::End;
 use super::pair::Pair;
 use super::plan::{Aim, Chain, Outline, Question, reach};
 use super::tilted::Part;
 use crate::search;
+use ndp_numeric::fourier::{LARGEST, Transform};
 use ndp_numeric::rounding::Interval;
 
 /// A lower and an upper end.

@@ -19,9 +19,9 @@
 //! `e^{−2θε} min(N, 1 + 1/(2hθ(2θ + 1)(θ + 1)))`: the weights rise and fall once, so that the sum of their squares is at most the largest and
 //! the integral over `h`.
 
-use super::fourier::{Complex, NOTHING, Transform};
 use super::grid_law::{End, Sweep};
 use super::tilted::{Part, Tilted};
+use ndp_numeric::fourier::{Complex, NOTHING, Transform};
 use ndp_numeric::rounding::{Interval, count_up};
 use rayon::prelude::*;
 

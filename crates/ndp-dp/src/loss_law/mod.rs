@@ -49,7 +49,6 @@ mod composed;
 mod curve;
 mod enclosed;
 mod enclosing;
-mod fourier;
 mod gaussian;
 mod grid_law;
 mod laplace;

@@ -1,8 +1,8 @@
 //! A part of a composition, tilted by `e^{θ·loss}`: its bins modulo the size of a transform, its moment, and how much of it lies far out.
 
 use super::enclosing::Enclosing;
-use super::fourier::Complex;
 use super::grid_law::{End, GridLaw};
+use ndp_numeric::fourier::Complex;
 use ndp_numeric::rounding::{Interval, count_up};
 
 /// A part of a composition: its two laws, and how often it occurs.

@@ -180,10 +180,6 @@ impl Account for OnGraph {
         vec![TERMS.by, TERMS.by("ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks").by]
     }
 
-    fn rests_on(&self) -> Vec<String> {
-        vec![super::TRANSFORMS.to_owned()]
-    }
-
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.node_count())?;
         let against = self.observer.to_string();

@@ -13,6 +13,7 @@
 //! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
 //! | what at an epsilon and a delta, between two proven ends? | [`TokenWalk::cost_law`] | `Exact` or `UpperBound` |
+//! | what is possible without knowing the path? | [`HiddenPath`] | `Estimate` |
 //! | how much noise for a target? | [`least_noise`](ndp_account::least_noise) | `UpperBound` |
 //! | what was printed? | `ndp_printed::walk` | `Printed` |
 //! | how accurate is it? | [`TokenAveraging::mean_squared_error`] | exact |
@@ -35,6 +36,7 @@
 //! ```
 
 mod accountant;
+mod attack;
 mod averaging;
 mod averaging_error;
 pub(crate) mod coalition;
@@ -54,15 +56,12 @@ pub(crate) mod renewal;
 mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;
+pub use attack::{HiddenLosses, HiddenPath, Possible};
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
 pub use cost_law::CostLaw;
 pub use local::LocalLoss;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};
 pub use path_cost::PathCost;
-
-/// What accounts of walks rest on beside their theorems: the bound on the rounding of a transform is the textbook's times four, which
-/// covers its larger radices and its real numbers by an argument, not by a proof for the library that computes it.
-pub(crate) const TRANSFORMS: &str = "rounding of Fourier transforms is taken to be at most four times the textbook bound, which is not proved for the library in use";
 
 /// The nodes from which the walk may come to `node` in one step, in ascending order; `node` itself if it may stay.
 fn origins(walk: &ndp_graph::hitting::Walk<'_>, node: usize) -> impl Iterator<Item = usize> {

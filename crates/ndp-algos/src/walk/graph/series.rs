@@ -7,16 +7,19 @@
 //! below the product of what came in, and an accountant built from such products stays an upper
 //! bound.
 //!
+//! # Error of a product
+//! Let `ω^{4n} = 1` and `E` the error of a transform of size `n` ([`Scrambled::error`]). Two series of at most `n` real coefficients are turned by the powers
+//! of `ω`, transformed, multiplied, transformed back and turned back: that is their product modulo `x^n − i`, whose real parts are the first `n` coefficients.
+//! Turning a real number errs by `6u` of it, `u = 2^{−53}`, so that a spectrum errs by `e = (1 + 6u)(1 + E) − 1` times `√n ‖a‖` in the 2-norm. By Cauchy and
+//! Schwarz the products of two spectra err by `(2e + e² + 3u (1 + e)²) n ‖a‖ ‖b‖` in the 1-norm; each result of the inverse transform errs by at most that over
+//! `n`, by `(E + 2u)(1 + …)` of the 1-norm of its input over `n`, and turning back adds `8u`: `Fft::error`, times `‖a‖ ‖b‖`.
+//!
 //! # References
-//! - Brent, Percival, Zimmermann, *Error bounds on complex floating-point multiplication*, 2007,
-//!   and Percival, *Rapid multiplication modulo the sum and difference of highly composite
-//!   numbers*, 2003, Theorem 5.1: error of a product by Fourier transform.
+//! - Brent, Percival, Zimmermann, *Error bounds on complex floating-point multiplication*, 2007: a product errs by at most `√5 u`.
 //! - Lorden, *On excess over the boundary*, 1970: expected number of renewals.
 
-use realfft::num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use std::cell::RefCell;
-use std::sync::Arc;
+use ndp_numeric::fourier::{Scrambled, TESTED, root};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Below this length term by term is faster than a transform.
 const DIRECT_LENGTH: usize = 200;
@@ -24,7 +27,7 @@ const DIRECT_LENGTH: usize = 200;
 /// Multiplies power series truncated after `length` coefficients.
 pub(super) struct Products {
     length: usize,
-    fft: Option<Fft>,
+    fft: Option<Arc<Fft>>,
 }
 
 /// A series made ready to be multiplied several times.
@@ -33,7 +36,7 @@ pub(super) struct Factor {
     /// Number of leading zeros: a product starts at the sum of the two.
     zeros: usize,
     norm: f64,
-    spectrum: Vec<Complex<f64>>,
+    spectrum: Spectrum,
 }
 
 impl Factor {
@@ -42,69 +45,103 @@ impl Factor {
     }
 }
 
-struct Fft {
-    forward: Arc<dyn RealToComplex<f64>>,
-    inverse: Arc<dyn ComplexToReal<f64>>,
-    /// Working memory of either direction, and its real side.
-    scratch: RefCell<(Vec<Complex<f64>>, Vec<f64>)>,
+/// Real and imaginary parts.
+#[derive(Clone, Debug, Default)]
+struct Spectrum {
+    re: Vec<[f64; 1]>,
+    im: Vec<[f64; 1]>,
 }
 
-thread_local! {
-    /// Plans hold tables of sines, which many pairs of nodes share.
-    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+impl Spectrum {
+    fn zero(size: usize) -> Self {
+        Self { re: vec![[0.0]; size], im: vec![[0.0]; size] }
+    }
+
+    /// Adds the product of two.
+    fn add_product(&mut self, a: &Self, b: &Self) {
+        let out = self.re.iter_mut().zip(&mut self.im);
+        let factors = a.re.iter().zip(&a.im).zip(b.re.iter().zip(&b.im));
+        for ((re, im), ((&[ar], &[ai]), (&[br], &[bi]))) in out.zip(factors) {
+            re[0] += ar * br - ai * bi;
+            im[0] += ar * bi + ai * br;
+        }
+    }
+
+    fn product(a: &Self, b: &Self) -> Self {
+        let mut out = Self::zero(a.re.len());
+        out.add_product(a, b);
+        out
+    }
 }
+
+/// Transforms of real series of at most so many coefficients.
+#[derive(Debug)]
+struct Fft {
+    transform: Scrambled,
+    /// `ω^j = e^{iπj/2n}`.
+    turns: Vec<(f64, f64)>,
+}
+
+/// What was planned last: many pairs of nodes share it.
+static PLANS: Mutex<Vec<Arc<Fft>>> = Mutex::new(Vec::new());
+/// Plans that are kept.
+const MOST_PLANS: usize = 24;
 
 impl Fft {
-    fn new(size: usize) -> Self {
-        PLANNER.with_borrow_mut(|planner| {
-            let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
-            let scratch = forward.get_scratch_len().max(inverse.get_scratch_len());
-            let scratch = RefCell::new((vec![Complex::new(0.0, 0.0); scratch], vec![0.0; size]));
-            Self { forward, inverse, scratch }
-        })
+    /// `None` for more coefficients than there are transforms for.
+    fn new(length: usize) -> Option<Arc<Self>> {
+        let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = Scrambled::size_for(length)?;
+        if let Some(plan) = plans.iter().find(|plan| plan.size() == size) {
+            return Some(plan.clone());
+        }
+        let transform = Scrambled::new(length)?;
+        debug_assert!(4 * size <= TESTED);
+        let turns = (0..size).map(|j| root(j, 4 * size)).map(|w| (w.re, -w.im)).collect();
+        let plan = Arc::new(Self { transform, turns });
+        if plans.len() == MOST_PLANS {
+            plans.remove(0);
+        }
+        plans.push(plan.clone());
+        Some(plan)
     }
 
     fn size(&self) -> usize {
-        self.forward.len()
+        self.transform.size()
     }
 
-    fn spectrum(&self, values: &[f64]) -> Vec<Complex<f64>> {
-        let (scratch, padded) = &mut *self.scratch.borrow_mut();
-        padded[..values.len()].copy_from_slice(values);
-        padded[values.len()..].fill(0.0);
-        let mut spectrum = self.forward.make_output_vec();
-        let done = self.forward.process_with_scratch(padded, &mut spectrum, scratch);
-        done.expect("all buffers have the sizes of the plan");
+    fn spectrum(&self, values: &[f64]) -> Spectrum {
+        let mut spectrum = Spectrum::zero(self.size());
+        let out = spectrum.re.iter_mut().zip(&mut spectrum.im).zip(&self.turns);
+        for (((re, im), turn), value) in out.zip(values) {
+            (re[0], im[0]) = (value * turn.0, value * turn.1);
+        }
+        self.transform.run(&mut spectrum.re, &mut spectrum.im);
         spectrum
     }
 
     /// The first `length` coefficients of the product of two spectra, or of a sum of such products.
-    fn back(&self, mut spectrum: Vec<Complex<f64>>, length: usize) -> Vec<f64> {
-        // The product of two real series is real: whatever rounding left in these two is noise.
-        let last = spectrum.len() - 1;
-        spectrum[0].im = 0.0;
-        spectrum[last].im = 0.0;
-        let (scratch, values) = &mut *self.scratch.borrow_mut();
-        let done = self.inverse.process_with_scratch(&mut spectrum, values, scratch);
-        done.expect("all buffers have the sizes of the plan");
-        let scale = 1.0 / self.size() as f64;
-        values[..length].iter().map(|value| value * scale).collect()
+    fn back(&self, mut spectrum: Spectrum, length: usize) -> Vec<f64> {
+        self.transform.invert(&mut spectrum.re, &mut spectrum.im);
+        let parts = spectrum.re.iter().zip(&spectrum.im).zip(&self.turns);
+        parts.take(length).map(|((re, im), turn)| re[0] * turn.0 + im[0] * turn.1).collect()
     }
 
-    /// Bound on the error of any coefficient of a product of series of Euclidean norm 1.
-    ///
-    /// The theorem gives `(6 + 3√5) log₂ N` units of `2^-53` for radix 2; five times that covers
-    /// the larger butterflies, the real-to-complex step and the scaling.
-    fn error(&self) -> f64 {
-        32.0 * f64::EPSILON * ((self.size() as f64).log2() + 3.0)
+    /// Bound on the error of any coefficient of a product of series of Euclidean norm 1, or of a sum of so many such products, over their number.
+    fn error(&self, products: usize) -> f64 {
+        let unit = 0.5 * f64::EPSILON;
+        let transform = self.transform.error();
+        let spectrum = 6.0 * unit + transform;
+        let roundings = 5.0 + 2.0 + 8.0 + products as f64;
+        // What is of second order is far below 1/1000 of this.
+        1.001 * (2.0 * spectrum + transform + roundings * unit)
     }
 }
 
 impl Products {
     /// For series of `length` coefficients, at least 1.
     pub(super) fn new(length: usize) -> Self {
-        // What wraps around falls on coefficients beyond the truncation.
-        Self { length, fft: (length > DIRECT_LENGTH).then(|| Fft::new(good_size(2 * length - 1))) }
+        Self { length, fft: if length > DIRECT_LENGTH { Fft::new(length) } else { None } }
     }
 
     /// The same without transforms: slow and tight, the definition that the rest is tested against.
@@ -119,7 +156,7 @@ impl Products {
         let norm = norm(&values);
         let spectrum = match &self.fft {
             Some(fft) if zeros < self.length => fft.spectrum(&values),
-            _ => Vec::new(),
+            _ => Spectrum::default(),
         };
         Factor { values, zeros, norm, spectrum }
     }
@@ -136,13 +173,11 @@ impl Products {
             *out = up(sum, t + pairs.len());
         }
         if let Some(fft) = self.fft.as_ref().filter(|_| head < self.length) {
-            let mut spectrum = vec![Complex::new(0.0, 0.0); fft.size() / 2 + 1];
+            let mut spectrum = Spectrum::zero(fft.size());
             let mut error = 0.0;
             for (a, b) in &pairs {
-                for (out, (x, y)) in spectrum.iter_mut().zip(a.spectrum.iter().zip(&b.spectrum)) {
-                    *out += x * y;
-                }
-                error += fft.error() * a.norm * b.norm;
+                spectrum.add_product(&a.spectrum, &b.spectrum);
+                error += fft.error(pairs.len()) * a.norm * b.norm;
             }
             let raw = fft.back(spectrum, self.length);
             for (out, raw) in out[head..].iter_mut().zip(&raw[head..]) {
@@ -171,9 +206,8 @@ impl Products {
                 }
             }
             Some(fft) => {
-                let spectrum = a.spectrum.iter().zip(&b.spectrum).map(|(x, y)| x * y).collect();
-                let error = fft.error() * a.norm * b.norm;
-                let raw = fft.back(spectrum, self.length);
+                let error = fft.error(1) * a.norm * b.norm;
+                let raw = fft.back(Spectrum::product(&a.spectrum, &b.spectrum), self.length);
                 for (out, raw) in out[zeros..].iter_mut().zip(&raw[zeros..]) {
                     *out = down(raw - error, 2);
                 }
@@ -200,13 +234,11 @@ impl Products {
     fn solve_by_newton(&self, source: &[f64], kernel: &Factor) -> Option<Vec<f64>> {
         let fft = self.fft.as_ref()?;
         let renewals = renewal_bound(&kernel.values)?;
-        let product = |a: &[Complex<f64>], b: &[Complex<f64>]| {
-            fft.back(a.iter().zip(b).map(|(x, y)| x * y).collect(), self.length)
-        };
-        let inverse = self.inverse(&kernel.values);
+        let product = |a: &Spectrum, b: &Spectrum| fft.back(Spectrum::product(a, b), self.length);
+        let inverse = self.inverse(&kernel.values)?;
         let mut solution = product(&fft.spectrum(&inverse), &fft.spectrum(source));
         let image = product(&fft.spectrum(&solution), &kernel.spectrum);
-        let error = fft.error() * norm(&solution) * kernel.norm;
+        let error = fft.error(1) * norm(&solution) * kernel.norm;
         let residual = source
             .iter()
             .zip(&image)
@@ -224,7 +256,7 @@ impl Products {
     }
 
     /// `1 / (1 − kernel)`, approximately, doubling the number of right coefficients.
-    fn inverse(&self, kernel: &[f64]) -> Vec<f64> {
+    fn inverse(&self, kernel: &[f64]) -> Option<Vec<f64>> {
         let mut lengths = vec![self.length];
         while let Some(&last) = lengths.last().filter(|&&last| last > 64) {
             lengths.push(last.div_ceil(2));
@@ -234,19 +266,16 @@ impl Products {
         one[0] = 1.0;
         let mut inverse = solve_term_by_term(&one, &kernel[..first]);
         for &next in lengths.iter().rev() {
-            // x ← x + x (1 − (1 − kernel) x); the bracket vanishes up to the old length, and what
-            // wraps around falls there too.
+            // x ← x + x (1 − (1 − kernel) x); the bracket vanishes up to the old length.
             let known = inverse.len();
-            let fft = Fft::new(good_size(next));
+            let fft = Fft::new(next)?;
             let x = fft.spectrum(&inverse);
-            let k = fft.spectrum(&kernel[..next]);
-            let mut bracket = fft.back(x.iter().zip(&k).map(|(x, k)| x * k).collect(), next);
+            let mut bracket = fft.back(Spectrum::product(&x, &fft.spectrum(&kernel[..next])), next);
             bracket[..known].fill(0.0);
-            let correction = fft.spectrum(&bracket);
-            let correction = fft.back(x.iter().zip(&correction).map(|(x, c)| x * c).collect(), next);
+            let correction = fft.back(Spectrum::product(&x, &fft.spectrum(&bracket)), next);
             inverse.extend_from_slice(&correction[known..next]);
         }
-        inverse
+        Some(inverse)
     }
 }
 
@@ -299,15 +328,6 @@ fn renewal_bound(kernel: &[f64]) -> Option<f64> {
     let mean = first + rest * end;
     let square = second + rest * end * end;
     Some(1.001 * (end / mean + square / (mean * mean)))
-}
-
-/// The smallest even size `2^a 3^b 5^c ≥ size` with small `b` and `c`, for which transforms are fast.
-fn good_size(size: usize) -> usize {
-    [1, 3, 5, 9]
-        .into_iter()
-        .map(|odd: usize| odd * size.div_ceil(odd).next_power_of_two().max(2))
-        .min()
-        .unwrap_or_else(|| size.next_power_of_two())
 }
 
 #[cfg(test)]
@@ -366,14 +386,14 @@ mod tests {
         let fft = products.fft.as_ref().unwrap();
         for _ in 0..5 {
             let [a, b] = [series(&mut rng, 3000, 0), series(&mut rng, 3000, 0)];
-            let spectrum = fft.spectrum(&a).iter().zip(&fft.spectrum(&b)).map(|(x, y)| x * y).collect();
+            let spectrum = Spectrum::product(&fft.spectrum(&a), &fft.spectrum(&b));
             let error = fft
                 .back(spectrum, 3000)
                 .iter()
                 .enumerate()
                 .map(|(t, x)| (x - coefficient(&a, &b, t)).abs())
                 .fold(0.0, f64::max);
-            assert!(error < 0.05 * fft.error() * norm(&a) * norm(&b));
+            assert!(error < 0.05 * fft.error(1) * norm(&a) * norm(&b));
         }
     }
 
@@ -421,14 +441,6 @@ mod tests {
                 assert!(renewals <= bound * (1.0 + 1e-12), "{renewals} > {bound}");
                 assert!(bound == f64::INFINITY || bound < 4.0 * renewals + 2.0);
             }
-        }
-    }
-
-    #[test]
-    fn sizes_are_even_and_large_enough() {
-        for size in 1..3000 {
-            let good = good_size(size);
-            assert!(good >= size && good.is_multiple_of(2) && good <= 2 * size.max(2));
         }
     }
 }

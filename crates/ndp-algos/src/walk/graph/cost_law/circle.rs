@@ -5,7 +5,7 @@
 //!
 //! *Error.* Write `E` for means of absolute values and `‖·‖` for roots of means of squares over the points of the circle, and let hats be computed.
 //!
-//! * A transform of `N` points errs by at most `e √N` times the 2-norm of its input (`e`: [`transform_error`]), so that `‖Î − I‖ ≤ e_I`, `e` times the
+//! * A transform of `N` points errs by at most `e √N` times the 2-norm of its input ([`ndp_numeric::fourier`]), so that `‖Î − I‖ ≤ e_I`, `e` times the
 //!   2-norm of the series at `(r, ρ)`, and by Parseval the values `y = (1 − I)^{−1} G`, whose coefficients are probabilities, have
 //!   `‖y‖ ≤ (1 − r²)^{−1/2}`.
 //! * `|(1 − I(x, z))^{−1}| ≤ (1 − I(r, ρ))^{−1}` entry by entry. So with the row `Z = F (1 − I)^{−1}` at `(r, ρ)`:
@@ -13,15 +13,18 @@
 //! * The coefficient of `x^T` is a mean over the circle divided by `r^T`: its error is at most that of the mean. What is folded from the coefficients
 //!   `T + N, T + 2N, …` is not negative and at most `r^N / (1 − r^N)` in all.
 //! * A sum of neighboring cells is the mean over `ω` of the values against a Dirichlet kernel, of mean at most `2 + ln N`.
+//!
+//! *Transforms.* `N = mM` points for at most `M` coefficients: the frequencies `mq + j` are those of a transform of `M` points, once the coefficient
+//! `t` was turned by `e^{−2πi jt/N}`, which errs by at most `8u`.
+
+mod points;
 
 use super::system::{Charges, System, solve};
 use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::id;
+use ndp_numeric::fourier::{Complex, Scrambled, TESTED, Transform, root};
+use points::{Spectrum, coefficient};
 use rayon::prelude::*;
-use realfft::num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use std::f64::consts::TAU;
-use std::sync::Arc;
 
 /// Probabilities of cells `0..N`, counted modulo `N`.
 #[derive(Clone, Debug)]
@@ -53,30 +56,19 @@ impl Cells {
 /// The transforms of one system.
 pub(super) struct Circle<'a> {
     system: &'a System,
-    /// Points in time.
-    points: usize,
+    /// Of `M` points.
+    transform: Scrambled,
+    /// The roots of unity of order `N`, and the multiple `m` of `M` that it is.
+    roots: Vec<Complex>,
+    parts: usize,
+    /// `x_p^{−T} r^T` at all points, part by part.
+    turns: Vec<Complex>,
     /// `ln r < 0`.
     log_radius: f64,
-    forward: Arc<dyn RealToComplex<f64>>,
 }
 
-/// A series in time at one `z`, transformed: the spectra of its real and its imaginary part.
-struct Spectrum {
-    re: Vec<Complex<f64>>,
-    im: Vec<Complex<f64>>,
-}
-
-impl Spectrum {
-    /// At the points `p` and `−p`.
-    #[inline]
-    fn at(&self, p: usize) -> [Complex<f64>; 2] {
-        let a = self.re[p];
-        match self.im.get(p) {
-            Some(&b) => [Complex::new(a.re - b.im, a.im + b.re), Complex::new(a.re + b.im, b.re - a.im)],
-            None => [a, a.conj()],
-        }
-    }
-}
+/// Real and imaginary parts at all `z` of a block.
+type Lanes = [f64; LANES];
 
 /// A series with the weights `r^t ρ^cell` put in.
 struct Weighed<'a> {
@@ -86,23 +78,52 @@ struct Weighed<'a> {
     sum: f64,
     /// Bound on the error of a transform, in the mean square.
     error: f64,
-    /// The spectrum, where it does not depend on `z`.
-    free: Option<Spectrum>,
+    /// The spectra of all parts, where they do not depend on `z`.
+    free: Option<Vec<(Vec<[f64; 1]>, Vec<[f64; 1]>)>>,
 }
 
 impl<'a> Circle<'a> {
-    pub(super) fn new(system: &'a System) -> Self {
+    /// `None` for walks that are too long.
+    pub(super) fn new(system: &'a System) -> Option<Self> {
         // Of longer walks no more than must be: then errors count more.
         let least = if system.steps > LONG { 9 * (system.steps + 1) / 2 } else { 6 * (system.steps + 1) };
-        let power = least.next_power_of_two().max(64);
-        let points = if 3 * power / 4 >= least { 3 * power / 4 } else { power };
-        let log_radius = FOLDED.ln() / points as f64;
-        let forward = RealFftPlanner::new().plan_fft_forward(points);
-        Self { system, points, log_radius, forward }
+        let transform = Scrambled::power_of_two((system.steps + 1).max(16))?;
+        let parts = least.div_ceil(transform.size());
+        // Roots of six times a power of two are those of three times another.
+        let parts = if parts > 6 { return None } else { parts.max(3) };
+        let points = parts * transform.size();
+        if points > 3 * TESTED / 64 {
+            return None;
+        }
+        let roots: Vec<Complex> = (0..points).map(|k| root(k, points)).collect();
+        let frequencies = transform.frequencies();
+        let turns = (0..parts)
+            .flat_map(|part| frequencies.iter().map(move |q| parts * q + part))
+            .map(|p| roots[p * system.steps % points].conjugate())
+            .collect();
+        Some(Self { system, transform, roots, parts, turns, log_radius: FOLDED.ln() / points as f64 })
+    }
+
+    /// `N`.
+    fn points(&self) -> usize {
+        self.roots.len()
     }
 
     /// The probabilities of `count` cells, a power of two, with `ρ = e^{log_damping} ≤ 1`. `None` where no error bound is known.
     pub(super) fn cells(&self, count: usize, log_damping: f64) -> Option<Cells> {
+        let (values, error) = self.values(count, log_damping)?;
+        let (masses, last) = invert(&values, count, log_damping)?;
+        Some(Cells { masses, error: kernel(count) * error + last, folded: 1.01 * FOLDED, log_damping })
+    }
+
+    /// The mass of all cells, at most.
+    pub(super) fn total(&self) -> Option<f64> {
+        let (values, error) = self.values(1, 0.0)?;
+        Some(values[0].re + error)
+    }
+
+    /// The coefficients of `x^T` at `z = ρω^k` for `k ≤ count/2`, and how much each of them errs at most.
+    fn values(&self, count: usize, log_damping: f64) -> Option<(Vec<Complex>, f64)> {
         let between: Vec<Vec<Weighed<'_>>> =
             self.system.between.iter().map(|row| self.weighed(row, log_damping)).collect();
         let first = self.weighed(&self.system.first, log_damping);
@@ -124,67 +145,64 @@ impl<'a> Circle<'a> {
                 None => series.charges.cells.iter().map(place).collect(),
             })
             .collect();
-        let roots = roots(count);
-        let turns = roots_at(self.points, self.system.steps);
+        let roots: Vec<Complex> = (0..count).map(|k| root(k, count)).collect();
         let unseen: Vec<(usize, f64)> = self
             .system
             .unseen
             .iter()
             .map(|&(cell, mass)| (cell % count, mass * (log_damping * cell as f64).exp()))
             .collect();
-        let scale = (-self.log_radius * self.system.steps as f64).exp() / self.points as f64;
-        let block = |buffers: &mut Buffers, k: usize| -> Vec<Complex<f64>> {
+        let scale = (-self.log_radius * self.system.steps as f64).exp() / self.points() as f64;
+        let block = |buffers: &mut Buffers, k: usize| -> Vec<Complex> {
             checkpoint();
-            let Buffers { phases, values, spectra, padded, scratch, row } = buffers;
+            let Buffers { phases, values, spectra, row } = buffers;
             // The powers z^cell of all z of the block.
             phases.clear();
             phases.extend(used.iter().map(|&cell| {
                 let at = |lane: usize| roots[(k + lane).wrapping_mul(cell) & (count - 1)];
-                Phases {
-                    re: std::array::from_fn(|lane| at(lane).re),
-                    im: std::array::from_fn(|lane| at(lane).im),
-                }
+                (std::array::from_fn(|lane| at(lane).re), std::array::from_fn(|lane| at(lane).im))
             }));
             for ((values, series), places) in values.iter_mut().zip(&series).zip(&places) {
                 if series.free.is_none() {
                     series.evaluate(phases, places, values);
                 }
             }
-            let lanes = LANES.min(count / 2 + 1 - k);
-            let mean = |lane: usize| {
+            let mut sum = [Complex::ZERO; LANES];
+            for part in 0..self.parts {
                 for ((spectrum, values), series) in spectra.iter_mut().zip(values.iter()).zip(&series) {
                     if series.free.is_none() {
-                        self.transform(
-                            values.iter().map(|value| value.re[lane]),
-                            padded,
-                            &mut spectrum.re,
-                            scratch,
-                        );
-                        self.transform(
-                            values.iter().map(|value| value.im[lane]),
-                            padded,
-                            &mut spectrum.im,
-                            scratch,
-                        );
+                        self.transform_part(part, values, spectrum);
                     }
                 }
-                let all =
-                    spectra.iter().zip(&series).map(|(own, series)| series.free.as_ref().unwrap_or(own));
-                let mean = coefficient(&all.collect::<Vec<_>>(), members, &turns, row);
-                let unseen = unseen
+                let all: Vec<Spectrum<'_>> = spectra
                     .iter()
-                    .map(|&(cell, mass)| roots[(k + lane).wrapping_mul(cell) & (count - 1)] * mass);
-                mean * scale + unseen.sum::<Complex<f64>>()
+                    .zip(&series)
+                    .map(|((re, im), series)| match &series.free {
+                        Some(free) => Spectrum::Free(&free[part].0, &free[part].1),
+                        None => Spectrum::Charged(re, im),
+                    })
+                    .collect();
+                let size = self.transform.size();
+                let own = coefficient(&all, members, &self.turns[part * size..][..size], row);
+                sum.iter_mut().zip(own).for_each(|(sum, own)| *sum = sum.plus(own));
+            }
+            let lanes = LANES.min(count / 2 + 1 - k);
+            let mean = |lane: usize| {
+                let mut value = Complex { re: sum[lane].re * scale, im: sum[lane].im * scale };
+                for &(cell, mass) in &unseen {
+                    let root = roots[(k + lane).wrapping_mul(cell) & (count - 1)];
+                    value = value.plus(Complex { re: root.re * mass, im: root.im * mass });
+                }
+                value
             };
             (0..lanes).map(mean).collect()
         };
         let starts: Vec<usize> = (0..=count / 2).step_by(LANES).collect();
-        let blocks: Vec<Vec<Complex<f64>>> = starts
+        let blocks: Vec<Vec<Complex>> = starts
             .into_par_iter()
-            .map_init(|| Buffers::new(&*self.forward, &series), |buffers, k| block(buffers, k))
+            .map_init(|| Buffers::new(self.transform.size(), &series), |buffers, k| block(buffers, k))
             .collect();
-        let (masses, last) = invert(blocks.concat(), count, log_damping)?;
-        Some(Cells { masses, error: kernel(count) * error + last, folded: 1.01 * FOLDED, log_damping })
+        Some((blocks.concat(), error))
     }
 
     fn weighed(&self, charges: &'a [Charges], log_damping: f64) -> Vec<Weighed<'a>> {
@@ -193,44 +211,67 @@ impl<'a> Circle<'a> {
 
     fn weigh(&self, charges: &'a Charges, log_damping: f64) -> Weighed<'a> {
         let mut masses = Vec::with_capacity(charges.masses.len());
-        let (mut sum, mut square) = (0.0, 0.0);
+        let (mut sum, mut square, mut rounded) = (0.0, 0.0, 0.0);
+        let unit = 0.5 * f64::EPSILON;
         for (t, pair) in charges.starts.windows(2).enumerate() {
             let entries = pair[0]..pair[1];
-            let mut at_time = 0.0;
+            let (mut at_time, mut error) = (0.0, 0.0);
+            // A root of unity errs by 5u, its product by 1u, the sum by 1u for each term.
+            let terms = (pair[1] - pair[0] + 9) as f64;
             for (&cell, &mass) in charges.cells[entries.clone()].iter().zip(&charges.masses[entries]) {
-                let weighed = mass * (self.log_radius * t as f64 + log_damping * f64::from(cell)).exp();
+                let exponent = self.log_radius * t as f64 + log_damping * f64::from(cell);
+                let weighed = mass * exponent.exp();
                 masses.push(weighed);
                 at_time += weighed;
+                // Each part of the exponent errs by 2u of its size, the weight and the product by some units more.
+                error += weighed * (terms - 3.0 * exponent + 4.0) * unit;
             }
             sum += at_time;
             square += at_time * at_time;
+            rounded += error * error;
         }
-        // Weights and roots err by a few units of what they stand for, sums by one for each term.
-        let exponent = -self.log_radius * self.system.steps as f64 + 30.0;
-        let rounding = (charges.widest() as f64 + 2.0 * exponent + 16.0) * f64::EPSILON;
-        let error = (1.5 * transform_error(self.points) + rounding) * square.sqrt() * (1.0 + 1e-9);
-        let mut weighed = Weighed { charges, masses, sum: sum * (1.0 + 1e-9), error, free: None };
-        if charges.is_free() {
-            let mut re = self.forward.make_output_vec();
-            let (mut padded, mut scratch) = (self.forward.make_input_vec(), self.forward.make_scratch_vec());
-            let at_time = charges.starts.windows(2).map(|pair| weighed.masses[pair[0]..pair[1]].iter().sum());
-            self.transform(at_time, &mut padded, &mut re, &mut scratch);
-            weighed.free = Some(Spectrum { re, im: Vec::new() });
-        }
-        weighed
+        // With the turn before the transform.
+        let transform = 1.001 * (self.transform.error() + 8.0 * unit);
+        let error = (transform * square.sqrt() + rounded.sqrt()) * (1.0 + 1e-9);
+        let free = charges.is_free().then(|| {
+            let at_time = charges.starts.windows(2).map(|pair| [masses[pair[0]..pair[1]].iter().sum()]);
+            let values: Vec<[f64; 1]> = at_time.collect();
+            let nothing = vec![[0.0; 1]; values.len()];
+            let spectra = (0..self.parts).map(|part| {
+                let mut spectrum =
+                    (vec![[0.0; 1]; self.transform.size()], vec![[0.0; 1]; self.transform.size()]);
+                self.transform_part(part, &(values.clone(), nothing.clone()), &mut spectrum);
+                spectrum
+            });
+            spectra.collect()
+        });
+        Weighed { charges, masses, sum: sum * (1.0 + 1e-9), error, free }
     }
 
-    fn transform(
+    /// The spectrum at the points `mq + part`.
+    fn transform_part<const L: usize>(
         &self,
-        values: impl Iterator<Item = f64>,
-        padded: &mut [f64],
-        spectrum: &mut [Complex<f64>],
-        scratch: &mut [Complex<f64>],
+        part: usize,
+        values: &(Vec<[f64; L]>, Vec<[f64; L]>),
+        spectrum: &mut (Vec<[f64; L]>, Vec<[f64; L]>),
     ) {
-        padded.fill(0.0);
-        padded.iter_mut().zip(values).for_each(|(to, from)| *to = from);
-        let done = self.forward.process_with_scratch(padded, spectrum, scratch);
-        done.expect("all buffers have the sizes of the plan");
+        let (re, im) = spectrum;
+        let (points, length) = (self.points(), values.0.len());
+        let mut at = 0;
+        for (t, (x, y)) in values.0.iter().zip(&values.1).enumerate() {
+            let turn = self.roots[at];
+            for l in 0..L {
+                re[t][l] = x[l] * turn.re - y[l] * turn.im;
+                im[t][l] = x[l] * turn.im + y[l] * turn.re;
+            }
+            at += part;
+            if at >= points {
+                at -= points;
+            }
+        }
+        re[length..].fill([0.0; L]);
+        im[length..].fill([0.0; L]);
+        self.transform.run(re, im);
     }
 
     /// Bound on the error of the coefficient of `x^T`, at every `z`, times what a sum of cells makes of it. `None` where the equation is too near to
@@ -252,18 +293,18 @@ impl<'a> Circle<'a> {
         }
         let gap = between.iter().map(|row| 1.0 - row.iter().map(|entry| entry.sum).sum::<f64>());
         let gap = gap.fold(f64::INFINITY, f64::min);
-        // Solving a row-dominant system of a few equations errs by as much as a change of its entries.
-        let solving = 64.0 * (members * members) as f64 * unit;
+        // Solving a row-dominant system of a few equations errs by as much as a change of its entries; one equation, by a few units of its solution.
+        let solving = if members == 1 { 0.0 } else { 64.0 * (members * members) as f64 * unit };
         let row = |row: &Vec<Weighed<'_>>| row.iter().map(|entry| entry.error).sum::<f64>() + solving;
         let worst = between.iter().map(row).fold(0.0, f64::max);
-        let largest = worst * (self.points as f64).sqrt();
+        let largest = worst * (self.points() as f64).sqrt();
         if largest.is_nan() || gap.is_nan() || largest > 0.5 * gap {
             return None;
         }
         let size = 1.01 / (-(2.0 * self.log_radius).exp_m1()).sqrt();
-        let entering: f64 = first.iter().map(|first| first.error + 64.0 * unit * first.sum).sum();
-        // The mean over the circle is a sum in two levels.
-        let adding: f64 = 1200.0 * unit * first.iter().map(|first| first.sum).sum::<f64>();
+        let entering: f64 = first.iter().map(|first| first.error + 32.0 * unit * first.sum).sum();
+        // The mean over the circle is a sum in three levels, of at most 32, 32 and 128 terms, and one of at most six.
+        let adding: f64 = 110.0 * unit * first.iter().map(|first| first.sum).sum::<f64>();
         let on_the_way: f64 = reach
             .iter()
             .zip(between)
@@ -276,93 +317,28 @@ impl<'a> Circle<'a> {
     }
 }
 
-/// `Σ_p (F (1 − I)^{−1} G)(x_p) x_p^{−T} r^T`; the spectra are those of `I` row by row, of `F` and of `G`.
-fn coefficient(
-    spectra: &[&Spectrum],
-    members: usize,
-    turns: &[Complex<f64>],
-    scratch: &mut Vec<Complex<f64>>,
-) -> Complex<f64> {
-    let half = turns.len() - 1;
-    let mut sum = Complex::new(0.0, 0.0);
-    let mut part = sum;
-    for (p, turn) in turns.iter().enumerate() {
-        let both: [Complex<f64>; 2] = if let [kernel, first, tail] = spectra {
-            let (first, kernel, tail) = (first.at(p), kernel.at(p), tail.at(p));
-            [0, 1].map(|side| {
-                let gap = 1.0 - kernel[side];
-                first[side] * tail[side] * gap.conj() * (1.0 / gap.norm_sqr())
-            })
-        } else {
-            let first = &spectra[members * members..members * (members + 1)];
-            [0, 1].map(|side| {
-                eliminate(spectra, members, p, side, scratch);
-                let last = |w: usize| scratch[w * (members + 1) + members];
-                first.iter().enumerate().map(|(w, first)| first.at(p)[side] * last(w)).sum()
-            })
-        };
-        part += both[0] * turn;
-        // The first and the last point are their own mirror images.
-        if p != 0 && p != half {
-            part += both[1] * turn.conj();
-        }
-        if p % 256 == 255 {
-            sum += part;
-            part = Complex::new(0.0, 0.0);
-        }
-    }
-    sum + part
-}
-
-/// Solves `(1 − I) y = G` at one point, by elimination without exchanges; `y` is then the last column of `scratch`, row by row.
-fn eliminate(spectra: &[&Spectrum], m: usize, p: usize, side: usize, scratch: &mut Vec<Complex<f64>>) {
-    let width = m + 1;
-    let tail = &spectra[m * (m + 1)..];
-    scratch.clear();
-    for i in 0..m {
-        for j in 0..m {
-            let unit = if i == j { 1.0 } else { 0.0 };
-            scratch.push(unit - spectra[i * m + j].at(p)[side]);
-        }
-        scratch.push(tail[i].at(p)[side]);
-    }
-    for i in 0..m {
-        for j in i + 1..m {
-            let factor = scratch[j * width + i] / scratch[i * width + i];
-            for column in i + 1..width {
-                let above = scratch[i * width + column];
-                scratch[j * width + column] -= factor * above;
-            }
-        }
-    }
-    for i in (0..m).rev() {
-        let mut value = scratch[i * width + m];
-        for j in i + 1..m {
-            value -= scratch[i * width + j] * scratch[j * width + m];
-        }
-        scratch[i * width + m] = value / scratch[i * width + i];
-    }
-}
-
 /// The cells from the values at `ρ ω^k`, and the error of a sum of some of them that this transform makes, before the damping is undone.
-fn invert(values: Vec<Complex<f64>>, count: usize, log_damping: f64) -> Option<(Vec<f64>, f64)> {
-    let mut values = values;
-    let largest = values.iter().map(|value| value.norm()).fold(0.0, f64::max);
+fn invert(values: &[Complex], count: usize, log_damping: f64) -> Option<(Vec<f64>, f64)> {
+    let largest = values.iter().map(|value| value.square_norm().sqrt()).fold(0.0, f64::max);
     if !largest.is_finite() {
         return None;
     }
-    values[0].im = 0.0;
-    if let Some(last) = values.last_mut() {
-        last.im = 0.0;
+    let transform = Transform::new(count);
+    let mut all = vec![Complex::ZERO; transform.size()];
+    for (k, &value) in values.iter().enumerate() {
+        all[k] = value;
+        // Cells are real; so are the values at these two.
+        if k == 0 || 2 * k == count {
+            all[k].im = 0.0;
+        } else {
+            all[count - k] = value.conjugate();
+        }
     }
-    let backward: Arc<dyn ComplexToReal<f64>> = RealFftPlanner::new().plan_fft_inverse(count);
-    let mut masses = backward.make_output_vec();
-    backward.process(&mut values, &mut masses).ok()?;
-    for (cell, mass) in masses.iter_mut().enumerate() {
-        *mass *= (-log_damping * cell as f64).exp() / count as f64;
-    }
+    transform.invert(&mut all);
+    let undone = |(cell, z): (usize, &Complex)| z.re * (-log_damping * cell as f64).exp();
+    let masses = all.iter().enumerate().take(count).map(undone).collect();
     // In the 2-norm, so that a sum of all N cells has √N times as much; undoing the damping errs by units of the cells themselves.
-    let error = (transform_error(count) + 64.0 * f64::EPSILON) * largest * (count as f64).sqrt();
+    let error = 1.001 * (transform.error() + 64.0 * f64::EPSILON) * largest * (count as f64).sqrt();
     Some((masses, error + count as f64 * f64::EPSILON))
 }
 
@@ -371,95 +347,46 @@ fn kernel(count: usize) -> f64 {
     2.0 + (count as f64).ln()
 }
 
-/// `e^{−2πi k/N}` for `k < N`.
-fn roots(count: usize) -> Vec<Complex<f64>> {
-    (0..count).map(|k| root(k, count)).collect()
-}
-
-/// `e^{2πi pT/N}` for `p = 0..=N/2`.
-fn roots_at(points: usize, steps: usize) -> Vec<Complex<f64>> {
-    (0..=points / 2).map(|p| root(p * steps % points, points).conj()).collect()
-}
-
-/// `e^{−2πi k/N}`, a few units away at most: from an angle of at most an eighth of a turn.
-fn root(k: usize, count: usize) -> Complex<f64> {
-    // Exact for powers of two, and otherwise off by half a unit.
-    let turn = k as f64 / count as f64;
-    let quarters = (4.0 * turn).round();
-    let angle = TAU * (turn - quarters / 4.0);
-    let near = Complex::new(angle.cos(), -angle.sin());
-    let back = Complex::new(0.0, -1.0);
-    match ndp_numeric::casts::floor(quarters) % 4 {
-        0 => near,
-        1 => near * back,
-        2 => -near,
-        _ => -(near * back),
-    }
-}
-
-/// `e` such that a transform of so many points errs by at most `e √N` times the 2-norm of its input: `(2 + √5)/2` epsilons for each doubling by
-/// radix 2, and almost four times that for larger radices and the step from real to complex.
-fn transform_error(points: usize) -> f64 {
-    8.0 * f64::EPSILON * ((points as f64).log2() + 3.0)
-}
-
-/// Powers of the `z` of a block.
-#[derive(Clone, Copy)]
-struct Phases {
-    re: [f64; LANES],
-    im: [f64; LANES],
-}
-
 impl Weighed<'_> {
     /// The series at all `z` of a block.
-    fn evaluate(&self, phases: &[Phases], places: &[u32], values: &mut [Phases]) {
-        for (value, pair) in values.iter_mut().zip(self.charges.starts.windows(2)) {
+    fn evaluate(&self, phases: &[(Lanes, Lanes)], places: &[u32], values: &mut (Vec<Lanes>, Vec<Lanes>)) {
+        let out = values.0.iter_mut().zip(&mut values.1);
+        for ((out_re, out_im), pair) in out.zip(self.charges.starts.windows(2)) {
             let entries = pair[0]..pair[1];
             let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
             for (&place, &mass) in places[entries.clone()].iter().zip(&self.masses[entries]) {
                 let phase = &phases[place as usize];
                 for lane in 0..LANES {
-                    re[lane] += mass * phase.re[lane];
-                    im[lane] += mass * phase.im[lane];
+                    re[lane] += mass * phase.0[lane];
+                    im[lane] += mass * phase.1[lane];
                 }
             }
-            *value = Phases { re, im };
+            (*out_re, *out_im) = (re, im);
         }
     }
 }
 
 /// Working memory of a block.
 struct Buffers {
-    phases: Vec<Phases>,
-    values: Vec<Vec<Phases>>,
-    spectra: Vec<Spectrum>,
-    padded: Vec<f64>,
-    scratch: Vec<Complex<f64>>,
-    row: Vec<Complex<f64>>,
+    phases: Vec<(Lanes, Lanes)>,
+    values: Vec<(Vec<Lanes>, Vec<Lanes>)>,
+    spectra: Vec<(Vec<Lanes>, Vec<Lanes>)>,
+    row: Vec<Complex>,
 }
 
 impl Buffers {
-    fn new(plan: &dyn RealToComplex<f64>, series: &[&Weighed<'_>]) -> Self {
-        let nothing = Phases { re: [0.0; LANES], im: [0.0; LANES] };
-        let times =
-            |series: &&Weighed<'_>| if series.free.is_some() { 0 } else { series.charges.starts.len() - 1 };
-        let spectrum = |series: &&Weighed<'_>| match series.free {
-            Some(_) => Spectrum { re: Vec::new(), im: Vec::new() },
-            None => Spectrum { re: plan.make_output_vec(), im: plan.make_output_vec() },
-        };
-        Self {
-            phases: Vec::new(),
-            values: series.iter().map(|series| vec![nothing; times(series)]).collect(),
-            spectra: series.iter().map(spectrum).collect(),
-            padded: plan.make_input_vec(),
-            scratch: plan.make_scratch_vec(),
-            row: Vec::new(),
-        }
+    fn new(size: usize, series: &[&Weighed<'_>]) -> Self {
+        let of = |length: usize| (vec![[0.0; LANES]; length], vec![[0.0; LANES]; length]);
+        let charged = |series: &&Weighed<'_>, length: usize| if series.free.is_some() { 0 } else { length };
+        let values =
+            series.iter().map(|series| of(charged(series, series.charges.starts.len() - 1))).collect();
+        let spectra = series.iter().map(|series| of(charged(series, size))).collect();
+        Self { phases: Vec::new(), values, spectra, row: Vec::new() }
     }
 }
 
 /// Values of `z` that are taken together.
-const LANES: usize = 8;
+const LANES: usize = 4;
 /// Steps from which on a walk is long.
 const LONG: usize = 2000;
 /// `r^N`, what is folded from longer walks.

@@ -7,7 +7,7 @@
 use super::circle::{Cells, Circle};
 use super::intervals::Intervals;
 use super::passages::Side;
-use super::system::{Grid, System};
+use super::system::{Grid, Rounding, System};
 
 /// Both ends of the probabilities that the cost is at least so many cells.
 #[derive(Clone, Debug)]
@@ -28,18 +28,34 @@ pub(in crate::walk::graph) enum Ends {
     Both,
 }
 
-/// The first window: a power of two beyond which the cost lies with next to no probability, and that probability.
+/// A part of a table on a finer grid.
 pub(super) struct Window {
+    pub(super) grid: Grid,
+    /// Cells that are followed, half of all.
+    pub(super) half: usize,
+    /// Where they end, and where all repeat, on the coarser grid.
+    pub(super) next: usize,
+    pub(super) folded: usize,
+    pub(super) log_damping: f64,
+}
+
+/// The first window: a power of two beyond which the cost lies with next to no probability, and that probability.
+pub(super) struct FirstWindow {
     exponent: i32,
     beyond: f64,
 }
 
-impl Window {
+impl FirstWindow {
     /// For costs of at most `most`.
     pub(super) fn new(upper: &Intervals, most: usize) -> Self {
         let wide = (most.max(2).next_power_of_two().trailing_zeros() + 1).cast_signed();
         let beyond = |exponent: i32| {
-            let system = System::new(upper, Grid::dyadic(exponent - COARSE.cast_signed()), Side::Upper, 0.0);
+            let system = System::new(
+                upper,
+                Grid::dyadic(exponent - COARSE.cast_signed()),
+                Rounding::To(Side::Upper),
+                0.0,
+            );
             let log = system.log_beyond(1 << COARSE);
             if log == 0.0 { 1.0 } else { log.exp() * (1.0 + 1e-9) + system.lost }
         };
@@ -59,7 +75,7 @@ impl Level {
     /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded.
     pub(super) fn first(
         intervals: &[Intervals; 2],
-        window: &Window,
+        window: &FirstWindow,
         cells: usize,
         ends: Ends,
     ) -> Option<Self> {
@@ -90,13 +106,7 @@ impl Level {
         cells: usize,
         ends: Ends,
     ) -> Option<Self> {
-        let (half, window) = (cells / 2, self.reach() / narrower);
-        // All are powers of two.
-        let times = (half / window.max(1)).max(1);
-        let grid = self.grid.finer(times as u64);
-        // Where this table ends, and where its cells repeat, on the coarser grid.
-        let (next, folded) = (half / times, (cells / times).min(self.reach()));
-        let log_damping = DAMPED.ln() / cells as f64;
+        let Window { grid, half, next, folded, log_damping } = self.part(narrower, cells, DAMPED);
         let (upper, lost, lower) = both(intervals, grid, cells, log_damping, ends)?;
         let lower = lower.map_or_else(
             || vec![0.0; half + 1],
@@ -104,6 +114,16 @@ impl Level {
             |lower| at_least_down(&lower, half - 1, self.lower[next], lower.wrapped() * self.upper[folded]),
         );
         Some(Self { grid, upper: at_least_up(&upper, lost, half - 1, self.upper[next]), lower })
+    }
+
+    /// The costs up to `1/narrower` of those of this table on half of so many cells, with `ρ^N = damped`.
+    pub(super) fn part(&self, narrower: usize, cells: usize, damped: f64) -> Window {
+        let (half, window) = (cells / 2, self.reach() / narrower);
+        // All are powers of two.
+        let times = (half / window.max(1)).max(1);
+        let grid = self.grid.finer(times as u64);
+        let (next, folded) = (half / times, (cells / times).min(self.reach()));
+        Window { grid, half, next, folded, log_damping: damped.ln() / cells as f64 }
     }
 
     /// The cell at which the table ends, a power of two.
@@ -127,8 +147,8 @@ fn both(
 ) -> Option<(Cells, f64, Option<Cells>)> {
     let of = |side: Side| {
         let intervals = if side == Side::Upper { &intervals[0] } else { &intervals[1] };
-        let system = System::new(intervals, grid, side, FORGOTTEN);
-        Some((Circle::new(&system).cells(cells, log_damping)?, system.lost))
+        let system = System::new(intervals, grid, Rounding::To(side), FORGOTTEN);
+        Some((Circle::new(&system)?.cells(cells, log_damping)?, system.lost))
     };
     let (upper, lost) = of(Side::Upper)?;
     let lower = match ends {
@@ -139,7 +159,7 @@ fn both(
 }
 
 /// Suffix sums of the cells up to `last`, rounded up.
-fn at_least_up(cells: &Cells, lost: f64, last: usize, beyond: f64) -> Vec<f64> {
+pub(super) fn at_least_up(cells: &Cells, lost: f64, last: usize, beyond: f64) -> Vec<f64> {
     let margin = cells.error(last) + cells.masses.len() as f64 * f64::EPSILON + lost;
     let mut at_least = vec![beyond.min(1.0); last + 2];
     let mut sum = 0.0;
@@ -152,7 +172,7 @@ fn at_least_up(cells: &Cells, lost: f64, last: usize, beyond: f64) -> Vec<f64> {
 }
 
 /// Suffix sums of the cells up to `last`, rounded down.
-fn at_least_down(cells: &Cells, last: usize, beyond: f64, wrapped: f64) -> Vec<f64> {
+pub(super) fn at_least_down(cells: &Cells, last: usize, beyond: f64, wrapped: f64) -> Vec<f64> {
     let margin = cells.error(last) + cells.masses.len() as f64 * f64::EPSILON + cells.folded + wrapped;
     let mut at_least = vec![beyond; last + 2];
     let mut sum = 0.0;
@@ -171,6 +191,6 @@ const SMALLEST: i32 = -40;
 /// What may be beyond the first window.
 const NEGLIGIBLE: f64 = 1e-11;
 /// What a table may leave out.
-const FORGOTTEN: f64 = 1e-10;
+pub(super) const FORGOTTEN: f64 = 1e-10;
 /// `ρ^N` on all tables but the first.
 const DAMPED: f64 = 1e-2;

@@ -22,6 +22,11 @@ impl Mixture {
         Self { roots, at_least, upper }
     }
 
+    /// Whether it is not below the truth.
+    pub(super) const fn is_upper(&self) -> bool {
+        self.upper
+    }
+
     /// The probability of a cost of at least that of this entry, and less than that of the next one.
     fn mass(&self, from: usize, to: usize) -> f64 {
         let difference = self.at_least[from] - self.at_least[to];

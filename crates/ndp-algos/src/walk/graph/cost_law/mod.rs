@@ -14,8 +14,9 @@
 //! # How it is computed
 //! The walk starts anew at every sighting: intervals are independent given who sees the token, and the mean of `z^C` over paths obeys a renewal
 //! equation with positive terms. Charges are rounded up to a grid for the upper law, down for the lower one; the equation is solved on circles of `z` and
-//! time by transforms whose rounding is bounded (`circle.rs`). Coarse tables say where most of the loss comes from, a fine one follows there (`level.rs`). What is
-//! beyond the grid is put at the largest cost that is possible, one for each contribution.
+//! time by transforms whose rounding is bounded (`circle.rs`). Coarse tables say where most of the loss comes from (`level.rs`), a fine one follows there, whose
+//! charges keep their means, so that what the grid makes of the loss is of the second order (`spread.rs`). What is beyond the grid is put at the largest
+//! cost that is possible, one for each contribution.
 //!
 //! The section "The law of a walk's cost" of `docs/theory.md` has the statement and its proof.
 
@@ -27,17 +28,20 @@ mod level;
 mod mixture;
 mod passages;
 mod search;
+mod spread;
 mod system;
+mod tables;
 #[cfg(test)]
 mod tests;
 
+use super::attack::Shares;
 use super::path::{EdgeRule, TokenWalk};
 use super::{LocalLoss, laws};
 use crate::walk::FinalToken;
 use gaps::Gaps;
 use intervals::Intervals;
 pub(super) use level::Ends;
-use level::{Level, Window};
+use level::{FirstWindow, Level};
 use mixture::Mixture;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
@@ -46,7 +50,9 @@ use ndp_dp::{Delta, NoiseMultiplier};
 use ndp_graph::hitting::{FirstVisits, PairLaws, Walk};
 use ndp_numeric::rounding::Interval;
 use passages::Passages;
+use spread::{Sided, Spread};
 use std::sync::{Arc, Mutex, PoisonError};
+use tables::Tables;
 
 /// The law of what a path of a [`TokenWalk`] tells observers about one node, between two proven ends: see [`TokenWalk::cost_law`].
 ///
@@ -94,18 +100,6 @@ enum Source {
     Gaps(Gaps),
 }
 
-/// What was computed so far.
-#[derive(Debug, Default)]
-struct Tables {
-    /// The first one has all costs, each of the others those of a part of the one before; then fine ones where questions needed them.
-    coarse: Vec<Level>,
-    fine: Vec<Level>,
-    upper: Mixture,
-    lower: Mixture,
-    /// Mean number of sightings, at most.
-    sightings: f64,
-}
-
 impl TokenWalk {
     /// The law of the cost towards observers who pool what they see (often one node), for contributions that do not depend on the token and steps that
     /// keep distances, such as sums and running averages.
@@ -119,8 +113,8 @@ impl TokenWalk {
     /// observers.
     ///
     /// # Complexity
-    /// First visits as for [`Self::loss`]; then, with the first question, for `F` members `O(N T (|F|² log T + |F|³))` for each table of `N = 2048`
-    /// cells, mostly one.
+    /// First visits as for [`Self::loss`]; then, with the first question, for `F` members `O(N T (|F|² log T + |F|³))` for each table of `N = 256`
+    /// or 1024 cells, mostly five.
     ///
     /// # Examples
     /// ```
@@ -179,6 +173,41 @@ impl TokenWalk {
     }
 }
 
+/// How often `u` contributes in intervals of every length, for an observer who sees the token at their ends and not in between.
+pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Error> {
+    let law = walk.cost_law(u, &[v])?;
+    let Some([upper, _]) = law.intervals()? else {
+        return Err(Error::NotOffered("the attack is for contributions that do not depend on the token"));
+    };
+    // At each length the shares of the counts; none where there is no such interval.
+    let at_lengths = |laws: &[Vec<f64>]| -> Vec<Vec<f64>> {
+        let length = laws.first().map_or(0, Vec::len);
+        (0..length).map(|t| share(laws.iter().map(|law| law[t]).collect())).collect()
+    };
+    // Without contribution: neither was visited, or u at the very end.
+    let mut unseen = upper.unseen.clone();
+    if let (Source::Values(passages), Some(none)) = (&law.source, unseen.first_mut()) {
+        let visited: f64 = passages.start.iter().chain(&passages.start_seen[0]).sum();
+        *none = (1.0 - visited).max(0.0) + passages.start[walk.steps()];
+    }
+    Ok(Shares {
+        between: at_lengths(&upper.between[0][0]),
+        first: at_lengths(&upper.first[0]),
+        last: at_lengths(&upper.tail[0]),
+        unseen: share(unseen),
+    })
+}
+
+/// Numbers over their sum, without what cannot be told from nothing.
+fn share(masses: Vec<f64>) -> Vec<f64> {
+    let sum: f64 = masses.iter().sum();
+    let mut shares: Vec<f64> = masses.into_iter().map(|p| if sum > 1e-290 { p / sum } else { 0.0 }).collect();
+    while shares.last().is_some_and(|&p| p < 1e-18) {
+        shares.pop();
+    }
+    shares
+}
+
 impl CostLaw {
     /// For contributions that may depend on the token, such as gradients, with non-expansive steps: an upper law of the cost of gaps.
     ///
@@ -218,8 +247,9 @@ impl CostLaw {
     pub fn delta(&self, noise: NoiseMultiplier, epsilon: f64) -> Result<Enclosed, Error> {
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
         let tables = self.tables_for(noise.get(), epsilon)?;
-        let at = |law: &Mixture| law.delta(epsilon, noise.get(), 0.0);
-        Ok(Enclosed::between(at(&tables.lower), at(&tables.upper), self.attained))
+        let upper = tables.above(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0).min(1.0);
+        let lower = tables.below(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0);
+        Ok(Enclosed::between(lower.min(upper), upper, self.attained))
     }
 
     /// `ε(δ)` at this noise; graded as [`Self::delta`].
@@ -227,13 +257,18 @@ impl CostLaw {
     /// # Errors
     /// [`Error::NotOffered`] as for [`Self::delta`].
     pub fn epsilon(&self, noise: NoiseMultiplier, delta: Delta) -> Result<Enclosed, Error> {
+        let (sigma, delta) = (noise.get(), delta.get());
         let mut tables = self.tables()?;
         loop {
-            let upper = search::epsilon_up(&tables.upper, noise.get(), delta.get());
-            let finer = self.tables_for(noise.get(), if upper.is_finite() { upper } else { 0.0 })?;
+            let mut upper = search::epsilon_up(&tables.newest(), sigma, delta);
+            // Another law may be smaller there.
+            let best = tables.above(upper.min(MOST_ASKED), sigma);
+            upper = upper.min(search::epsilon_up(&best, sigma, delta));
+            let finer = self.tables_for(sigma, if upper.is_finite() { upper } else { 0.0 })?;
             if Arc::ptr_eq(&finer, &tables) {
-                let lower = search::epsilon_down(&tables.lower, noise.get(), delta.get(), upper);
-                return Ok(Enclosed::between(lower, upper, self.attained));
+                let lower =
+                    search::epsilon_down(&tables.below(upper.min(MOST_ASKED), sigma), sigma, delta, upper);
+                return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
             }
             tables = finer;
         }
@@ -262,11 +297,13 @@ impl CostLaw {
         ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
         let mut tables = self.tables()?;
         loop {
-            let upper = search::noise_up(&tables.upper, epsilon, delta.get())?;
+            let mut upper = search::noise_up(&Sided::new(&tables.upper, 0.0), epsilon, delta.get())?;
+            let best = tables.above(epsilon, upper);
+            upper = upper.min(search::noise_up(&best, epsilon, delta.get())?);
             let finer = self.tables_for(upper, epsilon)?;
             if Arc::ptr_eq(&finer, &tables) {
-                let lower = search::noise_down(&tables.lower, epsilon, delta.get(), upper);
-                return Ok(Enclosed::between(lower, upper, self.attained));
+                let lower = search::noise_down(&tables.below(epsilon, upper), epsilon, delta.get(), upper);
+                return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
             }
             tables = finer;
         }
@@ -302,23 +339,7 @@ impl CostLaw {
     /// no number gets smaller.
     pub(crate) fn is_tight(&self, noise: NoiseMultiplier, epsilon: f64) -> bool {
         let Ok(tables) = self.tables() else { return false };
-        if !epsilon.is_finite() {
-            return false;
-        }
-        let (law, sigma) = (&tables.upper, noise.get());
-        let whole = law.delta(epsilon, sigma, 1e-6);
-        let whole = law.delta(epsilon, sigma, 1e-4 * whole);
-        let small = |cost: f64| law.delta_of(law.below(cost), epsilon, sigma, 1e-4 * whole) / whole;
-        let levels = || tables.coarse.iter().chain(&tables.fine);
-        let window = tables.coarse[0].window();
-        // The cost below which half of δ is, and the finest grid there.
-        let mut cost = window;
-        while small(cost) > 0.5 && cost > 1e-9 {
-            cost *= 0.8;
-        }
-        let grids = levels().filter(|level| level.window() >= cost).map(|level| level.grid.cost(1));
-        let rounding = grids.fold(f64::INFINITY, f64::min) * tables.sightings;
-        self.is_free_of_limits && small(window) > 0.97 && rounding < 0.06 * cost
+        self.is_free_of_limits && epsilon.is_finite() && tables.is_tight(noise.get(), epsilon)
     }
 
     fn tables(&self) -> Result<Arc<Tables>, Error> {
@@ -339,22 +360,49 @@ impl CostLaw {
                 return Ok(tables);
             }
             let narrower = last.window() / NARROWER as f64;
-            if small(narrower) > SMALL_SHARE && tables.coarse.len() < MOST_COARSE {
+            // The same where the grid is too coarse to tell, as far as it can be told.
+            let unresolved = self.is_spread() && small(last.grid.cost(LEAST_RESOLVED)) > 0.5;
+            if (unresolved || small(narrower) > SMALL_SHARE) && tables.coarse.len() < MOST_COARSE {
                 tables = self.tables_of(tables.coarse.len() + 1)?;
                 continue;
             }
             // The least window that has nearly all.
+            let share = if self.is_spread() { SPREAD_SHARE } else { LARGE_SHARE };
             let mut window = tables.coarse[0].window();
-            while small(0.5 * window) > LARGE_SHARE {
+            while small(0.5 * window) > share {
                 window *= 0.5;
             }
             let resolution = 2.0 * window / self.cells as f64;
             let enough = |level: &Level| level.window() >= window && level.grid.cost(1) <= resolution;
-            if tables.coarse.iter().chain(&tables.fine).any(enough) || tables.fine.len() >= MOST_FINE {
+            let spread: Vec<&Spread> = tables.spread.iter().filter(|spread| enough(&spread.level)).collect();
+            let full = tables.fine.len() + tables.spread.len() >= MOST_FINE;
+            if full || !self.is_spread() && tables.coarse.iter().chain(&tables.fine).any(enough) {
                 return Ok(tables);
             }
-            tables = self.refined(window)?;
+            // What spreading may move matters: once more, four times as fine.
+            let moved = |spread: &&Spread| {
+                let by = |law: &Mixture| Sided::new(law, spread.variance).moved(epsilon, sigma);
+                by(&tables.upper).max(by(&tables.lower))
+            };
+            let least = spread.iter().map(moved).fold(f64::INFINITY, f64::min);
+            let cells = if spread.is_empty() {
+                self.cells
+            } else if self.ends == Ends::Both
+                && least > MOVED_SHARE * whole
+                && epsilon > 0.0
+                && spread.len() < 2
+            {
+                4 * self.cells
+            } else {
+                return Ok(tables);
+            };
+            tables = self.refined(window, cells)?;
         }
+    }
+
+    /// Whether fine tables spread charges.
+    fn is_spread(&self) -> bool {
+        !matches!(self.source, Source::Gaps(_))
     }
 
     /// Both sides of the law of intervals; none where the law follows from gaps.
@@ -374,7 +422,7 @@ impl CostLaw {
         }
         let intervals = self.intervals()?;
         let cells = self.cells.min(COARSE_CELLS);
-        let (mut coarse, fine) = (tables.coarse.clone(), tables.fine.clone());
+        let mut coarse = tables.coarse.clone();
         while coarse.len() < levels {
             let next = match (&self.source, &intervals, coarse.last()) {
                 (Source::Gaps(gaps), _, None) => Some(gaps.first_table(cells)),
@@ -382,7 +430,7 @@ impl CostLaw {
                     Some(gaps.table(last.window() / NARROWER as f64, cells))
                 }
                 (_, Some(intervals), None) => {
-                    Level::first(intervals, &Window::new(&intervals[0], self.most), cells, self.ends)
+                    Level::first(intervals, &FirstWindow::new(&intervals[0], self.most), cells, self.ends)
                 }
                 (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells, self.ends),
                 (_, None, _) => None,
@@ -390,16 +438,18 @@ impl CostLaw {
             coarse.push(next.ok_or(NO_BOUND)?);
         }
         let sightings = intervals.map_or(0.0, |intervals| intervals[0].sightings);
-        *tables = Arc::new(self.joined(coarse, fine, sightings));
+        let (fine, spread) = (tables.fine.clone(), tables.spread.clone());
+        *tables = Arc::new(Tables::joined(coarse, fine, spread, sightings, self.most, self.attained));
         Ok(tables.clone())
     }
 
     /// One more fine table, of costs up to `window`.
-    fn refined(&self, window: f64) -> Result<Arc<Tables>, Error> {
+    fn refined(&self, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let (coarse, mut fine) = (tables.coarse.clone(), tables.fine.clone());
-        let next = match (&self.source, self.intervals()?) {
-            (Source::Gaps(gaps), _) => Some(gaps.table(window, self.cells)),
+        let (coarse, mut fine, mut spread) =
+            (tables.coarse.clone(), tables.fine.clone(), tables.spread.clone());
+        match (&self.source, self.intervals()?) {
+            (Source::Gaps(gaps), _) => fine.push(gaps.table(window, cells)),
             (_, Some(intervals)) => {
                 let wide = coarse.iter().rev().find(|level| level.window() >= window);
                 let Some(wide) = wide else { return Ok(tables.clone()) };
@@ -407,53 +457,22 @@ impl CostLaw {
                 while wide.window() / narrower as f64 > window {
                     narrower *= 2;
                 }
-                wide.within(&intervals, narrower, self.cells, self.ends)
+                let both = self.ends == Ends::Both;
+                let next = Spread::within(wide, &intervals[0], narrower, cells, both);
+                spread.push(next.ok_or(NO_BOUND)?);
             }
-            (_, None) => None,
-        };
-        fine.push(next.ok_or(NO_BOUND)?);
-        *tables = Arc::new(self.joined(coarse, fine, tables.sightings));
+            (_, None) => return Err(NO_BOUND),
+        }
+        let sightings = tables.sightings;
+        *tables = Arc::new(Tables::joined(coarse, fine, spread, sightings, self.most, self.attained));
         Ok(tables.clone())
-    }
-
-    /// For each cost the finest table that reaches so far.
-    fn joined(&self, coarse: Vec<Level>, fine: Vec<Level>, sightings: f64) -> Tables {
-        let mut levels: Vec<&Level> = coarse.iter().chain(&fine).collect();
-        levels.sort_by(|a, b| a.grid.cost(1).total_cmp(&b.grid.cost(1)));
-        let (mut upper, mut lower) = (Vec::new(), Vec::new());
-        let most = Interval::new(self.most as f64);
-        let mut reached = 0.0;
-        for level in levels {
-            // Grids and windows are powers of two, so that these are exact.
-            let from = ndp_numeric::casts::floor(reached / level.grid.cost(1)).max(1);
-            for cell in from..level.reach() {
-                let cost = Interval::new(level.grid.cost(cell));
-                upper.push((cost.min(most), level.upper[cell]));
-                if self.attained {
-                    lower.push((cost, level.lower[cell]));
-                }
-            }
-            reached = reached.max(level.window());
-        }
-        let beyond = coarse.first().map_or(1.0, |first| first.upper[first.reach()]);
-        upper.push((most, beyond));
-        // Larger costs are not more probable: what is known of them holds for smaller ones, too.
-        for law in [&mut upper, &mut lower] {
-            let mut least = 0.0;
-            law.iter_mut().rev().for_each(|(_, at_least)| {
-                *at_least = f64::max(*at_least, least);
-                least = *at_least;
-            });
-        }
-        let (upper, lower) = (Mixture::new(&upper, true), Mixture::new(&lower, false));
-        Tables { coarse, fine, upper, lower, sightings }
     }
 }
 
 /// Rounding that cannot be bounded.
 const NO_BOUND: Error = Error::NotOffered("the rounding of the law of the cost is not bounded for this walk");
 /// Cells of a fine table, and of a coarse one.
-const CELLS: usize = 2048;
+const CELLS: usize = 1024;
 const COARSE_CELLS: usize = 256;
 /// Steps, times the square of the number of observers.
 const MOST_STEPS: usize = 20_000;
@@ -466,3 +485,10 @@ const MOST_FINE: usize = 8;
 const SMALL_SHARE: f64 = 0.05;
 /// A fine table reaches to where this share of `δ` is.
 const LARGE_SHARE: f64 = 0.9;
+/// The same of tables that spread charges, and the share of `δ` that this may move.
+const SPREAD_SHARE: f64 = 0.9;
+const MOVED_SHARE: f64 = 0.03;
+/// A coarse table has at least so many cells up to where half of `δ` is.
+const LEAST_RESOLVED: usize = 16;
+/// Laws are compared at an `ε` of at most this.
+const MOST_ASKED: f64 = 1e6;

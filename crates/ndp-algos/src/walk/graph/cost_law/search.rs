@@ -1,10 +1,10 @@
 //! `ε` at a `δ` and the least noise: by regula falsi on a monotone function, ending on the side that was seen to hold.
 
-use super::mixture::Mixture;
+use super::spread::Sided;
 use ndp_account::Error;
 
 /// The smallest `ε` found with `δ(ε) ≤ delta`; infinite where none is.
-pub(super) fn epsilon_up(law: &Mixture, sigma: f64, delta: f64) -> f64 {
+pub(super) fn epsilon_up(law: &Sided<'_>, sigma: f64, delta: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
     if excess(0.0) <= 0.0 {
@@ -21,7 +21,7 @@ pub(super) fn epsilon_up(law: &Mixture, sigma: f64, delta: f64) -> f64 {
 }
 
 /// The largest `ε` up to `most` found with `δ(ε) > delta`; 0 where none is.
-pub(super) fn epsilon_down(law: &Mixture, sigma: f64, delta: f64, most: f64) -> f64 {
+pub(super) fn epsilon_down(law: &Sided<'_>, sigma: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
     if excess(0.0) <= 0.0 {
@@ -41,7 +41,7 @@ pub(super) fn epsilon_down(law: &Mixture, sigma: f64, delta: f64, most: f64) -> 
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] where none up to `1e9` is.
-pub(super) fn noise_up(law: &Mixture, epsilon: f64, delta: f64) -> Result<f64, Error> {
+pub(super) fn noise_up(law: &Sided<'_>, epsilon: f64, delta: f64) -> Result<f64, Error> {
     let slack = delta * SLACK;
     let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
     let mut end = 0.0;
@@ -63,7 +63,7 @@ pub(super) fn noise_up(law: &Mixture, epsilon: f64, delta: f64) -> Result<f64, E
 }
 
 /// The largest noise up to `most` found with `δ(ε) > delta`; 0 where none is.
-pub(super) fn noise_down(law: &Mixture, epsilon: f64, delta: f64, most: f64) -> f64 {
+pub(super) fn noise_down(law: &Sided<'_>, epsilon: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
     let end = most.ln() + 1e-9;

@@ -63,6 +63,22 @@ impl Grid {
         self.cell(1, slots, Side::Upper)
     }
 
+    /// The cell below a charge `count²/slots`, and how far it is from there to the next one: the share that belongs to it, and the rest.
+    fn place(self, count: usize, slots: usize) -> (usize, f64, f64) {
+        if count == 0 || slots == 0 {
+            return (0, 0.0, 1.0);
+        }
+        let charge = (count as u128).pow(2) * u128::from(self.denominator);
+        let step = slots as u128 * u128::from(self.numerator);
+        let (cell, left) = (charge / step, charge % step);
+        match usize::try_from(cell) {
+            Ok(cell) if cell < LAST_CELL => {
+                (cell, left as f64 / step as f64, (step - left) as f64 / step as f64)
+            }
+            _ => (LAST_CELL, 0.0, 1.0),
+        }
+    }
+
     /// The cell of a charge `count²/slots`, exactly rounded to its side.
     fn cell(self, count: usize, slots: usize, side: Side) -> usize {
         if count == 0 || slots == 0 {
@@ -78,6 +94,15 @@ impl Grid {
     }
 }
 
+/// What becomes of a charge between two points of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// It is rounded to this side.
+    To(Side),
+    /// It is at either point, with its mean.
+    Spread,
+}
+
 /// For each time the cells of the charges and their probabilities.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Charges {
@@ -85,6 +110,8 @@ pub(super) struct Charges {
     pub(super) starts: Vec<usize>,
     pub(super) cells: Vec<u32>,
     pub(super) masses: Vec<f64>,
+    /// `E (x − a)(b − x)` of a charge `x` that was spread over `a` and `b`, in squares of the step.
+    variance: f64,
 }
 
 impl Charges {
@@ -93,7 +120,7 @@ impl Charges {
         laws: &ByCount,
         slots: impl Fn(usize) -> usize,
         grid: Grid,
-        side: Side,
+        rounding: Rounding,
         least: f64,
         dropped: &mut f64,
     ) -> Self {
@@ -107,15 +134,17 @@ impl Charges {
                     *dropped += mass;
                     continue;
                 }
-                let cell = id(grid.cell(count, slots(t), side));
-                // Cells grow with the count.
-                if charges.cells.len() > begin && charges.cells.last() == Some(&cell) {
-                    if let Some(last) = charges.masses.last_mut() {
-                        *last += mass;
+                match rounding {
+                    Rounding::To(side) => charges.push(begin, grid.cell(count, slots(t), side), mass),
+                    Rounding::Spread => {
+                        let (cell, share, rest) = grid.place(count, slots(t));
+                        // Three roundings each.
+                        charges.push(begin, cell, mass * rest * (1.0 + 4.0 * f64::EPSILON));
+                        if share > 0.0 {
+                            charges.push(begin, cell + 1, mass * share * (1.0 + 4.0 * f64::EPSILON));
+                            charges.variance += mass * share * rest;
+                        }
                     }
-                } else {
-                    charges.cells.push(cell);
-                    charges.masses.push(mass);
                 }
             }
             charges.starts.push(charges.cells.len());
@@ -123,14 +152,23 @@ impl Charges {
         charges
     }
 
+    /// One more entry of the time whose entries begin at `begin`.
+    fn push(&mut self, begin: usize, cell: usize, mass: f64) {
+        let cell = id(cell);
+        // Cells grow with the count.
+        if self.cells.len() > begin && self.cells.last() == Some(&cell) {
+            if let Some(last) = self.masses.last_mut() {
+                *last += mass;
+            }
+        } else {
+            self.cells.push(cell);
+            self.masses.push(mass);
+        }
+    }
+
     /// Whether nothing is charged.
     pub(super) fn is_free(&self) -> bool {
         self.cells.iter().all(|&cell| cell == 0)
-    }
-
-    /// The most entries of any time.
-    pub(super) fn widest(&self) -> usize {
-        self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
     }
 
     /// For each time the sum of the masses, each weighed by its cell.
@@ -164,11 +202,13 @@ pub(super) struct System {
     pub(super) unseen: Vec<(usize, f64)>,
     /// Probability of what is not in the equation, at most.
     pub(super) lost: f64,
+    /// `E Σ (x − a)(b − x)` over the charges `x` of a path that were spread over `a` and `b`, in squares of the step, at most.
+    pub(super) variance: f64,
 }
 
 impl System {
     /// Leaves out what has a probability of about `forgotten` in all.
-    pub(super) fn new(intervals: &Intervals, grid: Grid, side: Side, forgotten: f64) -> Self {
+    pub(super) fn new(intervals: &Intervals, grid: Grid, rounding: Rounding, forgotten: f64) -> Self {
         checkpoint();
         let mut dropped = 0.0;
         let entries: usize = intervals.between.iter().flatten().chain(&intervals.first).map(Vec::len).sum();
@@ -177,20 +217,35 @@ impl System {
         let own = |t: usize| if intervals.whole { t } else { t.saturating_sub(1) };
         let between = intervals.between.iter().map(|row| {
             row.iter()
-                .map(|laws| Charges::new(laws, own, grid, side, least, &mut dropped))
+                .map(|laws| Charges::new(laws, own, grid, rounding, least, &mut dropped))
                 .collect::<Vec<_>>()
         });
         let between = between.collect::<Vec<_>>();
         let first =
-            intervals.first.iter().map(|laws| Charges::new(laws, |t| t, grid, side, least, &mut dropped));
+            intervals.first.iter().map(|laws| Charges::new(laws, |t| t, grid, rounding, least, &mut dropped));
         let first = first.collect::<Vec<_>>();
-        let tail = intervals.tail.iter().map(|laws| Charges::new(laws, own, grid, side, least, &mut dropped));
+        let tail =
+            intervals.tail.iter().map(|laws| Charges::new(laws, own, grid, rounding, least, &mut dropped));
         let tail = tail.collect::<Vec<_>>();
-        let unseen = intervals.unseen.iter().enumerate();
-        let unseen = unseen.map(|(count, &mass)| (grid.cell(count, steps, side), mass)).collect();
+        let of_unseen = |(count, &mass): (usize, &f64)| match rounding {
+            Rounding::To(side) => vec![(grid.cell(count, steps, side), mass)],
+            Rounding::Spread => {
+                let (cell, share, rest) = grid.place(count, steps);
+                let raised = mass * (1.0 + 4.0 * f64::EPSILON);
+                vec![(cell, raised * rest), (cell + 1, raised * share)]
+            }
+        };
+        let unseen: Vec<(usize, f64)> = intervals.unseen.iter().enumerate().flat_map(of_unseen).collect();
+        // Intervals begin at a sighting or at the start; a path has one end, which varies by at most a quarter.
+        let row = |row: &Vec<Charges>| row.iter().map(|charges| charges.variance).sum::<f64>();
+        let varied = between.iter().map(row).fold(0.0, f64::max);
+        let of_first: f64 = first.iter().map(|charges| charges.variance).sum();
+        let at_end =
+            if unseen.is_empty() && tail.iter().all(|tail| tail.variance == 0.0) { 0.0 } else { 0.25 };
+        let variance = 1.001 * (intervals.sightings * varied + of_first + at_end);
         // Each interval that was left out begins at a sighting or at the start.
         let lost = intervals.lost + (intervals.sightings + 1.0) * dropped * 1.001;
-        Self { steps, between, first, tail, unseen, lost }
+        Self { steps, between, first, tail, unseen, lost, variance }
     }
 
     /// `ln P(cost ≥ cell)`, at most: `E r^{−T} ρ^{cost − cell}` at the best of some `r ≤ 1 ≤ ρ`.

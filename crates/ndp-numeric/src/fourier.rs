@@ -1,56 +1,74 @@
-//! The discrete Fourier transform of power-of-two size, with a proven error.
+//! Discrete Fourier transforms with a proven error: [`Transform`], of power-of-two size, in natural order on several threads, and [`Scrambled`], in an
+//! order of its own and of several series at once, for products and sums over all frequencies.
 //!
-//! *Error.* Let `u = 2^{−53}`, and let the roots of unity err by at most `ROOT u` (a test shows it for all of the largest size, of which the
+//! *Error of [`Transform`].* Let `u = 2^{−53}`, and let the roots of unity err by at most `ROOT u`, here with `ROOT = 4` (a test shows it for all of the largest size, of which the
 //! smaller ones are a part). In one stage `(a, b) ↦ (a + wb, a − wb)` a computed product errs by at most `(√2 (2u + u²)(1 + ROOT u) + ROOT u)|b|`:
 //! each of its two parts is a sum of two rounded products, and `|b_r w_r| + |b_i w_i| ≤ |b||w|`. A sum errs by `u` of its size. As a stage
 //! without rounding multiplies 2-norms by `√2`, and `√2 ‖b‖` is at most the norm of its result, a stage errs by at most `η = STAGE u` of that norm,
 //! and all `s = log₂ N` stages by at most `(1 + η)^s − 1`. So `‖computed − exact‖₂ ≤ ((1 + η)^s − 1) √N ‖input‖₂`: [`Transform::error`].
 //! (Higham, *Accuracy and stability of numerical algorithms*, 2002, Theorem 24.2, is the same statement.) What underflows is far below.
 
+mod scrambled;
+
+pub use scrambled::Scrambled;
+
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 
 /// A complex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Complex {
-    pub(super) re: f64,
-    pub(super) im: f64,
+pub struct Complex {
+    /// Real part.
+    pub re: f64,
+    /// Imaginary part.
+    pub im: f64,
 }
 
 impl Complex {
-    pub(super) const ONE: Self = Self { re: 1.0, im: 0.0 };
-    pub(super) const ZERO: Self = Self { re: 0.0, im: 0.0 };
+    /// 1.
+    pub const ONE: Self = Self { re: 1.0, im: 0.0 };
+    /// 0.
+    pub const ZERO: Self = Self { re: 0.0, im: 0.0 };
 
     /// A product; relative error at most `√2 (2u + u²) < 3u`.
     #[inline]
-    pub(super) fn times(self, other: Self) -> Self {
+    #[must_use]
+    pub fn times(self, other: Self) -> Self {
         Self { re: self.re * other.re - self.im * other.im, im: self.re * other.im + self.im * other.re }
     }
 
+    /// A sum; relative error at most `u`.
     #[inline]
-    pub(super) fn plus(self, other: Self) -> Self {
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         Self { re: self.re + other.re, im: self.im + other.im }
     }
 
+    /// A difference; relative error at most `u`.
     #[inline]
-    pub(super) fn minus(self, other: Self) -> Self {
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
         Self { re: self.re - other.re, im: self.im - other.im }
     }
 
+    /// The conjugate.
     #[inline]
-    pub(super) fn conjugate(self) -> Self {
+    #[must_use]
+    pub fn conjugate(self) -> Self {
         Self { re: self.re, im: -self.im }
     }
 
     /// `|z|²`.
     #[inline]
-    pub(super) fn square_norm(self) -> f64 {
+    #[must_use]
+    pub fn square_norm(self) -> f64 {
         self.re * self.re + self.im * self.im
     }
 
     /// `z^count`; relative error at most `(1 + 3u)^{count−1} − 1`, by induction over the products. Where an intermediate power of a number of
     /// size at most 1 falls below [`NOTHING`], so does the result, and 0 is returned.
-    pub(super) fn power(self, count: u64) -> Self {
+    #[must_use]
+    pub fn power(self, count: u64) -> Self {
         let (mut result, mut square, mut left) = (Self::ONE, self, count);
         while left > 0 {
             if square.square_norm() < NOTHING * NOTHING {
@@ -69,11 +87,11 @@ impl Complex {
 }
 
 /// Below this a power counts as 0.
-pub(super) const NOTHING: f64 = 1e-40;
+pub const NOTHING: f64 = 1e-40;
 
 /// The transform `z ↦ Σ_j z_j e^{−2πi jk/N}` of one size `N`, a power of two.
 #[derive(Debug)]
-pub(super) struct Transform {
+pub struct Transform {
     size: usize,
     /// For each stage that joins halves of length `m`, its `m` roots, at `m − 1`.
     roots: Vec<Complex>,
@@ -81,7 +99,8 @@ pub(super) struct Transform {
 
 impl Transform {
     /// The transform of the least power of two that is at least `size`, at most [`LARGEST`].
-    pub(super) fn new(size: usize) -> Self {
+    #[must_use]
+    pub fn new(size: usize) -> Self {
         let size = size.clamp(2, LARGEST).next_power_of_two();
         let mut roots = Vec::with_capacity(size);
         let last: Vec<Complex> =
@@ -96,18 +115,20 @@ impl Transform {
     }
 
     /// `N`.
-    pub(super) const fn size(&self) -> usize {
+    #[must_use]
+    pub const fn size(&self) -> usize {
         self.size
     }
 
     /// `(1 + η)^s − 1`, rounded up.
-    pub(super) fn error(&self) -> f64 {
+    #[must_use]
+    pub fn error(&self) -> f64 {
         let stages = f64::from(self.size.trailing_zeros());
         libm::expm1(stages * STAGE * 0.5 * f64::EPSILON) * (1.0 + 1e-12)
     }
 
     /// In place; as many numbers as the size.
-    pub(super) fn run(&self, data: &mut [Complex]) {
+    pub fn run(&self, data: &mut [Complex]) {
         let shift = usize::BITS - self.size.trailing_zeros();
         for i in 0..data.len() {
             let j = i.reverse_bits() >> shift;
@@ -139,7 +160,7 @@ impl Transform {
     }
 
     /// The inverse, in place: the transform of the conjugates, conjugated, over `N`, which is exact. The same error.
-    pub(super) fn invert(&self, data: &mut [Complex]) {
+    pub fn invert(&self, data: &mut [Complex]) {
         for z in data.iter_mut() {
             *z = z.conjugate();
         }
@@ -164,73 +185,75 @@ fn butterflies(a: &mut [Complex], b: &mut [Complex], roots: &[Complex]) {
     }
 }
 
-/// `e^{−2πi k/N}` for `k < N/2`, from sine and cosine of at most an eighth of a turn.
-fn root(k: usize, size: usize) -> Complex {
-    // Both quotients are exact.
-    let turn = k as f64 / size as f64;
-    let quarter = |turn: f64| {
-        if turn <= 0.125 {
-            let angle = TAU * turn;
-            Complex { re: libm::cos(angle), im: -libm::sin(angle) }
-        } else {
-            let angle = TAU * (0.25 - turn);
-            Complex { re: libm::sin(angle), im: -libm::cos(angle) }
-        }
-    };
-    if turn < 0.25 {
-        quarter(turn)
-    } else {
-        let Complex { re, im } = quarter(turn - 0.25);
-        Complex { re: im, im: -re }
+/// `e^{−2πi k/N}` for any `k`, from sine and cosine of at most an eighth of a turn. For `N` up to [`TESTED`] a power of two, and up to a
+/// 64th of that three or five times one, it errs by at most [`ROOT`] units `u = 2^{−53}`: all of them are tested.
+#[must_use]
+pub fn root(k: usize, size: usize) -> Complex {
+    let k = k % size;
+    // The nearest quarter of a turn, and what is left of it: integers.
+    let quarters = (8 * k + size - 1) / (2 * size);
+    let (turns, all) = (4 * k, quarters * size);
+    let left = if turns < all { -((all - turns) as f64) } else { (turns - all) as f64 };
+    let angle = TAU * (left / (4 * size) as f64);
+    let (re, im) = (libm::cos(angle), -libm::sin(angle));
+    match quarters % 4 {
+        0 => Complex { re, im },
+        1 => Complex { re: im, im: -re },
+        2 => Complex { re: -re, im: -im },
+        _ => Complex { re: -im, im: re },
     }
 }
 
 /// Error of a root of unity, in units of `u`.
+pub const ROOT: f64 = 5.0;
+/// The same where their number is a power of two up to [`LARGEST`].
 #[cfg(test)]
-const ROOT: f64 = 4.0;
+const ROOT_OF_TRANSFORM: f64 = 4.0;
+/// The largest number of roots of unity whose errors are known.
+pub const TESTED: usize = 1 << 24;
 /// Error of a stage, in units of `u`: `2√2 + ROOT + 1`, and what is of second order.
 const STAGE: f64 = 8.0;
 /// Numbers that a thread takes at once: 64 KiB.
 const BLOCK: usize = 4096;
 /// The largest size.
-pub(super) const LARGEST: usize = 1 << 22;
+pub const LARGEST: usize = 1 << 22;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndp_numeric::incomplete::{two_product, two_sum};
+    use crate::incomplete::{two_product, two_sum};
 
-    /// All roots of the largest size, and so of every size, by their squares: if `|w_k² − w_{2k}| ≤ c` for the computed roots, their errors `e` obey
+    /// All roots of the largest sizes, and so of every size, by their squares: if `|w_k² − w_{2k}| ≤ c` for the computed roots, their errors `e` obey
     /// `2 e_k ≤ c + e_{2k} + e_k²`, and the largest one is at most `c` and what is of second order, for roots on the right side.
     #[test]
     fn roots_err_by_less_than_is_said() {
-        let size = LARGEST;
-        let at = |k: usize| {
-            let turned = root(k % (size / 2), size);
-            if k < size / 2 { turned } else { Complex { re: -turned.re, im: -turned.im } }
-        };
-        assert_eq!(at(0), Complex::ONE);
-        assert_eq!(at(size / 4), Complex { re: 0.0, im: -1.0 });
-        let mut worst = 0.0_f64;
-        for k in 0..size / 2 {
-            let (w, square) = (at(k), at(2 * k % size));
-            let gap = |terms: &[(f64, f64)], target: f64| {
-                // The rounded parts cancel exactly against the target; what remains is of the size of their errors.
-                let mut sum = (-target, 0.0);
-                for &(a, b) in terms {
-                    let (product, rest) = two_product(a, b);
-                    let (high, low) = two_sum(sum.0, product);
-                    sum = (high, sum.1 + low + rest);
-                }
-                sum.0 + sum.1
-            };
-            let re = gap(&[(w.re, w.re), (-w.im, w.im)], square.re);
-            let im = gap(&[(2.0 * w.re, w.im)], square.im);
-            worst = worst.max(re.hypot(im));
-            // On the right side: the first half of the circle, clockwise.
-            assert!(w.im <= 0.0 && (k == 0 || w.re < at(k - 1).re + 1e-15));
+        let sizes =
+            [(LARGEST, ROOT_OF_TRANSFORM), (TESTED, ROOT), (3 * TESTED / 64, ROOT), (5 * TESTED / 64, ROOT)];
+        for (size, units) in sizes {
+            assert_eq!(root(0, size), Complex::ONE);
+            assert_eq!(root(size / 4, size), Complex { re: 0.0, im: -1.0 });
+            let worst = (0..size).into_par_iter().map(|k| {
+                let (w, square) = (root(k, size), root(2 * k, size));
+                let gap = |terms: &[(f64, f64)], target: f64| {
+                    // The rounded parts cancel exactly against the target; what remains is of the size of their errors.
+                    let mut sum = (-target, 0.0);
+                    for &(a, b) in terms {
+                        let (product, rest) = two_product(a, b);
+                        let (high, low) = two_sum(sum.0, product);
+                        sum = (high, sum.1 + low + rest);
+                    }
+                    sum.0 + sum.1
+                };
+                let re = gap(&[(w.re, w.re), (-w.im, w.im)], square.re);
+                let im = gap(&[(2.0 * w.re, w.im)], square.im);
+                // On the right side.
+                let turn = -TAU * k as f64 / size as f64;
+                assert!((w.re - turn.cos()).abs() < 1e-12 && (w.im - turn.sin()).abs() < 1e-12);
+                re.hypot(im)
+            });
+            let worst = worst.reduce(|| 0.0, f64::max);
+            assert!(worst * 1.000_001 <= units * 0.5 * f64::EPSILON, "{}", worst / (0.5 * f64::EPSILON));
         }
-        assert!(worst * 1.000_001 <= ROOT * 0.5 * f64::EPSILON, "{}", worst / (0.5 * f64::EPSILON));
     }
 
     /// Against the definition, with angles reduced exactly; small sizes, and the worst case of a constant input.
