@@ -3,7 +3,7 @@
 //! All nodes outside the coalition are alike, so that one profile answers for all of them. No account is above what all contributions
 //! of a node seen alone cost: with a few nodes or steps little is hidden, and the accountants lose more than that on the way.
 
-use super::constant::require_no_caps;
+use super::constant_data::require_no_caps;
 use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::log_likelihood_ratio;

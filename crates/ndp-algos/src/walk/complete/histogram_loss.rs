@@ -13,12 +13,12 @@
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 6, in whose place this stands.
 
 use super::CompleteHistogram;
-use super::chords::Chords;
-use super::constant::ConstantWalk;
-use super::constant::require_no_caps;
+use super::constant_data::ConstantWalk;
+use super::constant_data::require_no_caps;
 use super::guarantee::Visits;
-use super::subsampled::Receptions;
-use super::subsampled::{GroupProfile, Neighbors, Precision, cheaper};
+use super::reception_loss::Receptions;
+use super::reception_loss::{GroupProfile, Neighbors, Precision, cheaper};
+use super::response_blanket::Chords;
 use crate::walk::level::largest;
 use ndp_account::Error;
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS};

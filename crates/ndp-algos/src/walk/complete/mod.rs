@@ -40,18 +40,18 @@
 //! Algorithms 3 and 5, Theorems 3 and 6, Appendices D, E, G.
 
 mod accountant;
-mod averaged;
-mod chords;
-mod constant;
+mod averaged_loss;
+mod constant_data;
 mod guarantee;
 mod histogram;
 mod histogram_loss;
+mod known_senders;
 mod linear;
 mod options;
 pub mod realised;
-mod segment;
-mod spotted;
-mod subsampled;
+mod reception_loss;
+mod response_blanket;
+mod segment_moment;
 mod sum;
 mod walk;
 

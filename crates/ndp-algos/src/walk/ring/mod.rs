@@ -19,9 +19,9 @@ mod accountant;
 mod histogram;
 mod histogram_loss;
 mod linear;
-mod loss;
 pub mod pan_private;
 pub(crate) mod sum;
+mod sum_loss;
 
 pub use histogram::RingHistogram;
 pub use sum::{Placement, RingSum};

@@ -18,7 +18,7 @@
 //!   (with replacement, exact group profiles).
 //! - Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6, in whose place this stands.
 
-use super::constant::{ConstantWalk, require_no_caps};
+use super::constant_data::{ConstantWalk, require_no_caps};
 use super::guarantee::Visits;
 use super::{CompleteSum, CompleteWalk};
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};

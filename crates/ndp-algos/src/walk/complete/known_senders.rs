@@ -14,10 +14,10 @@
 //! Cyffers and Bellet, arXiv:2012.05326: Appendix G. Its Lemma 2 is false as printed.
 
 use super::CompleteWalk;
-use super::constant::ConstantWalk;
+use super::constant_data::ConstantWalk;
 use super::guarantee::Visits;
-use super::subsampled::Receptions;
-use super::subsampled::{GaussianSum, GroupProfile, Neighbors, cheaper, require_finite};
+use super::reception_loss::Receptions;
+use super::reception_loss::{GaussianSum, GroupProfile, Neighbors, cheaper, require_finite};
 use ndp_account::Error;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
 use ndp_numeric::gaussian_profile;

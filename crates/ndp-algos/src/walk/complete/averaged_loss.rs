@@ -22,7 +22,7 @@
 //! one if it is published); replace-one neighbors, all contributions of the exposed node may change.
 
 use super::CompleteWalk;
-use super::segment::SegmentMoments;
+use super::segment_moment::SegmentMoments;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{Order, UpperBound};
