@@ -104,3 +104,21 @@ pub(crate) fn log_mean(
         charges.iter().map(|(p, charge)| p * (charge - largest).exp()).sum::<f64>().ln() + largest
     }
 }
+
+/// `E δ(ε)` of Gaussian pairs with `μ² = cost/σ²`, to an absolute error of some `1e-15 (1 + e^ε)`.
+pub(crate) fn mean_delta(
+    paths: &[Path],
+    (epsilon, sigma): (f64, f64),
+    u: usize,
+    observers: &[usize],
+    published: bool,
+) -> f64 {
+    let tail = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
+    let delta = |path: &Path| {
+        let slopes = vec![1.0; 1 + path.holders.iter().copied().max().unwrap_or(0)];
+        let mu = path.cost(u, observers, &slopes, published).sqrt() / sigma;
+        let (near, far) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
+        if mu == 0.0 { 0.0 } else { path.probability * (tail(near) - epsilon.exp() * tail(far)) }
+    };
+    paths.iter().map(delta).sum()
+}

@@ -5,6 +5,7 @@ use crate::draw::numbers::{literal, pick};
 use crate::oracle::walks::{self, Path, Rules};
 use crate::part::{Outcome, Part, Stratum};
 use ndarray::Array2;
+use ndp_account::{Observer, Protocol};
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions, pendant};
 use ndp_dp::{NoiseMultiplier, Order};
@@ -172,7 +173,73 @@ impl Drawn {
                 }
             }
         }
+        self.laws(&walk, &paths, outcome, &case, rng);
         self.only_neighbor(w, outcome, &case);
+    }
+
+    /// The law of the cost from both sides, and what the account says of `δ` and `ε`, against all paths; contributions do not depend on the token.
+    fn laws(
+        &self,
+        walk: &TokenWalk,
+        paths: &[Path],
+        outcome: &mut Outcome,
+        case: &Case<'_>,
+        rng: &mut ChaCha8Rng,
+    ) {
+        let (u, members, noise) = (self.u, &self.members, self.local.noise);
+        let final_token = pick(rng, &[FinalToken::Withheld, FinalToken::Published]);
+        let epsilon = pick(rng, &[0.0, 0.05, 0.3, 1.0, 3.0]);
+        let published = final_token == FinalToken::Published;
+        let truth = |epsilon: f64| walks::mean_delta(paths, (epsilon, noise.get()), u, members, published);
+        // Differences of tails.
+        let rounding = |epsilon: f64| 1e-14 * (1.0 + epsilon.exp());
+        let options = WalkOptions { final_token, ..self.options() };
+        let found = walk.clone().with_options(options).and_then(|walk| {
+            let law = walk.cost_law(u, members)?;
+            let delta = law.delta(noise, epsilon)?;
+            let (low, high) = (delta.lower(), delta.upper());
+            let small = ndp_dp::Delta::new(pick(rng, &[1e-2, 1e-4, 1e-6, 1e-9]))?;
+            let by_law = law.epsilon(noise, small)?;
+            let profile = walk.account(&Observer::coalition(members))?.profile(u, noise)?;
+            let said = [profile.delta(epsilon)?.value().delta(), profile.epsilon(small)?.value().epsilon()];
+            Ok((low, high, [by_law.lower(), by_law.upper()], small.get(), said))
+        });
+        let (low, high, [least, most], small, [said_delta, said_epsilon]) = match found {
+            Ok(found) => found,
+            // The law is not offered where a node contributes too often.
+            Err(ndp_account::Error::NotOffered(_)) => return,
+            Err(e) => {
+                let call = format!("walk.cost_law({u}, &{members:?})");
+                outcome
+                    .check(false, || case.violation("refused", format!("{call}: {e}"), &format!("{call}?;")));
+                return;
+            }
+        };
+        let mut says = |holds: bool, what: String| {
+            outcome.check(holds, || {
+                let what =
+                    format!("{what}, {final_token:?}, towards {members:?} about {u}, noise {}", noise.get());
+                let assertion = format!("let law = walk.cost_law({u}, &{members:?})?;");
+                case.violation("law of the cost on the wrong side", what, &assertion)
+            });
+        };
+        let (true_delta, error) = (truth(epsilon), rounding(epsilon));
+        says(true_delta <= high + error, format!("delta({epsilon}) <= {high:e}, true {true_delta:e}"));
+        says(low <= true_delta + error, format!("delta({epsilon}) >= {low:e}, true {true_delta:e}"));
+        says(
+            true_delta <= said_delta + error,
+            format!("account delta({epsilon}) = {said_delta:e}, true {true_delta:e}"),
+        );
+        for (name, at) in [("law", most), ("account", said_epsilon)] {
+            let there = if at < 30.0 { truth(at) } else { 0.0 };
+            let holds = there <= small + if at < 30.0 { rounding(at) } else { 0.0 };
+            says(holds, format!("{name} epsilon({small:e}) = {at}, true delta there {there:e}"));
+        }
+        if 0.0 < least && least < 30.0 {
+            let there = truth(least);
+            let holds = there * (1.0 + 1e-9) + rounding(least) >= small;
+            says(holds, format!("epsilon({small:e}) >= {least}, true delta there {there:e}"));
+        }
     }
 
     /// Exact towards the only neighbor, for constant gradients of a walk without limits.
