@@ -65,9 +65,7 @@ impl NoisyMessageGossip {
     #[must_use]
     pub fn stated(&self) -> VectorProgram<'_> {
         let noisy = VectorProgram::new(self.matrix.node_count()).noise(1.0).observed_with(self.own_noise);
-        noisy
-            .noisy_rounds(&self.matrix, self.rounds, self.kind, self.ratio)
-            .on("every value, and ratio times as much on every message")
+        noisy.noisy_rounds(&self.matrix, self.rounds, self.kind, self.ratio)
     }
 }
 

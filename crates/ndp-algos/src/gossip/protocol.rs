@@ -57,7 +57,7 @@ macro_rules! follows_from_statement {
     ($($gossip:ty),*) => {$(
         impl ndp_account::LinearProtocol for $gossip {
             fn terms(&self) -> ndp_account::Terms {
-                self.stated().terms
+                ndp_account::LinearProtocol::terms(&self.stated())
             }
 
             fn node_count(&self) -> usize {

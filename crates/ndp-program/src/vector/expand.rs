@@ -19,7 +19,8 @@ struct Writer<'p> {
 
 impl VectorProgram<'_> {
     /// The program that says the same value by value, for observers, sensitivity sets and witnesses that this has no account of. What
-    /// floating point stores is meant exactly, shares of momentum as they are computed.
+    /// floating point stores is meant exactly, shares of momentum as they are computed. Losses of a program are in units of a noise of
+    /// variance 1: those of the statement divided by the variance of its first noise.
     ///
     /// # Errors
     /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance) and the like for numbers that no program takes;

@@ -83,7 +83,8 @@ pub struct ActiveEdge {
 ///
 /// Parts are added in order of time; the first is noise. Accelerated rounds, noise on messages and momentum come right after it, with
 /// nothing after them; other rounds and noises in any order. What is stated otherwise is refused where it is asked about. Before every round all nodes send their values to those they are connected with in it; what
-/// they end with is sent to nobody. Variances are in units of that of the first noise, by which losses are measured.
+/// they end with is sent to nobody. Losses are in units of the first noise, whose standard deviation is that of a run: only the ratios of
+/// variances matter.
 ///
 /// # Examples
 /// ```
@@ -105,8 +106,8 @@ pub struct VectorProgram<'a> {
     parts: Vec<Part<'a>>,
     /// Whether observers use the noise they drew; from the start they do.
     pub own_noise: OwnNoise,
-    /// What its numbers are about.
-    pub terms: Terms,
+    /// Where the noise is, where that has a better sentence than the parts give it.
+    on: Option<&'static str>,
 }
 
 /// A part of the statement.
@@ -158,8 +159,7 @@ impl<'a> VectorProgram<'a> {
     /// A protocol of so many nodes, of which nothing is said yet.
     #[must_use]
     pub fn new(nodes: usize) -> Self {
-        let terms = Terms::VALUES.on("every value, once");
-        Self { nodes, parts: Vec::new(), own_noise: OwnNoise::Known, terms }
+        Self { nodes, parts: Vec::new(), own_noise: OwnNoise::Known, on: None }
     }
 
     fn then(mut self, part: Part<'a>) -> Self {
@@ -167,7 +167,7 @@ impl<'a> VectorProgram<'a> {
         self
     }
 
-    /// Every node adds an independent noise to its value, of this variance in units of that of the first; the first must be positive.
+    /// Every node adds an independent noise of this variance to its value; the first must be positive.
     #[must_use]
     pub fn noise(self, variance: f64) -> Self {
         self.then(Part::Noise(variance))
@@ -220,11 +220,20 @@ impl<'a> VectorProgram<'a> {
         self
     }
 
-    /// The same with noise where `on` says.
+    /// The same with a sentence of its own about where the noise is.
+    #[doc(hidden)]
     #[must_use]
-    pub fn on(mut self, on: &'static str) -> Self {
-        self.terms = self.terms.on(on);
-        self
+    pub fn on(self, on: &'static str) -> Self {
+        Self { on: Some(on), ..self }
+    }
+
+    /// What its numbers are about.
+    fn said_terms(&self) -> Terms {
+        Terms::VALUES.on(self.on.unwrap_or(match (self.has_noisy_messages(), self.variances().len()) {
+            (true, _) => "every value, and ratio times as much on every message",
+            (false, 0 | 1) => "every value, once",
+            (false, _) => "every value in the first round, and as the schedule says in later ones",
+        }))
     }
 
     /// Everything that happens, in order of time: long where rounds are many.

@@ -25,7 +25,7 @@ impl VectorProgram<'_> {
 
 impl LinearProtocol for VectorProgram<'_> {
     fn terms(&self) -> Terms {
-        self.terms
+        self.said_terms()
     }
 
     fn node_count(&self) -> usize {
@@ -73,11 +73,11 @@ impl LinearProtocol for VectorProgram<'_> {
         for (round, state) in self.each_round().zip(&run.messages) {
             let drawn = of_messages.next();
             for &(sender, noise) in listener.hears(&round)?.iter() {
-                let mut message = state.row(sender).to_owned();
+                received.push_row(state.row(sender)).expect("one value per coordinate");
                 if let (Some(drawn), Some((_, ratio))) = (drawn, ratio) {
-                    message.scaled_add(ratio * sigma.get(), &drawn.row(noise));
+                    let last = received.nrows() - 1;
+                    received.row_mut(last).scaled_add(ratio * sigma.get(), &drawn.row(noise));
                 }
-                received.push_row(message.view()).expect("one value per coordinate");
             }
         }
         Ok(Observation { received, known_noises: self.known_of(&run, sigma, self.known(&coalition)) })

@@ -44,6 +44,11 @@ impl VectorProgram<'_> {
         listener.start = coalition.first().copied().filter(|_| start);
         self.checked()?;
         self.refuse_what_is_clean(&mut listener)?;
+        if self.mixing().is_some_and(|mixing| mixing.extrapolation.is_some()) {
+            return Err(Error::NotOffered(
+                "accelerated rounds are accounted for by powers of their matrix, not row by row",
+            ));
+        }
         let ball = match self.same_matrix() {
             Some((matrix, rounds)) => Ball::around(matrix.graph(), coalition, rounds),
             None => self.ball_of(&mut listener)?,

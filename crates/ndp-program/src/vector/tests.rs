@@ -185,6 +185,19 @@ fn engines_are_chosen_by_structure() -> Result<(), Error> {
     Ok(())
 }
 
+/// A sentence about the noise says where it is.
+#[test]
+fn terms_say_where_the_noise_is() -> Result<(), Error> {
+    let said = Said::new()?;
+    let on = |k: usize| LinearProtocol::terms(&said.all()[k]).noise.on;
+    assert_eq!([on(0), on(1), on(2), on(6), on(7)], ["every value, once"; 5]);
+    assert!(on(3).contains("in later ones") && on(3) == on(8));
+    assert!(on(4).contains("on every message") && on(4) == on(5));
+    // Row by row an accelerated round is not what its powers are.
+    assert!(matches!(said.all()[1].exact_rows(&[0], &[0], false), Err(Error::NotOffered(_))));
+    Ok(())
+}
+
 /// `x² = g W x¹ + (1 - g) x⁰` after `x¹ = W x⁰`, on the triangle with one heavy node.
 #[test]
 fn the_first_accelerated_step_is_plain() -> Result<(), Error> {

@@ -65,7 +65,8 @@ impl VectorProgram<'_> {
             require_rows(d, rounds, n, variances.len())?;
             n * variances.len()
         };
-        let (mut inputs, mut noises) = (Array2::zeros((rounds * d, n)), Array2::zeros((rounds * d, width)));
+        let mut inputs = Array2::zeros((rounds * d, n));
+        let mut noises = Array2::zeros((rounds * d, if width > n { width } else { 0 }));
         // Row `w` of `P_t(W)` for the sender of every message, as columns: W is symmetric.
         let mut state =
             State::new(Array2::from_shape_fn((n, d), |(u, j)| f64::from(u8::from(u == heard[j].0))));
@@ -75,12 +76,12 @@ impl VectorProgram<'_> {
                 state.pass(&Round::Matrix(mixing, age == 1));
             }
             let power = &state.x;
-            for (r, (&at, &variance)) in
-                starts.iter().zip(&variances).enumerate().filter(|(_, (at, _))| **at + age < rounds)
-            {
-                let factor = (variance / variances[0]).sqrt();
-                let block = (at + age) * d..(at + age + 1) * d;
-                noises.slice_mut(s![block, r * n..(r + 1) * n]).assign(&(&power.t() * factor));
+            for (r, (&at, &variance)) in starts.iter().zip(&variances).enumerate().skip(1) {
+                if at + age < rounds {
+                    let factor = (variance / variances[0]).sqrt();
+                    let block = (at + age) * d..(at + age + 1) * d;
+                    noises.slice_mut(s![block, r * n..(r + 1) * n]).assign(&(&power.t() * factor));
+                }
             }
             inputs.slice_mut(s![age * d..(age + 1) * d, ..]).assign(&power.t());
             let Some((kind, ratio)) = mixing.noise else { continue };
@@ -90,6 +91,12 @@ impl VectorProgram<'_> {
                 let from = n + (t - 1 - age) * per_round;
                 noises.slice_mut(s![t * d..(t + 1) * d, from..from + per_round]).assign(&entered);
             }
+        }
+        // The first noise comes with the inputs, before the first round.
+        if width == n {
+            noises = inputs.clone();
+        } else {
+            noises.slice_mut(s![.., ..n]).assign(&inputs);
         }
         if let Some((_, ratio)) = mixing.noise {
             for t in 0..rounds {
