@@ -159,10 +159,9 @@ impl<'a> Words<'a> {
     #[must_use]
     pub fn largest(self, worst: &Worst) -> String {
         let most = up(*worst.loss.value());
-        match (worst.loss.grade(), &self.statement.coverage) {
-            (Grade::Exact, _) => format!("{most} [exact: {}]", self.pair(worst)),
-            (grade, Coverage::Bounded { .. }) => format!("{most} [{grade}]"),
-            (grade, _) => format!("{most} [{grade}: {}]", self.pair(worst)),
+        match worst.loss.grade() {
+            Grade::Exact => format!("{most} [exact: {}]", self.pair(worst)),
+            grade => format!("{most} [{grade}]"),
         }
     }
 
