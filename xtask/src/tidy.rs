@@ -8,6 +8,7 @@ mod names;
 mod statements;
 mod surface;
 mod text;
+mod voice;
 
 use crate::flags::Tidy;
 use anyhow::ensure;
@@ -57,6 +58,7 @@ impl Tidy {
             problems.extend(layers::problems(crate_name, &tree.quiet().read()?));
         }
         problems.extend(text::problems(&files));
+        problems.extend(voice::problems(&files));
         problems.extend(names::problems(&files));
         problems.extend(modules::problems(&files));
         problems.extend(surface::problems(&files));

@@ -6,11 +6,11 @@ use crate::paths::Paths;
 use ndp_account::Observer;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
-use ndp_numeric::decimal::{Round, fixed, scientific};
 use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel, Series};
 use ndp_report::files::OutputError;
 pub(crate) use ndp_report::harmless::harmless;
 use ndp_report::page::Page;
+pub(crate) use ndp_report::words::{down, number, up};
 use ndp_report::{files, layout, plot, stamp};
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -182,29 +182,6 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure
         print(&mut row.iter().map(Cow::as_ref))?;
     }
     Ok(())
-}
-
-/// Five digits, as short as they are clear.
-pub(crate) fn number(x: f64) -> String {
-    rounded(x, Round::Nearest)
-}
-
-/// A number in as many digits, not below `x`: for losses, noises and errors, which must not look smaller than they are.
-pub(crate) fn up(x: f64) -> String {
-    rounded(x, Round::Up)
-}
-
-/// A number in as many digits, not above `x`: for what is left of a limit.
-pub(crate) fn down(x: f64) -> String {
-    rounded(x, Round::Down)
-}
-
-fn rounded(x: f64, round: Round) -> String {
-    match x {
-        0.0 => "0".into(),
-        _ if (1e-3..1e5).contains(&x.abs()) => fixed(x, 5, round),
-        _ => scientific(x, 4, round),
-    }
 }
 
 /// A count, which may be an average: whole if it is.

@@ -237,17 +237,6 @@ impl TargetChoice {
     }
 }
 
-/// A target in words.
-pub(crate) fn words(target: &Target) -> String {
-    match &target.allowed {
-        Allowed::Worst(loss) => format!("at most {loss} about any node, as {}", target.measure),
-        Allowed::Mean(loss) => {
-            format!("at most {loss} on average over the nodes, as {}", target.measure)
-        }
-        _ => format!("the limits of the file, as {}", target.measure),
-    }
-}
-
 /// A probability, in digits that do not make it look smaller.
 pub(crate) fn probability(p: f64) -> String {
     if p == 0.0 { "never".into() } else { format!("with probability {} at most", up(p)) }

@@ -78,7 +78,11 @@ fn a_sample_is_not_everybody() {
     let coverage = serde_json::json!({ "covers": "bounded", "looked_at": 1, "nodes": 601, "seed": null });
     assert_eq!(found["statement"]["coverage"], coverage);
     assert_eq!(found["largest"]["loss"]["grade"], "exact");
-    assert!(page(&folder).contains("is at most 1.00000 (Gaussian parameter mu): what leaf learns about n0"), "{}", page(&folder));
+    assert!(
+        page(&folder).contains("is at most 1.00000 (Gaussian parameter mu): what leaf learns about n0"),
+        "{}",
+        page(&folder)
+    );
     let (code, said, problem) = ask("--noise 1 --mu 0.5 --all");
     assert!(code == 1 && problem.contains("violated, 1 pairs exceed it"), "{said}{problem}");
     // At twice the noise the bound decides for everybody.
@@ -161,7 +165,7 @@ fn noise_is_found_for_everybody() {
     assert_eq!(code, 0, "{said}{problem}");
     let line = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(line("secure-neighbor-sums").ends_with("all 601, 585 by a bound"), "{said}");
-    assert!(said.contains("would do for those looked at alone"), "{said}");
+    assert!(said.contains("noise for those looked at alone"), "{said}");
     assert!(page(&folder).contains("2 of 3 protocols can keep the limit: at most 0.5 about any node"));
     assert_eq!(json(&folder)[0]["coverage"]["covers"], "bounded");
     let (code, said, problem) =

@@ -2,6 +2,7 @@
 //!
 //! A [`figure::Figure`] holds panels of graded series, matrices and drawings. [`table`] writes it as tidy CSV and reads it back,
 //! [`plot`] draws it as SVG and PNG, [`verdict`] decides from the numbers and their grades whether what is claimed holds.
+//! [`words`] puts statements into words: no sentence about privacy is made elsewhere.
 //! [`files`] writes whole files or none, [`harmless`] shows names from files, [`page`] pages in plain words, [`stamp`] what made a picture into it.
 //!
 //! Bytes depend on nothing but the figure.
@@ -26,6 +27,7 @@ pub mod plot;
 pub mod stamp;
 pub mod table;
 pub mod verdict;
+pub mod words;
 
 #[cfg(test)]
 mod testing;

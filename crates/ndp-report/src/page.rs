@@ -155,7 +155,11 @@ th,td{padding:.2rem .7rem;border-bottom:1px solid #ddd;text-align:right;font-wei
 th:first-child,thead th{text-align:left}td{font-variant-numeric:tabular-nums}thead th{border-bottom:2px solid #888}\
 figure{margin:1.2rem 0}figure svg{max-width:100%;height:auto}figcaption{font-size:.9rem;color:#555}\
 pre{background:#f4f4f4;padding:.6rem .8rem;overflow-x:auto;font-size:.85rem;white-space:pre-wrap;overflow-wrap:anywhere}\
-@media print{main{max-width:none;margin:0}}";
+@media (max-width:30rem){main{margin:1rem auto}th,td{padding:.2rem .35rem}h1{font-size:1.35rem}}\
+@media (prefers-color-scheme:dark){body{color:#ddd;background:#16181b}h2{border-color:#444}.verdict,pre{background:#24272b}\
+th,td{border-color:#3a3d42}figcaption{color:#aaa}figure svg{background:#fff}}\
+@media print{body{color:#000;background:#fff}main{max-width:none;margin:0}.verdict,pre{background:none;border:1px solid #888}\
+h2{break-after:avoid}figure,tr,.verdict{break-inside:avoid}}";
 
 #[cfg(test)]
 mod tests {
@@ -176,7 +180,10 @@ mod tests {
         assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>a &lt;b&gt;</title>"));
         assert!(page.contains("&lt;script&gt;") && !page.contains("<script") && !page.contains("<?xml"));
         assert!(page.contains("a&quot;b") && page.matches("<li>").count() == 2);
-        // Nothing is fetched.
+        // Nothing is fetched; dark screens, small ones and paper have rules of their own.
         assert!(!page.contains("http") && !page.contains("src="));
+        for medium in ["prefers-color-scheme:dark", "max-width:30rem", "@media print"] {
+            assert!(page.contains(medium), "{medium}");
+        }
     }
 }

@@ -43,7 +43,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-program",
             "ndp-algos",
         ],
-        "ndp-report" => &["ndp-graph", "ndp-dp"],
+        "ndp-report" => &["ndp-numeric", "ndp-graph", "ndp-dp", "ndp-account"],
         "ndp-experiments" => &[
             "ndp-numeric",
             "ndp-graph",

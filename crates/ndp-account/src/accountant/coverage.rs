@@ -19,7 +19,6 @@ use ndp_dp::{NoiseMultiplier, Verdict};
 use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Which observers an answer covers, and how.
 ///
@@ -133,31 +132,6 @@ impl Coverage {
             Self::Sample { looked_at, nodes, .. } => format!("{looked_at} of {nodes}"),
         }
     }
-}
-
-impl fmt::Display for Coverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Named { observers: 1 } => f.write_str("the observer named"),
-            Self::Named { observers } => write!(f, "the {observers} observers named"),
-            Self::All { nodes } => write!(f, "every one of {nodes} nodes alone"),
-            Self::Alike { nodes } => write!(f, "every one of {nodes} nodes alone, by accounts that are the same whoever observes"),
-            Self::Bounded { looked_at, nodes, seed } => write!(
-                f,
-                "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
-                drawn(*seed)
-            ),
-            Self::Sample { looked_at, nodes, seed } => write!(
-                f,
-                "{looked_at} of {nodes} nodes {}, each alone; nothing is shown about what the others learn",
-                drawn(*seed)
-            ),
-        }
-    }
-}
-
-fn drawn(seed: Option<u64>) -> String {
-    seed.map_or_else(|| "chosen".into(), |seed| format!("drawn at random (seed {seed})"))
 }
 
 /// Whom a question is about: observers who are looked at, and others who are meant as well.

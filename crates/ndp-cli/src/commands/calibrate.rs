@@ -7,6 +7,7 @@ use crate::output::{count, csv, finite, json, note, number, up};
 use crate::{input, plain, question};
 use ndp_account::{Covered, Pair, Protocol};
 use ndp_graph::Graph;
+use ndp_report::words;
 use serde_json::json;
 
 pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
@@ -31,19 +32,19 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     };
     let messages = protocol.message_count().map_or_else(|error| error.to_string(), count);
     let statement = covered.statement()?;
-    let observed = plain::observed_by(&covered.coverage, &chosen);
+    let observed = plain::observed_by(&statement, &graph);
     let mut rows = vec![
         ("protocol", name.clone()),
         ("weights", asked.protocol.weights_in_words()),
         ("what may change", plain::changes(&statement)),
         ("observed by", observed.clone()),
-        ("target", question::words(&target)),
+        ("target", words::target(&target)),
         ("least noise", plain::noise_in_units(&up(noise), &up(least.noise.get()), &statement)),
         ("which is the", plain::noise_is(&statement)),
     ];
     if let Some(less) = looked_at {
         let shown = up(question::in_unit(less, unit));
-        rows.push(("for those looked at alone", format!("{shown}, which shows nothing about the others")));
+        rows.push(("for those looked at alone", words::less_for_those(&shown)));
     }
     rows.extend(statement.assumes.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())));
     rows.extend([
@@ -76,7 +77,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
                 "loss": pair.loss, "allowed": finite(pair.allowed) })
         });
         let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(), "statement": statement,
-            "target": question::words(&target), "observers": observed,
+            "target": words::target(&target), "observers": observed,
             "multiplier_of_looked_at": looked_at.map(|noise| noise.get()), "tightest": tightest });
         json(path, asked.knowledge.seed, body)?;
     }
@@ -84,8 +85,9 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::NotMet(format!(
-        "the target is not shown at this noise: {}; --all looks at everybody",
-        covered.coverage
+        "the target is not shown at this noise: {}{}",
+        words::coverage(&covered.coverage),
+        words::LOOK_AT_ALL
     )))
 }
 

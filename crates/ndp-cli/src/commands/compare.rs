@@ -14,6 +14,7 @@ use ndp_dp::Grade;
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
+use ndp_report::words;
 use std::collections::BTreeMap;
 
 pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
@@ -47,7 +48,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     let comparison = Comparison { rows };
     heading(&format!(
         "Target: {}; observed by {}; weights {}",
-        question::words(&target),
+        words::target(&target),
         chosen.description,
         asked.weights
     ))?;
@@ -106,8 +107,8 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             let subject = Subject {
                 network: plain::network(&asked.graph.file, &graph),
                 observers: &chosen.description,
-                hidden_senders: asked.knowledge.hidden_senders,
-                without_own_noise: asked.knowledge.without_own_noise,
+                senders: plain::knows(&asked.knowledge).0,
+                own_noise: plain::knows(&asked.knowledge).1,
                 sensitivity: unit,
                 protected: "what one node gives to each protocol, as the list below says",
                 seed: asked.knowledge.seed,
@@ -116,7 +117,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             let sentence = format!(
                 "{whole} of {} protocols can keep the limit: {}.",
                 comparison.rows.len(),
-                question::words(&target)
+                words::target(&target)
             );
             let tone = if whole == 0 { Tone::Bad } else { Tone::Plain };
             let mut report = Page::new("Protocols at the same limit").verdict(tone, &sentence);
@@ -162,9 +163,10 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::NotMet(format!(
-        "the target is not shown for {}: only {} were looked at; --all looks at everybody",
+        "the target is not shown for {}: only {} were looked at{}",
         partly.join(", "),
-        chosen.description
+        chosen.description,
+        words::LOOK_AT_ALL
     )))
 }
 
@@ -195,8 +197,9 @@ fn remarks(comparison: &Comparison, unit: f64) -> Vec<String> {
         if let Some(less) = row.looked_at {
             let less = up(question::in_unit(less, unit));
             remarks.push(format!(
-                "{}: noise {less} would do for those looked at alone, which shows nothing about the others",
-                row.name
+                "{}: noise for those looked at alone: {}",
+                row.name,
+                words::less_for_those(&less)
             ));
         }
     }

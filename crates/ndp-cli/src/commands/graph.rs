@@ -52,12 +52,7 @@ pub(crate) fn run(asked: &GraphQuestion, quiet: bool) -> Result<(), Failure> {
         ));
     }
     if most > 1 {
-        warnings.push(
-            "twins (same neighbors): with muffliato, and weights that depend on degrees alone, a node that is neither one of k twins nor \
-             a neighbor of theirs learns at most 1/k of the local Rényi loss about each; their neighbors hear each twin's own noisy \
-             value and learn all of it"
-                .into(),
-        );
+        warnings.push(ndp_report::words::TWINS.into());
     }
     for warning in &warnings {
         line(&format!("note: {warning}"))?;

@@ -3,11 +3,12 @@
 use super::{accounts, summary, worst};
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
-use crate::output::{csv, down, json, line, up};
+use crate::output::{csv, json, line, up};
 use crate::progress::Progress;
 use crate::{input, plain, question};
 use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Statement, Target, named};
 use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Verdict};
+use ndp_report::words;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -23,8 +24,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     let mean = matches!(target.as_ref().map(|target| &target.allowed), Some(Allowed::Mean(_)));
     if mean && asked.adaptive {
         return Err(Failure::Usage(
-            "a limit on the mean is no filter: runs chosen by what was seen need a limit for every pair"
-                .into(),
+            "a limit on the mean is no filter: runs chosen by what was seen need limits for pairs".into(),
         ));
     }
     let mut ledgers = match (&target, asked.odometer) {
@@ -61,7 +61,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         told.push((run.as_str(), fits.to_owned()));
     }
     if let Some(target) = &target {
-        told.push(("limit", question::words(target)));
+        told.push(("limit", words::target(target)));
     }
     if let Some(rho) = asked.odometer {
         told.push(("holds", format!("whenever one stops (odometer, for a sum of squared mu near {rho})")));
@@ -115,7 +115,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         let left =
             pairs.par_iter().map(|(_, _, ledger)| Ok::<_, ndp_dp::Error>(ledger.remaining()?.into_value()));
         let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
-        line(&format!("left for every pair that was looked at: at least {}", down(left)))?;
+        line(&words::left(left))?;
     }
     if ledgers.verdict()? != Verdict::Met {
         return Err(Failure::NotMet("the limit is exceeded".into()));
@@ -125,8 +125,9 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::NotMet(format!(
-        "the limit is not shown to be kept: only {} were looked at; --all looks at everybody",
-        chosen.description
+        "the limit is not shown to be kept: only {} were looked at{}",
+        chosen.description,
+        words::LOOK_AT_ALL
     )))
 }
 
@@ -165,7 +166,7 @@ fn write(
             })
             .collect();
         let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs,
-            "limit": target.map(question::words), "odometer": asked.odometer,
+            "limit": target.map(words::target), "odometer": asked.odometer,
             "statement": statement, "observers": observers, "pairs": pairs });
         json(path, seed, body)?;
     }

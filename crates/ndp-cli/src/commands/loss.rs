@@ -10,13 +10,14 @@ use crate::output::{
     MAX_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table, up,
 };
 use crate::plain::{self, Subject};
-use crate::question::{self, Chosen};
+use crate::question;
 use ndarray::Array2;
 use ndp_account::{Account, Allowed, Coverage, Covered, Observer, Statement, Target, Worst, check};
 use ndp_dp::{Exact, Grade, Measure, NoiseMultiplier, UpperBound, Verdict};
 use ndp_graph::Graph;
 use ndp_report::figure::Figure;
 use ndp_report::page::{Page, Tone};
+use ndp_report::words;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -33,7 +34,6 @@ struct Found<'a> {
     statement: Statement,
     grade: Grade,
     covered: &'a Covered<'a>,
-    chosen: &'a Chosen,
     /// The largest loss of all pairs that were asked about, where all are covered and known.
     worst: Option<Worst>,
     /// What a pair without a loss of its own loses at most, and its account: those that time ran out for, those of observers who were
@@ -81,7 +81,6 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         statement,
         grade: if exact { Grade::Exact } else { Grade::UpperBound },
         covered: &covered,
-        chosen: &chosen,
         worst: largest,
         bound: match (bound.map(|bound| (bound, None)), of_others) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
@@ -93,8 +92,11 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", up(bound)));
         rows.push(("pairs not known in time", format!("{not_known}{each}")));
     }
-    if let Some(largest) = found.largest() {
-        rows.push(("largest of all", largest));
+    if let Some(worst) = &found.worst {
+        rows.push((
+            "largest of all",
+            plain::in_words(&found.statement, &graph, |words| words.largest(worst)),
+        ));
     }
     summary(&format!("What is learnt, as {measure}"), &rows)?;
     let worst_pairs = found.rows();
@@ -112,12 +114,12 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     if asked.pictures.any() {
         let svg = pictures(&asked.pictures, seed, &found.figure())?;
         if let Some(path) = &asked.pictures.report {
-            let observed = plain::observed_by(&covered.coverage, &chosen);
+            let observed = plain::observed_by(&found.statement, &graph);
             let subject = Subject {
                 network: plain::network(&asked.graph.file, &graph),
                 observers: &observed,
-                hidden_senders: asked.knowledge.hidden_senders,
-                without_own_noise: asked.knowledge.without_own_noise,
+                senders: plain::knows(&asked.knowledge).0,
+                own_noise: plain::knows(&asked.knowledge).1,
                 sensitivity: asked.unit.sensitivity,
                 protected: &plain::changes(&found.statement),
                 seed,
@@ -127,7 +129,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     }
     match judged {
         Some(Judged { verdict: Verdict::Met, .. }) => {
-            line(&format!("target: met; observed by {}", plain::observed_by(&covered.coverage, &chosen)))
+            line(&format!("target: met; observed by {}", plain::observed_by(&found.statement, &graph)))
         }
         Some(judged) => {
             let exact = found.worst.as_ref().is_some_and(|worst| worst.loss.grade() == Grade::Exact);
@@ -136,7 +138,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
                 Coverage::Bounded { .. } => !exact,
                 _ => false,
             };
-            let next = if all { "; --all looks at everybody" } else { "" };
+            let next = if all { words::LOOK_AT_ALL } else { "" };
             Err(Failure::NotMet(format!(
                 "target: {}: `ndp calibrate` with the same options finds the least noise{next}",
                 judged.why
@@ -181,28 +183,6 @@ impl Found<'_> {
         [last / 2, last * 9 / 10, last].map(|at| sorted.get(at).copied().unwrap_or(0.0))
     }
 
-    /// The grade of what is shown, and of what covers the others.
-    fn grade_in_words(&self) -> String {
-        match self.covered.coverage {
-            Coverage::Bounded { .. } => {
-                format!("{} for those looked at, {} for the others", self.grade, Grade::UpperBound)
-            }
-            _ => self.grade.to_string(),
-        }
-    }
-
-    /// The largest loss of all, and who learns that much.
-    fn largest(&self) -> Option<String> {
-        let Worst { loss, observer, source } = self.worst.as_ref()?;
-        let most = up(*loss.value());
-        let who = format!("what {} learns about {}", plain::name(self.graph, observer), self.names[*source]);
-        Some(match (loss.grade(), &self.covered.coverage) {
-            (Grade::Exact, _) => format!("{most} [exact: {who}]"),
-            (grade, Coverage::Bounded { .. }) => format!("{most} [{grade}]"),
-            (grade, _) => format!("{most} [{grade}: {who}]"),
-        })
-    }
-
     fn worst(&self) -> Option<&Entry> {
         self.entries.iter().reduce(|a, b| if b.loss > a.loss { b } else { a })
     }
@@ -240,7 +220,7 @@ impl Found<'_> {
             ("protocol", self.protocol.clone()),
             ("weights", asked.protocol.weights_in_words()),
             ("what may change", plain::changes(&self.statement)),
-            ("observed by", plain::observed_by(&self.covered.coverage, self.chosen)),
+            ("observed by", plain::observed_by(&self.statement, self.graph)),
             ("noise", plain::noise_in_units(&number(asked.noise), &number(noise.get()), &self.statement)),
             ("which is the", plain::noise_is(&self.statement)),
         ];
@@ -248,7 +228,7 @@ impl Found<'_> {
         let assumed = self.statement.assumes.iter();
         rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
         rows.extend([
-            ("grade", self.grade_in_words()),
+            ("grade", words::grade(self.grade, &self.covered.coverage)),
             ("the account fails", question::probability(self.covered.failure())),
             ("pairs", self.entries.len().to_string()),
         ]);
@@ -260,7 +240,7 @@ impl Found<'_> {
 
     /// Whether everybody who is meant keeps the target.
     fn judged(&self, noise: NoiseMultiplier, target: &Target, not_known: usize) -> Result<Judged, Failure> {
-        let words = question::words(target);
+        let words = words::target(target);
         let judged = |verdict, exceeding, why: String| Judged { verdict, exceeding, target: words, why };
         if not_known > 0 {
             // With pairs that are not known, every pair must keep a limit that is the same for all.
@@ -289,27 +269,13 @@ impl Found<'_> {
             && worst.loss.value() * (1.0 - 1e-8) > *limit
             && found.verdict != Verdict::Violated
         {
-            let (v, u) = (plain::name(self.graph, &worst.observer), &self.names[worst.source]);
-            let why = format!("violated, what {v} learns about {u} exceeds it");
+            let pair = plain::in_words(&self.statement, self.graph, |words| words.pair(worst));
+            let why = format!("violated, {pair} exceeds it");
             return Ok(judged(Verdict::Violated, found.exceeding, why));
         }
         let what = if matches!(target.allowed, Allowed::Mean(_)) { "observers" } else { "pairs" };
-        let of = match self.covered.coverage {
-            Coverage::Sample { looked_at, nodes, .. } | Coverage::Bounded { looked_at, nodes, .. } => {
-                format!(" with {looked_at} of {nodes} observers looked at")
-            }
-            _ => String::new(),
-        };
-        let why = match (found.verdict, seen.exceeding, &self.covered.coverage) {
-            (Verdict::Violated, exceeding, _) => format!("violated, {exceeding} {what} exceed it{of}"),
-            (_, 0, Coverage::Sample { looked_at, nodes, .. }) => format!(
-                "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what the others learn is not known"
-            ),
-            (_, 0, Coverage::Bounded { looked_at, nodes, .. }) => format!(
-                "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others exceeds it"
-            ),
-            (_, exceeding, _) => format!("not shown, {exceeding} {what} exceed it{of}"),
-        };
+        let violated = found.verdict == Verdict::Violated;
+        let why = words::not_met(violated, seen.exceeding, what, &self.covered.coverage);
         Ok(judged(found.verdict, seen.exceeding, why))
     }
 
@@ -351,7 +317,7 @@ impl Found<'_> {
             });
             let body = json!({ "protocol": self.protocol, "measure": self.measure.to_string(), "noise": noise.get(),
                 "statement": self.statement,
-                "observers": plain::observed_by(&self.covered.coverage, self.chosen),
+                "observers": plain::observed_by(&self.statement, self.graph),
                 "largest": self.worst.as_ref().map(|worst| json!({ "source": self.names[worst.source],
                     "observer": plain::name(self.graph, &worst.observer), "loss": worst.loss })),
                 "other_pairs_at_most": self.bound.map(|(bound, _)| finite(bound)), "target": target, "pairs": pairs });
@@ -361,7 +327,7 @@ impl Found<'_> {
     }
 
     /// What is learnt at most, and by whom, in a sentence or two.
-    fn most(&self, noise: NoiseMultiplier) -> String {
+    fn most(&self, noise: NoiseMultiplier) -> (String, Option<f64>) {
         let largest = self.worst();
         let bound = self.bound.filter(|(bound, _)| largest.is_none_or(|entry| *bound > entry.loss));
         let exact = self.worst.as_ref().filter(|worst| worst.loss.grade() == Grade::Exact);
@@ -370,8 +336,8 @@ impl Found<'_> {
             (_, Some((bound, account))) => match exact {
                 Some(worst) if bound <= *worst.loss.value() => {
                     may_be_less = false;
-                    let (v, u) = (plain::name(self.graph, &worst.observer), &self.names[worst.source]);
-                    (bound, format!(", and exactly that much is what {v} learns about {u}"), account)
+                    let pair = plain::in_words(&self.statement, self.graph, |words| words.pair(worst));
+                    (bound, format!(", and exactly that much is {pair}"), account)
                 }
                 _ => (bound, String::new(), account),
             },
@@ -381,21 +347,17 @@ impl Found<'_> {
                 (entry.loss, format!(": what {v} learns about {u}"), Some((account, entry.u)))
             }
             (None, None) => {
-                return "There is nobody outside the observer about whom anything could be learnt."
-                    .to_owned();
+                return (words::NOBODY_OUTSIDE.to_owned(), None);
             }
         };
-        let odds = account.and_then(|(account, u)| plain::odds(account, u, noise));
-        let odds = odds.map_or_else(String::new, |odds| format!(" In other words: {odds}."));
-        let unknown = plain::unknown(&self.covered.coverage);
-        format!(
-            "What {} learns about any other node is at most {} ({}){pair}.{odds}{}{}",
-            plain::whom(&self.covered.coverage, self.chosen),
-            up(most),
-            self.measure,
-            if may_be_less { " It may be less, for not every pair was computed." } else { "" },
-            unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
-        )
+        let right = account.and_then(|(account, u)| words::right_guesses(account, u, noise));
+        let most = words::Most {
+            loss: format!("{} ({})", up(most), self.measure),
+            pair,
+            odds: right.map(words::guesses),
+            may_be_less,
+        };
+        (plain::in_words(&self.statement, self.graph, |words| words.at_most(&most)), right)
     }
 
     fn page(
@@ -407,24 +369,25 @@ impl Found<'_> {
         judged: Option<&Judged>,
         svg: &str,
     ) -> Page {
-        let most = self.most(noise);
+        let (most, right) = self.most(noise);
         let (tone, verdict) = match judged {
             None => (Tone::Plain, most),
             Some(Judged { verdict: Verdict::Met, target, .. }) => {
-                (Tone::Good, format!("The limit is kept: {target}. {most}"))
+                (Tone::Good, words::verdict(target, None, &most))
             }
-            Some(Judged { target, why, .. }) => (
-                Tone::Bad,
-                format!("The limit is not kept or not shown to be kept ({why}): {target}. {most}"),
-            ),
+            Some(Judged { target, why, .. }) => (Tone::Bad, words::verdict(target, Some(why), &most)),
         };
         let mut page = Page::new(&format!("What {} reveals", self.protocol)).verdict(tone, &verdict);
         page = plain::opening(page, subject);
+        if let Some(right) = right {
+            page = words::page::conclusions(page, right);
+        }
         let mut particular: Vec<String> = plain::about(&self.protocol).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(&self.statement));
         particular.extend(
             self.statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)),
         );
+        particular.extend(self.statement.declared.iter().map(|what| format!("{}.", words::capital(what))));
         page = plain::assumptions(page, &particular);
         let grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
         page = plain::sureness(page, &grades, (self.statement.failure, Some(&self.statement)), notes);

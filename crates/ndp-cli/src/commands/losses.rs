@@ -1,7 +1,6 @@
 //! Losses of pairs, as far as they are known in time.
 
 use crate::errors::Failure;
-use crate::output::up;
 use crate::patience::{Patient, was_out};
 use crate::progress::Progress;
 use ndp_account::Protocol as _;
@@ -109,17 +108,8 @@ impl Losses {
     /// What to say of the pairs that are missing.
     pub(super) fn note(&self) -> Option<String> {
         (self.not_known > 0).then(|| {
-            let others = self.bound.map_or_else(
-                || "nothing is said of the others".to_owned(),
-                |bound| {
-                    format!(
-                        "each of the others loses at most {}, what the noisy values themselves show",
-                        up(bound)
-                    )
-                },
-            );
             let (known, all) = (self.entries.len(), self.entries.len() + self.not_known);
-            format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
+            ndp_report::words::out_of_time(known, all, self.bound)
         })
     }
 }

@@ -15,6 +15,7 @@ use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
+use ndp_report::words;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -177,11 +178,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         ));
     };
     let unit = asked.unit.sensitivity;
-    heading(&format!(
-        "Plans for the target {}; observed by {}",
-        question::words(&target),
-        chosen.description
-    ))?;
+    heading(&format!("Plans for the target {}; observed by {}", words::target(&target), chosen.description))?;
     line("")?;
     let cells: Vec<Vec<String>> = found.iter().map(|found| found.cells(unit)).collect();
     table(&HEADER, &cells[..cells.len().min(12)])?;
@@ -221,12 +218,12 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     if asked.pictures.any() {
         let svg = pictures(&asked.pictures, seed, &figure(&found, unit))?;
         if let Some(path) = &asked.pictures.report {
-            let observed = plain::observed_by(&best.coverage, &chosen);
+            let observed = plain::observed_by(statement, &graph);
             let subject = Subject {
                 network: plain::network(&asked.graph.file, &graph),
                 observers: &observed,
-                hidden_senders: asked.knowledge.hidden_senders,
-                without_own_noise: asked.knowledge.without_own_noise,
+                senders: plain::knows(&asked.knowledge).0,
+                own_noise: plain::knows(&asked.knowledge).1,
                 sensitivity: unit,
                 protected: &plain::changes(statement),
                 seed,
@@ -242,8 +239,8 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
                 "With {} and noise {}, what {} learns is {}.{mean}{}",
                 best.candidate.name,
                 up(question::in_unit(best.noise, unit)),
-                plain::whom(&best.coverage, &chosen),
-                question::words(&target),
+                plain::whom(statement, &graph),
+                words::target(&target),
                 unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
             );
             let tone = if best.coverage.is_whole() { Tone::Good } else { Tone::Bad };
@@ -267,8 +264,9 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::NotMet(format!(
-        "no plan is shown to keep the target: {}; --all looks at everybody",
-        best.coverage
+        "no plan is shown to keep the target: {}{}",
+        words::coverage(&best.coverage),
+        words::LOOK_AT_ALL
     )))
 }
 

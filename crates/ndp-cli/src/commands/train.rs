@@ -20,6 +20,7 @@ use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
+use ndp_report::words;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -61,7 +62,8 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
     }
     let covered = covered(&protocol, &chosen, quiet)?;
     let found = accounted(asked, &graph, &protocol, &covered, measure, quiet)?;
-    let observed = plain::observed_by(&covered.coverage, &chosen);
+    let statement = covered.statement()?;
+    let observed = plain::observed_by(&statement, &graph);
     let sigma = found.noise.sigma(Sensitivity::new(problem.sensitivity)?)?;
     let progress = Progress::new(2 * u64::from(asked.runs), "trainings", quiet);
     let private = histories(&problem, Some(sigma), asked, &progress)?;
@@ -99,10 +101,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
     ];
     if let Some(less) = found.of_looked_at {
         let shown = up(less.sigma(Sensitivity::new(problem.sensitivity)?)?.get());
-        rows.push((
-            "noise for those looked at alone",
-            format!("{shown}, which shows nothing about the others"),
-        ));
+        rows.push(("noise for those looked at alone", words::less_for_those(&shown)));
     }
     summary("Private training", &rows)?;
     if !matches!(problem.training, Training::Central { .. } | Training::Federated(_) | Training::Walk { .. })
@@ -120,7 +119,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
     if asked.pictures.any() {
         let svg = pictures(&asked.pictures, asked.seed, &figure)?;
         if let Some(path) = &asked.pictures.report {
-            let whom = plain::whom(&covered.coverage, &chosen);
+            let whom = plain::whom(&statement, &graph);
             let report = report(
                 asked,
                 &graph,
@@ -137,8 +136,9 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::NotMet(format!(
-        "the epsilon asked for is not shown at this noise: {}; --all looks at everybody",
-        covered.coverage
+        "the epsilon asked for is not shown at this noise: {}{}",
+        words::coverage(&covered.coverage),
+        words::LOOK_AT_ALL
     )))
 }
 
@@ -305,7 +305,7 @@ fn write(
             json!({ "user": u, "observer": v, "epsilon": { "grade": grade(&found.grades), "value": crate::output::finite(*loss) } })
         });
         let body = json!({ "protocol": asked.protocol, "noise": found.noise.get(), "delta": asked.delta,
-            "observers": observers, "coverage": covered.coverage, "epsilon": crate::output::finite(found.largest), "failure": found.failure, "tightest": tightest, "private": private, "without_noise": plain });
+            "observers": observers, "coverage": covered.coverage, "statement": covered.statement().ok(), "epsilon": crate::output::finite(found.largest), "failure": found.failure, "tightest": tightest, "private": private, "without_noise": plain });
         json(path, asked.seed, body)?;
     }
     Ok(())
@@ -327,19 +327,15 @@ fn report(
     let subject = Subject {
         network,
         observers,
-        hidden_senders: false,
-        without_own_noise: false,
+        senders: ndp_account::Senders::Known,
+        own_noise: ndp_account::OwnNoise::Known,
         sensitivity: 1.0,
         protected: "all examples of any one user",
         seed: asked.seed,
     };
     let odds = found.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
     let unknown = plain::unknown(&covered.coverage).map_or_else(String::new, |unknown| format!(" {unknown}"));
-    let sentence = format!(
-        "What {whom} learns from one training about any other user is at most epsilon {} at delta {}.{odds}{unknown}",
-        up(found.largest),
-        asked.delta
-    );
+    let sentence = format!("{}{odds}{unknown}", words::of_training(whom, found.largest, asked.delta));
     let tone = match (asked.epsilon, covered.coverage.is_whole()) {
         (Some(_), true) => Tone::Good,
         (Some(_), false) => Tone::Bad,
@@ -356,7 +352,7 @@ fn report(
             "Means and variances of the features were computed from all examples and count as public; they are not protected.".into(),
         );
     }
-    particular.push("The test examples belong to nobody who is protected.".into());
+    particular.push("The test examples belong to no user.".into());
     particular.push(
         "Accuracies along the training are shown here to judge the method. Publishing them for the real data is not covered.".into(),
     );

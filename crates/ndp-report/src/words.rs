@@ -1,0 +1,431 @@
+//! The one place that puts a statement into words.
+//!
+//! A sentence about privacy that is composed where a number is shown is sooner or later stronger than the number: a sample becomes
+//! all, a bound becomes what is learnt. So tables, pages and messages take theirs from here, each made from a
+//! [`Statement`] and what goes with it, and `cargo xtask tidy` refuses certain words in strings elsewhere.
+//!
+//! Three registers: [`Words::line`] for tables, [`Words::paragraph`] for pages, and the statement itself as data.
+
+pub mod page;
+mod terms;
+
+pub use terms::{assumed, by, change_of, changes, law, noise_in_a_sentence, noise_in_units, noise_is};
+
+use ndp_account::{Account, Allowed, Coverage, Observer, OwnNoise, Senders, Statement, Target, Worst};
+use ndp_dp::{Grade, Measure, NoiseMultiplier};
+use ndp_numeric::decimal::{Round, fixed, percent, scientific};
+
+/// A statement with the names of its nodes.
+///
+/// # Examples
+/// ```
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Audience, Covered, Observer, accounts};
+/// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
+/// use ndp_report::words::Words;
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+/// let audience = Audience::named(vec![Observer::coalition(&[0, 2])]);
+/// let covered = Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?);
+/// let (statement, people) = (covered.statement()?, ["ann", "bob", "eve"]);
+/// let words = Words::new(&statement, &|v| people[v].to_owned());
+/// assert_eq!(words.observed_by(), "ann, eve together");
+/// assert!(words.line().starts_with("the value of one node, anywhere in its range; observed by ann, eve together"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Words<'a> {
+    statement: &'a Statement,
+    name: &'a dyn Fn(usize) -> String,
+}
+
+/// Names are listed up to so many.
+const MOST_NAMED: usize = 8;
+
+impl<'a> Words<'a> {
+    /// The words of a statement about nodes with these names.
+    #[must_use]
+    pub fn new(statement: &'a Statement, name: &'a dyn Fn(usize) -> String) -> Self {
+        Self { statement, name }
+    }
+
+    /// Who observes, with how they are covered where nobody was named.
+    #[must_use]
+    pub fn observed_by(self) -> String {
+        match &self.statement.coverage {
+            Coverage::Named { .. } => self.named(),
+            other => coverage(other),
+        }
+    }
+
+    /// Who learns no more than a sentence says: its subject.
+    #[must_use]
+    pub fn whom(self) -> String {
+        match &self.statement.coverage {
+            Coverage::Named { observers: 1 } => self.named(),
+            Coverage::Named { observers } => format!("any one of the {observers} observers named"),
+            Coverage::Sample { looked_at, nodes, .. } => {
+                format!("any one of the {looked_at} nodes that were looked at, of {nodes},")
+            }
+            Coverage::All { nodes } | Coverage::Alike { nodes } | Coverage::Bounded { nodes, .. } => {
+                format!("any one of {nodes} nodes")
+            }
+            other => coverage(other),
+        }
+    }
+
+    /// All in one line: what may differ, who observes, what is taken for granted.
+    #[must_use]
+    pub fn line(self) -> String {
+        let mut line = format!("{}; observed by {}", changes(self.statement), self.observed_by());
+        for what in self.taken_for_granted() {
+            line += "; assumed: ";
+            line += &what;
+        }
+        line
+    }
+
+    /// All in sentences.
+    #[must_use]
+    pub fn paragraph(self) -> String {
+        let runs = match self.statement.runs {
+            1 => String::new(),
+            runs => format!(" It is about {runs} runs together."),
+        };
+        let own = match self.statement.own_noise {
+            OwnNoise::Known => "who use the noise that they drew themselves",
+            OwnNoise::Unknown => {
+                "who throw the noise away that they drew themselves, which is weaker than what a node could do"
+            }
+        };
+        let senders = match self.statement.senders {
+            Senders::Known => "may know from whom messages come",
+            Senders::Hidden => "do not know from whom messages come",
+        };
+        let assumed: String =
+            self.taken_for_granted().iter().map(|what| format!(" It is assumed that {what}.")).collect();
+        let unknown =
+            unknown(&self.statement.coverage).map_or_else(String::new, |unknown| format!(" {unknown}"));
+        format!(
+            "Two worlds are compared ({}) that differ in {}. The observers are {}, {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
+            self.statement.neighbors,
+            changes(self.statement),
+            self.observed_by(),
+            noise_in_a_sentence(self.statement),
+            by(self.statement),
+        )
+    }
+
+    /// What is declared or assumed, and not checked.
+    fn taken_for_granted(self) -> Vec<String> {
+        let assumed = self.statement.assumes.iter().map(|&assumption| assumed(assumption).to_owned());
+        assumed.chain(self.statement.declared.iter().cloned()).collect()
+    }
+
+    fn named(self) -> String {
+        let observers = &self.statement.observers;
+        let mut names: Vec<String> =
+            observers.iter().take(MOST_NAMED).map(|observer| self.one(observer)).collect();
+        if observers.len() > MOST_NAMED {
+            names.push(format!("{} others", observers.len() - MOST_NAMED));
+        }
+        names.join(", ") + if observers.len() > 1 { ", each alone" } else { "" }
+    }
+
+    fn one(self, observer: &Observer) -> String {
+        let members: Vec<String> =
+            observer.members().iter().take(MOST_NAMED).map(|&v| (self.name)(v)).collect();
+        let mut who = match observer.members() {
+            [] => "somebody outside the network".to_owned(),
+            [_] => members.concat(),
+            all if all.len() > MOST_NAMED => {
+                format!("{} and {} others together", members.join(", "), all.len() - MOST_NAMED)
+            }
+            _ => members.join(", ") + " together",
+        };
+        if !observer.tapped.is_empty() {
+            let taps = observer.tapped.iter().take(MOST_NAMED);
+            let taps = taps.map(|&(from, to)| format!("{} to {}", (self.name)(from), (self.name)(to)));
+            let taps = taps.collect::<Vec<_>>().join(", ");
+            let more = observer.tapped.len().saturating_sub(MOST_NAMED);
+            who += &format!(", overhearing {taps}");
+            if more > 0 {
+                who += &format!(" and {more} others");
+            }
+        }
+        who
+    }
+
+    /// The largest loss of all, and who learns that much where it is proven.
+    #[must_use]
+    pub fn largest(self, worst: &Worst) -> String {
+        let most = up(*worst.loss.value());
+        match worst.loss.grade() {
+            Grade::Exact => format!("{most} [exact: {}]", self.pair(worst)),
+            grade => format!("{most} [{grade}]"),
+        }
+    }
+
+    /// What one learns about another.
+    #[must_use]
+    pub fn pair(self, worst: &Worst) -> String {
+        let u = (self.name)(worst.source);
+        format!("what {} learns about {u}", self.one(&worst.observer))
+    }
+}
+
+/// A loss that is the largest of all, in the terms of a measure, with what else is known of it.
+///
+/// See [`Words::at_most`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Most {
+    /// The loss, rounded up, in its terms.
+    pub loss: String,
+    /// Of whom it is known, as a clause; empty where it is not.
+    pub pair: String,
+    /// What it means for somebody who guesses.
+    pub odds: Option<String>,
+    /// Whether it is a bound that stands for pairs without a loss of their own.
+    pub may_be_less: bool,
+}
+
+impl Words<'_> {
+    /// What those who were asked about learn at most, in sentences.
+    #[must_use]
+    pub fn at_most(self, most: &Most) -> String {
+        let odds = most.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
+        let unknown = unknown(&self.statement.coverage);
+        format!(
+            "What {} learns about any other node is at most {}{}.{odds}{}{}",
+            self.whom(),
+            most.loss,
+            most.pair,
+            if most.may_be_less { " It may be less, for not every pair was computed." } else { "" },
+            unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
+        )
+    }
+}
+
+/// What nodes with the same neighbors gain by one another.
+pub const TWINS: &str = "twins (same neighbors): with muffliato, and weights that depend on degrees alone, a node that is neither one of k twins nor \
+     a neighbor of theirs learns at most 1/k of the local Rényi loss about each; their neighbors hear each twin's own noisy value and \
+     learn all of it";
+
+/// Said where there is no pair to speak of.
+pub const NOBODY_OUTSIDE: &str = "There is nobody outside the observer about whom anything could be learnt.";
+
+/// The verdict on a limit, before what is learnt at most.
+#[must_use]
+pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
+    match why_not {
+        None => format!("The limit is kept: {target}. {most}"),
+        Some(why) => format!("The limit is not kept or not shown to be kept ({why}): {target}. {most}"),
+    }
+}
+
+/// What is learnt from a training at most, as `epsilon` at `delta`.
+#[must_use]
+pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
+    let epsilon = up(epsilon);
+    format!(
+        "What {whom} learns from one training about any other user is at most epsilon {epsilon} at delta {delta}."
+    )
+}
+
+/// What is left of a limit, at least.
+#[must_use]
+pub fn left(least: f64) -> String {
+    format!("left for every pair that was looked at: at least {}", down(least))
+}
+
+/// Which observers are covered, and how.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Coverage;
+/// use ndp_report::words::coverage;
+/// let sample = coverage(&Coverage::Sample { looked_at: 16, nodes: 744, seed: Some(0) });
+/// assert!(sample.starts_with("16 of 744 nodes drawn at random") && sample.contains("nothing is shown about what the others learn"));
+/// ```
+#[must_use]
+pub fn coverage(coverage: &Coverage) -> String {
+    let drawn = |seed: Option<u64>| {
+        seed.map_or_else(|| "chosen".into(), |seed| format!("drawn at random (seed {seed})"))
+    };
+    match coverage {
+        Coverage::Named { observers: 1 } => "the observer named".into(),
+        Coverage::Named { observers } => format!("the {observers} observers named"),
+        Coverage::All { nodes } => format!("every one of {nodes} nodes alone"),
+        Coverage::Alike { nodes } => {
+            format!("every one of {nodes} nodes alone, by accounts that are the same whoever observes")
+        }
+        Coverage::Bounded { looked_at, nodes, seed } => format!(
+            "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
+            drawn(*seed)
+        ),
+        Coverage::Sample { looked_at, nodes, seed } => format!(
+            "{looked_at} of {nodes} nodes {}, each alone; nothing is shown about what the others learn",
+            drawn(*seed)
+        ),
+        other => other.in_short(),
+    }
+}
+
+/// What is not known of those who are not covered; nothing to say where all are.
+#[must_use]
+pub fn unknown(coverage: &Coverage) -> Option<String> {
+    match coverage {
+        Coverage::Sample { looked_at, nodes, .. } => Some(format!(
+            "Nothing is shown about what the other {} nodes learn.",
+            nodes.saturating_sub(*looked_at)
+        )),
+        _ => None,
+    }
+}
+
+/// The grade of what is shown of those who were looked at, and of what covers the others.
+#[must_use]
+pub fn grade(grade: Grade, coverage: &Coverage) -> String {
+    match coverage {
+        Coverage::Bounded { .. } if grade == Grade::Exact => {
+            format!("{grade} for those looked at, {} for the others", Grade::UpperBound)
+        }
+        _ => grade.to_string(),
+    }
+}
+
+/// Why a limit is not met: `exceeding` pairs or observers exceed it, as `what` says.
+#[must_use]
+pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage) -> String {
+    let of = match coverage {
+        Coverage::Sample { looked_at, nodes, .. } | Coverage::Bounded { looked_at, nodes, .. } => {
+            format!(" with {looked_at} of {nodes} observers looked at")
+        }
+        _ => String::new(),
+    };
+    match (violated, exceeding, coverage) {
+        (true, ..) => format!("violated, {exceeding} {what} exceed it{of}"),
+        (_, 0, Coverage::Sample { looked_at, nodes, .. }) => format!(
+            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what the others learn is not known"
+        ),
+        (_, 0, Coverage::Bounded { looked_at, nodes, .. }) => format!(
+            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others exceeds it"
+        ),
+        _ => format!("not shown, {exceeding} {what} exceed it{of}"),
+    }
+}
+
+/// What to add where more could be shown.
+pub const LOOK_AT_ALL: &str = "; --all looks at everybody";
+
+/// How much less noise those would need who were looked at.
+#[must_use]
+pub fn less_for_those(noise: &str) -> String {
+    format!("{noise}, which shows nothing about the others")
+}
+
+/// A target.
+#[must_use]
+pub fn target(target: &Target) -> String {
+    match &target.allowed {
+        Allowed::Worst(loss) => format!("at most {loss} about any node, as {}", target.measure),
+        Allowed::Mean(loss) => format!("at most {loss} on average over the nodes, as {}", target.measure),
+        _ => format!("the limits of the file, as {}", target.measure),
+    }
+}
+
+/// What stands for pairs that time ran out for.
+#[must_use]
+pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
+    let others = bound.map_or_else(
+        || "nothing is said of the others".to_owned(),
+        |bound| {
+            format!("each of the others loses at most {}, what the noisy values themselves show", up(bound))
+        },
+    );
+    format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
+}
+
+/// In which share of cases somebody is right who sees all that the observer sees and guesses between two worlds that are equally
+/// likely, at most; `None` where nothing can be said.
+#[must_use]
+pub fn right_guesses(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> Option<f64> {
+    // At ε = 0 what is left is the total variation, and (1 + TV)/2 the best guess between two worlds.
+    let profile = account.profile(u, noise).ok()?;
+    let apart = profile.delta(0.0).ok()?.into_value().delta();
+    Some((0.5 + 0.5 * apart).next_up().min(1.0))
+}
+
+/// What a loss means for somebody who guesses; `None` where nothing can be said.
+#[must_use]
+pub fn odds(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> Option<String> {
+    right_guesses(account, u, noise).map(guesses)
+}
+
+/// The same for a share of right guesses.
+#[must_use]
+pub fn guesses(right: f64) -> String {
+    format!(
+        "somebody who thinks two worlds equally likely, and sees all that the observer sees, guesses the right one in at most \
+         {} % of cases; guessing blindly is right in 50 %",
+        percent(right, 1, Round::Up)
+    )
+}
+
+/// A measure in plain words.
+#[must_use]
+pub fn measure(measure: Measure) -> String {
+    match measure {
+        Measure::Approx(delta) => format!(
+            "Losses are stated as epsilon at delta {}: whatever is seen, and whatever is made of it, is at most e^epsilon times as likely in \
+             one world as in the other, plus {0}.",
+            delta.get()
+        ),
+        Measure::Gaussian => {
+            "Losses are stated as mu: the two worlds are as hard to tell apart as two normal laws of variance 1 whose means are mu apart."
+                .into()
+        }
+        other => format!("Losses are stated as {other}, in nats; 0 means that nothing is learnt."),
+    }
+}
+
+/// A sentence or a name with its first letter large.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Five digits, to nearest: for what is no guarantee.
+#[must_use]
+pub fn number(x: f64) -> String {
+    rounded(x, Round::Nearest)
+}
+
+/// A number in as many digits, not below `x`: for losses, noises and errors, which must not look smaller than they are.
+///
+/// # Examples
+/// ```
+/// use ndp_report::words::{down, number, up};
+/// assert_eq!((up(1.0f64.next_up()), down(0.123456), number(1e-7)), ("1.00001".into(), "0.12345".into(), "1.0000e-7".into()));
+/// ```
+#[must_use]
+pub fn up(x: f64) -> String {
+    rounded(x, Round::Up)
+}
+
+/// A number in as many digits, not above `x`: for what is left of a limit.
+#[must_use]
+pub fn down(x: f64) -> String {
+    rounded(x, Round::Down)
+}
+
+fn rounded(x: f64, round: Round) -> String {
+    match x {
+        0.0 => "0".into(),
+        _ if (1e-3..1e5).contains(&x.abs()) => fixed(x, 5, round),
+        _ => scientific(x, 4, round),
+    }
+}
+
+#[cfg(test)]
+mod tests;

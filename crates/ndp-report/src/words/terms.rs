@@ -1,0 +1,96 @@
+//! What a number is about, part by part.
+
+use ndp_account::{Assumption, Changes, Law, Noise, Statement};
+
+/// What of one node's data may differ; of several, each.
+#[must_use]
+pub fn changes(statement: &Statement) -> String {
+    statement.changes.iter().map(|&change| change_of(change)).collect::<Vec<_>>().join("; ")
+}
+
+/// The same of one.
+#[must_use]
+pub const fn change_of(changes: Changes) -> &'static str {
+    match changes {
+        Changes::Value => "the value of one node, anywhere in its range",
+        Changes::EveryContribution => "everything that one node contributes, each time anywhere in the range",
+        Changes::EveryLabel => "every label that one node reports",
+        Changes::EveryGradient => {
+            "all data of one node: each of its gradients moves by at most the sensitivity, in any direction"
+        }
+        Changes::GradientsAlike => {
+            "all gradients of one node by the same vector: as declared, and less than all its data, which may move them differently"
+        }
+        Changes::OneUse => {
+            "one use of one node's data, its other uses unchanged: as declared, and less than all its data"
+        }
+        Changes::UsesAlike => {
+            "all uses of one node's data by the same vector: as declared, and less than all its data, which may move them differently"
+        }
+        Changes::EveryNumber => {
+            "all uses of one node's data, each a number that moves by at most the sensitivity"
+        }
+    }
+}
+
+/// What the number that is called noise measures.
+#[must_use]
+pub const fn law(law: Law) -> &'static str {
+    match law {
+        Law::Gaussian => "standard deviation of Gaussian noise",
+        Law::Laplace => "standard deviation of Laplace noise (its scale times the root of 2)",
+        Law::DiscreteLaplace => "standard deviation of discrete Laplace noise, of whole numbers",
+        Law::RandomizedResponse => "reciprocal of the epsilon0 of randomized response",
+        Law::Own => "standard deviation of the noise",
+    }
+}
+
+/// The same, with where the noise is added.
+#[must_use]
+pub fn noise_is(statement: &Statement) -> String {
+    let of_one = |noise: &Noise| format!("{}, on {}", law(noise.law), noise.on);
+    statement.noise.iter().map(of_one).collect::<Vec<_>>().join("; ")
+}
+
+/// A noise in the unit of the values and in its own unit.
+#[must_use]
+pub fn noise_in_units(sigma: &str, multiplier: &str, statement: &Statement) -> String {
+    match statement.noise.first() {
+        Some(noise) if noise.law != Law::RandomizedResponse => {
+            format!("{sigma} ({multiplier} times {})", noise.unit)
+        }
+        _ => multiplier.to_owned(),
+    }
+}
+
+/// What the noise is, as a sentence.
+#[must_use]
+pub fn noise_in_a_sentence(statement: &Statement) -> String {
+    match statement.noise.first() {
+        Some(noise) if noise.law != Law::RandomizedResponse => format!(
+            "The number called noise is the {}; it is given in the unit of the values and as a multiple of {}.",
+            noise_is(statement),
+            noise.unit
+        ),
+        _ => format!("The number called noise is the {}.", noise_is(statement)),
+    }
+}
+
+/// By which theorems numbers hold, and where they are computed.
+#[must_use]
+pub fn by(statement: &Statement) -> String {
+    statement.by.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// What an account takes for granted.
+#[must_use]
+pub const fn assumed(assumption: Assumption) -> &'static str {
+    match assumption {
+        Assumption::Fixed => {
+            "what nodes contribute depends on nothing that they received (declared, not checked)"
+        }
+        Assumption::ReadsSeen => {
+            "what nodes contribute depends only on what the observer has seen (declared without a list, not checked)"
+        }
+    }
+}

@@ -1,0 +1,149 @@
+use super::*;
+use ndp_account::example::Gossip;
+use ndp_account::{Assumption, Changes, Law, Noise};
+use ndp_account::{Audience, Covered, Error, Protocol, accounts};
+use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
+
+fn name(v: usize) -> String {
+    format!("n{v}")
+}
+
+fn statement(audience: &Audience) -> Result<Statement, Error> {
+    let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(12)?), 2);
+    Covered::new(&gossip, audience, accounts(&gossip, audience.looked_at(), &Silent)?).statement()
+}
+
+fn node(v: usize) -> Observer {
+    Observer::node(v)
+}
+
+/// One row for each kind of question: who observes, and the subject of a sentence about them.
+#[test]
+fn observers_are_shown_as_they_were_asked_about() -> Result<(), Error> {
+    let named = |observers: &[Observer]| Audience::named(observers.to_vec());
+    let many: Vec<Observer> = (0..10).map(node).collect();
+    let crowd = Observer::coalition(&(0..11).collect::<Vec<_>>());
+    let rows = [
+        (named(&[node(3)]), "n3", "n3"),
+        (named(&[node(5), node(3)]), "n3, n5, each alone", "any one of the 2 observers named"),
+        (named(&[Observer::coalition(&[4, 1])]), "n1, n4 together", "n1, n4 together"),
+        (
+            named(&many),
+            "n0, n1, n2, n3, n4, n5, n6, n7, 2 others, each alone",
+            "any one of the 10 observers named",
+        ),
+        (
+            named(&[crowd]),
+            "n0, n1, n2, n3, n4, n5, n6, n7 and 3 others together",
+            "n0, n1, n2, n3, n4, n5, n6, n7 and 3 others together",
+        ),
+        (Audience::every_node(12), "every one of 12 nodes alone", "any one of 12 nodes"),
+        (
+            Audience::chosen(12, &[0])?,
+            "every one of 12 nodes alone: 1 chosen and looked at, the others by a bound that holds whoever observes",
+            "any one of 12 nodes",
+        ),
+        (
+            Audience::drawn(12, &[2, 5], 9)?,
+            "every one of 12 nodes alone: 2 drawn at random (seed 9) and looked at, the others by a bound that holds whoever observes",
+            "any one of 12 nodes",
+        ),
+    ];
+    for (audience, observed, whom) in rows {
+        let found = statement(&audience)?;
+        let words = Words::new(&found, &name);
+        assert_eq!((words.observed_by().as_str(), words.whom().as_str()), (observed, whom));
+        assert!(words.line().contains(observed) && words.paragraph().contains(observed));
+    }
+    Ok(())
+}
+
+/// A sample is never shown without what it leaves open, in any register.
+#[test]
+fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
+    let mut found = statement(&Audience::drawn(12, &[2, 5], 9)?)?;
+    found.coverage = Coverage::Sample { looked_at: 2, nodes: 12, seed: Some(9) };
+    let words = Words::new(&found, &name);
+    assert!(words.line().contains("nothing is shown about what the others learn"));
+    assert!(words.paragraph().contains("Nothing is shown about what the other 10 nodes learn."));
+    assert_eq!(words.whom(), "any one of the 2 nodes that were looked at, of 12,");
+    assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
+    Ok(())
+}
+
+/// A question that is changed changes its words: no two statements that differ are shown alike.
+#[test]
+fn statements_that_differ_are_shown_differently() -> Result<(), Error> {
+    let plain = statement(&Audience::named(vec![node(1), node(4)]))?;
+    let mut others = vec![
+        statement(&Audience::named(vec![node(1)]))?,
+        statement(&Audience::named(vec![node(1), node(5)]))?,
+        statement(&Audience::named(vec![Observer::coalition(&[1, 4])]))?,
+        statement(&Audience::named(vec![node(1).without_own_noise(), node(4).without_own_noise()]))?,
+        statement(&Audience::every_node(12))?,
+        statement(&Audience::chosen(12, &[1])?)?,
+        plain.and(&plain)?,
+    ];
+    let change = |alter: &dyn Fn(&mut Statement)| {
+        let mut other = plain.clone();
+        alter(&mut other);
+        other
+    };
+    others.extend([
+        change(&|s| s.senders = Senders::Hidden),
+        change(&|s| s.changes = [Changes::OneUse].into()),
+        change(&|s| s.neighbors = ndp_dp::Neighbors::AddOrRemove),
+        change(&|s| s.assumes = [Assumption::Fixed].into()),
+        change(&|s| s.assumes = [Assumption::ReadsSeen].into()),
+        change(&|s| s.declared = ["inputs are what they are said to be".to_owned()].into()),
+        change(&|s| s.noise = [Noise::of(Law::Laplace, "every value")].into()),
+        change(&|s| s.coverage = Coverage::Sample { looked_at: 2, nodes: 12, seed: Some(0) }),
+    ]);
+    others.push(plain);
+    let mut shown: Vec<String> = others.iter().map(|found| Words::new(found, &name).paragraph()).collect();
+    let count = shown.len();
+    shown.sort();
+    shown.dedup();
+    assert_eq!(shown.len(), count, "two statements read alike");
+    // So do the same nodes under other names.
+    let permuted = |v: usize| format!("n{}", 11 - v);
+    let words = others.last().map(|found| Words::new(found, &permuted).observed_by());
+    assert_eq!(words.as_deref(), Some("n10, n7, each alone"));
+    Ok(())
+}
+
+/// The best guess is rounded against the protocol: of two normal laws mu apart it is right in `Phi(mu/2)` of cases.
+#[test]
+fn odds_are_rounded_up() -> Result<(), Error> {
+    let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+    let account = gossip.account(&node(0))?;
+    // mu = 1 and 0.02 for its neighbor: Phi(0.5) = 0.69146, Phi(0.01) = 0.50399.
+    for (noise, cases) in [(1.0, "at most 69.2 %"), (50.0, "at most 50.4 %")] {
+        let odds = odds(account.as_ref(), 1, NoiseMultiplier::new(noise)?).ok_or(Error::Cancelled)?;
+        assert!(odds.contains(cases), "{odds}");
+    }
+    Ok(())
+}
+
+/// What is shown of a loss is not below it, of what is left not above it, and never off by more than a unit of the last digit.
+#[test]
+fn numbers_are_rounded_outward() {
+    let mut x = 1.234_567_891e-9;
+    while x < 1e9 {
+        for x in [x, x * (1.0 + f64::EPSILON), 1.0 - x.min(0.5)] {
+            let parsed = |text: String| text.parse::<f64>().unwrap_or(f64::NAN);
+            let (high, low) = (parsed(up(x)), parsed(down(x)));
+            assert!(low <= x && x <= high, "{low} {x} {high}");
+            assert!(high - low <= (1.1e-5_f64).max(1.1e-4 * x).min(2e-2 * x), "{low} {x} {high}");
+        }
+        x *= 1.7;
+    }
+}
+
+/// The picture and the sentence say the same, and neither is below the truth.
+#[test]
+fn the_page_shows_what_one_could_conclude() {
+    let page = page::conclusions(crate::page::Page::new("x"), 0.691_462_5).finish();
+    assert_eq!(page.matches("69.2 %").count(), 4, "{page}");
+    assert!(page.contains("width=\"207.4\"") && !page.contains("69.1 %"), "{page}");
+}
