@@ -7,6 +7,7 @@ mod learning;
 pub mod muffliato;
 pub mod network_dp;
 pub mod random_walk;
+mod walk_laws;
 
 /// `⌊x⌋` as a count: 0 for what is negative or no number, the largest count for what is too large.
 #[must_use]

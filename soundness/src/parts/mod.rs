@@ -3,6 +3,7 @@
 mod accelerated;
 mod claims;
 mod complete;
+mod compositions;
 mod contradictions;
 mod dp;
 mod fixed;
@@ -44,6 +45,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &walks::Walks,
     &outward::Outward,
     &dp::Dp,
+    &compositions::Compositions,
     &registry::Registry,
     &printed::PrintedGossip,
     &claims::Claims,

@@ -144,39 +144,50 @@ pub(crate) const ROUGH: f64 = 1.5;
 /// Multiples of the least level that are tried.
 const FACTORS: [f64; 7] = [0.98, 1.0, 1.02, 1.05, 1.1, 1.2, 1.5];
 
-/// The largest `x > 0` found with `meets(x)`, for a predicate that is false once false, to a part in
-/// `1 + tolerance`; looked for by doubling from `start`. 0 when it fails down to a billionth of `start`.
+/// The largest `x > 0` found at which an increasing `loss` was seen to be at most `target`: it ends within half a percent of the target, or of `x`.
+/// Logarithms are nearly straight lines, so that a few losses are enough. 0 when it fails down to a billionth of `start`.
 ///
-/// A target that no level achieves counts as missed.
-pub(crate) fn largest(
+/// A loss that no level achieves counts as infinite.
+pub(crate) fn most_within(
     start: f64,
-    tolerance: f64,
-    meets: impl Fn(f64) -> Result<bool, Error>,
+    target: f64,
+    loss: impl Fn(f64) -> Result<f64, Error>,
 ) -> Result<f64, Error> {
-    let meets = |x: f64| match meets(x) {
-        Err(Error::Privacy(ndp_dp::Error::NotAchievable { .. })) => Ok(false),
+    let loss = |x: f64| match loss(x) {
+        Err(Error::Privacy(ndp_dp::Error::NotAchievable { .. })) => Ok(f64::INFINITY),
         answer => answer,
     };
-    let (mut holds, mut fails) = (start, 2.0 * start);
-    while meets(fails)? {
-        (holds, fails) = (fails, 2.0 * fails);
-        if !fails.is_finite() {
-            return Ok(holds);
+    let (mut holds, mut fails) = ((0.0, 0.0), (f64::INFINITY, f64::INFINITY));
+    let mut x = start;
+    for round in 0..200 {
+        let found = loss(x)?;
+        if found <= target {
+            holds = (x, found)
+        } else {
+            fails = (x, found)
         }
-    }
-    if holds == start {
-        while !meets(holds)? {
-            (holds, fails) = (0.5 * holds, holds);
-            if holds < 1e-9 * start {
-                return Ok(0.0);
-            }
+        if holds.1 >= 0.995 * target || holds.0 > 0.0 && fails.0 <= 1.005 * holds.0 || holds.0 > 1e100 {
+            break;
         }
+        if holds.0 == 0.0 && x < 1e-9 * start {
+            return Ok(0.0);
+        }
+        // Through both ends; with one of them, as if the loss were proportional; every third time half way.
+        let aimed = if holds.0 > 0.0 && fails.1.is_finite() {
+            let share = (0.998 * target / holds.1).ln() / (fails.1 / holds.1).ln();
+            holds.0 * (fails.0 / holds.0).powf(share)
+        } else {
+            x * (0.998 * target / found).clamp(0.1, 10.0)
+        };
+        let middle = match (holds.0 > 0.0, fails.0.is_finite()) {
+            (true, true) => (holds.0 * fails.0).sqrt(),
+            (true, false) => 2.0 * holds.0,
+            _ => 0.5 * fails.0,
+        };
+        // Written so that NaN takes the middle.
+        x = if round % 3 < 2 && holds.0 < aimed && aimed < fails.0 { aimed } else { middle };
     }
-    while fails > (1.0 + tolerance) * holds {
-        let middle = (holds * fails).sqrt();
-        if meets(middle)? { holds = middle } else { fails = middle }
-    }
-    Ok(holds)
+    Ok(holds.0)
 }
 
 #[cfg(test)]
@@ -184,14 +195,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn searches_end_where_they_verified() -> Result<(), Error> {
+    fn losses_are_aimed_at_and_verified() -> Result<(), Error> {
+        use std::cell::Cell;
         for start in [1e-3, 1.0, 50.0] {
-            let root = largest(start, 1e-9, |x| Ok(x * x <= 2.0))?;
-            assert!(root * root <= 2.0 && root * root > 2.0 - 1e-8);
+            let asked = Cell::new(0);
+            let found = most_within(start, 2.0, |x| {
+                asked.set(asked.get() + 1);
+                Ok(x.powf(1.3))
+            })?;
+            let loss = found.powf(1.3);
+            assert!(
+                (1.98..=2.0).contains(&loss) && asked.get() < 12,
+                "{start}: {loss} after {}",
+                asked.get()
+            );
+            // A jump, which no line meets.
+            let found = most_within(start, 2.0, |x| Ok(if x < 0.7 { 0.1 } else { 5.0 }))?;
+            assert!(found < 0.7 && found > 0.69, "{start}: {found}");
         }
-        assert_eq!(largest(1.0, 1e-3, |_| Ok(false))?, 0.0);
-        assert!(largest(1.0, 1e-3, |_| Ok(true))? > 1e300);
-        assert!(largest(1.0, 1e-3, |_| Err(Error::NoGuarantee("at all"))).is_err());
+        assert_eq!(most_within(1.0, 1.0, |_| Ok(f64::INFINITY))?, 0.0);
+        assert!(most_within(1.0, 1.0, |_| Ok(0.1))? > 1e100);
+        assert!(most_within(1.0, 1.0, |_| Err(Error::NoGuarantee("at all"))).is_err());
         Ok(())
     }
 

@@ -42,12 +42,18 @@ impl Trinomial {
         let rounding = 1.0 + ROUNDING * (self.reports as f64 / EXACT as f64).max(1.0).sqrt();
         // What blocks err by is no reason to sum the tails.
         let enough = if self.reports > EXACT { 1e-7 } else { 1e-13 };
-        for cut in [1e-24, 1e-60, 1e-150, 1e-290] {
+        // What is wanted to fewer digits is begun with narrower windows.
+        let cuts: &[f64] = match goal {
+            Goal::About(_) => &[1e-18, 1e-24, 1e-60, 1e-150, 1e-290],
+            Goal::Value | Goal::Compare(_) => &[1e-24, 1e-60, 1e-150, 1e-290],
+        };
+        for &cut in cuts {
             let (value, slack) = self.with_cut(cut);
             best = best.min(value * rounding);
             let settled = match goal {
                 Goal::Value => false,
                 Goal::Compare(bound) => best <= bound || value - slack > bound,
+                Goal::About(floor) => best <= floor || slack <= ABOUT * value,
             };
             if settled || slack <= enough * value {
                 break;
@@ -80,8 +86,8 @@ impl Trinomial {
             let longer = (end - start - 1) as f64 * 0.5 * (self.loss - self.gain);
             // Differences of numbers of this size are summed.
             let size = s as f64 * (self.loss + self.gain) + trials as f64 * self.drift;
-            let (value, dropped) =
-                self.given_pairs(s, others.as_ref(), cut, (longer + 8.0 * f64::EPSILON * size).next_up());
+            let more = (longer + 8.0 * f64::EPSILON * size).next_up();
+            let (value, dropped) = self.given_pairs(s, others.as_ref(), cut, more, &mut Coins::default());
             // From the smaller end.
             let chance: f64 = chances[index(start)..index(end)].iter().sum();
             total += chance * value;
@@ -103,8 +109,9 @@ impl Trinomial {
         };
         let mut total = 0.0;
         let mut slack = others.as_ref().map_or(0.0, |others| self.drift * others.error);
+        let mut coins = Coins::default();
         for (s, &chance) in (least..=most).rev().zip(pairs.probabilities().iter().rev()) {
-            let (value, dropped) = self.given_pairs(s, others.as_ref(), cut, 0.0);
+            let (value, dropped) = self.given_pairs(s, others.as_ref(), cut, 0.0, &mut coins);
             total += chance * value;
             slack += chance * dropped;
             if let Some(others) = &mut others {
@@ -117,7 +124,14 @@ impl Trinomial {
     }
 
     /// The expectation given `s = h + l`, of a bracket that is larger by `more`, rounded up, and what was charged for the counts `h` left out.
-    fn given_pairs(&self, s: u64, others: Option<&Excess>, cut: f64, more: f64) -> (f64, f64) {
+    fn given_pairs(
+        &self,
+        s: u64,
+        others: Option<&Excess>,
+        cut: f64,
+        more: f64,
+        coins: &mut Coins,
+    ) -> (f64, f64) {
         let step = self.gain + self.loss;
         let against = s as f64 * self.loss;
         let inverse_drift = 1.0 / self.drift;
@@ -135,7 +149,7 @@ impl Trinomial {
         }
         let mut total = charge;
         let mut dropped = 0.0;
-        let (mut h, mut chance) = (start, probability(s, start, Chance::HALF));
+        let (mut h, mut chance) = (start, coins.probability(s, start));
         loop {
             let ratio = (s - h) as f64 / (h + 1) as f64;
             // The mode is kept whatever its probability, so that the ratios beyond are below 1.
@@ -166,6 +180,48 @@ pub(crate) enum Goal {
     Value,
     /// To know whether it is at most this.
     Compare(f64),
+    /// Its value to [`ABOUT`], or anything between it and this.
+    About(f64),
+}
+
+/// Probabilities of `h` heads among `s` fair coins, each from the one before where that is near: four roundings for a coin less and for a head
+/// more or less, and a fresh one after [`FRESH`] of them.
+#[derive(Default)]
+struct Coins {
+    s: u64,
+    h: u64,
+    value: f64,
+    steps: u64,
+}
+
+impl Coins {
+    fn probability(&mut self, s: u64, h: u64) -> f64 {
+        let near = s + 1 == self.s && h.abs_diff(self.h) <= 4 && self.h <= s && self.steps < FRESH;
+        let mut value = if near && self.value > 1e-250 {
+            // C(s, h)/2^s = C(s + 1, h)/2^(s + 1) · 2 (s + 1 − h)/(s + 1).
+            let mut value = self.value * (2 * (self.s - self.h)) as f64 / self.s as f64;
+            while self.h < h {
+                value *= (s - self.h) as f64 / (self.h + 1) as f64;
+                self.h += 1;
+                self.steps += 1;
+            }
+            while self.h > h {
+                value *= self.h as f64 / (s - self.h + 1) as f64;
+                self.h -= 1;
+                self.steps += 1;
+            }
+            self.steps += 1;
+            value
+        } else {
+            self.steps = 0;
+            probability(s, h, Chance::HALF)
+        };
+        if !value.is_normal() {
+            value = probability(s, h, Chance::HALF);
+        }
+        (self.s, self.h, self.value) = (s, h, value);
+        value
+    }
 }
 
 /// `E(x − R)₊` at the integers `x` of a range, rounded up, for a binomial `R` whose number of trials grows.
@@ -232,6 +288,10 @@ impl Excess {
 /// A window has at most some 10⁴ entries on each side of its mode, each rounded three times more than the one before, and
 /// three windows multiply, for up to [`EXACT`] reports.
 const ROUNDING: f64 = 3e-11;
+/// Steps from one probability to the next before it is computed afresh: 1e-12 of rounding.
+const FRESH: u64 = 1000;
+/// Digits enough for values that are interpolated.
+const ABOUT: f64 = 1e-6;
 /// The most reports whose counts are taken one by one.
 pub(super) const EXACT: u64 = 100_000;
 /// The length of a block of counts, relative to the counts.
@@ -240,6 +300,19 @@ const SHORT: f64 = 2e-4;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Probabilities from their neighbors against those computed one by one.
+    #[test]
+    fn coins_agree_with_single_probabilities() {
+        for (top, share) in [(3_000_u64, 0.5), (3_000, 0.57), (400, 0.8), (60, 1.0), (5_000, 0.97)] {
+            let mut coins = Coins::default();
+            for s in (0..=top).rev() {
+                let h = whole(share * s as f64);
+                let (near, alone) = (coins.probability(s, h), probability(s, h, Chance::HALF));
+                assert!((near - alone).abs() <= 3e-12 * alone, "{h} of {s}: {near} {alone}");
+            }
+        }
+    }
 
     /// Blocks against single counts: never below, and by so little above; the pairs are many, or few, and the others there or not.
     #[test]

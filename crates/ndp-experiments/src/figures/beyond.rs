@@ -4,11 +4,19 @@ pub mod audit;
 pub mod correlated;
 pub mod exact_view;
 pub mod fresh_noise;
+pub mod laws;
 pub mod protocols;
 pub mod scale;
 
 use crate::entry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] =
-    &[audit::ENTRY, exact_view::ENTRY, fresh_noise::ENTRY, protocols::ENTRY, correlated::ENTRY, scale::ENTRY];
+pub const FIGURES: &[Entry] = &[
+    audit::ENTRY,
+    exact_view::ENTRY,
+    fresh_noise::ENTRY,
+    protocols::ENTRY,
+    correlated::ENTRY,
+    scale::ENTRY,
+    laws::ENTRY,
+];

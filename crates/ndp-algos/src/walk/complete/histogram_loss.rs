@@ -19,7 +19,7 @@ use super::guarantee::Visits;
 use super::reception_loss::Receptions;
 use super::reception_loss::{GroupProfile, Neighbors, Precision, cheaper};
 use super::response_blanket::Chords;
-use crate::walk::level::largest;
+use crate::walk::level::most_within;
 use ndp_account::Error;
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS};
 use ndp_dp::{ApproxDp, Delta, Mechanism, RandomizedResponse, UpperBound, composition};
@@ -174,7 +174,7 @@ impl CompleteHistogram {
     /// [`Error::NoGuarantee`] where a cap may keep a node from reporting: see [`ConstantWalk`].
     pub(crate) fn hidden_epsilon(&self, delta: Delta) -> Result<UpperBound<Receptions>, Error> {
         let composed =
-            self.constant()?.compose_receptions(Neighbors::Hidden, &self.searched_reports(), &[], delta);
+            self.constant()?.compose_receptions(Neighbors::Hidden, &self.searched_reports(delta), &[], delta);
         cheaper(composed, self.seen_alone(Visits::Quantile(Delta::new(delta.get() / 10.0)?), delta)?)
     }
 
@@ -221,13 +221,13 @@ impl CompleteHistogram {
     ) -> Result<UpperBound<Receptions>, Error> {
         let walk = self.constant()?;
         let (spotted, rest) = walk.spotted_within(visits, spotting, delta)?;
-        let reports = self.searched_reports();
+        let reports = self.searched_reports(delta);
         let release = ApproxDp::new(reports.local, 0.0)?;
         let composed = walk.compose_known(&reports, (release, spotted), rest, delta);
         cheaper(composed, self.seen_alone(visits, delta)?)
     }
 
-    /// The largest `ε₀` of a report found, to a percent and verified, for which `epsilon_of` the histogram is at most that of the
+    /// The largest `ε₀` of a report found, to half a percent of the target and verified, for which `epsilon_of` the histogram is at most that of the
     /// target. 0 when none is.
     ///
     /// # Errors
@@ -239,12 +239,12 @@ impl CompleteHistogram {
     ) -> Result<f64, Error> {
         let delta = Delta::new(target.delta())?;
         let start = target.epsilon().clamp(1e-6, 10.0) / 8.0;
-        largest(start, 1e-2, |local| {
+        most_within(start, target.epsilon(), |local| {
             if local > 700.0 {
-                return Ok(false);
+                return Ok(f64::INFINITY);
             }
             let response = RandomizedResponse::with_epsilon(self.response.labels(), local)?;
-            Ok(epsilon_of(&self.with_response(response), delta)? <= target.epsilon())
+            epsilon_of(&self.with_response(response), delta)
         })
     }
 
@@ -264,9 +264,11 @@ impl CompleteHistogram {
         Reports { local, labels: response.labels(), exact_reports, chords: None, longest: Mutex::default() }
     }
 
-    fn searched_reports(&self) -> Reports {
+    fn searched_reports(&self, delta: Delta) -> Reports {
         let reports = self.reports();
-        let chords = Chords::new(reports.local, reports.labels, reports.most_hidden());
+        // Receptions are fewer than steps, and each spends at least this share of its part of δ on rounding.
+        let floor = 1e-5 * delta.get() / self.walk.step_count() as f64;
+        let chords = Chords::new(reports.local, reports.labels, reports.most_hidden(), floor);
         Reports { chords: Some(chords), ..reports }
     }
 }

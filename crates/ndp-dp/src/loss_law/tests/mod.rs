@@ -5,6 +5,7 @@ mod against_peers;
 mod against_truth;
 mod enclosures;
 mod input;
+mod random_compositions;
 mod tradeoff;
 
 use crate::{Delta, Gaussian, Laplace, LossLaw, Neighbors, Sensitivity, Sigma};

@@ -3,8 +3,11 @@
 use anyhow::Result;
 use ndp_account::{Observer, Protocol};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+use ndp_algos::walk::graph::TokenWalk;
 use ndp_algos::walk::{Bounds, Path, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Sigma};
+use ndp_graph::hitting::Start;
+use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_printed::network::realised::{CycleSize, pairwise_losses};
 use ndp_report::figure::{Kind, Series};
 use rand::Rng;
@@ -61,6 +64,25 @@ pub(super) fn local_curve(paths: &[Path], epsilon: f64, delta: f64) -> Result<Ve
         }
     }
     Ok(values)
+}
+
+/// Users up to which the law of the walk's cost is computed.
+pub(super) const LAW_USERS: f64 = 60.0;
+/// Its name.
+pub(super) const LAW: &str = "network, by the law of the walk's cost";
+
+/// What the figures say of that curve.
+pub(super) const OF_LAW: &str = "By the law of the walk's cost, drawn with its proven lower end: with a hundred visits of the observer its table is coarse, and its upper end may be above \
+     the bound by Rényi losses. The truth for an observer who knows the path lies between the lower end and the smaller of the two.";
+
+/// Both ends of `ε` by the law of the cost of a walk of 100 steps for each of `n` users, whose contributions have the Gaussian parameter `mu`.
+pub(super) fn law_epsilon(n: usize, mu: f64, delta: Delta) -> Result<[f64; 2]> {
+    let matrix = GossipMatrix::metropolis(&generators::complete_graph(n)?);
+    let walk = TokenWalk::new(&TransitionMatrix::from(&matrix), Start::Uniform, VISITS * n)?;
+    let law = walk.cost_law(0, &[n - 1])?;
+    let at = |noise: f64| -> Result<_> { Ok(law.epsilon(NoiseMultiplier::new(noise)?, delta)?) };
+    // The reciprocal is rounded either way.
+    Ok([at((1.0 / mu).next_up())?.lower(), at((1.0 / mu).next_down())?.upper()])
 }
 
 /// Means with minimum and maximum over pairs and walks, one point per number of users.

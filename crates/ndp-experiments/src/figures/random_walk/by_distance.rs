@@ -7,12 +7,13 @@ use super::walk_length;
 use crate::figures::count;
 use crate::figures::families::four;
 use crate::figures::muffliato::by_distance as gossip;
+use crate::figures::walk_laws;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::Error;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
-use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
+use ndp_dp::{Delta, Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::Start;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::log_matrix::log_matrix_row;
@@ -42,6 +43,10 @@ const OBSERVERS: usize = 20;
 /// The walks on geometric graph and grid visit every node many times: there a node contributes at
 /// most `CAP` times the mean number of visits, and only adds noise afterwards.
 const CAP: f64 = 1.25;
+/// Of the panels that show `ε`.
+const DELTA: f64 = 1e-5;
+/// Distances at which `ε` is computed, at most.
+const DISTANCES: usize = 6;
 /// First visits are followed this far on those graphs; what is left is charged at once.
 const CUT: usize = 10_000;
 
@@ -77,6 +82,9 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .parameter("node", NODE)
         .parameter("q of Erdős–Rényi", "1.2 ln n / n")
         .parameter("observers per class, sound walk", "20; 1 where all are alike (hypercube) or the walk is long (geometric, grid)")
+        .parameter("delta of the panels of epsilon", DELTA)
+        .finding(walk_laws::READING)
+        .finding("There are no panels of epsilon for geometric graph and grid: a node contributes so often there, and the walks are so long, that nothing below the local loss of all contributions is proved. Shorter walks on such graphs are in beyond/laws.")
         .finding("The sound curve bounds what all contributions of node 0 reveal to a node, path known or not. A printed value below it is not refuted by it, but nothing supports it.")
         .finding("The condition of the printed theorem, sigma^2 >= 2 alpha (alpha - 1) = 4, fails at sigma = 1.")
         .finding("On geometric graph and grid every node contributes tens of times: clipping at the local loss of one contribution, as the paper draws it, hides losses far above 1.")
@@ -87,6 +95,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
     if let Sender::Hidden = sender {
         figure = figure.check(Check::covers(gossip_name(gossip::TOWARDS), gossip_name(gossip::SOUND)));
     }
+    let mut in_epsilon = Vec::new();
     for (name, graph) in four(scale, seed, C)? {
         let matrix = GossipMatrix::metropolis(&graph);
         let n = graph.node_count();
@@ -101,6 +110,18 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         // All nodes at one distance are alike on the hypercube.
         let observed = if name == "hypercube" { 1 } else { OBSERVERS };
         let often = matches!(name, "geometric" | "grid");
+        if !often {
+            let delta = Delta::new(DELTA)?;
+            let chosen = walk_laws::observers(&graph, NODE, scale.pick(DISTANCES, 4));
+            let claimed = chosen
+                .iter()
+                .map(|&(distance, v)| (f64::from(distance), walk_laws::printed_epsilon(losses[v], delta)));
+            let claimed = Series::new(sender.name(), Grade::Printed).points(claimed);
+            let walk = TokenWalk::new(&TransitionMatrix::from(&matrix), Start::Uniform, steps)?;
+            let seen = walk_laws::seen(&walk, NODE, &chosen, NoiseMultiplier::new(SIGMA)?, delta)?;
+            let title = format!("{name}, {steps} steps of the walk: epsilon");
+            in_epsilon.push(walk_laws::panel(title, DELTA).with(claimed).with_all(walk_laws::curves(&seen)));
+        }
         let sound = if often {
             let cap = count((CAP * steps as f64 / n as f64).ceil());
             figure = figure.parameter(format!("cap on contributions, {name}"), cap);
@@ -130,7 +151,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
                 .with_all(beside),
             );
     }
-    Ok(figure)
+    Ok(in_epsilon.into_iter().fold(figure, Figure::panel))
 }
 
 /// Steps of the walk and rounds of gossip by the rules of the authors' programs, from one run of Lanczos: the
@@ -264,6 +285,7 @@ mod tests {
     fn the_sound_walk_is_below_its_local_loss() -> Result<()> {
         let figure = add_to(Figure::new("test"), Sender::Hidden, Scale::Quick, Seed::DEFAULT)?;
         let mut seen = 0;
+        assert_eq!(figure.panels.len(), 6);
         for panel in &figure.panels {
             let find = |name: &str| panel.series().iter().find(|s| s.name == name);
             let (Some(sound), Some(local)) = (find(SOUND), find(LOCAL)) else { continue };

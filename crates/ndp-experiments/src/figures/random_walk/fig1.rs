@@ -12,7 +12,7 @@ pub const ENTRY: Entry = Entry {
     id: "random-walk/fig1",
     what: "loss against distance of a walk with hidden senders, beside gossip, on four graphs with 2048 nodes",
     needs: &[],
-    minutes: 0.2,
+    minutes: 0.6,
     tolerance: Tolerance::SEEDED,
     figure,
 };

@@ -2,10 +2,10 @@
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
-use crate::figures::families;
 use crate::figures::learning::{
     Agreement, Curve, Recorded, Runs, Setting, TEST_ROWS, best_step, houses, sampled_pairs,
 };
+use crate::figures::{families, walk_laws};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::Target;
@@ -16,6 +16,7 @@ use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use rayon::prelude::*;
 use std::sync::LazyLock;
 
 /// What the authors' program plots (4 runs, 2048 users), at a few of its 200 points.
@@ -96,6 +97,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     }
     // Pairs of users on each graph; the bound holds for any step up to 2/β.
     let mut accounts = Vec::new();
+    let mut by_pair = Vec::new();
     for k in 3..NAMES.len() {
         let rng = &mut seed.fork(&format!("pairs {}", k - 3)).trial(0);
         let pairs = sampled_pairs(users, scale.pick(PAIRS, 10), rng);
@@ -103,7 +105,17 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         let (final_model, horizon) = (FinalToken::Withheld, HORIZON);
         let watched = Watched::GraphWalk { walk: &walk, pairs: &pairs, final_model, horizon };
         accounts.push(Accountant::new(watched, &constants, users)?);
+        let one = |pair: &(usize, usize)| {
+            let pairs = std::slice::from_ref(pair);
+            Accountant::new(
+                Watched::GraphWalk { walk: &walk, pairs, final_model, horizon },
+                &constants,
+                users,
+            )
+        };
+        by_pair.push(pairs.par_iter().map(one).collect::<Result<Vec<Accountant>, _>>()?);
     }
+    let mut noises = noises_at(&accounts, &by_pair, delta)?;
     let mut figure = Figure::new("Random walks, figure 2: private SGD on houses, as released and sound")
         .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
         .by(Grade::Exact, "ndp_algos::sgd::privacy::Accountant", "Random walks")
@@ -217,7 +229,29 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             },
         );
     }
-    Ok(figure)
+    noises = noises.row_name(0.0, "hypercube, epsilon 10").row_name(1.0, "geometric, epsilon 10");
+    noises = noises.row_name(2.0, "hypercube, epsilon 1").row_name(3.0, "geometric, epsilon 1");
+    Ok(figure.panel(noises))
+}
+
+/// A table of the noise at each `ε`: as released, and for the sampled pairs by Rényi losses and by the law of gaps.
+fn noises_at(accounts: &[Accountant], by_pair: &[Vec<Accountant>], delta: Delta) -> Result<Panel> {
+    let mut columns = [
+        Series::new("as released", Grade::Printed),
+        Series::new("by Rényi losses, sampled pairs", Grade::Estimate),
+        Series::new("by the law of gaps, sampled pairs", Grade::Estimate),
+    ];
+    let mut row = 0.0;
+    for (epsilon, released) in RELEASED {
+        for (all, by_pair) in accounts.iter().zip(by_pair) {
+            let [renyi, law] = walk_laws::training_noises(all, by_pair, epsilon, delta)?;
+            for (column, noise) in columns.iter_mut().zip([released[2], renyi.get(), law.get()]) {
+                *column = std::mem::replace(column, Series::data("")).points([(row, noise)]);
+            }
+            row += 1.0;
+        }
+    }
+    Ok(Panel::table(format!("noise at (epsilon, {DELTA:e})"), "graph").with_all(columns))
 }
 
 /// Runs as the released program: on a graph the token starts at node 0 and moves before the first update.

@@ -2,23 +2,24 @@
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
-use crate::figures::families;
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses, sampled_pairs};
+use crate::figures::{families, walk_laws};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::Target;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
-use ndp_algos::sgd::privacy::{Accountant, Watched};
+use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, History, Linear, LinearLoss, Objective, Trained};
 use ndp_algos::walk::FinalToken;
-use ndp_dp::{Grade, Measure, Order, Sigma};
+use ndp_dp::{Delta, Grade, Measure, Order, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_printed::training;
 use ndp_report::figure::{Check, Figure, Kind, Panel, Scale, Series};
+use rayon::prelude::*;
 
 const ROUNDS: usize = 10;
 const GOSSIP_STEP: f64 = 0.7;
@@ -27,6 +28,8 @@ const CAP: usize = 12;
 const RUNS: u64 = 8;
 const BUDGETS: [f64; 3] = [0.5, 1.0, 2.0];
 const PAIRS: usize = 100;
+/// Of the table of epsilons.
+const DELTA: f64 = 1e-5;
 /// Steps up to which first visits are followed; later ones are charged at this time.
 const HORIZON: usize = 200;
 const SPREAD: f64 = 0.25;
@@ -63,6 +66,8 @@ struct Ground {
     runs: Runs,
     /// Of the walk.
     accountant: Accountant,
+    /// One for each sampled pair.
+    by_pair: Vec<Accountant>,
     sparse: Option<Sparse>,
 }
 
@@ -100,6 +105,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let mut grounds = vec![Ground {
         users: n,
         accountant: complete,
+        by_pair: Vec::new(),
         sparse: None,
         runs: Runs::prepare(&rows, setting, seed.fork("splits"))?,
     }];
@@ -107,17 +113,24 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         let matrix = GossipMatrix::metropolis(graph);
         let users = matrix.node_count();
         let walk = TransitionMatrix::from(&matrix);
-        let watched = Watched::GraphWalk {
-            walk: &sgd(Route::Graph(&walk), users),
-            pairs: &sampled_pairs(users, scale.pick(PAIRS, 10), &mut seed.fork(name).trial(0)),
-            final_model: FinalToken::Withheld,
-            horizon: HORIZON,
+        let pairs = sampled_pairs(users, scale.pick(PAIRS, 10), &mut seed.fork(name).trial(0));
+        let account = |pairs: &[(usize, usize)]| {
+            let watched = Watched::GraphWalk {
+                walk: &sgd(Route::Graph(&walk), users),
+                pairs,
+                final_model: FinalToken::Withheld,
+                horizon: HORIZON,
+            };
+            Accountant::new(watched, &constants, users)
         };
-        let accountant = Accountant::new(watched, &constants, users)?;
+        let accountant = account(&pairs)?;
+        let by_pair = pairs.par_iter().map(|pair| account(std::slice::from_ref(pair)));
+        let by_pair = by_pair.collect::<Result<Vec<_>, _>>()?;
         let degrees: usize = (0..users).map(|v| graph.neighbors(v).len()).sum();
         grounds.push(Ground {
             users,
             accountant,
+            by_pair,
             runs: Runs::prepare(&rows, Setting { users, ..setting }, seed.fork("splits"))?,
             sparse: Some(Sparse {
                 walk,
@@ -212,10 +225,47 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         }
         figure = figure.panel(panel.with_all(printed).with_all(ours));
     }
+    figure = figure
+        .parameter("delta of the table of epsilons", DELTA)
+        .finding("The last table is about the printed noise: epsilon of a pair that had the printed mean loss, and what is proved for the worst sampled pair, by Rényi losses and by the law of gaps (on the complete graph for every pair, by Rényi losses).")
+        .panel(epsilons(&grounds)?);
     let cells = (NAMES.len() * BUDGETS.len()) as f64;
     Ok(figure
         .note("share of cells in which the walk is better, printed noise", f64::from(won[0]) / cells)
         .note("share of cells in which the walk is better, sound noise", f64::from(won[1]) / cells))
+}
+
+/// A table of `ε` at the printed noise of the walk: of the printed mean loss, and proved for the worst pair.
+fn epsilons(grounds: &[Ground]) -> Result<Panel> {
+    let delta = Delta::new(DELTA)?;
+    let mut panel = Panel::table(
+        format!("epsilon at delta {DELTA:e} at the printed noise of the walk"),
+        "graph, mean loss",
+    );
+    let mut printed = Series::new("printed mean loss, converted", Grade::Printed);
+    let mut renyi = Series::new("worst sampled pair, by Rényi losses", Grade::Estimate);
+    let mut law = Series::new("worst sampled pair, by the law of gaps", Grade::Estimate);
+    let mut complete = Series::new("every pair, by Rényi losses", Grade::UpperBound);
+    let mut row = 0.0;
+    for (ground, name) in grounds.iter().zip(NAMES) {
+        for budget in BUDGETS {
+            let [_, sigma] = printed_noise(ground, budget)?;
+            panel = panel.row_name(row, format!("{name}, {budget}"));
+            printed = printed.points([(row, walk_laws::printed_epsilon(budget, delta))]);
+            if let Statement::Guaranteed { privacy, .. } = ground.accountant.statement(sigma, delta)? {
+                let proved = [(row, privacy.value().epsilon())];
+                if ground.by_pair.is_empty() {
+                    complete = complete.points(proved);
+                } else {
+                    law = law.points(proved);
+                    renyi =
+                        renyi.points([(row, walk_laws::training_epsilon(&ground.by_pair, sigma, delta)?)]);
+                }
+            }
+            row += 1.0;
+        }
+    }
+    Ok(panel.with_all([printed, renyi, law, complete]))
 }
 
 /// The series of a cell: gossip and walk with printed noise, with sound noise, and the walk on a graph with sound noise, of which

@@ -1,0 +1,172 @@
+//! `beyond/laws`: walks by the law of their path's cost, beside what is printed and what Rényi losses prove; and what that is worth in training.
+
+use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
+use crate::figures::families::{erdos_renyi, geometric};
+use crate::figures::learning::{Runs, Setting, TEST_ROWS, best_step, houses};
+use crate::figures::walk_laws::{self, LAW, PRINTED, RENYI};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::sgd::privacy::{Accountant, Watched};
+use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};
+use ndp_algos::walk::FinalToken;
+use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
+use ndp_dp::{Delta, Grade, NoiseMultiplier, Order};
+use ndp_graph::hitting::Start;
+use ndp_graph::log_matrix::log_matrix_row;
+use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use ndp_printed::walk::VisitSum;
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+
+const NODE: usize = 0;
+const NOISE: f64 = 3.0;
+const DELTA: f64 = 1e-5;
+/// Steps for each node.
+const VISITS: usize = 10;
+/// Distances at which the loss is computed, at most.
+const DISTANCES: usize = 6;
+
+/// Of the training.
+const EPSILON: f64 = 1.0;
+const CAP: usize = 12;
+const RUNS: u64 = 16;
+/// Steps up to which first visits are followed; later ones are charged at this time.
+const HORIZON: usize = 1000;
+
+/// `beyond/laws`.
+pub const ENTRY: Entry = Entry {
+    id: "beyond/laws",
+    what: "walks by the law of their cost: printed, Rényi, law by distance on four graphs, and training before and after",
+    needs: &["houses"],
+    minutes: 0.8,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
+    let (rows, source) = houses(data)?;
+    let (n, side) = (scale.pick(256, 64), scale.pick(16, 8));
+    let (noise, delta) = (NoiseMultiplier::new(NOISE)?, Delta::new(DELTA)?);
+    let local = LocalLoss { order: Order::new(2.0)?, noise };
+    let graphs = [
+        ("hypercube", generators::hypercube_graph(scale.pick(8, 6))?),
+        ("Erdős–Rényi", erdos_renyi(n, 1.2, seed, 0)?),
+        ("geometric", geometric(n, scale.pick(0.14, 0.25), seed)?),
+        ("grid", generators::grid_2d_graph(side, side)?),
+    ];
+    let mut figure = Figure::new("Walks by the law of their path's cost, at an epsilon and a delta")
+        .computed_from(&source)
+        .parameter("nodes", n)
+        .parameter("T", VISITS * n)
+        .parameter("noise multiplier", NOISE)
+        .parameter("delta", DELTA)
+        .parameter("exposed node", NODE)
+        .parameter("observer", "the first node at each distance")
+        .parameter("weights", "metropolis")
+        .claim("The printed theorem bounds what a node learns about another from a walking token.")
+        .finding(walk_laws::READING)
+        .finding("An attack by an observer who does not know the path is not part of this figure: it would be a lower end of what is possible, and nothing here says how near to the law it comes.")
+        .check(Check::covers(PRINTED, LAW))
+        .check(Check::below(LAW, RENYI))
+        .columns(2);
+    for (name, graph) in graphs {
+        let matrix = GossipMatrix::metropolis(&graph);
+        let walk = TokenWalk::new(&TransitionMatrix::from(&matrix), Start::Uniform, VISITS * n)?;
+        let observers = walk_laws::observers(&graph, NODE, scale.pick(DISTANCES, 4));
+        let entries = log_matrix_row(&matrix, NODE)?;
+        let printed = observers.iter().map(|&(distance, v)| {
+            let loss = ndp_printed::walk::user_level(VisitSum::LogMatrix(entries[v]), n, VISITS * n, local)?;
+            Ok((f64::from(distance), walk_laws::printed_epsilon(loss.into_value(), delta)))
+        });
+        let printed = Series::new(PRINTED, Grade::Printed).points(printed.collect::<Result<Vec<_>>>()?);
+        let curves = walk_laws::curves(&walk_laws::seen(&walk, NODE, &observers, noise, delta)?);
+        let panel = walk_laws::panel(format!("{name}, {n} nodes, {} steps", VISITS * n), DELTA);
+        figure = figure.panel(panel.with(printed).with_all(curves));
+    }
+    training(figure, scale, seed, &rows)
+}
+
+/// Private gradient descent by a walk on a hypercube, at the same target for every pair, with the noise of either account.
+fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd::Dataset) -> Result<Figure> {
+    let dimension = scale.pick(11, 6);
+    let (users, steps) = (1usize << dimension, scale.pick(20_000, 1000));
+    let setting = Setting {
+        users,
+        test_rows: TEST_ROWS,
+        every: steps / 20,
+        runs: scale.pick(RUNS, 4),
+        objective: true,
+        stride: 1,
+    };
+    let runs = Runs::prepare(rows, setting, seed.fork("splits"))?;
+    let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
+    let tuning = Runs::prepare(rows, at_the_end, seed.fork("splits for tuning"))?;
+    let model = Linear::from(LinearLoss::Logistic);
+    let bounds = DataBounds::default();
+    let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
+    let ground = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(dimension)?));
+    let sgd = |step: f64| WalkSgd {
+        route: Route::Graph(&ground),
+        start: None,
+        steps,
+        step_size: StepSize::Constant(step),
+        domain: Domain::Unbounded,
+        cap: Some(CAP),
+        over_cap: OverCap::NoiseOnly,
+        update: Update::Sound,
+    };
+    // All pairs at one distance are alike, so that one of each stands for all.
+    let pairs: Vec<(usize, usize)> = (1..=dimension).map(|distance| (0, (1usize << distance) - 1)).collect();
+    let account = |pairs: &[(usize, usize)]| {
+        let (walk, final_model, horizon) = (&sgd(1.0), FinalToken::Withheld, HORIZON);
+        Accountant::new(Watched::GraphWalk { walk, pairs, final_model, horizon }, &constants, users)
+    };
+    let by_pair =
+        pairs.iter().map(|pair| account(std::slice::from_ref(pair))).collect::<Result<Vec<_>, _>>()?;
+    let noises = walk_laws::training_noises(&account(&pairs)?, &by_pair, EPSILON, Delta::new(DELTA)?)?;
+    let mut panel = Panel::curves(
+        format!(
+            "training on houses, hypercube of {users}, ({EPSILON}, {DELTA:e}) for every pair: test accuracy"
+        ),
+        Axis::linear("step"),
+        Axis::linear("test accuracy").range(0.4, 1.0),
+    );
+    figure = figure
+        .parameter("users of the training", users)
+        .parameter("T of the training", steps)
+        .parameter("cap on contributions of the training", CAP)
+        .parameter("runs of the training", runs.count())
+        .parameter("epsilon of the training, every pair", EPSILON);
+    let names = ["noise by Rényi losses", "noise by the law of gaps"];
+    let mut last = Vec::new();
+    for (name, sigma) in names.into_iter().zip(noises) {
+        // The same random numbers for both, so that runs are compared in pairs.
+        let step = best_step(|step| tuning.walk(&model, &sgd(step), sigma, seed.fork("training tuning")))?;
+        let curve = runs.walk(&model, &sgd(step), sigma, seed.fork("training"))?;
+        figure = figure
+            .parameter(format!("{name}: sigma"), sigma.get())
+            .parameter(format!("{name}: step"), step)
+            .note(format!("{name}: last accuracy"), curve.last_accuracy())
+            .sample(name, Grade::UpperBound, curve.last_accuracies());
+        last.push(curve.last_accuracies());
+        panel = panel.with(curve.accuracy(name, Grade::UpperBound));
+    }
+    let gains: Vec<f64> = last[1].iter().zip(&last[0]).map(|(after, before)| after - before).collect();
+    let (gain, error) = mean_and_error(&gains);
+    figure =
+        figure.note("gain in last accuracy, mean over paired runs", gain).note("its standard error", error);
+    let more = "The same training at the same target is more accurate with the noise of the law of gaps";
+    Ok(figure
+        .finding("Training: both noises hold for every pair of users, since all pairs at one distance are alike on a hypercube; the final model is not published.")
+        .check(Check::exceeds(more, names[1], names[0]))
+        .panel(panel))
+}
+
+/// The mean and its standard error.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0).max(1.0) / count).sqrt())
+}

@@ -1,0 +1,201 @@
+//! Walks at an `ε` and a `δ`: as printed, by Rényi losses, and by the law of the path's cost.
+//!
+//! All three are about one observer and one exposed node. The printed loss is a Rényi loss that is proportional to its order; the others hold for an
+//! observer who may know the path. What an observer who does not know it can really learn would be a fourth curve, from an attack.
+
+use anyhow::Result;
+use ndp_account::{Error, Observer, Protocol, Target};
+use ndp_algos::sgd::privacy::{Accountant, Statement};
+use ndp_algos::walk::graph::TokenWalk;
+use ndp_dp::{Delta, Grade, Measure, Mechanism, NoiseMultiplier, Order, Rdp, Sigma, UpperBound, conversion};
+use ndp_graph::Graph;
+use ndp_report::figure::{Axis, Panel, Series};
+use rayon::prelude::*;
+
+/// Names of the curves.
+pub(super) const PRINTED: &str = "printed";
+pub(super) const RENYI: &str = "by Rényi losses, path known";
+pub(super) const LAW: &str = "by the law of the cost, path known";
+
+/// What is the same wherever these curves stand.
+pub(super) const READING: &str = "Epsilon: the printed Rényi loss is proportional to its order and is converted at the best one, whatever the theorem's condition on \
+     the order says. The law of the path's cost is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
+     an upper bound, and how far below it the truth lies is open.";
+
+/// The `ε` that follows from a printed Rényi loss of order 2.
+pub(super) fn printed_epsilon(loss_of_order_two: f64, delta: Delta) -> f64 {
+    if loss_of_order_two <= 0.0 {
+        return 0.0;
+    }
+    let curve = |order: Order| UpperBound::new(0.5 * order.get() * loss_of_order_two);
+    conversion::best_epsilon(curve, delta).into_value().approx_dp.epsilon()
+}
+
+/// The least `ε` over a few dozen orders.
+fn renyi_epsilon(loss: impl Fn(Order) -> Result<f64, Error>, delta: Delta) -> Result<f64, Error> {
+    let mut best = (f64::INFINITY, 0.0);
+    for (step, count) in [(0.5, 10), (0.1, 4)] {
+        let center = best.1;
+        for k in -count..=count {
+            let ln_excess = center + step * f64::from(k);
+            let order = Order::new(1.0 + f64::exp(ln_excess))?;
+            let epsilon = Rdp { order, epsilon: loss(order)? }.epsilon(delta).into_value();
+            if epsilon < best.0 {
+                best = (epsilon, ln_excess);
+            }
+        }
+    }
+    Ok(best.0)
+}
+
+/// What one observer learns about one node.
+pub(super) struct Seen {
+    distance: f64,
+    renyi: f64,
+    lower: f64,
+    upper: f64,
+}
+
+/// The two curves that are proved, towards each of `observers`, given with their distance.
+pub(super) fn seen(
+    walk: &TokenWalk,
+    node: usize,
+    observers: &[(u32, usize)],
+    noise: NoiseMultiplier,
+    delta: Delta,
+) -> Result<Vec<Seen>> {
+    let one = |&(distance, v): &(u32, usize)| -> Result<Seen> {
+        let account = walk.account(&Observer::node(v))?;
+        let profile = account.profile(node, noise)?;
+        let renyi = renyi_epsilon(|order| Ok(profile.renyi(order)?.into_value().epsilon), delta)?;
+        let distance = f64::from(distance);
+        let found = walk.cost_law(node, &[v])?.epsilon(noise, delta)?;
+        Ok(Seen { distance, renyi, lower: found.lower(), upper: found.upper() })
+    };
+    observers.par_iter().map(one).collect()
+}
+
+/// Their curves: means over the observers of a distance, with the least and the largest, and of the law with the least lower end.
+pub(super) fn curves(seen: &[Seen]) -> [Series; 2] {
+    let renyi = Series::new(RENYI, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.renyi)));
+    let mut law = Series::new(LAW, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.upper)));
+    for point in &mut law.points {
+        let class = seen.iter().filter(|s| s.distance == point.x);
+        point.low = Some(class.map(|s| s.lower).fold(point.low.unwrap_or(point.y), f64::min));
+    }
+    [renyi, law]
+}
+
+/// A panel of `ε` by distance.
+pub(super) fn panel(title: String, delta: f64) -> Panel {
+    Panel::curves(title, Axis::linear("distance"), Axis::log(format!("epsilon at delta {delta:e}")))
+}
+
+/// The first node at each distance from `node`, of at most so many distances, as evenly as may be.
+pub(super) fn observers(graph: &Graph, node: usize, most: usize) -> Vec<(u32, usize)> {
+    let distances = graph.distances(node);
+    let farthest = distances.iter().flatten().max().copied().unwrap_or(0) as usize;
+    let mut chosen: Vec<usize> =
+        (0..most.min(farthest)).map(|k| 1 + k * (farthest - 1) / (most.min(farthest) - 1).max(1)).collect();
+    chosen.dedup();
+    chosen
+        .into_iter()
+        .filter_map(|d| {
+            let distance = u32::try_from(d).ok()?;
+            Some((distance, distances.iter().position(|&other| other == Some(distance))?))
+        })
+        .collect()
+}
+
+/// The least noise of a training at `(ε, δ)` towards all pairs of `all`: by Rényi losses alone, and by what the accountant knows, which includes laws.
+/// `by_pair` has one accountant for each pair.
+pub(super) fn training_noises(
+    all: &Accountant,
+    by_pair: &[Accountant],
+    epsilon: f64,
+    delta: Delta,
+) -> Result<[Sigma; 2]> {
+    let by_law = all.noise_for(&Target::worst(Measure::Approx(delta), epsilon))?.get();
+    // The pair that loses most there decides, which is seen to in the end; the law asks for no more, so that the search goes up from there.
+    let losses = pair_epsilons(by_pair, Sigma::new(by_law)?, delta)?;
+    let worst = (0..losses.len()).max_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(0);
+    let meets = |accounts: &[Accountant], sigma: f64| -> Result<bool> {
+        Ok(training_epsilon(accounts, Sigma::new(sigma)?, delta)? <= epsilon)
+    };
+    let one = &by_pair[worst..=worst];
+    let (mut low, mut high) = (0.5 * by_law, by_law);
+    while !meets(one, high)? {
+        (low, high) = (high, 1.5 * high);
+    }
+    while high > low * 1.001 {
+        let middle = (low * high).sqrt();
+        if meets(one, middle)? { high = middle } else { low = middle }
+    }
+    while !meets(by_pair, high)? {
+        high *= 1.001;
+    }
+    Ok([Sigma::new(high)?, Sigma::new(by_law)?])
+}
+
+/// The `ε` of a training by Rényi losses alone, the largest over pairs; one accountant for each pair.
+pub(super) fn training_epsilon(accounts: &[Accountant], sigma: Sigma, delta: Delta) -> Result<f64> {
+    Ok(pair_epsilons(accounts, sigma, delta)?.into_iter().fold(0.0, f64::max))
+}
+
+fn pair_epsilons(accounts: &[Accountant], sigma: Sigma, delta: Delta) -> Result<Vec<f64>> {
+    let one = |account: &Accountant| -> Result<f64, Error> {
+        renyi_epsilon(
+            |order| match account.mean_statement(sigma, order)? {
+                // Of one pair.
+                Statement::MeanLoss { loss, .. } => Ok(loss.into_value()),
+                _ => Ok(f64::INFINITY),
+            },
+            delta,
+        )
+    };
+    Ok(accounts.par_iter().map(one).collect::<Result<Vec<f64>, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_algos::walk::graph::LocalLoss;
+    use ndp_graph::hitting::Start;
+    use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+
+    /// The law of cube 3, 0 to 7, in rationals: its epsilon and that of its best Rényi order; and the order of the curves.
+    #[test]
+    fn the_cube_has_its_known_losses() -> Result<()> {
+        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(3)?));
+        let walk = TokenWalk::new(&w, Start::Uniform, 12)?;
+        let (noise, delta) = (NoiseMultiplier::new(2.0)?, Delta::new(1e-5)?);
+        let found = seen(&walk, 0, &[(3, 7)], noise, delta)?;
+        assert!(found[0].lower <= 2.385_783_375 && 2.385_783_374 <= found[0].upper);
+        assert!(found[0].upper < 2.39, "{}", found[0].upper);
+        // The accountant's bounds are not below the best order of the true law.
+        assert!(found[0].renyi > 3.148 && found[0].renyi < 3.7, "{}", found[0].renyi);
+        let [renyi, law] = curves(&found);
+        assert!(law.points[0].y < renyi.points[0].y && law.points[0].low.is_some_and(|low| low < 2.3858));
+        Ok(())
+    }
+
+    /// A loss that is proportional to the order is that of a normal release, up to what Rényi conversion costs.
+    #[test]
+    fn printed_losses_are_converted_at_the_best_order() -> Result<()> {
+        let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
+        let epsilon = printed_epsilon(local.cost(), Delta::new(1e-5)?);
+        let exact = *ndp_dp::Gdp::new(0.5)?.epsilon(Delta::new(1e-5)?).value();
+        assert!(exact < epsilon && epsilon < 1.1 * exact, "{exact} {epsilon}");
+        assert_eq!(printed_epsilon(-0.1, Delta::new(1e-5)?), 0.0);
+        Ok(())
+    }
+
+    #[test]
+    fn observers_are_spread_over_the_distances() -> Result<()> {
+        let grid = generators::grid_2d_graph(8, 8)?;
+        let chosen: Vec<u32> = observers(&grid, 0, 5).into_iter().map(|o| o.0).collect();
+        assert_eq!(chosen, [1, 4, 7, 10, 14]);
+        assert_eq!(observers(&generators::complete_graph(5)?, 0, 5), [(1, 1)]);
+        Ok(())
+    }
+}
