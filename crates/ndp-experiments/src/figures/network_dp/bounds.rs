@@ -131,6 +131,8 @@ fn curve(name: &str, grade: Grade, users: &[f64], f: impl Fn(f64) -> Result<f64>
 /// What both figures say of themselves.
 fn described(title: &str) -> Figure {
     Figure::new(title)
+        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_printed::network::Theorem3", "Privacy amplification by decentralization")
         .by_named("poster", Grade::Printed, "ndp_printed::network::poster_theorem4", "Privacy amplification by decentralization")
         .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")

@@ -39,6 +39,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let users: &[usize] = scale.pick(&USERS, &USERS[..3]);
     let runs = scale.pick(RUNS, 2);
     let mut figure = Figure::new("Network DP, figure 1(b): real summation, one walk at a time")
+        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
         .by_named("exact", Grade::Estimate, "ndp_algos::walk::complete::realised::path_units", "Privacy amplification by decentralization")
         .by_named("local, as released", Grade::Estimate, "ndp_dp::composition::advanced", "Accounting")

@@ -56,6 +56,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let users: &[usize] = scale.pick(&USERS, &USERS[..2]);
     let runs = scale.pick(RUNS, 2);
     let mut figure = Figure::new("Network DP, figure 3: histograms, one walk at a time")
+        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
         .by_named("local, as released", Grade::Estimate, "ndp_dp::composition::advanced", "Accounting")
         .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")

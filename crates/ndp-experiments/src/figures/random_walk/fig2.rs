@@ -117,6 +117,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     }
     let mut noises = noises_at(&accounts, &by_pair, delta)?;
     let mut figure = Figure::new("Random walks, figure 2: private SGD on houses, as released and sound")
+        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
         .by(Grade::Exact, "ndp_algos::sgd::privacy::Accountant", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Random walks")

@@ -19,6 +19,8 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     let figure = Figure::new("Random walks, figure 4: loss by distance, known senders, beside gossip")
+        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")

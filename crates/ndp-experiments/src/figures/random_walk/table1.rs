@@ -141,6 +141,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         });
     }
     let mut figure = Figure::new("Random walks, table 1: gossip and walk at the same mean loss")
+        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_printed::training::walk_noise_for_mean_loss", "Random walks")
         .by_named("gossip", Grade::Printed, "ndp_printed::training::gossip_noise_for_mean_loss", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Random walks")
