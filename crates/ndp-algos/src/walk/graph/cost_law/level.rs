@@ -57,7 +57,8 @@ impl FirstWindow {
                 0.0,
             );
             let log = system.log_beyond(1 << COARSE);
-            if log == 0.0 { 1.0 } else { log.exp() * (1.0 + 1e-9) + system.lost }
+            // Products of more probabilities than are followed may underflow.
+            if log == 0.0 { 1.0 } else { log.exp() * (1.0 + 1e-9) + system.lost + 1e-60 }
         };
         let mut window = Self { exponent: wide, beyond: beyond(wide) };
         while window.exponent > SMALLEST {

@@ -143,12 +143,6 @@ impl TokenWalk {
     ) -> Result<CostLaw, Error> {
         laws::require_pair(self, u, members)?;
         let (options, steps) = (self.options(), self.steps());
-        // The search found laws below the truth there.
-        if options.burn_in > 0 && options.final_token == FinalToken::Published {
-            return Err(Error::NotOffered(
-                "the law of the cost is not offered for a published token after a burn-in",
-            ));
-        }
         if steps.saturating_mul(members.len().pow(2)) > MOST_STEPS {
             return Err(Error::NotOffered(
                 "the law of the cost is for walks of at most 20,000 steps and few observers",

@@ -291,7 +291,9 @@ impl System {
             self.between.iter().map(|row| row.iter().map(at).collect()).collect();
         let first: Vec<Vec<f64>> = self.first.iter().map(at).collect();
         let tail: Vec<Vec<f64>> = self.tail.iter().map(at).collect();
-        let unseen: f64 = self.unseen.iter().map(|&(cell, mass)| mass * weights[cell]).sum();
+        // Nothing times an infinite weight is not a number, and a comparison with that would leave out the rest.
+        let possible = self.unseen.iter().filter(|&&(_, mass)| mass > 0.0);
+        let unseen: f64 = possible.map(|&(cell, mass)| mass * weights[cell]).sum();
         let at = |rate: f64| -> Option<f64> {
             let r = (-rate / self.steps as f64).exp();
             let sum = |law: &Vec<f64>| law.iter().rev().fold(0.0, |sum, p| sum * r + p);
@@ -302,11 +304,12 @@ impl System {
             let mean = mean.ln() + rate + (1e-9 + 1e-15 * (self.steps as f64 + rate));
             mean.is_finite().then_some(mean)
         };
-        // Convex in the logarithm of r: thirds.
-        let (mut low, mut high) = (0.0, 4.0 * scale + 60.0);
-        let mut best = f64::INFINITY;
-        while at(high).is_none() && high < 1e6 {
-            (low, high) = (high, 4.0 * high);
+        // Nobody ever sees the token, or else: convex in the logarithm of r, thirds.
+        let never = first.iter().flatten().all(|&p| p == 0.0);
+        let (mut low, mut high) = (0.0, f64::min(4.0 * scale + 60.0, LARGEST_RATE));
+        let mut best = if never { f64::NEG_INFINITY } else { f64::INFINITY };
+        while at(high).is_none() && high < LARGEST_RATE {
+            (low, high) = (high, f64::min(4.0 * high, LARGEST_RATE));
         }
         for _ in 0..15 {
             let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
@@ -316,7 +319,7 @@ impl System {
             }
             if left.is_some_and(|left| right.is_none_or(|right| left < right)) { high = b } else { low = a }
         }
-        if unseen > 0.0 {
+        if unseen > 0.0 && best < f64::INFINITY {
             let (small, large) = if best < unseen.ln() { (best, unseen.ln()) } else { (unseen.ln(), best) };
             best = large + (small - large).exp().ln_1p() + 1e-12;
         }
@@ -352,6 +355,8 @@ pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>>
     values.iter().all(|value| value.is_finite()).then_some(values)
 }
 
+/// `r^T` is not below `e^{-500}`: with probabilities of 1e-24 before and after, products stay normal numbers.
+const LARGEST_RATE: f64 = 500.0;
 /// Probabilities up to this are left out of the sums.
 const DROPPED: f64 = 1e-24;
 /// Beyond so many cells nothing is said about what is beyond them.

@@ -429,3 +429,26 @@ fn spread_charges_enclose_the_reference_values() -> Result<(), Error> {
     assert!(tighter);
     Ok(())
 }
+
+/// A published token that nobody saw on its way, where more contributions are impossible: path 4 without loops, two steps, node 0 towards
+/// node 3. Three starts of eight end with one contribution behind two noises. (An impossible charge at an infinite weight was not a
+/// number, and all unseen paths were left out.)
+#[test]
+fn a_published_token_that_nobody_saw_is_charged() -> Result<(), Box<dyn std::error::Error>> {
+    let w = TransitionMatrix::simple_random_walk(&path_graph(4)?)?;
+    let options = WalkOptions { final_token: FinalToken::Published, ..WalkOptions::default() };
+    for (start, truth) in [(Start::Uniform, 3.0 / 8.0), (Start::Node(1), 0.5), (Start::Node(0), 1.0)] {
+        let law = TokenWalk::new(&w, start, 2)?.with_options(options)?.cost_law(0, &[3])?;
+        for cost in [1e-6, 0.01, 0.1, 0.3, 0.499] {
+            let found = law.at_least(cost)?;
+            assert!(found.lower() <= truth && truth <= found.upper(), "{cost}: {found:?}, {truth}");
+        }
+        let (mean, sigma) = (law.mean()?, noise(2.0));
+        assert!(mean.lower() <= 0.5 * truth && 0.5 * truth <= mean.upper(), "{mean:?}");
+        let delta = truth * *ndp_dp::Mechanism::delta(&ndp_dp::Gdp::new(0.5_f64.sqrt() / 2.0)?, 0.3)?.value();
+        let found = law.delta(sigma, 0.3)?;
+        assert!(found.lower() <= delta * (1.0 + 1e-9) && delta <= found.upper() * (1.0 + 1e-9));
+        assert!(found.upper() < 1.1 * delta, "{found:?}, {delta}");
+    }
+    Ok(())
+}

@@ -155,8 +155,6 @@ fn random_options(rng: &mut ChaCha8Rng, which: usize) -> WalkOptions {
     }
     if all && rng.random() || which == 5 {
         options.burn_in = rng.random_range(1..4);
-        // A published token after a burn-in is refused.
-        options.final_token = FinalToken::Withheld;
     }
     options
 }
