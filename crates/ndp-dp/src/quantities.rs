@@ -91,7 +91,7 @@ quantity! {
     ///
     /// # Examples
     /// ```
-    /// use ndp_dp::{Delta, Gdp};
+    /// use ndp_dp::{Delta, Gdp, Mechanism};
     /// // The smaller the probability of failure, the larger epsilon.
     /// let epsilon = |delta| -> Result<_, ndp_dp::Error> { Ok(*Gdp::new(1.0)?.epsilon(Delta::new(delta)?).value()) };
     /// assert!(epsilon(1e-9)? > epsilon(1e-5)? && epsilon(1e-5)? > 4.37);

@@ -35,6 +35,8 @@
 //!     let panel = Panel::curves("path of 3", Axis::linear("distance"), Axis::log("unit loss").clamped_at(1.0))
 //!         .with_all([exact, printed]);
 //!     Ok(Figure::new("Loss against distance")
+//!         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+//!         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
 //!         .parameter("T", steps)
 //!         .claim("The loss decays with the distance.")
 //!         .finding("It does not: the end of the path learns everything.")

@@ -27,6 +27,8 @@
 //! | [`karate_club_graph`](generators::karate_club_graph), [`davis_southern_women_graph`](generators::davis_southern_women_graph) | [`random_geometric_graph`](random::random_geometric_graph), [`connected_random_geometric`](random::connected_random_geometric) |
 //! | one way only: [`directed_cycle`](generators::directed_cycle), a walk | [`stochastic_block_model`](random::stochastic_block_model) |
 //!
+//! [`draw_index`](random::draw_index) draws from any list of probabilities.
+//!
 //! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or KONECT, from
 //! [GraphML, MatrixMarket or NumPy](graph_file), from edges, from an adjacency matrix, or from petgraph. What is no simple graph is refused, by the number of the line or the entry:
 //!

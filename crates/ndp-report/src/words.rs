@@ -27,7 +27,8 @@ use ndp_numeric::decimal::{Round, fixed, percent, scientific};
 /// let audience = Audience::named(vec![Observer::coalition(&[0, 2])]);
 /// let covered = Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?);
 /// let (statement, people) = (covered.statement()?, ["ann", "bob", "eve"]);
-/// let words = Words::new(&statement, &|v| people[v].to_owned());
+/// let name = |v: usize| people[v].to_owned();
+/// let words = Words::new(&statement, &name);
 /// assert_eq!(words.observed_by(), "ann, eve together");
 /// assert!(words.line().starts_with("the value of one node, anywhere in its range; observed by ann, eve together"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -30,6 +30,8 @@ fn shown(out: &Path) -> Shown {
         .with(Series::new("exact", Grade::Exact).ranged(0.0, 1.0, 0.9, 1.1));
     let source = Provenance { name: "houses".into(), real: false, sha256: "00".into() };
     let figure = Figure::new("A <title>")
+        .by(Grade::Printed, "ndp_printed::f", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::g", "Certified losses")
         .claim("Printed & true.")
         .finding("Not so.")
         .parameter("alpha", 2.0)
@@ -58,6 +60,7 @@ fn the_page_is_complete_in_itself_and_computes_the_verdict() {
         "data:image/svg+xml;base64,",
         "A &lt;title&gt; (stand-in data)",
         "<dt>alpha</dt><dd>2.0</dd>",
+        "<dt>by</dt><dd>exact: ndp_algos::g (Certified losses)<br>printed: ndp_printed::f (Muffliato)</dd>",
     ];
     for text in wanted {
         assert!(html.contains(text), "{text}");

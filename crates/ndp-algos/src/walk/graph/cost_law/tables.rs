@@ -98,7 +98,8 @@ impl Tables {
     }
 
     fn best(&self, upper: bool, epsilon: f64, sigma: f64) -> Sided<'_> {
-        let rough = 1e-3 * self.upper.delta(epsilon, sigma, 1e-2);
+        // To a thousandth of what is compared.
+        let rough = (0..3).fold(1e-2, |slack, _| 1e-3 * self.upper.delta(epsilon, sigma, slack));
         let mut best = Sided::new(if upper { &self.upper } else { &self.lower }, 0.0);
         let mut value = best.delta(epsilon, sigma, rough);
         for law in self.laws(upper).skip(1) {

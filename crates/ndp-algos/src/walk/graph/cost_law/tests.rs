@@ -448,7 +448,8 @@ fn a_published_token_that_nobody_saw_is_charged() -> Result<(), Box<dyn std::err
         let delta = truth * *ndp_dp::Mechanism::delta(&ndp_dp::Gdp::new(0.5_f64.sqrt() / 2.0)?, 0.3)?.value();
         let found = law.delta(sigma, 0.3)?;
         assert!(found.lower() <= delta * (1.0 + 1e-9) && delta <= found.upper() * (1.0 + 1e-9));
-        assert!(found.upper() < 1.1 * delta, "{found:?}, {delta}");
+        // From node 0 nobody ever sees the token: then there are no tables, and all is charged at the end of the window.
+        assert!(found.upper() < if truth < 1.0 { 1.1 } else { 2.2 } * delta, "{found:?}, {delta}");
     }
     Ok(())
 }
