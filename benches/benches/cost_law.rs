@@ -1,6 +1,7 @@
 //! The law of a walk's cost: one pair to its first answer, both ends, and any answer after that.
 //!
-//! Goals on two cores, hypercube of 2048 nodes, 10^4 steps: both ends within 1 % of epsilon in 5 s, then any epsilon in 1 ms.
+//! Goals on two cores, hypercube of 2048 nodes, 10^4 steps: both ends within 1 % of epsilon in 5 s, then any
+//! epsilon in 1 ms.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_account::Error;

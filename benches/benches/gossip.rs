@@ -1,7 +1,7 @@
 //! Gossip accountants at the sizes of the goals: printed sums and exact losses.
 //!
-//! All observers, and the work on a million nodes, take up to a minute a run; `cargo xtask bench --large` does
-//! them once.
+//! All observers, and the work on a million nodes, take up to a minute a run; `cargo xtask bench --large`
+//! does them once.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndp_account::{Error, LossReport};
@@ -73,8 +73,8 @@ fn l2_triad(c: &mut Criterion) {
     });
 }
 
-/// Goals: 40 s for all observers; on a million nodes 6 s for a printed column, 0.5 s for an observer on a grid, and at most 12 GB
-/// for one on a random graph.
+/// Goals: 40 s for all observers; on a million nodes 6 s for a printed column, 0.5 s for an observer on a
+/// grid, and at most 12 GB for one on a random graph.
 fn large(_: &mut Criterion) {
     if std::env::var_os("NDP_BENCH_ONCE").is_none() {
         return;

@@ -1,6 +1,8 @@
-//! Compositions with both ends of their `ε`, for `benches/compare/compositions.py`: `parts;delta;lower;upper;seconds`.
+//! Compositions with both ends of their `ε`, for `benches/compare/compositions.py`:
+//! `parts;delta;lower;upper;seconds`.
 //!
-//! The rows of the specification first, then random ones up to five parts; as many as the first argument says, 20 without one.
+//! The rows of the specification first, then random ones up to five parts; as many as the first argument
+//! says, 20 without one.
 #![allow(clippy::print_stdout, reason = "its output is read by a script")]
 
 use ndp_dp::{Delta, Error, Gaussian, Laplace, LossLaw, Neighbors, Sensitivity, Sigma};

@@ -1,4 +1,5 @@
-//! Seconds that the losses of gossip take, for `benches/compare/overhead.py`, which measures the same from Python.
+//! Seconds that the losses of gossip take, for `benches/compare/overhead.py`, which measures the same from
+//! Python.
 //!
 //! Arguments: a file with an edge list, the number of rounds, an observer or `all`, how often to repeat.
 #![allow(clippy::print_stdout, reason = "an example shows something")]

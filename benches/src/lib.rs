@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Does long work once, if `NDP_BENCH_ONCE` names a folder for the result, as `cargo xtask bench --large` does.
+/// Does long work once, if `NDP_BENCH_ONCE` names a folder for the result, as `cargo xtask bench --large`
+/// does.
 ///
 /// The result has the form of criterion's estimates, and the most memory the process has used so far, where
 /// the system tells.

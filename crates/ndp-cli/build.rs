@@ -1,5 +1,5 @@
-//! What distinguishes this build from others of the same version: a hash of the sources of the workspace, the compiler and its flags.
-//! Shards of different builds are not mixed.
+//! What distinguishes this build from others of the same version: a hash of the sources of the workspace, the
+//! compiler and its flags. Shards of different builds are not mixed.
 #![allow(clippy::print_stdout, reason = "this is how a build script speaks")]
 
 use std::path::{Path, PathBuf};

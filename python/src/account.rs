@@ -1,4 +1,5 @@
-//! The one question of every protocol: what an observer learns about a node at a noise, and what is written once on it.
+//! The one question of every protocol: what an observer learns about a node at a noise, and what is written
+//! once on it.
 
 use crate::errors::Fault;
 use crate::grades::{Number, class};
@@ -323,7 +324,8 @@ impl Ledger {
         Ok(Self(Arc::new(Mutex::new(runs))))
     }
 
-    /// `places` says where the nodes of these accounts are among those of the first run, if not where they are here.
+    /// `places` says where the nodes of these accounts are among those of the first run, if not where they
+    /// are here.
     #[pyo3(signature = (name, accounts, sigma, sensitivity, adaptivity, places=None))]
     fn record(
         &self,

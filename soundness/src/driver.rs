@@ -108,8 +108,8 @@ fn keep(place: &mut BTreeMap<&'static str, Kind>, kind: Kind) {
     }
 }
 
-/// Searches in one part. Threads take the next number until the end: what was done is always the cases of the share from its first
-/// to the last, and what it shows does not depend on the number of threads.
+/// Searches in one part. Threads take the next number until the end: what was done is always the cases of the
+/// share from its first to the last, and what it shows does not depend on the number of threads.
 pub(crate) fn search(part: &dyn Part, seed: u64, length: Length, share: Share) -> Summary {
     let start = Instant::now();
     let next = AtomicU64::new(0);

@@ -16,7 +16,8 @@ pub(crate) trait Part: Sync {
     /// (`number % 8 == 0` is a deep chain, say), so that each stratum gets its share.
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome;
 
-    /// Claims of papers that are false, kept in `printed` modules: the search must find a counterexample to each.
+    /// Claims of papers that are false, kept in `printed` modules: the search must find a counterexample to
+    /// each.
     fn refutes(&self) -> &'static [&'static str] {
         &[]
     }
@@ -67,7 +68,8 @@ impl Outcome {
 pub(crate) struct Violation {
     /// What kind of wrong, a few words in lower case: of each kind the smallest case is printed.
     pub(crate) kind: &'static str,
-    /// How large the case is, compared from the left: `[n, T, edges]`, say. The smallest of a kind is printed.
+    /// How large the case is, compared from the left: `[n, T, edges]`, say. The smallest of a kind is
+    /// printed.
     pub(crate) size: [u64; 3],
     /// One line: what was reported about what, and the truth.
     pub(crate) what: String,

@@ -1,7 +1,7 @@
 //! What the shards of a search found, in files, and all of it together.
 //!
-//! The cases of a part are dealt by their numbers, so that every case belongs to one shard, and its number replays it. A file has two
-//! lines: what was found, and the hash of that.
+//! The cases of a part are dealt by their numbers, so that every case belongs to one shard, and its number
+//! replays it. A file has two lines: what was found, and the hash of that.
 
 use crate::driver::{Kind, Length, Share, Summary};
 use crate::part::{Part, Stratum, Violation};
@@ -199,7 +199,8 @@ mod tests {
     use crate::driver::search;
     use crate::table;
 
-    /// Shards of a real part, written and read back, show what one process shows; what is missing, cut off or swapped is named.
+    /// Shards of a real part, written and read back, show what one process shows; what is missing, cut off or
+    /// swapped is named.
     #[test]
     fn shards_are_put_together() -> anyhow::Result<()> {
         let folder = std::env::temp_dir().join(format!("ndp-soundness-{}", std::process::id()));

@@ -78,7 +78,8 @@ xflags::xflags! {
             /// Search at an older commit that is known to be wrong: 9bf2a5d.
             optional --commit commit: String
         }
-        /// Run a sweep under a Slurm of one node, kill a job of it, and compare with one process; says when it is skipped.
+        /// Run a sweep under a Slurm of one node, kill a job of it, and compare with one process; says when
+        /// it is skipped.
         cmd slurm {}
         /// Run what the merge gate runs.
         cmd ci {}

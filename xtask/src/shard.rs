@@ -2,7 +2,8 @@
 
 use anyhow::Context;
 
-/// The index that is given, or that of the scheduler where only the number of shards is; `None` where nothing is split.
+/// The index that is given, or that of the scheduler where only the number of shards is; `None` where nothing
+/// is split.
 pub(crate) fn index(shards: Option<usize>, given: Option<usize>) -> anyhow::Result<Option<usize>> {
     if shards.is_none() || given.is_some() {
         return Ok(given);

@@ -1,4 +1,5 @@
-//! A sweep under a real scheduler: a Slurm of one node, an array of jobs, one of them killed and put back into the queue.
+//! A sweep under a real scheduler: a Slurm of one node, an array of jobs, one of them killed and put back
+//! into the queue.
 #![expect(clippy::print_stdout, reason = "this is the command line")]
 
 use crate::flags::Slurm;
@@ -186,7 +187,8 @@ fn many(sh: &Shell) -> anyhow::Result<()> {
     let script = cmd!(sh, "ndp shard script many --for slurm").read()?;
     let script: Vec<&str> = script.lines().filter(|line| !line.contains("--mem=")).collect();
     sh.write_file("many.sh", script.join("\n") + "\n")?;
-    // Held, because a thousand jobs on one node say nothing that six did not: the array is accepted, and one of its jobs runs.
+    // Held, because a thousand jobs on one node say nothing that six did not: the array is accepted, and one
+    // of its jobs runs.
     let job = cmd!(sh, "sbatch --parsable --hold many.sh").read()?;
     cmd!(sh, "scancel {job}").run()?;
     cmd!(sh, "sbatch --wait --array=400 many.sh").run()?;

@@ -31,8 +31,8 @@ impl Soundness {
         let older_commit = self.commit.is_some();
         if let Some(commit) = &self.commit {
             let tree = older(sh, commit)?;
-            // A folder of its own: cargo tells packages apart by their path within the workspace, so that in a common
-            // one it would take the libraries of one commit for those of the other.
+            // A folder of its own: cargo tells packages apart by their path within the workspace, so that in
+            // a common one it would take the libraries of one commit for those of the other.
             sh.set_var("CARGO_TARGET_DIR", tree.join("target"));
             sh.change_dir(tree);
             // Finding something is what such a search is for.
@@ -50,8 +50,8 @@ impl Soundness {
     }
 }
 
-/// Commits that are known to give guarantees below the truth, and the search that was made for them: libraries change their
-/// shape, and the search with them.
+/// Commits that are known to give guarantees below the truth, and the search that was made for them:
+/// libraries change their shape, and the search with them.
 const OLDER: &[(&str, &str)] = &[("9bf2a5d", "b951e3a"), ("cd47265", "0662ed4")];
 
 /// The tree of an older commit in `target`, with its search in it.

@@ -97,5 +97,6 @@ pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
 }
 
 const RECOMPRESS: &str = include_str!("recompress.py");
-/// Bytes that a wheel may have. It had 3,023,684 before loss laws and the laws of walks, and has 3,678,727 with them.
+/// Bytes that a wheel may have. It had 3,023,684 before loss laws and the laws of walks, and has 3,678,727
+/// with them.
 const LARGEST: u64 = 4_000_000;

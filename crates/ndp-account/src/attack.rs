@@ -22,12 +22,13 @@ pub struct Attack {
 impl Attack {
     /// The likelihood-ratio statistic of `view` about node `source`.
     ///
-    /// Messages are floating-point numbers, so each counts as carrying rounding noise of `1e-13` beside its own: where
-    /// the loss hinges on smaller differences the attack is weaker than the view in real arithmetic, never stronger.
+    /// Messages are floating-point numbers, so each counts as carrying rounding noise of `1e-13` beside its
+    /// own: where the loss hinges on smaller differences the attack is weaker than the view in real
+    /// arithmetic, never stronger.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`]; [`ndp_certify::Error::NoiselessView`] when the view
-    /// reveals an input without noise.
+    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`]; [`ndp_certify::Error::NoiselessView`] when the
+    /// view reveals an input without noise.
     ///
     /// # Complexity
     /// `O(r² m)` for `r` rows over `m` noises.
@@ -43,9 +44,10 @@ impl Attack {
             (0..view.noises().ncols()).filter(|j| view.known_noises().binary_search(j).is_err()).collect();
         let rows = view.noises().select(Axis(1), &unknown);
         let (count, width) = rows.dim();
-        // [R, ρ I]ᵀ = Q T with T upper triangular: every row carries a little noise of its own, the rounding of its message,
-        // so that no rank has to be decided. The weights (R Rᵀ + ρ² I)⁻¹ b come from T alone, which is as good
-        // as the rows; combinations of rows carried along would lose all digits on long chains.
+        // [R, ρ I]ᵀ = Q T with T upper triangular: every row carries a little noise of its own, the rounding
+        // of its message, so that no rank has to be decided. The weights (R Rᵀ + ρ² I)⁻¹ b come from T alone,
+        // which is as good as the rows; combinations of rows carried along would lose all digits on long
+        // chains.
         let mut basis: Vec<Array1<f64>> = Vec::with_capacity(count);
         let mut factor = Array2::<f64>::zeros((count, count));
         for k in 0..count {

@@ -64,8 +64,8 @@ pub struct AuditPlan {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Audit {
-    /// The `μ` that the account allows at the false positive rate of the attack: that of the profile where it is Gaussian, otherwise
-    /// the largest that its `(ε, δ)` leave room for, infinite where they leave it all.
+    /// The `μ` that the account allows at the false positive rate of the attack: that of the profile where it
+    /// is Gaussian, otherwise the largest that its `(ε, δ)` leave room for, infinite where they leave it all.
     pub allowed: Guarantee<Gdp>,
     /// The measured lower bound on `μ`: holds with probability `1 - error_rate`.
     pub measured_mu: Estimate<f64>,
@@ -78,23 +78,24 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Whether the attack does better than the account allows, which has probability `error_rate` at most if the account holds.
+    /// Whether the attack does better than the account allows, which has probability `error_rate` at most if
+    /// the account holds.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
         *self.measured_mu.value() > self.allowed.value().mu()
     }
 }
 
-/// Runs `protocol` with the data of `u` at both ends of their interval, all others equal, measures how well `observer`
-/// tells the two worlds apart, and sets it beside what the account says.
+/// Runs `protocol` with the data of `u` at both ends of their interval, all others equal, measures how well
+/// `observer` tells the two worlds apart, and sets it beside what the account says.
 ///
-/// Any test with error rates `α` and `β` on a `μ`-GDP view has `μ ≥ Φ⁻¹(1-α) - Φ⁻¹(β)`; both rates are replaced
-/// by their Clopper-Pearson bounds at half the error rate. The threshold is chosen on separate
-/// runs, a tenth of those counted. `progress` hears of the runs as they are done.
+/// Any test with error rates `α` and `β` on a `μ`-GDP view has `μ ≥ Φ⁻¹(1-α) - Φ⁻¹(β)`; both rates are
+/// replaced by their Clopper-Pearson bounds at half the error rate. The threshold is chosen on separate runs,
+/// a tenth of those counted. `progress` hears of the runs as they are done.
 ///
 /// # Errors
-/// Those of [`Protocol::account`] and [`Protocol::attack`]; [`Error::InvalidParameter`] for fewer than 10 runs or an error rate
-/// outside `(0, 1)`, and when the attack's loss is 0; [`Error::Cancelled`].
+/// Those of [`Protocol::account`] and [`Protocol::attack`]; [`Error::InvalidParameter`] for fewer than 10
+/// runs or an error rate outside `(0, 1)`, and when the attack's loss is 0; [`Error::Cancelled`].
 pub fn audit(
     protocol: &dyn Protocol,
     u: usize,

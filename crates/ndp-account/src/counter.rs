@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts finished parts, from several threads, and reports each.
 ///
-/// Reports of different threads may arrive out of order; each number from 1 to the total arrives once, unless cancelled.
+/// Reports of different threads may arrive out of order; each number from 1 to the total arrives once, unless
+/// cancelled.
 pub(crate) struct Counter<'a> {
     progress: &'a dyn Progress,
     done: AtomicU64,

@@ -1,11 +1,12 @@
 //! One question, one way to ask it: what does this observer learn about each node, at this noise?
 //!
-//! Every [`Protocol`] answers it, those of `ndp-algos` (gossips of all kinds, sums and histograms carried by a token, private training,
-//! local and central baselines) and one of your own. The question has three steps, because they cost differently:
+//! Every [`Protocol`] answers it, those of `ndp-algos` (gossips of all kinds, sums and histograms carried by
+//! a token, private training, local and central baselines) and one of your own. The question has three steps,
+//! because they cost differently:
 //!
 //! 1. [`Protocol::account`] with an [`Observer`] looks at what the observer sees. This is the expensive step.
-//! 2. [`Account::profile`] of a node at a noise is a graded [`Profile`](ndp_dp::Profile): Rényi loss at any order, `μ` where the view is Gaussian,
-//!    `ε(δ)` and `δ(ε)`.
+//! 2. [`Account::profile`] of a node at a noise is a graded [`Profile`](ndp_dp::Profile): Rényi loss at any
+//!    order, `μ` where the view is Gaussian, `ε(δ)` and `δ(ε)`.
 //! 3. Everything else is written once, on the first two:
 //!
 //! | question | function |
@@ -18,8 +19,9 @@
 //! | does a real run keep what the accountant says? | [`audit`](audit::audit) |
 //! | what have several runs cost together? | [`PairLedgers`] |
 //!
-//! Noise is a [`NoiseMultiplier`](ndp_dp::NoiseMultiplier), the noise in units of the sensitivity `Δ` of one node's data: the standard deviation of the
-//! Gaussian noise on a value (for fresh noise, of the first round), and `1/ε₀` for reports by randomized response.
+//! Noise is a [`NoiseMultiplier`](ndp_dp::NoiseMultiplier), the noise in units of the sensitivity `Δ` of one
+//! node's data: the standard deviation of the Gaussian noise on a value (for fresh noise, of the first
+//! round), and `1/ε₀` for reports by randomized response.
 //!
 //! # Examples
 //! ```
@@ -40,8 +42,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where a view is linear and Gaussian, a protocol says what is seen: a [`View`] by [`LinearProtocol`]. Its losses are enclosures with
-//! proof, a [`LossReport`], computed by `ndp-certify`.
+//! Where a view is linear and Gaussian, a protocol says what is seen: a [`View`] by [`LinearProtocol`]. Its
+//! losses are enclosures with proof, a [`LossReport`], computed by `ndp-certify`.
 
 #![cfg_attr(
     not(test),

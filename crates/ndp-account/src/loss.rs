@@ -5,10 +5,11 @@
 //! mean difference `Δ b_u`, hence the Rényi loss `c₀ · b_uᵀ (R Rᵀ)⁺ b_u` with `c₀ = α Δ² / (2σ²)` at
 //! every order `α`: the unit loss is `b_uᵀ (R Rᵀ)⁺ b_u`.
 //!
-//! Every loss comes as an enclosure that is a proof: entries are exact numbers, which rows are new is decided modulo primes
-//! drawn from a hash of the view, and the error of the arithmetic is bounded by a recurrence that is computed along with it
-//! (`docs/theory.md`, "Certified losses"). The lower end holds unconditionally. The upper end holds except with probability
-//! [`failure`](LossReport::failure) over the primes.
+//! Every loss comes as an enclosure that is a proof: entries are exact numbers, which rows are new is decided
+//! modulo primes drawn from a hash of the view, and the error of the arithmetic is bounded by a recurrence
+//! that is computed along with it (`docs/theory.md`, "Certified losses"). The lower end holds
+//! unconditionally. The upper end holds except with probability [`failure`](LossReport::failure) over the
+//! primes.
 //!
 //! # References
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: the protocols; its
@@ -38,21 +39,24 @@ use serde::Serialize;
 pub struct LossReport {
     /// The nodes that pool their views, ascending; none for an outsider.
     pub coalition: Vec<usize>,
-    /// Unit loss of every node towards the coalition, the upper end of its enclosure; `observer` is the coalition's first
-    /// node (for an outsider `usize::MAX`). `Exact` where no enclosure is wider than `1e-9`, absolute up to a loss of 1 and relative above it. The
-    /// entries of members whose noise is known are 1.
+    /// Unit loss of every node towards the coalition, the upper end of its enclosure; `observer` is the
+    /// coalition's first node (for an outsider `usize::MAX`). `Exact` where no enclosure is wider than
+    /// `1e-9`, absolute up to a loss of 1 and relative above it. The entries of members whose noise is known
+    /// are 1.
     pub loss: Guarantee<ObserverLoss>,
     /// The lower ends of the enclosures, in the same order: proven without any prime.
     pub lower: Vec<f64>,
     /// Dimension of the space that the coalition sees, its known noises included. For protocols
     /// with one noise per input the unit losses of all nodes, members included, add up to it.
     pub rank: usize,
-    /// Bits of the arithmetic that the enclosures needed: 53 is `f64`, more is fixed point, and 0 says that none was needed.
+    /// Bits of the arithmetic that the enclosures needed: 53 is `f64`, more is fixed point, and 0 says that
+    /// none was needed.
     pub bits: u32,
-    /// Probability, over primes drawn from a hash of the view, that an upper end or the rank is too small; at most. 0 where the
-    /// answer does not rest on primes. Of several reports together, the sum.
+    /// Probability, over primes drawn from a hash of the view, that an upper end or the rank is too small; at
+    /// most. 0 where the answer does not rest on primes. Of several reports together, the sum.
     pub failure: f64,
-    /// The ends of the sum of the losses outside the coalition, where they are known better than by adding up enclosures.
+    /// The ends of the sum of the losses outside the coalition, where they are known better than by adding up
+    /// enclosures.
     #[serde(skip)]
     total: Option<(f64, f64)>,
 }
@@ -74,8 +78,8 @@ impl LossReport {
     pub fn new(coalition: Vec<usize>, certificate: Certificate, members_known: bool) -> Self {
         let Certificate { mut lower, mut upper, rank, bits, failure, total, certified } = certificate;
         let exact = certified && lower.iter().zip(&upper).all(|(&low, &high)| width(low, high) <= WIDTH);
-        // All losses add up to the rank; what members lose to themselves is enclosed, and taken off. What is left may be much
-        // smaller than both, so that every operation is rounded outward.
+        // All losses add up to the rank; what members lose to themselves is enclosed, and taken off. What is
+        // left may be much smaller than both, so that every operation is rounded outward.
         let members = |ends: &[f64]| coalition.iter().map(|&v| Interval::new(ends[v])).sum::<Interval>();
         let total = total.map(|total| Interval::count(total as u64)).map(|total| match members_known {
             true => (total.low(), total.high()),
@@ -90,7 +94,8 @@ impl LossReport {
         Self { coalition, loss, lower, rank, bits, failure, total }
     }
 
-    /// The unit loss of node `source`, the upper end of its enclosure: above 1 where a view leaks more than one noisy value does.
+    /// The unit loss of node `source`, the upper end of its enclosure: above 1 where a view leaks more than
+    /// one noisy value does.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition.
@@ -121,8 +126,8 @@ impl LossReport {
     /// Mean unit loss `(1/n) Σ_{u outside} unit(u)` over the nodes outside the coalition, divided,
     /// as in the papers, by the number `n` of all nodes: the upper end of its enclosure.
     ///
-    /// `Exact` where the enclosure is not wider than `1e-9`. Where every input has one noise and the coalition knows its own,
-    /// it is `(rank - |C|) / n`, with no numerics.
+    /// `Exact` where the enclosure is not wider than `1e-9`. Where every input has one noise and the
+    /// coalition knows its own, it is `(rank - |C|) / n`, with no numerics.
     #[must_use]
     pub fn mean(&self) -> Guarantee<f64> {
         let units = &self.loss.value().unit;
@@ -146,18 +151,21 @@ impl LossReport {
 
 /// The unit loss of every node towards the owner of `view`, as an enclosure that is a proof.
 ///
-/// The numbers in a [`View`] made by [`View::new`] are taken as they stand: each is the dyadic fraction that it stores. A view made
-/// by a protocol of this crate is accounted for by the protocol's own steps, of which the numbers in it are roundings.
-/// `Exact` with enclosures of at most `1e-9`; otherwise `UpperBound`, its proven upper end. Where the noise column of an
-/// input equals its input column (every input has a noise of its own) the unit loss is at most 1 and is cut there.
+/// The numbers in a [`View`] made by [`View::new`] are taken as they stand: each is the dyadic fraction that
+/// it stores. A view made by a protocol of this crate is accounted for by the protocol's own steps, of which
+/// the numbers in it are roundings. `Exact` with enclosures of at most `1e-9`; otherwise `UpperBound`, its
+/// proven upper end. Where the noise column of an input equals its input column (every input has a noise of
+/// its own) the unit loss is at most 1 and is cut there.
 ///
 /// # Errors
-/// [`ndp_certify::Error::NoiselessView`] when some combination of rows reveals an input outside the coalition without noise;
-/// [`ndp_certify::Error::TooLarge`] beyond the memory limit; [`ndp_certify::Error::NotCertified`] where no enclosure is found within the precision limit
-/// and an input has no noise of its own that bounds its loss.
+/// [`ndp_certify::Error::NoiselessView`] when some combination of rows reveals an input outside the coalition
+/// without noise; [`ndp_certify::Error::TooLarge`] beyond the memory limit;
+/// [`ndp_certify::Error::NotCertified`] where no enclosure is found within the precision limit and an input
+/// has no noise of its own that bounds its loss.
 ///
 /// # Complexity
-/// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the view needs.
+/// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the
+/// view needs.
 pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {

@@ -60,9 +60,9 @@ pub struct Observation {
 /// A linear Gaussian protocol, as its own nodes see it.
 ///
 /// To add a protocol of this kind, implement its two required methods: every such protocol is a
-/// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::Target), comparisons and audits. A protocol with a
-/// better accountant than its view overrides [`coalition_loss`](Self::coalition_loss), one whose real run is to be audited
-/// [`observe`](Self::observe).
+/// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::Target), comparisons and audits. A
+/// protocol with a better accountant than its view overrides [`coalition_loss`](Self::coalition_loss), one
+/// whose real run is to be audited [`observe`](Self::observe).
 ///
 /// # Examples
 /// ```
@@ -102,11 +102,12 @@ pub trait LinearProtocol: Send + Sync {
         loss::exact_loss(&self.coalition_view(coalition)?)
     }
 
-    /// What somebody outside the network learns about every node who hears all that goes over these edges, each from its first node
-    /// to its second, and nothing else. The report has no member.
+    /// What somebody outside the network learns about every node who hears all that goes over these edges,
+    /// each from its first node to its second, and nothing else. The report has no member.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where the protocol has no account of it, as by default; [`ndp_graph::Error::NotAnEdge`].
+    /// [`Error::NotOffered`] where the protocol has no account of it, as by default;
+    /// [`ndp_graph::Error::NotAnEdge`].
     fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
         let _ = tapped;
         Err(Error::NotOffered("this protocol has no account of overheard edges: state it as a program"))
@@ -114,11 +115,12 @@ pub trait LinearProtocol: Send + Sync {
 
     /// Runs on `values` (`n` by `d`) with `sigma` as the unit of noise and returns what `coalition` holds.
     ///
-    /// By default the values of the view are drawn as the view describes them: an audit of such a protocol tests its accountant, not
-    /// the view. A protocol that can be run overrides this.
+    /// By default the values of the view are drawn as the view describes them: an audit of such a protocol
+    /// tests its accountant, not the view. A protocol that can be run overrides this.
     ///
     /// # Errors
-    /// Those of the protocol's own run, and of an invalid coalition; [`Error::Shape`] for another number of rows than nodes.
+    /// Those of the protocol's own run, and of an invalid coalition; [`Error::Shape`] for another number of
+    /// rows than nodes.
     fn observe(
         &self,
         values: ArrayView2<'_, f64>,
@@ -140,14 +142,16 @@ pub trait LinearProtocol: Send + Sync {
         Ok(Observation { received, known_noises: noises.select(Axis(0), view.known_noises()) })
     }
 
-    /// The same protocol seen by nodes that use, or throw away, the noise they drew; `None` where there is only one way.
+    /// The same protocol seen by nodes that use, or throw away, the noise they drew; `None` where there is
+    /// only one way.
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
         let _ = own_noise;
         None
     }
 
-    /// The variance, in units of the noise, of a Gaussian noise that every node adds to its value before anything that depends on
-    /// the value leaves it, that enters only so, and that nobody else knows; `None` where there is no such noise.
+    /// The variance, in units of the noise, of a Gaussian noise that every node adds to its value before
+    /// anything that depends on the value leaves it, that enters only so, and that nobody else knows; `None`
+    /// where there is no such noise.
     ///
     /// All that others see is then a function of the noisy value and of what is independent of it: see
     /// [`Protocol::local_bound`](crate::Protocol::local_bound).
@@ -155,8 +159,8 @@ pub trait LinearProtocol: Send + Sync {
         None
     }
 
-    /// The unit loss of every node towards somebody outside the network, who hears what is published and no message between nodes:
-    /// exactly 0 where nothing is.
+    /// The unit loss of every node towards somebody outside the network, who hears what is published and no
+    /// message between nodes: exactly 0 where nothing is.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where the protocol does not say what is public.
@@ -164,14 +168,15 @@ pub trait LinearProtocol: Send + Sync {
         Err(Error::NotOffered("the protocol does not say what is public: an outsider's account needs that"))
     }
 
-    /// The unit loss of any node towards any one other node, at most, where that is known without looking at what is seen and
-    /// without a [noise of one's own](Self::own_variance).
+    /// The unit loss of any node towards any one other node, at most, where that is known without looking at
+    /// what is seen and without a [noise of one's own](Self::own_variance).
     fn unit_towards_one(&self) -> Option<f64> {
         None
     }
 
-    /// Root mean square, over nodes and runs, of what the noise and too few rounds add to the mean that a node ends with, at most:
-    /// in units of the length `Δ` of the interval that the values come from, at noise `σ/Δ`.
+    /// Root mean square, over nodes and runs, of what the noise and too few rounds add to the mean that a
+    /// node ends with, at most: in units of the length `Δ` of the interval that the values come from, at
+    /// noise `σ/Δ`.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where nothing is known.

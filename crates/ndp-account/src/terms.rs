@@ -1,7 +1,8 @@
 //! What a number of a protocol is about: what may change between the two worlds, and what its noise is.
 //!
-//! An `ε` without them says little: noise may be a standard deviation or the reciprocal of an `ε₀`, and one gradient that changes is not
-//! all data of a user. They are data; words are made of them where numbers are shown.
+//! An `ε` without them says little: noise may be a standard deviation or the reciprocal of an `ε₀`, and one
+//! gradient that changes is not all data of a user. They are data; words are made of them where numbers are
+//! shown.
 
 use ndp_dp::Neighbors;
 use serde::{Deserialize, Serialize};
@@ -26,11 +27,13 @@ pub enum Changes {
     EveryLabel,
     /// All its data: every gradient moves by at most the sensitivity, in any direction.
     EveryGradient,
-    /// All its gradients by the same vector of at most the sensitivity: changes may cancel. Not all data of a node.
+    /// All its gradients by the same vector of at most the sensitivity: changes may cancel. Not all data of a
+    /// node.
     GradientsAlike,
     /// One use of its data, the others stay: not all data of a node that uses them several times.
     OneUse,
-    /// All uses of its data by the same vector: changes may cancel. Not all data of a node that uses them several times.
+    /// All uses of its data by the same vector: changes may cancel. Not all data of a node that uses them
+    /// several times.
     UsesAlike,
     /// All uses of its data, each a number that moves by at most the sensitivity.
     EveryNumber,

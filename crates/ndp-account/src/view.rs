@@ -12,8 +12,9 @@ use std::sync::Arc;
 /// coordinate, the same in all rows. A noise of another strength has its factor in its column.
 /// Of the `known` noises the coalition knows the value, having drawn them itself.
 ///
-/// Numbers given to [`View::new`] are the view: each is the dyadic fraction that it stores. The numbers in a view made by a
-/// protocol of this crate are roundings, for attacks and simulations; its losses come from the exact rows, which it carries.
+/// Numbers given to [`View::new`] are the view: each is the dyadic fraction that it stores. The numbers in a
+/// view made by a protocol of this crate are roundings, for attacks and simulations; its losses come from the
+/// exact rows, which it carries.
 ///
 /// # Examples
 /// ```

@@ -7,7 +7,8 @@ use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, Graph, generators::hypercube_graph};
 use ndp_program::{Declared, Program, Reads, SensitivitySet};
 
-/// Every node publishes its value with noise of its own and a mask for each neighbor, who subtracts the same mask.
+/// Every node publishes its value with noise of its own and a mask for each neighbor, who subtracts the same
+/// mask.
 fn masked_mean(graph: &Graph) -> Result<Declared, Error> {
     let mut program = Program::new(graph.node_count())?;
     let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);

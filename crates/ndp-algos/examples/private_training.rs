@@ -29,7 +29,8 @@ fn main() -> Result<(), Error> {
     let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&graph));
     let walk = WalkSgd::new(Route::Graph(&matrix), 10 * 1024, 0.01, Some(12));
 
-    // The noise at which none of 50 users learns more than (10, 1e-6) about user 0, from what all users promise of their rows.
+    // The noise at which none of 50 users learns more than (10, 1e-6) about user 0, from what all users
+    // promise of their rows.
     let objective = Linear::from(LinearLoss::Logistic);
     objective.check(&data)?;
     let bounds = DataBounds::default();

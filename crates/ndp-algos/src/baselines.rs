@@ -1,11 +1,13 @@
-//! The two ends of the scale, as protocols: everybody publishes a noisy value, or a trusted curator publishes a noisy sum.
+//! The two ends of the scale, as protocols: everybody publishes a noisy value, or a trusted curator publishes
+//! a noisy sum.
 
 use ndarray::Array2;
 use ndp_account::parts::checked_coalition;
 use ndp_account::{Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
 
-/// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the mean.
+/// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the
+/// mean.
 ///
 /// What anybody learns about `u` is one release: `μ = 1/noise`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +15,8 @@ pub(crate) struct LocalAveraging {
     nodes: usize,
 }
 
-/// A trusted curator publishes the sum of all values with noise; what anybody learns about `u` is `μ = 1/noise`.
+/// A trusted curator publishes the sum of all values with noise; what anybody learns about `u` is `μ =
+/// 1/noise`.
 ///
 /// The guarantee does not protect against the curator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

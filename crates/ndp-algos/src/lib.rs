@@ -1,15 +1,16 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 //!
-//! This page is a tutorial: from one observer of one protocol to a protocol of your own, in the order in which one needs it.
-//! Graphs and matrices come from [`ndp_graph`], accounting for single releases and the grades of numbers from [`ndp_dp`]: their
-//! first pages are tutorials too.
+//! This page is a tutorial: from one observer of one protocol to a protocol of your own, in the order in
+//! which one needs it. Graphs and matrices come from [`ndp_graph`], accounting for single releases and the
+//! grades of numbers from [`ndp_dp`]: their first pages are tutorials too.
 //!
 //! # 1. The question
 //!
-//! Nodes of a network compute something together, a mean or a model, by messages and with noise. What does an *observer* `v` (one
-//! node, a coalition, an outsider) learn about the data of an *exposed* node `u`? A [`Protocol`](ndp_account::Protocol) is asked in two steps:
-//! [`account`](ndp_account::Protocol::account) looks at what the observer sees, which is the expensive part;
-//! [`profile`](ndp_account::Account::profile) tells what follows for one node at one noise, graded, in whatever terms are wanted:
+//! Nodes of a network compute something together, a mean or a model, by messages and with noise. What does an
+//! *observer* `v` (one node, a coalition, an outsider) learn about the data of an *exposed* node `u`? A
+//! [`Protocol`](ndp_account::Protocol) is asked in two steps: [`account`](ndp_account::Protocol::account)
+//! looks at what the observer sees, which is the expensive part; [`profile`](ndp_account::Account::profile)
+//! tells what follows for one node at one noise, graded, in whatever terms are wanted:
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol};
@@ -26,12 +27,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Noise is a [`NoiseMultiplier`](ndp_dp::NoiseMultiplier): its standard deviation in units of the distance that the data of one
-//! node may move. An [`Observer`](ndp_account::Observer) is as strong as an honest-but-curious node can be, unless it is told
-//! otherwise: `Observer::coalition(&[3, 5])`, `Observer::outsider().tapping(&[(0, 1)])`, `.without_own_noise()`.
+//! Noise is a [`NoiseMultiplier`](ndp_dp::NoiseMultiplier): its standard deviation in units of the distance
+//! that the data of one node may move. An [`Observer`](ndp_account::Observer) is as strong as an
+//! honest-but-curious node can be, unless it is told otherwise: `Observer::coalition(&[3, 5])`,
+//! `Observer::outsider().tapping(&[(0, 1)])`, `.without_own_noise()`.
 //!
-//! Where the view is linear and Gaussian, all follows from a *unit loss* for each node: the part of the local loss (of what would be
-//! lost if the noisy value were published) that the observer gets. It comes as an enclosure that is a proof:
+//! Where the view is linear and Gaussian, all follows from a *unit loss* for each node: the part of the local
+//! loss (of what would be lost if the noisy value were published) that the observer gets. It comes as an
+//! enclosure that is a proof:
 //!
 //! ```
 //! # use ndp_account::{Observer, Protocol};
@@ -48,8 +51,8 @@
 //!
 //! # 2. How much noise
 //!
-//! A [`Target`](ndp_account::Target) says what may be lost, in which terms, and by whom. [`least_noise`](ndp_account::least_noise)
-//! finds the noise and [`check`](ndp_account::check) verifies one:
+//! A [`Target`](ndp_account::Target) says what may be lost, in which terms, and by whom.
+//! [`least_noise`](ndp_account::least_noise) finds the noise and [`check`](ndp_account::check) verifies one:
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol, Target, check, least_noise};
@@ -72,8 +75,9 @@
 //!
 //! # 3. Which protocol
 //!
-//! All are asked in the same way, so they can be compared at the same guarantee: the noise that each needs, the error that is left,
-//! the messages it sends. [`registry`] has every protocol by name, its parameters as data:
+//! All are asked in the same way, so they can be compared at the same guarantee: the noise that each needs,
+//! the error that is left, the messages it sends. [`registry`] has every protocol by name, its parameters as
+//! data:
 //!
 //! ```
 //! use ndp_account::{Observer, Target};
@@ -105,8 +109,9 @@
 //!
 //! # 4. Your own matrix, your own view
 //!
-//! Weights of your own are a [`GossipMatrix`](ndp_graph::GossipMatrix) from an `ndarray`. Where a protocol is not ours at all, what
-//! is seen can be written down: a [`View`](ndp_account::View) is a row for each message, over the inputs and over the noises.
+//! Weights of your own are a [`GossipMatrix`](ndp_graph::GossipMatrix) from an `ndarray`. Where a protocol is
+//! not ours at all, what is seen can be written down: a [`View`](ndp_account::View) is a row for each
+//! message, over the inputs and over the noises.
 //!
 //! ```
 //! use ndarray::arr2;
@@ -127,8 +132,9 @@
 //!
 //! # 5. Your own protocol
 //!
-//! The shortest way is a [`Program`](ndp_program::Program): who contributes what, which noises are added, which sums are formed, who sees
-//! what. One account covers correlated noise, noise over time, secure sums, repeated use, drop-outs and coalitions.
+//! The shortest way is a [`Program`](ndp_program::Program): who contributes what, which noises are added,
+//! which sums are formed, who sees what. One account covers correlated noise, noise over time, secure sums,
+//! repeated use, drop-outs and coalitions.
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol, Target, least_noise};
@@ -153,14 +159,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! If the view is easier to write down than the steps, implement [`LinearProtocol`](ndp_account::LinearProtocol) (two methods). For everything else implement
-//! [`Protocol`](ndp_account::Protocol), whose account gives a profile for each node and noise. [`check`](ndp_account::check),
-//! [`least_noise`](ndp_account::least_noise), [`compare`](ndp_account::compare) and [`audit`](ndp_account::audit::audit) take all of them.
+//! If the view is easier to write down than the steps, implement
+//! [`LinearProtocol`](ndp_account::LinearProtocol) (two methods). For everything else implement
+//! [`Protocol`](ndp_account::Protocol), whose account gives a profile for each node and noise.
+//! [`check`](ndp_account::check), [`least_noise`](ndp_account::least_noise),
+//! [`compare`](ndp_account::compare) and [`audit`](ndp_account::audit::audit) take all of them.
 //!
 //! # 6. Tokens
 //!
-//! A token that goes from node to node hides where it has been: what the next holder sees is behind the noise of all before it. On a
-//! [ring](walk::ring) that is exact, on the [complete graph](walk::complete) and on [any graph](walk::graph) an upper bound.
+//! A token that goes from node to node hides where it has been: what the next holder sees is behind the noise
+//! of all before it. On a [ring](walk::ring) that is exact, on the [complete graph](walk::complete) and on
+//! [any graph](walk::graph) an upper bound.
 //!
 //! ```
 //! use ndp_account::{LinearProtocol, Observer, Protocol, Target, least_noise};
@@ -186,8 +195,9 @@
 //!
 //! # 7. Training
 //!
-//! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset). What that costs is a
-//! [`Statement`](sgd::Statement) of an [`Accountant`](sgd::Accountant); as protocols they are [`PrivateTraining`](sgd::PrivateTraining).
+//! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset). What that
+//! costs is a [`Statement`](sgd::Statement) of an [`Accountant`](sgd::Accountant); as protocols they are
+//! [`PrivateTraining`](sgd::PrivateTraining).
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol};
@@ -209,13 +219,14 @@
 //!
 //! # 8. Several runs
 //!
-//! [`PairLedgers`](ndp_account::PairLedgers) adds up, for every pair, what several runs have cost, and says before a run whether it
-//! still fits. On what a run may have depended is declared; what reacts to something hidden has no sum and is refused.
+//! [`PairLedgers`](ndp_account::PairLedgers) adds up, for every pair, what several runs have cost, and says
+//! before a run whether it still fits. On what a run may have depended is declared; what reacts to something
+//! hidden has no sum and is refused.
 //!
 //! # 9. Is it true?
 //!
-//! [`audit`](ndp_account::audit::audit) runs a protocol and attacks what the observer really receives. Its lower bound exceeds a true guarantee
-//! only with a probability that one chooses.
+//! [`audit`](ndp_account::audit::audit) runs a protocol and attacks what the observer really receives. Its
+//! lower bound exceeds a true guarantee only with a probability that one chooses.
 //!
 //! ```
 //! use ndp_account::Observer;
@@ -235,8 +246,8 @@
 //!
 //! # 10. Printed formulas
 //!
-//! No formula that may be false is here: those of the papers as they stand, to redraw figures, are in `ndp-printed`. Several are false,
-//! and their type keeps them from being taken for guarantees.
+//! No formula that may be false is here: those of the papers as they stand, to redraw figures, are in
+//! `ndp-printed`. Several are false, and their type keeps them from being taken for guarantees.
 //!
 //! # What is where
 //!
@@ -252,8 +263,8 @@
 //! | accountants of single releases, composition, amplification | [`ndp_dp`] |
 //! | graphs and matrices | [`ndp_graph`] |
 //!
-//! Bad input is an [`Error`](ndp_account::Error) that names condition and value. Everything random takes a generator, and no result depends on the
-//! number of threads.
+//! Bad input is an [`Error`](ndp_account::Error) that names condition and value. Everything random takes a
+//! generator, and no result depends on the number of threads.
 
 #![cfg_attr(
     not(test),

@@ -1,4 +1,5 @@
-//! What printed formulas share with the sound ones. For the crates of this workspace alone: nothing here is promised.
+//! What printed formulas share with the sound ones. For the crates of this workspace alone: nothing here is
+//! promised.
 
 pub use crate::gossip::random_graph::positive_outside;
 pub use crate::sgd::positive;

@@ -19,7 +19,8 @@ fn approx(delta: f64) -> Result<Measure, Error> {
     Ok(Measure::Approx(Delta::new(delta)?))
 }
 
-/// The karate club at the same (ε, δ) for every pair: a number or a reason for everyone, and at least twelve numbers.
+/// The karate club at the same (ε, δ) for every pair: a number or a reason for everyone, and at least twelve
+/// numbers.
 #[test]
 fn every_protocol_is_compared_on_the_karate_club() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::karate_club_graph()?);
@@ -48,7 +49,8 @@ fn every_protocol_is_compared_on_the_karate_club() -> Result<(), Error> {
         assert!(noise(name) <= local * (1.0 + 1e-9), "{name}: {}", noise(name));
     }
     assert!(matches!(row("one-peer").least, Err(Error::InvalidParameter { .. })));
-    // Users see models on the way: the bound of one noisy gradient, as in the local model with one contribution.
+    // Users see models on the way: the bound of one noisy gradient, as in the local model with one
+    // contribution.
     assert!((noise("federated-sgd") / local - 1.0).abs() < 1e-9);
     assert_eq!(row("federated-sgd").grade, Some(Grade::UpperBound));
     Ok(())

@@ -242,8 +242,8 @@ fn errors_are_those_of_the_protocols() -> Result<(), Error> {
     Ok(())
 }
 
-/// The schedules of fresh noise that were designed before are found again: each error lies above the other's lower bound, and
-/// both are within the tolerance of their own.
+/// The schedules of fresh noise that were designed before are found again: each error lies above the other's
+/// lower bound, and both are within the tolerance of their own.
 #[test]
 fn schedules_of_fresh_noise() -> Outcome {
     for (graph, rounds) in [(cycle_graph(8)?, 6), (grid_2d_graph(3, 4)?, 5)] {

@@ -1,5 +1,6 @@
-//! Losses that a rank tolerance, or the agreement of two floating-point runs, got wrong: each by the routine that users call,
-//! against values in exact rational arithmetic; and long thin graphs, where rows are nearly dependent.
+//! Losses that a rank tolerance, or the agreement of two floating-point runs, got wrong: each by the routine
+//! that users call, against values in exact rational arithmetic; and long thin graphs, where rows are nearly
+//! dependent.
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, array};
@@ -214,8 +215,8 @@ fn a_sequence_that_fixed_primes_get_wrong() -> Result<(), Error> {
     Ok(())
 }
 
-/// Long thin graphs of up to 80 nodes with as many rounds: where the rank, proven modulo a prime, is full, everybody loses
-/// everything, by every engine.
+/// Long thin graphs of up to 80 nodes with as many rounds: where the rank, proven modulo a prime, is full,
+/// everybody loses everything, by every engine.
 #[test]
 fn long_thin_graphs_tell_everything_at_full_rank() -> Result<(), Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(80);
@@ -245,7 +246,8 @@ fn long_thin_graphs_tell_everything_at_full_rank() -> Result<(), Error> {
     Ok(())
 }
 
-/// Losses far outside the range of `f64` are refused or rounded to its ends, never to 0 or infinity without a word.
+/// Losses far outside the range of `f64` are refused or rounded to its ends, never to 0 or infinity without a
+/// word.
 #[test]
 fn extreme_views_stay_honest() -> Result<(), Error> {
     let one =
@@ -287,8 +289,8 @@ fn views_of_sequences_carry_exact_rows() -> Result<(), Error> {
     Ok(())
 }
 
-/// Found by the search: equal neighborhoods are no symmetry where weights are given, a view of which no noise is left leaks, and
-/// a coalition of everybody has nobody left to learn about.
+/// Found by the search: equal neighborhoods are no symmetry where weights are given, a view of which no noise
+/// is left leaks, and a coalition of everybody has nobody left to learn about.
 #[test]
 fn what_the_search_found_in_the_certified_core() -> Result<(), Error> {
     let star = generators::star_graph(2)?;

@@ -15,7 +15,8 @@ fn approx(delta: f64) -> Result<Measure, Error> {
     Ok(Measure::Approx(Delta::new(delta)?))
 }
 
-/// Who is not looked at is covered by a bound, by accounts that are alike, or not at all; only then is nothing met.
+/// Who is not looked at is covered by a bound, by accounts that are alike, or not at all; only then is
+/// nothing met.
 #[test]
 fn coverage_decides_what_is_met() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::cycle_graph(9)?);
@@ -52,7 +53,8 @@ fn coverage_decides_what_is_met() -> Result<(), Error> {
     let looked_at = accounts(laplace.as_ref(), audience.looked_at(), &Silent)?;
     let covered = Covered::new(laplace.as_ref(), &audience, looked_at);
     assert_eq!((&covered.coverage, covered.accounts.len()), (&Coverage::Alike { nodes: 9 }, 9));
-    // The bound is for everybody who is not looked at, and a pair that exceeds it counts for all that are alike.
+    // The bound is for everybody who is not looked at, and a pair that exceeds it counts for all that are
+    // alike.
     let found = covered.check(NoiseMultiplier::new(0.1)?, &Target::worst(approx(1e-5)?, 1.0))?;
     assert_eq!(found.exceeding, 9 * 8);
     Ok(())
@@ -82,7 +84,8 @@ fn the_least_noise_is_that_of_everybody() -> Result<(), Error> {
     Ok(())
 }
 
-/// On a graph with a leaf, one account and the bound say exactly what the worst pair of all loses: the same as all accounts.
+/// On a graph with a leaf, one account and the bound say exactly what the worst pair of all loses: the same
+/// as all accounts.
 #[test]
 fn one_node_and_the_bound_are_exact_for_all() -> Result<(), Error> {
     let edges = (0..8).map(|u| (u, (u + 1) % 8)).chain([(0, 8), (0, 4), (2, 6)]);
@@ -266,7 +269,8 @@ fn a_user_of_federated_training_has_one_answer() -> Result<(), Error> {
     Ok(())
 }
 
-/// Decentralized SGD declares nothing on behalf of the user: all data of a node may change, and gradients react to anything.
+/// Decentralized SGD declares nothing on behalf of the user: all data of a node may change, and gradients
+/// react to anything.
 #[test]
 fn dsgd_declares_nothing_by_default() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::karate_club_graph()?);

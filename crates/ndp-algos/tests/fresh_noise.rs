@@ -218,7 +218,8 @@ fn far(graph: &Graph, hops: u32, v: usize) -> Vec<(usize, usize)> {
     (0..graph.node_count()).filter(|&u| distances[u].is_some_and(|d| d >= hops)).map(|u| (u, v)).collect()
 }
 
-/// `m_t = ‖W^{T-t}‖_F² / n`, what a unit of variance in round `t` adds to the mean squared error, by dense powers.
+/// `m_t = ‖W^{T-t}‖_F² / n`, what a unit of variance in round `t` adds to the mean squared error, by dense
+/// powers.
 fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, Error> {
     let dense = matrix.to_dense()?;
     let powers = std::iter::successors(Some(dense.clone()), |power| Some(power.dot(&dense))).take(rounds);

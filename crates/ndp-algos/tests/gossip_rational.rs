@@ -141,8 +141,8 @@ fn random_connected_graphs_with_six_to_ten_nodes() -> Result<(), Error> {
     Ok(())
 }
 
-/// A path whose last edge hardly moves anything: without its own noise the last node learns some 1e-18 about the others, which is
-/// less than what `3 - 2.999…` rounds away.
+/// A path whose last edge hardly moves anything: without its own noise the last node learns some 1e-18 about
+/// the others, which is less than what `3 - 2.999…` rounds away.
 #[test]
 fn a_mean_below_the_roundings_is_not_lost() -> Result<(), Error> {
     let options = ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() };
@@ -153,7 +153,8 @@ fn a_mean_below_the_roundings_is_not_lost() -> Result<(), Error> {
         let weight = |u, _| if u == 1 { tiny } else { 0.5 };
         let matrix = ndp_graph::GossipMatrix::from_edge_weights(&graph, weight)?;
         let report = exact_loss((&matrix, 2), &[0], options)?;
-        // Node 0 hears x_1, then (x_0/2 + d x_1 + tiny x_2): the plane is that of e_1 and (1/2, tiny) over 0 and 2.
+        // Node 0 hears x_1, then (x_0/2 + d x_1 + tiny x_2): the plane is that of e_1 and (1/2, tiny) over 0
+        // and 2.
         let square = exact(tiny) * exact(tiny);
         let of_two = &square / (BigRational::new(1.into(), 4.into()) + &square);
         let mean = (BigRational::one() + of_two) / BigRational::from_integer(3.into());

@@ -36,8 +36,9 @@ fn ledgers_add_up_by_pair() -> Result<(), Error> {
     Ok(())
 }
 
-/// The path y-h-x and the path h-x-y: the same three nodes in another order. At noise 2 a neighbor of the observer loses mu = 1/2,
-/// so that y, a neighbor of h in the first run and nobody's of h in the second, has lost 1/2 towards h, and x, which both show, more.
+/// The path y-h-x and the path h-x-y: the same three nodes in another order. At noise 2 a neighbor of the
+/// observer loses mu = 1/2, so that y, a neighbor of h in the first run and nobody's of h in the second, has
+/// lost 1/2 towards h, and x, which both show, more.
 #[test]
 fn ledgers_add_up_by_name_whatever_the_order() -> Result<(), Error> {
     let path = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(3)?), 1);

@@ -9,7 +9,8 @@ fn approx(delta: f64) -> Result<Measure, Error> {
     Ok(Measure::Approx(Delta::new(delta)?))
 }
 
-/// The bound that costs nothing covers the account, for everyone and everybody's data, wherever it is offered.
+/// The bound that costs nothing covers the account, for everyone and everybody's data, wherever it is
+/// offered.
 #[test]
 fn the_local_bound_covers_every_account() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::hypercube_graph(3)?);
@@ -81,8 +82,9 @@ fn the_local_bound_covers_every_account() -> Result<(), Error> {
     Ok(())
 }
 
-/// No account is above the bound that costs nothing, in any terms, with few nodes and steps and much noise either: there accountants of
-/// walks and by subsampling lose more than they gain, and their orders end too early.
+/// No account is above the bound that costs nothing, in any terms, with few nodes and steps and much noise
+/// either: there accountants of walks and by subsampling lose more than they gain, and their orders end too
+/// early.
 #[test]
 fn no_account_is_above_its_local_bound() -> Result<(), Error> {
     let mut compared = 0;
@@ -134,7 +136,8 @@ fn no_account_is_above_its_local_bound() -> Result<(), Error> {
                 if let (Ok(least), Ok(Some(local))) =
                     (least_noise(&[account], &target), bound.least_noise(1, measure, 0.3))
                 {
-                    // Each is the end of a search of its own: the same number up to the precision of searches.
+                    // Each is the end of a search of its own: the same number up to the precision of
+                    // searches.
                     let local = local.get() * (1.0 + 1e-9);
                     assert!(least.noise.get() <= local, "{name}:{parameters}: {least:?} {local:?}");
                 }
@@ -145,8 +148,8 @@ fn no_account_is_above_its_local_bound() -> Result<(), Error> {
     Ok(())
 }
 
-/// Two steps of a walk with noise of 10,000: an epsilon of 1.5e-4, not of 8.5e-4, where the orders looked at ended. By the Gaussian
-/// curve of two contributions at most.
+/// Two steps of a walk with noise of 10,000: an epsilon of 1.5e-4, not of 8.5e-4, where the orders looked at
+/// ended. By the Gaussian curve of two contributions at most.
 #[test]
 fn a_short_walk_with_much_noise() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
@@ -157,7 +160,8 @@ fn a_short_walk_with_much_noise() -> Result<(), Error> {
     Ok(())
 }
 
-/// What a walk shows is made of its contributions: a cap bounds them, and so do the steps where there is none.
+/// What a walk shows is made of its contributions: a cap bounds them, and so do the steps where there is
+/// none.
 #[test]
 fn the_local_bound_of_a_walk_counts_contributions() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::cycle_graph(5)?);
@@ -190,7 +194,8 @@ fn the_local_bound_of_a_walk_counts_contributions() -> Result<(), Error> {
     Ok(())
 }
 
-/// Who hears every step of a neighbor on two nodes learns all that the bound grants, whatever is taken back of the noise.
+/// Who hears every step of a neighbor on two nodes learns all that the bound grants, whatever is taken back
+/// of the noise.
 #[test]
 fn the_local_bound_of_steps_is_tight_for_two_nodes() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::path_graph(2)?);

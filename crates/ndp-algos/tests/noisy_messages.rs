@@ -18,8 +18,8 @@ fn gossip(graph: &Graph, rounds: usize, ratio: f64, kind: MessageNoise) -> Resul
     NoisyMessageGossip::new(GossipMatrix::metropolis(graph), rounds, ratio, kind)
 }
 
-/// A listener with a noisy copy of all that is sent to `v` in clean gossip, who knows the noise of `v` and nothing that `v` holds: the
-/// formula `e_uᵀ Aᵀ (A Aᵀ + (s/σ)² R)⁻¹ A e_u` is exact for it.
+/// A listener with a noisy copy of all that is sent to `v` in clean gossip, who knows the noise of `v` and
+/// nothing that `v` holds: the formula `e_uᵀ Aᵀ (A Aᵀ + (s/σ)² R)⁻¹ A e_u` is exact for it.
 fn formula(graph: &Graph, rounds: usize, ratio: f64, v: usize) -> Result<LossReport, Error> {
     let (n, matrix) = (graph.node_count(), GossipMatrix::metropolis(graph).to_dense()?);
     let senders: Vec<usize> = graph.neighbors(v).iter().map(|&w| w as usize).collect();
@@ -62,8 +62,8 @@ fn a_listener_on_the_path() -> Result<(), Error> {
     Ok(())
 }
 
-/// Noise on what is overheard hides nothing from a node: what it holds after a round is made of clean messages. An outsider who taps
-/// the only edge of two nodes learns `1 / (1 + r²)` in one round.
+/// Noise on what is overheard hides nothing from a node: what it holds after a round is made of clean
+/// messages. An outsider who taps the only edge of two nodes learns `1 / (1 + r²)` in one round.
 #[test]
 fn noise_on_the_line_protects_against_outsiders_alone() -> Result<(), Error> {
     let pair = generators::path_graph(2)?;
@@ -74,7 +74,8 @@ fn noise_on_the_line_protects_against_outsiders_alone() -> Result<(), Error> {
     assert!(refused(quiet.account(&Observer::node(0)).map(drop)));
     let rng = &mut ChaCha8Rng::seed_from_u64(1);
     assert!(refused(quiet.observe(Array2::zeros((2, 1)).view(), Sigma::new(1.0)?, &[0], rng).map(drop)));
-    // Everything, towards the node: the state of node 0 after a round is (x_0 + x_1)/2, and it knows its own part.
+    // Everything, towards the node: the state of node 0 after a round is (x_0 + x_1)/2, and it knows its own
+    // part.
     let matrix = GossipMatrix::metropolis(&pair);
     assert_eq!(exact_loss((&matrix, 1), &[0], Default::default())?.unit(1)?.value().get(), 1.0);
 
@@ -91,7 +92,8 @@ fn noise_on_the_line_protects_against_outsiders_alone() -> Result<(), Error> {
     Ok(())
 }
 
-/// What an outsider hears on tapped edges, against the same rows written down by hand for a node that takes no part.
+/// What an outsider hears on tapped edges, against the same rows written down by hand for a node that takes
+/// no part.
 #[test]
 fn an_outsider_hears_what_goes_over_the_edges() -> Result<(), Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
@@ -156,8 +158,8 @@ fn an_outsider_hears_what_goes_over_the_edges() -> Result<(), Error> {
     Ok(())
 }
 
-/// Ratios whose square is no number: next to nothing is learnt, and it is said so. By hand, on a path: node 2 hears `x_1 + r z` and,
-/// a round later, `(x_0 + x_1 + x_2)/3` with noises of more than `r/3`.
+/// Ratios whose square is no number: next to nothing is learnt, and it is said so. By hand, on a path: node 2
+/// hears `x_1 + r z` and, a round later, `(x_0 + x_1 + x_2)/3` with noises of more than `r/3`.
 #[test]
 fn enormous_noise_hides_everything() -> Result<(), Error> {
     let path = generators::path_graph(3)?;

@@ -1,5 +1,6 @@
-//! One protocol runs and is accounted for: shares of the identity are the numbers that were given, whatever rounds away beside 1, and
-//! hubs keep their weights. Truths in exact rational arithmetic, from the definition of the weights.
+//! One protocol runs and is accounted for: shares of the identity are the numbers that were given, whatever
+//! rounds away beside 1, and hubs keep their weights. Truths in exact rational arithmetic, from the
+//! definition of the weights.
 
 use ndp_account::{Error, LinearProtocol, LossReport, Observer, Protocol};
 use ndp_algos::gossip::{
@@ -158,8 +159,8 @@ fn shares_in_programs_are_what_is_written() -> Result<(), Error> {
     Ok(())
 }
 
-/// Changing connections on four nodes, weights without anything on the diagonal of some: a share of `1e-17` is what tells node 0 all.
-/// Without it the truth is 1/5 and 4/5.
+/// Changing connections on four nodes, weights without anything on the diagonal of some: a share of `1e-17`
+/// is what tells node 0 all. Without it the truth is 1/5 and 4/5.
 #[test]
 fn shares_below_the_last_bit_of_one_count() -> Result<(), Error> {
     let lists = [&[(0, 2), (1, 2)][..], &[(1, 3), (2, 3)], &[(0, 1), (0, 2), (2, 3)]];
@@ -197,8 +198,8 @@ fn shares_below_the_last_bit_of_one_count() -> Result<(), Error> {
     Ok(())
 }
 
-/// A share of `1e-10` with noise in every round, where every digit counts: the share that is accounted for is the one on the diagonal
-/// that runs.
+/// A share of `1e-10` with noise in every round, where every digit counts: the share that is accounted for is
+/// the one on the diagonal that runs.
 #[test]
 fn the_share_on_the_diagonal_is_the_share_of_the_account() -> Result<(), Error> {
     let ring = generators::cycle_graph(4)?;
@@ -228,8 +229,8 @@ fn the_share_on_the_diagonal_is_the_share_of_the_account() -> Result<(), Error> 
     Ok(())
 }
 
-/// A hub of 200 leaves with a path of three behind it: the sum of so many numbers once left the digits before the point of the
-/// arithmetic, and the hub moved by a wrong share.
+/// A hub of 200 leaves with a path of three behind it: the sum of so many numbers once left the digits before
+/// the point of the arithmetic, and the hub moved by a wrong share.
 #[test]
 fn hubs_of_hundreds_keep_their_weights() -> Result<(), Error> {
     let leaves = 200;

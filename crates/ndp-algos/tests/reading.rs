@@ -13,7 +13,8 @@ fn parameters_are_given_once() {
     assert_eq!(read(&written).unwrap(), Parameters::from([("rounds", 0.1)]));
 }
 
-/// Membership is decided by a search of members in order: in any other order a member would not be found, and be exposed to itself.
+/// Membership is decided by a search of members in order: in any other order a member would not be found, and
+/// be exposed to itself.
 #[test]
 fn observers_are_read_in_any_order_and_nothing_is_ignored() {
     let read = |text: &str| serde_json::from_str::<Observer>(text);

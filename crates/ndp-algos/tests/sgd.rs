@@ -186,8 +186,9 @@ fn the_noisy_walk_has_the_predicted_error() -> Result<(), Error> {
     Ok(())
 }
 
-/// Noisy descent to exact consensus, and a noisy walk, both long run: the error of the limit, within 4 standard errors.
-/// Descent on `‖θ - x‖²/2` is `θ ← (1 - ν) θ + ν (mean + noise)`, the walk is the averaging walk of half the step.
+/// Noisy descent to exact consensus, and a noisy walk, both long run: the error of the limit, within 4
+/// standard errors. Descent on `‖θ - x‖²/2` is `θ ← (1 - ν) θ + ν (mean + noise)`, the walk is the averaging
+/// walk of half the step.
 #[test]
 fn stationary_errors_are_the_predicted_ones() -> Result<(), Error> {
     let (n, step, sigma) = (8usize, 0.3, Sigma::new(0.8)?);

@@ -80,7 +80,8 @@ fn from_petgraph() -> Result<(), Box<dyn Error>> {
     let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 2);
     let losses = gossip.coalition_loss(&[4])?;
     let unit = |u: usize| losses.unit(u).map(|unit| unit.value().get());
-    // Eve hears dan at once and the mean of dan and cy (and eve) in the second round; ann and bob are too far.
+    // Eve hears dan at once and the mean of dan and cy (and eve) in the second round; ann and bob are too
+    // far.
     assert!((unit(3)? - 1.0).abs() < 1e-9 && (unit(2)? - 1.0).abs() < 1e-9 && unit(0)? < 1e-12);
     assert_eq!(graph.labels().map(|labels| labels[2].as_str()), Some("cy"));
     let accounts = [gossip.account(&Observer::node(4))?];
@@ -90,7 +91,8 @@ fn from_petgraph() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An own protocol: everybody sends its noisy value to its neighbors and the mean of what it got to a server, node 0.
+/// An own protocol: everybody sends its noisy value to its neighbors and the mean of what it got to a server,
+/// node 0.
 #[test]
 fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
     let graph = generators::cycle_graph(6)?;
@@ -104,7 +106,8 @@ fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
         program.send(u, 0, mean)?;
     }
     let own = Declared::new(program, Changes::UseLevel);
-    // The server gets y1 and y5 as a neighbor, then means: (y0 + y2)/2, (y1 + y3)/2, (y2 + y4)/2 ... and so everything.
+    // The server gets y1 and y5 as a neighbor, then means: (y0 + y2)/2, (y1 + y3)/2, (y2 + y4)/2 ... and so
+    // everything.
     let server = Protocol::account(&own, &Observer::node(0))?;
     let neighbor = Protocol::account(&own, &Observer::node(3))?;
     let mu = |account: &dyn ndp_account::Account, u| -> Result<f64, Box<dyn Error>> {
@@ -128,7 +131,8 @@ fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The first pages lead to everything: every protocol of the registry and every generator of graphs is named there.
+/// The first pages lead to everything: every protocol of the registry and every generator of graphs is named
+/// there.
 #[test]
 fn first_pages_name_every_protocol_and_generator() {
     let (algos, graph) = (include_str!("../src/lib.rs"), include_str!("../../ndp-graph/src/lib.rs"));

@@ -87,8 +87,8 @@ fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
     Ok(())
 }
 
-/// Random paths, the observer told the path: the share of runs whose log-likelihood ratio exceeds ε bounds δ(ε)
-/// from below. Never above the averaged guarantee.
+/// Random paths, the observer told the path: the share of runs whose log-likelihood ratio exceeds ε bounds
+/// δ(ε) from below. Never above the averaged guarantee.
 #[test]
 fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(23);

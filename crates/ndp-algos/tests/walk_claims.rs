@@ -1,4 +1,5 @@
-//! Claims of the decentralization paper about token walks that are false: each counterexample with its numbers.
+//! Claims of the decentralization paper about token walks that are false: each counterexample with its
+//! numbers.
 
 use approx::assert_relative_eq;
 use ndp_account::loss::exact_loss;
@@ -9,8 +10,8 @@ use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Sensitivity, Sigma};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Proof of Theorem 3 composes over the contributions of `u`, each hidden behind the `m` noises of its cycle. Two
-/// contributions in one cycle of `m = 2` add up before the noise: unit loss 2²/2 = 2, not 1/2 + 1/2.
+/// Proof of Theorem 3 composes over the contributions of `u`, each hidden behind the `m` noises of its cycle.
+/// Two contributions in one cycle of `m = 2` add up before the noise: unit loss 2²/2 = 2, not 1/2 + 1/2.
 #[test]
 fn contributions_of_one_cycle_add_linearly() -> Result<(), Error> {
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
@@ -25,8 +26,8 @@ fn contributions_of_one_cycle_add_linearly() -> Result<(), Error> {
 }
 
 /// The same proof lowers the loss of a contribution by subsampling, although it was counted because it took
-/// place. n = 10, a cycle with a single foreign step, classic noise for (0.5, 1e-6): claimed 0.0629 at δ = 1e-6,
-/// but the released value is the noisy contribution itself, whose δ there is 0.01472.
+/// place. n = 10, a cycle with a single foreign step, classic noise for (0.5, 1e-6): claimed 0.0629 at δ =
+/// 1e-6, but the released value is the noisy contribution itself, whose δ there is 0.01472.
 #[test]
 fn subsampling_cannot_hide_a_contribution_that_is_counted() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
@@ -39,9 +40,9 @@ fn subsampling_cannot_hide_a_contribution_that_is_counted() -> Result<(), Error>
     Ok(())
 }
 
-/// Section 4.3: "holds even if colluders bias the next hop". Ten of a hundred users who always send the token to
-/// node 0 make it contribute more than a thousand times in 10^4 steps on average, where Theorem 3 counts 164 and
-/// forgives more with probability 1e-6.
+/// Section 4.3: "holds even if colluders bias the next hop". Ten of a hundred users who always send the token
+/// to node 0 make it contribute more than a thousand times in 10^4 steps on average, where Theorem 3 counts
+/// 164 and forgives more with probability 1e-6.
 #[test]
 fn colluders_who_choose_the_next_hop_break_the_count() -> Result<(), Error> {
     let (n, colluders, steps) = (100, 10, 10_000);
@@ -54,7 +55,8 @@ fn colluders_who_choose_the_next_hop_break_the_count() -> Result<(), Error> {
         visits += u64::from(holder == 0);
         holder = if holder >= n - colluders { 0 } else { rng.random_range(0..n) };
     }
-    // The stationary share of node 0 is (1 + c)/(n + c); four standard deviations of a binomial count below it.
+    // The stationary share of node 0 is (1 + c)/(n + c); four standard deviations of a binomial count below
+    // it.
     let mean = steps as f64 * 11.0 / 110.0;
     assert!(visits as f64 > mean - 4.0 * mean.sqrt() && visits as f64 > 5.0 * counted);
     Ok(())

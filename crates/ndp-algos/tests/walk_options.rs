@@ -1,7 +1,8 @@
-//! Every account of a token walk against every option of the walk: start, burn-in, laziness, one-way steps, cap, rest
-//! between contributions, worn edges, coalition, publication, length. The truth is the mean over all paths, for an
-//! adversary who sees the path and for steps that are any affine contractions: an interval between two visits then costs
-//! `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after slot `j`, the upper sum over contributions.
+//! Every account of a token walk against every option of the walk: start, burn-in, laziness, one-way steps,
+//! cap, rest between contributions, worn edges, coalition, publication, length. The truth is the mean over
+//! all paths, for an adversary who sees the path and for steps that are any affine contractions: an interval
+//! between two visits then costs `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after slot `j`, the
+//! upper sum over contributions.
 
 use ndarray::Array2;
 use ndp_account::Error;
@@ -260,7 +261,8 @@ fn the_cost_of_a_path_covers_all_slopes() -> Result<(), Error> {
     Ok(())
 }
 
-/// Long thin graphs: a path end to end, with hardly more steps than nodes. Only few paths arrive, and they are followed.
+/// Long thin graphs: a path end to end, with hardly more steps than nodes. Only few paths arrive, and they
+/// are followed.
 #[test]
 fn long_thin_graphs() -> Result<(), Error> {
     for (n, more) in [(3, 3), (10, 4), (40, 3), (120, 2), (300, 1), (500, 0)] {
@@ -271,8 +273,8 @@ fn long_thin_graphs() -> Result<(), Error> {
         for (alpha, sigma) in [(2.0, 0.5), (1.5, 3.0)] {
             let local = LocalLoss { order: Order::new(alpha)?, noise: NoiseMultiplier::new(sigma)? };
             let theta = (local.order.get() - 1.0) * local.cost();
-            // Node 0 contributes whenever it holds the token; the last node sees it. Logarithms of probabilities, as
-            // they are small.
+            // Node 0 contributes whenever it holds the token; the last node sees it. Logarithms of
+            // probabilities, as they are small.
             let mut log_terms = Vec::new();
             let mut stack = vec![(vec![0usize], 0.0)];
             while let Some((path, log_p)) = stack.pop() {

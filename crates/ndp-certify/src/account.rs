@@ -126,8 +126,8 @@ pub fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget) -> Result<Certifi
     Ok(assemble(&layout, enclosure.as_ref(), rank - view.known().len(), decisions.failure, bits))
 }
 
-/// The certificate of gossip with a fixed matrix, and nearly orthonormal combinations of what is seen over all nodes of the
-/// ball.
+/// The certificate of gossip with a fixed matrix, and nearly orthonormal combinations of what is seen over
+/// all nodes of the ball.
 pub fn basis_of_krylov(
     view: &Krylov,
     graph: &Graph,
@@ -168,8 +168,8 @@ fn decide_krylov(view: &Krylov, budget: Budget) -> Result<Decisions, Error> {
     decisions::of_krylov(view, 2 * view.bytes(2) <= TOGETHER)
 }
 
-/// The losses where the rank alone says them: nothing is hidden, or only what a symmetry of the graph hides. The rank is
-/// proven from below modulo one prime and bounded from above by the symmetry.
+/// The losses where the rank alone says them: nothing is hidden, or only what a symmetry of the graph hides.
+/// The rank is proven from below modulo one prime and bounded from above by the symmetry.
 fn without_numerics(view: &Krylov, graph: &Graph, layout: &Layout, rank: usize) -> Option<Certificate> {
     let unit = twins::losses(view.nodes(), rank, &seen_alike(view, graph, rank))?;
     let mut certificate = assemble_structural(layout, rank - view.known().len());
@@ -184,8 +184,8 @@ fn enclose(unit: f64) -> (f64, f64) {
     if unit == 1.0 { (1.0, 1.0) } else { (unit * (1.0 - f64::EPSILON), unit * (1.0 + f64::EPSILON)) }
 }
 
-/// Classes of nodes within the ball that the view cannot tell apart; none where they could not explain the rank, and none for
-/// given weights, which need not follow the symmetries of the graph.
+/// Classes of nodes within the ball that the view cannot tell apart; none where they could not explain the
+/// rank, and none for given weights, which need not follow the symmetries of the graph.
 fn seen_alike(view: &Krylov, graph: &Graph, rank: usize) -> Vec<Vec<usize>> {
     let n = view.nodes();
     if !view.is_named() || rank == n || 2 * rank < n || view.seeds().is_empty() {
@@ -217,7 +217,8 @@ fn combine_krylov(view: &Krylov, decisions: &Decisions, layout: &Layout, budget:
         }
         loop {
             let found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
-            // Where digits suffice and vectors are skewed all the same, coefficients need more digits, or all predecessors.
+            // Where digits suffice and vectors are skewed all the same, coefficients need more digits, or all
+            // predecessors.
             let skewed = match &found {
                 Attempt::Found(_, enclosure) => enclosure.width() > WIDTH && enclosure.error <= PRECISE,
                 Attempt::Skewed { error } => *error <= PRECISE,
@@ -306,8 +307,8 @@ pub(super) enum Attempt {
     Stop,
 }
 
-/// Tries precisions from low to high, guided by what the error recurrence said at the last one, until the enclosure is tight
-/// or the budget ends; the best that was found.
+/// Tries precisions from low to high, guided by what the error recurrence said at the last one, until the
+/// enclosure is tight or the budget ends; the best that was found.
 pub(super) fn search(
     budget: Budget,
     work: f64,
@@ -346,8 +347,8 @@ pub(super) fn search(
     best
 }
 
-/// Views with noise of their own in every row: the inverse of a floating-point Cholesky factor, taken as exact, makes the
-/// rows orthonormal, without primes and without extended precision.
+/// Views with noise of their own in every row: the inverse of a floating-point Cholesky factor, taken as
+/// exact, makes the rows orthonormal, without primes and without extended precision.
 fn matrix_form(rows: &Rows, budget: Budget) -> Option<Enclosure> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);

@@ -1,5 +1,5 @@
-//! The arithmetics in which a protocol's steps are followed back: modulo a prime, in fixed point with a bound on the error, and in
-//! floating point.
+//! The arithmetics in which a protocol's steps are followed back: modulo a prime, in fixed point with a bound
+//! on the error, and in floating point.
 
 use crate::dyadic::Dyadic;
 use crate::field::Field;
@@ -66,7 +66,8 @@ pub(super) struct Residues<'a> {
 
 impl Residues<'_> {
     /// # Panics
-    /// Never: `Trace::modular` lists an entry for every step, and a matrix for the three kinds of steps that ask for one here.
+    /// Never: `Trace::modular` lists an entry for every step, and a matrix for the three kinds of steps that
+    /// ask for one here.
     fn matrix(&self, at: usize) -> &ModularMatrix<'_> {
         self.matrices[at].as_ref().expect("the step has a matrix")
     }

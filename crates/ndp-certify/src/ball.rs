@@ -36,7 +36,8 @@ impl Ball {
         Self::new(&inside)
     }
 
-    /// The nodes whose first state enters a message, given as step and sender, where `peers` says who meets whom in a step.
+    /// The nodes whose first state enters a message, given as step and sender, where `peers` says who meets
+    /// whom in a step.
     pub fn before(
         nodes: usize,
         steps: usize,

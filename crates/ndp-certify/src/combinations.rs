@@ -1,9 +1,11 @@
-//! Combinations of rows that are nearly orthonormal, in fixed point, and how far they are from the exact ones.
+//! Combinations of rows that are nearly orthonormal, in fixed point, and how far they are from the exact
+//! ones.
 //!
-//! From a candidate `c` (an exact row, or the product of the matrix with an exact combination) the next combination is
-//! `q = s (c - Σ a_i q_i)`. The coefficients `a_i` and the scale `s` come from floating point and are then *exact* dyadic
-//! numbers; so the exact `q` are exact combinations of the rows, whatever the coefficients are worth. What is stored differs
-//! from them by at most `e` in norm, and `e` follows a recurrence that is evaluated upwards in units of the last place.
+//! From a candidate `c` (an exact row, or the product of the matrix with an exact combination) the next
+//! combination is `q = s (c - Σ a_i q_i)`. The coefficients `a_i` and the scale `s` come from floating point
+//! and are then *exact* dyadic numbers; so the exact `q` are exact combinations of the rows, whatever the
+//! coefficients are worth. What is stored differs from them by at most `e` in norm, and `e` follows a
+//! recurrence that is evaluated upwards in units of the last place.
 
 use crate::fixed::{self, Fixed, Sums, TERMS, Wide};
 use crate::magnitude::{Magnitude, times_power};
@@ -44,7 +46,8 @@ pub(crate) struct Combinations<const L: usize> {
     rounded: Vec<Vec<f64>>,
     /// Errors of the fixed-point vectors in units `2^-p`.
     errors: Vec<Magnitude>,
-    /// Bits at the end of the format that are kept at 0: tests of the recurrence need errors that can be seen.
+    /// Bits at the end of the format that are kept at 0: tests of the recurrence need errors that can be
+    /// seen.
     spare: u32,
 }
 
@@ -95,7 +98,8 @@ impl<const L: usize> Combinations<L> {
         self.errors[k]
     }
 
-    /// The combinations in floating point and how far each may be from the exact one; their fixed-point form is given up.
+    /// The combinations in floating point and how far each may be from the exact one; their fixed-point form
+    /// is given up.
     pub(crate) fn into_rounded(self) -> (Vec<Vec<f64>>, Vec<f64>) {
         let unit = Magnitude::power(-fixed::places(L));
         // Windows of 62 bits below the largest coordinate, at most 2, and the roundings to 53 bits.
@@ -121,8 +125,8 @@ impl<const L: usize> Combinations<L> {
         self.errors.push(Magnitude::ZERO);
     }
 
-    /// Makes a candidate orthogonal to the combinations from `from` on, scales it to length 1 and adds it. Its own error is
-    /// `gamma` units.
+    /// Makes a candidate orthogonal to the combinations from `from` on, scales it to length 1 and adds it.
+    /// Its own error is `gamma` units.
     pub(crate) fn absorb(
         &mut self,
         candidate: Vec<Fixed<L>>,
@@ -251,7 +255,8 @@ impl<const L: usize> Combinations<L> {
         error
     }
 
-    /// `y ← y - 2^by Σ m x` for at most [`TERMS`] vectors, and the error of `y` afterwards, that of the vectors apart.
+    /// `y ← y - 2^by Σ m x` for at most [`TERMS`] vectors, and the error of `y` afterwards, that of the
+    /// vectors apart.
     fn subtract_vectors(
         &self,
         y: &mut [Fixed<L>],
@@ -260,8 +265,9 @@ impl<const L: usize> Combinations<L> {
         error: Magnitude,
     ) -> Magnitude {
         let root = Magnitude::new(self.coordinates as f64, 0).root();
-        // Without their lowest limbs the vectors are off by less than one unit of the lowest that is used, in every
-        // coordinate: where the factors make less of that than the error of y is, the limbs are left out.
+        // Without their lowest limbs the vectors are off by less than one unit of the lowest that is used, in
+        // every coordinate: where the factors make less of that than the error of y is, the limbs are left
+        // out.
         let sum = terms.iter().fold(Magnitude::ZERO, |sum, &(_, m)| sum.plus(Magnitude::new(m as f64, by)));
         let room = (error.log2() - root.log2() - 6.0).max(0.0) - sum.log2();
         let drop = if room > 0.0 { (floor(room / 64.0)).min(L - 1) } else { 0 };

@@ -1,7 +1,8 @@
 //! Which rows are new, decided by two primes that must agree, and what the decision may be wrong by.
 //!
-//! A row that is new modulo a prime is new. The converse fails only where the prime divides a certain nonzero minor of
-//! the rows; so where two primes disagree, the one that says "old" is proven unlucky and is drawn again.
+//! A row that is new modulo a prime is new. The converse fails only where the prime divides a certain nonzero
+//! minor of the rows; so where two primes disagree, the one that says "old" is proven unlucky and is drawn
+//! again.
 
 use crate::Error;
 use crate::elimination::{Newness, Table, Verdicts};
@@ -109,7 +110,8 @@ fn agree(
             ));
         };
         draws += 1;
-        // What one prime keeps where they first differ is new: the other is unlucky, and is not asked further.
+        // What one prime keeps where they first differ is new: the other is unlucky, and is not asked
+        // further.
         if a.kept > b.kept { b = run(field) } else { a = run(field) }
     }
     let pairs = draws * (draws - 1) / 2;
@@ -181,8 +183,8 @@ mod tests {
         assert!(leaking.failure > 0.0 && leaking.failure < 1e-15);
     }
 
-    /// Modulo 7 the second row (0, 7) is no row, and then the third looks new. The unlucky prime is discarded,
-    /// whichever of the two it is.
+    /// Modulo 7 the second row (0, 7) is no row, and then the third looks new. The unlucky prime is
+    /// discarded, whichever of the two it is.
     #[test]
     fn unlucky_primes_are_discarded() -> Result<(), Error> {
         let rows = array![[1.0, 0.0], [1.0, 7.0], [0.0, 1.0]];
@@ -204,8 +206,8 @@ mod tests {
         Ok(())
     }
 
-    /// A third prime that had to be drawn makes three pairs, of which any might have agreed by mistake; a large failure asks for one
-    /// more. Gossip with a fixed matrix is told so as written rows are.
+    /// A third prime that had to be drawn makes three pairs, of which any might have agreed by mistake; a
+    /// large failure asks for one more. Gossip with a fixed matrix is told so as written rows are.
     #[test]
     fn every_pair_of_primes_that_was_drawn_counts() -> Result<(), Box<dyn std::error::Error>> {
         // Rounds beyond the rank: star of four leaves, seen from one of them.

@@ -68,8 +68,8 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Takes away what the rows span of a row, and adds what is left; whether anything is. `None` when that is orthogonal to
-    /// itself.
+    /// Takes away what the rows span of a row, and adds what is left; whether anything is. `None` when that
+    /// is orthogonal to itself.
     pub(crate) fn absorb(&mut self, mut row: Vec<u64>) -> Option<bool> {
         checkpoint();
         let field = self.field;
@@ -181,7 +181,8 @@ mod tests {
         assert_eq!(table.rank(), 2);
     }
 
-    /// More rows than are added up at a time: a Vandermonde matrix has full rank, its sums have none of their own.
+    /// More rows than are added up at a time: a Vandermonde matrix has full rank, its sums have none of their
+    /// own.
     #[test]
     fn long_sums_are_reduced() {
         let n = 1100;

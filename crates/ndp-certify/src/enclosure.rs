@@ -1,14 +1,16 @@
 //! The theorem: what nearly orthonormal combinations say about the losses.
 //!
-//! Let `q_1, …, q_r` be exactly combinations of the rows that span what the kept rows span, `G` their Gram matrix over the
-//! noises and `β_u` their coefficients over the input `u`. If `‖G - I‖ ≤ h < 1` then the kept rows are independent, and
+//! Let `q_1, …, q_r` be exactly combinations of the rows that span what the kept rows span, `G` their Gram
+//! matrix over the noises and `β_u` their coefficients over the input `u`. If `‖G - I‖ ≤ h < 1` then the kept
+//! rows are independent, and
 //!
 //! ```text
 //! ‖β_u‖² / (1 + h)  ≤  unit loss of u  ≤  ‖β_u‖² / (1 - h):
 //! ```
 //!
-//! the loss is `β_uᵀ G⁻¹ β_u`, and the eigenvalues of `G` lie in `[1 - h, 1 + h]`. Computed vectors at distance at most
-//! `e_k` from the exact ones give `h = η + 2ε √(1 + η) + ε²` with `ε² = Σ e_k²` and `η` a bound on their own `‖Ĝ - I‖`.
+//! the loss is `β_uᵀ G⁻¹ β_u`, and the eigenvalues of `G` lie in `[1 - h, 1 + h]`. Computed vectors at
+//! distance at most `e_k` from the exact ones give `h = η + 2ε √(1 + η) + ε²` with `ε² = Σ e_k²` and `η` a
+//! bound on their own `‖Ĝ - I‖`.
 
 use crate::layout::Layout;
 use crate::magnitude::times_power;
@@ -119,8 +121,8 @@ fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> 
     Some(up(eta + r as f64 * (rounding + f64::EPSILON * largest), r))
 }
 
-/// The Gram matrix's worth of a view in matrix form: combinations `M R` of rows by a floating-point matrix `M`, taken as
-/// exact. `errors` are those of the rows.
+/// The Gram matrix's worth of a view in matrix form: combinations `M R` of rows by a floating-point matrix
+/// `M`, taken as exact. `errors` are those of the rows.
 ///
 /// A computed combination differs from the exact one by at most `γ_{r+2} Σ_j |M_kj| ‖R_j‖ + Σ_j |M_kj| e_j`.
 pub(crate) fn of_combinations(
@@ -172,7 +174,8 @@ const BLOCK: usize = 128;
 mod tests {
     use super::*;
 
-    /// Vectors that are exactly orthonormal: the enclosure is as tight as the roundings allow, and contains the truth.
+    /// Vectors that are exactly orthonormal: the enclosure is as tight as the roundings allow, and contains
+    /// the truth.
     #[test]
     fn orthonormal_vectors_have_tight_enclosures() {
         let layout = Layout::of_equal_columns(3, &[0, 1, 2]);
@@ -184,7 +187,8 @@ mod tests {
         assert!(found.width() < 1e-12, "{}", found.width());
     }
 
-    /// A skewed pair: the Gram matrix is far from the identity, and so is the enclosure from tight, but it holds.
+    /// A skewed pair: the Gram matrix is far from the identity, and so is the enclosure from tight, but it
+    /// holds.
     #[test]
     fn skewed_vectors_have_wide_enclosures() {
         let layout = Layout::of_equal_columns(2, &[0, 1]);

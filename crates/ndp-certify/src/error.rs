@@ -23,8 +23,8 @@ pub enum Error {
     /// A loss beyond the range of `f64`.
     #[error("what the observer learns about node {0} is larger than any number: it sees almost no noise")]
     LossTooLarge(usize),
-    /// No enclosure of the losses was found within the precision allowed, and some input has no noise of its own to bound
-    /// its loss.
+    /// No enclosure of the losses was found within the precision allowed, and some input has no noise of its
+    /// own to bound its loss.
     #[error("the losses of the view cannot be certified with numbers of at most {bits} bits")]
     NotCertified {
         /// The precision allowed.

@@ -1,7 +1,7 @@
 //! Residues modulo primes of 61 bits, drawn from a hash of the view.
 //!
-//! Primes known in advance can be met on purpose, so they are drawn: SHA-256 of everything that determines the rows
-//! seeds ChaCha, whose numbers are tried until they are prime. The same view always draws the same
+//! Primes known in advance can be met on purpose, so they are drawn: SHA-256 of everything that determines
+//! the rows seeds ChaCha, whose numbers are tried until they are prime. The same view always draws the same
 //! primes, and nobody can aim at them without steering the hash.
 
 use crate::dyadic::Dyadic;
@@ -116,8 +116,8 @@ impl Field {
     }
 }
 
-/// The hash of everything that determines the rows of a view. Every item is written with its length or at a fixed
-/// width, so that two views with the same hash input are the same view.
+/// The hash of everything that determines the rows of a view. Every item is written with its length or at a
+/// fixed width, so that two views with the same hash input are the same view.
 pub struct Fingerprint(Sha256);
 
 impl Fingerprint {
@@ -174,8 +174,8 @@ impl Primes {
     }
 }
 
-/// The test of Miller and Rabin with the bases up to 37, which is a proof below `2^64` (Sorenson and Webster 2015).
-/// Takes odd numbers between 41 and `2^61`.
+/// The test of Miller and Rabin with the bases up to 37, which is a proof below `2^64` (Sorenson and Webster
+/// 2015). Takes odd numbers between 41 and `2^61`.
 fn is_prime(n: u64) -> bool {
     if WITNESSES.iter().any(|&w| n.is_multiple_of(w)) {
         return false;

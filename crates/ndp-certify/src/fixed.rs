@@ -1,7 +1,8 @@
 //! Vectors in fixed point: `L` limbs of 64 bits a number, two's complement, the last 8 bits before the point.
 //!
-//! Every operation says by how many units `2^-p`, `p = 64 L - 8`, a coordinate of its result may differ from the exact
-//! one: that is all that the proofs need. Sums are exact, products and quotients are off by less than one unit.
+//! Every operation says by how many units `2^-p`, `p = 64 L - 8`, a coordinate of its result may differ from
+//! the exact one: that is all that the proofs need. Sums are exact, products and quotients are off by less
+//! than one unit.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -26,8 +27,8 @@ pub(crate) const fn places(limbs: usize) -> i64 {
     64 * limbs as i64 - 8
 }
 
-/// `x · 2^shift`, rounded down: off by less than one unit, exact when it has few enough digits. Wraps around beyond
-/// 128, which callers exclude by their scales.
+/// `x · 2^shift`, rounded down: off by less than one unit, exact when it has few enough digits. Wraps around
+/// beyond 128, which callers exclude by their scales.
 pub(crate) fn of_dyadic<const L: usize>(x: Dyadic, shift: i64) -> Fixed<L> {
     let mut wide = [0; L];
     wide[0] = x.mantissa as u64;
@@ -35,8 +36,8 @@ pub(crate) fn of_dyadic<const L: usize>(x: Dyadic, shift: i64) -> Fixed<L> {
     shifted(&wide, (x.mantissa >> 63) as u64, i64::from(x.exponent) + shift + places(L))
 }
 
-/// The number with limbs `low` and then, without end, copies of `high` (its sign, or one more limb and the sign of that),
-/// times `2^by`, rounded down.
+/// The number with limbs `low` and then, without end, copies of `high` (its sign, or one more limb and the
+/// sign of that), times `2^by`, rounded down.
 #[inline]
 fn shifted<const L: usize>(low: &Fixed<L>, high: u64, by: i64) -> Fixed<L> {
     let sign = ((high as i64) >> 63) as u64;
@@ -93,7 +94,8 @@ pub(crate) fn half<const L: usize>(a: &Fixed<L>) -> Fixed<L> {
     shifted(a, ((a[L - 1] as i64) >> 63) as u64, -1)
 }
 
-/// `a` times a small integer, exact where the product is below 128; it wraps around beyond, which callers exclude.
+/// `a` times a small integer, exact where the product is below 128; it wraps around beyond, which callers
+/// exclude.
 #[inline]
 pub(crate) fn times_integer<const L: usize>(a: &Fixed<L>, by: u32) -> Fixed<L> {
     let mut carry = 0;
@@ -134,7 +136,8 @@ impl Divisor {
         Self { normalized, shift, reciprocal }
     }
 
-    /// Quotient and remainder of `high · 2^64 + low` for `high` below the normalized divisor (Möller and Granlund 2011).
+    /// Quotient and remainder of `high · 2^64 + low` for `high` below the normalized divisor (Möller and
+    /// Granlund 2011).
     #[inline]
     fn step(self, high: u64, low: u64) -> (u64, u64) {
         let wide =
@@ -453,7 +456,8 @@ mod tests {
         check::<8>(3);
     }
 
-    /// A product is off by what was dropped: one unit of the lowest limb used for each coordinate and factor, at most.
+    /// A product is off by what was dropped: one unit of the lowest limb used for each coordinate and factor,
+    /// at most.
     #[test]
     fn products_agree_with_integers() {
         fn check<const L: usize>(seed: u64) {

@@ -1,13 +1,14 @@
 //! The whole Gram matrix `Bᵀ (R V Rᵀ)⁺ B` of the inputs of a view, entry by entry.
 //!
-//! With combinations `q_1, …, q_r` as in [`enclosure`](crate::enclosure), of Gram matrix `Γ`, `‖Γ - I‖ ≤ h < 1`, and coefficients
-//! `β_i` over input `i`, the entry is `β_iᵀ Γ⁻¹ β_j`, and
+//! With combinations `q_1, …, q_r` as in [`enclosure`](crate::enclosure), of Gram matrix `Γ`, `‖Γ - I‖ ≤ h <
+//! 1`, and coefficients `β_i` over input `i`, the entry is `β_iᵀ Γ⁻¹ β_j`, and
 //!
 //! ```text
 //! |β_iᵀ Γ⁻¹ β_j - β_iᵀ β_j| ≤ ‖β_i‖ ‖β_j‖ h / (1 - h),
 //! ```
 //!
-//! since the eigenvalues of `Γ⁻¹ - I` lie in `[-h/(1+h), h/(1-h)]`. Computed `β̂` are off by at most `ε` each.
+//! since the eigenvalues of `Γ⁻¹ - I` lie in `[-h/(1+h), h/(1-h)]`. Computed `β̂` are off by at most `ε`
+//! each.
 
 use crate::Error;
 use crate::account::{self, Budget, MAX_DENSE, TOGETHER, WIDTH, bytes, require};
@@ -22,7 +23,8 @@ use ndp_linalg::{cholesky, gemm};
 /// What is proven about the inputs of a view.
 #[derive(Clone, Debug)]
 pub struct Gram {
-    /// Coefficients of nearly orthonormal combinations, one list for each input; none where no enclosure was found.
+    /// Coefficients of nearly orthonormal combinations, one list for each input; none where no enclosure was
+    /// found.
     coefficients: Option<Vec<Vec<f64>>>,
     /// `2^scale` belongs to each input's coefficients.
     scales: Vec<i64>,
@@ -52,7 +54,8 @@ impl Gram {
         self.coefficients.is_some()
     }
 
-    /// The entry of inputs `i` and `j` and how far from it the truth may be; `None` where nothing was certified.
+    /// The entry of inputs `i` and `j` and how far from it the truth may be; `None` where nothing was
+    /// certified.
     pub fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
         let all = self.coefficients.as_ref()?;
         if i == j {
@@ -154,7 +157,8 @@ fn assemble(
     }
 }
 
-/// All rows made orthonormal by the inverse of a Cholesky factor of their covariance, taken as exact: no primes.
+/// All rows made orthonormal by the inverse of a Cholesky factor of their covariance, taken as exact: no
+/// primes.
 fn matrix_form(rows: &Rows, budget: Budget) -> Option<(Vec<Vec<f64>>, Enclosure)> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);

@@ -1,9 +1,9 @@
 //! Gossip with a fixed matrix: the rows `e_wᵀ Wᵗ` grow level by level out of the directions kept before.
 //!
-//! The rows are exponentially dependent, so products go on from directions that are already orthonormal. Whether one
-//! is new does not depend on which combination of the kept rows is propagated, so the primes may follow their own.
-//! What members know of their own noise are unit vectors, seen but not propagated: they hear all their
-//! neighbors, so that `W e_c` lies in the span of the first level.
+//! The rows are exponentially dependent, so products go on from directions that are already orthonormal.
+//! Whether one is new does not depend on which combination of the kept rows is propagated, so the primes may
+//! follow their own. What members know of their own noise are unit vectors, seen but not propagated: they
+//! hear all their neighbors, so that `W e_c` lies in the span of the first level.
 
 use crate::ball::Ball;
 use crate::combinations::{Combinations, Lost};
@@ -32,17 +32,19 @@ pub struct Krylov {
 /// Against which earlier combinations a candidate is made orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// Those of the two levels before it: in exact arithmetic it is orthogonal to the others. As well as floating point can.
+    /// Those of the two levels before it: in exact arithmetic it is orthogonal to the others. As well as
+    /// floating point can.
     Recent,
-    /// The same, to as many digits as the vectors have: what is left grows from level to level as their errors do, and long
-    /// runs need it small.
+    /// The same, to as many digits as the vectors have: what is left grows from level to level as their
+    /// errors do, and long runs need it small.
     Precisely,
     /// All.
     All,
 }
 
 impl Krylov {
-    /// What `coalition` (ascending) hears from the neighbors `seeds` in `rounds` rounds; it knows the noises of `known`.
+    /// What `coalition` (ascending) hears from the neighbors `seeds` in `rounds` rounds; it knows the noises
+    /// of `known`.
     pub fn new(
         matrix: &GossipMatrix,
         coalition: &[usize],
@@ -119,8 +121,8 @@ impl Krylov {
             .unwrap_or_else(|| self.verdicts_by_table(field))
     }
 
-    /// Whether a product of the matrix with a row of one level is orthogonal to all but three levels: the matrix is symmetric,
-    /// and its product with a known noise is a combination of the first level.
+    /// Whether a product of the matrix with a row of one level is orthogonal to all but three levels: the
+    /// matrix is symmetric, and its product with a known noise is a combination of the first level.
     fn is_short(&self) -> bool {
         let first = |v: &usize| self.known.contains(v) || self.seeds.contains(v);
         self.matrix.is_symmetric() && self.known.iter().all(|&u| self.matrix.columns(u).iter().all(first))
@@ -166,9 +168,10 @@ impl Krylov {
         row
     }
 
-    /// The same by orthogonality: where no kept row is orthogonal to itself, the product of a symmetric matrix with a row of
-    /// one level is orthogonal to all levels but that one, the one before and its own, and it is new if something is left of
-    /// it once it was made orthogonal to those. `None` where a row is orthogonal to itself: about one prime in `2^60 / r`.
+    /// The same by orthogonality: where no kept row is orthogonal to itself, the product of a symmetric
+    /// matrix with a row of one level is orthogonal to all levels but that one, the one before and its own,
+    /// and it is new if something is left of it once it was made orthogonal to those. `None` where a row is
+    /// orthogonal to itself: about one prime in `2^60 / r`.
     fn verdicts_by_levels(&self, field: Field) -> Option<Verdicts> {
         let n = self.nodes();
         let matrix = self.matrix.modulo(field);
@@ -181,7 +184,8 @@ impl Krylov {
         }
         let mut kept = vec![true; first.len()];
         let mut rank = first.len();
-        // Known noises are not propagated: the product of the matrix with one of them is a combination of the first level.
+        // Known noises are not propagated: the product of the matrix with one of them is a combination of the
+        // first level.
         let mut basis = Basis {
             field,
             rows: first.into_iter().map(|u| self.unit(u, field)).collect(),
@@ -291,8 +295,9 @@ mod tests {
         Ok((found.len(), largest))
     }
 
-    /// Growths that the specification measured, in bits. Ours are up to a few bits below: a pass of subtractions rounds once and
-    /// not once for every coefficient, and coefficients that a pass leaves below the rounding unit are not subtracted again.
+    /// Growths that the specification measured, in bits. Ours are up to a few bits below: a pass of
+    /// subtractions rounds once and not once for every coefficient, and coefficients that a pass leaves below
+    /// the rounding unit are not subtracted again.
     #[test]
     fn errors_grow_as_measured() -> Result<(), Box<dyn std::error::Error>> {
         let ring = generators::cycle_graph(64)?;
@@ -315,8 +320,8 @@ mod tests {
         Ok(())
     }
 
-    /// Orthogonality and elimination say the same of every candidate, modulo large primes and, where no row is orthogonal to
-    /// itself, modulo small ones.
+    /// Orthogonality and elimination say the same of every candidate, modulo large primes and, where no row
+    /// is orthogonal to itself, modulo small ones.
     #[test]
     fn levels_and_tables_agree() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -357,7 +362,8 @@ mod tests {
         Ok(())
     }
 
-    /// Where products reach beyond the first level, or weights are not symmetric, three levels are not enough.
+    /// Where products reach beyond the first level, or weights are not symmetric, three levels are not
+    /// enough.
     #[test]
     fn short_recurrences_are_not_presumed() -> Result<(), Box<dyn std::error::Error>> {
         let path = generators::path_graph(5)?;
@@ -368,8 +374,8 @@ mod tests {
         Ok(())
     }
 
-    /// With coefficients of all digits, three levels keep a long run orthonormal: as well as all predecessors, and with
-    /// smaller errors.
+    /// With coefficients of all digits, three levels keep a long run orthonormal: as well as all
+    /// predecessors, and with smaller errors.
     #[test]
     fn three_levels_are_enough() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -403,8 +409,8 @@ mod tests {
         Ok(())
     }
 
-    /// The recurrence on a path of three nodes, by hand: `q_1 = e_0`, `q_2 = e_1` are exact, `W q_2` has one division a row,
-    /// the subtraction one rounding, the scaling another.
+    /// The recurrence on a path of three nodes, by hand: `q_1 = e_0`, `q_2 = e_1` are exact, `W q_2` has one
+    /// division a row, the subtraction one rounding, the scaling another.
     #[test]
     fn the_recurrence_is_its_formula() -> Result<(), Box<dyn std::error::Error>> {
         let path = generators::path_graph(3)?;

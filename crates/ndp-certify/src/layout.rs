@@ -12,7 +12,8 @@ pub struct Layout {
     pub coordinates: usize,
     /// How many of them, the first, are noises.
     pub noises: usize,
-    /// Variance of every noise, in coordinates that are scaled so that it lies in `(1/4, 1]`; empty stands for variance 1.
+    /// Variance of every noise, in coordinates that are scaled so that it lies in `(1/4, 1]`; empty stands
+    /// for variance 1.
     pub variances: Vec<f64>,
     /// The inputs that are accounted for.
     pub inputs: Vec<Input>,
@@ -20,7 +21,8 @@ pub struct Layout {
     pub members: Vec<usize>,
     /// Noises that the observer knows, which have no coordinate (they count in the rank).
     pub known: usize,
-    /// Whether every coordinate is an input with a noise of variance 1, so that all losses add up to the rank.
+    /// Whether every coordinate is an input with a noise of variance 1, so that all losses add up to the
+    /// rank.
     pub adds_up: bool,
 }
 
@@ -79,8 +81,8 @@ pub struct FloatRows {
     pub errors: Vec<f64>,
 }
 
-/// Powers of two by which a row of so many numbers below 1 is scaled down so that it is no longer than 64: what is subtracted from a
-/// coordinate is as large as the row is long, and fixed point ends at 128.
+/// Powers of two by which a row of so many numbers below 1 is scaled down so that it is no longer than 64:
+/// what is subtracted from a coordinate is as large as the row is long, and fixed point ends at 128.
 pub(crate) fn room(entries: usize) -> i64 {
     let bits = i64::from(entries.max(1).next_power_of_two().ilog2());
     if bits > 12 { bits.div_euclid(2) - 5 } else { 0 }

@@ -1,7 +1,7 @@
 //! Sizes of errors: nonnegative numbers with an exponent of their own, every operation rounded up.
 //!
-//! Errors are kept in units of the last place of a fixed-point format. They grow past the largest `f64`, and in
-//! absolute terms fall below the smallest: neither may happen unnoticed.
+//! Errors are kept in units of the last place of a fixed-point format. They grow past the largest `f64`, and
+//! in absolute terms fall below the smallest: neither may happen unnoticed.
 
 /// `mantissa · 2^exponent` with the mantissa 0 or in `[1, 2)`; an upper bound of what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,9 @@
-//! Gossip matrices with exact entries, cut to a ball: applied modulo primes, in fixed point and in floating point.
+//! Gossip matrices with exact entries, cut to a ball: applied modulo primes, in fixed point and in floating
+//! point.
 //!
-//! Named weights are the rationals `1 / D`, and the diagonal is what they leave of 1; given weights are the dyadic
-//! numbers that are stored. Rows keep the entries of the whole graph: where a row reaches past the ball, the node outside
-//! counts as 0, which is what it holds in every row of the view.
+//! Named weights are the rationals `1 / D`, and the diagonal is what they leave of 1; given weights are the
+//! dyadic numbers that are stored. Rows keep the entries of the whole graph: where a row reaches past the
+//! ball, the node outside counts as 0, which is what it holds in every row of the view.
 
 mod modular;
 
@@ -70,8 +71,8 @@ struct Group {
 impl Group {
     /// At most [`TOGETHER`] neighbors at a time: those inside the ball, and how many there are.
     ///
-    /// Numbers below 2 in size, added up or taken off so often, and as often the number of the node itself, stay below the 128 at
-    /// which the format wraps around; a hub with more neighbors would not.
+    /// Numbers below 2 in size, added up or taken off so often, and as often the number of the node itself,
+    /// stay below the 128 at which the format wraps around; a hub with more neighbors would not.
     fn parts(self, neighbors: &[u32]) -> impl Iterator<Item = (&[u32], u32)> {
         let inside = &neighbors[self.inside.0 as usize..self.inside.1 as usize];
         (0..self.count.div_ceil(TOGETHER)).map(move |part| {
@@ -167,7 +168,8 @@ impl ExactMatrix {
         }
     }
 
-    /// At least the spectral norm: 1 for named weights, whose rows sum to 1, the largest row sum for given ones.
+    /// At least the spectral norm: 1 for named weights, whose rows sum to 1, the largest row sum for given
+    /// ones.
     pub(crate) fn norm(&self) -> Magnitude {
         self.norm
     }
@@ -244,7 +246,8 @@ impl ExactMatrix {
         ModularMatrix { matrix: self, field, inverses, lifted, weights, shares }
     }
 
-    /// `W x` in fixed point; every coordinate is off by less than [`units`](Self::units) more than `‖W‖` times `x`'s own error.
+    /// `W x` in fixed point; every coordinate is off by less than [`units`](Self::units) more than `‖W‖`
+    /// times `x`'s own error.
     pub(crate) fn apply<const L: usize>(&self, x: &[Fixed<L>]) -> Vec<Fixed<L>> {
         checkpoint();
         let mut y = vec![[0; L]; x.len()];
@@ -276,7 +279,8 @@ impl ExactMatrix {
         y
     }
 
-    /// What laziness makes of `y = S x` at a node: `y + l (x - y)` for one share after the other, each off by less than a unit.
+    /// What laziness makes of `y = S x` at a node: `y + l (x - y)` for one share after the other, each off by
+    /// less than a unit.
     fn lazy<const L: usize>(&self, x: &Fixed<L>, y: Fixed<L>) -> Fixed<L> {
         let share =
             |y: Fixed<L>, &l: &f64| fixed::plus(&y, &fixed::times(&fixed::minus(x, &y), Dyadic::of(l)));
@@ -288,8 +292,8 @@ impl ExactMatrix {
         self.shares.iter().map(|l| 1.0 - l).product()
     }
 
-    /// Units by which a coordinate of [`apply`](Self::apply) may be off: one for every quotient of a row, every product with a
-    /// weight, and every share.
+    /// Units by which a coordinate of [`apply`](Self::apply) may be off: one for every quotient of a row,
+    /// every product with a weight, and every share.
     pub(crate) fn units(&self) -> u32 {
         match &self.entries {
             Entries::Named { starts, groups, .. } => {
@@ -301,8 +305,8 @@ impl ExactMatrix {
         }
     }
 
-    /// `W x` in floating point for nonnegative `x`: sums of nonnegative terms, so that every coordinate has a relative error
-    /// below [`relative`](Self::relative) on top of that of `x`.
+    /// `W x` in floating point for nonnegative `x`: sums of nonnegative terms, so that every coordinate has a
+    /// relative error below [`relative`](Self::relative) on top of that of `x`.
     pub(crate) fn apply_f64(&self, x: &[f64]) -> Vec<f64> {
         let mut y = vec![0.0; x.len()];
         for (u, y) in y.iter_mut().enumerate() {
@@ -385,8 +389,8 @@ impl ExactMatrix {
     fn diagonal_f64(&self, u: usize) -> f64 {
         match &self.entries {
             Entries::Named { starts, groups, neighbors, divisors } => {
-                // 1 - Σ c/D as a sum of nonnegative terms would need a common denominator; the exact rational is
-                // rounded once instead, from 120 binary places.
+                // 1 - Σ c/D as a sum of nonnegative terms would need a common denominator; the exact rational
+                // is rounded once instead, from 120 binary places.
                 let one = fixed::of_dyadic::<2>(Dyadic { mantissa: 1, exponent: 0 }, 0);
                 let mut rest = one;
                 for group in &groups[starts[u]..starts[u + 1]] {
@@ -397,7 +401,8 @@ impl ExactMatrix {
                 }
                 let rest = fixed::rounded(&rest, fixed::digits(&rest) + 1)
                     * crate::magnitude::times_power(1.0, fixed::digits(&rest) + 1 - fixed::places(2));
-                // What is left by fewer than 2^-80 is a rounding error: denominators below 2^33 leave more, or nothing.
+                // What is left by fewer than 2^-80 is a rounding error: denominators below 2^33 leave more,
+                // or nothing.
                 let rest = if rest < 1e-24 { 0.0 } else { rest };
                 self.shares.iter().fold(rest, |rest, l| l + (1.0 - l) * rest)
             }
@@ -408,8 +413,9 @@ impl ExactMatrix {
         }
     }
 
-    /// Relative error of a coordinate of [`apply_f64`](Self::apply_f64), in units of `2^-53`: one rounding for every entry of a
-    /// row, eight for weights, diagonal and laziness, and two for every share of the identity.
+    /// Relative error of a coordinate of [`apply_f64`](Self::apply_f64), in units of `2^-53`: one rounding
+    /// for every entry of a row, eight for weights, diagonal and laziness, and two for every share of the
+    /// identity.
     pub(crate) fn relative(&self) -> f64 {
         let widest = match &self.entries {
             Entries::Named { starts, groups, .. } => starts
@@ -546,7 +552,8 @@ mod tests {
         Ok(())
     }
 
-    /// A node of many neighbors: sums of numbers near 1 leave the digits before the point, and their quotients come back.
+    /// A node of many neighbors: sums of numbers near 1 leave the digits before the point, and their
+    /// quotients come back.
     #[test]
     fn hubs_fit_into_the_format() -> Result<(), ndp_graph::Error> {
         let graph = generators::star_graph(300)?;

@@ -67,8 +67,8 @@ fn combine(rows: &Rows, kept: &[usize], bits: u32) -> Result<(Vec<Vec<f64>>, Vec
     Ok(found.into_rounded())
 }
 
-/// With 12 to 24 bits the roundings are large enough to be seen: the enclosures hold the truth, and with a tenth of the
-/// errors that the recurrence gives they do not.
+/// With 12 to 24 bits the roundings are large enough to be seen: the enclosures hold the truth, and with a
+/// tenth of the errors that the recurrence gives they do not.
 #[test]
 fn a_tenth_of_the_errors_is_not_enough() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -98,7 +98,8 @@ fn a_tenth_of_the_errors_is_not_enough() {
     assert!(missed * 200 > compared, "{missed} of {compared} are missed");
 }
 
-/// The enclosures of a view of which a new row was overlooked lie below the truth: no rank test, but the losses show it.
+/// The enclosures of a view of which a new row was overlooked lie below the truth: no rank test, but the
+/// losses show it.
 #[test]
 fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
@@ -140,7 +141,8 @@ fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The same for gossip with a fixed matrix: all losses add up to the rank, and without its last direction they do not.
+/// The same for gossip with a fixed matrix: all losses add up to the rank, and without its last direction
+/// they do not.
 #[test]
 fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);

@@ -1,9 +1,9 @@
-//! Where the rows of a view come from, with exact entries: numbers that a user wrote down, or a protocol's own steps,
-//! followed back in time from each message.
+//! Where the rows of a view come from, with exact entries: numbers that a user wrote down, or a protocol's
+//! own steps, followed back in time from each message.
 //!
-//! A row is one vector of coordinates. The first of them are the noises that the observer does not know, each with its
-//! variance; the rest are inputs that have no coordinate among the noises. Where a noise enters with an input, under the
-//! same coefficient in every row, one coordinate is both.
+//! A row is one vector of coordinates. The first of them are the noises that the observer does not know, each
+//! with its variance; the rest are inputs that have no coordinate among the noises. Where a noise enters with
+//! an input, under the same coefficient in every row, one coordinate is both.
 
 use crate::dyadic::Dyadic;
 use crate::field::{Field, Fingerprint};
@@ -144,8 +144,9 @@ pub struct Given {
 }
 
 impl Given {
-    /// The rows of a view over the inputs of `nodes` nodes and over its noises, all of variance 1, of which the observers
-    /// know some. Inputs of members are not accounted for where they know a noise, and may leak.
+    /// The rows of a view over the inputs of `nodes` nodes and over its noises, all of variance 1, of which
+    /// the observers know some. Inputs of members are not accounted for where they know a noise, and may
+    /// leak.
     pub fn new(
         inputs: ArrayView2<'_, f64>,
         noises: ArrayView2<'_, f64>,

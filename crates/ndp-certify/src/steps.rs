@@ -16,10 +16,11 @@ pub enum Step {
     Scale(usize, f64),
     /// Nothing happens.
     Idle,
-    /// Two registers move towards each other by a share of their difference: `a ← a + s (b - a)`, `b ← b + s (a - b)`,
-    /// `s` in `[0, 1/2]`.
+    /// Two registers move towards each other by a share of their difference: `a ← a + s (b - a)`, `b ← b + s
+    /// (a - b)`, `s` in `[0, 1/2]`.
     Share(usize, usize, f64),
-    /// An edge rings: `z_a ← z_a - γ (x_a - x_b)`, `z_b ← z_b + γ (x_a - x_b)`, then `x_a`, `x_b` are averaged.
+    /// An edge rings: `z_a ← z_a - γ (x_a - x_b)`, `z_b ← z_b + γ (x_a - x_b)`, then `x_a`, `x_b` are
+    /// averaged.
     Ring {
         /// The registers `x_a`, `x_b`.
         x: (usize, usize),
@@ -28,7 +29,8 @@ pub enum Step {
         /// `γ`.
         push: f64,
     },
-    /// Noises (or inputs) are added to registers: to each register in the list its coordinate, times a factor.
+    /// Noises (or inputs) are added to registers: to each register in the list its coordinate, times a
+    /// factor.
     Add {
         /// Register and coordinate.
         entries: Arc<Vec<(u32, u32)>>,
@@ -37,8 +39,8 @@ pub enum Step {
         /// The factor.
         factor: f64,
     },
-    /// What is added to a register is the sum over its neighbors of their weight times their noise: register `w` of the list
-    /// is the sender whose noise has the coordinate.
+    /// What is added to a register is the sum over its neighbors of their weight times their noise: register
+    /// `w` of the list is the sender whose noise has the coordinate.
     AddAround {
         /// The weights.
         matrix: Arc<ExactMatrix>,
@@ -73,7 +75,8 @@ pub struct Message {
     pub beside: Vec<(usize, f64)>,
 }
 
-/// What the steps up to some time make of numbers on the walk back, at most: all that keeps fixed point from wrapping around.
+/// What the steps up to some time make of numbers on the walk back, at most: all that keeps fixed point from
+/// wrapping around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sizes {
     /// Binary logarithm of the length of the state, which starts from 1: every step stretches it by its norm.

@@ -1,9 +1,10 @@
-//! Rows that follow from a protocol's own steps: the state of a node at some time as a combination of everything that
-//! was added before, found by going back through the steps.
+//! Rows that follow from a protocol's own steps: the state of a node at some time as a combination of
+//! everything that was added before, found by going back through the steps.
 //!
-//! Going back through `x ← W x` multiplies the row by `W` from the right, which for symmetric `W` is `W` times the row; going
-//! back past the moment where noise is added reads off its coefficients. The same walk back is done modulo
-//! primes, in fixed point with a bound on its error, and in floating point where all terms are nonnegative.
+//! Going back through `x ← W x` multiplies the row by `W` from the right, which for symmetric `W` is `W`
+//! times the row; going back past the moment where noise is added reads off its coefficients. The same walk
+//! back is done modulo primes, in fixed point with a bound on its error, and in floating point where all
+//! terms are nonnegative.
 
 use crate::arithmetic::{Arithmetic, InFixed, InFloats, Residues, ring_norm};
 use crate::dyadic::Dyadic;
@@ -47,11 +48,12 @@ impl Trace {
         Self { layout, registers, steps, messages, nonnegative, sizes, reads }
     }
 
-    /// Binary logarithms of the length of the state, which starts from 1, and of the length of the row over a state that is no
-    /// longer than 1, on the walk back from message `k`; at most.
+    /// Binary logarithms of the length of the state, which starts from 1, and of the length of the row over a
+    /// state that is no longer than 1, on the walk back from message `k`; at most.
     ///
-    /// Where no coordinate is read more than `m` times, the square of the length of all reads together is at most `m Σ f²` (Cauchy and
-    /// Schwarz, coordinate by coordinate), and what is beside the message adds its own length.
+    /// Where no coordinate is read more than `m` times, the square of the length of all reads together is at
+    /// most `m Σ f²` (Cauchy and Schwarz, coordinate by coordinate), and what is beside the message adds its
+    /// own length.
     fn lengths(&self, k: usize) -> (f64, f64) {
         let message = &self.messages[k];
         let Sizes { state, squares } = self.sizes[message.after];
@@ -232,8 +234,9 @@ impl Trace {
     }
 
     pub(crate) fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
-        // The state is scaled down by a power of two so that it is no longer than 1, and what is read from it so that the row is no
-        // longer than 32: sums of a few such numbers stay below the 128 at which the format wraps around.
+        // The state is scaled down by a power of two so that it is no longer than 1, and what is read from it
+        // so that the row is no longer than 32: sums of a few such numbers stay below the 128 at which the
+        // format wraps around.
         let (state, length) = self.lengths(k);
         let down = integer(state.ceil());
         let mut arithmetic = InFixed::<L> {
@@ -253,9 +256,11 @@ impl Trace {
         (row, arithmetic.read.plus(Magnitude::new(f64::from(shifted), 0).root()))
     }
 
-    /// In floating point where no term is negative: every coefficient then has the relative error of its roundings.
+    /// In floating point where no term is negative: every coefficient then has the relative error of its
+    /// roundings.
     pub(crate) fn float(&self) -> Option<FloatRows> {
-        // Shares subtract: with them, and with rings, terms are of both signs. What underflows must not be made large again.
+        // Shares subtract: with them, and with rings, terms are of both signs. What underflows must not be
+        // made large again.
         let amplified = |k| {
             let (state, length) = self.lengths(k);
             state + length > AMPLIFIED
@@ -285,7 +290,8 @@ impl Trace {
                 return None;
             }
             let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-            // (1 + u)^c - 1 is at most 1.01 c u for c u below 0.01; what underflows on the way is far below 1e-280.
+            // (1 + u)^c - 1 is at most 1.01 c u for c u below 0.01; what underflows on the way is far below
+            // 1e-280.
             let relative = (sums[message.after] + 4.0) * f64::EPSILON / 2.0;
             if relative > 0.01 {
                 return None;
@@ -328,7 +334,8 @@ mod tests {
         Step::Add { entries: Arc::new(vec![(0, coordinate)]), first: 0, factor }
     }
 
-    /// One value with noise, sent once with noise of `ratio` beside it, or after it: `1 / (1 + ratio²)`, whatever the ratio.
+    /// One value with noise, sent once with noise of `ratio` beside it, or after it: `1 / (1 + ratio²)`,
+    /// whatever the ratio.
     #[test]
     fn factors_fit_into_the_format() {
         for ratio in [0.5, 100.0, 127.0, 128.0, 200.0, 256.0, 1e10, 1.3e154, 1e200, f64::MAX, 1e-10] {
@@ -344,8 +351,8 @@ mod tests {
         }
     }
 
-    /// An input that is added a thousand times beside one noise of variance 1, and a state that is stretched: the row leaves the
-    /// digits before the point, and is scaled down.
+    /// An input that is added a thousand times beside one noise of variance 1, and a state that is stretched:
+    /// the row leaves the digits before the point, and is scaled down.
     #[test]
     fn sums_fit_into_the_format() {
         let trace = |steps: Vec<Step>| {

@@ -1,10 +1,10 @@
 //! Nodes that change places without a trace.
 //!
-//! Two nodes are twins when they have the same neighbors apart from each other. Exchanging them is a symmetry of the graph and of
-//! every gossip matrix whose weights depend on degrees alone, so no message of a third node tells them apart: the
-//! view holds a class of `k` twins only through their sum, and the loss of each is at most `1/k`. When the rank of
-//! the view is `n` less `k - 1` for every class there is no room for anything else: each twin loses exactly
-//! `1/k` and everybody else 1, without a computation in floating point.
+//! Two nodes are twins when they have the same neighbors apart from each other. Exchanging them is a symmetry
+//! of the graph and of every gossip matrix whose weights depend on degrees alone, so no message of a third
+//! node tells them apart: the view holds a class of `k` twins only through their sum, and the loss of each is
+//! at most `1/k`. When the rank of the view is `n` less `k - 1` for every class there is no room for anything
+//! else: each twin loses exactly `1/k` and everybody else 1, without a computation in floating point.
 
 use ndarray::Array2;
 use ndp_graph::Graph;
@@ -14,7 +14,8 @@ use ndp_numeric::casts::id;
 pub(crate) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let nodes: Vec<usize> = (0..graph.node_count()).filter(|&u| !apart(u)).collect();
     let mut found = Vec::new();
-    // Adjacent twins have the same closed neighborhood, others the same open one; no node has twins of both kinds.
+    // Adjacent twins have the same closed neighborhood, others the same open one; no node has twins of both
+    // kinds.
     for closed in [true, false] {
         let mut keyed: Vec<(Vec<u32>, usize)> = nodes
             .iter()
@@ -49,8 +50,8 @@ pub(crate) fn losses(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Optio
     Some(unit)
 }
 
-/// An orthonormal basis of such a view (`rank` by `n`): the unit vector of everybody else, and for each class the
-/// direction of its sum.
+/// An orthonormal basis of such a view (`rank` by `n`): the unit vector of everybody else, and for each class
+/// the direction of its sum.
 pub(crate) fn basis(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Array2<f64>> {
     let unit = losses(nodes, rank, classes)?;
     let mut rows = Array2::zeros((rank, nodes));

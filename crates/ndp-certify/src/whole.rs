@@ -1,5 +1,5 @@
-//! Rows of ratios of integers: every row is multiplied by a common denominator and is then a row of integers, which spans the
-//! same and loses the same.
+//! Rows of ratios of integers: every row is multiplied by a common denominator and is then a row of integers,
+//! which spans the same and loses the same.
 
 use crate::field::{Field, Fingerprint};
 use crate::fixed::Fixed;
@@ -23,8 +23,8 @@ pub struct WholeRows {
 }
 
 impl WholeRows {
-    /// The rows over the coordinates of `layout`, of which those beyond its noises are its inputs, in order. The scales of the
-    /// inputs are filled in.
+    /// The rows over the coordinates of `layout`, of which those beyond its noises are its inputs, in order.
+    /// The scales of the inputs are filled in.
     pub fn new(mut layout: Layout, rows: Vec<Vec<(u32, BigRational)>>) -> Self {
         let noises = layout.noises;
         let entries: Vec<Vec<(u32, BigInt)>> = rows.into_iter().map(cleared).collect();

@@ -99,7 +99,8 @@ pub(crate) enum Command {
     /// The manual, as pages for `man`.
     #[command(alias = "manual", after_help = "Example: ndp man --into ~/.local/share/man/man1")]
     Man {
-        /// A page for the program and for each question, into this folder; the first of them alone to the terminal without it.
+        /// A page for the program and for each question, into this folder; the first of them alone to the
+        /// terminal without it.
         #[arg(long, value_name = "FOLDER")]
         into: Option<PathBuf>,
     },
@@ -243,14 +244,15 @@ pub(crate) struct Plan {
 pub(crate) struct Ledger {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
-    /// A run: a protocol with its parameters, `@`, and its noise in units of the sensitivity; in order of time.
+    /// A run: a protocol with its parameters, `@`, and its noise in units of the sensitivity; in order of
+    /// time.
     #[arg(long = "run", required = true, value_name = "NAME[:P=X,...]@SIGMA")]
     pub(crate) runs: Vec<String>,
     /// Each run was chosen after seeing the earlier ones.
     #[arg(long)]
     pub(crate) adaptive: bool,
-    /// What is spent holds whenever one stops, also because of what was seen; MU2 is the sum of the squared mu of all runs at which
-    /// one expects to stop. In place of a limit.
+    /// What is spent holds whenever one stops, also because of what was seen; MU2 is the sum of the squared
+    /// mu of all runs at which one expects to stop. In place of a limit.
     #[arg(long, value_name = "MU2", conflicts_with_all = ["measure", "pairs", "mean"])]
     pub(crate) odometer: Option<f64>,
     /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
@@ -315,7 +317,8 @@ pub(crate) struct Train {
     /// Take the largest component of a network in pieces.
     #[arg(long, requires = "graph")]
     pub(crate) largest_component: bool,
-    /// Users among whom the examples are dealt where there is no graph; one for every ten examples if not given.
+    /// Users among whom the examples are dealt where there is no graph; one for every ten examples if not
+    /// given.
     #[arg(long, value_name = "N", conflicts_with = "graph")]
     pub(crate) users: Option<usize>,
     /// walk-sgd, gossip-sgd, federated-sgd or central-sgd too.

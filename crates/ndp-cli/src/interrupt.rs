@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static GENTLE: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on an interruption takes away what is not whole and ends the program; where signals cannot be listened to, they end it as
-/// they do by themselves.
+/// From now on an interruption takes away what is not whole and ends the program; where signals cannot be
+/// listened to, they end it as they do by themselves.
 pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
         // A second request does not wait.

@@ -327,7 +327,8 @@ fn short(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is shown of a loss is not below it, of what is left not above it, and never off by more than a unit of the last digit.
+    /// What is shown of a loss is not below it, of what is left not above it, and never off by more than a
+    /// unit of the last digit.
     #[test]
     fn numbers_are_rounded_outward() {
         let mut x = 1.234_567_891e-9;

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 /// A protocol whose accounts are not waited for beyond a time, all observers together.
 pub(crate) struct Patient {
-    /// Kept for ever: an account that nobody waits for any more still uses it. Every question ends with the program.
+    /// Kept for ever: an account that nobody waits for any more still uses it. Every question ends with the
+    /// program.
     protocol: &'static dyn Protocol,
     until: Option<Instant>,
     seconds: u64,
@@ -40,7 +41,8 @@ impl Patient {
         }
     }
 
-    /// The same with the bound for pairs that time runs out for: a search over all pairs needs an answer for each.
+    /// The same with the bound for pairs that time runs out for: a search over all pairs needs an answer for
+    /// each.
     pub(crate) fn for_every_pair(mut self) -> Self {
         self.every_pair = true;
         self
@@ -140,7 +142,8 @@ impl Budget {
         let left = self.until.saturating_duration_since(Instant::now());
         let share = left / self.questions.max(1);
         self.questions = self.questions.saturating_sub(1);
-        // Without any patience bounds stand in at once; with some of it, not for want of a fraction of a second.
+        // Without any patience bounds stand in at once; with some of it, not for want of a fraction of a
+        // second.
         if left.is_zero() { 0 } else { share.as_secs().max(1) }
     }
 }
@@ -181,7 +184,7 @@ impl Protocol for Patient {
         let (protocol, asked) = (self.protocol, observer.clone());
         let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
         let found = within(until, move || protocol.glimpse(&asked));
-        Ok(found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))?)
+        found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))
     }
 
     /// Waited for as long as building is: on large graphs errors take as long as what is seen.
@@ -366,7 +369,8 @@ fn within<T: Send + 'static>(until: Option<Instant>, work: impl FnOnce() -> T + 
     let left = until.checked_duration_since(Instant::now())?;
     let (send, receive) = channel();
     crew.pool.spawn(move || {
-        // Work that nobody waits for any more ends by unwinding; so does a mistake, which has said so by then.
+        // Work that nobody waits for any more ends by unwinding; so does a mistake, which has said so by
+        // then.
         let found = catch_unwind(AssertUnwindSafe(work));
         // Nobody may wait for it any more.
         let _ = send.send(found);
@@ -414,7 +418,8 @@ impl Crew {
         drop(idle);
         let stop = Arc::new(AtomicBool::new(false));
         let watched = Arc::clone(&stop);
-        // Crews that work at the same time share the processors: as many threads for each would be the square of them.
+        // Crews that work at the same time share the processors: as many threads for each would be the square
+        // of them.
         let others = CREWS.fetch_add(1, Ordering::Relaxed);
         let threads = ThreadPoolBuilder::new()
             .num_threads((rayon::current_num_threads() / (others + 1)).max(1))

@@ -1,5 +1,5 @@
-//! What a page says beside the words of its statement: the network, the protocol, the command. Words about privacy are those of
-//! `ndp_report::words`.
+//! What a page says beside the words of its statement: the network, the protocol, the command. Words about
+//! privacy are those of `ndp_report::words`.
 
 use crate::args::Knowledge;
 use crate::output::command_line;

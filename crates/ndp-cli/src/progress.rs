@@ -1,4 +1,5 @@
-//! How far a long answer has come: nothing in its first second, then a bar on terminals, and elsewhere a line now and then.
+//! How far a long answer has come: nothing in its first second, then a bar on terminals, and elsewhere a line
+//! now and then.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;

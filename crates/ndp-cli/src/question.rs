@@ -34,7 +34,8 @@ const SAMPLE: usize = 16;
 enum Default {
     /// Nodes drawn at random.
     Sample,
-    /// One who hears little, so that its account takes no time: a bound covers the others, and may be what this one learns.
+    /// One who hears little, so that its account takes no time: a bound covers the others, and may be what
+    /// this one learns.
     One,
 }
 

@@ -9,7 +9,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// The command line that a study stands for, without the program's name. Paths are relative to the study's folder.
+/// The command line that a study stands for, without the program's name. Paths are relative to the study's
+/// folder.
 pub(crate) fn arguments(path: &Path) -> Result<Vec<OsString>, Failure> {
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let text =

@@ -1,7 +1,7 @@
 //! Sweeps: of each observer a summary, the same bytes in one process or in many.
 //!
-//! An item is a protocol and an observer; items are numbered, protocols first. An item gives a line that depends on nothing but the
-//! study and its number.
+//! An item is a protocol and an observer; items are numbered, protocols first. An item gives a line that
+//! depends on nothing but the study and its number.
 
 pub(crate) mod files;
 pub(crate) mod merge;
@@ -130,7 +130,8 @@ impl Study {
         (&self.protocols[item / count], &self.observers[item % count])
     }
 
-    /// About what the items cost, in arbitrary units: what lies within two hops of the observer, times the messages of a node.
+    /// About what the items cost, in arbitrary units: what lies within two hops of the observer, times the
+    /// messages of a node.
     pub(crate) fn costs(&self) -> impl Iterator<Item = u64> + '_ {
         let n = self.graph.node_count() as f64;
         let messages: Vec<f64> = self

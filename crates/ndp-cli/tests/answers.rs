@@ -188,7 +188,8 @@ fn every_output_says_what_made_it() {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(text.contains("muffliato:rounds=2") && text.contains("seed"), "{file}");
     }
-    // The array of losses is that of the table: 8 bytes a number after the header, NaN for the observer itself.
+    // The array of losses is that of the table: 8 bytes a number after the header, NaN for the observer
+    // itself.
     let array = std::fs::read(folder.join("a.npy")).unwrap();
     let numbers: Vec<f64> =
         array[array.len() - 8 * 36..].chunks(8).map(|x| f64::from_le_bytes(x.try_into().unwrap())).collect();

@@ -1,4 +1,5 @@
-//! What the command writes destroys nothing, and appears whole or not at all, wherever it goes and whatever happens.
+//! What the command writes destroys nothing, and appears whole or not at all, wherever it goes and whatever
+//! happens.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may panic and say what it skips")]
 

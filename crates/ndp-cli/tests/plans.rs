@@ -1,4 +1,5 @@
-//! Plans of studies in shards: what is asked for is there or refused, what is damaged heals, and nothing is mixed.
+//! Plans of studies in shards: what is asked for is there or refused, what is damaged heals, and nothing is
+//! mixed.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;

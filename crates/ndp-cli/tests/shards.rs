@@ -1,4 +1,5 @@
-//! A sweep in many processes gives the bytes of one, whatever happens to the processes; what is not what it should be is named.
+//! A sweep in many processes gives the bytes of one, whatever happens to the processes; what is not what it
+//! should be is named.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may panic and say what it did")]
 
 use std::path::{Path, PathBuf};
@@ -105,7 +106,8 @@ fn any_number_of_shards_gives_the_bytes_of_one_process() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Processes that are killed at any moment lose at most the observer they are at. `NDP_KILLS` asks for more kills than a few.
+/// Processes that are killed at any moment lose at most the observer they are at. `NDP_KILLS` asks for more
+/// kills than a few.
 #[test]
 #[cfg(target_os = "linux")]
 fn killed_shards_go_on_where_they_were() {

@@ -1,4 +1,5 @@
-//! No sentence is stronger than what was computed: samples, limits that nobody looked at, what may change, what noise is.
+//! No sentence is stronger than what was computed: samples, limits that nobody looked at, what may change,
+//! what noise is.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::Value;
@@ -13,7 +14,8 @@ fn folder(name: &str) -> PathBuf {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
-    // A ring with chords in which everybody hears the sum of twenty, and a leaf that hears its only neighbor alone.
+    // A ring with chords in which everybody hears the sum of twenty, and a leaf that hears its only neighbor
+    // alone.
     let chords = (0..MANY).flat_map(|u| (1..=10).map(move |d| format!("n{u} n{}\n", (u + d) % MANY)));
     put("many", &chords.chain(["n0 leaf\n".to_owned()]).collect::<String>());
     put("path", "1 2\n2 3\n3 4\n4 5\n5 6\n");
@@ -53,7 +55,8 @@ fn a_sample_is_not_everybody() {
     let folder = folder("sample");
     let files = "--json out.json --report page.html";
     let ask = |rest: &str| run(&folder, &format!("loss many {SUMS} {rest} {files}"));
-    // The leaf learns mu = 1 about its neighbor, which the sample (seed 0) does not see; the bound for the others says so.
+    // The leaf learns mu = 1 about its neighbor, which the sample (seed 0) does not see; the bound for the
+    // others says so.
     let (code, said, problem) = ask("--noise 1 --mu 0.5 --sample 16");
     assert_eq!(code, 1, "{said}{problem}");
     assert!(problem.contains("not shown: 16 of 601 observers were looked at"), "{problem}");

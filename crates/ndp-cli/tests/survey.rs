@@ -1,7 +1,7 @@
 //! Every protocol of the registry on every network: an answer of a known kind, or a reason in one line.
 //!
-//! Always on the karate club; with `NDP_SURVEY=1` on every network of `$NDP_DATA`, which takes about half an hour and prints the table of
-//! `docs/cli.md`.
+//! Always on the karate club; with `NDP_SURVEY=1` on every network of `$NDP_DATA`, which takes about half an
+//! hour and prints the table of `docs/cli.md`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may panic and say what it found")]
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The transcripts of `docs/cli.md`, run again: what a reader sees there is what the command prints.
 //!
-//! `NDP_BLESS=1` writes what the command prints into the page. Transcripts on data that are not there are skipped with a word.
+//! `NDP_BLESS=1` writes what the command prints into the page. Transcripts on data that are not there are
+//! skipped with a word.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test may panic and say what it skips")]
 
 use std::path::{Path, PathBuf};

@@ -7,8 +7,9 @@ use serde::Serialize;
 /// `(ε, δ)`-differential privacy: `P(A) ≤ e^ε Q(A) + δ` for every event and both orders of two
 /// neighboring datasets.
 ///
-/// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy. `a + b` is both releases together, `a * 30`
-/// thirty of them, by basic composition; [`composition::best`](crate::composition::best) loses less.
+/// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy. `a + b` is both
+/// releases together, `a * 30` thirty of them, by basic composition;
+/// [`composition::best`](crate::composition::best) loses less.
 ///
 /// # Examples
 /// ```

@@ -1,15 +1,16 @@
 //! What decentralized SGD is compared with: every user on its own, or a trusted server.
 //!
-//! On its own, a user whose `N` noisy gradients everybody sees makes one release of sensitivity `2L √N`: the least noise is that of
-//! [`Gaussian::within`].
+//! On its own, a user whose `N` noisy gradients everybody sees makes one release of sensitivity `2L √N`: the
+//! least noise is that of [`Gaussian::within`].
 //!
-//! Gradients are those of `L`-Lipschitz losses: replacing one user's data moves one by at most `2L`. Guarantees are for
-//! replacing all data of one user.
+//! Gradients are those of `L`-Lipschitz losses: replacing one user's data moves one by at most `2L`.
+//! Guarantees are for replacing all data of one user.
 //!
 //! # References
-//! - Bassily, Smith and Thakurta, *Private empirical risk minimization*, FOCS 2014: the centralized algorithm.
-//! - Wang, Balle and Kasiviswanathan, *Subsampled Rényi differential privacy and analytical moments accountant*,
-//!   AISTATS 2019, arXiv:1808.00087: Theorem 9 (sampling without replacement, replace-one).
+//! - Bassily, Smith and Thakurta, *Private empirical risk minimization*, FOCS 2014: the centralized
+//!   algorithm.
+//! - Wang, Balle and Kasiviswanathan, *Subsampled Rényi differential privacy and analytical moments
+//!   accountant*, AISTATS 2019, arXiv:1808.00087: Theorem 9 (sampling without replacement, replace-one).
 
 use crate::error::check_probability;
 use crate::error::{ensure, ensure_positive};
@@ -52,12 +53,13 @@ fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
 
 /// One step of a trusted server: the noisy gradient of one user drawn uniformly out of `n`, `q = 1/n`.
 ///
-/// Its Rényi divergence, for replacing one user, at an integer order `α ≥ 2` with `μ = 2L/σ`, `e(j) = j μ²/2`:
+/// Its Rényi divergence, for replacing one user, at an integer order `α ≥ 2` with `μ = 2L/σ`, `e(j) = j
+/// μ²/2`:
 ///
 /// `(1/(α−1)) ln(1 + q² C(α,2) min{4(e^{e(2)} − 1), 2e^{e(2)}} + Σ_{j=3}^α 2 q^j C(α,j) e^{(j−1) e(j)})`.
 ///
-/// At other orders the chord of `(α−1) D_α`, which is convex in `α` and 0 at `α = 1`. Never above the unsampled `α μ²/2`.
-/// The observer sees every step.
+/// At other orders the chord of `(α−1) D_α`, which is convex in `α` and 0 at `α = 1`. Never above the
+/// unsampled `α μ²/2`. The observer sees every step.
 ///
 /// # Examples
 /// ```
@@ -90,7 +92,8 @@ impl SampledGaussian {
         Self::new(rate, release.gdp().into_value().mu())
     }
 
-    /// A step with sampling rate `rate` (`m` of `n` users without replacement, or one) and Gaussian parameter `mu`.
+    /// A step with sampling rate `rate` (`m` of `n` users without replacement, or one) and Gaussian parameter
+    /// `mu`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`, [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
@@ -147,8 +150,8 @@ impl Mechanism for SampledGaussian {
     }
 }
 
-/// The guarantee of `steps` steps of centralized SGD, each on one of `users` users drawn uniformly. The least noise for a target:
-/// [`calibration::smallest_sigma`](crate::calibration::smallest_sigma).
+/// The guarantee of `steps` steps of centralized SGD, each on one of `users` users drawn uniformly. The least
+/// noise for a target: [`calibration::smallest_sigma`](crate::calibration::smallest_sigma).
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no user or a Lipschitz constant that is not positive and finite.
@@ -213,9 +216,9 @@ mod tests {
         Ok(())
     }
 
-    /// The noise of Figure 2 of the network DP paper at twelve contributions. The specification's searches over coarse orders gave
-    /// 0.931 and 2.07 for the server; every integer order gives less at `ε = 1` (own evaluation in 15 digits:
-    /// 0.99993 at 1.9669, order 14) and shows 0.931 to be rounded down.
+    /// The noise of Figure 2 of the network DP paper at twelve contributions. The specification's searches
+    /// over coarse orders gave 0.931 and 2.07 for the server; every integer order gives less at `ε = 1` (own
+    /// evaluation in 15 digits: 0.99993 at 1.9669, order 14) and shows 0.931 to be rounded down.
     #[test]
     fn figure_2_sigmas() -> Result<(), Error> {
         for (epsilon, local, central) in [(10.0, 3.749, 0.931), (1.0, 29.27, 1.966_9)] {
@@ -231,7 +234,8 @@ mod tests {
         Ok(())
     }
 
-    /// Local SGD at `L = 1`: contributions that everyone sees are one Gaussian release of sensitivity `2L √N`.
+    /// Local SGD at `L = 1`: contributions that everyone sees are one Gaussian release of sensitivity `2L
+    /// √N`.
     fn local_sigma(contributions: u32, epsilon: f64, delta: Delta) -> Result<f64, Error> {
         let moved = Sensitivity::new(2.0 * f64::from(contributions).sqrt())?;
         Ok(Gaussian::within(epsilon, delta, moved)?.sigma.get())
@@ -247,8 +251,8 @@ mod tests {
         sum.ln() / (alpha - 1.0)
     }
 
-    /// Against the mixtures that the observer really compares, other users at four places within the sensitivity, both
-    /// directions.
+    /// Against the mixtures that the observer really compares, other users at four places within the
+    /// sensitivity, both directions.
     #[test]
     fn sampled_divergences_stay_below_the_bound() -> Result<(), Error> {
         let log_density = |x: f64| -x * x / 2.0 - ndp_numeric::special::LN_SQRT_2PI;

@@ -1,8 +1,9 @@
 //! The smallest noise, the largest number of steps or the smallest `ε` within a budget, for any accountant.
 //!
 //! An accountant is a closure from the parameter to a graded loss. The parameter returned is one at which the
-//! closure was seen to stay within the target, together with the loss seen there: monotonicity makes the result the best one,
-//! but its guarantee does not depend on it. Where the closure refuses its parameter, the target counts as missed.
+//! closure was seen to stay within the target, together with the loss seen there: monotonicity makes the
+//! result the best one, but its guarantee does not depend on it. Where the closure refuses its parameter, the
+//! target counts as missed.
 //!
 //! # Examples
 //! ```
@@ -47,8 +48,8 @@ pub struct Calibrated<T, G = Guarantee<f64>> {
 /// The smallest noise whose loss is at most `target`, within a relative 1e-12 of the boundary.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a negative or NaN target; the accountant's own error when it refuses every noise tried;
-/// [`Error::NotAchievable`] when no noise up to 1e300 meets the target.
+/// [`Error::InvalidParameter`] for a negative or NaN target; the accountant's own error when it refuses every
+/// noise tried; [`Error::NotAchievable`] when no noise up to 1e300 meets the target.
 pub fn smallest_sigma<G: Into<Guarantee<f64>>>(
     target: f64,
     mut account: impl FnMut(Sigma) -> Result<G, Error>,
@@ -78,10 +79,12 @@ pub fn smallest_sigma<G: Into<Guarantee<f64>>>(
     search.finish(Sigma::new(verified)?)
 }
 
-/// The smallest `ε ≥ 0` whose `δ` is at most `delta`, for an accountant that gives `δ` at `ε`; within a relative 1e-12.
+/// The smallest `ε ≥ 0` whose `δ` is at most `delta`, for an accountant that gives `δ` at `ε`; within a
+/// relative 1e-12.
 ///
 /// # Errors
-/// The accountant's own error when it refuses every `ε` tried; [`Error::NotAchievable`] when no `ε` up to 1e300 meets `delta`.
+/// The accountant's own error when it refuses every `ε` tried; [`Error::NotAchievable`] when no `ε` up to
+/// 1e300 meets `delta`.
 pub fn smallest_epsilon<G: Into<Guarantee<f64>>>(
     delta: Delta,
     mut account: impl FnMut(f64) -> Result<G, Error>,
@@ -116,8 +119,8 @@ pub fn smallest_epsilon<G: Into<Guarantee<f64>>>(
 /// The largest number of steps in `1..=most` whose loss is at most `target`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a negative or NaN target; the accountant's own error when it refuses one step;
-/// [`Error::NotAchievable`] when one step already exceeds the target, or `most` is 0.
+/// [`Error::InvalidParameter`] for a negative or NaN target; the accountant's own error when it refuses one
+/// step; [`Error::NotAchievable`] when one step already exceeds the target, or `most` is 0.
 pub fn largest_count<G: Into<Guarantee<f64>>>(
     target: f64,
     most: u64,

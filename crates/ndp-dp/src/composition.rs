@@ -37,8 +37,8 @@ pub enum Rule {
     /// `a = Σ εᵢ tanh(εᵢ/2)`, `s = Σ εᵢ²` and a slack `δ̃` of the total `δ = 1 − (1 − δ̃) Π (1 − δᵢ)`,
     /// `ε = min{Σ εᵢ, a + √(2 s ln(e + √s/δ̃)), a + √(2 s ln(1/δ̃))}`.
     Heterogeneous,
-    /// Kairouz–Oh–Viswanath for equal parts (Theorem 3.3): the smallest `ε` that follows from their `(ε, δ)` alone, see
-    /// [`optimal_delta`].
+    /// Kairouz–Oh–Viswanath for equal parts (Theorem 3.3): the smallest `ε` that follows from their `(ε, δ)`
+    /// alone, see [`optimal_delta`].
     Optimal,
 }
 
@@ -63,7 +63,8 @@ pub struct Composition {
 /// Basic composition of `count`-fold parts: epsilons add, `δ = 1 − Π (1 − δᵢ)`. `(0, 0)` for no part.
 ///
 /// # References
-/// The total delta is that of Kairouz, Oh and Viswanath 2016, Theorem 3.5, at a slack of 0; it is at most `Σ δᵢ`.
+/// The total delta is that of Kairouz, Oh and Viswanath 2016, Theorem 3.5, at a slack of 0; it is at most `Σ
+/// δᵢ`.
 #[must_use]
 pub(crate) fn naive(parts: &[(ApproxDp, u64)]) -> UpperBound<ApproxDp> {
     let epsilon = sum(parts, |part| part.epsilon().into());
@@ -145,11 +146,11 @@ fn heterogeneous_epsilon(parts: &[(ApproxDp, u64)], slack: Delta) -> f64 {
     added.min(drift + (Interval::new(2.0) * squares * log).sqrt()).high()
 }
 
-/// The exact `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller one holds
-/// for every such composition.
+/// The exact `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller one
+/// holds for every such composition.
 ///
-/// `1 − (1 − δ)^k (1 − D)`, where `D = Σ_l C(k,l) p^{k−l} q^l (1 − e^{E − (k−2l) ε})₊`, `q = 1/(1 + e^ε) = 1 − p`, is the
-/// hockey-stick divergence at level `E = epsilon` of `k` randomized responses.
+/// `1 − (1 − δ)^k (1 − D)`, where `D = Σ_l C(k,l) p^{k−l} q^l (1 − e^{E − (k−2l) ε})₊`, `q = 1/(1 + e^ε) = 1
+/// − p`, is the hockey-stick divergence at level `E = epsilon` of `k` randomized responses.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] when `count` exceeds 1e12 or `epsilon` is negative or NaN.
@@ -252,7 +253,8 @@ pub(crate) fn optimal(
 /// The smallest `ε` of all rules at a total `δ`, and the rule it comes from; `count`-fold parts.
 ///
 /// # Errors
-/// [`Error::NotAchievable`] when the parts' own deltas exceed `total`; [`Error::InvalidParameter`] when a count exceeds 1e12.
+/// [`Error::NotAchievable`] when the parts' own deltas exceed `total`; [`Error::InvalidParameter`] when a
+/// count exceeds 1e12.
 ///
 /// # Examples
 /// ```
@@ -386,8 +388,8 @@ impl Responses {
         self.log_excess(i, 2.0 * self.epsilon)
     }
 
-    /// `(k − 2(i − 1)) ε − E`, by how much the total lies below the point `i − 1`, rounded up: the product exactly, so that
-    /// nothing is lost next to a point.
+    /// `(k − 2(i − 1)) ε − E`, by how much the total lies below the point `i − 1`, rounded up: the product
+    /// exactly, so that nothing is lost next to a point.
     fn distance(&self, i: u64, total: f64) -> f64 {
         // Counts are at most 1e12: twice them are floats.
         let steps = self.count as f64 - 2.0 * (i as f64 - 1.0);
@@ -404,7 +406,8 @@ impl Responses {
         let deviation = (k * self.flip * (1.0 - self.flip)).sqrt();
         let (mut meets, mut fails) = (0, self.count / 2 + 1);
         let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
-        // Start at the normal quantile of the flips; ln D is smooth, so interpolation homes in on its crossing.
+        // Start at the normal quantile of the flips; ln D is smooth, so interpolation homes in on its
+        // crossing.
         let mut guess = k * self.flip + normal_quantile(libm::exp(target).clamp(1e-300, 0.5)) * deviation;
         let mut width = 0.1 * deviation;
         let mut rounds = 0_u32;
@@ -437,8 +440,9 @@ impl Responses {
     /// The sum starts at its largest mass and runs both ways, relative to that mass, so that nothing
     /// underflows; the remainders of both directions are bounded by geometric series and added.
     ///
-    /// A mass that is `s` steps away from the first has a relative error of at most `6 s` epsilons, and masses fall by
-    /// a constant factor within `√k` steps: the error of the sum is charged with [`SUM_ERROR`] `√k`.
+    /// A mass that is `s` steps away from the first has a relative error of at most `6 s` epsilons, and
+    /// masses fall by a constant factor within `√k` steps: the error of the sum is charged with [`SUM_ERROR`]
+    /// `√k`.
     fn log_excess(&self, i: u64, t: f64) -> f64 {
         if i == 0 || self.epsilon == 0.0 || t <= 0.0 {
             return f64::NEG_INFINITY;

@@ -1,16 +1,16 @@
 //! Contraction: how much of a divergence survives a noisy step.
 //!
-//! The hockey-stick divergence `E_ε(P‖Q) = sup_A [P(A) − e^ε Q(A)]` is the `δ` of `(ε, δ)`-DP in one direction.
-//! A Markov kernel `K` shrinks it by at least the factor `η_ε(K) = sup E_ε(K(y)‖K(y'))`, over all pairs of inputs:
-//! `E_ε(PK‖QK) ≤ η_ε(K) E_ε(P‖Q)`. At `ε = 0` this is Dobrushin's coefficient.
+//! The hockey-stick divergence `E_ε(P‖Q) = sup_A [P(A) − e^ε Q(A)]` is the `δ` of `(ε, δ)`-DP in one
+//! direction. A Markov kernel `K` shrinks it by at least the factor `η_ε(K) = sup E_ε(K(y)‖K(y'))`, over all
+//! pairs of inputs: `E_ε(PK‖QK) ≤ η_ε(K) E_ε(P‖Q)`. At `ε = 0` this is Dobrushin's coefficient.
 //!
 //! Adding Gaussian noise to inputs from a set of diameter `D` has `η_ε = θ_ε(D/σ)`: the
-//! [`delta`](crate::Mechanism::delta) of a [`Gdp`](crate::Gdp) of parameter `D/σ`, 1 for an unbounded set, and an upper
-//! bound when the output is projected or otherwise processed afterwards.
+//! [`delta`](crate::Mechanism::delta) of a [`Gdp`](crate::Gdp) of parameter `D/σ`, 1 for an unbounded set,
+//! and an upper bound when the output is projected or otherwise processed afterwards.
 //!
 //! # References
-//! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*, 2020:
-//!   Theorem 1 (the two-point characterisation), Lemma 2 (the Gaussian kernel on a ball).
+//! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*,
+//!   2020: Theorem 1 (the two-point characterisation), Lemma 2 (the Gaussian kernel on a ball).
 //! - Dobrushin, *Central limit theorem for nonstationary Markov chains*, 1956.
 
 use crate::error::ensure;
@@ -18,12 +18,12 @@ use crate::gaussian::check_epsilon;
 use crate::{Error, Exact};
 use ndp_numeric::rounding::Interval;
 
-/// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP needs both,
-/// see [`kernel_coefficient`].
+/// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP
+/// needs both, see [`kernel_coefficient`].
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidLaw`] for a negative, infinite or NaN probability or a sum
-/// further than 1e-9 from 1; [`Error::InvalidParameter`] for laws of different lengths.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidLaw`] for a negative, infinite or NaN
+/// probability or a sum further than 1e-9 from 1; [`Error::InvalidParameter`] for laws of different lengths.
 pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Error> {
     check_epsilon(epsilon)?;
     check_law(p)?;
@@ -32,8 +32,9 @@ pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Er
     Ok(Exact::new(excess(p, q, weight(epsilon))))
 }
 
-/// `η_ε(K)` of a kernel on finite sets, row `y` the law of its output on input `y`: the largest `E_ε` between two rows.
-/// For two rows `max{E_ε(P‖Q), E_ε(Q‖P)}`, the smallest `δ` for which the pair satisfies `(ε, δ)`-DP.
+/// `η_ε(K)` of a kernel on finite sets, row `y` the law of its output on input `y`: the largest `E_ε` between
+/// two rows. For two rows `max{E_ε(P‖Q), E_ε(Q‖P)}`, the smallest `δ` for which the pair satisfies `(ε,
+/// δ)`-DP.
 ///
 /// # Errors
 /// As [`hockey_stick`], and [`Error::InvalidParameter`] for a kernel without rows.

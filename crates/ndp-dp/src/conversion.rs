@@ -1,14 +1,15 @@
 //! From Rényi differential privacy to `(ε, δ)`, and back.
 //!
-//! Two conversions of one point `(α, ρ)` of a Rényi curve are offered, Mironov's ([`mironov_delta`]) and the optimal one, which is
-//! never worse and what [`Rdp`](crate::Rdp) answers by. Any order gives a guarantee, so [`best_epsilon`] and [`best_delta`] may search the order freely:
-//! a search that misses the minimum returns a larger bound, never a false one.
+//! Two conversions of one point `(α, ρ)` of a Rényi curve are offered, Mironov's ([`mironov_delta`]) and the
+//! optimal one, which is never worse and what [`Rdp`](crate::Rdp) answers by. Any order gives a guarantee, so
+//! [`best_epsilon`] and [`best_delta`] may search the order freely: a search that misses the minimum returns
+//! a larger bound, never a false one.
 //!
 //! # References
 //! - Mironov, *Rényi differential privacy*, CSF 2017, arXiv:1702.07476: Proposition 3.
-//! - Balle, Barthe, Gaboardi, Hsu and Sato, *Hypothesis testing interpretations and Rényi differential privacy*,
-//!   AISTATS 2020, arXiv:1905.09982: Theorem 21; Canonne, Kamath and Steinke, *The discrete Gaussian for
-//!   differential privacy*, 2020, arXiv:2004.00010: Proposition 12 (the optimal conversion).
+//! - Balle, Barthe, Gaboardi, Hsu and Sato, *Hypothesis testing interpretations and Rényi differential
+//!   privacy*, AISTATS 2020, arXiv:1905.09982: Theorem 21; Canonne, Kamath and Steinke, *The discrete
+//!   Gaussian for differential privacy*, 2020, arXiv:2004.00010: Proposition 12 (the optimal conversion).
 //! - Bretagnolle and Huber, *Estimation des densités : risque minimax*, 1979: `TV ≤ √(1 − e^{−KL})`.
 
 use crate::error::ensure;
@@ -59,14 +60,16 @@ pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
     Ok(UpperBound::new(exp_up(log_delta.high().min(0.0))))
 }
 
-/// The smallest `ε` that a Rényi curve gives at `δ`, over all orders: a logarithmic grid on `α − 1` from 1e-2 to 1e6, beyond its
-/// ends by factors of ten as long as that helps, then golden sections around the best point.
+/// The smallest `ε` that a Rényi curve gives at `δ`, over all orders: a logarithmic grid on `α − 1` from 1e-2
+/// to 1e6, beyond its ends by factors of ten as long as that helps, then golden sections around the best
+/// point.
 ///
 /// `curve` returns an upper bound of the Rényi divergence of the given order, perhaps infinite (NaN counts
 /// as infinite). `ε = ∞` when no order gives a finite bound.
 ///
 /// # Complexity
-/// About 130 evaluations of the curve, one more for every power of ten beyond the grid. For a dear curve take the least `ε` of a few points [`Rdp`](crate::Rdp).
+/// About 130 evaluations of the curve, one more for every power of ten beyond the grid. For a dear curve take
+/// the least `ε` of a few points [`Rdp`](crate::Rdp).
 ///
 /// # Examples
 /// ```
@@ -158,7 +161,8 @@ fn shrink(order: Order) -> Interval {
 /// Below this logarithm every `δ` is the smallest float.
 const NO_DELTA: f64 = -800.0;
 
-/// The order and value of the smallest finite objective found on the whole range of orders; any value at `enough` or below will do.
+/// The order and value of the smallest finite objective found on the whole range of orders; any value at
+/// `enough` or below will do.
 fn minimize(enough: f64, objective: impl Fn(Order) -> f64) -> (Option<Order>, f64) {
     let at = |log_excess: f64| match Order::new(1.0 + libm::exp(log_excess)) {
         Ok(order) => (Some(order), objective(order)),
@@ -176,8 +180,9 @@ fn minimize(enough: f64, objective: impl Fn(Order) -> f64) -> (Option<Order>, f6
             (best, center) = (candidate, x);
         }
     }
-    // Small losses are best read at orders beyond the grid, large ones below it: outward as long as it goes down there, also where a
-    // better value lies elsewhere. Below a grid without a finite value there may be one; an order that is no float above 1 ends the way.
+    // Small losses are best read at orders beyond the grid, large ones below it: outward as long as it goes
+    // down there, also where a better value lies elsewhere. Below a grid without a finite value there may be
+    // one; an order that is no float above 1 ends the way.
     let high = low + step * f64::from(points - 1);
     let decade = 10.0 * step;
     let inner = |at: usize| values.get(at).copied().unwrap_or(f64::INFINITY);
@@ -286,8 +291,8 @@ mod tests {
         Ok(())
     }
 
-    /// The best order of a Gaussian grows like `1/μ`: beyond every fixed grid at small `ε`, below it at large. The exact profile says
-    /// what may be lost: the optimal conversion is within a fifth of it.
+    /// The best order of a Gaussian grows like `1/μ`: beyond every fixed grid at small `ε`, below it at
+    /// large. The exact profile says what may be lost: the optimal conversion is within a fifth of it.
     #[test]
     fn orders_are_searched_as_far_as_they_help() -> Result<(), Error> {
         for (mu, delta) in [

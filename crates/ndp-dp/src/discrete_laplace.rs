@@ -1,17 +1,18 @@
 //! The discrete Laplace mechanism: noise on whole numbers, with probability proportional to `e^{−|k|/t}`.
 //!
-//! A query whose values are whole numbers moves by at most `Δ`, a whole number, between neighboring datasets. With `u = 1/t`
-//! and `q = e^{−u}` the noise is `k` with probability `(1 − q)/(1 + q) q^{|k|}`, and the mechanism is `ε₀ = Δ/t`
-//! differentially private. The worst pair of datasets is the one whose answers differ by `Δ`; losses below are exact for it,
-//! rounded up.
+//! A query whose values are whole numbers moves by at most `Δ`, a whole number, between neighboring datasets.
+//! With `u = 1/t` and `q = e^{−u}` the noise is `k` with probability `(1 − q)/(1 + q) q^{|k|}`, and the
+//! mechanism is `ε₀ = Δ/t` differentially private. The worst pair of datasets is the one whose answers differ
+//! by `Δ`; losses below are exact for it, rounded up.
 //!
-//! The noise of the smallest float in place of a real number is what breaks many implementations of Laplace noise; here the
-//! released number is whole, and its probabilities differ from the law by at most 2^−53.
+//! The noise of the smallest float in place of a real number is what breaks many implementations of Laplace
+//! noise; here the released number is whole, and its probabilities differ from the law by at most 2^−53.
 //!
 //! # References
-//! - Ghosh, Roughgarden, Sundararajan, *Universally utility-maximizing privacy mechanisms*, SIAM J. Comput. 2012,
-//!   arXiv:0811.2841 (the geometric mechanism).
-//! - Balle and Wang, ICML 2018, arXiv:1805.06530, Theorem 5, the profile as a sum over the outputs where the loss exceeds `ε`.
+//! - Ghosh, Roughgarden, Sundararajan, *Universally utility-maximizing privacy mechanisms*, SIAM J. Comput.
+//!   2012, arXiv:0811.2841 (the geometric mechanism).
+//! - Balle and Wang, ICML 2018, arXiv:1805.06530, Theorem 5, the profile as a sum over the outputs where the
+//!   loss exceeds `ε`.
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
@@ -47,7 +48,8 @@ impl DiscreteLaplace {
     /// Noise of scale `t` on a query of sensitivity `sensitivity`.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless the sensitivity is at least 1 and the scale positive and at most 10¹².
+    /// [`Error::InvalidParameter`] unless the sensitivity is at least 1 and the scale positive and at most
+    /// 10¹².
     pub fn new(sensitivity: u32, scale: f64) -> Result<Self, Error> {
         ensure(sensitivity >= 1, "the sensitivity of a query with whole values", "be at least 1", 0.0)?;
         let allowed = (MIN_SCALE..=MAX_SCALE).contains(&scale);
@@ -79,8 +81,8 @@ impl DiscreteLaplace {
         Interval::new(f64::from(self.sensitivity)) / Interval::new(self.scale)
     }
 
-    /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, rounded up. Every `m` bounds the profile from below, so that
-    /// the neighbors of one that is a rounding away from the best do no harm.
+    /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, rounded up. Every `m` bounds the profile from
+    /// below, so that the neighbors of one that is a rounding away from the best do no harm.
     fn profile(&self, epsilon: f64) -> f64 {
         if epsilon >= self.pure_epsilon().into_value() {
             return 0.0;
@@ -113,10 +115,11 @@ impl DiscreteLaplace {
     }
 }
 
-/// Exact: `δ = [1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0 from `ε₀` on.
+/// Exact: `δ = [1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0
+/// from `ε₀` on.
 impl Mechanism for DiscreteLaplace {
-    /// Exact: `ln[A e^{(α−1)ε₀} + B e^{−αε₀}]/(α − 1)` with `r = q^{2α−1}`, `A = (1 − qr)/((1 + q)(1 − r))` and
-    /// `B = 1 − A = (q − r)/((1 + q)(1 − r))`.
+    /// Exact: `ln[A e^{(α−1)ε₀} + B e^{−αε₀}]/(α − 1)` with `r = q^{2α−1}`, `A = (1 − qr)/((1 + q)(1 − r))`
+    /// and `B = 1 − A = (q − r)/((1 + q)(1 − r))`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let pure = self.pure();
         let (alpha, u) = (Interval::new(order.get()), Interval::ONE / Interval::new(self.scale));
@@ -155,7 +158,8 @@ impl Mechanism for DiscreteLaplace {
     }
 }
 
-/// `(α − 1)(1 − qr) − α (q − r)`, the weight of the terms of first order in `ε₀`: of third order in `u`, and positive.
+/// `(α − 1)(1 − qr) − α (q − r)`, the weight of the terms of first order in `ε₀`: of third order in `u`, and
+/// positive.
 fn first_order(alpha: Interval, excess: Interval, u: Interval) -> Interval {
     let two = Interval::new(2.0);
     if (alpha * u).high() <= 1.0 {
@@ -225,8 +229,8 @@ mod tests {
         Ok(())
     }
 
-    /// For the floats themselves, by mpmath at 60 digits, close to `ε₀`: a difference of rounded numbers is off by up to a
-    /// hundredth.
+    /// For the floats themselves, by mpmath at 60 digits, close to `ε₀`: a difference of rounded numbers is
+    /// off by up to a hundredth.
     #[test]
     fn delta_next_to_the_pure_epsilon_matches_60_digits() -> Result<(), Error> {
         for (sensitivity, scale, epsilon, expected) in [

@@ -56,7 +56,8 @@ pub enum Error {
         /// Grade and value that were computed.
         recomputed: String,
     },
-    /// A list of numbers is no probability law: an entry is not a probability, or the sum is not 1 within `1e-9`.
+    /// A list of numbers is no probability law: an entry is not a probability, or the sum is not 1 within
+    /// `1e-9`.
     #[error("a law needs nonnegative entries that sum to 1, got a {what} of {value} at {index}")]
     InvalidLaw {
         /// What is wrong: `probability` or `sum`.

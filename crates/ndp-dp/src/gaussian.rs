@@ -11,9 +11,10 @@
 //! # References
 //! - Balle and Wang, *Improving the Gaussian mechanism for differential privacy*, ICML 2018,
 //!   arXiv:1805.06530: Theorem 8 (the profile).
-//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Corollary 2.13 (the profile),
-//!   Corollary 3.3 (composition).
-//! - Dwork and Roth, *The algorithmic foundations of differential privacy*, 2014: Theorem A.1 (the classic noise).
+//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Corollary 2.13 (the
+//!   profile), Corollary 3.3 (composition).
+//! - Dwork and Roth, *The algorithmic foundations of differential privacy*, 2014: Theorem A.1 (the classic
+//!   noise).
 
 use crate::error::ensure;
 use crate::{Delta, Error, Exact, Sensitivity, Sigma, UpperBound, search};
@@ -140,8 +141,8 @@ pub(crate) fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     if alpha == 1.0 || alpha == 0.0 {
         return Ok(Exact::new(1.0 - alpha));
     }
-    // Φ^{−1}(1 − α) = −Φ^{−1}(α), which keeps the digits of a small α. The quantile is moved up until its probability is
-    // seen to be at least α, the smaller side telling.
+    // Φ^{−1}(1 − α) = −Φ^{−1}(α), which keeps the digits of a small α. The quantile is moved up until its
+    // probability is seen to be at least α, the smaller side telling.
     let reached = |quantile: f64| {
         if alpha <= 0.5 {
             down(normal_cdf(quantile), TAIL_ERROR) >= alpha
@@ -233,7 +234,8 @@ mod tests {
         Ok(())
     }
 
-    /// Type I and II errors of the optimal test trade off symmetrically, and `δ(0) = 1 − 2 β` at the fixed point.
+    /// Type I and II errors of the optimal test trade off symmetrically, and `δ(0) = 1 − 2 β` at the fixed
+    /// point.
     #[test]
     fn trade_off_is_the_profile_s_dual() -> Result<(), Error> {
         for mu in [0.0, 0.1, 1.0, 4.0] {

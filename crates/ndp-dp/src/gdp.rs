@@ -7,7 +7,8 @@
 //!
 //! # References
 //! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.6, Theorem 2.7
-//!   (the Gaussian mechanism), Corollary 2.13 (conversion), Corollary 3.3 (composition), Corollary B.6 (Rényi).
+//!   (the Gaussian mechanism), Corollary 2.13 (conversion), Corollary 3.3 (composition), Corollary B.6
+//!   (Rényi).
 
 use crate::gaussian::{self, check_mu, hypot_up};
 use crate::{ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound};
@@ -61,8 +62,8 @@ impl Gdp {
         ApproxDp::clamped(gaussian::epsilon_of(self.0, delta), delta.get())
     }
 
-    /// The trade-off function: the least type II error of any test with type I error `alpha` between the two datasets,
-    /// `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down.
+    /// The trade-off function: the least type II error of any test with type I error `alpha` between the two
+    /// datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ alpha ≤ 1`.
@@ -92,8 +93,8 @@ impl std::ops::Mul<u64> for Gdp {
     }
 }
 
-/// Exact for the pair of normal laws: the Rényi divergence is `α μ²/2`, `δ` at `ε` is
-/// `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float at which that was seen to be at most `δ`.
+/// Exact for the pair of normal laws: the Rényi divergence is `α μ²/2`, `δ` at `ε` is `θ_ε(μ) = Q(ε/μ − μ/2)
+/// − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float at which that was seen to be at most `δ`.
 impl Mechanism for Gdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         Exact::new(half_square(order.get(), self.0)).into()
@@ -135,8 +136,8 @@ pub(crate) fn ratio_up(sensitivity: Sensitivity, sigma: Sigma) -> f64 {
 
 /// Gaussian noise of standard deviation `sigma` on a query of the given sensitivity.
 ///
-/// The guarantee is for the neighboring relation under which the sensitivity was taken, against an observer of the noisy
-/// output.
+/// The guarantee is for the neighboring relation under which the sensitivity was taken, against an observer
+/// of the noisy output.
 ///
 /// # Examples
 /// ```
@@ -172,8 +173,8 @@ impl Gaussian {
     /// [`Self::within`].
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 < ε < 1`, where the theorem is proved; [`Error::InvalidSigma`] when
-    /// the noise overflows.
+    /// [`Error::InvalidParameter`] unless `0 < ε < 1`, where the theorem is proved; [`Error::InvalidSigma`]
+    /// when the noise overflows.
     ///
     /// # References
     /// Dwork and Roth, *The algorithmic foundations of differential privacy*, 2014, Theorem A.1.

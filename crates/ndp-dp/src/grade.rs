@@ -41,7 +41,8 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// The side to which a number of this grade is rounded when it is written: guarantees up, what is none to nearest.
+    /// The side to which a number of this grade is rounded when it is written: guarantees up, what is none to
+    /// nearest.
     ///
     /// # Examples
     /// ```
@@ -202,8 +203,8 @@ impl<T: fmt::Debug, G: Worth> fmt::Debug for Graded<T, G> {
     }
 }
 
-/// The number, rounded to the [side of its grade](Grade::rounding), and its grade: `0.3001 [exact]`. Six significant digits, or as
-/// many decimals as asked for; with an exponent for `{:e}`.
+/// The number, rounded to the [side of its grade](Grade::rounding), and its grade: `0.3001 [exact]`. Six
+/// significant digits, or as many decimals as asked for; with an exponent for `{:e}`.
 ///
 /// # Examples
 /// ```
@@ -283,7 +284,8 @@ pub enum Guarantee<T> {
 }
 
 impl Guarantee<f64> {
-    /// The upper end of an enclosure of a divergence of the stated view: `Exact` where the ends agree to a relative `1e-9`.
+    /// The upper end of an enclosure of a divergence of the stated view: `Exact` where the ends agree to a
+    /// relative `1e-9`.
     pub(crate) fn of_enclosure(divergence: Interval) -> Self {
         let (low, high) = (divergence.low(), divergence.high());
         if high - low <= EXACT_WITHIN * high { Exact::new(high).into() } else { UpperBound::new(high).into() }

@@ -7,7 +7,8 @@
 //! # References
 //! - Dwork, McSherry, Nissim and Smith, *Calibrating noise to sensitivity in private data analysis*, 2006.
 //! - Mironov, *Rényi differential privacy*, 2017, arXiv:1702.07476: Proposition 6 (Rényi loss).
-//! - Balle, Barthe and Gaboardi, *Privacy amplification by subsampling*, 2018, arXiv:1807.01647 (the profile).
+//! - Balle, Barthe and Gaboardi, *Privacy amplification by subsampling*, 2018, arXiv:1807.01647 (the
+//!   profile).
 
 use crate::error::ensure_positive;
 use crate::gaussian::check_epsilon;

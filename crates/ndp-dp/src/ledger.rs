@@ -1,9 +1,9 @@
 //! A ledger: what one observer has been able to tell about one node, over several runs, and what is left.
 //!
-//! Runs about the same data compose when their noises are independent and the *choice* of each run and of what each node
-//! contributes to it is [declared](Adaptivity): fixed in advance, or a function of what this observer saw before. A choice
-//! that reacted to something the observer did not see (the hidden state of another node, say) voids the sum of the
-//! parts, which then may lie below the truth; a ledger refuses it.
+//! Runs about the same data compose when their noises are independent and the *choice* of each run and of
+//! what each node contributes to it is [declared](Adaptivity): fixed in advance, or a function of what this
+//! observer saw before. A choice that reacted to something the observer did not see (the hidden state of
+//! another node, say) voids the sum of the parts, which then may lie below the truth; a ledger refuses it.
 //!
 //! # What the answers guarantee
 //! | runs | asked | guarantee |
@@ -13,9 +13,10 @@
 //! | some `OnSeen`, an [`Odometer`] that was fixed before the first run | [`Ledger::spent`] | its `ε` at its `δ`, at any stopping time |
 //! | some `OnSeen`, neither | [`Ledger::spent`] | none: [`Error::AdaptiveSum`] |
 //!
-//! The second line is a filter: it rests on [`Ledger::fits`] having been asked before each run, whatever was seen, and on no run having
-//! been made that did not fit. The sum of the parts so far is then no guarantee for them alone: who stops when the outputs say most has
-//! learnt more than the sum says ([`odometer`](crate::odometer)).
+//! The second line is a filter: it rests on [`Ledger::fits`] having been asked before each run, whatever was
+//! seen, and on no run having been made that did not fit. The sum of the parts so far is then no guarantee
+//! for them alone: who stops when the outputs say most has learnt more than the sum says
+//! ([`odometer`](crate::odometer)).
 //!
 //! # Examples
 //! ```
@@ -33,10 +34,10 @@
 //!
 //! # References
 //! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Corollary 3.3.
-//! - Feldman and Zrnic, *Individual privacy accounting via a Rényi filter*, NeurIPS 2021, arXiv:2008.11193: Theorem 4.3
-//!   (a filter at one order).
-//! - Smith and Thakurta, *Fully adaptive composition for Gaussian differential privacy*, 2022, arXiv:2210.17520: Theorem 1.
-//!   `docs/theory.md` has proofs of the Gaussian filter and of the odometer.
+//! - Feldman and Zrnic, *Individual privacy accounting via a Rényi filter*, NeurIPS 2021, arXiv:2008.11193:
+//!   Theorem 4.3 (a filter at one order).
+//! - Smith and Thakurta, *Fully adaptive composition for Gaussian differential privacy*, 2022,
+//!   arXiv:2210.17520: Theorem 1. `docs/theory.md` has proofs of the Gaussian filter and of the odometer.
 
 use crate::error::ensure;
 use crate::gaussian::hypot_up;
@@ -60,9 +61,11 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptivity {
-    /// On nothing but the nodes' data: that it takes place, and with which parameters, was fixed before the first run.
+    /// On nothing but the nodes' data: that it takes place, and with which parameters, was fixed before the
+    /// first run.
     Fixed,
-    /// On what the observer of this ledger saw in earlier runs: a run that was added, left out or changed because of it.
+    /// On what the observer of this ledger saw in earlier runs: a run that was added, left out or changed
+    /// because of it.
     OnSeen,
     /// On something that the observer did not see. No sum of profiles covers it.
     OnHidden,
@@ -88,8 +91,8 @@ pub struct LedgerEntry {
     pub adaptivity: Adaptivity,
 }
 
-/// The runs that one observer saw about one node, and perhaps a limit or an odometer for all of them together. By default no run and
-/// neither.
+/// The runs that one observer saw about one node, and perhaps a limit or an odometer for all of them
+/// together. By default no run and neither.
 ///
 /// # Examples
 /// ```
@@ -129,7 +132,8 @@ impl Ledger {
         Ok(Self { budget: Budget::Limit(measure, allowed), ..Self::default() })
     }
 
-    /// No run, and an odometer before its first run: [`Self::spent`] is a guarantee whenever one stops, for Gaussian runs.
+    /// No run, and an odometer before its first run: [`Self::spent`] is a guarantee whenever one stops, for
+    /// Gaussian runs.
     ///
     /// # Examples
     /// ```
@@ -155,7 +159,8 @@ impl Ledger {
         &self.entries
     }
 
-    /// Writes down a run that took place, also one that breaks the limit: what happened is not undone by a refusal.
+    /// Writes down a run that took place, also one that breaks the limit: what happened is not undone by a
+    /// refusal.
     ///
     /// # Errors
     /// [`Error::HiddenAdaptivity`] for [`Adaptivity::OnHidden`]; [`Error::MixedNeighbors`].
@@ -171,8 +176,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// What the observer has learnt from all runs together, see the [table](self#what-the-answers-guarantee): the composition of runs
-    /// fixed in advance; for runs chosen by what was seen, the limit or the odometer that was fixed in advance, never their sum.
+    /// What the observer has learnt from all runs together, see the [table](self#what-the-answers-guarantee):
+    /// the composition of runs fixed in advance; for runs chosen by what was seen, the limit or the odometer
+    /// that was fixed in advance, never their sum.
     ///
     /// # Examples
     /// ```
@@ -187,9 +193,10 @@ impl Ledger {
     /// ```
     ///
     /// # Errors
-    /// Where some run is [`Adaptivity::OnSeen`]: [`Error::AdaptiveSum`] with neither limit nor odometer; [`Error::LimitBroken`] where the
-    /// limit is not kept; [`Error::AdaptiveOrder`] as [`Self::fits`]; [`Error::NotGaussian`] for an odometer and a run that is not
-    /// Gaussian. Otherwise those of [`Profile::compose`].
+    /// Where some run is [`Adaptivity::OnSeen`]: [`Error::AdaptiveSum`] with neither limit nor odometer;
+    /// [`Error::LimitBroken`] where the limit is not kept; [`Error::AdaptiveOrder`] as [`Self::fits`];
+    /// [`Error::NotGaussian`] for an odometer and a run that is not Gaussian. Otherwise those of
+    /// [`Profile::compose`].
     pub fn spent(&self) -> Result<Profile, Error> {
         let adaptive = self.entries.iter().any(|entry| entry.adaptivity == Adaptivity::OnSeen);
         let sum = self.sum()?;
@@ -250,20 +257,22 @@ impl Ledger {
 
     /// A filter: whether another run stays within the limit, asked before the run.
     ///
-    /// Sound also when the next run is chosen by what the observer saw before: for limits on `μ`, on the Rényi loss at one
-    /// order, and on `(ε, δ)` where all runs are Gaussian.
+    /// Sound also when the next run is chosen by what the observer saw before: for limits on `μ`, on the
+    /// Rényi loss at one order, and on `(ε, δ)` where all runs are Gaussian.
     ///
     /// # Errors
-    /// [`Error::NoLimit`]; [`Error::HiddenAdaptivity`]; [`Error::AdaptiveOrder`] for a limit on `(ε, δ)`, a run chosen
-    /// adaptively and a part that is not Gaussian: the order of the conversion would be chosen after the fact.
+    /// [`Error::NoLimit`]; [`Error::HiddenAdaptivity`]; [`Error::AdaptiveOrder`] for a limit on `(ε, δ)`, a
+    /// run chosen adaptively and a part that is not Gaussian: the order of the conversion would be chosen
+    /// after the fact.
     pub fn fits(&self, next: &Profile, adaptivity: Adaptivity) -> Result<bool, Error> {
         let mut with = self.clone();
         with.record("next", next.clone(), adaptivity)?;
         Ok(with.verdict()? == Verdict::Met)
     }
 
-    /// What the limit leaves, in its own terms: a further Gaussian or Rényi loss bounded by it fits; for a limit on `(ε, δ)`, the
-    /// `ε` at the same `δ` of the largest further *Gaussian* release that does. Rounded down; 0 when the limit is used up.
+    /// What the limit leaves, in its own terms: a further Gaussian or Rényi loss bounded by it fits; for a
+    /// limit on `(ε, δ)`, the `ε` at the same `δ` of the largest further *Gaussian* release that does.
+    /// Rounded down; 0 when the limit is used up.
     ///
     /// # Errors
     /// As [`Self::verdict`].
@@ -407,7 +416,8 @@ mod tests {
         let back = both.delta(found.value().epsilon())?.into_value().delta();
         assert_relative_eq!(back, 1e-6, max_relative = 1e-6);
         assert!(matches!(both.loss(Measure::Gaussian), Err(Error::NotGaussian)));
-        // With a part that has (ε, δ) only, here randomized response: at most the two ε added up at half of δ each.
+        // With a part that has (ε, δ) only, here randomized response: at most the two ε added up at half of δ
+        // each.
         struct Pure(f64);
         impl crate::profile::Curve for Pure {
             fn epsilon(&self, delta: Delta) -> Result<crate::Guarantee<crate::ApproxDp>, Error> {
@@ -428,8 +438,8 @@ mod tests {
         Ok(())
     }
 
-    /// A hundred runs of 0.1, each after a look at the outputs: planned they cost 4.3772 at delta 1e-5, and the sum is what a look
-    /// takes advantage of.
+    /// A hundred runs of 0.1, each after a look at the outputs: planned they cost 4.3772 at delta 1e-5, and
+    /// the sum is what a look takes advantage of.
     #[test]
     fn adaptive_runs_cost_the_limit_or_the_odometer_and_never_the_sum() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;

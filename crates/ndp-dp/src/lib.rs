@@ -1,17 +1,19 @@
 //! Accounting for differential privacy, with every number graded by what it may be used for.
 //!
-//! This page is a tutorial: from one noisy answer to the training of a model, in the order in which one needs it.
-//! Nothing here presumes network privacy; the protocols of that field are built on this crate, in `ndp-algos`.
+//! This page is a tutorial: from one noisy answer to the training of a model, in the order in which one needs
+//! it. Nothing here presumes network privacy; the protocols of that field are built on this crate, in
+//! `ndp-algos`.
 //!
 //! # 1. What is promised
 //!
-//! A release is `(ε, δ)`-differentially private when, for any two *neighboring* datasets and any set of outputs, the
-//! probability of the set under one is at most `e^ε` times that under the other, plus `δ`. Read `ε` as how far an
-//! observer's odds about one person can move, in nats, and `δ` as the chance that this fails. What counts as neighboring
-//! (replacing one user's data, or adding one record) and who observes what is part of every guarantee: each function says it.
+//! A release is `(ε, δ)`-differentially private when, for any two *neighboring* datasets and any set of
+//! outputs, the probability of the set under one is at most `e^ε` times that under the other, plus `δ`. Read
+//! `ε` as how far an observer's odds about one person can move, in nats, and `δ` as the chance that this
+//! fails. What counts as neighboring (replacing one user's data, or adding one record) and who observes what
+//! is part of every guarantee: each function says it.
 //!
-//! A privacy number can be false: a theorem may be misprinted, its precondition forgotten, an average over simulations
-//! taken for a bound. Here the *type* of a number says what it is worth:
+//! A privacy number can be false: a theorem may be misprinted, its precondition forgotten, an average over
+//! simulations taken for a bound. Here the *type* of a number says what it is worth:
 //!
 //! | type | meaning | a guarantee? |
 //! |---|---|---|
@@ -30,9 +32,9 @@
 //!
 //! # 2. One noisy answer
 //!
-//! A query whose value moves by at most the [`Sensitivity`] `Δ` between neighbors is answered with Gaussian noise of
-//! standard deviation [`Sigma`]. All that matters is `μ = Δ/σ`, the *Gaussian-DP* parameter; `δ` at any `ε` follows
-//! without loss, also where it is far below the smallest float:
+//! A query whose value moves by at most the [`Sensitivity`] `Δ` between neighbors is answered with Gaussian
+//! noise of standard deviation [`Sigma`]. All that matters is `μ = Δ/σ`, the *Gaussian-DP* parameter; `δ` at
+//! any `ε` follows without loss, also where it is far below the smallest float:
 //!
 //! ```
 //! use ndp_dp::{Delta, Gaussian, Mechanism, Sensitivity, Sigma};
@@ -49,13 +51,14 @@
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
-//! The textbook noise `Δ √(2 ln(1.25/δ))/ε` ([`Gaussian::classic`]) is larger, and an error for `ε ≥ 1`, where it is
-//! not proved. [`Laplace`], [`DiscreteLaplace`] and [`RandomizedResponse`] are the other mechanisms, with exact profiles too.
+//! The textbook noise `Δ √(2 ln(1.25/δ))/ε` ([`Gaussian::classic`]) is larger, and an error for `ε ≥ 1`,
+//! where it is not proved. [`Laplace`], [`DiscreteLaplace`] and [`RandomizedResponse`] are the other
+//! mechanisms, with exact profiles too.
 //!
 //! # 3. Many answers
 //!
-//! Releases compose, also when each depends on the answers before it. A mechanism describes, an accountant adds up.
-//! Gaussian releases alone are accounted exactly, since squares of `μ` add up in a [`Gdp`]:
+//! Releases compose, also when each depends on the answers before it. A mechanism describes, an accountant
+//! adds up. Gaussian releases alone are accounted exactly, since squares of `μ` add up in a [`Gdp`]:
 //!
 //! ```
 //! use ndp_dp::{Delta, Gaussian, Mechanism, RdpAccountant, Sensitivity, Sigma};
@@ -68,9 +71,10 @@
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
-//! The accountant takes any [`Mechanism`]: one whose *Rényi* divergence is known at every order `α`. Divergences add
-//! up, and the best order is chosen at the end. Where the exact route exists, the Rényi route costs some per cent; here
-//! is `ε` at `δ = 1e-5`, the Rényi column equal to that of Google's `dp_accounting` 0.6 to all digits:
+//! The accountant takes any [`Mechanism`]: one whose *Rényi* divergence is known at every order `α`.
+//! Divergences add up, and the best order is chosen at the end. Where the exact route exists, the Rényi route
+//! costs some per cent; here is `ε` at `δ = 1e-5`, the Rényi column equal to that of Google's `dp_accounting`
+//! 0.6 to all digits:
 //!
 //! | releases | noise `σ/Δ` | Rényi route | exact route |
 //! |---|---|---|---|
@@ -79,10 +83,12 @@
 //! | 100 | 2 | 35.081754 | 33.103732 |
 //! | 1000 | 50 | 2.813653 | 2.594383 |
 //!
-//! All this is for releases whose number and parameters were planned. Whoever stops, or chooses the next release, because of what was
-//! seen fixes a limit in advance (a [`Ledger`]), or reads an [`Odometer`], which holds at any stopping time.
+//! All this is for releases whose number and parameters were planned. Whoever stops, or chooses the next
+//! release, because of what was seen fixes a limit in advance (a [`Ledger`]), or reads an [`Odometer`], which
+//! holds at any stopping time.
 //!
-//! When of each part only its `(ε, δ)` is known, the composition theorems remain, and [`composition::best`] tells which one won:
+//! When of each part only its `(ε, δ)` is known, the composition theorems remain, and [`composition::best`]
+//! tells which one won:
 //!
 //! ```
 //! use ndp_dp::{ApproxDp, Delta, composition};
@@ -110,14 +116,14 @@
 //!
 //! # 5. Amplification: what the observer does not see
 //!
-//! * *Which data were used*: [`subsampling`]. Neighboring relations do not mix: Poisson sampling is about adding a record,
-//!   sampling without replacement about replacing one.
+//! * *Which data were used*: [`subsampling`]. Neighboring relations do not mix: Poisson sampling is about
+//!   adding a record, sampling without replacement about replacing one.
 //! * *Who sent which report*: [`shuffling`].
 //! * *Which part of a mixture occurred*: [`mixture`].
-//! * *Intermediate models*: [`iteration`] (each step adds noise) and [`contraction`] (each step forgets); both together
-//!   bound [`federated`] training of which only the last model is published.
-//! * *How often one contributed*: [`tails`], exact binomial quantiles in place of a Chernoff bound that is false when it is
-//!   used outside its range.
+//! * *Intermediate models*: [`iteration`] (each step adds noise) and [`contraction`] (each step forgets);
+//!   both together bound [`federated`] training of which only the last model is published.
+//! * *How often one contributed*: [`tails`], exact binomial quantiles in place of a Chernoff bound that is
+//!   false when it is used outside its range.
 //!
 //! ```
 //! use ndp_dp::{Delta, Mechanism, federated, shuffling};
@@ -136,16 +142,18 @@
 //!
 //! # 6. Printed formulas
 //!
-//! No formula that may be false is here: those of the papers as they stand, to redraw their figures, are in `ndp-printed`.
+//! No formula that may be false is here: those of the papers as they stand, to redraw their figures, are in
+//! `ndp-printed`.
 //!
 //! # Conventions
 //!
-//! Logarithms are natural, `ε` is in nats, orders of divergences are above 1. Bad input is a typed [`Error`] that names
-//! the condition and the value, a limit is a limit (`ε = ∞`, `δ = 0`), and no input gives NaN. Searches return the end
-//! at which the guarantee was seen to hold. Every guarantee is rounded outward by what its evaluation may err.
+//! Logarithms are natural, `ε` is in nats, orders of divergences are above 1. Bad input is a typed [`Error`]
+//! that names the condition and the value, a limit is a limit (`ε = ∞`, `δ = 0`), and no input gives NaN.
+//! Searches return the end at which the guarantee was seen to hold. Every guarantee is rounded outward by
+//! what its evaluation may err.
 
-// A float or an integer that does not fit must not be cut silently: 2^32 releases would be none. Floats of counts are rounded
-// outward, see `ndp_numeric::rounding`.
+// A float or an integer that does not fit must not be cut silently: 2^32 releases would be none. Floats of
+// counts are rounded outward, see `ndp_numeric::rounding`.
 #![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 #![cfg_attr(
     test,

@@ -1,9 +1,9 @@
 //! Floats in files, without loss: an infinity is the text `inf`, never `null`, and NaN is refused.
 //!
-//! JSON has no infinity, and a bound that is infinite says something: nothing is promised. A `null` would say that nothing is
-//! known about the number, and does not read back. Finite floats are written as their serialiser writes them; `serde_json`
-//! writes the shortest text that reads back as the same float, and reads it back with its feature `float_roundtrip`.
-//! Formats that hold floats as bytes keep them as they are.
+//! JSON has no infinity, and a bound that is infinite says something: nothing is promised. A `null` would say
+//! that nothing is known about the number, and does not read back. Finite floats are written as their
+//! serialiser writes them; `serde_json` writes the shortest text that reads back as the same float, and reads
+//! it back with its feature `float_roundtrip`. Formats that hold floats as bytes keep them as they are.
 //!
 //! A field takes it by attribute, `with = "crate::lossless"`; [`list`] is for lists.
 
@@ -76,7 +76,8 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// A value of any type by reference; floats, their options, lists, pairs and tables without loss, all else as its type says.
+/// A value of any type by reference; floats, their options, lists, pairs and tables without loss, all else as
+/// its type says.
 pub(crate) struct Borrowed<'a, T>(pub(crate) &'a T);
 
 impl<T: Serialize + 'static> Serialize for Borrowed<'_, T> {
@@ -156,7 +157,8 @@ impl Visitor<'_> for Float {
     }
 }
 
-/// Implements both directions of serde for a number that carries an invariant, by `From` and `TryFrom`: it is checked when read.
+/// Implements both directions of serde for a number that carries an invariant, by `From` and `TryFrom`: it is
+/// checked when read.
 macro_rules! checked_number {
     ($name:ident) => {
         $crate::lossless::checked_number!($name, new);
@@ -188,7 +190,8 @@ macro_rules! checked_number {
             }
         }
 
-        /// The shortest text that reads back as the same number; with as many digits as asked for when they are.
+        /// The shortest text that reads back as the same number; with as many digits as asked for when they
+        /// are.
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 $crate::lossless::display(self.0, f)
@@ -207,7 +210,8 @@ macro_rules! checked_number {
 }
 pub(crate) use checked_number;
 
-/// Implements reading for a struct whose fields are checked together: by the constructor that makes it from them.
+/// Implements reading for a struct whose fields are checked together: by the constructor that makes it from
+/// them.
 macro_rules! checked_fields {
     ($name:ident { $($(#[$with:meta])? $field:ident: $type:ty),+ } => $made:expr) => {
         impl<'de> serde::Deserialize<'de> for $name {

@@ -1,7 +1,7 @@
 //! The Rényi loss of a mixture: an observer sees one of several laws and is not told which.
 //!
-//! Under both data sets part `i` occurs with the same probability `w_i`, and the observer's view then has Rényi loss
-//! at most `D_i`. Telling the observer which part it was can only raise the loss, so
+//! Under both data sets part `i` occurs with the same probability `w_i`, and the observer's view then has
+//! Rényi loss at most `D_i`. Telling the observer which part it was can only raise the loss, so
 //!
 //! `D_α ≤ ln(Σ w_i e^{(α−1)D_i})/(α − 1)`
 //!
@@ -41,12 +41,12 @@ pub struct Part {
     pub loss: f64,
 }
 
-/// The loss of the mixture at `order`, in nats: `ln(Σ w_i e^{(α−1)D_i})/(α − 1)`, rounded up. No precondition; exact
-/// when the losses are and the observer sees which part occurred.
+/// The loss of the mixture at `order`, in nats: `ln(Σ w_i e^{(α−1)D_i})/(α − 1)`, rounded up. No
+/// precondition; exact when the losses are and the observer sees which part occurred.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless weights and losses are nonnegative and the weights sum to 1 within 1e-9 (they are
-/// then divided by their sum).
+/// [`Error::InvalidParameter`] unless weights and losses are nonnegative and the weights sum to 1 within 1e-9
+/// (they are then divided by their sum).
 ///
 /// # Examples
 /// ```
@@ -124,8 +124,8 @@ mod tests {
         pairs.iter().map(|&(weight, loss)| Part { weight, loss }).collect()
     }
 
-    /// `D_α` between two mixtures of unit Gaussians, by the trapezoidal rule: the hidden mixture costs less than the
-    /// bound, far-apart parts (which are visible) as much.
+    /// `D_α` between two mixtures of unit Gaussians, by the trapezoidal rule: the hidden mixture costs less
+    /// than the bound, far-apart parts (which are visible) as much.
     #[test]
     fn gaussian_mixtures_cost_at_most_the_bound() -> Result<(), Error> {
         for (distance, alpha) in [(0.0, 2.0), (2.0, 3.0), (60.0, 2.0), (60.0, 1.3)] {

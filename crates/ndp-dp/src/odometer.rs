@@ -1,30 +1,33 @@
 //! An odometer: what Gaussian runs have cost whenever one likes to stop.
 //!
-//! The sum of what several runs cost is a guarantee for a number of runs and for parameters that were fixed in advance. It is none
-//! for somebody who looks at the outputs and stops when they say most: of up to 1000 runs with `μ = 0.1` each, stopped at the best
-//! time, a sum that claims `δ = 0.01` holds with `δ = 0.0571` only. An odometer pays for the choice.
+//! The sum of what several runs cost is a guarantee for a number of runs and for parameters that were fixed
+//! in advance. It is none for somebody who looks at the outputs and stops when they say most: of up to 1000
+//! runs with `μ = 0.1` each, stopped at the best time, a sum that claims `δ = 0.01` holds with `δ = 0.0571`
+//! only. An odometer pays for the choice.
 //!
 //! # What it guarantees
-//! Runs `1, 2, …` about the same data are each `μ_t`-Gaussian-DP given everything before, for a declared `μ_t` that may be any
-//! function of the earlier outputs, as may the run itself. Let `V_t = Σ_{s ≤ t} μ_s²`, let `ρ > 0` and `0 < δ < 1` be chosen before
-//! the first run, and
+//! Runs `1, 2, …` about the same data are each `μ_t`-Gaussian-DP given everything before, for a declared
+//! `μ_t` that may be any function of the earlier outputs, as may the run itself. Let `V_t = Σ_{s ≤ t} μ_s²`,
+//! let `ρ > 0` and `0 < δ < 1` be chosen before the first run, and
 //!
 //! `ε(V) = V/2 + √( (V + ρ) (2 ln(1/δ) + ln((V + ρ)/ρ)) )`.
 //!
-//! Then for any two neighboring data sets with output laws `P` and `Q`, in either direction, for every stopping time `τ` (every rule
-//! that decides by what was seen whether to go on) and every event `S` of what was seen until `τ`,
+//! Then for any two neighboring data sets with output laws `P` and `Q`, in either direction, for every
+//! stopping time `τ` (every rule that decides by what was seen whether to go on) and every event `S` of what
+//! was seen until `τ`,
 //!
 //! `P(S) ≤ E_Q[ e^{ε(V_τ)} 1_S ] + δ`.
 //!
-//! Where the rule makes sure that `V_τ ≤ v`, this is `(ε(v), δ)`-differential privacy; where it does not, `ε(V_τ)` is part of what is
-//! released, and the line above is what it means. It says nothing about another `δ` or `ρ` chosen after the fact, and nothing about
-//! runs that depend on what the observer did not see.
+//! Where the rule makes sure that `V_τ ≤ v`, this is `(ε(v), δ)`-differential privacy; where it does not,
+//! `ε(V_τ)` is part of what is released, and the line above is what it means. It says nothing about another
+//! `δ` or `ρ` chosen after the fact, and nothing about runs that depend on what the observer did not see.
 //!
-//! *Proof.* A run that is `μ`-Gaussian-DP is a function of `N(μ, 1)` against `N(0, 1)`, so these may be taken for it. Under `P` the
-//! log-likelihood ratio `L` has `B = L − V/2`, a martingale with Gaussian increments of variance `dV`; `exp(λ B − λ² V/2)` mixed over
-//! `λ ~ N(0, 1/ρ)` is the nonnegative martingale `√(ρ/(V + ρ)) exp(B²/(2 (V + ρ)))` with mean 1, and by Ville's inequality it exceeds
-//! `1/δ` at some time with probability at most `δ`. Outside that event `L_τ ≤ ε(V_τ)`, hence
-//! `P(S) ≤ P(S, L_τ ≤ ε(V_τ)) + δ ≤ E_Q[e^{ε(V_τ)} 1_S] + δ`. ∎
+//! *Proof.* A run that is `μ`-Gaussian-DP is a function of `N(μ, 1)` against `N(0, 1)`, so these may be
+//! taken for it. Under `P` the log-likelihood ratio `L` has `B = L − V/2`, a martingale with Gaussian
+//! increments of variance `dV`; `exp(λ B − λ² V/2)` mixed over `λ ~ N(0, 1/ρ)` is the nonnegative martingale
+//! `√(ρ/(V + ρ)) exp(B²/(2 (V + ρ)))` with mean 1, and by Ville's inequality it exceeds `1/δ` at some time
+//! with probability at most `δ`. Outside that event `L_τ ≤ ε(V_τ)`, hence `P(S) ≤ P(S, L_τ ≤ ε(V_τ)) + δ ≤
+//! E_Q[e^{ε(V_τ)} 1_S] + δ`. ∎
 //!
 //! # Examples
 //! ```
@@ -41,15 +44,17 @@
 //! ```
 //!
 //! # References
-//! - Whitehouse, Ramdas, Rogers, Wu, *Fully-adaptive composition in differential privacy*, ICML 2023, arXiv:2203.05481 (odometers).
-//! - Ville's inequality and mixtures over a normal law: Robbins, *Statistical methods related to the law of the iterated logarithm*,
-//!   Ann. Math. Statist. 41, 1970. The constants are derived above.
+//! - Whitehouse, Ramdas, Rogers, Wu, *Fully-adaptive composition in differential privacy*, ICML 2023,
+//!   arXiv:2203.05481 (odometers).
+//! - Ville's inequality and mixtures over a normal law: Robbins, *Statistical methods related to the law of
+//!   the iterated logarithm*, Ann. Math. Statist. 41, 1970. The constants are derived above.
 
 use crate::error::ensure_positive;
 use crate::{ApproxDp, Delta, Error, Gdp, UpperBound};
 use ndp_numeric::rounding::Interval;
 
-/// What Gaussian runs have cost so far, at whatever time one stops; see the [module](self) for what is guaranteed.
+/// What Gaussian runs have cost so far, at whatever time one stops; see the [module](self) for what is
+/// guaranteed.
 ///
 /// # Examples
 /// ```
@@ -70,7 +75,8 @@ pub struct Odometer {
 }
 
 impl Odometer {
-    /// Before the first run. `rho` is best near the sum of squares `V` at which one expects to stop; any value is sound.
+    /// Before the first run. `rho` is best near the sum of squares `V` at which one expects to stop; any
+    /// value is sound.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `rho` is positive and finite.
@@ -165,8 +171,9 @@ mod tests {
         }
     }
 
-    /// Up to 1000 runs of `μ = 0.1`, stopped when the loss is well above what was claimed: `δ` is `E_P (1 − e^{ε − L})₊` at that
-    /// time. The best rule (backward induction on a fine grid) makes 0.0571 of the plain sum's 0.01; a simple one comes near.
+    /// Up to 1000 runs of `μ = 0.1`, stopped when the loss is well above what was claimed: `δ` is `E_P (1 −
+    /// e^{ε − L})₊` at that time. The best rule (backward induction on a fine grid) makes 0.0571 of the plain
+    /// sum's 0.01; a simple one comes near.
     #[test]
     fn who_stops_at_the_best_time_breaks_the_sum_and_not_the_odometer() -> Result<(), Error> {
         let (mu, runs, paths, delta) = (0.1, 1000_u64, 20_000_u32, Delta::new(0.01)?);

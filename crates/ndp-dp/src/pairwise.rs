@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 /// A loss as a multiple of the local loss `c₀`, that of one contribution seen behind its own noise alone.
 ///
-/// In `[0, 1]` where a node contributes once, or adds one noise to all it contributes; a view that holds `K` releases of a
-/// node may have a loss of `K`.
+/// In `[0, 1]` where a node contributes once, or adds one noise to all it contributes; a view that holds `K`
+/// releases of a node may have a loss of `K`.
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,8 @@ impl UnitLoss {
         if (0.0..=1.0).contains(&unit) { Ok(Self(unit)) } else { Err(Error::InvalidUnitLoss(unit)) }
     }
 
-    /// Takes the loss of a view of any number of releases: at most their number where each is behind a full noise.
+    /// Takes the loss of a view of any number of releases: at most their number where each is behind a full
+    /// noise.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ unit ≤ ∞`, NaN included.
@@ -62,8 +63,8 @@ impl UnitLoss {
         (Interval::new(ratio_up(sensitivity, sigma)) * Interval::new(self.0).sqrt()).high()
     }
 
-    /// The Gaussian guarantee `μ = (Δ/σ) √unit` of a view with this loss, rounded up, from which exact `(ε, δ)` and the Rényi loss
-    /// `α Δ² unit/(2σ²)` follow.
+    /// The Gaussian guarantee `μ = (Δ/σ) √unit` of a view with this loss, rounded up, from which exact `(ε,
+    /// δ)` and the Rényi loss `α Δ² unit/(2σ²)` follow.
     #[must_use]
     pub fn gdp(self, sensitivity: Sensitivity, sigma: Sigma) -> Gdp {
         Gdp::unchecked(self.mu(sensitivity, sigma))
@@ -168,7 +169,8 @@ mod tests {
     use crate::{Mechanism, Order};
     use approx::assert_relative_eq;
 
-    /// Muffliato specification, section 12: the exact curve of a loss is that of a Gaussian with `μ = (Δ/σ) √unit`.
+    /// Muffliato specification, section 12: the exact curve of a loss is that of a Gaussian with `μ = (Δ/σ)
+    /// √unit`.
     #[test]
     fn a_unit_loss_has_a_gaussian_curve() -> Result<(), Error> {
         let (sensitivity, sigma) = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);

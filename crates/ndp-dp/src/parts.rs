@@ -1,4 +1,5 @@
-//! What formulas beside those of this crate check and search with. For the crates of this workspace alone: nothing here is promised.
+//! What formulas beside those of this crate check and search with. For the crates of this workspace alone:
+//! nothing here is promised.
 
 pub use crate::error::{ensure, ensure_positive};
 pub use crate::gaussian::check_epsilon;

@@ -1,9 +1,10 @@
 //! What an observer can tell about one node's data: a graded privacy profile.
 //!
-//! A [`Profile`] answers every question that is asked of a protocol in this field, whatever accountant is behind it: the
-//! Gaussian parameter where the view is Gaussian, the Rényi divergence at any order, `ε` at a `δ` and `δ` at an `ε`. Each answer
-//! carries its notion ([`Gdp`], [`Rdp`], [`ApproxDp`]) and its grade ([`Guarantee`]). The neighboring relation and the observer
-//! that it protects against travel with the profile and are printed with it.
+//! A [`Profile`] answers every question that is asked of a protocol in this field, whatever accountant is
+//! behind it: the Gaussian parameter where the view is Gaussian, the Rényi divergence at any order, `ε` at a
+//! `δ` and `δ` at an `ε`. Each answer carries its notion ([`Gdp`], [`Rdp`], [`ApproxDp`]) and its grade
+//! ([`Guarantee`]). The neighboring relation and the observer that it protects against travel with the
+//! profile and are printed with it.
 //!
 //! | how the profile is known | `mu` | `renyi` | `epsilon`, `delta` |
 //! |---|---|---|---|
@@ -51,9 +52,10 @@ use known::Known;
 
 /// An accountant of one pair at one noise.
 ///
-/// Implement [`renyi`](Self::renyi) (the other two follow by the best conversion), or [`epsilon`](Self::epsilon) and
-/// [`delta`](Self::delta), or all three. A function from `δ` to the `ε` that is proven at it is an accountant as well: its `δ` at an
-/// `ε` is found by a search that ends where it was seen to hold.
+/// Implement [`renyi`](Self::renyi) (the other two follow by the best conversion), or
+/// [`epsilon`](Self::epsilon) and [`delta`](Self::delta), or all three. A function from `δ` to the `ε` that
+/// is proven at it is an accountant as well: its `δ` at an `ε` is found by a search that ends where it was
+/// seen to hold.
 ///
 /// # Examples
 /// ```
@@ -70,7 +72,8 @@ use known::Known;
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 pub trait Curve: Send + Sync {
-    /// The Rényi divergence of `order` in nats, perhaps infinite; `None` where the accountant has no Rényi bound.
+    /// The Rényi divergence of `order` in nats, perhaps infinite; `None` where the accountant has no Rényi
+    /// bound.
     ///
     /// # Errors
     /// Those of the accountant.
@@ -225,7 +228,8 @@ enum Law {
 #[derive(Clone)]
 pub struct Profile {
     law: Law,
-    /// Which two data sets are compared: replacing one node's data, unless the accountant was made for another relation.
+    /// Which two data sets are compared: replacing one node's data, unless the accountant was made for
+    /// another relation.
     pub neighbors: Neighbors,
     /// Whom the profile protects against: `node 3`, `nodes 1 and 4 together`.
     pub against: Arc<str>,
@@ -272,7 +276,8 @@ impl Profile {
         Self::new(Law::Curve(Arc::new(curve)), against)
     }
 
-    /// What follows from the law of the privacy loss. Where all of it is Gaussian, this is [`Self::gaussian`].
+    /// What follows from the law of the privacy loss. Where all of it is Gaussian, this is
+    /// [`Self::gaussian`].
     ///
     /// What was asked is kept, and shared with every clone.
     ///
@@ -400,7 +405,8 @@ impl Profile {
         }
     }
 
-    /// Whether the loss in the terms of `measure` is at most `allowed`; `Violated` only where a proven lower end exceeds it.
+    /// Whether the loss in the terms of `measure` is at most `allowed`; `Violated` only where a proven lower
+    /// end exceeds it.
     ///
     /// # Errors
     /// As [`Self::loss`], and [`Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
@@ -425,10 +431,12 @@ impl Profile {
 
     /// The profile of several independent releases about the same node's data, which one observer sees.
     ///
-    /// Gaussian profiles compose to a Gaussian one, exactly where all are exact. With a part whose [law](Self::of_law) is known, laws convolve, a
-    /// Rényi bound counting as the law that follows from it; Rényi bounds add up order by order, and the smaller answer counts. Where
-    /// some part has only `(ε, δ)`, `δ` is divided among the parts. Valid when the noises of the releases are independent and their
-    /// number and parameters are fixed in advance; for releases chosen by what was seen before see [`Ledger`](crate::Ledger).
+    /// Gaussian profiles compose to a Gaussian one, exactly where all are exact. With a part whose
+    /// [law](Self::of_law) is known, laws convolve, a Rényi bound counting as the law that follows from it;
+    /// Rényi bounds add up order by order, and the smaller answer counts. Where some part has only `(ε, δ)`,
+    /// `δ` is divided among the parts. Valid when the noises of the releases are independent and their number
+    /// and parameters are fixed in advance; for releases chosen by what was seen before see
+    /// [`Ledger`](crate::Ledger).
     ///
     /// # Errors
     /// [`Error::MixedNeighbors`] for different neighboring relations.

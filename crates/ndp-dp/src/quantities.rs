@@ -112,7 +112,8 @@ impl NoiseMultiplier {
 }
 
 impl Sigma {
-    /// The same noise in units of the sensitivity, rounded down: no more noise is accounted for than there is.
+    /// The same noise in units of the sensitivity, rounded down: no more noise is accounted for than there
+    /// is.
     ///
     /// # Errors
     /// [`Error::InvalidNoiseMultiplier`] when the quotient overflows or underflows.

@@ -1,8 +1,8 @@
 //! Randomized response over `L` labels: its two parameters, its exact losses, its sampler.
 //!
-//! `RR_γ` keeps a label with probability `1 − γ` and otherwise draws one of all `L` labels uniformly. The true
-//! label comes out with probability `1 − γ + γ/L`, any other with `γ/L`, so a report is `ε₀`-DP with
-//! `ε₀ = ln(1 + L(1 − γ)/γ)`. Neighbors differ in the label of one user; the observer sees the report.
+//! `RR_γ` keeps a label with probability `1 − γ` and otherwise draws one of all `L` labels uniformly. The
+//! true label comes out with probability `1 − γ + γ/L`, any other with `γ/L`, so a report is `ε₀`-DP with `ε₀
+//! = ln(1 + L(1 − γ)/γ)`. Neighbors differ in the label of one user; the observer sees the report.
 //!
 //! # References
 //! - Kairouz, Oh and Viswanath, *Extremal mechanisms for local differential privacy*, 2014,
@@ -45,8 +45,9 @@ impl RandomizedResponse {
         Ok(Self { labels, gamma, local_epsilon: local_epsilon(labels, gamma)? })
     }
 
-    /// The randomized response over `labels` labels that is `local_epsilon`-DP: `γ = L/(e^{ε₀} − 1 + L)` is rounded up, and the
-    /// `ε₀` kept is that of the rounded `γ`, up to 1/2^53 of its complement below the one asked for.
+    /// The randomized response over `labels` labels that is `local_epsilon`-DP: `γ = L/(e^{ε₀} − 1 + L)` is
+    /// rounded up, and the `ε₀` kept is that of the rounded `γ`, up to 1/2^53 of its complement below the one
+    /// asked for.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] when `labels < 2` or when
@@ -59,13 +60,14 @@ impl RandomizedResponse {
             "leave a positive probability of a random answer",
             local_epsilon,
         )?;
-        // With many labels 1 − γ has few digits left: the sampler's own ε₀ counts. It is at most what was asked for, since
-        // γ was rounded up.
+        // With many labels 1 − γ has few digits left: the sampler's own ε₀ counts. It is at most what was
+        // asked for, since γ was rounded up.
         let kept = self::local_epsilon(labels, gamma)?.min(local_epsilon);
         Ok(Self { labels, gamma, local_epsilon: kept })
     }
 
-    /// The parts of [`Self::new`] or of [`Self::with_epsilon`], and nothing else: a smaller `ε₀` would be a false guarantee.
+    /// The parts of [`Self::new`] or of [`Self::with_epsilon`], and nothing else: a smaller `ε₀` would be a
+    /// false guarantee.
     fn from_parts(labels: u32, gamma: f64, local_epsilon: f64) -> Result<Self, Error> {
         let given = Self { labels, gamma, local_epsilon };
         let made = [Self::new(labels, gamma)?, Self::with_epsilon(labels, local_epsilon)?];
@@ -115,14 +117,15 @@ impl RandomizedResponse {
     }
 }
 
-/// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on; an upper bound where `ε` is so near to `ε₀` that this is not known to
-/// nine digits.
+/// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on; an upper bound where `ε` is so near to `ε₀`
+/// that this is not known to nine digits.
 impl Mechanism for RandomizedResponse {
     /// Exact: `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let (alpha, epsilon) = (Interval::new(order.get()), Interval::new(self.local_epsilon));
         let excess = alpha - Interval::ONE;
-        // The argument of the logarithm is 1 + (1 − e^{−(α−1)ε₀})(e^{αε₀} − 1)/(e^{ε₀} + L − 1): no cancellation.
+        // The argument of the logarithm is 1 + (1 − e^{−(α−1)ε₀})(e^{αε₀} − 1)/(e^{ε₀} + L − 1): no
+        // cancellation.
         let log_gain = (-(excess * epsilon)).log1m_exp() + (alpha * epsilon).log_expm1()
             - log_total(epsilon, self.labels);
         let divergence = Interval::ZERO.log_add_exp(log_gain) / excess;
@@ -146,8 +149,8 @@ impl Mechanism for RandomizedResponse {
     }
 }
 
-/// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP, rounded up; 0 where it
-/// underflows.
+/// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP, rounded up; 0
+/// where it underflows.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] unless `labels ≥ 2`.

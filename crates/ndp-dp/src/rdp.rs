@@ -1,8 +1,8 @@
 //! Rényi differential privacy: what one release costs, and how costs add up.
 //!
 //! A release is `(α, ε)`-RDP when the Rényi divergence of order `α` between its outputs on two neighboring
-//! datasets is at most `ε`. Costs are in nats and add up under adaptive composition. A [`Mechanism`] describes a release,
-//! an [`RdpAccountant`] adds up.
+//! datasets is at most `ε`. Costs are in nats and add up under adaptive composition. A [`Mechanism`]
+//! describes a release, an [`RdpAccountant`] adds up.
 //!
 //! # References
 //! - Mironov, *Rényi differential privacy*, CSF 2017, arXiv:1702.07476: Proposition 1 (composition).
@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 /// A release whose Rényi cost is known at every order, and with it `ε` at a `δ` and `δ` at an `ε`.
 ///
-/// The last two follow from the first by the best conversion; a mechanism whose profile is known says it exactly.
+/// The last two follow from the first by the best conversion; a mechanism whose profile is known says it
+/// exactly.
 ///
 /// # Examples
 /// ```
@@ -86,9 +87,9 @@ impl Rdp {
     }
 }
 
-/// What follows from this point alone. `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` at a `δ`, at least 0, and
-/// `δ = exp((α − 1)(ρ − ε)) (1 − 1/α)^α/(α − 1)` at an `ε`, at most 1: the optimal conversion, or total variation where that gives
-/// less.
+/// What follows from this point alone. `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` at a `δ`, at least 0,
+/// and `δ = exp((α − 1)(ρ − ε)) (1 − 1/α)^α/(α − 1)` at an `ε`, at most 1: the optimal conversion, or total
+/// variation where that gives less.
 ///
 /// # References
 /// As [`conversion`].
@@ -110,7 +111,8 @@ impl Mechanism for Rdp {
 
 /// The Rényi cost of everything released so far, on a grid of orders.
 ///
-/// The default grid is that of Google's `dp_accounting`: 1.1, 1.2, …, 10.9, then 11, 12, …, 63, then 128, 256, 512, 1024.
+/// The default grid is that of Google's `dp_accounting`: 1.1, 1.2, …, 10.9, then 11, 12, …, 63, then 128,
+/// 256, 512, 1024.
 ///
 /// # Examples
 /// ```
@@ -121,8 +123,8 @@ impl Mechanism for Rdp {
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 ///
-/// It is written as the upper bounds it holds, and read as a [`Recorded`](crate::Recorded) list of [`Rdp`]: an account in a
-/// file is a claim, and adding to a claim would make it look like a guarantee.
+/// It is written as the upper bounds it holds, and read as a [`Recorded`](crate::Recorded) list of [`Rdp`]:
+/// an account in a file is a claim, and adding to a claim would make it look like a guarantee.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RdpAccountant {
     spent: Vec<Rdp>,
@@ -160,7 +162,8 @@ impl RdpAccountant {
         if count > 0 {
             for rdp in &mut self.spent {
                 let cost = Interval::count(count) * Interval::new(mechanism.rdp(rdp.order).into_value());
-                // Never below the sum itself, however many releases are added; the line of a NaN ends at infinity.
+                // Never below the sum itself, however many releases are added; the line of a NaN ends at
+                // infinity.
                 rdp.epsilon = (Interval::new(rdp.epsilon) + cost).high();
             }
         }
@@ -178,8 +181,9 @@ impl RdpAccountant {
     }
 }
 
-/// Everything released, as one release: at an order between two of the grid the loss at the next one above, which the
-/// divergence does not exceed; `∞` above the grid. `ε` and `δ` by the optimal conversion, over the grid.
+/// Everything released, as one release: at an order between two of the grid the loss at the next one above,
+/// which the divergence does not exceed; `∞` above the grid. `ε` and `δ` by the optimal conversion, over the
+/// grid.
 impl Mechanism for RdpAccountant {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         UpperBound::new(self.smallest(|rdp| if rdp.order >= order { rdp.epsilon } else { f64::INFINITY }))

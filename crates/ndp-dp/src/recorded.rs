@@ -1,10 +1,11 @@
 //! Graded numbers in files, and what a guarantee is worth that was read from one.
 //!
-//! Every graded number is written with its grade, `{"grade":"exact","value":0.3}`, so that a printed number and an exact one
-//! differ in a file as they do in the types. Reading is where the two ways part. A [`Printed`] number or an [`Estimate`] is as
-//! true in a file as it was before. A guarantee rests on a computation, which a file does not hold: anybody can write
-//! `"exact"`. What is read is therefore a [`Recorded`] number, which no function that wants a guarantee takes. It becomes one
-//! again when the computation is repeated and confirms it:
+//! Every graded number is written with its grade, `{"grade":"exact","value":0.3}`, so that a printed number
+//! and an exact one differ in a file as they do in the types. Reading is where the two ways part. A
+//! [`Printed`] number or an [`Estimate`] is as true in a file as it was before. A guarantee rests on a
+//! computation, which a file does not hold: anybody can write `"exact"`. What is read is therefore a
+//! [`Recorded`] number, which no function that wants a guarantee takes. It becomes one again when the
+//! computation is repeated and confirms it:
 //!
 //! ```
 //! use ndp_dp::{Gdp, Guarantee, Mechanism, Recorded};
@@ -57,8 +58,9 @@ pub struct Recorded<T> {
 impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
     /// The recorded number as a guarantee, if `recomputed`, a guarantee for the same quantity, confirms it.
     ///
-    /// A recorded upper bound holds when it [covers](Covers) the recomputed value. A recorded exact value must be the recomputed
-    /// one, and that one exact. Whoever calls this answers for the two being about the same quantity.
+    /// A recorded upper bound holds when it [covers](Covers) the recomputed value. A recorded exact value
+    /// must be the recomputed one, and that one exact. Whoever calls this answers for the two being about the
+    /// same quantity.
     ///
     /// # Errors
     /// [`Error::Unconfirmed`] otherwise, and for recorded numbers that are no guarantees.
@@ -79,7 +81,8 @@ impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
     }
 }
 
-/// A value that may bound another of its kind, in the one direction that is safe: more loss, more noise needed.
+/// A value that may bound another of its kind, in the one direction that is safe: more loss, more noise
+/// needed.
 ///
 /// # Examples
 /// ```
@@ -89,7 +92,8 @@ impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 pub trait Covers {
-    /// Whether a quantity that is at most `other` is at most `self`. False whenever the two cannot be compared.
+    /// Whether a quantity that is at most `other` is at most `self`. False whenever the two cannot be
+    /// compared.
     fn covers(&self, other: &Self) -> bool;
 }
 

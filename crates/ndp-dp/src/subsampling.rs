@@ -29,8 +29,8 @@ use serde::Serialize;
 
 mod moment;
 
-/// An `(ε, δ)`-DP mechanism on `sample` of `population` users drawn without replacement, when one user's data may be
-/// replaced: `(ln(1 + q(e^ε − 1)), qδ)` with `q = sample/population`.
+/// An `(ε, δ)`-DP mechanism on `sample` of `population` users drawn without replacement, when one user's data
+/// may be replaced: `(ln(1 + q(e^ε − 1)), qδ)` with `q = sample/population`.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `population ≥ 1` and `sample ≤ population`.
@@ -44,8 +44,8 @@ pub fn without_replacement(
     Ok(sampled(mechanism, Interval::count(sample) / Interval::count(population)))
 }
 
-/// An `(ε, δ)`-DP mechanism on users who each take part with probability `rate`, when one user may be added or
-/// removed: `(ln(1 + q(e^ε − 1)), qδ)`.
+/// An `(ε, δ)`-DP mechanism on users who each take part with probability `rate`, when one user may be added
+/// or removed: `(ln(1 + q(e^ε − 1)), qδ)`.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`.
@@ -54,15 +54,17 @@ pub fn poisson(mechanism: ApproxDp, rate: f64) -> Result<UpperBound<ApproxDp>, E
     Ok(sampled(mechanism, Interval::new(rate)))
 }
 
-/// A mechanism with group profiles `group_delta(k, ε) = δ_k(ε)` on `draws` independent uniform draws, with replacement, from
-/// a pool of users, when one user's data may be replaced: `(ln(1 + g(e^ε − 1)), Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε))` with the
-/// probability `g = 1 − (1 − 1/n)^m` that a given user is drawn at all, rounded up.
+/// A mechanism with group profiles `group_delta(k, ε) = δ_k(ε)` on `draws` independent uniform draws, with
+/// replacement, from a pool of users, when one user's data may be replaced: `(ln(1 + g(e^ε − 1)), Σ_{k≥1}
+/// Bin(k; m, 1/n) δ_k(ε))` with the probability `g = 1 − (1 − 1/n)^m` that a given user is drawn at all,
+/// rounded up.
 ///
-/// `δ_k(ε)` bounds the loss when `k` of the drawn records, all of one user, change; it must not decrease in `k`.
+/// `δ_k(ε)` bounds the loss when `k` of the drawn records, all of one user, change; it must not decrease in
+/// `k`.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless there is a user, and when the draws per
-/// user spread so far (beyond 10¹⁰ expected ones) that more than 10⁷ group sizes matter.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless there is a user, and when
+/// the draws per user spread so far (beyond 10¹⁰ expected ones) that more than 10⁷ group sizes matter.
 ///
 /// # Examples
 /// ```
@@ -147,11 +149,12 @@ impl WithReplacement {
 
 /// Gaussian noise on users who each take part with probability `rate`, when one user may be added or removed.
 ///
-/// At integer orders
-/// `D_α = ln[Σ_{k≤α} C(α,k) (1−q)^{α−k} q^k e^{k(k−1)μ²/2}]/(α − 1)`; between them `D_α = ln(1 + E g)/(α − 1)` by the trapezoidal rule with a proven
-/// error, `g = X^α − 1 − α(X − 1)` for the ratio `X = 1 − q + q e^{μz−μ²/2}`, `z ~ N(0, 1)`, and where that takes too many terms the convexity of
-/// `(α − 1) D_α`; above 10⁴, where the sum is long and amplifies little, the loss without sampling. All that is the divergence of the data with
-/// the record from those without, which is the larger one of the two (Mironov et al., Theorem 5).
+/// At integer orders `D_α = ln[Σ_{k≤α} C(α,k) (1−q)^{α−k} q^k e^{k(k−1)μ²/2}]/(α − 1)`; between them `D_α =
+/// ln(1 + E g)/(α − 1)` by the trapezoidal rule with a proven error, `g = X^α − 1 − α(X − 1)` for the ratio
+/// `X = 1 − q + q e^{μz−μ²/2}`, `z ~ N(0, 1)`, and where that takes too many terms the convexity of `(α − 1)
+/// D_α`; above 10⁴, where the sum is long and amplifies little, the loss without sampling. All that is the
+/// divergence of the data with the record from those without, which is the larger one of the two (Mironov et
+/// al., Theorem 5).
 ///
 /// # Examples
 /// ```
@@ -192,13 +195,15 @@ impl PoissonGaussian {
     /// `(α − 1) D_α` at an integer order.
     fn exponent(&self, alpha: u64) -> f64 {
         let half_square = crate::gdp::half_square(1.0, self.mu);
-        // The terms with k ≤ 1 have exponent 0, and all weights sum to 1: what is left keeps its relative accuracy.
+        // The terms with k ≤ 1 have exponent 0, and all weights sum to 1: what is left keeps its relative
+        // accuracy.
         let terms: Vec<f64> = (2..=alpha)
             .map(|k| (k as f64, log_pmf(k, alpha, self.rate)))
             .filter(|&(_, weight)| weight > f64::NEG_INFINITY)
             .map(|(k, weight)| {
                 let growth = log_expm1(k * (k - 1.0) * half_square);
-                // The argument of log_expm1 has four roundings, which count as often as it is large; the sum has one a term.
+                // The argument of log_expm1 has four roundings, which count as often as it is large; the sum
+                // has one a term.
                 up_log(weight, PMF_ERROR + alpha as f64 + 8.0, PMF_ERROR) + up_log(growth, 8.0, 8.0)
             })
             .collect();
@@ -208,7 +213,8 @@ impl PoissonGaussian {
 }
 
 impl PoissonGaussian {
-    /// The divergence of the data without the record from those with it: at most that of [`Mechanism::rdp`], which is the other way round.
+    /// The divergence of the data without the record from those with it: at most that of [`Mechanism::rdp`],
+    /// which is the other way round.
     pub(crate) fn added(&self, order: Order) -> UpperBound<f64> {
         let removed = self.rdp(order).into_value();
         if removed == 0.0 || order.get() > MAX_SUM {
@@ -309,8 +315,8 @@ mod tests {
         assert_relative_eq!(rdp(0.25, 0.8, 2.0), 0.054_516_646_012_164_92, max_relative = 1e-12);
     }
 
-    /// `D_α` between `N(0, 1)` and the mixture, in both directions, by the trapezoidal rule (exponentially accurate
-    /// here): the value is the larger of the two.
+    /// `D_α` between `N(0, 1)` and the mixture, in both directions, by the trapezoidal rule (exponentially
+    /// accurate here): the value is the larger of the two.
     #[test]
     fn sampled_gaussian_covers_both_directions() {
         for (rate, mu) in [(0.1, 1.0), (0.3, 0.5), (0.02, 2.0)] {
@@ -334,8 +340,8 @@ mod tests {
         }
     }
 
-    /// mpmath at 60 digits, by quadrature of `g`: with the record against without, and back. At order 5.3 of the third, the convexity of
-    /// `(α − 1) D_α` alone gives a hundred times the truth.
+    /// mpmath at 60 digits, by quadrature of `g`: with the record against without, and back. At order 5.3 of
+    /// the third, the convexity of `(α − 1) D_α` alone gives a hundred times the truth.
     #[test]
     fn fractional_orders_match_60_digits() -> Result<(), Error> {
         for (rate, mu, alpha, removed, added) in FRACTIONAL {
@@ -377,8 +383,8 @@ mod tests {
         }
     }
 
-    /// With replacement, the sampled sum of a database of zeros but for one user: the exact laws are mixtures of
-    /// Gaussians, and the bound holds (it is an equality for one draw).
+    /// With replacement, the sampled sum of a database of zeros but for one user: the exact laws are mixtures
+    /// of Gaussians, and the bound holds (it is an equality for one draw).
     #[test]
     fn draws_cover_the_exact_mixture() -> Result<(), Error> {
         let mu = 1.0;

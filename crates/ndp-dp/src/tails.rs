@@ -100,8 +100,9 @@ pub(crate) fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<
 /// `N = Tp + √(3 T p ln(1/δ̂))` where it is a bound: then `P(Bin(T, p) ≥ N) ≤ δ̂`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] outside its range `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1, where the formula is false: at `T = n = 1000`,
-/// `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise as [`n_exact`].
+/// [`Error::InvalidParameter`] outside its range `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1, where
+/// the formula is false: at `T = n = 1000`, `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise
+/// as [`n_exact`].
 #[cfg(test)]
 pub(crate) fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
     let mean = trials as f64 * p;
@@ -137,7 +138,8 @@ mod tests {
         Ok(())
     }
 
-    /// The printed use of the Chernoff count outside its range: it claims at most 1e-6 where the truth is 1.003e-5.
+    /// The printed use of the Chernoff count outside its range: it claims at most 1e-6 where the truth is
+    /// 1.003e-5.
     #[test]
     fn chernoff_is_refused_where_it_is_false() -> Result<(), Error> {
         let printed = 1.0 + (3.0_f64 * (1e6_f64).ln()).sqrt();

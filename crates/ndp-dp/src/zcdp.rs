@@ -1,8 +1,8 @@
 //! Zero-concentrated differential privacy: Rényi divergence at most `ρ α` at every order.
 //!
 //! # References
-//! - Bun and Steinke, *Concentrated differential privacy*, 2016, arXiv:1605.02065: Proposition 1.3 (conversion),
-//!   Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
+//! - Bun and Steinke, *Concentrated differential privacy*, 2016, arXiv:1605.02065: Proposition 1.3
+//!   (conversion), Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
 
 use crate::gdp::half_square;
 use crate::{Delta, Error, Gdp, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure};
@@ -88,7 +88,8 @@ impl Mechanism for Zcdp {
         UpperBound::new((Interval::new(order.get()) * Interval::new(self.0)).high()).into()
     }
 
-    /// The smallest over all orders by the optimal conversion, never above the closed form `ρ + 2 √(ρ ln(1/δ))`.
+    /// The smallest over all orders by the optimal conversion, never above the closed form `ρ + 2 √(ρ
+    /// ln(1/δ))`.
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
         let best = conversion::best_epsilon(|order| self.rdp(order).into(), delta).into_value();
         UpperBound::new(best.approx_dp.epsilon().min(self.closed_epsilon(delta))).into()

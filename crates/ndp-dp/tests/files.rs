@@ -1,4 +1,5 @@
-//! Every public data type after it was written and read: the same value, and the invariants are checked again.
+//! Every public data type after it was written and read: the same value, and the invariants are checked
+//! again.
 
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk, WalkDescent};

@@ -15,7 +15,8 @@ pub struct Entry {
     pub id: &'static str,
     /// What it shows, in a few words.
     pub what: &'static str,
-    /// The names of the data sets it uses, see [`SETS`](crate::datasets::SETS); without them it runs on stand-ins.
+    /// The names of the data sets it uses, see [`SETS`](crate::datasets::SETS); without them it runs on
+    /// stand-ins.
     pub needs: &'static [&'static str],
     /// About how long it takes at paper scale on two cores.
     pub minutes: f64,

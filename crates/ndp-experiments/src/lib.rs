@@ -1,9 +1,9 @@
 //! Every figure and table of five papers on decentralized privacy, reproduced beside what is true.
 //!
-//! A [`Figure`](ndp_report::figure::Figure) is plain data, computed by a pure function that [`registry`] lists.
-//! [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all of them on one page;
-//! [`mod@reference`] compares their numbers with the committed ones; [`run`] does this for one figure
-//! after the other. [`datasets`] is the only part that reads data files.
+//! A [`Figure`](ndp_report::figure::Figure) is plain data, computed by a pure function that [`registry`]
+//! lists. [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all of them on one page;
+//! [`mod@reference`] compares their numbers with the committed ones; [`run`] does this for one figure after
+//! the other. [`datasets`] is the only part that reads data files.
 
 #![cfg_attr(
     not(test),

@@ -152,8 +152,9 @@ fn page(mut shown: BTreeMap<&str, Shown>, options: &Options) -> anyhow::Result<(
     Ok(())
 }
 
-/// Computes the figures and hands over each one when it is done, until that fails: two at a time, because every figure has
-/// parts that one thread does alone, and those that measure time or memory after the others, one by one.
+/// Computes the figures and hands over each one when it is done, until that fails: two at a time, because
+/// every figure has parts that one thread does alone, and those that measure time or memory after the others,
+/// one by one.
 fn each(
     entries: &[&'static Entry],
     options: &Options,
@@ -237,7 +238,8 @@ fn weight(entry: &Entry) -> u64 {
 mod tests {
     use super::*;
 
-    /// Every figure belongs to one shard, whatever their number, and no shard has much more to do than the others.
+    /// Every figure belongs to one shard, whatever their number, and no shard has much more to do than the
+    /// others.
     #[test]
     fn shards_are_disjoint_and_alike() {
         let all: Vec<&Entry> = registry::all().collect();

@@ -75,7 +75,8 @@ fn done(out: &Path) -> BTreeMap<String, Vec<u8>> {
     read.collect()
 }
 
-/// All figures at once: a run on one thread, one on three, and one on two that is killed at ten random moments.
+/// All figures at once: a run on one thread, one on three, and one on two that is killed at ten random
+/// moments.
 #[test]
 fn killed_runs_lose_one_figure_at_most_and_threads_change_no_byte() {
     let folder = folder("killed");

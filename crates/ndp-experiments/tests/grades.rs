@@ -27,8 +27,8 @@ fn rows(out: &Path, record: &Value) -> Vec<Row> {
         .collect()
 }
 
-/// The values of single runs are in the JSON, their mean is drawn: where a point of the CSV is the mean of a sample, both rest on the
-/// same noise, and so have the same grade.
+/// The values of single runs are in the JSON, their mean is drawn: where a point of the CSV is the mean of a
+/// sample, both rest on the same noise, and so have the same grade.
 #[test]
 fn samples_have_the_grade_of_their_curves() {
     let out = figures();

@@ -1,5 +1,5 @@
-//! The report of all figures: complete in itself, and in a real browser all pictures load, nothing is missing and
-//! nothing complains, in wide and narrow windows, by day and by night.
+//! The report of all figures: complete in itself, and in a real browser all pictures load, nothing is missing
+//! and nothing complains, in wide and narrow windows, by day and by night.
 //!
 //! Where no Chromium is installed the test says so and only reads the page.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says when it is skipped")]
@@ -18,7 +18,8 @@ const PROBE: &str = "<script>addEventListener('load', () => { \
     document.body.dataset.paper = getComputedStyle(document.body).backgroundColor; \
     document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth; });</script>";
 
-/// The page as the browser sees it in a window this wide, and what it said. A dark scheme is number 0 to Chromium.
+/// The page as the browser sees it in a window this wide, and what it said. A dark scheme is number 0 to
+/// Chromium.
 fn open(browser: &str, page: &Path, width: u32, scheme: u32, profile: &Path) -> (String, String) {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])

@@ -8,7 +8,8 @@ pub(crate) fn id(node: usize) -> u32 {
     u32::try_from(node).expect("graphs and matrices have fewer than 2^32 nodes")
 }
 
-/// An index from a count of pairs of nodes; the largest one, which is out of any range, where it does not fit.
+/// An index from a count of pairs of nodes; the largest one, which is out of any range, where it does not
+/// fit.
 pub(crate) fn index(cell: u64) -> usize {
     usize::try_from(cell).unwrap_or(usize::MAX)
 }

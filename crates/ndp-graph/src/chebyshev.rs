@@ -1,14 +1,14 @@
 //! Chebyshev acceleration of gossip: polynomials `P_t` with `P_t(1) = 1` that are small on the rest of the
 //! spectrum.
 //!
-//! `P_0 = 1`, `P_1 = X`, `P_{t+1} = g X P_t + (1 - g) P_{t-1}` for `t ≥ 1`. Since `P_t(1) = 1`, `P_t(W) x` has the
-//! mean of `x`, and it approaches consensus like `e^{-t √gap}` where `W^t x` takes `e^{-t gap}`.
+//! `P_0 = 1`, `P_1 = X`, `P_{t+1} = g X P_t + (1 - g) P_{t-1}` for `t ≥ 1`. Since `P_t(1) = 1`, `P_t(W) x`
+//! has the mean of `x`, and it approaches consensus like `e^{-t √gap}` where `W^t x` takes `e^{-t gap}`.
 //!
 //! # References
-//! - Cyffers, Even, Bellet and Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 3 and Algorithm 1. The
-//!   recursion is printed for `t ≥ 2`, which leaves `P_2` undefined. The released program starts from
-//!   `x^{-1} = 0`, that is from `P_1 = g X`, and so multiplies the mean by up to `1 / (2 - g)`; here the first step
-//!   is `W x`.
+//! - Cyffers, Even, Bellet and Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 3 and
+//!   Algorithm 1. The recursion is printed for `t ≥ 2`, which leaves `P_2` undefined. The released program
+//!   starts from `x^{-1} = 0`, that is from `P_1 = g X`, and so multiplies the mean by up to `1 / (2 - g)`;
+//!   here the first step is `W x`.
 
 use crate::{Error, GossipMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -272,7 +272,8 @@ mod tests {
         Ok(values.fold(0.0, f64::max))
     }
 
-    /// The intermediate claim `‖P_t(W) y‖² ≤ 2 (1 - √l)^t ‖y‖²` fails for gaps above 0.783069257, first at these `t`.
+    /// The intermediate claim `‖P_t(W) y‖² ≤ 2 (1 - √l)^t ‖y‖²` fails for gaps above 0.783069257, first at
+    /// these `t`.
     #[test]
     fn the_intermediate_claim_is_false() -> Result<(), Error> {
         for (gap, first) in [(1.0 - 0.2146, 93), (0.8, 13), (0.9, 2)] {
@@ -293,8 +294,8 @@ mod tests {
         Ok(())
     }
 
-    /// The form that the convergence theorem uses, `2 e^{-t √l}`, holds for every gap. The largest ratio, 0.57990,
-    /// is approached for small gaps.
+    /// The form that the convergence theorem uses, `2 e^{-t √l}`, holds for every gap. The largest ratio,
+    /// 0.57990, is approached for small gaps.
     #[test]
     fn the_form_in_use_holds() -> Result<(), Error> {
         let claimed = |gap: f64, t: usize| 2.0 * (-(t as f64) * gap.sqrt()).exp();
@@ -312,7 +313,8 @@ mod tests {
         Ok(())
     }
 
-    /// At gap 1 the published iteration has reached consensus at `P_1` and leaves it again; the optimal stays.
+    /// At gap 1 the published iteration has reached consensus at `P_1` and leaves it again; the optimal
+    /// stays.
     #[test]
     fn the_published_parameter_leaves_consensus_at_gap_one() -> Result<(), Error> {
         let published = Chebyshev::published(1.0)?;

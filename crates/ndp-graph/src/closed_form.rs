@@ -60,7 +60,8 @@ impl Family {
         }
     }
 
-    /// The eigenvalues of its gossip matrix with these weights, ascending, repeated by multiplicity: the last is 1.
+    /// The eigenvalues of its gossip matrix with these weights, ascending, repeated by multiplicity: the last
+    /// is 1.
     ///
     /// # Errors
     /// [`Error::NoClosedForm`] when the weights differ from edge to edge, as

@@ -48,8 +48,8 @@ impl From<&Graph> for DiGraph<String, ()> {
     }
 }
 
-/// Nodes in the order of their indices; weights are left out. The graph must be symmetric: an edge that goes one way only is
-/// no edge on which two nodes exchange messages.
+/// Nodes in the order of their indices; weights are left out. The graph must be symmetric: an edge that goes
+/// one way only is no edge on which two nodes exchange messages.
 ///
 /// # Errors
 /// [`Error::OneWay`], [`Error::RepeatedEdge`], and those of [`Graph::from_edges`].

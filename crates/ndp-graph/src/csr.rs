@@ -64,8 +64,8 @@ impl Csr {
         (&self.columns[range.clone()], &self.weights[range])
     }
 
-    /// The three arrays: where each row starts, `node_count() + 1` offsets into the other two; the columns of all entries, row by row;
-    /// their weights.
+    /// The three arrays: where each row starts, `node_count() + 1` offsets into the other two; the columns of
+    /// all entries, row by row; their weights.
     #[must_use]
     #[inline]
     pub fn parts(&self) -> (&[usize], &[u32], &[f64]) {

@@ -1,8 +1,9 @@
 //! Graphs from the text of an edge list: one edge per line, two labels per edge.
 //!
-//! Reads the files of SNAP (each edge once or in both directions, comments after `#`), KONECT (comments after `%`),
-//! tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is given again, in either
-//! direction, is merged. Whatever is no edge is refused by the number of its line, unless an option allows it.
+//! Reads the files of SNAP (each edge once or in both directions, comments after `#`), KONECT (comments after
+//! `%`), tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is
+//! given again, in either direction, is merged. Whatever is no edge is refused by the number of its line,
+//! unless an option allows it.
 
 mod foreign;
 
@@ -70,11 +71,12 @@ pub enum Header {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Separator {
-    /// Commas if the first line has one outside quotation marks; else semicolons; else tabs if it has one and a field with a
-    /// space in it; else white space.
+    /// Commas if the first line has one outside quotation marks; else semicolons; else tabs if it has one and
+    /// a field with a space in it; else white space.
     #[default]
     Detect,
-    /// Commas; labels may contain spaces. A field in quotation marks may contain commas, and `""` for a quotation mark.
+    /// Commas; labels may contain spaces. A field in quotation marks may contain commas, and `""` for a
+    /// quotation mark.
     Comma,
     /// Semicolons, with quotation marks as for commas.
     Semicolon,
@@ -121,8 +123,8 @@ pub enum ExtraFields {
     Refuse,
     /// They are left out.
     Skip,
-    /// The third is the weight of the edge, a finite number; more are an error. Where headers are detected, a first line whose third
-    /// field is no number is one above edges of integers.
+    /// The third is the weight of the edge, a finite number; more are an error. Where headers are detected, a
+    /// first line whose third field is no number is one above edges of integers.
     Weight,
 }
 
@@ -132,9 +134,10 @@ pub enum ExtraFields {
 /// Empty lines and lines that begin with `#` or `%` are skipped. A slice of bytes is a reader.
 ///
 /// # Errors
-/// [`Error::EdgeListLine`] naming the first line that is no edge, has more than two fields, is a self-loop, is
-/// not UTF-8, has a NUL byte, is longer than 64 KiB or begins a file of DOT, GML or Pajek; [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when
-/// there is no edge; [`Error::TooManyNodes`].
+/// [`Error::EdgeListLine`] naming the first line that is no edge, has more than two fields, is a self-loop,
+/// is not UTF-8, has a NUL byte, is longer than 64 KiB or begins a file of DOT, GML or Pajek;
+/// [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when there is no edge;
+/// [`Error::TooManyNodes`].
 ///
 /// # Examples
 /// ```
@@ -149,7 +152,7 @@ pub fn read_edge_list(reader: impl BufRead, options: EdgeListOptions) -> Result<
     build(labels, arcs)
 }
 
-/// The lines of an edge list: labels in the order of their first appearance, and pairs of them in the order and direction given.
+/// The lines of an edge list: labels in order of first appearance, pairs in the order and direction given.
 pub(crate) struct Arcs {
     pub(crate) labels: Vec<Box<str>>,
     pub(crate) arcs: Vec<(usize, usize)>,
@@ -221,7 +224,7 @@ pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> R
 #[derive(Default)]
 struct Numbers {
     labels: Vec<Box<str>>,
-    /// Labels of up to 15 bytes and their numbers, each in the first free slot from that of its hash on; at most half are taken.
+    /// Labels of up to 15 bytes and their numbers, from the slot of their hash on; at most half are taken.
     slots: Vec<Option<(u128, usize)>>,
     short: usize,
     long: BTreeMap<Box<str>, usize>,

@@ -26,8 +26,9 @@ impl Extremes {
     /// `‖W^t x - x̄‖ ≤ (1 - gap_abs)^t ‖x - x̄‖`.
     ///
     /// # Errors
-    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding: for connected graphs exactly when the graph is
-    /// bipartite and the diagonal of `W` is zero. Take metropolis or lazy weights then.
+    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding: for connected graphs
+    /// exactly when the graph is bipartite and the diagonal of `W` is zero. Take metropolis or lazy weights
+    /// then.
     ///
     /// # Examples
     /// ```

@@ -8,8 +8,8 @@
 //! | [`GossipSequence`] | `nodes`, `matrices`, each different one once, `steps`: `"idle"`, `{"pair": [u, v]}`, `{"matrix": index}` |
 //! | [`EdgeActivations`] | `nodes`, `edges` as `[u, v, probability]` |
 //!
-//! A text that says `"weights": "metropolis"` is not believed: exact ranks are decided from the name, so the entries are made
-//! from it, and entries that are given beside it must be those.
+//! A text that says `"weights": "metropolis"` is not believed: exact ranks are decided from the name, so the
+//! entries are made from it, and entries that are given beside it must be those.
 
 use crate::gossip_matrix::Weights;
 use crate::sequences::EdgeActivations;

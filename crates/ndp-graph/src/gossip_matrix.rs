@@ -48,11 +48,13 @@ impl GossipMatrix {
         Self::by_degrees(graph, Weights::Metropolis, 1, |a, b| a.max(b) + 1)
     }
 
-    /// The matrix that a rule of weights gives this graph: on every edge what [`Weights`] says, the rest on the diagonal.
+    /// The matrix that a rule of weights gives this graph: on every edge what [`Weights`] says, the rest on
+    /// the diagonal.
     ///
     /// # Errors
-    /// For [`Weights::Regular`] [`Error::InvalidParameter`] for a graph without edges, or naming the first degree that differs
-    /// from that of node 0; [`Error::UnknownName`] for [`Weights::Given`], which is no rule. None for the others.
+    /// For [`Weights::Regular`] [`Error::InvalidParameter`] for a graph without edges, or naming the first
+    /// degree that differs from that of node 0; [`Error::UnknownName`] for [`Weights::Given`], which is no
+    /// rule. None for the others.
     ///
     /// # Examples
     /// ```
@@ -76,12 +78,12 @@ impl GossipMatrix {
         }
     }
 
-    /// `(1 - laziness) W + laziness I`, where `laziness` is the number that it stores: no share is added up and rounded, see
-    /// [`Self::shares`].
+    /// `(1 - laziness) W + laziness I`, where `laziness` is the number that it stores: no share is added up
+    /// and rounded, see [`Self::shares`].
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`, and where a weight would become too small for a normal
-    /// number.
+    /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`, and where a weight would become too
+    /// small for a normal number.
     ///
     /// # Examples
     /// ```
@@ -119,8 +121,8 @@ impl GossipMatrix {
         Ok(Self { graph: self.graph.clone(), matrix, weights: self.weights, shares })
     }
 
-    /// A given matrix, `n` by `n`, checked against the graph. Entries that differ from their transposed ones by
-    /// rounding are replaced by the mean of the two.
+    /// A given matrix, `n` by `n`, checked against the graph. Entries that differ from their transposed ones
+    /// by rounding are replaced by the mean of the two.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::InvalidWeight`] (below `-1e-15`), [`Error::OffSupport`],
@@ -199,12 +201,13 @@ impl GossipMatrix {
         })
     }
 
-    /// The matrix of a file, whose entries are left out when name and graph say them all. Named weights are those of the name: the
-    /// entries of the file are only compared with them.
+    /// The matrix of a file, whose entries are left out when name and graph say them all. Named weights are
+    /// those of the name: the entries of the file are only compared with them.
     ///
     /// # Errors
-    /// Those of [`Self::from_dense`] for given entries, [`Error::NotItsWeights`] where named weights have others (beyond the
-    /// rounding of a lazy matrix), [`Error::Shape`] when there are too few or none; those of [`Self::lazy`].
+    /// Those of [`Self::from_dense`] for given entries, [`Error::NotItsWeights`] where named weights have
+    /// others (beyond the rounding of a lazy matrix), [`Error::Shape`] when there are too few or none; those
+    /// of [`Self::lazy`].
     pub(crate) fn from_parts(
         graph: &Graph,
         weights: Weights,
@@ -327,8 +330,8 @@ impl GossipMatrix {
     /// Share of the identity: the entries are `(1 - laziness)` times the named scheme plus
     /// `laziness` on the diagonal.
     ///
-    /// The number given to [`Self::lazy`]; where it was called several times a rounding of `1 - Π (1 - l)`, below 1, and the exact
-    /// number is in [`Self::shares`].
+    /// The number given to [`Self::lazy`]; where it was called several times a rounding of `1 - Π (1 - l)`,
+    /// below 1, and the exact number is in [`Self::shares`].
     #[must_use]
     pub fn laziness(&self) -> f64 {
         match self.shares.as_slice() {
@@ -339,8 +342,9 @@ impl GossipMatrix {
     }
 
     /// The shares `l_1, …, l_k` of the identity, in order: for a named scheme `S` the matrix is, exactly,
-    /// `(1 - l_k)(… ((1 - l_1) S + l_1 I) …) + l_k I`, each share the number that it stores. The stored [entries](Self::csr) are
-    /// roundings of that; those of [given](Weights::Given) weights are what is meant, whatever the shares.
+    /// `(1 - l_k)(… ((1 - l_1) S + l_1 I) …) + l_k I`, each share the number that it stores. The stored
+    /// [entries](Self::csr) are roundings of that; those of [given](Weights::Given) weights are what is
+    /// meant, whatever the shares.
     #[must_use]
     pub fn shares(&self) -> &[f64] {
         &self.shares
@@ -426,8 +430,8 @@ mod tests {
         Ok(())
     }
 
-    /// Where `1 - Σ` would leave rounding errors, the diagonal is exact: zero for `max_degree` on regular graphs
-    /// and at the hub of a star, `1/n` for metropolis on complete graphs.
+    /// Where `1 - Σ` would leave rounding errors, the diagonal is exact: zero for `max_degree` on regular
+    /// graphs and at the hub of a star, `1/n` for metropolis on complete graphs.
     #[test]
     fn diagonals_have_no_rounding_errors() -> Result<(), Error> {
         for n in [3, 10, 49, 50, 1000] {

@@ -7,8 +7,9 @@
 //! | MatrixMarket | `%%MatrixMarket` | a square coordinate matrix: an edge for every entry that is not 0 |
 //! | NumPy | `\x93NUMPY` | a square matrix (an edge for every entry that is not 0), or integers in two columns (the ends of edges) |
 //!
-//! Graphs are undirected. Where a file has edges in one direction only although it says that it has both (a matrix, a directed
-//! GraphML, an edge list in which other edges go both ways), it is refused unless [`OneWay::Symmetric`] asks for the edges back.
+//! Graphs are undirected. Where a file has edges in one direction only although it says that it has both (a
+//! matrix, a directed GraphML, an edge list in which other edges go both ways), it is refused unless
+//! [`OneWay::Symmetric`] asks for the edges back.
 
 mod graphml;
 mod matrix_market;
@@ -87,7 +88,8 @@ pub struct GraphFile {
     pub format: Format,
     /// Whether weights (or other fields after the ends of an edge) were left out.
     pub weights_left_out: bool,
-    /// The weights of `graph.edges()`, in their order, where [`ExtraFields::Weight`] asked for them and the file has them.
+    /// The weights of `graph.edges()`, in their order, where [`ExtraFields::Weight`] asked for them and the
+    /// file has them.
     pub weights: Option<Vec<f64>>,
     /// Edges that went one way only in a file whose edges have a direction, and were made symmetric.
     pub made_symmetric: usize,
@@ -96,16 +98,17 @@ pub struct GraphFile {
 /// What a parser found.
 struct Found {
     arcs: Arcs,
-    /// Whether edges have a direction, so that one without the edge back goes one way; `None` where that is to be guessed.
+    /// Whether edges have a direction, so that one without the edge back goes one way; `None` where that is
+    /// to be guessed.
     directed: Option<bool>,
 }
 
 /// The graph of a file; `options` are those of edge lists, self-loops those of all formats.
 ///
 /// # Errors
-/// Those of [`read_edge_list`](edge_list::read_edge_list); [`Error::Malformed`] for the other formats, and for an edge that is given
-/// again with another weight, or a diagonal that does not make a row sum to 1 within `1e-9`, where weights are asked for;
-/// [`Error::OneWayEdges`].
+/// Those of [`read_edge_list`](edge_list::read_edge_list); [`Error::Malformed`] for the other formats, and
+/// for an edge that is given again with another weight, or a diagonal that does not make a row sum to 1
+/// within `1e-9`, where weights are asked for; [`Error::OneWayEdges`].
 ///
 /// # Examples
 /// ```

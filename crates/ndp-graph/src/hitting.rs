@@ -90,7 +90,8 @@ impl Start {
     }
 }
 
-/// The first visits of a walk to a set of targets, at the times `0..=T`: every vector of numbers has `T + 1` entries.
+/// The first visits of a walk to a set of targets, at the times `0..=T`: every vector of numbers has `T + 1`
+/// entries.
 ///
 /// # Examples
 /// ```
@@ -162,8 +163,8 @@ impl<'a> Walk<'a> {
         Self { incoming, symmetric, error_per_step }
     }
 
-    /// The transposed matrix: row `j` holds the `W[i][j]` of the nodes `i` from which the walk may come to `j`. A law is pushed one
-    /// step by `incoming().multiply(&law, &mut next)`.
+    /// The transposed matrix: row `j` holds the `W[i][j]` of the nodes `i` from which the walk may come to
+    /// `j`. A law is pushed one step by `incoming().multiply(&law, &mut next)`.
     ///
     /// # Examples
     /// ```
@@ -382,8 +383,8 @@ fn products(a: &[[f64; 3]], b: &[[f64; 3]]) -> [f64; 5] {
     })
 }
 
-/// The errors at the times `0..=horizon`. Those of the steps multiply: `(1 - d)^-t ≤ e^{t d / (1 - d)}`, and `d²` is far below
-/// what an error per step has to spare, a whole unit of the last place for every half.
+/// The errors at the times `0..=horizon`. Those of the steps multiply: `(1 - d)^-t ≤ e^{t d / (1 - d)}`, and
+/// `d²` is far below what an error per step has to spare, a whole unit of the last place for every half.
 fn relative_errors(horizon: usize, at_once: f64, per_step: f64) -> Vec<f64> {
     (0..=horizon).map(|t| (at_once + t as f64 * per_step).exp_m1()).collect()
 }

@@ -1,13 +1,13 @@
 //! Zachary's karate club: who met outside the club.
 //!
 //! # References
-//! - Zachary, *An information flow model for conflict and fission in small groups*, Journal of Anthropological Research 33,
-//!   1977.
+//! - Zachary, *An information flow model for conflict and fission in small groups*, Journal of
+//!   Anthropological Research 33, 1977.
 
 use crate::{Error, Graph};
 
-/// The 34 members of a karate club and the 78 pairs who met outside it, without weights. Node 0 is the instructor, node 33 the
-/// president.
+/// The 34 members of a karate club and the 78 pairs who met outside it, without weights. Node 0 is the
+/// instructor, node 33 the president.
 ///
 /// # Errors
 /// None: the table is a simple graph.

@@ -1,10 +1,10 @@
-//! The inner loops of accountants and trainers, compiled for the vector units of the machine that runs them. For the crates of this
-//! workspace alone: nothing here is promised.
+//! The inner loops of accountants and trainers, compiled for the vector units of the machine that runs them.
+//! For the crates of this workspace alone: nothing here is promised.
 //!
 //! Every kernel is a plain loop over small arrays, compiled three times (for any x86-64, with AVX2, with
-//! AVX-512) and chosen at run time. Products and sums are written apart, never as a fused
-//! multiply-add, and every sum has one order, so all three versions give the same bits. This is the only module
-//! of the crate with `unsafe` code: the calls of the versions whose vector unit was just detected.
+//! AVX-512) and chosen at run time. Products and sums are written apart, never as a fused multiply-add, and
+//! every sum has one order, so all three versions give the same bits. This is the only module of the crate
+//! with `unsafe` code: the calls of the versions whose vector unit was just detected.
 #![allow(unsafe_code)]
 
 use crate::Csr;

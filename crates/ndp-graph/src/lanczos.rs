@@ -1,8 +1,8 @@
 //! The extreme eigenvalues of a large sparse gossip matrix, by Lanczos iteration.
 //!
-//! The iteration runs on the vectors orthogonal to the constant one, whose eigenvalue 1 is known, so that both ends
-//! of the remaining spectrum, `λ_2` and `λ_n`, come out of one run. It stops when the residual bounds
-//! `|β_k s_k|` of both ends are within a tolerance: `s_k` is the last entry of the eigenvector of the
+//! The iteration runs on the vectors orthogonal to the constant one, whose eigenvalue 1 is known, so that
+//! both ends of the remaining spectrum, `λ_2` and `λ_n`, come out of one run. It stops when the residual
+//! bounds `|β_k s_k|` of both ends are within a tolerance: `s_k` is the last entry of the eigenvector of the
 //! tridiagonal matrix, and the bound is the distance from the Ritz value to the nearest eigenvalue.
 //!
 //! Rounding makes the basis lose its orthogonality just when a Ritz value converges, and converged
@@ -42,21 +42,21 @@ pub struct LanczosExtremes {
     pub steps: usize,
 }
 
-/// `λ_2` and `λ_n`, each within `tolerance` of an eigenvalue, of a gossip matrix whose positive entries connect all
-/// its nodes; that is not checked here, but by [`spectrum::extremes`](crate::spectrum::extremes), which
-/// takes `5e-13`.
+/// `λ_2` and `λ_n`, each within `tolerance` of an eigenvalue, of a gossip matrix whose positive entries
+/// connect all its nodes; that is not checked here, but by [`spectrum::extremes`](crate::spectrum::extremes),
+/// which takes `5e-13`.
 ///
-/// The residual bound says that there *is* an eigenvalue so close. That it is the extreme one
-/// needs a start vector that is not orthogonal to its eigenvectors, which holds for every matrix
-/// not built against this one start vector. Where the next eigenvalue is at a distance `γ`, the error is about
-/// `residual² / γ`: a loose tolerance often gives most digits.
+/// The residual bound says that there *is* an eigenvalue so close. That it is the extreme one needs a start
+/// vector that is not orthogonal to its eigenvectors, which holds for every matrix not built against this one
+/// start vector. Where the next eigenvalue is at a distance `γ`, the error is about `residual² / γ`: a loose
+/// tolerance often gives most digits.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a single node and unless `1e-13 ≤ tolerance < 1`; [`Error::NoConvergence`] when
-/// the residual bound is larger after as many steps as fit in 4 GiB. Steps grow like the inverse root of
+/// [`Error::InvalidParameter`] for a single node and unless `1e-13 ≤ tolerance < 1`; [`Error::NoConvergence`]
+/// when the residual bound is larger after as many steps as fit in 4 GiB. Steps grow like the inverse root of
 /// the distance from the extreme eigenvalues to the next: a long path or cycle is out of reach, and has
-/// [closed forms](crate::closed_form) instead; an Erdős–Rényi graph of `10^6` nodes, with its many equal dangling
-/// trees, needs a looser tolerance.
+/// [closed forms](crate::closed_form) instead; an Erdős–Rényi graph of `10^6` nodes, with its many equal
+/// dangling trees, needs a looser tolerance.
 ///
 /// # Complexity
 /// One product with the matrix per step; memory `8 n` bytes per step.

@@ -1,12 +1,13 @@
 //! Graphs, gossip and transition matrices, and their spectra. Knows nothing of privacy.
 //!
-//! This page is a tutorial: from a list of edges to how quickly a network forgets, in the order in which one needs it.
-//! What protocols on these graphs cost in privacy is asked of `ndp-algos`.
+//! This page is a tutorial: from a list of edges to how quickly a network forgets, in the order in which one
+//! needs it. What protocols on these graphs cost in privacy is asked of `ndp-algos`.
 //!
 //! # 1. A graph
 //!
-//! A [`Graph`] is simple and undirected, with nodes `0..n`, and perhaps labels and positions. Generators have the names and the
-//! order of arguments of networkx; whatever is random takes its generator as the last argument:
+//! A [`Graph`] is simple and undirected, with nodes `0..n`, and perhaps labels and positions. Generators have
+//! the names and the order of arguments of networkx; whatever is random takes its generator as the last
+//! argument:
 //!
 //! ```
 //! use ndp_graph::{generators, random};
@@ -29,8 +30,9 @@
 //!
 //! [`draw_index`](random::draw_index) draws from any list of probabilities.
 //!
-//! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or KONECT, from
-//! [GraphML, MatrixMarket or NumPy](graph_file), from edges, from an adjacency matrix, or from petgraph. What is no simple graph is refused, by the number of the line or the entry:
+//! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or
+//! KONECT, from [GraphML, MatrixMarket or NumPy](graph_file), from edges, from an adjacency matrix, or from
+//! petgraph. What is no simple graph is refused, by the number of the line or the entry:
 //!
 //! ```
 //! use ndp_graph::Graph;
@@ -48,9 +50,9 @@
 //!
 //! # 2. A matrix on it
 //!
-//! Nodes average with a [`GossipMatrix`]: symmetric, rows summing to 1, supported on the edges and the diagonal. A walking token
-//! follows a [`TransitionMatrix`], of which only the rows sum to 1. Both are checked when they are made and sparse inside; your own
-//! `ndarray` is as good as a rule by name:
+//! Nodes average with a [`GossipMatrix`]: symmetric, rows summing to 1, supported on the edges and the
+//! diagonal. A walking token follows a [`TransitionMatrix`], of which only the rows sum to 1. Both are
+//! checked when they are made and sparse inside; your own `ndarray` is as good as a rule by name:
 //!
 //! ```
 //! use ndarray::arr2;
@@ -69,9 +71,10 @@
 //!
 //! # 3. How quickly it mixes
 //!
-//! The distance to the mean shrinks by `1 - gap` in a round. Which eigenvalues are wanted decides what is computed: the extreme
-//! ones by [`spectrum::extremes`] (dense, or [`lanczos`] for large graphs), all of them by [`Spectrum`], those of families that are
-//! diagonalised on paper by a [`Family`](closed_form::Family) at any size:
+//! The distance to the mean shrinks by `1 - gap` in a round. Which eigenvalues are wanted decides what is
+//! computed: the extreme ones by [`spectrum::extremes`] (dense, or [`lanczos`] for large graphs), all of them
+//! by [`Spectrum`], those of families that are diagonalised on paper by a [`Family`](closed_form::Family) at
+//! any size:
 //!
 //! ```
 //! use ndp_graph::closed_form::Family;
@@ -88,9 +91,9 @@
 //!
 //! # 4. Averaging
 //!
-//! [`Chebyshev`](chebyshev::Chebyshev) polynomials of the matrix reach the mean in about the square root of the rounds. A
-//! [`GossipSequence`] is gossip whose matrix changes: pairs that meet at random, a new graph in every round, nodes that drop out,
-//! the one-peer hypercube.
+//! [`Chebyshev`](chebyshev::Chebyshev) polynomials of the matrix reach the mean in about the square root of
+//! the rounds. A [`GossipSequence`] is gossip whose matrix changes: pairs that meet at random, a new graph in
+//! every round, nodes that drop out, the one-peer hypercube.
 //!
 //! ```
 //! use ndp_graph::chebyshev::Chebyshev;
@@ -125,8 +128,9 @@
 //!
 //! # 5. Walks
 //!
-//! When does a token first come by? [`hitting`] answers with laws, without cancellation and with the error of every entry;
-//! [`walk_sums`] and [`log_matrix`] count visits, [`mixing_time`] says when the start is forgotten.
+//! When does a token first come by? [`hitting`] answers with laws, without cancellation and with the error of
+//! every entry; [`walk_sums`] and [`log_matrix`] count visits, [`mixing_time`] says when the start is
+//! forgotten.
 //!
 //! ```
 //! use ndp_graph::hitting::{Start, Walk};
@@ -157,21 +161,25 @@
 //! ```
 //!
 //! # What is where
-//! * Graphs: [`generators`], [`random`], [`edge_list`], [`Graph`] (distances, components, petgraph, adjacency matrices).
+//! * Graphs: [`generators`], [`random`], [`edge_list`], [`Graph`] (distances, components, petgraph, adjacency
+//!   matrices).
 //! * Matrices: [`gossip_matrix`], [`transition_matrix`], [`sequences`].
-//! * Spectra: [`spectrum`] (both gaps, dense or by [`lanczos`]), [`closed_form`], [`mixing_time`], [`log_matrix`].
+//! * Spectra: [`spectrum`] (both gaps, dense or by [`lanczos`]), [`closed_form`], [`mixing_time`],
+//!   [`log_matrix`].
 //! * Walks: [`hitting`] (laws of first passage), [`walk_sums`].
 //! * Nodes that matter: [`centrality`], [`communicability`].
 //! * Long calls: [`progress`] and cancellation.
-//! * Files: [`edge_list`], other formats by their first bytes in [`graph_file`], and everything by serde in [`files`].
+//! * Files: [`edge_list`], other formats by their first bytes in [`graph_file`], and everything by serde in
+//!   [`files`].
 //! * Inside: [`csr`], the compressed rows of every matrix here.
 //!
-//! No input panics: graphs that are empty, disconnected or not simple, matrices that are not stochastic, sizes that do
-//! not fit in memory give an [`Error`] naming condition and value. The documented exception is an index out of range.
-//! Results never depend on the number of threads.
+//! No input panics: graphs that are empty, disconnected or not simple, matrices that are not stochastic,
+//! sizes that do not fit in memory give an [`Error`] naming condition and value. The documented exception is
+//! an index out of range. Results never depend on the number of threads.
 //!
 //! # Features
-//! * `lapack`, off by default: dense decompositions by LAPACK instead of faer; the binary chooses and links it.
+//! * `lapack`, off by default: dense decompositions by LAPACK instead of faer; the binary chooses and links
+//!   it.
 
 #![cfg_attr(
     not(test),

@@ -86,8 +86,8 @@ pub fn log_matrix_row(matrix: &GossipMatrix, u: usize) -> Result<Vec<f64>, Error
     Err(Error::NoConvergence { what: "the row of the log matrix", steps: MAX_POWERS, residual: rest })
 }
 
-/// A lower bound on `1 - λ_2`, by Lanczos iteration unless that fails: the dense eigensolver takes longer than
-/// the row.
+/// A lower bound on `1 - λ_2`, by Lanczos iteration unless that fails: the dense eigensolver takes longer
+/// than the row.
 fn gap_signed(matrix: &GossipMatrix) -> Result<f64, Error> {
     let classes = TransitionMatrix::from(matrix).class_count();
     if classes > 1 {

@@ -1,8 +1,9 @@
 //! How far a long call has come, and ways to stop it.
 //!
-//! Libraries print nothing and read no clock: whoever waits passes a [`Progress`] to a call that takes one (those of `ndp-algos`
-//! over many observers or runs), which shows what it likes and says whether to go on. A closure is one. Any computation at all,
-//! on threads made for it, ends soon after a flag is set that these threads [`watch`].
+//! Libraries print nothing and read no clock: whoever waits passes a [`Progress`] to a call that takes one
+//! (those of `ndp-algos` over many observers or runs), which shows what it likes and says whether to go on. A
+//! closure is one. Any computation at all, on threads made for it, ends soon after a flag is set that these
+//! threads [`watch`].
 
 #[doc(inline)]
 pub use ndp_linalg::stop::Cancelled;
@@ -29,8 +30,8 @@ use std::sync::atomic::AtomicBool;
 /// assert!(last.report(3, 10).is_continue() && last.0.into_inner() == 3);
 /// ```
 pub trait Progress: Send + Sync {
-    /// `done` of `total` parts are finished. [`ControlFlow::Break`] cancels the call: it ends soon with an error and without
-    /// a result.
+    /// `done` of `total` parts are finished. [`ControlFlow::Break`] cancels the call: it ends soon with an
+    /// error and without a result.
     fn report(&self, done: u64, total: u64) -> ControlFlow<()>;
 }
 
@@ -56,10 +57,11 @@ impl Progress for Silent {
     }
 }
 
-/// From now on whatever this thread computes ends with [`Cancelled`], as the payload of an unwinding without a
-/// message, soon after `stop` is set.
+/// From now on whatever this thread computes ends with [`Cancelled`], as the payload of an unwinding without
+/// a message, soon after `stop` is set.
 ///
-/// For answers that somebody may no longer want, on threads that were made for them: all threads of a pool must watch the same flag.
+/// For answers that somebody may no longer want, on threads that were made for them: all threads of a pool
+/// must watch the same flag.
 ///
 /// # Examples
 /// ```

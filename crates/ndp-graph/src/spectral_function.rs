@@ -50,7 +50,8 @@ impl Spectrum {
             .collect();
         let width = columns.len();
         let mut entries = vec![0.0; n * width];
-        // A cache line of eight rows of each column at a time. No column, no work: a chunk has at least one entry.
+        // A cache line of eight rows of each column at a time. No column, no work: a chunk has at least one
+        // entry.
         entries.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate().for_each(|(task, rows)| {
             for (k, &(vector, mean, scale)) in columns.iter().enumerate() {
                 for (i, row) in rows.chunks_exact_mut(width).enumerate() {

@@ -76,9 +76,9 @@ impl Spectrum {
 /// The absolute error is below `1e-12`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`] when the positive entries of `W`
-/// do not connect all nodes (an edge of weight zero connects nothing), [`Error::NoConvergence`] for some graphs of
-/// more than `10^5` nodes: [`lanczos_extremes`] takes a tolerance.
+/// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`] when the positive entries of `W` do
+/// not connect all nodes (an edge of weight zero connects nothing), [`Error::NoConvergence`] for some graphs
+/// of more than `10^5` nodes: [`lanczos_extremes`] takes a tolerance.
 ///
 /// # Examples
 /// ```

@@ -13,7 +13,8 @@ pub fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) + Sync)
     }
 }
 
-/// As [`for_tasks`], with one result for each piece, in order, on rows of which each has `stride` numbers beside it.
+/// As [`for_tasks`], with one result for each piece, in order, on rows of which each has `stride` numbers
+/// beside it.
 pub fn for_paired_tasks<T: Send, R: Send>(
     rows: &mut [T],
     beside: &mut [f64],

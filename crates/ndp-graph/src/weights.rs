@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a [`GossipMatrix`](crate::GossipMatrix) got its entries; named rules have rational entries, which the exact
-/// accountant uses to decide ranks without a tolerance.
+/// How a [`GossipMatrix`](crate::GossipMatrix) got its entries; named rules have rational entries, which the
+/// exact accountant uses to decide ranks without a tolerance.
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,7 @@
 //! Decompositions by LAPACK, whichever the binary links.
 //!
-//! Eigenvalues call `dsyevd` directly: `ndarray-linalg` calls `dsyev`, which is several times slower. The rest
-//! is `ndarray-linalg`.
+//! Eigenvalues call `dsyevd` directly: `ndarray-linalg` calls `dsyev`, which is several times slower. The
+//! rest is `ndarray-linalg`.
 
 use super::{SymEigen, column_major};
 use crate::Error;
@@ -26,8 +26,8 @@ enum Job {
     Vectors,
 }
 
-/// The eigenvalues of the symmetric matrix in the lower triangle of `matrix`, ascending. `matrix`, square and in
-/// column order, is overwritten, by the eigenvectors if they are asked for.
+/// The eigenvalues of the symmetric matrix in the lower triangle of `matrix`, ascending. `matrix`, square and
+/// in column order, is overwritten, by the eigenvectors if they are asked for.
 fn dsyevd(matrix: &mut Array2<f64>, job: Job) -> Result<Array1<f64>, Error> {
     let n = matrix.nrows();
     // The sizes that LAPACK's documentation of dsyevd requires for n > 1; it needs less for n = 1.
@@ -54,11 +54,11 @@ fn dsyevd(matrix: &mut Array2<f64>, job: Job) -> Result<Array1<f64>, Error> {
     let mut info = 0;
     let entries = matrix.as_slice_memory_order_mut().expect("an owned array in column order is contiguous");
     assert_eq!(entries.len(), n * n);
-    // SAFETY: every pointer is to a live, exclusively borrowed or local variable of the type that the
-    // binding names. dsyevd reads and writes `order` columns of `order` numbers at stride `lda = order` in
-    // `entries`, which has n * n of them (asserted); `order` numbers in `values`; at most `work_length` numbers in
-    // `work` and `integer_work_length` in `integer_work`, which have exactly these lengths; and one
-    // integer in `info`. It keeps no pointer after it returns.
+    // SAFETY: every pointer is to a live, exclusively borrowed or local variable of the type that the binding
+    // names. dsyevd reads and writes `order` columns of `order` numbers at stride `lda = order` in `entries`,
+    // which has n * n of them (asserted); `order` numbers in `values`; at most `work_length` numbers in
+    // `work` and `integer_work_length` in `integer_work`, which have exactly these lengths; and one integer
+    // in `info`. It keeps no pointer after it returns.
     #[allow(unsafe_code, reason = "LAPACK is a Fortran library: there is no safe way to call it")]
     unsafe {
         lapack_sys::dsyevd_(

@@ -1,11 +1,12 @@
-//! Dense linear algebra on `f64`, `ndarray` in and out, and what bounds it: the memory that a result may take ([`memory`]) and
-//! whether anybody still waits for it ([`stop`]). An implementation detail of the `ndp` workspace: nothing here is stable.
+//! Dense linear algebra on `f64`, `ndarray` in and out, and what bounds it: the memory that a result may take
+//! ([`memory`]) and whether anybody still waits for it ([`stop`]). An implementation detail of the `ndp`
+//! workspace: nothing here is stable.
 //!
-//! This is the only crate that knows the backend, [faer](https://docs.rs/faer), which reads and writes the memory of the arrays
-//! themselves; an array that is contiguous in neither order is copied once. Every call uses the same constant
-//! parallelism: with that of the thread pool, the bits of an eigendecomposition would depend on the
-//! number of threads. faer's generic code is compiled in the crate that calls it; kept behind these few
-//! functions it is compiled once.
+//! This is the only crate that knows the backend, [faer](https://docs.rs/faer), which reads and writes the
+//! memory of the arrays themselves; an array that is contiguous in neither order is copied once. Every call
+//! uses the same constant parallelism: with that of the thread pool, the bits of an eigendecomposition would
+//! depend on the number of threads. faer's generic code is compiled in the crate that calls it; kept behind
+//! these few functions it is compiled once.
 //!
 //! Under the feature `lapack` everything but the products calls LAPACK instead. The feature links none: the
 //! binary that enables it chooses one.
@@ -76,8 +77,8 @@ impl Cholesky {
     /// The `X` of `A X = B`, one column per right-hand side.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless `b` has as many rows as `A`, [`Error::NotFinite`] naming an entry of `b`, or of `X`
-    /// when it overflows.
+    /// [`Error::Shape`] unless `b` has as many rows as `A`, [`Error::NotFinite`] naming an entry of `b`, or
+    /// of `X` when it overflows.
     pub fn solve(&self, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
         require_shape("rows of the right-hand side", self.lower.nrows(), b.nrows())?;
         require_finite(b)?;
@@ -202,9 +203,9 @@ pub fn cholesky(matrix: ArrayView2<'_, f64>) -> Result<Cholesky, Error> {
 /// The `X` of `A X = B`, by elimination with partial pivoting; one column per right-hand side.
 ///
 /// # Errors
-/// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NotFinite`] naming an entry of `a` or
-/// `b`, or of `X` when it overflows, [`Error::TooLarge`], [`Error::Singular`] when a pivot is exactly zero. Any
-/// other nearly singular system is solved; its solution is then inaccurate.
+/// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NotFinite`] naming an entry of
+/// `a` or `b`, or of `X` when it overflows, [`Error::TooLarge`], [`Error::Singular`] when a pivot is exactly
+/// zero. Any other nearly singular system is solved; its solution is then inaccurate.
 pub fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_square(a)?;
     require_shape("rows of the right-hand side", a.nrows(), b.nrows())?;

@@ -31,12 +31,14 @@ pub fn watch(stop: Arc<AtomicBool>) {
     STOP.set(Some(stop));
 }
 
-/// Ends the work of this thread when the flag that it [`watch`]es is set; a thread that watches none never ends.
+/// Ends the work of this thread when the flag that it [`watch`]es is set; a thread that watches none never
+/// ends.
 ///
 /// Long computations of the workspace call it now and then, between steps, where nothing is half done.
 ///
 /// # Panics
-/// With [`Cancelled`] as its payload and without a message, when the flag is set: catch it where the thread was started.
+/// With [`Cancelled`] as its payload and without a message, when the flag is set: catch it where the thread
+/// was started.
 #[inline]
 pub fn checkpoint() {
     if STOP.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))) {

@@ -47,8 +47,8 @@ pub fn log_cdf_up(k: u64, trials: u64, p: f64) -> Result<f64, OutOfRange> {
     Ok(up_log(log, TAIL_ERROR, TAIL_ERROR).min(0.0))
 }
 
-/// The largest success probability that is not refuted at level `error` by `count` successes in `trials`, after Clopper and
-/// Pearson: the `p` with `P(Bin(trials, p) ≤ count) = error`, rounded up.
+/// The largest success probability that is not refuted at level `error` by `count` successes in `trials`,
+/// after Clopper and Pearson: the `p` with `P(Bin(trials, p) ≤ count) = error`, rounded up.
 ///
 /// # Errors
 /// [`OutOfRange`] unless `count ≤ trials`, `trials ≥ 1` and `0 < error < 1`.
@@ -84,8 +84,8 @@ pub fn check(trials: u64, p: f64) -> Result<(), OutOfRange> {
 /// 932 000 points with up to 10¹² trials, at most 6.3; doubled and rounded up.
 pub const PMF_ERROR: f64 = 16.0;
 
-/// Error of [`log_tail`] and [`log_cdf_up`] in epsilons of `1 + |ln P|`. Measured: against
-/// 78 digits at 920 points with up to 1500 trials, at most 2.1. More trials need longer fractions and were not measured in
+/// Error of [`log_tail`] and [`log_cdf_up`] in epsilons of `1 + |ln P|`. Measured: against 78 digits at 920
+/// points with up to 1500 trials, at most 2.1. More trials need longer fractions and were not measured in
 /// numbers; the constant stands far above twice what was seen.
 pub const TAIL_ERROR: f64 = 256.0;
 

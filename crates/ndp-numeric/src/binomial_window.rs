@@ -80,8 +80,8 @@ impl BinomialWindow {
         &self.probabilities
     }
 
-    /// A bound on the relative error of every probability of the window, in units of [`f64::EPSILON`]: that of the one at the
-    /// mode, and three for every step away from it.
+    /// A bound on the relative error of every probability of the window, in units of [`f64::EPSILON`]: that
+    /// of the one at the mode, and three for every step away from it.
     #[must_use]
     pub const fn error(&self) -> f64 {
         self.error

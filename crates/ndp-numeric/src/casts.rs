@@ -23,7 +23,8 @@ pub fn integer(x: f64) -> i64 {
 /// A place in a list as sparse rows hold it.
 ///
 /// # Panics
-/// For `2^32` and more: no graph has as many nodes, and lists of as many entries exceed every memory limit long before.
+/// For `2^32` and more: no graph has as many nodes, and lists of as many entries exceed every memory limit
+/// long before.
 #[inline]
 #[must_use]
 pub fn id(place: usize) -> u32 {

@@ -1,7 +1,8 @@
 //! Numbers as text, rounded to a stated side.
 //!
-//! A guarantee that is shown must not look smaller than it is, and what is left of a budget not larger. Every number that is
-//! written for a reader goes through one of four functions, each with the side to which it is rounded:
+//! A guarantee that is shown must not look smaller than it is, and what is left of a budget not larger. Every
+//! number that is written for a reader goes through one of four functions, each with the side to which it is
+//! rounded:
 //!
 //! | function | writes | example, `Up` |
 //! |---|---|---|
@@ -16,12 +17,13 @@
 //! | lower ends, and what is left of a budget | [`Round::Down`] |
 //! | estimates, values of printed formulas, parameters | [`Round::Nearest`] |
 //!
-//! The decimal expansion of the binary number decides, to its last digit, and no floating-point operation takes part: the float
-//! that is written 0.1 is larger than a tenth by `5.6e-18`, and rounded up to one decimal it is 0.2. A number that has no more
-//! digits than are asked for stays what it is. Whoever wants the shortest text that reads back as the same float writes `{}`.
+//! The decimal expansion of the binary number decides, to its last digit, and no floating-point operation
+//! takes part: the float that is written 0.1 is larger than a tenth by `5.6e-18`, and rounded up to one
+//! decimal it is 0.2. A number that has no more digits than are asked for stays what it is. Whoever wants the
+//! shortest text that reads back as the same float writes `{}`.
 //!
-//! Infinities are `inf` and `-inf`. What is not a number is bounded by nothing: `inf` rounded up, `-inf` rounded down, and
-//! `undefined` to nearest.
+//! Infinities are `inf` and `-inf`. What is not a number is bounded by nothing: `inf` rounded up, `-inf`
+//! rounded down, and `undefined` to nearest.
 
 /// To which side a number is rounded when it is written.
 ///
@@ -92,8 +94,8 @@ pub fn scientific(x: f64, decimals: usize, round: Round) -> String {
     }
 }
 
-/// `x` with at most so many significant digits (at least one), zeros at the end left out; with an exponent below `1e-4` and
-/// where the digits do not reach the point.
+/// `x` with at most so many significant digits (at least one), zeros at the end left out; with an exponent
+/// below `1e-4` and where the digits do not reach the point.
 ///
 /// # Examples
 /// ```

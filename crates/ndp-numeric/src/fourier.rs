@@ -1,12 +1,16 @@
-//! Discrete Fourier transforms with a proven error: [`Transform`], of power-of-two size, in natural order on several threads, and [`Scrambled`], in an
-//! order of its own and of several series at once, for products and sums over all frequencies.
+//! Discrete Fourier transforms with a proven error: [`Transform`], of power-of-two size, in natural order on
+//! several threads, and [`Scrambled`], in an order of its own and of several series at once, for products and
+//! sums over all frequencies.
 //!
-//! *Error of [`Transform`].* Let `u = 2^{−53}`, and let the roots of unity err by at most `ROOT u`, here with `ROOT = 4` (a test shows it for all of the largest size, of which the
-//! smaller ones are a part). In one stage `(a, b) ↦ (a + wb, a − wb)` a computed product errs by at most `(√2 (2u + u²)(1 + ROOT u) + ROOT u)|b|`:
-//! each of its two parts is a sum of two rounded products, and `|b_r w_r| + |b_i w_i| ≤ |b||w|`. A sum errs by `u` of its size. As a stage
-//! without rounding multiplies 2-norms by `√2`, and `√2 ‖b‖` is at most the norm of its result, a stage errs by at most `η = STAGE u` of that norm,
-//! and all `s = log₂ N` stages by at most `(1 + η)^s − 1`. So `‖computed − exact‖₂ ≤ ((1 + η)^s − 1) √N ‖input‖₂`: [`Transform::error`].
-//! (Higham, *Accuracy and stability of numerical algorithms*, 2002, Theorem 24.2, is the same statement.) What underflows is far below.
+//! *Error of [`Transform`].* Let `u = 2^{−53}`, and let the roots of unity err by at most `ROOT u`, here with
+//! `ROOT = 4` (a test shows it for all of the largest size, of which the smaller ones are a part). In one
+//! stage `(a, b) ↦ (a + wb, a − wb)` a computed product errs by at most `(√2 (2u + u²)(1 + ROOT u) + ROOT
+//! u)|b|`: each of its two parts is a sum of two rounded products, and `|b_r w_r| + |b_i w_i| ≤ |b||w|`. A
+//! sum errs by `u` of its size. As a stage without rounding multiplies 2-norms by `√2`, and `√2 ‖b‖` is at
+//! most the norm of its result, a stage errs by at most `η = STAGE u` of that norm, and all `s = log₂ N`
+//! stages by at most `(1 + η)^s − 1`. So `‖computed − exact‖₂ ≤ ((1 + η)^s − 1) √N ‖input‖₂`:
+//! [`Transform::error`]. (Higham, *Accuracy and stability of numerical algorithms*, 2002, Theorem 24.2, is
+//! the same statement.) What underflows is far below.
 
 mod scrambled;
 
@@ -65,8 +69,9 @@ impl Complex {
         self.re * self.re + self.im * self.im
     }
 
-    /// `z^count`; relative error at most `(1 + 3u)^{count−1} − 1`, by induction over the products. Where an intermediate power of a number of
-    /// size at most 1 falls below [`NOTHING`], so does the result, and 0 is returned.
+    /// `z^count`; relative error at most `(1 + 3u)^{count−1} − 1`, by induction over the products. Where an
+    /// intermediate power of a number of size at most 1 falls below [`NOTHING`], so does the result, and 0 is
+    /// returned.
     #[must_use]
     pub fn power(self, count: u64) -> Self {
         let (mut result, mut square, mut left) = (Self::ONE, self, count);
@@ -159,7 +164,8 @@ impl Transform {
         }
     }
 
-    /// The inverse, in place: the transform of the conjugates, conjugated, over `N`, which is exact. The same error.
+    /// The inverse, in place: the transform of the conjugates, conjugated, over `N`, which is exact. The same
+    /// error.
     pub fn invert(&self, data: &mut [Complex]) {
         for z in data.iter_mut() {
             *z = z.conjugate();
@@ -185,8 +191,9 @@ fn butterflies(a: &mut [Complex], b: &mut [Complex], roots: &[Complex]) {
     }
 }
 
-/// `e^{−2πi k/N}` for any `k`, from sine and cosine of at most an eighth of a turn. For `N` up to [`TESTED`] a power of two, and up to a
-/// 64th of that three or five times one, it errs by at most [`ROOT`] units `u = 2^{−53}`: all of them are tested.
+/// `e^{−2πi k/N}` for any `k`, from sine and cosine of at most an eighth of a turn. For `N` up to [`TESTED`]
+/// a power of two, and up to a 64th of that three or five times one, it errs by at most [`ROOT`] units `u =
+/// 2^{−53}`: all of them are tested.
 #[must_use]
 pub fn root(k: usize, size: usize) -> Complex {
     let k = k % size;
@@ -223,8 +230,9 @@ mod tests {
     use super::*;
     use crate::incomplete::{two_product, two_sum};
 
-    /// All roots of the largest sizes, and so of every size, by their squares: if `|w_k² − w_{2k}| ≤ c` for the computed roots, their errors `e` obey
-    /// `2 e_k ≤ c + e_{2k} + e_k²`, and the largest one is at most `c` and what is of second order, for roots on the right side.
+    /// All roots of the largest sizes, and so of every size, by their squares: if `|w_k² − w_{2k}| ≤ c` for
+    /// the computed roots, their errors `e` obey `2 e_k ≤ c + e_{2k} + e_k²`, and the largest one is at most
+    /// `c` and what is of second order, for roots on the right side.
     #[test]
     fn roots_err_by_less_than_is_said() {
         let sizes =
@@ -235,7 +243,8 @@ mod tests {
             let worst = (0..size).into_par_iter().map(|k| {
                 let (w, square) = (root(k, size), root(2 * k, size));
                 let gap = |terms: &[(f64, f64)], target: f64| {
-                    // The rounded parts cancel exactly against the target; what remains is of the size of their errors.
+                    // The rounded parts cancel exactly against the target; what remains is of the size of
+                    // their errors.
                     let mut sum = (-target, 0.0);
                     for &(a, b) in terms {
                         let (product, rest) = two_product(a, b);
@@ -256,7 +265,8 @@ mod tests {
         }
     }
 
-    /// Against the definition, with angles reduced exactly; small sizes, and the worst case of a constant input.
+    /// Against the definition, with angles reduced exactly; small sizes, and the worst case of a constant
+    /// input.
     #[test]
     fn transforms_follow_the_definition() {
         for size in [2_usize, 8, 64] {
@@ -281,7 +291,8 @@ mod tests {
         }
     }
 
-    /// Forth and back on a size with blocks: within twice the error that is claimed, and not far below 1/1000 of it.
+    /// Forth and back on a size with blocks: within twice the error that is claimed, and not far below 1/1000
+    /// of it.
     #[test]
     fn the_error_covers_a_round_trip() {
         let transform = Transform::new(1 << 15);

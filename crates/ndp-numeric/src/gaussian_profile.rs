@@ -1,6 +1,7 @@
 //! The hockey-stick divergence of two normal laws of variance 1, the profile of Gaussian noise.
 //!
-//! `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `Q` the standard normal upper tail and `μ` the distance of the means.
+//! `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `Q` the standard normal upper tail and `μ` the distance of the
+//! means.
 
 use crate::incomplete::two_sum;
 use crate::rounding::{down, down_log, exp_up, up, up_log};
@@ -9,8 +10,9 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 /// The Gaussian profile `θ_ε(μ)`, for `ε ≥ 0` and `μ ≥ 0`, both perhaps infinite; rounded up.
 ///
-/// Increasing in `μ` (0 at 0, 1 at ∞), decreasing in `ε`. A value below the smallest float is returned as that float; 0 is
-/// returned only where `θ` is 0. Outside its domain (negative or NaN) it gives the vacuous 1.
+/// Increasing in `μ` (0 at 0, 1 at ∞), decreasing in `ε`. A value below the smallest float is returned as
+/// that float; 0 is returned only where `θ` is 0. Outside its domain (negative or NaN) it gives the vacuous
+/// 1.
 ///
 /// Rounded by [`PROFILE_ERROR`].
 #[must_use]
@@ -51,8 +53,8 @@ pub fn log_theta_down(epsilon: f64, mu: f64) -> f64 {
     }
 }
 
-/// `1 − θ_ε(μ) = Q(μ/2 − ε/μ) + e^ε Q(μ/2 + ε/μ)`, a sum of positive terms, rounded down by [`PROFILE_ERROR`]; domain as
-/// [`theta`].
+/// `1 − θ_ε(μ) = Q(μ/2 − ε/μ) + e^ε Q(μ/2 + ε/μ)`, a sum of positive terms, rounded down by
+/// [`PROFILE_ERROR`]; domain as [`theta`].
 #[must_use]
 pub fn one_minus_theta(epsilon: f64, mu: f64) -> f64 {
     match Case::of(epsilon, mu) {
@@ -63,11 +65,11 @@ pub fn one_minus_theta(epsilon: f64, mu: f64) -> f64 {
     }
 }
 
-/// Error of [`log_theta`] in epsilons of `1 + |ln θ|`, and of [`theta`] relative to it by as much; relative error of
-/// [`one_minus_theta`].
+/// Error of [`log_theta`] in epsilons of `1 + |ln θ|`, and of [`theta`] relative to it by as much; relative
+/// error of [`one_minus_theta`].
 ///
-/// Measured: against 78 digits at 743 000 points, `ε` and `μ` from 1e-300 to beyond 1e40, the worst was 6.5 (at `ε = 0.698`,
-/// `μ = 0.225`), that of `1 − θ` 3.8 at 985 000 points. Doubled and rounded up.
+/// Measured: against 78 digits at 743 000 points, `ε` and `μ` from 1e-300 to beyond 1e40, the worst was 6.5
+/// (at `ε = 0.698`, `μ = 0.225`), that of `1 − θ` 3.8 at 985 000 points. Doubled and rounded up.
 pub const PROFILE_ERROR: f64 = 16.0;
 
 /// The logarithm of a profile, rounded up; that of a positive one is a float.
@@ -78,8 +80,8 @@ fn up_profile_log(log: f64) -> f64 {
 /// `2^600`.
 const SCALE: f64 = f64::from_bits((1023 + 600) << 52);
 
-/// Whether `μ` is so small that products with it lose digits to underflow. There `θ_{ε}(μ) = μ (φ(r) − r Q(r))` with `r = ε/μ`, up to
-/// a relative error below `μ + ε`: numbers can be scaled.
+/// Whether `μ` is so small that products with it lose digits to underflow. There `θ_{ε}(μ) = μ (φ(r) − r
+/// Q(r))` with `r = ε/μ`, up to a relative error below `μ + ε`: numbers can be scaled.
 fn is_tiny(epsilon: f64, mu: f64) -> bool {
     const TINY: f64 = f64::from_bits((1023 - 900) << 52);
     0.0 < mu && mu < TINY && (0.0..TINY * SCALE).contains(&epsilon)
@@ -122,8 +124,8 @@ impl Case {
     }
 }
 
-/// `a = ε/μ − μ/2` as a sum of two floats: where the two terms nearly cancel, the rounding of the quotient would be all
-/// that is left, and `e^{−a²/2}` multiplies an error of `a` by `a²`.
+/// `a = ε/μ − μ/2` as a sum of two floats: where the two terms nearly cancel, the rounding of the quotient
+/// would be all that is left, and `e^{−a²/2}` multiplies an error of `a` by `a²`.
 #[derive(Clone, Copy)]
 struct Argument {
     high: f64,
@@ -190,7 +192,8 @@ fn scaled_tail(a: Argument, b: f64) -> f64 {
     a.bell() * mills_ratio(b) / SQRT_2PI
 }
 
-/// `ln θ_ε(μ)` and its derivative `−e^ε Q(ε/μ + μ/2)/θ` in `ε`, for finite positive `μ`: where to look, not what holds.
+/// `ln θ_ε(μ)` and its derivative `−e^ε Q(ε/μ + μ/2)/θ` in `ε`, for finite positive `μ`: where to look, not
+/// what holds.
 #[must_use]
 pub fn log_theta_with_slope(epsilon: f64, mu: f64) -> (f64, f64) {
     let value = log_theta_nearest(epsilon, mu);
@@ -207,8 +210,8 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
-    /// Below 1e-300 results are subnormal, and so are the products on the way. There `θ_{rμ}(μ) = μ (φ(r) − r Q(r))`, up to a part in
-    /// 1e300; the factors are to 30 digits.
+    /// Below 1e-300 results are subnormal, and so are the products on the way. There `θ_{rμ}(μ) = μ (φ(r) − r
+    /// Q(r))`, up to a part in 1e300; the factors are to 30 digits.
     #[test]
     fn subnormal_profiles_are_not_below_the_truth() {
         let factors = [

@@ -7,15 +7,17 @@
 //!
 //! Parameters above [`MAX_PARAMETER`] give NaN, like all others outside the domain.
 //!
-//! Measured against 40-digit values (`tests/special_functions.rs`): relative error below 1e-13 for
-//! parameters up to 1e8, values down to 1e-300, logarithms beyond. For a parameter below 1/10 nothing is claimed: the fraction
-//! of the incomplete beta function then loses digits (2.6e-2 absolute in the logarithm at `a = 2e-10`, `b = 1e5`). No guarantee of
-//! this crate takes a parameter below 1; those of binomial tails are integers, see [`crate::binomial::TAIL_ERROR`].
+//! Measured against 40-digit values (`tests/special_functions.rs`): relative error below 1e-13 for parameters
+//! up to 1e8, values down to 1e-300, logarithms beyond. For a parameter below 1/10 nothing is claimed: the
+//! fraction of the incomplete beta function then loses digits (2.6e-2 absolute in the logarithm at `a =
+//! 2e-10`, `b = 1e5`). No guarantee of this crate takes a parameter below 1; those of binomial tails are
+//! integers, see [`crate::binomial::TAIL_ERROR`].
 //!
 //! # References
 //! - Loader, *Fast and accurate computation of binomial probabilities*, 2000.
 //! - DiDonato and Morris, *Algorithm 708*, ACM TOMS 18, 1992: the fraction of the incomplete beta function.
-//! - NIST Digital Library of Mathematical Functions, 8.7.1, 8.9.2 (incomplete gamma), 8.17.22 (incomplete beta).
+//! - NIST Digital Library of Mathematical Functions, 8.7.1, 8.9.2 (incomplete gamma), 8.17.22 (incomplete
+//!   beta).
 
 use crate::logspace::log1m_exp;
 use crate::rounding::whole_index;
@@ -36,7 +38,8 @@ pub fn log_gamma_p(a: f64, x: f64) -> f64 {
     }
 }
 
-/// `ln Q(a, x)`, `Q = 1 − P` of [`log_gamma_p`]: the upper tail, for `0 < a ≤ 1e13` and `x ≥ 0`; NaN elsewhere.
+/// `ln Q(a, x)`, `Q = 1 − P` of [`log_gamma_p`]: the upper tail, for `0 < a ≤ 1e13` and `x ≥ 0`; NaN
+/// elsewhere.
 #[must_use]
 pub fn log_gamma_q(a: f64, x: f64) -> f64 {
     match gamma_side(a, x) {

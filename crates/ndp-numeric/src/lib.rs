@@ -1,11 +1,11 @@
-//! Outward rounding and special functions with a known error. An implementation detail of the `ndp` workspace: nothing here is
-//! stable, and nothing here speaks of privacy. Accounting is in `ndp-dp`.
+//! Outward rounding and special functions with a known error. An implementation detail of the `ndp`
+//! workspace: nothing here is stable, and nothing here speaks of privacy. Accounting is in `ndp-dp`.
 //!
 //! * [`rounding`]: intervals that hold the true value, and floats moved outward by a stated error.
-//! * [`special`]: the normal law with all digits in its tails; [`gaussian_profile`]: the hockey-stick divergence of two normal
-//!   laws; [`incomplete`]: incomplete gamma and beta functions in log space.
-//! * [`binomial`]: binomial probabilities and tails; [`binomial_window`]: the part of a binomial law that matters, with bounds on
-//!   the rest.
+//! * [`special`]: the normal law with all digits in its tails; [`gaussian_profile`]: the hockey-stick
+//!   divergence of two normal laws; [`incomplete`]: incomplete gamma and beta functions in log space.
+//! * [`binomial`]: binomial probabilities and tails; [`binomial_window`]: the part of a binomial law that
+//!   matters, with bounds on the rest.
 //! * [`fourier`]: discrete Fourier transforms with a proven error.
 //! * [`decimal`]: numbers as text, rounded up, down or to nearest, exactly.
 //! * [`logspace`]: sums and differences of numbers given by their logarithms.

@@ -1,8 +1,9 @@
 //! Sums and differences of numbers given by their logarithms, without overflow or cancellation.
 //!
-//! Measured against 78 digits, in epsilons of `1 + |result|`; guarantees count on twice as much: [`log_add_exp`] 0.50 at 10⁶
-//! points, [`log1m_exp`] 0.52 at 996 000, [`log_expm1`] 0.50 at 10⁶, [`log_sub_exp`] 6.6 at 853 000. [`log_sum_exp`] adds one
-//! rounding a term: proven. Where every digit counts, [`crate::rounding::Interval`] has the same functions with both ends.
+//! Measured against 78 digits, in epsilons of `1 + |result|`; guarantees count on twice as much:
+//! [`log_add_exp`] 0.50 at 10⁶ points, [`log1m_exp`] 0.52 at 996 000, [`log_expm1`] 0.50 at 10⁶,
+//! [`log_sub_exp`] 6.6 at 853 000. [`log_sum_exp`] adds one rounding a term: proven. Where every digit
+//! counts, [`crate::rounding::Interval`] has the same functions with both ends.
 
 /// `ln(e^a + e^b)`; either may be `−∞`.
 #[must_use]

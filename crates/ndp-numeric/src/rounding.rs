@@ -2,31 +2,33 @@
 //!
 //! One mechanism for the whole workspace:
 //!
-//! * A formula of a few operations is evaluated on an [`Interval`], which holds the true value whatever cancels. The four
-//!   operations and the root are rounded in both directions, exactly: a result that is a float stays one. Elementary functions
-//!   are those of `libm`, widened by [`ELEMENTARY_ULPS`] units in the last place on each
-//!   side.
-//! * A special function, or a sum of many positive terms, is computed in plain floats and moved outward by [`up`] or
-//!   [`down`] by its error; logarithms by [`up_log`] or [`down_log`]. Each special function has one error constant, in units of
-//!   [`f64::EPSILON`], in the file of the function: either proven there, or the worst relative error seen at 10⁶ points against
-//!   60 digits, doubled. Its documentation says which.
+//! * A formula of a few operations is evaluated on an [`Interval`], which holds the true value whatever
+//!   cancels. The four operations and the root are rounded in both directions, exactly: a result that is a
+//!   float stays one. Elementary functions are those of `libm`, widened by [`ELEMENTARY_ULPS`] units in the
+//!   last place on each side.
+//! * A special function, or a sum of many positive terms, is computed in plain floats and moved outward by
+//!   [`up`] or [`down`] by its error; logarithms by [`up_log`] or [`down_log`]. Each special function has one
+//!   error constant, in units of [`f64::EPSILON`], in the file of the function: either proven there, or the
+//!   worst relative error seen at 10⁶ points against 60 digits, doubled. Its documentation says which.
 //! * A probability that underflows is the smallest positive float, never 0: [`exp_up`].
 //!
 //! Integers that are no floats go through [`count_up`] and [`count_down`].
 
 /// Units in the last place by which an elementary function of `libm` is moved outward.
 ///
-/// Measured: against 60 digits at 10⁶ points each, over their whole range, `exp`, `expm1`, `log` and `log1p` err by at most 0.66
-/// epsilons, relative. Doubled that is 1.32, and three units in the last place are at least 1.5.
+/// Measured: against 60 digits at 10⁶ points each, over their whole range, `exp`, `expm1`, `log` and `log1p`
+/// err by at most 0.66 epsilons, relative. Doubled that is 1.32, and three units in the last place are at
+/// least 1.5.
 pub const ELEMENTARY_ULPS: u32 = 3;
 
-/// As [`ELEMENTARY_ULPS`], for `tanh`. Measured in the same way: 1.25 epsilons; doubled 2.5, which five units are.
+/// As [`ELEMENTARY_ULPS`], for `tanh`. Measured in the same way: 1.25 epsilons; doubled 2.5, which five units
+/// are.
 pub(crate) const TANH_ULPS: u32 = 5;
 
 /// A number known to lie between two floats, `low ≤ x ≤ high`.
 ///
-/// Every operation returns an interval that holds the exact result for every pair of arguments; an operation without a
-/// value (`∞ − ∞`, a root of a negative number) returns `[−∞, ∞]`. No bound is ever NaN.
+/// Every operation returns an interval that holds the exact result for every pair of arguments; an operation
+/// without a value (`∞ − ∞`, a root of a negative number) returns `[−∞, ∞]`. No bound is ever NaN.
 ///
 /// # Examples
 /// ```
@@ -177,7 +179,8 @@ impl Interval {
         Self { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    /// A nondecreasing function of `libm` that is never below `least`; `exact` says where its value is a float.
+    /// A nondecreasing function of `libm` that is never below `least`; `exact` says where its value is a
+    /// float.
     fn monotone(self, f: impl Fn(f64) -> f64, ulps: u32, least: f64, exact: impl Fn(f64) -> bool) -> Self {
         let (mut low, mut high) = (f(self.low), f(self.high));
         if !exact(self.low) {
@@ -267,7 +270,8 @@ impl std::iter::Sum for Interval {
     }
 }
 
-/// The probability that any of several events happens, at most: the sum of theirs (union bound), rounded up, and 1 where that is less.
+/// The probability that any of several events happens, at most: the sum of theirs (union bound), rounded up,
+/// and 1 where that is less.
 ///
 /// # Examples
 /// ```
@@ -307,8 +311,8 @@ pub fn down_log(log: f64, absolute: f64, relative: f64) -> f64 {
     -up_log(-log, absolute, relative)
 }
 
-/// A value that is a sum of terms of both signs, none larger than `scale`, each with a relative error of at most `error`
-/// epsilons, rounded up.
+/// A value that is a sum of terms of both signs, none larger than `scale`, each with a relative error of at
+/// most `error` epsilons, rounded up.
 #[must_use]
 pub fn up_by(value: f64, scale: f64, error: f64) -> f64 {
     (value + (error + 1.0) * f64::EPSILON * scale).next_up()
@@ -356,7 +360,8 @@ const fn whole_wide(x: f64) -> u128 {
     x as u128
 }
 
-/// The whole part of a number, 0 below 1 or for NaN, the largest integer beyond it: the one place where a float is cut.
+/// The whole part of a number, 0 below 1 or for NaN, the largest integer beyond it: the one place where a
+/// float is cut.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

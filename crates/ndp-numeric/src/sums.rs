@@ -25,8 +25,8 @@ impl Total {
     }
 }
 
-/// A nonnegative value a few roundings away, rounded up; 0 and `∞` stay. What is below the normal numbers has lost digits, and becomes
-/// the smallest of them.
+/// A nonnegative value a few roundings away, rounded up; 0 and `∞` stay. What is below the normal numbers has
+/// lost digits, and becomes the smallest of them.
 #[inline]
 #[must_use]
 pub fn up(value: f64) -> f64 {
@@ -34,8 +34,8 @@ pub fn up(value: f64) -> f64 {
     if 0.0 < value && value < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { raised }
 }
 
-/// A product or quotient of positive numbers, rounded up as by [`up`]: what underflowed to 0 was positive. What is no number stays
-/// none.
+/// A product or quotient of positive numbers, rounded up as by [`up`]: what underflowed to 0 was positive.
+/// What is no number stays none.
 #[inline]
 #[must_use]
 pub fn positive_up(value: f64) -> f64 {

@@ -8,7 +8,8 @@ use ndp_account::parts::ensure;
 use ndp_algos::parts::check_ring;
 use ndp_dp::Printed;
 
-/// Theorem 1 and Remark 1: how often noise is added, and how far the result is from the sum, for full noise `σ`.
+/// Theorem 1 and Remark 1: how often noise is added, and how far the result is from the sum, for full noise
+/// `σ`.
 ///
 /// # Examples
 /// ```
@@ -19,8 +20,8 @@ use ndp_dp::Printed;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Theorem1 {
-    /// `⌊K n/(n−1)⌋`, the number of noises as the proof states it. One too small unless `n − 1` divides `K`: it is the
-    /// ceiling.
+    /// `⌊K n/(n−1)⌋`, the number of noises as the proof states it. One too small unless `n − 1` divides `K`:
+    /// it is the ceiling.
     pub noise_count: usize,
     /// `σ √⌊K n/(n−1)⌋`.
     pub output_std: f64,

@@ -4,12 +4,12 @@ use ndp_account::Error;
 use ndp_algos::parts::positive;
 use ndp_dp::{NoiseMultiplier, Order, Printed};
 
-/// The noise, in units of the sensitivity, at which the published mean loss of a walk of `steps` steps is `target`:
-/// `σ² = α T ln T / (n² · target)`.
+/// The noise, in units of the sensitivity, at which the published mean loss of a walk of `steps` steps is
+/// `target`: `σ² = α T ln T / (n² · target)`.
 ///
-/// The log matrix of Theorem 3 of *Differentially Private Decentralized Learning with Random Walks* sums to 0 over a
-/// row, so only `α T ln T/(σ² n²)` is left of the mean, on every graph. The theorem adds up losses of contributions
-/// that are observed together, which is false.
+/// The log matrix of Theorem 3 of *Differentially Private Decentralized Learning with Random Walks* sums to 0
+/// over a row, so only `α T ln T/(σ² n²)` is left of the mean, on every graph. The theorem adds up losses of
+/// contributions that are observed together, which is false.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless target, users and `ln T` are positive.
@@ -26,8 +26,9 @@ pub fn walk_noise_for_mean_loss(
     Ok(Printed::new(NoiseMultiplier::new((order.get() * t * t.ln() / (n * n * target)).sqrt())?))
 }
 
-/// The noise, in units of the sensitivity, at which the published mean loss of `rounds` rounds of Muffliato-SGD is
-/// `target`: every round is charged `min(1, K d / n)` local losses, `K` gossip steps with mean degree `d`.
+/// The noise, in units of the sensitivity, at which the published mean loss of `rounds` rounds of
+/// Muffliato-SGD is `target`: every round is charged `min(1, K d / n)` local losses, `K` gossip steps with
+/// mean degree `d`.
 ///
 /// Charging the rounds one by one ignores what other nodes carry from round to round.
 ///

@@ -1,13 +1,12 @@
 //! Losses of a walking token as they are printed. None of them is a guarantee.
 //!
-//! Theorem 3 bounds one contribution by `(α/σ²) Σ_{t ≤ T} (W^t)_{uv}/t` and multiplies by the mean
-//! number `T/n` of contributions. The first step is sound (first passage is at most
-//! occupation), the second is not: contributions
-//! observed together cost more than their sum. On a star nothing is hidden from the hub, and the
-//! true loss of a leaf is up to 28 times the printed one at a hundred nodes. Its closed form further
+//! Theorem 3 bounds one contribution by `(α/σ²) Σ_{t ≤ T} (W^t)_{uv}/t` and multiplies by the mean number
+//! `T/n` of contributions. The first step is sound (first passage is at most occupation), the second is not:
+//! contributions observed together cost more than their sum. On a star nothing is hidden from the hub, and
+//! the true loss of a leaf is up to 28 times the printed one at a hundred nodes. Its closed form further
 //! replaces the harmonic number by `ln T`, which is smaller. Theorem 4 describes a matrix that is not
-//! stochastic, Theorem 5 has the wrong index and a factor 4 too much under the logarithm. Equation (18) adds up the losses to
-//! the members of a coalition, which is true for one contribution and false for several.
+//! stochastic, Theorem 5 has the wrong index and a factor 4 too much under the logarithm. Equation (18) adds
+//! up the losses to the members of a coalition, which is true for one contribution and false for several.
 //!
 //! Losses are Rényi losses in nats at the order of `local`, not clipped; entries of the log matrix
 //! come from [`ndp_graph::log_matrix`], sums over powers from [`ndp_graph::walk_sums`].
@@ -24,8 +23,8 @@ use ndp_algos::walk::graph::LocalLoss;
 use ndp_dp::Printed;
 use ndp_graph::Graph;
 
-/// How often a walk of `T` steps from `u` comes to `v`, each visit at time `t` counted as `1/t`: what Theorem 3 takes the loss of one
-/// contribution from, and what is printed in the place of that sum.
+/// How often a walk of `T` steps from `u` comes to `v`, each visit at time `t` counted as `1/t`: what Theorem
+/// 3 takes the loss of one contribution from, and what is printed in the place of that sum.
 ///
 /// # Examples
 /// ```
@@ -45,11 +44,12 @@ use ndp_graph::Graph;
 pub enum VisitSum {
     /// `S_T(u, v) = Σ_{t ≤ T} (W^t)_{uv}/t`, from [`ndp_graph::walk_sums`].
     Powers(f64),
-    /// `ln T / n + L_uv` by the entry `L_uv` of the log matrix, from [`ndp_graph::log_matrix`] (equation 15): `ln T` in the place of
-    /// the harmonic number.
+    /// `ln T / n + L_uv` by the entry `L_uv` of the log matrix, from [`ndp_graph::log_matrix`] (equation 15):
+    /// `ln T` in the place of the harmonic number.
     LogMatrix(f64),
     /// Theorem 4, star of `n` nodes, `m = n − 1`, self-loop probability `kappa`, one of the two the hub:
-    /// `(1−κ)/(2√m) · ln((√m+1)/(√m−1))`. It sums the powers of `A/m`, whose leaf rows sum to `1/m`: not a transition matrix.
+    /// `(1−κ)/(2√m) · ln((√m+1)/(√m−1))`. It sums the powers of `A/m`, whose leaf rows sum to `1/m`: not a
+    /// transition matrix.
     HubAndLeaf {
         /// The self-loop probability `κ`.
         kappa: f64,
@@ -59,8 +59,8 @@ pub enum VisitSum {
         /// The self-loop probability `κ`.
         kappa: f64,
     },
-    /// Theorem 5, ring of `n` nodes with equal weights: [`Self::LogMatrix`] with
-    /// `(1/n) Σ_{k=1}^{n−1} cos(2πk(u+v)/n) ln(3 csc²(πk/n))` for the entry. The true one has `u − v` and `ln(¾ csc²(πk/n))`.
+    /// Theorem 5, ring of `n` nodes with equal weights: [`Self::LogMatrix`] with `(1/n) Σ_{k=1}^{n−1}
+    /// cos(2πk(u+v)/n) ln(3 csc²(πk/n))` for the entry. The true one has `u − v` and `ln(¾ csc²(πk/n))`.
     Ring {
         /// The exposed node, from 0.
         u: usize,
@@ -95,8 +95,8 @@ impl VisitSum {
 /// One contribution: `(α/σ²) S = 2c₀ S`, `S` the sum over visits.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a sum that is not finite, no step or no node, and for fewer than 3 nodes or `kappa` outside
-/// `[0, 1)` where a formula is for a star or a ring; [`Error::NodeOutOfRange`].
+/// [`Error::InvalidParameter`] for a sum that is not finite, no step or no node, and for fewer than 3 nodes
+/// or `kappa` outside `[0, 1)` where a formula is for a star or a ring; [`Error::NodeOutOfRange`].
 pub fn single_contribution(
     visits: VisitSum,
     nodes: usize,
@@ -108,11 +108,11 @@ pub fn single_contribution(
     Ok(Printed::new(2.0 * local.cost() * visits.value(nodes, steps)?))
 }
 
-/// All contributions: the loss of one times their mean number `T/n`. By the log matrix, equation 16 and the programs,
-/// `α T ln T / (σ² n²) + (α T / (σ² n)) L_uv`.
+/// All contributions: the loss of one times their mean number `T/n`. By the log matrix, equation 16 and the
+/// programs, `α T ln T / (σ² n²) + (α T / (σ² n)) L_uv`.
 ///
-/// Theorem 3 states it under `σ² ≥ 2α(α − 1)`, which the programs' `α = 2`, `σ = 1` violate. Where senders are known (Remark 3), the
-/// entry of [`worst_sender`] takes the place of `L_uv`.
+/// Theorem 3 states it under `σ² ≥ 2α(α − 1)`, which the programs' `α = 2`, `σ = 1` violate. Where senders
+/// are known (Remark 3), the entry of [`worst_sender`] takes the place of `L_uv`.
 ///
 /// # Errors
 /// As [`single_contribution`].
@@ -126,9 +126,9 @@ pub fn user_level(
     Ok(one.map(|loss| steps as f64 / nodes as f64 * loss))
 }
 
-/// The largest of the entries `from_u` over the neighbors of `v`, `v` itself excluded: what Remark 3 puts
-/// in the place of entry `v`. The entries may be of the log matrix or sums over powers. It leaves out the hop from the sender, so that
-/// neighbors come out too low even for what it states.
+/// The largest of the entries `from_u` over the neighbors of `v`, `v` itself excluded: what Remark 3 puts in
+/// the place of entry `v`. The entries may be of the log matrix or sums over powers. It leaves out the hop
+/// from the sender, so that neighbors come out too low even for what it states.
 ///
 /// # Errors
 /// [`Error::Shape`] unless there is one entry per node; [`Error::NodeOutOfRange`];
@@ -358,8 +358,8 @@ mod tests {
         Ok(())
     }
 
-    /// At user level it inherits the fault of Theorem 3: the hub and a leaf of a star of 100 nodes learn at least
-    /// what the hub learns, 28 times what is printed for it.
+    /// At user level it inherits the fault of Theorem 3: the hub and a leaf of a star of 100 nodes learn at
+    /// least what the hub learns, 28 times what is printed for it.
     #[test]
     fn equation_18_is_false_at_user_level() -> Result<(), Error> {
         let (n, steps, local) = (100, 1000, local(2.0, 10.0));
@@ -392,7 +392,8 @@ mod tests {
     }
 
     /// Remark 3 maximises over the senders, but leaves out that the sender may be the exposed node itself:
-    /// then the whole contribution is seen, `c₀`, where the hypercube of 64 nodes prints little more than half of it.
+    /// then the whole contribution is seen, `c₀`, where the hypercube of 64 nodes prints little more than
+    /// half of it.
     #[test]
     fn remark_3_leaves_out_the_hop_itself() -> Result<(), Error> {
         let w = GossipMatrix::metropolis(&hypercube_graph(6)?);

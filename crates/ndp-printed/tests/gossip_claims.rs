@@ -35,8 +35,9 @@ fn theorem_12_is_false_for_a_coalition() -> Result<(), Error> {
     Ok(())
 }
 
-/// How often Theorem 1 and Corollary 1, clipped at the local loss, are below the truth on random graphs with 3 to 12 nodes.
-/// The reference counted 319 (own noise ignored) and 345 (known) of 2298, and 99 for Corollary 1.
+/// How often Theorem 1 and Corollary 1, clipped at the local loss, are below the truth on random graphs with
+/// 3 to 12 nodes. The reference counted 319 (own noise ignored) and 345 (known) of 2298, and 99 for Corollary
+/// 1.
 #[test]
 fn printed_sums_fail_often() -> Result<(), Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(2298);
@@ -118,7 +119,8 @@ fn corollary_4_asks_for_too_little_noise() -> Result<(), Error> {
     Ok(())
 }
 
-/// Corollary 5 is Theorem 4 with the neighbors of a coalition; the sharp form counts `n - |V| - d_V` hidden nodes.
+/// Corollary 5 is Theorem 4 with the neighbors of a coalition; the sharp form counts `n - |V| - d_V` hidden
+/// nodes.
 #[test]
 fn random_graphs_with_coalitions() -> Result<(), Error> {
     let (order, sensitivity, sigma) = scales(2.0, 2.0)?;
@@ -133,8 +135,9 @@ fn random_graphs_with_coalitions() -> Result<(), Error> {
     Ok(())
 }
 
-/// Appendix D prints that a node takes part in a step with probability `2/n`: on the ring of 8 it is `(2/n)(1 - W_vv) = 1/6`. The
-/// expected mean loss is at most `T π_v / n`, and more than the printed `T/n²` local losses.
+/// Appendix D prints that a node takes part in a step with probability `2/n`: on the ring of 8 it is
+/// `(2/n)(1 - W_vv) = 1/6`. The expected mean loss is at most `T π_v / n`, and more than the printed `T/n²`
+/// local losses.
 #[test]
 fn participation_on_the_ring() -> Result<(), Error> {
     let (n, steps, draws) = (8, 4, 20_000);

@@ -295,8 +295,8 @@ fn threads_do_not_change_a_bit() -> Result<()> {
     Ok(())
 }
 
-/// On the hypercube with `2^m` nodes and a matrix that treats all edges alike: `min(1, m / C(m, k))` at distance `k ≥ 1` within
-/// the rounds, else 0.
+/// On the hypercube with `2^m` nodes and a matrix that treats all edges alike: `min(1, m / C(m, k))` at
+/// distance `k ≥ 1` within the rounds, else 0.
 fn of_hypercube(m: u32, observer: usize, rounds: usize) -> Vec<f64> {
     let binomial = |k: u32| (1..=k).fold(1.0, |c, i| c * f64::from(m + 1 - i) / f64::from(i));
     let unit = |k: u32| match k {

@@ -217,7 +217,8 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     Ok(())
 }
 
-/// A weight that differs by 1e-12 is another weight: after enough rounds it tells apart what equal ones do not.
+/// A weight that differs by 1e-12 is another weight: after enough rounds it tells apart what equal ones do
+/// not.
 #[test]
 fn given_entries_are_what_they_store() -> Result<(), Error> {
     let graph = generators::cycle_graph(6)?;

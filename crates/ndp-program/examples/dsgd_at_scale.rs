@@ -1,4 +1,5 @@
-//! Decentralized SGD with noise over time, 2,000 nodes of degree 4 and 500 steps: what one node learns about every other.
+//! Decentralized SGD with noise over time, 2,000 nodes of degree 4 and 500 steps: what one node learns about
+//! every other.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,

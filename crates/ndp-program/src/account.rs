@@ -1,10 +1,11 @@
-//! The account of a program: for every node outside a coalition the Gram matrix of its uses, enclosed entry by entry, and
-//! the loss under a declared sensitivity set.
+//! The account of a program: for every node outside a coalition the Gram matrix of its uses, enclosed entry
+//! by entry, and the loss under a declared sensitivity set.
 //!
-//! With `R` the seen rows over the unknown noises, `V` their variances and `B_u` the coefficients of the uses of `u`,
-//! `G_u = B_uᵀ (R V Rᵀ)⁺ B_u`, and two inputs that differ by `δ` give Gaussians of equal covariance at squared distance
-//! `Q(δ) = Σ_ij (G_u)_ij ⟨δ_i, δ_j⟩` in units of the noise: the view is `μ`-GDP with `μ² = max Q` exactly, and the Rényi loss of order
-//! `α` is `(α/2) max Q`. Units: sensitivity and noise are 1; for others multiply by `Δ²/σ²`.
+//! With `R` the seen rows over the unknown noises, `V` their variances and `B_u` the coefficients of the uses
+//! of `u`, `G_u = B_uᵀ (R V Rᵀ)⁺ B_u`, and two inputs that differ by `δ` give Gaussians of equal covariance
+//! at squared distance `Q(δ) = Σ_ij (G_u)_ij ⟨δ_i, δ_j⟩` in units of the noise: the view is `μ`-GDP with `μ²
+//! = max Q` exactly, and the Rényi loss of order `α` is `(α/2) max Q`. Units: sensitivity and noise are 1;
+//! for others multiply by `Δ²/σ²`.
 
 use crate::adaptivity::{self, Dependence};
 use crate::build::{Program, Reads, Value};
@@ -50,7 +51,8 @@ use std::collections::BTreeMap;
 pub enum NodeVerdict {
     /// The loss, with its grade.
     Bounded(Loss),
-    /// Some change of the set is seen without noise: the loss is infinite. Other nodes, and other sets, keep theirs.
+    /// Some change of the set is seen without noise: the loss is infinite. Other nodes, and other sets, keep
+    /// theirs.
     Noiseless {
         /// The change of the uses that is seen.
         change: Vec<f64>,
@@ -83,8 +85,8 @@ pub struct ProgramAccount {
     pub rank: usize,
     /// Bits of the arithmetic: 53 is `f64`, more is fixed point, 0 says that none was needed.
     pub bits: u32,
-    /// Probability, over primes drawn from a hash of the view, that an upper end is too small, a leak was missed or a check of
-    /// what is read passed wrongly; at most. 0 where nothing rests on primes.
+    /// Probability, over primes drawn from a hash of the view, that an upper end is too small, a leak was
+    /// missed or a check of what is read passed wrongly; at most. 0 where nothing rests on primes.
     pub failure: f64,
     /// What contributions were taken to depend on; part of every grade.
     pub adaptivity: Dependence,
@@ -102,13 +104,15 @@ impl Program {
 
     /// What `observer` learns about every node.
     ///
-    /// Holds against an honest-but-curious observer who knows the program. Members of the coalition may even send any function
-    /// of what they have seen, as long as the others follow the program.
+    /// Holds against an honest-but-curious observer who knows the program. Members of the coalition may even
+    /// send any function of what they have seen, as long as the others follow the program.
     ///
     /// # Errors
-    /// A bad observer; [`ProgramError::NotSeen`], [`ProgramError::Hidden`], [`ProgramError::HiddenNotExact`] for what contributions
-    /// read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the options; [`ndp_certify::Error::TooLarge`] beyond the memory limit; [`ndp_certify::Error::NotCertified`] where no enclosure is found
-    /// within the precision limit and some use has no noise of its own. Noiselessness is no error of the account: it is a
+    /// A bad observer; [`ProgramError::NotSeen`], [`ProgramError::Hidden`], [`ProgramError::HiddenNotExact`]
+    /// for what contributions read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the
+    /// options; [`ndp_certify::Error::TooLarge`] beyond the memory limit;
+    /// [`ndp_certify::Error::NotCertified`] where no enclosure is found within the precision limit and some
+    /// use has no noise of its own. Noiselessness is no error of the account: it is a
     /// [verdict](ProgramAccount::verdict) on a node and a set.
     pub fn account_with(
         &self,
@@ -258,12 +262,14 @@ impl Program {
         }))
     }
 
-    /// What every node alone learns about every other under a sensitivity set: row `u` is the exposed node, column `v` the
-    /// observer; infinite where a change is seen without noise, and 0 on the diagonal, where there is no loss to speak of. `Exact`
-    /// where all entries are; failure probabilities are those of the single accounts.
+    /// What every node alone learns about every other under a sensitivity set: row `u` is the exposed node,
+    /// column `v` the observer; infinite where a change is seen without noise, and 0 on the diagonal, where
+    /// there is no loss to speak of. `Exact` where all entries are; failure probabilities are those of the
+    /// single accounts.
     ///
     /// # Errors
-    /// Those of [`account`](Self::account) and of [`ProgramAccount::verdict`]; [`ndp_graph::Error::TooLarge`] for too many nodes.
+    /// Those of [`account`](Self::account) and of [`ProgramAccount::verdict`]; [`ndp_graph::Error::TooLarge`]
+    /// for too many nodes.
     pub fn pairwise_losses(&self, set: &SensitivitySet) -> Result<Guarantee<PairwiseLoss>, Error> {
         let n = self.node_count();
         ndp_linalg::memory::require_dense("the losses of all pairs", n, n)?;
@@ -358,12 +364,12 @@ impl NodeGram {
 }
 
 impl ProgramAccount {
-    /// The loss of node `source` under a declared sensitivity set, or the combination of messages that shows a change of
-    /// the set without noise.
+    /// The loss of node `source` under a declared sensitivity set, or the combination of messages that shows
+    /// a change of the set without noise.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a set that does not fit the
-    /// node's uses; [`ProgramError::Undecided`]; [`ndp_certify::Error::LossTooLarge`].
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a set
+    /// that does not fit the node's uses; [`ProgramError::Undecided`]; [`ndp_certify::Error::LossTooLarge`].
     pub fn verdict(&self, source: usize, set: &SensitivitySet) -> Result<NodeVerdict, Error> {
         let gram = self.node(source)?;
         match sensitivity::evaluate(gram, set)? {
@@ -383,7 +389,8 @@ impl ProgramAccount {
     /// The loss of node `source` under a declared sensitivity set.
     ///
     /// # Errors
-    /// [`ndp_certify::Error::NoiselessView`] where a change of the set is seen without noise; those of [`verdict`](Self::verdict).
+    /// [`ndp_certify::Error::NoiselessView`] where a change of the set is seen without noise; those of
+    /// [`verdict`](Self::verdict).
     pub fn loss(&self, source: usize, set: &SensitivitySet) -> Result<Loss, Error> {
         match self.verdict(source, set)? {
             NodeVerdict::Bounded(loss) => Ok(loss),
@@ -391,12 +398,13 @@ impl ProgramAccount {
         }
     }
 
-    /// Entry `(i, j)` of the Gram matrix of node `source` between its uses `i` and `j`, and how far the truth may be from it. Where a
-    /// combination of uses is seen without noise the entries hold for changes that are not.
+    /// Entry `(i, j)` of the Gram matrix of node `source` between its uses `i` and `j`, and how far the truth
+    /// may be from it. Where a combination of uses is seen without noise the entries hold for changes that
+    /// are not.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a use that is not there;
-    /// [`ndp_certify::Error::NotCertified`] where only the structural bound is known.
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a use
+    /// that is not there; [`ndp_certify::Error::NotCertified`] where only the structural bound is known.
     pub fn gram(&self, source: usize, i: usize, j: usize) -> Result<(f64, f64), Error> {
         let gram = self.node(source)?;
         if i.max(j) >= gram.uses {
@@ -411,9 +419,9 @@ impl ProgramAccount {
         &self.observer
     }
 
-    /// What every loss of this account rests on beside what is computed, each as a sentence without its period: the set that was
-    /// declared, what contributions were taken to depend on, whether all messages arrive, and whether nodes
-    /// [hold what they send](Program::check_holdings).
+    /// What every loss of this account rests on beside what is computed, each as a sentence without its
+    /// period: the set that was declared, what contributions were taken to depend on, whether all messages
+    /// arrive, and whether nodes [hold what they send](Program::check_holdings).
     #[must_use]
     pub fn rests_on(&self, set: &SensitivitySet) -> Vec<String> {
         let mut sentences = vec![set.to_string(), self.adaptivity.to_string()];

@@ -1,12 +1,14 @@
 //! Whether contributions may depend on what came before.
 //!
-//! Where every contribution depends on its owner's data, coins, public values and rows that the observer has seen before, the
-//! loss of the program with constant contributions is the loss: the worst case is attained by constants. Where one reads what the
-//! observer does not see, that fails (a path of three nodes whose middle reacts to its hidden state loses up to 25/34 where
-//! constants lose 1/10). Then the observer is shown what is read, which can only help it: an upper bound.
+//! Where every contribution depends on its owner's data, coins, public values and rows that the observer has
+//! seen before, the loss of the program with constant contributions is the loss: the worst case is attained
+//! by constants. Where one reads what the observer does not see, that fails (a path of three nodes whose
+//! middle reacts to its hidden state loses up to 25/34 where constants lose 1/10). Then the observer is shown
+//! what is read, which can only help it: an upper bound.
 //!
-//! A list of what is read is checked: every value on it must be a combination of rows seen before, known noises, members'
-//! contributions and the owner's earlier contributions, other nodes' contributions being unknowns like the noises.
+//! A list of what is read is checked: every value on it must be a combination of rows seen before, known
+//! noises, members' contributions and the owner's earlier contributions, other nodes' contributions being
+//! unknowns like the noises.
 
 use crate::build::{Contribution, Program, Reads};
 use crate::observers::Seen;
@@ -163,7 +165,8 @@ fn show(shown: &mut BTreeMap<usize, usize>, list: &[crate::Value], moment: usize
     }
 }
 
-/// Whether everything on the list is a combination of what was known before: the probability that a "yes" is wrong.
+/// Whether everything on the list is a combination of what was known before: the probability that a "yes" is
+/// wrong.
 fn probability(
     program: &Program,
     seen: &Seen,
@@ -192,7 +195,8 @@ fn probability(
     spanned(program, rows, &open, unknown)
 }
 
-/// Whether the values in `open` are combinations of `rows`, over what is unknown: the probability that a "yes" is wrong.
+/// Whether the values in `open` are combinations of `rows`, over what is unknown: the probability that a
+/// "yes" is wrong.
 pub(super) fn spanned(
     program: &Program,
     rows: impl Iterator<Item = usize>,

@@ -56,11 +56,11 @@ impl From<Value> for usize {
 pub enum Reads {
     /// On nothing else.
     Nothing,
-    /// On values that the observer has seen before. With a list it is checked for every observer, by the rank of what was seen;
-    /// without one it is an assumption, which the report states.
+    /// On values that the observer has seen before. With a list it is checked for every observer, by the rank
+    /// of what was seen; without one it is an assumption, which the report states.
     Seen(Option<Vec<Value>>),
-    /// On values that the observer need not see. With a list the observer is shown those values, which gives an upper
-    /// bound; without one there is no bound.
+    /// On values that the observer need not see. With a list the observer is shown those values, which gives
+    /// an upper bound; without one there is no bound.
     Hidden(Option<Vec<Value>>),
 }
 
@@ -111,10 +111,12 @@ pub(super) enum Presence {
     Left,
 }
 
-/// A linear Gaussian protocol: who contributes what, which noises are added, which combinations are formed, who sees what.
+/// A linear Gaussian protocol: who contributes what, which noises are added, which combinations are formed,
+/// who sees what.
 ///
-/// Steps are added in order of time. Weights, variances and the schedule are public and independent of data. Values are
-/// vectors of any dimension, all of the same; noises are independent and Gaussian, in every coordinate alike.
+/// Steps are added in order of time. Weights, variances and the schedule are public and independent of data.
+/// Values are vectors of any dimension, all of the same; noises are independent and Gaussian, in every
+/// coordinate alike.
 ///
 /// # Examples
 /// Two rounds of gossip on a path of three nodes, each with one value and its own noise, seen by an end.
@@ -206,7 +208,8 @@ impl Program {
     /// The next use of the data of `node`.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`]; [`ProgramError::UnknownValue`] in the list of what it reads.
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`]; [`ProgramError::UnknownValue`] in the list
+    /// of what it reads.
     pub fn contribute(&mut self, node: usize, reads: Reads) -> Result<Value, ProgramError> {
         self.present(node, "contribute")?;
         if let Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) = &reads {
@@ -234,12 +237,12 @@ impl Program {
         (0..self.nodes).map(|node| self.contribute(node, reads.clone())).collect()
     }
 
-    /// A noise of the given variance that all of `holders` know, and nobody else: `[node]` for the noise of one, `[]` for one that
-    /// nobody knows.
+    /// A noise of the given variance that all of `holders` know, and nobody else: `[node]` for the noise of
+    /// one, `[]` for one that nobody knows.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`], [`ProgramError::NotFinite`], [`ProgramError::NegativeVariance`],
-    /// [`ProgramError::Repeated`]. A variance of 0 is allowed.
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`], [`ProgramError::NotFinite`],
+    /// [`ProgramError::NegativeVariance`], [`ProgramError::Repeated`]. A variance of 0 is allowed.
     pub fn noise(
         &mut self,
         holders: impl AsRef<[usize]>,
@@ -317,8 +320,9 @@ impl Program {
         Ok(values)
     }
 
-    /// One noise for each of `holders`, all adding up to 0: covariance `s² (I - J / m)` for `m` noises, `J` all ones, `s²` the
-    /// `variance`. Each is known to its holder alone; a node that is named `k` times holds `k` of them.
+    /// One noise for each of `holders`, all adding up to 0: covariance `s² (I - J / m)` for `m` noises, `J`
+    /// all ones, `s²` the `variance`. Each is known to its holder alone; a node that is named `k` times holds
+    /// `k` of them.
     ///
     /// # Errors
     /// [`ProgramError::SmallGroup`] below two holders; those of [`noise`](Self::noise).
@@ -346,12 +350,13 @@ impl Program {
         Ok(values)
     }
 
-    /// Noises of one node over time: entry `t` is `Σ_s rows[t][s] ζ_s` of independent noises `ζ_s` of the given variance, all
-    /// known to the node. For a noise matrix `C` in the sense of matrix factorization the rows are those of `C⁻¹`: see
-    /// [`inverse_of_lower`](crate::inverse_of_lower).
+    /// Noises of one node over time: entry `t` is `Σ_s rows[t][s] ζ_s` of independent noises `ζ_s` of the
+    /// given variance, all known to the node. For a noise matrix `C` in the sense of matrix factorization the
+    /// rows are those of `C⁻¹`: see [`inverse_of_lower`](crate::inverse_of_lower).
     ///
     /// # Errors
-    /// [`ProgramError::Shape`] for a row that has more entries than its number; those of [`noise`](Self::noise).
+    /// [`ProgramError::Shape`] for a row that has more entries than its number; those of
+    /// [`noise`](Self::noise).
     pub fn noise_over_time(
         &mut self,
         node: usize,

@@ -1,5 +1,5 @@
-//! Exact rows for the certified engine: unknown noises with their variances, then one column for every use of a node outside the
-//! coalition and for every direction of its uses that is asked for.
+//! Exact rows for the certified engine: unknown noises with their variances, then one column for every use of
+//! a node outside the coalition and for every direction of its uses that is asked for.
 
 use crate::build::Program;
 use crate::observers::Seen;
@@ -27,7 +27,8 @@ pub(super) struct Columns {
     pub(super) of_use: BTreeMap<usize, usize>,
     /// Number among the inputs of every direction asked for; none where its column is 0 in all rows.
     pub(super) of_direction: Vec<Option<usize>>,
-    /// For every contribution in `of_use`: a noise whose column is a multiple of it, and what that makes its loss at most.
+    /// For every contribution in `of_use`: a noise whose column is a multiple of it, and what that makes its
+    /// loss at most.
     pub(super) structural: BTreeMap<usize, (usize, f64)>,
 }
 
@@ -44,7 +45,8 @@ pub(super) fn rows(
     let mut contributions = seen.contributions();
     contributions.retain(|&k| asked[program.contributions[k].node]);
     let structural = structural(program, seen, asked);
-    // Columns of the noises: a variance that is no product of 53 bits and a power of two is the sum of several.
+    // Columns of the noises: a variance that is no product of 53 bits and a power of two is the sum of
+    // several.
     let mut noises: BTreeMap<usize, Vec<(u32, BigRational)>> = BTreeMap::new();
     let mut variances: Vec<f64> = Vec::new();
     for (primitive, _) in seen.rows.iter().flat_map(|row| &row.form) {
@@ -166,8 +168,8 @@ pub(super) fn rows(
     Ok((Rows::Whole(WholeRows::new(layout, entries)), Columns { of_use, of_direction, structural }))
 }
 
-/// Bounds that need no numerics: where the column of a use is `λ` times that of an unknown noise of variance `v`, its loss is at
-/// most `λ² / v`, rounded up. For every contribution the noise and the bound.
+/// Bounds that need no numerics: where the column of a use is `λ` times that of an unknown noise of variance
+/// `v`, its loss is at most `λ² / v`, rounded up. For every contribution the noise and the bound.
 fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize, (usize, f64)> {
     let mut columns: BTreeMap<Primitive, Vec<(usize, &BigRational)>> = BTreeMap::new();
     for (r, row) in seen.rows.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Messages of which some coordinates are seen: one account for every kind of coordinate.
 //!
-//! Coordinates are independent. Where parts of vectors are sent (blocks of a model in turn, say), state a program for every kind of
-//! coordinate, with the messages that carry it, and account for each. With `G^c` the Gram matrices, a change `δ` loses
-//! `Σ_c Σ_ij G^c_ij δ_ic δ_jc`.
+//! Coordinates are independent. Where parts of vectors are sent (blocks of a model in turn, say), state a
+//! program for every kind of coordinate, with the messages that carry it, and account for each. With `G^c`
+//! the Gram matrices, a change `δ` loses `Σ_c Σ_ij G^c_ij δ_ic δ_jc`.
 //!
 //! | set | loss | grade |
 //! |---|---|---|
@@ -17,15 +17,18 @@ use crate::sensitivity::{self, Loss, SensitivitySet, Value};
 use ndp_account::Error;
 use ndp_dp::Grade;
 
-/// What an observer learns about node `source` whose uses are vectors, from an account for every kind of coordinate.
+/// What an observer learns about node `source` whose uses are vectors, from an account for every kind of
+/// coordinate.
 ///
-/// Protects against the observer of the accounts, who is the same in all. Exact for [`SensitivitySet::UseLevel`],
-/// [`SensitivitySet::SameDirection`] and [`SensitivitySet::Along`], where it is the largest over the accounts; an upper bound for
+/// Protects against the observer of the accounts, who is the same in all. Exact for
+/// [`SensitivitySet::UseLevel`], [`SensitivitySet::SameDirection`] and [`SensitivitySet::Along`], where it is
+/// the largest over the accounts; an upper bound for
 /// [`SensitivitySet::Vectors`]: `Σ_i max_c D^c_ii`, each `D^c - G^c` positive semidefinite.
 ///
 /// # Errors
-/// [`ProgramError::SensitivitySet`] for no account, accounts of different observers or programs with other uses, and other sets;
-/// [`ndp_certify::Error::NoiselessView`] where a change is seen without noise in some coordinate; those of [`ProgramAccount::verdict`].
+/// [`ProgramError::SensitivitySet`] for no account, accounts of different observers or programs with other
+/// uses, and other sets; [`ndp_certify::Error::NoiselessView`] where a change is seen without noise in some
+/// coordinate; those of [`ProgramAccount::verdict`].
 pub fn loss_by_coordinates(
     accounts: &[ProgramAccount],
     source: usize,

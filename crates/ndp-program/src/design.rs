@@ -1,18 +1,21 @@
-//! Noise that is designed: the strengths of a program's noises that make its error least under limits on what observers learn.
+//! Noise that is designed: the strengths of a program's noises that make its error least under limits on what
+//! observers learn.
 //!
-//! Noises come in groups, each with a strength `v_k ≥ 0` that multiplies the variances of its members: rounds of a schedule, own
-//! noise and masks, noise shared between two steps. The covariance of what is seen is `S(v) = Σ_k v_k S_k`, the error
-//! `Σ_k e_k v_k`, and the loss of a pair `bᵀ S(v)⁺ b` is convex in `v`. So the problem
+//! Noises come in groups, each with a strength `v_k ≥ 0` that multiplies the variances of its members: rounds
+//! of a schedule, own noise and masks, noise shared between two steps. The covariance of what is seen is
+//! `S(v) = Σ_k v_k S_k`, the error `Σ_k e_k v_k`, and the loss of a pair `bᵀ S(v)⁺ b` is convex in `v`. So
+//! the problem
 //!
 //! ```text
 //! least Σ_k e_k v_k   such that   the losses of all pairs, or their mean, are at most q,   v ≥ floors
 //! ```
 //!
-//! is convex. Any attacks `y` cut off what is impossible: a loss of at most `q` needs `yᵀ S(v) y ≥ (yᵀ b)² / q`, and a mean of at most
-//! `q` over pairs needs `mean yᵀ S(v) y ≥ Q² / q` where the `y = S⁻¹ b` were found at a mean of `Q`. Both are linear in `v`, so that
-//! the best strengths under the cuts found so far are a linear program, whose dual is a *certificate*: no strengths have a smaller
-//! error. Cuts are found between its solution and the best strengths known. In the end the account of the program with the
-//! strengths found is made, and scales them by what is missing: losses scale as `1/v`.
+//! is convex. Any attacks `y` cut off what is impossible: a loss of at most `q` needs `yᵀ S(v) y ≥ (yᵀ b)² /
+//! q`, and a mean of at most `q` over pairs needs `mean yᵀ S(v) y ≥ Q² / q` where the `y = S⁻¹ b` were found
+//! at a mean of `Q`. Both are linear in `v`, so that the best strengths under the cuts found so far are a
+//! linear program, whose dual is a *certificate*: no strengths have a smaller error. Cuts are found between
+//! its solution and the best strengths known. In the end the account of the program with the strengths found
+//! is made, and scales them by what is missing: losses scale as `1/v`.
 
 mod packing;
 
@@ -117,8 +120,8 @@ pub struct Design {
     of_noise: Vec<usize>,
     /// What a unit of each strength costs in the mean squared error.
     shares: Vec<f64>,
-    /// A price for a unit of each strength, beside its share in the mean squared error; 0 at first. Masks that cancel cost nothing in
-    /// the error, and without a price they would grow without end.
+    /// A price for a unit of each strength, beside its share in the mean squared error; 0 at first. Masks
+    /// that cancel cost nothing in the error, and without a price they would grow without end.
     pub prices: Vec<f64>,
     /// A least value for each strength; 0 at first.
     pub floors: Vec<f64>,
@@ -185,8 +188,8 @@ type Found = (Vec<f64>, Dependence, f64);
 type Cut = (f64, Vec<f64>);
 
 impl Design {
-    /// The program with one strength for each group: the noises that the values of the group are made of. Every noise belongs
-    /// to one group. What nodes end with must be [said](Program::result).
+    /// The program with one strength for each group: the noises that the values of the group are made of.
+    /// Every noise belongs to one group. What nodes end with must be [said](Program::result).
     ///
     /// # Errors
     /// [`ProgramError::Design`] for a value with a contribution in it, a noise in no group or in two;
@@ -220,14 +223,15 @@ impl Design {
         Ok(Self { program: program.clone(), of_noise, shares, prices, floors })
     }
 
-    /// The strengths of least cost such that what the observers learn about their sources stays within the limit, up to the
-    /// tolerance. A convex problem: the answer carries a lower bound on what any strengths cost.
+    /// The strengths of least cost such that what the observers learn about their sources stays within the
+    /// limit, up to the tolerance. A convex problem: the answer carries a lower bound on what any strengths
+    /// cost.
     ///
     /// # Errors
-    /// [`ProgramError::Design`] for a wrong number of prices or floors, or one that is negative or not finite, where a strength
-    /// costs nothing, the limit is not positive and finite, or the set is neither
-    /// [`SensitivitySet::UseLevel`] nor [`SensitivitySet::SameDirection`]; [`ndp_certify::Error::NoiselessView`] where no strengths help; those of
-    /// the account.
+    /// [`ProgramError::Design`] for a wrong number of prices or floors, or one that is negative or not
+    /// finite, where a strength costs nothing, the limit is not positive and finite, or the set is neither
+    /// [`SensitivitySet::UseLevel`] nor [`SensitivitySet::SameDirection`];
+    /// [`ndp_certify::Error::NoiselessView`] where no strengths help; those of the account.
     pub fn solve(
         &self,
         pairs: &[(Observer, Vec<usize>)],
@@ -444,7 +448,8 @@ impl Seeing {
             column *= strengths[k];
         }
         let mut covariance: Array2<f64> = gemm(weighted.view(), self.noises.t())?;
-        // Rows that repeat others have no inverse: a little noise makes an attack that is nearly the best, and any attack cuts.
+        // Rows that repeat others have no inverse: a little noise makes an attack that is nearly the best,
+        // and any attack cuts.
         let ridge = covariance.diag().iter().fold(0.0, |m: f64, &x| m.max(x)) * 1e-13;
         covariance.diag_mut().iter_mut().for_each(|x| *x += ridge);
         let attacks = cholesky(covariance.view())?.solve(self.changes.view())?;

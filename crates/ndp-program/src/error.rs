@@ -216,7 +216,8 @@ pub enum ProgramError {
     /// A witness that proves nothing.
     #[error("the witness is refused: {0}")]
     Witness(String),
-    /// Witnesses of an account that shows the observer values which it does not have: they would be those of another view.
+    /// Witnesses of an account that shows the observer values which it does not have: they would be those of
+    /// another view.
     #[error(
         "the account shows the observer values that it does not have: there is no attack with what it has"
     )]

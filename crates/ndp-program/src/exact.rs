@@ -1,9 +1,9 @@
-//! Witnesses in exact arithmetic: with `S = R V Rᵀ` of rows that are independent, the solution of `S y = b` is the best attack and
-//! `V Rᵀ y` the shift that matches it.
+//! Witnesses in exact arithmetic: with `S = R V Rᵀ` of rows that are independent, the solution of `S y = b`
+//! is the best attack and `V Rᵀ y` the shift that matches it.
 //!
-//! Which rows are independent is decided modulo a prime, the system is solved modulo its powers, and ratios are read off the
-//! solution (Dixon 1982). Nothing rests on the prime: that the ratios solve the system, and that the shift looks like the
-//! change in all rows, those left out too, is checked in integers.
+//! Which rows are independent is decided modulo a prime, the system is solved modulo its powers, and ratios
+//! are read off the solution (Dixon 1982). Nothing rests on the prime: that the ratios solve the system, and
+//! that the shift looks like the change in all rows, those left out too, is checked in integers.
 
 use crate::Program;
 use crate::observers::Seen;
@@ -109,8 +109,8 @@ impl System {
         system
     }
 
-    /// Rows that are independent modulo a prime, among them all before the first that depends on them; none where a
-    /// combination shows the change without noise.
+    /// Rows that are independent modulo a prime, among them all before the first that depends on them; none
+    /// where a combination shows the change without noise.
     fn independent(&self, field: Field) -> Option<Vec<usize>> {
         let m = self.noises.len();
         let mut reduced: Vec<(usize, Vec<u64>)> = Vec::new();
@@ -216,7 +216,8 @@ fn cost(rank: usize, bits: u64, matrix: &[Vec<BigInt>]) -> u64 {
     squares.saturating_mul(bits / 60 + rank as u64).saturating_mul(60 + 4 * longest)
 }
 
-/// The solution of a symmetric system as numerators over one denominator, checked; none where the prime divides its determinant.
+/// The solution of a symmetric system as numerators over one denominator, checked; none where the prime
+/// divides its determinant.
 fn solve(matrix: &[Vec<BigInt>], right: &[BigInt], field: Field, bits: u64) -> Option<(Vec<BigInt>, BigInt)> {
     let inverse = inverse(matrix, field)?;
     let prime = BigInt::from(field.prime());
@@ -338,8 +339,8 @@ fn number(digits: &[u64], powers: &[BigInt]) -> BigInt {
     }
 }
 
-/// The ratio that is `x` modulo `modulus`, its numerator of at most `most` bits, its denominator shorter than that; the denominator is
-/// positive.
+/// The ratio that is `x` modulo `modulus`, its numerator of at most `most` bits, its denominator shorter than
+/// that; the denominator is positive.
 fn ratio(x: &BigInt, modulus: &BigInt, most: u64) -> Option<(BigInt, BigInt)> {
     let (mut a, mut b) = (modulus.clone(), if x.is_negative() { x + modulus } else { x.clone() });
     let (mut s, mut t) = (BigInt::zero(), BigInt::one());

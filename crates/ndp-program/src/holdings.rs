@@ -1,10 +1,11 @@
 //! What nodes hold: whether each can form what it sends, mixes and ends with.
 //!
-//! A program says which sums are formed, and who sees what. Nothing in that keeps a node from sending a value that it was never told:
-//! the account of such a program is the account of messages that nobody can send, and the messages that it would take are not in it.
-//! So a program that is read is followed along: a value that a node sends, mixes or ends with must be a combination of its
-//! contributions, its noises, what it was sent before and what is public. Mostly that shows from the program's own sums; where it
-//! does not, the rank decides as in [`adaptivity`](crate::adaptivity).
+//! A program says which sums are formed, and who sees what. Nothing in that keeps a node from sending a value
+//! that it was never told: the account of such a program is the account of messages that nobody can send, and
+//! the messages that it would take are not in it. So a program that is read is followed along: a value that a
+//! node sends, mixes or ends with must be a combination of its contributions, its noises, what it was sent
+//! before and what is public. Mostly that shows from the program's own sums; where it does not, the rank
+//! decides as in [`adaptivity`](crate::adaptivity).
 
 use crate::ProgramError;
 use crate::adaptivity::spanned;
@@ -33,15 +34,15 @@ pub(super) struct Holdings {
 }
 
 impl Program {
-    /// Checks that every node can form what it sends, mixes and ends with from what it holds: its contributions, the noises that it
-    /// drew or shares, what it was sent before, and what is public.
+    /// Checks that every node can form what it sends, mixes and ends with from what it holds: its
+    /// contributions, the noises that it drew or shares, what it was sent before, and what is public.
     ///
-    /// An account does not need this: it is that of the messages as they are said. But where a node sends what it cannot have, no
-    /// protocol has these messages and no others. [`read`](Self::read) checks it.
+    /// An account does not need this: it is that of the messages as they are said. But where a node sends
+    /// what it cannot have, no protocol has these messages and no others. [`read`](Self::read) checks it.
     ///
     /// # Errors
-    /// [`ProgramError::NotHeld`], which is proven; a "yes" that took a rank rests on primes drawn from a hash, as accounts do.
-    /// [`ndp_graph::Error::TooLarge`] where it takes ranks of too many values to tell.
+    /// [`ProgramError::NotHeld`], which is proven; a "yes" that took a rank rests on primes drawn from a
+    /// hash, as accounts do. [`ndp_graph::Error::TooLarge`] where it takes ranks of too many values to tell.
     ///
     /// # Examples
     /// ```
@@ -58,7 +59,8 @@ impl Program {
         Holdings::default().follow(self)
     }
 
-    /// Whether [`check_holdings`](Self::check_holdings) finds nothing; asked once for a program and its copies.
+    /// Whether [`check_holdings`](Self::check_holdings) finds nothing; asked once for a program and its
+    /// copies.
     pub(super) fn holds(&self) -> bool {
         self.held.or_find(|| self.check_holdings().is_ok())
     }

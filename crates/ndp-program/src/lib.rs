@@ -1,8 +1,8 @@
 //! Bring your own protocol: a *program* goes in, what everybody learns comes out.
 //!
-//! A program says who contributes what and when, which noises are added, which weighted sums are formed, and who sees what.
-//! Whatever can be said so is linear Gaussian, and one account covers it: correlated noise, noise matrices over time, secure sums,
-//! repeated participation, drop-outs, coalitions, tapped edges.
+//! A program says who contributes what and when, which noises are added, which weighted sums are formed, and
+//! who sees what. Whatever can be said so is linear Gaussian, and one account covers it: correlated noise,
+//! noise matrices over time, secure sums, repeated participation, drop-outs, coalitions, tapped edges.
 //!
 //! | question | where | grade |
 //! |---|---|---|
@@ -22,7 +22,8 @@
 //! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](ndp_account::Protocol), so `audit` takes it | |
 //! | Can a third party check it? | [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
-//! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`, "Certified losses".
+//! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`,
+//! "Certified losses".
 
 #![cfg_attr(
     not(test),

@@ -10,9 +10,11 @@ use num_traits::{One, Signed, Zero};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A square matrix with exact entries, one row for every node: row `u` says what node `u` makes of the values of all.
+/// A square matrix with exact entries, one row for every node: row `u` says what node `u` makes of the values
+/// of all.
 ///
-/// It need be neither symmetric nor stochastic: a program is linear, whatever its weights. Copies share the entries.
+/// It need be neither symmetric nor stochastic: a program is linear, whatever its weights. Copies share the
+/// entries.
 ///
 /// # Examples
 /// ```
@@ -104,7 +106,8 @@ impl MixingMatrix {
         self.0.rows.len()
     }
 
-    /// The entries of row `u` that are not 0: columns, ascending, and weights; none for a node that is not there.
+    /// The entries of row `u` that are not 0: columns, ascending, and weights; none for a node that is not
+    /// there.
     #[doc(hidden)]
     #[must_use]
     pub fn entries(&self, u: usize) -> Vec<(usize, Weight)> {
@@ -124,8 +127,8 @@ impl TryFrom<&[Vec<(usize, Weight)>]> for MixingMatrix {
     /// The matrix with the given rows, each a list of columns and weights.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`] for a column beyond the number of rows; [`ProgramError::Repeated`] for a column twice in a
-    /// row; [`ProgramError::NotFinite`].
+    /// [`ProgramError::NodeOutOfRange`] for a column beyond the number of rows; [`ProgramError::Repeated`]
+    /// for a column twice in a row; [`ProgramError::NotFinite`].
     fn try_from(rows: &[Vec<(usize, Weight)>]) -> Result<Self, ProgramError> {
         let nodes = rows.len();
         let one = |row: &Vec<(usize, Weight)>| {
@@ -151,8 +154,8 @@ impl TryFrom<&[Vec<(usize, Weight)>]> for MixingMatrix {
 }
 
 impl From<&GossipMatrix> for MixingMatrix {
-    /// The exact matrix behind a gossip matrix: named weights are ratios of integers, given ones the dyadic fractions that
-    /// are stored.
+    /// The exact matrix behind a gossip matrix: named weights are ratios of integers, given ones the dyadic
+    /// fractions that are stored.
     fn from(matrix: &GossipMatrix) -> Self {
         let graph = matrix.graph();
         let integer = |x: usize| BigRational::from_integer(x.into());

@@ -45,8 +45,8 @@ pub(super) fn shift_of(form: &[(Primitive, BigRational)], change: &Change) -> Bi
     sum
 }
 
-/// A combination of rows without noise that shows a change of the uses of `source`, found exactly; `None` where the view is
-/// too large for that.
+/// A combination of rows without noise that shows a change of the uses of `source`, found exactly; `None`
+/// where the view is too large for that.
 pub(super) fn noiseless(
     program: &Program,
     seen: &Seen,

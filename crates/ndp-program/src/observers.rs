@@ -1,9 +1,9 @@
 //! What an observer sees of a program: which values, from when on, and their rows over what it does not know.
 //!
-//! Seen are the messages that a member receives or sends, those overheard on a tapped edge, broadcasts, and secure sums where
-//! they are received. A member knows its contributions, the noises that it drew or shares, and its part of a correlated group,
-//! which is a value like others, not an independent noise. What follows from seen values by the program's own sums is no row
-//! of its own.
+//! Seen are the messages that a member receives or sends, those overheard on a tapped edge, broadcasts, and
+//! secure sums where they are received. A member knows its contributions, the noises that it drew or shares,
+//! and its part of a correlated group, which is a value like others, not an independent noise. What follows
+//! from seen values by the program's own sums is no row of its own.
 
 use crate::build::{Program, Seeing};
 use crate::registers::{Definition, Primitive};
@@ -160,7 +160,8 @@ impl Seen {
         self.complete = true;
     }
 
-    /// Whether the rows are made of more than `most` hidden values altogether, each counted for every row that it has a part in.
+    /// Whether the rows are made of more than `most` hidden values altogether, each counted for every row
+    /// that it has a part in.
     pub(super) fn deeper_than(&self, program: &Program, most: usize) -> bool {
         let mut visited = vec![u32::MAX; program.values.len()];
         let mut count = 0;

@@ -27,19 +27,21 @@ pub struct AccountOptions {
     pub precision_limit: u32,
     /// What to do about contributions that read what the observer does not see.
     pub hidden: HiddenReads,
-    /// Directions of the uses of a node whose loss is wanted for itself, relative to its own size. The sum of all uses is
-    /// always among them. Where something about a node leaks, a direction that is not named is undecided.
+    /// Directions of the uses of a node whose loss is wanted for itself, relative to its own size. The sum of
+    /// all uses is always among them. Where something about a node leaks, a direction that is not named is
+    /// undecided.
     pub directions: Vec<(usize, Vec<Weight>)>,
     /// The nodes that are asked about, all where none are named: a large program takes less work for a few.
     pub nodes: Option<Vec<usize>>,
-    /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems, without primes.
-    /// Both ways enclose the same; small views are faster the other way.
+    /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems,
+    /// without primes. Both ways enclose the same; small views are faster the other way.
     pub sparse_from: usize,
-    /// Hidden values, counted for every row that they have a part in, from which on rows are not written out: sweeps through
-    /// the program take their place. Both ways enclose the same.
+    /// Hidden values, counted for every row that they have a part in, from which on rows are not written out:
+    /// sweeps through the program take their place. Both ways enclose the same.
     pub sweeps_from: usize,
-    /// Whether messages may be lost in transit, independently of data and noises. What is seen then is part of what is seen when all
-    /// arrive, whichever they are: the account counts all of them, and is an upper bound.
+    /// Whether messages may be lost in transit, independently of data and noises. What is seen then is part
+    /// of what is seen when all arrive, whichever they are: the account counts all of them, and is an upper
+    /// bound.
     pub some_lost: bool,
 }
 

@@ -1,4 +1,5 @@
-//! A program with a declared sensitivity set is a protocol like all others: `check`, `least_noise`, `compare` and `audit` take it.
+//! A program with a declared sensitivity set is a protocol like all others: `check`, `least_noise`, `compare`
+//! and `audit` take it.
 
 use crate::account::{NodeVerdict, ProgramAccount};
 use crate::adaptivity::Dependence;
@@ -13,8 +14,9 @@ use rand::Rng;
 
 /// A program and what neighboring inputs are.
 ///
-/// All variances of the program are in units of the square of a common noise: at [`NoiseMultiplier`] `s` a view with loss `Q` is
-/// `√Q / s`-GDP. A change that is seen without noise gives the profile of data that are revealed.
+/// All variances of the program are in units of the square of a common noise: at [`NoiseMultiplier`] `s` a
+/// view with loss `Q` is `√Q / s`-GDP. A change that is seen without noise gives the profile of data that are
+/// revealed.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,5 @@
-//! Values as linear forms: what each is made of, and the exact coefficients of a value over contributions and noises.
+//! Values as linear forms: what each is made of, and the exact coefficients of a value over contributions and
+//! noises.
 
 use crate::ProgramError;
 use crate::mixing::MixingMatrix;
@@ -61,7 +62,8 @@ pub(super) enum Primitive {
     Noise(usize),
 }
 
-/// A ratio that is not reduced: on a walk through many steps the greatest common divisors would be most of the work.
+/// A ratio that is not reduced: on a walk through many steps the greatest common divisors would be most of
+/// the work.
 #[derive(Clone, Debug)]
 pub(super) struct Unreduced {
     pub(super) numerator: BigInt,
@@ -118,8 +120,8 @@ pub(super) fn form(values: &[Definition], value: usize) -> Vec<(Primitive, BigRa
     found.into_iter().map(|(primitive, x)| (primitive, x.reduced())).collect()
 }
 
-/// The coefficients of a combination of values over contributions and noises, ascending, none of them 0: a walk back in time from
-/// the values to what they are made of.
+/// The coefficients of a combination of values over contributions and noises, ascending, none of them 0: a
+/// walk back in time from the values to what they are made of.
 pub(super) fn combined(
     values: &[Definition],
     mut open: BTreeMap<usize, Unreduced>,

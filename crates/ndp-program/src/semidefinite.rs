@@ -1,13 +1,15 @@
-//! The largest `tr(H G)` over positive semidefinite `H` of rank at most `d` with diagonal at most 1, from both sides.
+//! The largest `tr(H G)` over positive semidefinite `H` of rank at most `d` with diagonal at most 1, from
+//! both sides.
 //!
-//! Below: unit vectors `v_i` in `d` dimensions, improved one by one, `v_i ← g_i / |g_i|` with `g_i = Σ_(j≠i) G_ij v_j`. Above: any
-//! diagonal `D` with `D - G` positive semidefinite gives `Q ≤ Σ D_ii |δ_i|² ≤ tr D`; the best is `D_ii = |Σ_j G_ij v_j|` at the optimum.
-//! That `D - G` is positive semidefinite is proven by a Cholesky factorisation in floating point that runs to its end on a
-//! matrix made smaller by more than its roundings; what is missing is added to `D`.
+//! Below: unit vectors `v_i` in `d` dimensions, improved one by one, `v_i ← g_i / |g_i|` with `g_i = Σ_(j≠i)
+//! G_ij v_j`. Above: any diagonal `D` with `D - G` positive semidefinite gives `Q ≤ Σ D_ii |δ_i|² ≤ tr D`;
+//! the best is `D_ii = |Σ_j G_ij v_j|` at the optimum. That `D - G` is positive semidefinite is proven by a
+//! Cholesky factorisation in floating point that runs to its end on a matrix made smaller by more than its
+//! roundings; what is missing is added to `D`.
 //!
 //! # References
-//! - Barvinok, *Problems of distance geometry and convex properties of quadratic maps*, 1995; Pataki, 1998: an optimum of rank
-//!   `r` with `r (r + 1) / 2 ≤ k` exists, so that the program is the truth for `d ≥ r_k`.
+//! - Barvinok, *Problems of distance geometry and convex properties of quadratic maps*, 1995; Pataki, 1998:
+//!   an optimum of rank `r` with `r (r + 1) / 2 ≤ k` exists, so that the program is the truth for `d ≥ r_k`.
 //! - Rump, *Verification of positive definiteness*, BIT 46, 2006: the factorisation as a proof.
 
 use crate::enclose::Ends;
@@ -112,7 +114,8 @@ fn attained(part: &Part, center: &Array2<f64>, v: &Array2<f64>) -> f64 {
     let products = center.dot(v);
     let sum = (&products * v).sum();
     let size: f64 = center.iter().map(|x| x.abs()).sum();
-    // Inner products of unit vectors are rounded in every dimension, and the vectors are longer than 1 by a few roundings.
+    // Inner products of unit vectors are rounded in every dimension, and the vectors are longer than 1 by a
+    // few roundings.
     let rounding = (4 * v.ncols() + 32) as f64 * f64::EPSILON * size;
     around(sum, size, (part.slack() + rounding) * UP, k).low
 }
@@ -123,7 +126,8 @@ fn certified(part: &Part, center: &Array2<f64>, v: &Array2<f64>) -> Vec<f64> {
     let products = center.dot(v);
     let diagonal: Vec<f64> = products.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
     let largest = center.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    // The truth differs from the stored entries by at most the largest sum of radii in a row, in the spectral norm.
+    // The truth differs from the stored entries by at most the largest sum of radii in a row, in the spectral
+    // norm.
     let apart = part.radius.rows().into_iter().map(|row| row.sum()).fold(0.0, f64::max) * UP;
     let absolute: f64 =
         center.rows().into_iter().map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
@@ -144,7 +148,8 @@ fn certified(part: &Part, center: &Array2<f64>, v: &Array2<f64>) -> Vec<f64> {
                     if i == j { shifted[i] - center[(i, i)] } else { -center[(i, j)] }
                 },
             );
-        // shifted + shift is the diagonal for which the proof is made: its own matrix less the shift is `matrix`.
+        // shifted + shift is the diagonal for which the proof is made: its own matrix less the shift is
+        // `matrix`.
         if matrix.iter().all(|x| x.is_finite()) && cholesky(matrix.view()).is_ok() {
             return shifted.iter().map(|d| ((d + shift) * UP_ONCE + apart).next_up()).collect();
         }

@@ -1,7 +1,7 @@
 //! What may change between two neighboring inputs, and what that makes of a Gram matrix.
 //!
-//! Only the uses of one node's data change, use `i` by `δ_i`. With `G` the node's Gram matrix the loss is the largest
-//! `Q(δ) = Σ_ij G_ij ⟨δ_i, δ_j⟩` over the set of changes that is *declared*: there is no default.
+//! Only the uses of one node's data change, use `i` by `δ_i`. With `G` the node's Gram matrix the loss is the
+//! largest `Q(δ) = Σ_ij G_ij ⟨δ_i, δ_j⟩` over the set of changes that is *declared*: there is no default.
 //!
 //! | set | loss | grade |
 //! |---|---|---|
@@ -11,7 +11,8 @@
 //! | [`Vectors`](SensitivitySet::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
 //! | [`Patterns`](SensitivitySet::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
 //!
-//! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: with `G = I - J/3` they give 0, 8/3, 3 and 4.
+//! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: with `G = I - J/3` they give 0,
+//! 8/3, 3 and 4.
 
 use crate::adaptivity::Dependence;
 use crate::enclose::Ends;
@@ -174,7 +175,8 @@ pub struct Loss {
     pub lower: f64,
     /// What may differ between neighboring inputs: the set that was declared.
     pub set: SensitivitySet,
-    /// What contributions were taken to depend on. With [`Dependence::Assumed`] the loss rests on an assumption.
+    /// What contributions were taken to depend on. With [`Dependence::Assumed`] the loss rests on an
+    /// assumption.
     pub reads: Dependence,
 }
 
@@ -321,7 +323,8 @@ fn of_patterns(
     Ok(Value::Ends(largest))
 }
 
-/// At most `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one diagonal `D` with `D - G` psd.
+/// At most `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one diagonal `D`
+/// with `D - G` psd.
 fn separated(gram: &NodeGram, gap: usize, bounds: &[f64]) -> Result<Value, Error> {
     let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
     if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {

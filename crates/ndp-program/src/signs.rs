@@ -7,8 +7,9 @@ use ndarray::Array2;
 /// Uses up to which all signs are tried.
 pub(super) const MOST: usize = 24;
 
-/// Where some signs make all entries nonnegative the largest value is the sum of their sizes, for signs and vectors alike.
-/// Entries whose sign is not certain count as 0 from below and in full from above, so that the ends hold for any `G`.
+/// Where some signs make all entries nonnegative the largest value is the sum of their sizes, for signs and
+/// vectors alike. Entries whose sign is not certain count as 0 from below and in full from above, so that the
+/// ends hold for any `G`.
 pub(super) fn balanced(part: &Part) -> Option<Ends> {
     let center = part.center.as_ref()?;
     let k = center.nrows();
@@ -65,7 +66,8 @@ pub(super) fn enumerate(part: &Part) -> Ends {
         }
         best = f64::max(best, total);
     }
-    // Between refreshes the products are off by a rounding for every step, and each step adds theirs to the total.
+    // Between refreshes the products are off by a rounding for every step, and each step adds theirs to the
+    // total.
     let rounding = 32.0 * ((REFRESH * REFRESH) as f64 + (k * k) as f64) * f64::EPSILON * size;
     let slack = (part.slack() + rounding) * UP;
     let ends = around(best, size, slack, k);
@@ -75,8 +77,9 @@ pub(super) fn enumerate(part: &Part) -> Ends {
 
 /// The largest value over all signs by branch and bound; none where it does not come to its end.
 ///
-/// With the first signs fixed, `s_F`, what the others can add is at most `2 Σ |(G s_F)_i|` beside the largest value of their own part,
-/// which a diagonal `D` with `D - G` positive semidefinite bounds by its trace. `attained` is a value that some signs have.
+/// With the first signs fixed, `s_F`, what the others can add is at most `2 Σ |(G s_F)_i|` beside the largest
+/// value of their own part, which a diagonal `D` with `D - G` positive semidefinite bounds by its trace.
+/// `attained` is a value that some signs have.
 pub(super) fn branch(part: &Part, attained: f64) -> Option<Ends> {
     let center = part.center.as_ref()?;
     let k = center.nrows();

@@ -47,11 +47,13 @@ impl Run {
 }
 
 impl Program {
-    /// Runs the program on vectors of length `dimension`. Contributions are asked for when they are due, by the node, the number of
-    /// its use, from 0, and the run so far; the noises have `noise` times the standard deviation that the program says. Coordinates are independent.
+    /// Runs the program on vectors of length `dimension`. Contributions are asked for when they are due, by
+    /// the node, the number of its use, from 0, and the run so far; the noises have `noise` times the
+    /// standard deviation that the program says. Coordinates are independent.
     ///
     /// # Errors
-    /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length; [`ndp_certify::Error::TooLarge`].
+    /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length;
+    /// [`ndp_certify::Error::TooLarge`].
     pub fn run(
         &self,
         dimension: usize,
@@ -88,7 +90,8 @@ impl Program {
         Ok(run)
     }
 
-    /// Messages, one for each receiver: a broadcast has all other nodes, and in a secure sum each addend goes to whoever learns it.
+    /// Messages, one for each receiver: a broadcast has all other nodes, and in a secure sum each addend goes
+    /// to whoever learns it.
     pub(super) fn sent(&self) -> usize {
         let receivers = |event: &Event| match &event.seeing {
             Seeing::Held { .. } => 0,
@@ -193,7 +196,8 @@ impl Statistic {
                         (covariance[(i, j)], covariance[(j, i)]) = (product, product);
                     }
                 }
-                // A little noise of its own in every message, its rounding: a weaker attack, never a stronger one.
+                // A little noise of its own in every message, its rounding: a weaker attack, never a stronger
+                // one.
                 let ridge = covariance.diag().iter().fold(0.0, |m: f64, &x| m.max(x)) * 1e-10;
                 covariance.diag_mut().iter_mut().for_each(|x| *x += ridge);
                 let b = Array2::from_shape_fn((r, 1), |(k, _)| shifts[k]);
@@ -241,8 +245,8 @@ impl Statistic {
     }
 }
 
-/// Shift over standard deviation of a sum of rows. Every row carries a little noise of its own beside, its rounding: what is shown
-/// may be too little, not too much.
+/// Shift over standard deviation of a sum of rows. Every row carries a little noise of its own beside, its
+/// rounding: what is shown may be too little, not too much.
 fn shown(
     account: &ProgramAccount,
     terms: &[(usize, f64)],

@@ -55,12 +55,12 @@ impl Program {
         a.iter().zip(b).map(|(&a, &b)| self.add(&[a, b])).collect()
     }
 
-    /// One step of gossip: from one value of every node, `y_u = Σ_v W_uv x_v`. The matrix is kept as it is, not written out; steps with
-    /// the same [`MixingMatrix`] share it.
+    /// One step of gossip: from one value of every node, `y_u = Σ_v W_uv x_v`. The matrix is kept as it is,
+    /// not written out; steps with the same [`MixingMatrix`] share it.
     ///
     /// # Errors
-    /// [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a weight between a node that is absent and
-    /// another; [`ProgramError::UnknownValue`].
+    /// [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a weight between a node that is
+    /// absent and another; [`ProgramError::UnknownValue`].
     pub fn gossip(
         &mut self,
         matrix: impl Into<MixingMatrix>,
@@ -105,7 +105,8 @@ impl Program {
         Ok(())
     }
 
-    /// Every node sends its value to all its neighbors in `graph`; nodes that are absent neither send nor receive.
+    /// Every node sends its value to all its neighbors in `graph`; nodes that are absent neither send nor
+    /// receive.
     ///
     /// # Errors
     /// Those of [`send`](Self::send); [`ProgramError::Shape`].
@@ -125,8 +126,8 @@ impl Program {
         Ok(())
     }
 
-    /// A value that everybody sees, outsiders included: a message of a node, or with `None` in its place what becomes public without
-    /// a sender, such as a model that is released.
+    /// A value that everybody sees, outsiders included: a message of a node, or with `None` in its place what
+    /// becomes public without a sender, such as a model that is released.
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
@@ -152,7 +153,8 @@ impl Program {
         values.iter().enumerate().try_for_each(|(from, &value)| self.broadcast(from, value))
     }
 
-    /// A value that `node` knows without a message: noise that a dealer hands out, correlated with that of others.
+    /// A value that `node` knows without a message: noise that a dealer hands out, correlated with that of
+    /// others.
     ///
     /// # Errors
     /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`].
@@ -163,14 +165,15 @@ impl Program {
         Ok(())
     }
 
-    /// A secure sum: node `to` learns the weighted sum of the addends of a group, given as node, weight and value, and nobody
-    /// learns anything else. The sum can be used further, also in other sums.
+    /// A secure sum: node `to` learns the weighted sum of the addends of a group, given as node, weight and
+    /// value, and nobody learns anything else. The sum can be used further, also in other sums.
     ///
-    /// Only sums of real numbers are described; noise that is rounded or taken modulo a number is not Gaussian.
+    /// Only sums of real numbers are described; noise that is rounded or taken modulo a number is not
+    /// Gaussian.
     ///
     /// # Errors
-    /// [`ProgramError::SmallGroup`] below two addends, as the sum would be the message; [`ProgramError::Repeated`];
-    /// those of [`send`](Self::send).
+    /// [`ProgramError::SmallGroup`] below two addends, as the sum would be the message;
+    /// [`ProgramError::Repeated`]; those of [`send`](Self::send).
     pub fn secure_sum<W: Into<Weight>>(
         &mut self,
         to: usize,
@@ -212,7 +215,8 @@ impl Program {
         self.presence.get(node) == Some(&Presence::Left)
     }
 
-    /// A node leaves for good: it sends, receives and mixes no more. Its noises stay unknown, its masks uncancelled.
+    /// A node leaves for good: it sends, receives and mixes no more. Its noises stay unknown, its masks
+    /// uncancelled.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Absent`] when it has left before.

@@ -10,11 +10,12 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 impl Program {
-    /// What nodes end with, each as its estimate of the mean over nodes of what each contributed in all. Nobody sees more for it;
-    /// [`error`](Self::error) says how good it is.
+    /// What nodes end with, each as its estimate of the mean over nodes of what each contributed in all.
+    /// Nobody sees more for it; [`error`](Self::error) says how good it is.
     ///
     /// # Errors
-    /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`]; [`ProgramError::Repeated`] for a second result.
+    /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`]; [`ProgramError::Repeated`] for a
+    /// second result.
     pub fn result(&mut self, ends: impl IntoIterator<Item = (usize, Value)>) -> Result<(), ProgramError> {
         self.held.forget();
         for (node, value) in ends {
@@ -27,11 +28,12 @@ impl Program {
         Ok(())
     }
 
-    /// Root mean square of what noise and mixing add to the mean, over the nodes that end with a result and over runs, at most: in
-    /// units of the length `Δ` of the interval around 0 that contributions come from, at noise `σ/Δ`. In floating point.
+    /// Root mean square of what noise and mixing add to the mean, over the nodes that end with a result and
+    /// over runs, at most: in units of the length `Δ` of the interval around 0 that contributions come from,
+    /// at noise `σ/Δ`. In floating point.
     ///
-    /// With coefficients `c_v` over the `m` contributions, `a` those of the mean, `k_v` over the noises of variances `V`, and
-    /// `R` results it is `√((m / 4R) Σ_v |c_v - a|² + (σ²/R) Σ_v k_vᵀ V k_v)`.
+    /// With coefficients `c_v` over the `m` contributions, `a` those of the mean, `k_v` over the noises of
+    /// variances `V`, and `R` results it is `√((m / 4R) Σ_v |c_v - a|² + (σ²/R) Σ_v k_vᵀ V k_v)`.
     ///
     /// # Errors
     /// [`Error::NotOffered`] for a program without results, and for one that is too large.

@@ -8,8 +8,9 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 /// An exact weight or variance.
 ///
-/// An integer is itself, a pair `(a, b)` is the ratio `a / b`, and an `f64` is the dyadic fraction that it stores: `0.1` is
-/// not a tenth, `(1, 10)` is. A number that is not finite, or a ratio over 0, is kept as such and refused where it is used.
+/// An integer is itself, a pair `(a, b)` is the ratio `a / b`, and an `f64` is the dyadic fraction that it
+/// stores: `0.1` is not a tenth, `(1, 10)` is. A number that is not finite, or a ratio over 0, is kept as
+/// such and refused where it is used.
 ///
 /// # Examples
 /// ```
@@ -221,7 +222,8 @@ pub fn inverse_of_lower(rows: &[Vec<Weight>]) -> Result<Vec<Vec<Weight>>, Progra
     Ok(inverse.into_iter().map(|row| row.into_iter().map(Weight::of).collect()).collect())
 }
 
-/// A banded lower triangular Toeplitz matrix of `steps` rows whose first column starts with `band`: rows up to the diagonal.
+/// A banded lower triangular Toeplitz matrix of `steps` rows whose first column starts with `band`: rows up
+/// to the diagonal.
 pub fn toeplitz(steps: usize, band: &[Weight]) -> Vec<Vec<Weight>> {
     let entry = |lag: usize| band.get(lag).cloned().unwrap_or_else(|| Weight::from(0));
     (0..steps).map(|t| (0..=t).map(|s| entry(t - s)).collect()).collect()

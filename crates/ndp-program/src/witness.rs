@@ -1,4 +1,5 @@
-//! Witnesses: two vectors that prove a loss from both sides, checked in exact arithmetic without deciding a rank.
+//! Witnesses: two vectors that prove a loss from both sides, checked in exact arithmetic without deciding a
+//! rank.
 //!
 //! For a change `δ` of the uses of a node and `b = B δ`,
 //!
@@ -6,8 +7,8 @@
 //! max over y of (yᵀ b)² / (yᵀ R V Rᵀ y)  =  Q(δ)  =  min of xᵀ V⁻¹ x over R x = b:
 //! ```
 //!
-//! any combination `y` of messages is an *attack* and proves a lower bound; any shift `x` of the noises that looks like the change in
-//! *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y) (xᵀ V⁻¹ x)`.
+//! any combination `y` of messages is an *attack* and proves a lower bound; any shift `x` of the noises that
+//! looks like the change in *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y) (xᵀ V⁻¹ x)`.
 
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
@@ -25,8 +26,8 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 use std::collections::BTreeMap;
 
-/// One side of a proof about a change of a node's uses: an *attack*, which is a combination of messages that tells the change from
-/// none, or a *shift* of noises that looks to the observer like the change.
+/// One side of a proof about a change of a node's uses: an *attack*, which is a combination of messages that
+/// tells the change from none, or a *shift* of noises that looks to the observer like the change.
 ///
 /// # Examples
 /// ```
@@ -52,11 +53,12 @@ pub struct Witness {
 }
 
 impl Program {
-    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. `None` where the combination shows
-    /// the change without noise; 0 for an attack without messages.
+    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. `None` where the
+    /// combination shows the change without noise; 0 for an attack without messages.
     ///
     /// # Errors
-    /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change; a bad observer.
+    /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change;
+    /// a bad observer.
     ///
     /// # Complexity
     /// One walk back through what the messages are made of.
@@ -112,11 +114,12 @@ impl Program {
     /// The loss that a noise shift proves at most: `xᵀ V⁻¹ x`, exactly.
     ///
     /// # Errors
-    /// [`ProgramError::Witness`] when the shift and the change look different in some row, or a noise is shifted that the
-    /// observer knows; a bad observer.
+    /// [`ProgramError::Witness`] when the shift and the change look different in some row, or a noise is
+    /// shifted that the observer knows; a bad observer.
     ///
     /// # Complexity
-    /// One walk on through the program: every value moves by the change less the shift, and what is seen must not move.
+    /// One walk on through the program: every value moves by the change less the shift, and what is seen must
+    /// not move.
     pub fn check_shift(&self, observer: &Observer, shift: &Witness) -> Result<Weight, Error> {
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, shift.source, &shift.change)?;
@@ -197,21 +200,25 @@ impl Sums {
 }
 
 impl ProgramAccount {
-    /// An attack on a change of the uses of `source`, and a shift of the noises that looks like the change: the loss lies between
-    /// what they prove, and what they prove is exact. Where nothing is learned both are empty.
+    /// An attack on a change of the uses of `source`, and a shift of the noises that looks like the change:
+    /// the loss lies between what they prove, and what they prove is exact. Where nothing is learned both are
+    /// empty.
     ///
-    /// Up to 160 messages the pair is the best there is, and both prove the same number. Beyond, where every message brings a noise
-    /// that no message before it has, attack and shift come from `f64` and are completed exactly: they are a little apart. Other
-    /// large views are solved in exact arithmetic again, as long as the numbers are.
+    /// Up to 160 messages the pair is the best there is, and both prove the same number. Beyond, where every
+    /// message brings a noise that no message before it has, attack and shift come from `f64` and are
+    /// completed exactly: they are a little apart. Other large views are solved in exact arithmetic again, as
+    /// long as the numbers are.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`]; [`ProgramError::NotFinite`];
-    /// [`ndp_certify::Error::NoiselessView`] where the change is seen without noise; [`ProgramError::WitnessOfRevealed`] where the account
-    /// shows the observer values that it does not have; [`ProgramError::WitnessTooLong`] where exact numbers would be too long,
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`];
+    /// [`ProgramError::NotFinite`]; [`ndp_certify::Error::NoiselessView`] where the change is seen without
+    /// noise; [`ProgramError::WitnessOfRevealed`] where the account shows the observer values that it does
+    /// not have; [`ProgramError::WitnessTooLong`] where exact numbers would be too long,
     /// [`ndp_graph::Error::TooLarge`] where memory does not suffice.
     ///
     /// # Complexity
-    /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words. Otherwise that of the account.
+    /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words.
+    /// Otherwise that of the account.
     pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(Witness, Witness), Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;

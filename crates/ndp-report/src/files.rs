@@ -62,7 +62,8 @@ pub enum OutputError {
         /// The other.
         second: PathBuf,
     },
-    /// The figure contradicts itself, see [`Figure::validate`](crate::figure::Figure::validate), or a check of it compared nothing.
+    /// The figure contradicts itself, see [`Figure::validate`](crate::figure::Figure::validate), or a check
+    /// of it compared nothing.
     #[error("the figure is not well-formed: {0}")]
     Malformed(String),
 }
@@ -86,7 +87,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     output.finish()
 }
 
-/// An output that is being written; without [`finish`](Self::finish) a file does not appear, and what stood in its place stays.
+/// An output that is being written; without [`finish`](Self::finish) a file does not appear, and what stood
+/// in its place stays.
 ///
 /// # Examples
 /// ```
@@ -238,7 +240,8 @@ impl Drop for Part {
     }
 }
 
-/// Takes away what is not finished, for the end of a program that was interrupted: from now on no file is begun or takes its place.
+/// Takes away what is not finished, for the end of a program that was interrupted: from now on no file is
+/// begun or takes its place.
 pub fn abandon() {
     let parts = parts();
     for part in parts.iter() {

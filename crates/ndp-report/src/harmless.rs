@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The text with letters written out that would do something to a terminal, end a line, or turn the direction of what is read.
+/// The text with letters written out that would do something to a terminal, end a line, or turn the direction
+/// of what is read.
 ///
 /// # Examples
 /// ```

@@ -1,9 +1,10 @@
 //! From numbers to what people look at: figures as plain data in; tables, pictures and verdicts out.
 //!
-//! A [`figure::Figure`] holds panels of graded series, matrices and drawings. [`table`] writes it as tidy CSV and reads it back,
-//! [`plot`] draws it as SVG and PNG, [`verdict`] decides from the numbers and their grades whether what is claimed holds.
-//! [`words`] puts statements into words: no sentence about privacy is made elsewhere.
-//! [`files`] writes whole files or none, [`harmless`] shows names from files, [`page`] pages in plain words, [`stamp`] what made a picture into it.
+//! A [`figure::Figure`] holds panels of graded series, matrices and drawings. [`table`] writes it as tidy CSV
+//! and reads it back, [`plot`] draws it as SVG and PNG, [`verdict`] decides from the numbers and their grades
+//! whether what is claimed holds. [`words`] puts statements into words: no sentence about privacy is made
+//! elsewhere. [`files`] writes whole files or none, [`harmless`] shows names from files, [`page`] pages in
+//! plain words, [`stamp`] what made a picture into it.
 //!
 //! Bytes depend on nothing but the figure.
 

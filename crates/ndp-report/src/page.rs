@@ -138,7 +138,8 @@ impl Page {
     }
 }
 
-/// The text with letters written out that mean something in HTML, or do something but to be read; ends of lines stay.
+/// The text with letters written out that mean something in HTML, or do something but to be read; ends of
+/// lines stay.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let text = text.split('\n').map(harmless).collect::<Vec<_>>().join("\n");

@@ -1,7 +1,7 @@
 //! What made a picture, written into the picture.
 
-/// The PNG with a text under this key (Latin letters without spaces), which image viewers show among its properties; other bytes come
-/// back as they are.
+/// The PNG with a text under this key (Latin letters without spaces), which image viewers show among its
+/// properties; other bytes come back as they are.
 #[must_use]
 pub fn png(picture: &[u8], key: &str, text: &str) -> Vec<u8> {
     // The signature takes 8 bytes, the header chunk 25; a text may follow.

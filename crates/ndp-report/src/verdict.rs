@@ -1,9 +1,9 @@
 //! Whether the claims hold, decided from the numbers that were written and from their grades.
 //!
-//! "Holds" follows only from exact values or from an upper bound below what is claimed, "does not hold" only from exact
-//! values, lower bounds or attacks; all else is "not shown". That is a property of the types in [`evidence`]; runs with
-//! seeds decide by [`paired`] comparisons with a stated rate of errors. A claim holds if all its checks hold, and a check
-//! that compared nothing is an error.
+//! "Holds" follows only from exact values or from an upper bound below what is claimed, "does not hold" only
+//! from exact values, lower bounds or attacks; all else is "not shown". That is a property of the types in
+//! [`evidence`]; runs with seeds decide by [`paired`] comparisons with a stated rate of errors. A claim holds
+//! if all its checks hold, and a check that compared nothing is an error.
 
 pub mod evidence;
 pub mod paired;
@@ -263,8 +263,8 @@ fn placed(outcome: &mut Outcome, of_first: &[Vec<&Row>], of_second: &[Vec<&Row>]
     Ok(())
 }
 
-/// Panels that are named alike up to what is after the last colon belong together; if there are none, panels are taken
-/// in order: the first with the first series, the first with the second, and so on.
+/// Panels that are named alike up to what is after the last colon belong together; if there are none, panels
+/// are taken in order: the first with the first series, the first with the second, and so on.
 fn correlated(
     outcome: &mut Outcome,
     least: f64,
@@ -324,8 +324,8 @@ fn known_kind(row: &Row) -> Result<Kind, String> {
 fn compare(outcome: &mut Outcome, first: &Row, second: &Row) -> Result<Verdict, String> {
     let (a, b) = (first.y, second.y);
     let (of_first, of_second) = (known_kind(first)?, known_kind(second)?);
-    // A point may stand for a class: for the means to differ, some member must; for all members to be in order, the
-    // ends of their ranges must be.
+    // A point may stand for a class: for the means to differ, some member must; for all members to be in
+    // order, the ends of their ranges must be.
     let low = |row: &Row| row.low.unwrap_or(row.y);
     let high = |row: &Row| row.high.unwrap_or(row.y);
     let of_class = |means: Verdict, ends: Verdict| {
@@ -439,7 +439,8 @@ mod tests {
         assert_eq!((by_title.compared, by_title.failures), (1, 1));
     }
 
-    /// `network-dp/fig3`: a bound above a bound said no. `random-walk/fig5`: a bound 4.5 % below a bound said yes.
+    /// `network-dp/fig3`: a bound above a bound said no. `random-walk/fig5`: a bound 4.5 % below a bound said
+    /// yes.
     #[test]
     fn upper_bounds_are_not_ordered_by_what_they_bound() {
         let rows = |sound: f64| {
@@ -482,7 +483,8 @@ mod tests {
         assert!(decide(&check, &rows).unwrap()[0].sentence().contains("proves nothing"));
     }
 
-    /// Points that stand for classes: a mean above proves that some pair is above, and only ends prove the contrary.
+    /// Points that stand for classes: a mean above proves that some pair is above, and only ends prove the
+    /// contrary.
     #[test]
     fn classes_are_covered_by_their_ends() {
         let with = |mut row: Row, low: f64, high: f64| {

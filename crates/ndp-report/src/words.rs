@@ -1,10 +1,12 @@
 //! The one place that puts a statement into words.
 //!
-//! A sentence about privacy that is composed where a number is shown is sooner or later stronger than the number: a sample becomes
-//! all, a bound becomes what is learnt. So tables, pages and messages take theirs from here, each made from a
-//! [`Statement`] and what goes with it, and `cargo xtask tidy` refuses certain words in strings elsewhere.
+//! A sentence about privacy that is composed where a number is shown is sooner or later stronger than the
+//! number: a sample becomes all, a bound becomes what is learnt. So tables, pages and messages take theirs
+//! from here, each made from a [`Statement`] and what goes with it, and `cargo xtask tidy` refuses certain
+//! words in strings elsewhere.
 //!
-//! Three registers: [`Words::line`] for tables, [`Words::paragraph`] for pages, and the statement itself as data.
+//! Three registers: [`Words::line`] for tables, [`Words::paragraph`] for pages, and the statement itself as
+//! data.
 
 pub mod page;
 mod terms;
@@ -346,8 +348,8 @@ pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
     format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
 }
 
-/// In which share of cases somebody is right who sees all that the observer sees and guesses between two worlds that are equally
-/// likely, at most; `None` where nothing can be said.
+/// In which share of cases somebody is right who sees all that the observer sees and guesses between two
+/// worlds that are equally likely, at most; `None` where nothing can be said.
 #[must_use]
 pub fn right_guesses(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> Option<f64> {
     // At ε = 0 what is left is the total variation, and (1 + TV)/2 the best guess between two worlds.
@@ -402,7 +404,8 @@ pub fn number(x: f64) -> String {
     rounded(x, Round::Nearest)
 }
 
-/// A number in as many digits, not below `x`: for losses, noises and errors, which must not look smaller than they are.
+/// A number in as many digits, not below `x`: for losses, noises and errors, which must not look smaller than
+/// they are.
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,7 @@
 //! How much does a node of a decentralized protocol learn about the data of another node?
 //!
-//! This crate is the front door: it holds no code of its own, it names what is meant to be used, and it is the only crate of the
-//! project that promises stability. [`prelude`] has what nearly every program needs.
+//! This crate is the front door: it holds no code of its own, it names what is meant to be used, and it is
+//! the only crate of the project that promises stability. [`prelude`] has what nearly every program needs.
 //!
 //! | you want to | start at |
 //! |---|---|
@@ -15,10 +15,11 @@
 //!
 //! # 1. What does a node learn?
 //!
-//! A *protocol* is run by the nodes of a graph. An *observer* is a node, a coalition, or somebody outside who taps edges.
-//! An account says what the observer learns about each node at a given noise, and the type of the answer says what it is worth:
-//! [`Exact`](dp::Exact) and [`UpperBound`](dp::UpperBound) are guarantees, [`Printed`](dp::Printed) and
-//! [`Estimate`](dp::Estimate) are not, and nothing turns one of the latter into one of the former.
+//! A *protocol* is run by the nodes of a graph. An *observer* is a node, a coalition, or somebody outside who
+//! taps edges. An account says what the observer learns about each node at a given noise, and the type of the
+//! answer says what it is worth: [`Exact`](dp::Exact) and [`UpperBound`](dp::UpperBound) are guarantees,
+//! [`Printed`](dp::Printed) and [`Estimate`](dp::Estimate) are not, and nothing turns one of the latter into
+//! one of the former.
 //!
 //! ```
 //! use ndp::prelude::*;
@@ -32,8 +33,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A number alone is no guarantee. [`Account::terms`](account::Account::terms) says what may differ between the two worlds that are
-//! compared, what the noise is, and by which theorem the number holds;
+//! A number alone is no guarantee. [`Account::terms`](account::Account::terms) says what may differ between
+//! the two worlds that are compared, what the noise is, and by which theorem the number holds;
 //! [`Account::assumptions`](account::Account::assumptions) says what is taken for granted.
 //!
 //! # 2. How much noise?
@@ -53,8 +54,8 @@
 //!
 //! # 3. Which protocol?
 //!
-//! All protocols answer the same question, so they can be compared at the same guarantee: the noise that each needs, the error that
-//! is left, the messages it sends. [`registry`] knows every protocol by its name.
+//! All protocols answer the same question, so they can be compared at the same guarantee: the noise that each
+//! needs, the error that is left, the messages it sends. [`registry`] knows every protocol by its name.
 //!
 //! ```
 //! use ndp::prelude::*;
@@ -68,8 +69,9 @@
 //!
 //! # 4. A protocol of your own
 //!
-//! A linear protocol with Gaussian noise is stated step by step as a [`Program`](program::Program): who contributes, which noises are
-//! drawn, which sums are formed, who sees what. The account, a simulator and an attack follow from it.
+//! A linear protocol with Gaussian noise is stated step by step as a [`Program`](program::Program): who
+//! contributes, which noises are drawn, which sums are formed, who sees what. The account, a simulator and an
+//! attack follow from it.
 //!
 //! ```
 //! use ndp::prelude::*;
@@ -108,7 +110,8 @@
 //!
 //! # 6. One mechanism
 //!
-//! Without a network, [`dp`] accounts for single mechanisms and their composition. The law of the privacy loss encloses the truth:
+//! Without a network, [`dp`] accounts for single mechanisms and their composition. The law of the privacy
+//! loss encloses the truth:
 //!
 //! ```
 //! use ndp::dp::{Gaussian, Sensitivity, Sigma};
@@ -122,8 +125,8 @@
 //!
 //! # 7. Is it true?
 //!
-//! [`audit`](account::audit::audit) attacks what an observer of real runs receives. Its lower bound is above a true guarantee only
-//! with a probability that one chooses.
+//! [`audit`](account::audit::audit) attacks what an observer of real runs receives. Its lower bound is above
+//! a true guarantee only with a probability that one chooses.
 //!
 //! ```
 //! use ndp::account::audit::{AuditPlan, audit};
@@ -140,10 +143,11 @@
 //!
 //! # The crates behind the door
 //!
-//! Each can be used alone, and the first page of each is a tutorial: [`graph`] (graphs, matrices, spectra; no privacy), [`dp`]
-//! (mechanisms, loss laws, composition; no graphs), [`account`] (observers, accounts, targets, ledgers, audits), [`program`]
-//! (protocols stated step by step), [`algos`] (gossip, token walks, private SGD, the registry). Formulas of papers that may be false
-//! are in `ndp-printed`, which no library depends on.
+//! Each can be used alone, and the first page of each is a tutorial: [`graph`] (graphs, matrices, spectra; no
+//! privacy), [`dp`] (mechanisms, loss laws, composition; no graphs), [`account`] (observers, accounts,
+//! targets, ledgers, audits), [`program`] (protocols stated step by step), [`algos`] (gossip, token walks,
+//! private SGD, the registry). Formulas of papers that may be false are in `ndp-printed`, which no library
+//! depends on.
 
 pub mod prelude;
 

@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct Weighted {
     pub(crate) matrix: GossipMatrix,
     pub(crate) code: String,
-    /// The rule of a named matrix, and the lazinesses in the order in which they were asked for; `None` for given weights.
+    /// The rule of a named matrix, and the lazinesses in the order in which they were asked for; `None` for
+    /// given weights.
     rule: Option<(Weights, Vec<f64>)>,
 }
 

@@ -10,9 +10,9 @@ const BITS: u64 = 1200;
 /// Half the width of the interval that [`profile`] gives.
 const ERROR_BITS: u64 = 600;
 
-/// Lower and upper bounds of `δ = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `2^-599` apart; `None` where an argument of `Q`
-/// or `ε` is beyond 20. There are a few thousand roundings of `2^-1200`, and nothing multiplies them by more than
-/// `e^(20 + 400)`, below `2^590`.
+/// Lower and upper bounds of `δ = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `2^-599` apart; `None` where an argument
+/// of `Q` or `ε` is beyond 20. There are a few thousand roundings of `2^-1200`, and nothing multiplies them
+/// by more than `e^(20 + 400)`, below `2^590`.
 pub(crate) fn profile(epsilon: &Quotient, mu: &Quotient) -> Option<[Quotient; 2]> {
     let (quotient, half) = (epsilon.by(mu), mu.by(&Quotient::from_f64(2.0)));
     let (near, far) = (quotient.minus(&half), quotient.plus(&half));

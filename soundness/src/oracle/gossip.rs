@@ -16,11 +16,12 @@ struct Dyadics {
     bits: u64,
 }
 
-/// A matrix with rational entries, as the user asked for it: `rows[u]` has pairs of column and integer, over one denominator.
+/// A matrix with rational entries, as the user asked for it: `rows[u]` has pairs of column and integer, over
+/// one denominator.
 ///
-/// A named rule is the rational matrix `S` of its degrees, and each laziness `l` makes `(1 - l) W + l I` of what was there
-/// before, in the order in which the user asked; what the library keeps of that is not looked at. Given weights are the
-/// entries that are run.
+/// A named rule is the rational matrix `S` of its degrees, and each laziness `l` makes `(1 - l) W + l I` of
+/// what was there before, in the order in which the user asked; what the library keeps of that is not looked
+/// at. Given weights are the entries that are run.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     graph: Graph,
@@ -216,7 +217,8 @@ impl Dyadics {
     }
 }
 
-/// The `x` of the other end before every ring that a member hears; shares of the mixing as the run stores them.
+/// The `x` of the other end before every ring that a member hears; shares of the mixing as the run stores
+/// them.
 pub(crate) fn accelerated(
     n: usize,
     rings: &[ActiveEdge],
@@ -298,8 +300,8 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
     }
 }
 
-/// Who hears messages: a coalition what comes to it from outside, or somebody outside the network what goes along edges, each
-/// from its first node to its second.
+/// Who hears messages: a coalition what comes to it from outside, or somebody outside the network what goes
+/// along edges, each from its first node to its second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ears<'a> {
     Of(&'a [usize]),
@@ -326,7 +328,8 @@ pub(crate) fn noisy_messages(
         (0..n).flat_map(|a| graph.neighbors(a).iter().map(move |&w| (a, w as usize))).collect();
     let per_round = if kind == MessageNoise::PerLink { links.len() } else { n };
     let noise = |round: usize, k: usize| 2 * n + round * per_round + k;
-    // Columns: the inputs, the noises of the values, those of the messages; all states over one denominator L^t.
+    // Columns: the inputs, the noises of the values, those of the messages; all states over one denominator
+    // L^t.
     let width = 2 * n + rounds * per_round;
     let mut state: Vec<Vec<BigInt>> = (0..n)
         .map(|v| {
@@ -404,9 +407,10 @@ pub(crate) fn noisy_messages(
     Linear { rows, noises, unit, inputs: (0..n).collect(), members: coalition.to_vec() }
 }
 
-/// Decentralized SGD as `observer` sees it: in every step nodes add a contribution and a noise of variance 1 to their models,
-/// send them to their neighbors and take the mean with the matrix. The inputs are the changes by which the contributions of
-/// `source` go up or down by 1, each in its own direction, up to a common sign; the first is that in which all go up.
+/// Decentralized SGD as `observer` sees it: in every step nodes add a contribution and a noise of variance 1
+/// to their models, send them to their neighbors and take the mean with the matrix. The inputs are the
+/// changes by which the contributions of `source` go up or down by 1, each in its own direction, up to a
+/// common sign; the first is that in which all go up.
 pub(crate) fn sgd(matrix: &Matrix, steps: usize, observer: usize, source: usize) -> Linear {
     let n = matrix.node_count();
     let patterns = 1_usize << steps.saturating_sub(1);
@@ -509,7 +513,8 @@ mod tests {
         all_ones(&fresh(&comb, &variances, &[19], true));
     }
 
-    /// A path of three that hardly moves, twice: (1e-10)² of the neighbors' weights are left, and all of node 0 is seen.
+    /// A path of three that hardly moves, twice: (1e-10)² of the neighbors' weights are left, and all of node
+    /// 0 is seen.
     #[test]
     fn lazinesses_follow_each_other() {
         let hardly = 1.0 - 1e-10;
@@ -551,7 +556,8 @@ mod tests {
         all_ones(&view);
     }
 
-    /// The end of a path of three about the other end: 9/26 when all three steps move alike, as the account of programs has it.
+    /// The end of a path of three about the other end: 9/26 when all three steps move alike, as the account
+    /// of programs has it.
     #[test]
     fn steps_that_move_apart_show_more() {
         let path = Matrix::metropolis(&path(3));

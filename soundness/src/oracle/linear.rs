@@ -1,15 +1,16 @@
 //! The unit losses `bᵀ (R V Rᵀ)⁺ b` of a linear Gaussian view with exact entries.
 //!
-//! Rows are integers (a row may be scaled: the loss does not change). Which rows are new, and what leaks, is decided
-//! by elimination modulo three primes of 62 bits; the numerator and the denominator of every loss are integers that
-//! Hadamard's inequality bounds, and are computed modulo enough primes to know them.
+//! Rows are integers (a row may be scaled: the loss does not change). Which rows are new, and what leaks, is
+//! decided by elimination modulo three primes of 62 bits; the numerator and the denominator of every loss are
+//! integers that Hadamard's inequality bounds, and are computed modulo enough primes to know them.
 
 use super::modular::{Prime, from_residues, primes};
 use super::rational::Quotient;
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
 
-/// What an observer sees: `rows` over all columns, some of which are noises it does not know, and one for each input.
+/// What an observer sees: `rows` over all columns, some of which are noises it does not know, and one for
+/// each input.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear {
     pub(crate) rows: Vec<Vec<BigInt>>,
@@ -81,8 +82,8 @@ impl Linear {
 
     /// The rank modulo three primes of 62 bits: never above the true one.
     pub(crate) fn kept(&self) -> Kept {
-        // Where two primes differ first, the one that says "new" is right: a minor that is not 0 modulo a prime is
-        // not 0.
+        // Where two primes differ first, the one that says "new" is right: a minor that is not 0 modulo a
+        // prime is not 0.
         let mut best: Option<Kept> = None;
         for field in primes(3) {
             let found = self.eliminate(field);
@@ -187,7 +188,8 @@ impl Linear {
         integers.map(|x| Loss::Finite(Quotient::new(x * &self.unit, determinant.clone()))).collect()
     }
 
-    /// `det G`, then `det G · bᵀ G⁻¹ b` for each input, modulo a prime; `None` where a leading minor vanishes.
+    /// `det G`, then `det G · bᵀ G⁻¹ b` for each input, modulo a prime; `None` where a leading minor
+    /// vanishes.
     fn forms(&self, field: Prime, rows: &[&Vec<BigInt>], open: &[usize]) -> Option<Vec<u64>> {
         let r = rows.len();
         let powers = field.powers(self.digits());

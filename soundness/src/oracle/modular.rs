@@ -40,7 +40,8 @@ impl Prime {
         self.reduced(u)
     }
 
-    /// `x`, or `x - p` where that is not negative: without a branch, which would be guessed wrong half of the time.
+    /// `x`, or `x - p` where that is not negative: without a branch, which would be guessed wrong half of the
+    /// time.
     fn reduced(self, x: u64) -> u64 {
         x.min(x.wrapping_sub(self.p))
     }
@@ -148,8 +149,8 @@ fn is_prime(n: u64) -> bool {
     })
 }
 
-/// The integers in `[0, product of the primes)` with the given plain residues, `residues[i][u]` of integer `u`
-/// modulo prime `i`.
+/// The integers in `[0, product of the primes)` with the given plain residues, `residues[i][u]` of integer
+/// `u` modulo prime `i`.
 pub(crate) fn from_residues(primes: &[Prime], residues: &[Vec<u64>]) -> Vec<BigUint> {
     // x = sum of (r_i / (P / p_i) mod p_i) P / p_i, modulo P.
     let leaves: Vec<Vec<u64>> = primes

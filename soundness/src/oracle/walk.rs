@@ -21,8 +21,8 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// The probability of every class of paths, and its cost: what a node contributes between two looks, squared, over the
-    /// noise between them, summed. `size` is the size of a step and of its noise.
+    /// The probability of every class of paths, and its cost: what a node contributes between two looks,
+    /// squared, over the noise between them, summed. `size` is the size of a step and of its noise.
     pub(crate) fn costs(&self, size: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
         let n = self.n as f64;
         let kinds = [
@@ -74,7 +74,8 @@ impl Walk {
         compensated(self.costs(|_| 1.0).into_iter().map(|(p, cost)| p * (theta * cost).exp_m1()))
     }
 
-    /// The exact `δ` at `ε` for an observer who knows the path: a mixture of Gaussian releases of parameters `μ √cost`.
+    /// The exact `δ` at `ε` for an observer who knows the path: a mixture of Gaussian releases of parameters
+    /// `μ √cost`.
     pub(crate) fn delta(&self, mu: f64, epsilon: f64, size: impl Fn(usize) -> f64) -> f64 {
         compensated(self.costs(size).into_iter().map(|(p, cost)| p * profile(epsilon, mu * cost.sqrt())))
     }
@@ -114,9 +115,10 @@ pub(crate) fn profile(epsilon: f64, mu: f64) -> f64 {
     (tail(a) - scaled).max(0.0)
 }
 
-/// The `δ` at `ε` of one look after `m` steps, each by the exposed node with probability `rho`, who is unknown: a binomial
-/// mixture of shifts `k μ` under the noise of all steps against none, the larger of both directions. The likelihood ratio
-/// grows with what is seen, so that the best event is a half-line; any of them gives a lower bound.
+/// The `δ` at `ε` of one look after `m` steps, each by the exposed node with probability `rho`, who is
+/// unknown: a binomial mixture of shifts `k μ` under the noise of all steps against none, the larger of both
+/// directions. The likelihood ratio grows with what is seen, so that the best event is a half-line; any of
+/// them gives a lower bound.
 pub(crate) fn hidden_look(epsilon: f64, mu: f64, m: u32, rho: f64) -> f64 {
     let spread = f64::from(m).sqrt();
     let mut law = vec![(1.0 - rho).powi(i32::try_from(m).expect("looks are short"))];

@@ -39,8 +39,8 @@ pub(crate) fn paths(w: &Array2<f64>, start: &[f64], steps: usize, rules: Rules) 
     all.into_iter().map(with_actions).collect()
 }
 
-/// Who contributes: at most `cap` times, at least `rest` steps apart, and not where the edge of arrival or of departure
-/// had been used `uses` times before.
+/// Who contributes: at most `cap` times, at least `rest` steps apart, and not where the edge of arrival or of
+/// departure had been used `uses` times before.
 fn contributes(holders: &[usize], n: usize, rules: Rules) -> Vec<bool> {
     let (mut counts, mut last, mut uses) = (vec![0; n], vec![None::<usize>; n], vec![0usize; n * n]);
     let mut arrived_beyond = false;
@@ -61,9 +61,9 @@ fn contributes(holders: &[usize], n: usize, rules: Rules) -> Vec<bool> {
 }
 
 impl Path {
-    /// What the observers learn about `u` when node `w` multiplies the token by `slopes[w]` before it adds its own part:
-    /// between two visits `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after step `j`, the upper sum over
-    /// contributions of `u`. `published`: they are shown the last token as well.
+    /// What the observers learn about `u` when node `w` multiplies the token by `slopes[w]` before it adds
+    /// its own part: between two visits `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after step
+    /// `j`, the upper sum over contributions of `u`. `published`: they are shown the last token as well.
     fn cost(&self, u: usize, observers: &[usize], slopes: &[f64], published: bool) -> f64 {
         let (mut total, mut shift, mut variance) = (0.0, 0.0, 0.0);
         for (&holder, &contributes) in self.holders.iter().zip(&self.contributes) {

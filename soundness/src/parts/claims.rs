@@ -1,5 +1,5 @@
-//! Claims of papers about walks, histograms and federated learning that are false: the smallest counterexample of each is
-//! found again from the formula.
+//! Claims of papers about walks, histograms and federated learning that are false: the smallest
+//! counterexample of each is found again from the formula.
 
 use super::losses::Case;
 use crate::draw::numbers::pick;
@@ -109,8 +109,9 @@ fn delta(rng: &mut ChaCha8Rng) -> Option<Delta> {
     Delta::new(pick(rng, &[1e-2, 1e-3, 1e-5, 1e-6, 1e-10])).ok()
 }
 
-/// Theorem 1 and Remark 1: the holder adds noise whenever `n − 1` steps have gone by since the last noise, so that every
-/// interval between two visits has one; with shared noise, `n − 1` shares of others are between two visits.
+/// Theorem 1 and Remark 1: the holder adds noise whenever `n − 1` steps have gone by since the last noise, so
+/// that every interval between two visits has one; with shared noise, `n − 1` shares of others are between
+/// two visits.
 fn ring_noises(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let (n, rounds) = (rng.random_range(2..=12_usize), rng.random_range(1..=8_usize));
     let (mut noises, mut since) = (0_usize, n - 1);
@@ -220,7 +221,8 @@ fn large_cycles(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// `k` contributions under `m ≥ k²` noises, claimed `(ε, k δ)`: fewer noises than `k²` are more than `ε` anyway.
+/// `k` contributions under `m ≥ k²` noises, claimed `(ε, k δ)`: fewer noises than `k²` are more than `ε`
+/// anyway.
 fn several_contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let k = rng.random_range(2..=6_u32);
     let noises = rng.random_range(k..=k * k);
@@ -295,8 +297,8 @@ fn theorem_4(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// How often a contribution of a user is beside one of the observer: at most `⌊count⌋` times but with `δ̃`. Its next
-/// neighbor on the path alone is the observer with probability `1/n`, independently each time.
+/// How often a contribution of a user is beside one of the observer: at most `⌊count⌋` times but with `δ̃`.
+/// Its next neighbor on the path alone is the observer with probability `1/n`, independently each time.
 fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = pick(rng, &[5_u32, 50, 2000]);
     let times = rng.random_range(1..=20_u32);
@@ -358,16 +360,17 @@ fn on_star(law: &[f64]) -> Vec<f64> {
     std::iter::once(hub).chain(law[1..].iter().map(|p| p * (1.0 - 1.0 / m) + law[0] / m)).collect()
 }
 
-/// A leaf of a star and its hub, which knows the path. The token stays with the leaf for some steps and comes back with
-/// as many contributions and as many noises: each visit of `k` steps costs `k` local losses. Also, `ln T` for `H_T`.
+/// A leaf of a star and its hub, which knows the path. The token stays with the leaf for some steps and comes
+/// back with as many contributions and as many noises: each visit of `k` steps costs `k` local losses. Also,
+/// `ln T` for `H_T`.
 fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(3..=24_usize);
     let steps = pick(rng, &[5_usize, 20, 60, 200]);
     let (alpha, noise, local) = local(rng)?;
     let theta = (alpha - 1.0) * alpha / (2.0 * noise * noise);
     let stay = 1.0 - 1.0 / (n - 1) as f64;
-    // By the state at step t: E exp(θ × what later visits of the hub reveal), for the hub and for the others; the leaf u
-    // gathers e^θ a step once the hub is visited.
+    // By the state at step t: E exp(θ × what later visits of the hub reveal), for the hub and for the others;
+    // the leaf u gathers e^θ a step once the hub is visited.
     let (mut hub, mut other, mut leaf) = (vec![1.0; steps + 1], vec![1.0; steps + 1], vec![1.0; steps + 1]);
     for t in (0..steps).rev() {
         let m = (n - 1) as f64;
@@ -401,8 +404,8 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// One contribution of a leaf of a star to a hub that knows the path: it comes after a geometric number of steps with as
-/// many noises.
+/// One contribution of a leaf of a star to a hub that knows the path: it comes after a geometric number of
+/// steps with as many noises.
 fn star(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(3..=60_usize);
     let kappa = pick(rng, &[0.0, 0.1, 0.5]);

@@ -97,7 +97,8 @@ impl Part for Complete {
             outcome.check(!known || rdp >= true_rdp * (1.0 - 1e-12), || {
                 fail("loss below the truth", &call, rdp, true_rdp)
             });
-            // Walks as short as these are followed exactly; where the excess is large, ln_1p of it is as good as the excess.
+            // Walks as short as these are followed exactly; where the excess is large, ln_1p of it is as good
+            // as the excess.
             outcome.check(!known || rdp <= true_rdp * (1.0 + 1e-9) + 1e-300 / (alpha - 1.0), || {
                 fail("exact loss above the truth", &call, rdp, true_rdp)
             });

@@ -1,4 +1,5 @@
-//! Compositions by the law of the privacy loss: both ends against sums in whole numbers and normal tails to hundreds of digits.
+//! Compositions by the law of the privacy loss: both ends against sums in whole numbers and normal tails to
+//! hundreds of digits.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform};
@@ -202,7 +203,8 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     let wrong = Quotient::from_f64(mechanism.gamma() / 2.0);
     let (w, all) = (wrong.numerator().clone(), wrong.denominator().clone());
     let r = &all - &w;
-    // P(k wrong ones), rounded down: r^n, then one from the next; each step loses less than one unit, 2^-BITS.
+    // P(k wrong ones), rounded down: r^n, then one from the next; each step loses less than one unit,
+    // 2^-BITS.
     let bits = 2 * u64::from(count) + 400;
     let mut chances = vec![(BigInt::one() << bits) * r.pow(count.min(1)) / all.pow(count.min(1))];
     for _ in 1..count {
@@ -223,7 +225,8 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     let reversed: Vec<[BigInt; 2]> =
         chances.iter().cloned().zip(chances.iter().rev().cloned()).map(|(p, q)| [p, q]).collect();
     let total = BigInt::one() << bits;
-    // What rounding down may have lost or added, of P and of e^ε Q: relatively below 2^-300 of the largest term.
+    // What rounding down may have lost or added, of P and of e^ε Q: relatively below 2^-300 of the largest
+    // term.
     let truth = |epsilon: f64| -> Option<[Quotient; 2]> {
         if epsilon > 200.0 {
             return None;

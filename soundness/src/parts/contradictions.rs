@@ -1,7 +1,8 @@
-//! Program files that say two things at once: a key twice, keys that exclude each other, numbers that no reader keeps.
+//! Program files that say two things at once: a key twice, keys that exclude each other, numbers that no
+//! reader keeps.
 //!
-//! The truth is that such a text has no meaning: which of the two is meant is not for the reader to choose. Each drawn text
-//! without its contradiction is read first, so that what is refused is the contradiction.
+//! The truth is that such a text has no meaning: which of the two is meant is not for the reader to choose.
+//! Each drawn text without its contradiction is read first, so that what is refused is the contradiction.
 
 use crate::draw::numbers::pick;
 use crate::part::{Outcome, Part, Stratum, Violation};

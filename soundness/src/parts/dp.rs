@@ -1,4 +1,5 @@
-//! Functions of one mechanism over their whole range: Gaussian, Laplace and randomized response, federated descent, zCDP.
+//! Functions of one mechanism over their whole range: Gaussian, Laplace and randomized response, federated
+//! descent, zCDP.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform, pick};
@@ -89,7 +90,8 @@ fn holds(outcome: &mut Outcome, kind: &'static str, code: &str, assertion: &str,
     });
 }
 
-/// Within 1e-9 of the truth, which `Exact` promises; values that underflow are rounded up to the least normal numbers.
+/// Within 1e-9 of the truth, which `Exact` promises; values that underflow are rounded up to the least normal
+/// numbers.
 fn close(outcome: &mut Outcome, (code, call): (&str, &str), found: f64, truth: &Quotient) {
     let near = truth.to_f64();
     let fine = found <= near * (1.0 + 1e-9) + 1e-300;
@@ -266,8 +268,8 @@ fn after(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// `e^((α-1) D) >= Σ C(α,k) (1-q)^(α-k) q^k e^(k(k-1) μ²/2)` at a whole order; at others `D` is not below that of the
-/// whole order before.
+/// `e^((α-1) D) >= Σ C(α,k) (1-q)^(α-k) q^k e^(k(k-1) μ²/2)` at a whole order; at others `D` is not below
+/// that of the whole order before.
 fn sampled_gaussian(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("sampled Gaussian", ""));
     let alpha = rng.random_range(2..=16_u64);

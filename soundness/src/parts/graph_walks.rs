@@ -177,7 +177,8 @@ impl Drawn {
         self.only_neighbor(w, outcome, &case);
     }
 
-    /// The law of the cost from both sides, and what the account says of `δ` and `ε`, against all paths; contributions do not depend on the token.
+    /// The law of the cost from both sides, and what the account says of `δ` and `ε`, against all paths;
+    /// contributions do not depend on the token.
     fn laws(
         &self,
         walk: &TokenWalk,

@@ -36,8 +36,8 @@ impl Part for HiddenGraphs {
     }
 }
 
-/// A law whose graphs differ only by the places of the hidden nodes, which are all alike: the observers know the
-/// graph, and the loss is that of the graph.
+/// A law whose graphs differ only by the places of the hidden nodes, which are all alike: the observers know
+/// the graph, and the loss is that of the graph.
 fn hidden(number: u64, rng: &mut ChaCha8Rng) -> Outcome {
     let small = number % 8 < 6;
     let observers = rng.random_range(1..=if small { 4 } else { 12 });

@@ -138,7 +138,8 @@ struct Run {
 }
 
 impl Run {
-    /// The exact `δ` towards the last node when node 0 holds `own[0]` or `own[1]`: all paths, all reports of others.
+    /// The exact `δ` towards the last node when node 0 holds `own[0]` or `own[1]`: all paths, all reports of
+    /// others.
     fn delta(&self, view: View, epsilon: f64, others: &[u32], own: [u32; 2]) -> f64 {
         let mut laws: BTreeMap<Vec<usize>, [f64; 2]> = BTreeMap::new();
         let paths = (0..self.steps).fold(1, |paths, _| paths * self.n);

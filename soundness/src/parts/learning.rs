@@ -1,4 +1,5 @@
-//! Training by a walking token and by gossip with consensus: statements against the exact loss of constant gradients.
+//! Training by a walking token and by gossip with consensus: statements against the exact loss of constant
+//! gradients.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk};
@@ -129,13 +130,15 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     let watched = Watched::Gossip { sgd: &run, mixings: &[mixing], observer };
     let loss = Accountant::new(watched, &constants, n).and_then(|account| account.loss(source));
     let loss = loss.map_or(f64::NAN, |loss| loss.value().get());
-    // One round: of the hypercube 2^{-j}, j the highest differing bit; of a server 1/(n − 1). Exact in integers.
+    // One round: of the hypercube 2^{-j}, j the highest differing bit; of a server 1/(n − 1). Exact in
+    // integers.
     let (shares, count) = if peers {
         (1u128 << (source ^ observer).ilog2(), rounds as u128)
     } else {
         ((n - 1) as u128, rounds as u128)
     };
-    // loss ≥ count/shares, where loss · shares is exact for these sizes up to one rounding, which is given back.
+    // loss ≥ count/shares, where loss · shares is exact for these sizes up to one rounding, which is given
+    // back.
     let holds = loss * shares as f64 * (1.0 + f64::EPSILON) >= count as f64;
     outcome.check(holds, || Violation {
         kind: "loss of consensus below the truth",

@@ -1,6 +1,7 @@
 //! Ledgers of several runs over the same people, who stand in another order every time, or are others.
 //!
-//! The truth is by name: what `v` learnt about `u` in every run in which both took part, added up in rationals.
+//! The truth is by name: what `v` learnt about `u` in every run in which both took part, added up in
+//! rationals.
 
 use super::losses::Case;
 use crate::draw::graphs;

@@ -26,8 +26,8 @@ impl Case<'_> {
     }
 }
 
-/// Compares a report with the truth. `known` is the number of noises that the coalition knows, where the rank is
-/// to be compared.
+/// Compares a report with the truth. `known` is the number of noises that the coalition knows, where the rank
+/// is to be compared.
 pub(crate) fn compare(
     outcome: &mut Outcome,
     case: &Case<'_>,

@@ -132,8 +132,8 @@ fn pairs(outcome: &mut Outcome, graph: &Graph, observer: usize, rng: &mut ChaCha
     refute(outcome, COROLLARY_2, &case, &view, &printed, &call);
 }
 
-/// The printed variance, for the mean loss that it then has: `α Δ² / (2 σ²)` times the mean unit loss, at `α = 2`,
-/// `Δ = 1` and a mean loss of 1 allowed.
+/// The printed variance, for the mean loss that it then has: `α Δ² / (2 σ²)` times the mean unit loss, at `α
+/// = 2`, `Δ = 1` and a mean loss of 1 allowed.
 fn corollary_4(
     outcome: &mut Outcome,
     case: &Case<'_>,

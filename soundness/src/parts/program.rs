@@ -1,8 +1,8 @@
 //! Programs: random steps, with the truth from dense rows over all primitives in rationals.
 //!
-//! The library walks back from seen values, deletes what is known and encloses; here every value carries its coefficients from
-//! the start, correlated noise is a covariance, what a member knows is one more row, and the Gram matrix comes from eliminating
-//! the covariance of all rows that are seen.
+//! The library walks back from seen values, deletes what is known and encloses; here every value carries its
+//! coefficients from the start, correlated noise is a covariance, what a member knows is one more row, and
+//! the Gram matrix comes from eliminating the covariance of all rows that are seen.
 
 mod twin;
 

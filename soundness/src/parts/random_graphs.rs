@@ -31,7 +31,8 @@ impl Part for RandomGraphs {
         &[COROLLARY_5]
     }
 
-    /// The graphs on the nodes outside are equally likely, given their number of edges; that number is public.
+    /// The graphs on the nodes outside are equally likely, given their number of edges; that number is
+    /// public.
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         // Many observers and one hidden node, as often as anything else.
         let crowded = number % 2 == 1;

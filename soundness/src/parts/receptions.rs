@@ -1,4 +1,5 @@
-//! Receptions of a histogram token: one of them, many composed, and never more than all reports of a node by themselves.
+//! Receptions of a histogram token: one of them, many composed, and never more than all reports of a node by
+//! themselves.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
@@ -93,8 +94,9 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// One foreign step: the report is that of the exposed node with probability `1/(n − 1)`, and else that of a node with
-/// the other label. `δ = q + (p − q)/(n − 1) − e^ε q`, where `p` and `q` are the chances of a true and a given false report.
+/// One foreign step: the report is that of the exposed node with probability `1/(n − 1)`, and else that of a
+/// node with the other label. `δ = q + (p − q)/(n − 1) − e^ε q`, where `p` and `q` are the chances of a true
+/// and a given false report.
 fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     let n = pick(rng, &[2, 3, 4, 10, 1000]);
     let labels = pick(rng, &[2, 2, 3, 10, 1000]);
@@ -134,8 +136,9 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Receptions after one foreign step each, towards one of three nodes: their guarantees composed, and the exact law
-/// for all data of the two others in which a label changes at most once, as far as the library takes such data.
+/// Receptions after one foreign step each, towards one of three nodes: their guarantees composed, and the
+/// exact law for all data of the two others in which a label changes at most once, as far as the library
+/// takes such data.
 fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     let receptions = rng.random_range(1..=10_usize);
     let drawn = log_uniform(rng, 0.05, 3.0);
@@ -185,8 +188,8 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The law of binary reports, one at each reception, of the exposed node or the other one, each with probability 1/2 and
-/// with its label of that visit, which is kept with probability `keep`.
+/// The law of binary reports, one at each reception, of the exposed node or the other one, each with
+/// probability 1/2 and with its label of that visit, which is kept with probability `keep`.
 fn law(keep: f64, own: &[u32], other: &[u32]) -> Vec<f64> {
     let receptions = own.len();
     (0..1u32 << receptions)

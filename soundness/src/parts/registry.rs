@@ -1,5 +1,5 @@
-//! Every protocol of the registry, by the one question that all of them answer: attacks on real runs, observers who know
-//! more, noise that grows. A new protocol is searched without a line of its own.
+//! Every protocol of the registry, by the one question that all of them answer: attacks on real runs,
+//! observers who know more, noise that grows. A new protocol is searched without a line of its own.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -40,7 +40,8 @@ impl Part for Registry {
     }
 }
 
-/// Some parameters, the others by default. Counts and reals are tried alike: what is none of its business a protocol refuses.
+/// Some parameters, the others by default. Counts and reals are tried alike: what is none of its business a
+/// protocol refuses.
 fn parameters(entry: &Entry, rng: &mut ChaCha8Rng) -> Parameters {
     let mut parameters = Parameters::default();
     for parameter in entry.parameters {
@@ -179,7 +180,8 @@ fn examined(
     let louder = account.profile(u, NoiseMultiplier::new(2.0 * noise)?)?;
     found.extend(compare("more noise, more loss", exact(&louder), here));
     let joining = (0..protocol.node_count()).find(|&v| v != u && !observer.contains(v));
-    // Without their own noise members do not see what they send to each other: there, more members may know less.
+    // Without their own noise members do not see what they send to each other: there, more members may know
+    // less.
     let grows = !observer.members().is_empty() && observer.own_noise == ndp_account::OwnNoise::Known;
     if let Some(v) = joining.filter(|_| grows) {
         let members: Vec<usize> = observer.members().iter().copied().chain([v]).collect();

@@ -107,8 +107,8 @@ impl Part for Ring {
     }
 }
 
-/// The sum of `σ²/(foreign noise)` over the segments that hold data of `u`, as a fraction: noises are counted in units of
-/// `σ²/(n − 1)`.
+/// The sum of `σ²/(foreign noise)` over the segments that hold data of `u`, as a fraction: noises are counted
+/// in units of `σ²/(n − 1)`.
 fn unit(
     n: usize,
     rounds: usize,

@@ -1,8 +1,9 @@
 //! Verdicts and sentences: whether they are stronger than what was looked at.
 //!
-//! The truth is what *every* node learns about every other, in rationals. A verdict that covers some observers must not be
-//! said of all, a limit whose observer nobody looked at is not kept, and a number for changes that nobody declared must hold
-//! for all of them. The library is asked, and the command as a process.
+//! The truth is what *every* node learns about every other, in rationals. A verdict that covers some
+//! observers must not be said of all, a limit whose observer nobody looked at is not kept, and a number for
+//! changes that nobody declared must hold for all of them. The library is asked, and the command as a
+//! process.
 
 mod command;
 mod process;

@@ -169,7 +169,8 @@ fn response(rng: &mut ChaCha8Rng) -> Outcome {
         };
         let assertion = format!(
             "let (labels, gamma) = ({labels}_f64, response.gamma());\n\
-             // ln(1 + L (1 - γ) / γ)\nassert!(*response.pure_epsilon().value() >= (labels * (1.0 - gamma) / gamma).ln_1p());"
+             // ln(1 + L (1 - γ) / γ)\nassert!(*response.pure_epsilon().value() >= (labels * (1.0 - gamma) /
+             // gamma).ln_1p());"
         );
         case.violation(kind, format!("L = {labels}: reported {reported:e}, true {near:e}"), &assertion)
     });

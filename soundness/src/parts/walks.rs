@@ -59,7 +59,8 @@ fn compare(outcome: &mut Outcome, case: &Case<'_>, reported: f64, truth: f64) {
     });
 }
 
-/// `ln E exp(θ N) / (α - 1)` over all paths: `N` contributions of the leaf that a visit of its neighbor follows.
+/// `ln E exp(θ N) / (α - 1)` over all paths: `N` contributions of the leaf that a visit of its neighbor
+/// follows.
 fn only_neighbor(rng: &mut ChaCha8Rng) -> Outcome {
     let inner = rng.random_range(1..=4);
     let core = graphs::random(rng, inner);
@@ -169,8 +170,8 @@ fn one_way_ring(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Walk SGD on the complete graph, the last model published: who certainly holds the token first has contributed, and
-/// the model has the noise of all steps.
+/// Walk SGD on the complete graph, the last model published: who certainly holds the token first has
+/// contributed, and the model has the noise of all steps.
 fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let users = pick(rng, &[2_usize, 3, 5, 10, 100, 1000]);
     let steps = pick(rng, &[1_usize, 1, 2, 3, 5]);

@@ -123,8 +123,8 @@ fn method_elsewhere(files: &[File], folder: &str, owner: &str, method: &str, wan
     })
 }
 
-/// Whether the text has `fn item`, `struct item` and the like, or the variant or field `item`; where it must be reachable, behind
-/// a `pub` or in a trait.
+/// Whether the text has `fn item`, `struct item` and the like, or the variant or field `item`; where it must
+/// be reachable, behind a `pub` or in a trait.
 fn defines(text: &str, item: &str, wanted: Wanted) -> bool {
     const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "mod", "type"];
     let is_name = |c: char| c.is_alphanumeric() || c == '_';

@@ -65,8 +65,8 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     problems
 }
 
-/// Theorems that accounts and figures name, `.by("path::of::function", "Section")`, and that are no section of the theory, or whose
-/// function is nowhere.
+/// Theorems that accounts and figures name, `.by("path::of::function", "Section")`, and that are no section
+/// of the theory, or whose function is nowhere.
 pub(super) fn named_theorems(files: &[File]) -> Vec<String> {
     let Some(theory) = files.iter().find(|file| file.path == "docs/theory.md") else { return Vec::new() };
     let sources =

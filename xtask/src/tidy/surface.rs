@@ -1,7 +1,9 @@
-//! The public surface of each library, item by item, in `docs/surface/`: a change of the interface shows in the listing.
+//! The public surface of each library, item by item, in `docs/surface/`: a change of the interface shows in
+//! the listing.
 //!
-//! Listed are items, methods, fields and variants as the source writes them, each with the module that defines it; every `pub` is
-//! reachable, which the lint `unreachable_pub` sees to. What a macro writes out is listed as the call of the macro.
+//! Listed are items, methods, fields and variants as the source writes them, each with the module that
+//! defines it; every `pub` is reachable, which the lint `unreachable_pub` sees to. What a macro writes out is
+//! listed as the call of the macro.
 
 use super::File;
 use std::collections::BTreeMap;
@@ -73,8 +75,8 @@ struct Surface<'a> {
 }
 
 impl Surface<'_> {
-    /// The items of a file; `module` is its path in the crate, each name followed by `::`. A file that does not parse is left to
-    /// the compiler.
+    /// The items of a file; `module` is its path in the crate, each name followed by `::`. A file that does
+    /// not parse is left to the compiler.
     fn file(&mut self, path: &str, module: &str) {
         let Some(file) = self.sources.get(path).and_then(|text| syn::parse_file(text).ok()) else { return };
         let folder = if path == "lib" { String::new() } else { path.trim_end_matches("mod").to_owned() };

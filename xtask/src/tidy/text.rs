@@ -1,4 +1,4 @@
-//! Lengths of files, leftovers, and where `unsafe` may be.
+//! Lengths of files and comments, leftovers, and where `unsafe` may be.
 
 use super::File;
 
@@ -16,8 +16,12 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
         if rust && code.count() > LONGEST {
             problems.push(format!("{path} has more than {LONGEST} lines: is it still one concept?"));
         }
+        let mut fenced = false;
         for (i, line) in text.lines().enumerate() {
             let at = format!("{path}:{}", i + 1);
+            if rust && is_wide_comment(line, &mut fenced) {
+                problems.push(format!("{at}: a comment wider than {WIDTH} characters"));
+            }
             for leftover in leftovers() {
                 if line.contains(&leftover) && !path.ends_with("Cargo.lock") {
                     problems.push(format!("{at}: {leftover:?}"));
@@ -35,6 +39,24 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
         }
     }
     problems
+}
+
+/// That of rustfmt.toml, which leaves comments alone.
+const WIDTH: usize = 110;
+
+/// Whether a line is text of a comment beyond the width; examples, tables and targets of links may be wider.
+fn is_wide_comment(line: &str, fenced: &mut bool) -> bool {
+    let text = line.trim_start();
+    let Some(text) = text.strip_prefix("//").map(|text| text.trim_start_matches(['/', '!']).trim_start())
+    else {
+        *fenced = false;
+        return false;
+    };
+    if text.starts_with("```") {
+        *fenced = !*fenced;
+    }
+    let is_text = !*fenced && !text.starts_with('|') && !text.starts_with('[') && text.contains(' ');
+    is_text && line.chars().count() > WIDTH
 }
 
 const UNSAFE_WORD: &str = concat!("un", "safe");
@@ -70,6 +92,19 @@ mod tests {
         let text = format!("fine\nlet path = \"{}data\";\n", leftovers()[0]);
         assert_eq!(check("a/b.rs", &text), [format!("a/b.rs:2: {:?}", leftovers()[0])]);
         assert!(check("a/b.rs", "let framework = 1;\n").is_empty());
+    }
+
+    #[test]
+    fn wide_comments_are_found() {
+        let wide = format!("/// {}", "word ".repeat(30));
+        assert_eq!(check("a.rs", &wide).len(), 1);
+        assert_eq!(check("a.rs", &format!("    // {}", "word ".repeat(30))).len(), 1);
+        assert!(check("a.md", &wide).is_empty());
+        let example = format!("/// ```\n{wide}\n/// ```\n");
+        assert!(check("a.rs", &example).is_empty());
+        assert_eq!(check("a.rs", &format!("{example}{wide}")).len(), 1);
+        assert!(check("a.rs", &format!("/// | {} |", "cell ".repeat(30))).is_empty());
+        assert!(check("a.rs", &format!("let x = \"{}\";", "word ".repeat(30))).is_empty());
     }
 
     #[test]

@@ -18,7 +18,8 @@ const WORDS: [&str; 12] = [
     "nothing is shown",
 ];
 
-/// Where they may be: the voice itself; figures of papers and formulas that may be false have sentences of their own.
+/// Where they may be: the voice itself; figures of papers and formulas that may be false have sentences of
+/// their own.
 const EXCEPT: [&str; 4] = [
     "crates/ndp-report/src/words",
     "crates/ndp-experiments/",
@@ -99,7 +100,8 @@ mod tests {
         problems(&[File { path: path.into(), text: text.into() }])
     }
 
-    /// A sentence that is moved to where a number is shown is found, also over two lines, and not in a comment or a test.
+    /// A sentence that is moved to where a number is shown is found, also over two lines, and not in a
+    /// comment or a test.
     #[test]
     fn a_promise_elsewhere_is_found() {
         let promise = "fn f() {\n    let c = '\"';\n    say(\"what Anybody \\\n         learns\");\n}\n";

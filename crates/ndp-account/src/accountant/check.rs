@@ -13,8 +13,8 @@ use rayon::prelude::*;
 /// Whether the target is met at `noise` by what the observers of `accounts` learn.
 ///
 /// # Errors
-/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN; [`Error::NobodyLooked`] for a listed limit
-/// that no observer answers for.
+/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN;
+/// [`Error::NobodyLooked`] for a listed limit that no observer answers for.
 pub fn check(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
@@ -40,12 +40,13 @@ pub fn check(
 
 /// The least noise at which the target is met by what the observers of `accounts` learn.
 ///
-/// Linear Gaussian protocols have a formula, the largest of `√unit / μ(f(u, v))`; others are searched pair by pair, beginning
-/// with the pair that uses up most of what it is allowed. The noise returned was checked for all pairs.
+/// Linear Gaussian protocols have a formula, the largest of `√unit / μ(f(u, v))`; others are searched pair by
+/// pair, beginning with the pair that uses up most of what it is allowed. The noise returned was checked for
+/// all pairs.
 ///
 /// # Errors
-/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise meets, and where no
-/// pair that has a loss is limited; [`Error::NobodyLooked`] as for [`check`].
+/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise
+/// meets, and where no pair that has a loss is limited; [`Error::NobodyLooked`] as for [`check`].
 pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         return least_noise_of_mean(accounts, target.measure, allowed);
@@ -98,7 +99,8 @@ fn least_noise_of_mean(
     Ok(LeastNoise { noise: smallest_noise(allowed, largest)?, tightest: None })
 }
 
-/// `√(α mean / (2 allowed))` for the largest mean of unit losses, rounded up: no search where all losses follow from them.
+/// `√(α mean / (2 allowed))` for the largest mean of unit losses, rounded up: no search where all losses
+/// follow from them.
 fn of_unit_means(
     accounts: &[Box<dyn Account + '_>],
     measure: Measure,

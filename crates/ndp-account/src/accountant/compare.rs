@@ -29,7 +29,8 @@ pub struct Row {
     pub name: String,
     /// The least noise, or why there is none.
     pub least: Result<LeastNoise, Error>,
-    /// The error of the result at that noise in units of `Δ`, or why it is not known; see [`Protocol::error`].
+    /// The error of the result at that noise in units of `Δ`, or why it is not known; see
+    /// [`Protocol::error`].
     pub error: Result<f64, Error>,
     /// Messages sent in a run, or why they are not counted.
     pub messages: Result<f64, Error>,
@@ -39,7 +40,8 @@ pub struct Row {
     pub failure: f64,
     /// Whom the least noise covers; `None` where there is none.
     pub coverage: Option<Coverage>,
-    /// The least noise for those who are looked at, where the bound for the others takes more: it shows nothing about the others.
+    /// The least noise for those who are looked at, where the bound for the others takes more: it shows
+    /// nothing about the others.
     pub looked_at: Option<NoiseMultiplier>,
     /// What is said beside the noise; `None` where nobody was looked at.
     pub statement: Option<Statement>,
@@ -67,7 +69,8 @@ pub struct Comparison {
     pub rows: Vec<Row>,
 }
 
-/// The least noise of every protocol for the same target towards the same observers, with the error and the messages that it costs.
+/// The least noise of every protocol for the same target towards the same observers, with the error and the
+/// messages that it costs.
 ///
 /// A protocol without an answer keeps its row, with the reason.
 pub fn compare(

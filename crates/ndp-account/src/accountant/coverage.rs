@@ -1,7 +1,7 @@
 //! Of whom a question asks what they learn, at whom its answer looks, and what covers the others.
 //!
-//! A limit that a sample of observers keeps is kept by that sample: about the others it says nothing. So a question has an
-//! [`Audience`], everybody whom it is about, and its answer a [`Coverage`], what it rests on:
+//! A limit that a sample of observers keeps is kept by that sample: about the others it says nothing. So a
+//! question has an [`Audience`], everybody whom it is about, and its answer a [`Coverage`], what it rests on:
 //!
 //! | coverage | what was done | whole |
 //! |---|---|---|
@@ -120,7 +120,8 @@ impl Coverage {
         if self.is_whole() { found } else { found.max(Verdict::NotShown) }
     }
 
-    /// Those who were looked at and those who were asked about, for a cell of a table: `16 of 744`, `all 744`.
+    /// Those who were looked at and those who were asked about, for a cell of a table: `16 of 744`, `all
+    /// 744`.
     #[must_use]
     pub fn in_short(&self) -> String {
         match self {
@@ -183,8 +184,8 @@ impl Audience {
         Self::of_everybody(nodes, drawn, Some(seed))
     }
 
-    /// Every node alone, of whom those in `chosen` are looked at: on a large graph the bound covers the others, and one who learns as
-    /// much as the bound says makes it [exact](Covered::worst) for all.
+    /// Every node alone, of whom those in `chosen` are looked at: on a large graph the bound covers the
+    /// others, and one who learns as much as the bound says makes it [exact](Covered::worst) for all.
     ///
     /// # Examples
     /// ```
@@ -210,7 +211,8 @@ impl Audience {
         Ok(Self { looked_at, others, asked: Asked::Some(seed) })
     }
 
-    /// Where nobody was drawn, and what was [chosen](Self::chosen) does not cover the others: everybody by an account of their own.
+    /// Where nobody was drawn, and what was [chosen](Self::chosen) does not cover the others: everybody by an
+    /// account of their own.
     #[must_use]
     pub fn looking_at_all(&self) -> Option<Self> {
         let chosen = self.asked == Asked::Some(None);
@@ -281,8 +283,9 @@ pub struct Covered<'a> {
 }
 
 impl<'a> Covered<'a> {
-    /// The `accounts` of those at whom `audience` looks, in their order, with what is proven about the others: that they learn alike,
-    /// or the bound that holds whoever observes; nothing where `protocol` offers neither.
+    /// The `accounts` of those at whom `audience` looks, in their order, with what is proven about the
+    /// others: that they learn alike, or the bound that holds whoever observes; nothing where `protocol`
+    /// offers neither.
     #[must_use]
     pub fn new(
         protocol: &'a dyn Protocol,
@@ -329,8 +332,8 @@ impl<'a> Covered<'a> {
         &self.accounts[self.looked_at..]
     }
 
-    /// Whether the target is met by everybody whom the question is about: as [`check`], and [`NotShown`](Verdict::NotShown) where
-    /// somebody is not covered.
+    /// Whether the target is met by everybody whom the question is about: as [`check`], and
+    /// [`NotShown`](Verdict::NotShown) where somebody is not covered.
     ///
     /// # Errors
     /// As [`check`].
@@ -339,8 +342,9 @@ impl<'a> Covered<'a> {
         Ok(Check { verdict: self.coverage.verdict(found.verdict), ..found })
     }
 
-    /// The least noise at which everybody who is covered keeps the target; of whom that is says [`coverage`](Self::coverage). For a limit
-    /// that is the same for all pairs, a pair proven to need it stands as the tightest, with its exact loss.
+    /// The least noise at which everybody who is covered keeps the target; of whom that is says
+    /// [`coverage`](Self::coverage). For a limit that is the same for all pairs, a pair proven to need it
+    /// stands as the tightest, with its exact loss.
     ///
     /// # Errors
     /// As [`least_noise`].
@@ -349,7 +353,8 @@ impl<'a> Covered<'a> {
         Ok(self.with_attained(target, least))
     }
 
-    /// The least noise for those who are looked at, where it is less than `least`, which the others need: it shows nothing about them.
+    /// The least noise for those who are looked at, where it is less than `least`, which the others need: it
+    /// shows nothing about them.
     #[must_use]
     pub fn of_looked_at(&self, target: &Target, least: &LeastNoise) -> Option<NoiseMultiplier> {
         if self.others().is_empty() || !matches!(self.coverage, Coverage::Bounded { .. }) {

@@ -9,12 +9,14 @@ use ndp_dp::{Adaptivity, Ledger, Measure, NoiseMultiplier, Odometer, Profile, Up
 use ndp_numeric::rounding::{Interval, any_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A [`Ledger`] for each exposed node and each observer, over nodes with names; with no run, and without limits unless they are fixed.
+/// A [`Ledger`] for each exposed node and each observer, over nodes with names; with no run, and without
+/// limits unless they are fixed.
 ///
-/// Nodes are those of their [names](Account::names): runs of protocols that count the same nodes in another order are added up by
-/// name, and a run over other nodes is refused. Observers are told apart by their members and by all else that they know: a run
-/// observed by nodes 1 and 2 together says nothing about node 1 alone, and one observed without own noise nothing about one observed
-/// with it. So that no answer leaves out a run, every run is written down for the observers of the first.
+/// Nodes are those of their [names](Account::names): runs of protocols that count the same nodes in another
+/// order are added up by name, and a run over other nodes is refused. Observers are told apart by their
+/// members and by all else that they know: a run observed by nodes 1 and 2 together says nothing about node 1
+/// alone, and one observed without own noise nothing about one observed with it. So that no answer leaves out
+/// a run, every run is written down for the observers of the first.
 ///
 /// # Examples
 /// ```
@@ -67,8 +69,8 @@ impl PairLedgers {
         Self::each(names, Budget::Nothing)
     }
 
-    /// No run, and limits for all runs together, about nodes and observers in the numbers of the names: one for every pair, one for
-    /// each, or one on the mean towards every observer.
+    /// No run, and limits for all runs together, about nodes and observers in the numbers of the names: one
+    /// for every pair, one for each, or one on the mean towards every observer.
     ///
     /// A mean is no filter: with a run that was chosen by what was seen it has no verdict.
     ///
@@ -96,7 +98,8 @@ impl PairLedgers {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for one limit that is negative or NaN; limits of pairs are looked at when a run is written down.
+    /// [`Error::InvalidParameter`] for one limit that is negative or NaN; limits of pairs are looked at when
+    /// a run is written down.
     pub fn with_limits(names: NodeNames, limits: Target) -> Result<Self, Error> {
         if let Allowed::Worst(allowed) | Allowed::Mean(allowed) = limits.allowed {
             let (name, condition) = ("the loss allowed", "be nonnegative");
@@ -125,21 +128,23 @@ impl PairLedgers {
         })
     }
 
-    /// The names of the nodes, whose positions are the numbers that [`Self::pair`] and [`Self::pairs`] speak of.
+    /// The names of the nodes, whose positions are the numbers that [`Self::pair`] and [`Self::pairs`] speak
+    /// of.
     #[must_use]
     pub const fn names(&self) -> &NodeNames {
         &self.names
     }
 
-    /// Writes down a run at `noise` for the observers of `accounts` and every node outside each of them. All or nothing; an observer
-    /// that is given twice counts once.
+    /// Writes down a run at `noise` for the observers of `accounts` and every node outside each of them. All
+    /// or nothing; an observer that is given twice counts once.
     ///
-    /// `adaptivity` is that towards each of these observers: a run that was chosen by what was seen is [`Adaptivity::OnSeen`] only if
-    /// *every one* of them saw it.
+    /// `adaptivity` is that towards each of these observers: a run that was chosen by what was seen is
+    /// [`Adaptivity::OnSeen`] only if *every one* of them saw it.
     ///
     /// # Errors
-    /// [`Error::OtherNodes`] for an account over other names, or another number of them; [`Error::OtherObservers`] unless the
-    /// observers are those of the first run; as [`Ledger::record`]; those of the accounts.
+    /// [`Error::OtherNodes`] for an account over other names, or another number of them;
+    /// [`Error::OtherObservers`] unless the observers are those of the first run; as [`Ledger::record`];
+    /// those of the accounts.
     pub fn record(
         &mut self,
         name: &str,
@@ -243,8 +248,8 @@ impl PairLedgers {
         Ok(())
     }
 
-    /// The ledger of node `u` towards this observer, both in the numbers of [`Self::names`]; `None` for a pair that no run was
-    /// written down for.
+    /// The ledger of node `u` towards this observer, both in the numbers of [`Self::names`]; `None` for a
+    /// pair that no run was written down for.
     #[must_use]
     pub fn pair(&self, u: usize, observer: &Observer) -> Option<&Ledger> {
         self.pairs.get(&(u, observer.moved(|v| v)))
@@ -255,11 +260,12 @@ impl PairLedgers {
         self.pairs.iter().map(|((u, observer), ledger)| (*u, observer, ledger))
     }
 
-    /// Whether all pairs that were written down stay within their limits; for a limit on the mean, whether it is kept towards every
-    /// observer.
+    /// Whether all pairs that were written down stay within their limits; for a limit on the mean, whether it
+    /// is kept towards every observer.
     ///
     /// # Errors
-    /// As [`Ledger::verdict`]; [`Error::NobodyLooked`] for a listed limit that no observer answers for; as [`Self::mean`].
+    /// As [`Ledger::verdict`]; [`Error::NobodyLooked`] for a listed limit that no observer answers for; as
+    /// [`Self::mean`].
     pub fn verdict(&self) -> Result<Verdict, Error> {
         let Budget::Limits(limits) = &self.budget else { return Err(ndp_dp::Error::NoLimit.into()) };
         self.require_answered(&self.observers)?;
@@ -278,7 +284,8 @@ impl PairLedgers {
         Ok(worst)
     }
 
-    /// What all runs have cost towards this observer, added up over all nodes outside it and divided by the number of all nodes.
+    /// What all runs have cost towards this observer, added up over all nodes outside it and divided by the
+    /// number of all nodes.
     ///
     /// # Errors
     /// As [`Ledger::spent`].
@@ -296,8 +303,9 @@ impl PairLedgers {
         self.rests_on.iter().map(String::as_str)
     }
 
-    /// Probability that any of the accounts is too small, over randomness of their own (see [`Account::failure`]): the sum over all
-    /// observers and runs, rounded up. Everything that the ledgers say holds together but for this.
+    /// Probability that any of the accounts is too small, over randomness of their own (see
+    /// [`Account::failure`]): the sum over all observers and runs, rounded up. Everything that the ledgers
+    /// say holds together but for this.
     #[must_use]
     pub const fn failure(&self) -> f64 {
         self.failure

@@ -41,7 +41,8 @@ use serde::{Deserialize, Serialize};
 
 /// A protocol, as an accountant and an auditor see it.
 ///
-/// Linear Gaussian protocols implement [`LinearProtocol`](crate::LinearProtocol) instead and get this for free.
+/// Linear Gaussian protocols implement [`LinearProtocol`](crate::LinearProtocol) instead and get this for
+/// free.
 ///
 /// # Examples
 /// ```
@@ -75,16 +76,18 @@ pub trait Protocol: Send + Sync {
     /// What `observer` sees, ready to be asked about nodes and noises.
     ///
     /// # Errors
-    /// A node out of range, an empty coalition; [`Error::NotOffered`] where the protocol has no accountant for what this observer
-    /// knows; those of the accountant.
+    /// A node out of range, an empty coalition; [`Error::NotOffered`] where the protocol has no accountant
+    /// for what this observer knows; those of the accountant.
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error>;
 
-    /// What `observer` would learn if it heard every node's own noisy value, and could undo all that happens to it later: an
-    /// [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`], at no cost. `1/s²` local losses for a noise of variance `s²`, and
-    /// `k` local losses where a node's data are used up to `k` times, each with new noise.
+    /// What `observer` would learn if it heard every node's own noisy value, and could undo all that happens
+    /// to it later: an [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`], at no cost. `1/s²` local
+    /// losses for a noise of variance `s²`, and `k` local losses where a node's data are used up to `k`
+    /// times, each with new noise.
     ///
     /// # Errors
-    /// Those of an invalid observer; [`Error::NotOffered`] where values do not leave their nodes with a noise of their own.
+    /// Those of an invalid observer; [`Error::NotOffered`] where values do not leave their nodes with a noise
+    /// of their own.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let _ = observer;
         Err(Error::NotOffered(
@@ -92,8 +95,8 @@ pub trait Protocol: Send + Sync {
         ))
     }
 
-    /// What `observer` learns from a part of what it hears, for whom the whole takes long: what this account proves to be learnt at least
-    /// is learnt at least. Its upper ends say nothing about the whole.
+    /// What `observer` learns from a part of what it hears, for whom the whole takes long: what this account
+    /// proves to be learnt at least is learnt at least. Its upper ends say nothing about the whole.
     ///
     /// # Errors
     /// As [`Self::account`]; [`Error::NotOffered`] where there is none, as by default.
@@ -102,13 +105,14 @@ pub trait Protocol: Send + Sync {
         Err(Error::NotOffered("there is no account of a part of what is heard"))
     }
 
-    /// Whether accounts come from a formula and take no time: then [`Self::local_bound`] in their place would save nothing.
+    /// Whether accounts come from a formula and take no time: then [`Self::local_bound`] in their place would
+    /// save nothing.
     fn is_formula(&self) -> bool {
         false
     }
 
-    /// Root mean square, over nodes and runs, of the error of the mean (for histograms: of a frequency) that a node ends with, at
-    /// most, in units of `Δ`, for data in an interval of length `Δ`.
+    /// Root mean square, over nodes and runs, of the error of the mean (for histograms: of a frequency) that
+    /// a node ends with, at most, in units of `Δ`, for data in an interval of length `Δ`.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where the result is no mean, or nothing is known.
@@ -164,7 +168,8 @@ pub trait Account: Send + Sync {
     /// Number of nodes.
     fn node_count(&self) -> usize;
 
-    /// The names of the nodes, by which [`PairLedgers`] tells them apart: their numbers, unless the protocol is [`Named`].
+    /// The names of the nodes, by which [`PairLedgers`] tells them apart: their numbers, unless the protocol
+    /// is [`Named`].
     fn names(&self) -> NodeNames {
         NodeNames::numbered(self.node_count())
     }
@@ -172,10 +177,12 @@ pub trait Account: Send + Sync {
     /// What the observer can tell about the data of `u` at `noise`.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition; those of the accountant.
+    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition; those of the
+    /// accountant.
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error>;
 
-    /// Probability that the account is too small, over randomness of its own (primes drawn from a hash); at most.
+    /// Probability that the account is too small, over randomness of its own (primes drawn from a hash); at
+    /// most.
     fn failure(&self) -> f64 {
         0.0
     }
@@ -183,38 +190,42 @@ pub trait Account: Send + Sync {
     /// What the numbers are about: what may differ, what their noise is, by which theorem they hold.
     fn terms(&self) -> Terms;
 
-    /// The theorems that the numbers may rest on: more than that of [`terms`](Self::terms) where the smaller of two answers is given.
+    /// The theorems that the numbers may rest on: more than that of [`terms`](Self::terms) where the smaller
+    /// of two answers is given.
     fn theorems(&self) -> Vec<By> {
         vec![self.terms().by]
     }
 
-    /// What the numbers rest on beside what is computed, each as a sentence without its period: what is declared to differ between
-    /// neighboring inputs, and what is assumed and not checked. They belong beside every number; none where nothing was declared.
+    /// What the numbers rest on beside what is computed, each as a sentence without its period: what is
+    /// declared to differ between neighboring inputs, and what is assumed and not checked. They belong beside
+    /// every number; none where nothing was declared.
     fn rests_on(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Where all nodes outside the coalition have the same profile, so that one answers for all: what it depends on. Accounts of the
-    /// same class have the same profiles, whoever observes.
+    /// Where all nodes outside the coalition have the same profile, so that one answers for all: what it
+    /// depends on. Accounts of the same class have the same profiles, whoever observes.
     ///
-    /// A class begins with the address of the protocol, which the account keeps in use, and numbers all else that the profile
-    /// depends on; an account that answers for no other begins with its own address.
+    /// A class begins with the address of the protocol, which the account keeps in use, and numbers all else
+    /// that the profile depends on; an account that answers for no other begins with its own address.
     fn class(&self) -> Option<(usize, usize)> {
         None
     }
 
-    /// What the account takes for granted about how the protocol is carried out, beyond its description: part of every number.
+    /// What the account takes for granted about how the protocol is carried out, beyond its description: part
+    /// of every number.
     fn assumptions(&self) -> Vec<Assumption> {
         Vec::new()
     }
 
-    /// The unit losses, where all follow from them: then `μ = √unit / noise`, and the least noise has a formula.
+    /// The unit losses, where all follow from them: then `μ = √unit / noise`, and the least noise has a
+    /// formula.
     fn unit_losses(&self) -> Option<&LossReport> {
         None
     }
 
-    /// The least noise at which the loss of `u` is at most `allowed` in the terms of `measure`, as a search finds it; `None` where no
-    /// noise is needed.
+    /// The least noise at which the loss of `u` is at most `allowed` in the terms of `measure`, as a search
+    /// finds it; `None` where no noise is needed.
     ///
     /// # Errors
     /// As [`Self::profile`]; [`Error::InvalidParameter`] where no noise meets the target.
@@ -245,11 +256,13 @@ pub trait Account: Send + Sync {
 pub enum Assumption {
     /// What nodes contribute depends on nothing that they received.
     Fixed,
-    /// What nodes contribute depends only on what the observer has seen, which was declared without a list that could be checked.
+    /// What nodes contribute depends only on what the observer has seen, which was declared without a list
+    /// that could be checked.
     ReadsSeen,
 }
 
-/// What each of `observers` sees of `protocol`, in their order; observers are independent, run in parallel, and each is reported.
+/// What each of `observers` sees of `protocol`, in their order; observers are independent, run in parallel,
+/// and each is reported.
 ///
 /// # Errors
 /// Those of [`Protocol::account`]; [`Error::Cancelled`].
@@ -267,7 +280,8 @@ pub fn accounts<'a>(
     observers.par_iter().map(account).collect()
 }
 
-/// Runs a protocol in one of two worlds, which differ in the data of one node, and reduces what the observer sees to numbers.
+/// Runs a protocol in one of two worlds, which differ in the data of one node, and reduces what the observer
+/// sees to numbers.
 ///
 /// # Examples
 /// ```
@@ -284,15 +298,16 @@ pub fn accounts<'a>(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Attacker {
-    /// Scores of `runs` independent runs, larger where the observer would rather guess the higher of the two worlds.
+    /// Scores of `runs` independent runs, larger where the observer would rather guess the higher of the two
+    /// worlds.
     ///
     /// # Errors
     /// Those of the protocol's own run.
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error>;
 
-    /// Where scores are Gaussian with the same spread in both worlds: the `μ` that they show by their shift and spread, without a run.
-    /// No account may be below it, and the best threshold lies in the middle between the mean scores of the worlds; otherwise it is
-    /// searched on runs of their own.
+    /// Where scores are Gaussian with the same spread in both worlds: the `μ` that they show by their shift
+    /// and spread, without a run. No account may be below it, and the best threshold lies in the middle
+    /// between the mean scores of the worlds; otherwise it is searched on runs of their own.
     fn shown_mu(&self) -> Option<f64> {
         None
     }

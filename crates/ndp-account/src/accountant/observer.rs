@@ -25,8 +25,9 @@ pub enum Senders {
 
 /// Nodes that pool everything they receive, with what else they know.
 ///
-/// The default is the strongest honest-but-curious reading: members know the noise that they drew themselves and from whom their
-/// messages come. A protocol whose accountant has no answer for a weaker or a stronger observer says so.
+/// The default is the strongest honest-but-curious reading: members know the noise that they drew themselves
+/// and from whom their messages come. A protocol whose accountant has no answer for a weaker or a stronger
+/// observer says so.
 ///
 /// # Examples
 /// ```
@@ -80,7 +81,8 @@ impl Observer {
         Self { members, own_noise: OwnNoise::default(), senders: Senders::default(), tapped: Vec::new() }
     }
 
-    /// Somebody outside the network, who hears what is public and what goes over [tapped](Self::tapping) edges.
+    /// Somebody outside the network, who hears what is public and what goes over [tapped](Self::tapping)
+    /// edges.
     #[must_use]
     pub fn outsider() -> Self {
         Self::coalition(&[])

@@ -1,14 +1,16 @@
 //! What somebody outside the network learns from what is published.
 //!
-//! Who hears less learns less: an outsider hears what every node hears, and no message besides. So a node that is not `u` bounds what
-//! the outsider learns about `u`. (What it sees is a function of what the node sees: data processing.)
+//! Who hears less learns less: an outsider hears what every node hears, and no message besides. So a node
+//! that is not `u` bounds what the outsider learns about `u`. (What it sees is a function of what the node
+//! sees: data processing.)
 
 use super::{Account, Observer, Protocol, Uniform};
 use crate::{By, Error, Terms};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::any_of;
 
-/// An account of an outsider: exactly nothing where nothing is published, otherwise the bound of the nodes, all of whom hear it.
+/// An account of an outsider: exactly nothing where nothing is published, otherwise the bound of the nodes,
+/// all of whom hear it.
 ///
 /// # Errors
 /// Those of the accounts of two nodes; [`Error::NodeOutOfRange`] for fewer than two.

@@ -1,8 +1,8 @@
 //! The least noise by a search, for accounts without a formula.
 //!
-//! An evaluation may take milliseconds, so the search goes by regula falsi on the logarithms, where losses are nearly straight
-//! lines, and needs about ten. The noise returned is one at which the account was seen to stay within the target; monotonicity
-//! makes it the least one, but the guarantee does not depend on it.
+//! An evaluation may take milliseconds, so the search goes by regula falsi on the logarithms, where losses
+//! are nearly straight lines, and needs about ten. The noise returned is one at which the account was seen to
+//! stay within the target; monotonicity makes it the least one, but the guarantee does not depend on it.
 
 use super::Account;
 use crate::Error;

@@ -4,8 +4,9 @@ use super::{Account, Assumption, NodeNames, Observer};
 use crate::{By, Error, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
-/// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both are guarantees about
-/// all data of one node, towards the same observer, and accountants of a walk, or by subsampling, are loose for a few nodes or steps.
+/// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both
+/// are guarantees about all data of one node, towards the same observer, and accountants of a walk, or by
+/// subsampling, are loose for a few nodes or steps.
 pub fn at_most<'a>(
     account: Box<dyn Account + 'a>,
     bound: Result<Box<dyn Account + 'a>, Error>,
@@ -65,7 +66,8 @@ impl Account for Smaller<'_> {
         self.account.assumptions()
     }
 
-    /// The smaller of what the two need: it keeps the loss of one of them, and so the smaller loss, within what is allowed.
+    /// The smaller of what the two need: it keeps the loss of one of them, and so the smaller loss, within
+    /// what is allowed.
     fn least_noise(
         &self,
         u: usize,
@@ -105,8 +107,8 @@ struct Least {
 }
 
 impl Curve for Least {
-    /// Where the account has none there is none: the bound alone would be worse than what the account says in other terms, and is what
-    /// a composition would go by.
+    /// Where the account has none there is none: the bound alone would be worse than what the account says in
+    /// other terms, and is what a composition would go by.
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
         let account = match self.account.renyi(order) {
             Err(ndp_dp::Error::NoRenyiBound) => return Ok(None),

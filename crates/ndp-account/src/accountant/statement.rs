@@ -7,9 +7,11 @@ use ndp_numeric::rounding::any_of;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What a guarantee protects, from whom, under what, and how surely: plain data, equal where they say the same.
+/// What a guarantee protects, from whom, under what, and how surely: plain data, equal where they say the
+/// same.
 ///
-/// [`Covered::statement`] makes it from accounts, so that no door composes it anew; [`Statement::and`] is that of several runs.
+/// [`Covered::statement`] makes it from accounts, so that no door composes it anew; [`Statement::and`] is
+/// that of several runs.
 ///
 /// # Examples
 /// ```
@@ -159,7 +161,8 @@ mod tests {
         Covered::new(&gossip, audience, accounts(&gossip, audience.looked_at(), &Silent)?).statement()
     }
 
-    /// As many observers are not the same observers: what two learn in one run and two others in the next says nothing about any of them.
+    /// As many observers are not the same observers: what two learn in one run and two others in the next
+    /// says nothing about any of them.
     #[test]
     fn runs_add_up_for_the_same_observers_alone() -> Result<(), Error> {
         let named = |nodes: [usize; 2]| seen_by(&Audience::named(nodes.map(Observer::node).to_vec()));

@@ -1,8 +1,8 @@
 //! Privacy targets for pairs of nodes: whether they are met, and the least noise that meets them.
 //!
 //! A protocol is `(α, f)`-pairwise network differentially private when, for every pair, what `v` learns about
-//! `u` has a Rényi divergence of order `α` of at most `f(u, v)` (Definition 5 of *Muffliato*); a constant `f` is
-//! network differential privacy. Here the same is asked in the terms of any [`Measure`].
+//! `u` has a Rényi divergence of order `α` of at most `f(u, v)` (Definition 5 of *Muffliato*); a constant `f`
+//! is network differential privacy. Here the same is asked in the terms of any [`Measure`].
 //!
 //! # References
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 5.
@@ -31,13 +31,14 @@ use std::sync::Arc;
 pub enum Allowed {
     /// No pair loses more.
     Worst(f64),
-    /// Towards every observer the losses of all nodes outside it, added up and divided by the number of all nodes, are at most
-    /// this: the mean that *Muffliato* bounds.
+    /// Towards every observer the losses of all nodes outside it, added up and divided by the number of all
+    /// nodes, are at most this: the mean that *Muffliato* bounds.
     Mean(f64),
-    /// `u` loses at most `f(u, v)` towards `v`, alone or in a coalition, which must keep the limits of all its members; infinity where
-    /// there is no limit. An outsider is no `v`.
+    /// `u` loses at most `f(u, v)` towards `v`, alone or in a coalition, which must keep the limits of all
+    /// its members; infinity where there is no limit. An outsider is no `v`.
     Pairs(Arc<dyn Fn(usize, usize) -> f64 + Send + Sync>),
-    /// The same for the pairs `(u, v)` of a list; there is no limit for others. A limit that no observer answers for is an error.
+    /// The same for the pairs `(u, v)` of a list; there is no limit for others. A limit that no observer
+    /// answers for is an error.
     Listed(Arc<BTreeMap<(usize, usize), f64>>),
 }
 
@@ -118,7 +119,8 @@ impl Target {
         Self { measure, allowed: Allowed::Listed(Arc::new(limits.into_iter().collect())) }
     }
 
-    /// A pair `(u, v)` with a limit for which none of the observers answers: none that `v` belongs to and `u` does not.
+    /// A pair `(u, v)` with a limit for which none of the observers answers: none that `v` belongs to and `u`
+    /// does not.
     #[must_use]
     pub fn unanswered<'a>(
         &self,
@@ -144,7 +146,8 @@ impl Target {
         }
     }
 
-    /// What the observer may learn about `u`: the least that it may learn of any member; for a mean there is no limit for pairs.
+    /// What the observer may learn about `u`: the least that it may learn of any member; for a mean there is
+    /// no limit for pairs.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] where it is negative or NaN.
@@ -216,7 +219,8 @@ pub struct Pair {
 pub struct Check {
     /// The answer.
     pub verdict: Verdict,
-    /// The pair that uses up most of what it is allowed; `None` when no pair is limited or has a loss, and for means.
+    /// The pair that uses up most of what it is allowed; `None` when no pair is limited or has a loss, and
+    /// for means.
     pub tightest: Option<Pair>,
     /// Number of pairs (for means: observers) whose loss or its bound exceeds what is allowed.
     pub exceeding: usize,
@@ -240,7 +244,8 @@ pub struct Check {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LeastNoise {
-    /// The noise, in units of the sensitivity: verified to meet the target, and least up to the precision of the search.
+    /// The noise, in units of the sensitivity: verified to meet the target, and least up to the precision of
+    /// the search.
     pub noise: NoiseMultiplier,
     /// The pair that needs it; `None` for means.
     pub tightest: Option<Pair>,

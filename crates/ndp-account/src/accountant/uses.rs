@@ -122,7 +122,8 @@ pub(super) fn uses(
     Ok(all.into_iter().flatten().collect())
 }
 
-/// How much of what is allowed (a loss, and the `μ` with this loss) a profile uses up, and whether it stays within.
+/// How much of what is allowed (a loss, and the `μ` with this loss) a profile uses up, and whether it stays
+/// within.
 fn share(
     profile: &Profile,
     measure: Measure,

@@ -1,8 +1,8 @@
 //! The largest loss of everybody who is covered, and whether somebody is proven to learn as much.
 //!
-//! What covers those who are not looked at is a bound on every pair. Where one pair is proven to lose as much, no smaller number would
-//! be true of all: the largest loss is then known exactly, though most pairs lose less. A neighbor who hears a noisy value as it
-//! leaves its node is such a pair, in most gossips.
+//! What covers those who are not looked at is a bound on every pair. Where one pair is proven to lose as
+//! much, no smaller number would be true of all: the largest loss is then known exactly, though most pairs
+//! lose less. A neighbor who hears a noisy value as it leaves its node is such a pair, in most gossips.
 
 use super::target::{Allowed, LeastNoise, Pair, Target};
 use super::uses::representatives;
@@ -30,7 +30,8 @@ use rayon::prelude::*;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worst {
-    /// At least the loss of every pair that is covered; `Exact` where one of them is proven to lose as much, within a relative `1e-9`.
+    /// At least the loss of every pair that is covered; `Exact` where one of them is proven to lose as much,
+    /// within a relative `1e-9`.
     pub loss: Guarantee<f64>,
     /// Who learns that much, or has the largest bound.
     pub observer: Observer,
@@ -66,7 +67,8 @@ impl Covered<'_> {
         }))
     }
 
-    /// A pair whose loss is proven to be `most`, within a relative `1e-9`, among those that are quickly asked.
+    /// A pair whose loss is proven to be `most`, within a relative `1e-9`, among those that are quickly
+    /// asked.
     fn attained(&self, noise: NoiseMultiplier, measure: Measure, most: f64) -> Option<(Observer, usize)> {
         let below = most * (1.0 - WITHIN);
         if !(0.0 < below && below.is_finite()) {
@@ -75,7 +77,8 @@ impl Covered<'_> {
         let of = |account: &dyn Account| {
             let observer = account.observer();
             let outside = (0..account.node_count()).filter(|&u| !observer.contains(u));
-            // Gaussian profiles cost next to nothing once one is there; of others the first would already be waited for.
+            // Gaussian profiles cost next to nothing once one is there; of others the first would already be
+            // waited for.
             let gaussian = |&u: &usize| account.profile(u, noise).is_ok_and(|found| found.mu().is_some());
             let cheap = account.unit_losses().is_some() || outside.clone().take(1).all(|u| gaussian(&u));
             let asked = match account.class() {
@@ -96,7 +99,8 @@ impl Covered<'_> {
         })
     }
 
-    /// The same with the pair that is proven to need the noise, where the limit is one for all and a bound was the tightest.
+    /// The same with the pair that is proven to need the noise, where the limit is one for all and a bound
+    /// was the tightest.
     pub(super) fn with_attained(&self, target: &Target, least: LeastNoise) -> LeastNoise {
         let (Some(pair), Allowed::Worst(_)) = (least.tightest, &target.allowed) else { return least };
         if pair.loss.grade() == Grade::Exact {
@@ -164,7 +168,8 @@ mod tests {
         covered.worst(NoiseMultiplier::new(2.0)?, measure)
     }
 
-    /// By one node and a bound, or by all accounts: the same number, exact in both, for a graph on which a neighbor hears a noisy value.
+    /// By one node and a bound, or by all accounts: the same number, exact in both, for a graph on which a
+    /// neighbor hears a noisy value.
     #[test]
     fn one_pair_makes_the_bound_exact_for_all() -> Result<(), Error> {
         for graph in [generators::path_graph(2)?, generators::path_graph(9)?, generators::star_graph(5)?] {

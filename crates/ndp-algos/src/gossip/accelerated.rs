@@ -1,19 +1,19 @@
 //! Accelerated randomized gossip: one edge at a time, with momentum.
 //!
 //! Every node keeps two values, `x_v` and `z_v`, both `x_v + η_v` at the start. Edges ring at independent
-//! Poisson times, edge `e` with rate `p_e`, so that a unit of time holds one step of randomized gossip. Between its
-//! activations a node mixes its own two values, `dx = η (z - x) dt`, `dz = η (x - z) dt`; when edge `{a, b}` rings
-//! both ends send `x`, average, and move `z` further:
+//! Poisson times, edge `e` with rate `p_e`, so that a unit of time holds one step of randomized gossip.
+//! Between its activations a node mixes its own two values, `dx = η (z - x) dt`, `dz = η (x - z) dt`; when
+//! edge `{a, b}` rings both ends send `x`, average, and move `z` further:
 //!
 //! ```text
 //! z_a ← z_a - γ (x_a - x_b),   z_b ← z_b + γ (x_a - x_b),   x_a, x_b ← (x_a + x_b) / 2
 //! ```
 //!
-//! Sums of `x` and of `z` are kept. With `L = Σ_e p_e b_e b_eᵀ` (`b_e = e_a - e_b`), `μ` its second eigenvalue and
-//! `R = max_e b_eᵀ L⁺ b_e`, take `η = √(μ / (2R))` and `γ = η / μ`. Then
-//! `V = ½ ‖x - x̄‖² + (μ/2) ‖z - x̄‖²_{L⁺}` satisfies `E V_t ≤ e^{-ηt} V_0 ≤ e^{-ηt} ‖x_0 - x̄‖²`: mixing adds
-//! `η ⟨x, z⟩ - η ‖x‖² + μη ⟨x, z⟩_{L⁺} - μη ‖z‖²_{L⁺}`, a ring on average `-¼ xᵀLx - μγ ⟨x, z⟩ + ½ μγ² R xᵀLx`
-//! at most; `μγ = η` cancels `⟨x, z⟩`, `2 μγ² R ≤ 1` the terms in `xᵀLx`, and `μ ‖x‖²_{L⁺} ≤ ‖x‖²` leaves `-ηV`.
+//! Sums of `x` and of `z` are kept. With `L = Σ_e p_e b_e b_eᵀ` (`b_e = e_a - e_b`), `μ` its second
+//! eigenvalue and `R = max_e b_eᵀ L⁺ b_e`, take `η = √(μ / (2R))` and `γ = η / μ`. Then `V = ½ ‖x - x̄‖² +
+//! (μ/2) ‖z - x̄‖²_{L⁺}` satisfies `E V_t ≤ e^{-ηt} V_0 ≤ e^{-ηt} ‖x_0 - x̄‖²`: mixing adds `η ⟨x, z⟩ - η
+//! ‖x‖² + μη ⟨x, z⟩_{L⁺} - μη ‖z‖²_{L⁺}`, a ring on average `-¼ xᵀLx - μγ ⟨x, z⟩ + ½ μγ² R xᵀLx` at most; `μγ
+//! = η` cancels `⟨x, z⟩`, `2 μγ² R ≤ 1` the terms in `xᵀLx`, and `μ ‖x‖²_{L⁺} ≤ ‖x‖²` leaves `-ηV`.
 //!
 //! What is sent differs from randomized gossip, and so does the loss: it is not a post-processing.
 //!
@@ -144,8 +144,8 @@ impl AcceleratedGossip {
     /// Rings drawn for a span of `time`: about as many as steps of randomized gossip.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a time that is negative, not finite or above `1e8`, or a momentum that is negative or not
-    /// finite.
+    /// [`Error::InvalidParameter`] for a time that is negative, not finite or above `1e8`, or a momentum that
+    /// is negative or not finite.
     pub fn drawn(
         law: &EdgeActivations,
         nodes: usize,

@@ -1,8 +1,8 @@
 //! The least noise of gossip for a pairwise target when the number of rounds depends on the noise.
 //!
-//! The stopping rule asks for fewer rounds when there is more noise, and exact losses grow with the rounds. With
-//! `σ(T)` the noise that the target needs after `T` rounds (it never decreases) and `T(σ)` the rounds that
-//! the rule asks for (they never increase), the least noise is at their crossing.
+//! The stopping rule asks for fewer rounds when there is more noise, and exact losses grow with the rounds.
+//! With `σ(T)` the noise that the target needs after `T` rounds (it never decreases) and `T(σ)` the rounds
+//! that the rule asks for (they never increase), the least noise is at their crossing.
 
 use super::exact::{ExactOptions, exact_loss};
 use super::utility::{Convergence, error_bound, stopping_rounds};
@@ -46,13 +46,13 @@ pub struct GossipPlan {
 /// The least noise of synchronous gossip with `matrix` at which the losses of `observers` meet a target
 /// and the number of rounds obeys the stopping rule.
 ///
-/// The noise that the losses of a given number of rounds need is [`least_noise`]'s, in units of `sensitivity`. On a graph
-/// whose nodes are all alike one
-/// observer is enough. `spread` is `D = (1/n) Σ_v ‖x_v - x̄‖²`, at most.
+/// The noise that the losses of a given number of rounds need is [`least_noise`]'s, in units of
+/// `sensitivity`. On a graph whose nodes are all alike one observer is enough. `spread` is `D = (1/n) Σ_v
+/// ‖x_v - x̄‖²`, at most.
 ///
 /// # Errors
-/// Those of [`least_noise`], of [`stopping_rounds`] and of [`exact_loss`]; [`Error::InvalidParameter`] for randomized
-/// gossip, whose loss depends on the edges drawn, and for no observer.
+/// Those of [`least_noise`], of [`stopping_rounds`] and of [`exact_loss`]; [`Error::InvalidParameter`] for
+/// randomized gossip, whose loss depends on the edges drawn, and for no observer.
 ///
 /// # Complexity
 /// About `log₂ T` times the exact losses of all observers.

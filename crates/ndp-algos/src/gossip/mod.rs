@@ -10,8 +10,9 @@
 //! | how well does it average within a mean loss? | [`table1`] | `UpperBound` |
 //! | what was printed? | `ndp_printed::gossip` | `Printed`: no guarantee |
 //!
-//! Each protocol is said once, as a [`VectorProgram`](ndp_program::VectorProgram) (`stated`): run, view, error, messages, observers,
-//! audit and account follow from that. Beside it stands what only it has: rates, error bounds, schedules.
+//! Each protocol is said once, as a [`VectorProgram`](ndp_program::VectorProgram) (`stated`): run, view,
+//! error, messages, observers, audit and account follow from that. Beside it stands what only it has: rates,
+//! error bounds, schedules.
 //!
 //! Every node holds `x_v`, adds noise `η_v` of standard deviation `σ` once, and then averages with its
 //! neighbors `T` times. An observer's view is a set of linear combinations of the noisy values

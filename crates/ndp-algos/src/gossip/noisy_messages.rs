@@ -1,17 +1,19 @@
 //! Gossip whose messages carry noise: `σ` once on the values, and `s` on everything that is sent.
 //!
-//! In round `t` node `w` sends `x_w^t + s z`. Who averages what it receives carries that noise on, and it comes back
-//! correlated with what was sent before; a formula that adds `s²` to the covariance of clean messages is
-//! no bound for such a protocol, and is exact only for a listener whose line alone is noisy. Here all noises are
-//! stacked: `R` holds the rows of the view over every noise that the observer did not draw, and the
-//! unit loss is `bᵀ (R Rᵀ)⁺ b`, certified as every other (see [`loss`](ndp_account::loss)). Every message has a noise of its own, so that
-//! the pivots of `R Rᵀ` are at least `(s/σ)²`: mostly no rank has to be decided.
+//! In round `t` node `w` sends `x_w^t + s z`. Who averages what it receives carries that noise on, and it
+//! comes back correlated with what was sent before; a formula that adds `s²` to the covariance of clean
+//! messages is no bound for such a protocol, and is exact only for a listener whose line alone is noisy. Here
+//! all noises are stacked: `R` holds the rows of the view over every noise that the observer did not draw,
+//! and the unit loss is `bᵀ (R Rᵀ)⁺ b`, certified as every other (see [`loss`](ndp_account::loss)). Every
+//! message has a noise of its own, so that the pivots of `R Rᵀ` are at least `(s/σ)²`: mostly no rank has to
+//! be decided.
 //!
 //! Noise on messages is not the noise of the average: it also moves the mean. Gossip with
 //! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
 //!
-//! Noise on what is overheard alone protects against outsiders, who tap edges: the nodes average clean messages, and what a node
-//! holds says more than the noisy copy of it does. Towards nodes such gossip is the [plain one](super::SynchronousGossip).
+//! Noise on what is overheard alone protects against outsiders, who tap edges: the nodes average clean
+//! messages, and what a node holds says more than the noisy copy of it does. Towards nodes such gossip is the
+//! [plain one](super::SynchronousGossip).
 
 use super::protocol::follows_from_statement;
 use ndp_account::parts::ensure;
@@ -48,8 +50,8 @@ impl NoisyMessageGossip {
     /// Gossip with `matrix` for `rounds` rounds; message noise is `ratio` times that of the values.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a ratio that is negative or not finite; [`ndp_graph::Error::TooLarge`] for rounds whose steps do
-    /// not fit in memory.
+    /// [`Error::InvalidParameter`] for a ratio that is negative or not finite; [`ndp_graph::Error::TooLarge`]
+    /// for rounds whose steps do not fit in memory.
     pub fn new(matrix: GossipMatrix, rounds: usize, ratio: f64, kind: MessageNoise) -> Result<Self, Error> {
         ensure(
             (0.0..f64::INFINITY).contains(&ratio),
@@ -78,7 +80,8 @@ mod tests {
     use ndp_certify::account::{self, Budget};
     use ndp_graph::generators::cycle_graph;
 
-    /// Views of more than 4,096 messages are certified in fixed point, whatever the ratio: both engines enclose the same numbers.
+    /// Views of more than 4,096 messages are certified in fixed point, whatever the ratio: both engines
+    /// enclose the same numbers.
     #[test]
     fn large_ratios_keep_their_size_in_fixed_point() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&cycle_graph(5)?);

@@ -26,12 +26,12 @@ pub use ndp_program::Transcript;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait GossipProtocol: LinearProtocol {
-    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation `sigma` per
-    /// coordinate on the values; all other noises are scaled with it.
+    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation
+    /// `sigma` per coordinate on the values; all other noises are scaled with it.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
-    /// that is not finite.
+    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`]
+    /// for a value that is not finite.
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error>;
 
     /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values (`n` by `d`), given the connections.

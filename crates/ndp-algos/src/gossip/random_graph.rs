@@ -6,11 +6,11 @@
 //! number of edges), but not which outside nodes are adjacent to whom. Given all that, a node `u` that is
 //! not adjacent to the observer has its loss averaged over the places it may take.
 //!
-//! The losses of all nodes sum to at most the number of messages received, every neighbor takes exactly
-//! the local loss `c₀`, so the others share at most `d (T - 1)` and have a mean unit loss of at most
-//! `m = min(1, d (T - 1) / (n - 1 - d))`. As the Rényi divergence of a mixture is at most the log-mean-exp of those of
-//! its parts, and every part is at most `c₀`, the two-point law is the worst:
-//! `ε ≤ ln(1 + m (e^{(α-1) c₀} - 1)) / (α - 1)`.
+//! The losses of all nodes sum to at most the number of messages received, every neighbor takes exactly the
+//! local loss `c₀`, so the others share at most `d (T - 1)` and have a mean unit loss of at most `m = min(1,
+//! d (T - 1) / (n - 1 - d))`. As the Rényi divergence of a mixture is at most the log-mean-exp of those of
+//! its parts, and every part is at most `c₀`, the two-point law is the worst: `ε ≤ ln(1 + m (e^{(α-1) c₀} -
+//! 1)) / (α - 1)`.
 //!
 //! The bounds are for *one* release per draw of the graph: after it, the observer's guess of the
 //! hidden graph is no longer invariant. They do not compose over rounds on the same graph.
@@ -46,12 +46,13 @@ pub struct RandomGraph {
 }
 
 impl RandomGraph {
-    /// Loss of a node that is not adjacent to the observers, in nats, at most: `ln(1 + m (e^{(α-1) c₀} - 1)) / (α - 1)`, valid for
-    /// every `σ`. For a neighbor, or when there is no other node, it is the local loss `c₀ = α Δ² / (2σ²)`. With several observers
-    /// `n - 1 - d` becomes `n - |V| - d_V`.
+    /// Loss of a node that is not adjacent to the observers, in nats, at most: `ln(1 + m (e^{(α-1) c₀} - 1))
+    /// / (α - 1)`, valid for every `σ`. For a neighbor, or when there is no other node, it is the local loss
+    /// `c₀ = α Δ² / (2σ²)`. With several observers `n - 1 - d` becomes `n - |V| - d_V`.
     ///
-    /// It is never above the form by weak convexity, `min(c₀, (1 + (α - 1) c₀) c₀ m)` where `(α - 1) c₀ ≤ 1`, nor above Theorem 4 with
-    /// its condition, `α Δ² T d / (σ² (n - d))`, for one observer and `T ≤ n - d` rounds.
+    /// It is never above the form by weak convexity, `min(c₀, (1 + (α - 1) c₀) c₀ m)` where `(α - 1) c₀ ≤ 1`,
+    /// nor above Theorem 4 with its condition, `α Δ² T d / (σ² (n - d))`, for one observer and `T ≤ n - d`
+    /// rounds.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless there is at least one observer and `|V| + d_V ≤ n`.
@@ -134,7 +135,8 @@ mod tests {
         value * (1.0 + 8.0 * f64::EPSILON)
     }
 
-    /// Expected number of nodes outside a coalition of `k` that are adjacent to it, every edge being present with probability `q`.
+    /// Expected number of nodes outside a coalition of `k` that are adjacent to it, every edge being present
+    /// with probability `q`.
     fn expected_outside_neighbors(nodes: usize, k: usize, q: f64) -> f64 {
         (nodes - k) as f64 * -(k as f64 * (-q).ln_1p()).exp_m1()
     }
@@ -187,7 +189,8 @@ mod tests {
     }
 
     /// All graphs with five and six nodes, the observer's neighborhood given: the log-mean-exp of the exact
-    /// losses of a node that is not adjacent, over all connected graphs with equally many edges, is below the bound.
+    /// losses of a node that is not adjacent, over all connected graphs with equally many edges, is below the
+    /// bound.
     #[test]
     fn enumerated_graphs_obey_the_bound() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(3.0, 0.8)?;
@@ -231,13 +234,14 @@ mod tests {
         Ok(())
     }
 
-    /// 101 nodes, 99 of them observers with one common neighbor, 2 rounds: the last node's value is laid bare. The
-    /// print has `n - d` for `n - |V| - d + 1` and says a twenty-fifth of the truth.
+    /// 101 nodes, 99 of them observers with one common neighbor, 2 rounds: the last node's value is laid
+    /// bare. The print has `n - d` for `n - |V| - d + 1` and says a twenty-fifth of the truth.
     #[test]
     fn observers_are_left_out_of_the_crowd() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 2.0)?;
         let setting = RandomGraph { nodes: 101, observers: 99, degree: 1, rounds: 2 };
-        // Node 99 is adjacent to everybody: of its second message the observers know all but the last node's value.
+        // Node 99 is adjacent to everybody: of its second message the observers know all but the last node's
+        // value.
         let graph = Graph::from_edges(101, (0..101).filter(|&v| v != 99).map(|v| (v, 99)))?;
         let members: Vec<usize> = (0..99).collect();
         let report = exact_loss((&GossipMatrix::metropolis(&graph), 2), &members, ExactOptions::default())?;
@@ -255,8 +259,8 @@ mod tests {
         Ok(())
     }
 
-    /// As above for two and three observers: all graphs of five and six nodes with the given neighborhoods of the
-    /// observers, the mean over the graphs with equally many edges among the others.
+    /// As above for two and three observers: all graphs of five and six nodes with the given neighborhoods of
+    /// the observers, the mean over the graphs with equally many edges among the others.
     #[test]
     fn enumerated_graphs_obey_the_bounds_for_coalitions() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 1.3)?;
@@ -318,8 +322,8 @@ mod tests {
         assert_relative_eq!(half, 800.0 - 2f64.ln(), max_relative = 1e-15);
     }
 
-    /// What is too small for a number is rounded up to one: who learns something does not lose 0. The truth is `m c₀` where `c₀` is
-    /// small, here compared by logarithms.
+    /// What is too small for a number is rounded up to one: who learns something does not lose 0. The truth
+    /// is `m c₀` where `c₀` is small, here compared by logarithms.
     #[test]
     fn tiny_losses_are_not_rounded_to_nothing() -> Result<(), Error> {
         let share = (54f64 / 193.0).ln();
@@ -386,7 +390,8 @@ mod tests {
         Ok(())
     }
 
-    /// The same by weak convexity: `min(c₀, (1 + (α - 1) c₀) c₀ m)`, never below the sharp form. It needs `(α - 1) c₀ ≤ 1`.
+    /// The same by weak convexity: `min(c₀, (1 + (α - 1) c₀) c₀ m)`, never below the sharp form. It needs
+    /// `(α - 1) c₀ ≤ 1`.
     fn weakly_convex_loss(
         setting: RandomGraph,
         order: Order,
@@ -398,13 +403,14 @@ mod tests {
         Ok(UpperBound::new(up(local.min((1.0 + c) * local * share))))
     }
 
-    /// Theorem 4 as a guarantee: `α Δ² T d_V / (σ² (n - |V| - d_V + 1))`, at most the local loss, its condition on `σ`
-    /// checked, which is that of weak convexity.
+    /// Theorem 4 as a guarantee: `α Δ² T d_V / (σ² (n - |V| - d_V + 1))`, at most the local loss, its
+    /// condition on `σ` checked, which is that of weak convexity.
     ///
-    /// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. The print of Corollary 5 keeps `n - d` for several,
-    /// which is false: the share of the hidden nodes, of whom there are `h = n - |V| - d_V`, is `d_V (T - 1) / h`. As
-    /// `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local loss for more rounds, it is never
-    /// below the form by weak convexity. Where nobody is hidden it is the local loss.
+    /// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. The print of Corollary 5 keeps `n - d`
+    /// for several, which is false: the share of the hidden nodes, of whom there are `h = n - |V| - d_V`, is
+    /// `d_V (T - 1) / h`. As `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local
+    /// loss for more rounds, it is never below the form by weak convexity. Where nobody is hidden it is the
+    /// local loss.
     fn published_loss(
         setting: RandomGraph,
         order: Order,

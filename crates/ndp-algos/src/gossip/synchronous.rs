@@ -50,7 +50,8 @@ impl SynchronousGossip {
         Self { matrix, rounds, acceleration: Acceleration::Plain, own_noise: OwnNoise::Known }
     }
 
-    /// The same with Chebyshev acceleration: `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with this `g`.
+    /// The same with Chebyshev acceleration: `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with
+    /// this `g`.
     ///
     /// It changes the messages and not what they show.
     ///

@@ -1,7 +1,7 @@
 //! Table 1 with its constants: how well gossip averages within a budget for the mean loss.
 //!
-//! The mean loss `(1/n) Σ_u ε(u → v)` of gossip is at most `c₀ T_v / n` with `T_v` messages received, which is true
-//! of the exact loss. Setting it to `ε` gives the noise, and the stopping rule the number of rounds.
+//! The mean loss `(1/n) Σ_u ε(u → v)` of gossip is at most `c₀ T_v / n` with `T_v` messages received, which
+//! is true of the exact loss. Setting it to `ε` gives the noise, and the stopping rule the number of rounds.
 
 use super::calibrate::GossipPlan;
 use super::utility::{Convergence, stopping_rounds};
@@ -40,20 +40,22 @@ pub struct MeanBudget {
 }
 
 impl MeanBudget {
-    /// Noise and rounds within the budget: `σ² = α Δ² m T / (2 n ε)` where an observer receives `m` messages in a round.
+    /// Noise and rounds within the budget: `σ² = α Δ² m T / (2 n ε)` where an observer receives `m` messages
+    /// in a round.
     ///
-    /// * Algorithm 1, accelerated, on a graph of largest degree `d`: [`Convergence::Accelerated`] and `m = d`, the error is at most
-    ///   `6 σ²/n`. Against a coalition with `d` neighbors outside the mean over the nodes outside is at most `ε` (Corollary 4 with
-    ///   the variance that its proof needs).
-    /// * Algorithm 2 where every node takes part in a step with probability at most `m`: [`Convergence::Randomized`]; the mean loss
-    ///   is then at most `ε` in expectation over the edges drawn, the error at most `4 σ²/n`.
+    /// * Algorithm 1, accelerated, on a graph of largest degree `d`: [`Convergence::Accelerated`] and `m =
+    ///   d`, the error is at most `6 σ²/n`. Against a coalition with `d` neighbors outside the mean over the
+    ///   nodes outside is at most `ε` (Corollary 4 with the variance that its proof needs).
+    /// * Algorithm 2 where every node takes part in a step with probability at most `m`:
+    ///   [`Convergence::Randomized`]; the mean loss is then at most `ε` in expectation over the edges drawn,
+    ///   the error at most `4 σ²/n`.
     ///
-    /// Plain gossip has an error of at most `3 σ²/n`, accelerated randomized gossip one of `5 σ²/n`. Losses are not computed here:
-    /// those of the plan are empty.
+    /// Plain gossip has an error of at most `3 σ²/n`, accelerated randomized gossip one of `5 σ²/n`. Losses
+    /// are not computed here: those of the plan are empty.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a budget or a number of messages that is not positive and finite, for a probability above 1,
-    /// and those of [`stopping_rounds`].
+    /// [`Error::InvalidParameter`] for a budget or a number of messages that is not positive and finite, for
+    /// a probability above 1, and those of [`stopping_rounds`].
     pub fn calibrate(&self, convergence: Convergence, messages: f64) -> Result<GossipPlan, Error> {
         let (most, factor) = match convergence {
             Convergence::Accelerated(_) => (f64::MAX, 6.0),
@@ -82,8 +84,8 @@ impl MeanBudget {
         Ok(Interval::new(self.order.get()) / (Interval::new(2.0) * Interval::new(self.epsilon)))
     }
 
-    /// The least variance with `variance ≥ per_round · T(variance)`: the right side does not increase, so there
-    /// is one crossing, and the upper end of the search is on the safe side.
+    /// The least variance with `variance ≥ per_round · T(variance)`: the right side does not increase, so
+    /// there is one crossing, and the upper end of the search is on the safe side.
     fn crossing(
         &self,
         convergence: Convergence,
@@ -167,8 +169,8 @@ mod tests {
         Ok(())
     }
 
-    /// `Δ² = 1e-320` has three digits: the noise was up to a thousandth too small. In units of `Δ` the loss is a quotient of
-    /// ordinary numbers.
+    /// `Δ² = 1e-320` has three digits: the noise was up to a thousandth too small. In units of `Δ` the loss
+    /// is a quotient of ordinary numbers.
     #[test]
     fn tiny_sensitivities_stay_within_their_budget() -> Result<(), Error> {
         for scale in [1e-165, 1e-160, 1e-150, 1e-10, 1.0, 1e150] {
@@ -187,7 +189,8 @@ mod tests {
         Ok(())
     }
 
-    /// The error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n ε)`.
+    /// The error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n
+    /// ε)`.
     fn alone(budget: &MeanBudget) -> f64 {
         let variance = budget.sensitivity.get().powi(2) * budget.order.get() / (2.0 * budget.epsilon);
         variance / budget.nodes as f64

@@ -1,7 +1,8 @@
 //! How far from the mean gossip ends, exactly and at most, and how many rounds it needs.
 //!
-//! The error of a protocol that ends in `P (x + η)` is the mean squared error `(1/n) Σ_v E ‖(P (x + η))_v - x̄‖²`, `x̄`
-//! the mean of the inputs, here and everywhere else; the theorems are stated for half of it. For `d` coordinates the bounds hold with `d σ²` in the place of `σ²`.
+//! The error of a protocol that ends in `P (x + η)` is the mean squared error `(1/n) Σ_v E ‖(P (x + η))_v -
+//! x̄‖²`, `x̄` the mean of the inputs, here and everywhere else; the theorems are stated for half of it. For
+//! `d` coordinates the bounds hold with `d σ²` in the place of `σ²`.
 //!
 //! # References
 //! - *Muffliato*, Theorems 2 and 7 (synchronous), 3 and 8 (randomized, corrected here by a factor 2).
@@ -29,7 +30,8 @@ pub enum Convergence {
     /// Plain gossip with a matrix of this absolute spectral gap `l`: at least `exp(-2l)`.
     Plain(f64),
     /// Randomized gossip with this second eigenvalue `λ₂` of the Laplacian weighted by the activation
-    /// probabilities (twice the signed gap of the mean step): at least `exp(-λ₂/2)` (the papers print `exp(-λ₂)`, which is false).
+    /// probabilities (twice the signed gap of the mean step): at least `exp(-λ₂/2)` (the papers print
+    /// `exp(-λ₂)`, which is false).
     Randomized(f64),
     /// Accelerated randomized gossip with this mixing rate `η`, rounds being units of time: at least
     /// `exp(-η)`. See [`Momentum::of`](super::accelerated::Momentum::of).
@@ -67,7 +69,8 @@ impl Convergence {
 /// the worst inputs lie along the eigenvector that shrinks least.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for no eigenvalue, one that is not finite, and a spread that is negative or not finite.
+/// [`Error::InvalidParameter`] for no eigenvalue, one that is not finite, and a spread that is negative or
+/// not finite.
 pub fn worst_error(
     eigenvalues: &[f64],
     polynomial: impl Fn(f64) -> f64,
@@ -117,8 +120,9 @@ pub fn error_bound(
     Ok(UpperBound::new(bound * (1.0 + 16.0 * f64::EPSILON)))
 }
 
-/// The number of rounds after which the error is at most `6σ²/n` (accelerated), `3σ²/n` (plain or
-/// randomized) or `5σ²/n` (accelerated randomized): `T = ⌈ln((n/σ²) max(σ², D)) / rate⌉`, at least 1 for two nodes or more.
+/// The number of rounds after which the error is at most `6σ²/n` (accelerated), `3σ²/n` (plain or randomized)
+/// or `5σ²/n` (accelerated randomized): `T = ⌈ln((n/σ²) max(σ², D)) / rate⌉`, at least 1 for two nodes or
+/// more.
 ///
 /// `D = (1/n) Σ_v ‖x_v - x̄‖²` is the spread of the inputs; the papers' programs use 0.25. The error is
 /// `(1/n) Σ_v E ‖x_v^T - x̄‖²`, twice what the theorems bound.
@@ -249,8 +253,8 @@ mod tests {
         Ok(())
     }
 
-    /// One protocol, one error: gossip with all its noise at the start is plain gossip, and a message noise of next to
-    /// nothing changes nothing.
+    /// One protocol, one error: gossip with all its noise at the start is plain gossip, and a message noise
+    /// of next to nothing changes nothing.
     #[test]
     fn every_protocol_has_the_same_error() -> Result<(), Error> {
         let (sigma, rounds) = (Sigma::new(0.8)?, 4);

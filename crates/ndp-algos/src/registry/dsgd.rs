@@ -1,8 +1,9 @@
 //! Decentralized SGD with noise over time, stated as a program.
 //!
-//! Two declarations decide what its account means, and neither is made for the user: whether all gradients of a node change alike, and
-//! whether they depend on what was received. Without them all data of a node may change and gradients may react to anything that
-//! anybody has seen; the account then is that of an observer who hears every noisy gradient.
+//! Two declarations decide what its account means, and neither is made for the user: whether all gradients of
+//! a node change alike, and whether they depend on what was received. Without them all data of a node may
+//! change and gradients may react to anything that anybody has seen; the account then is that of an observer
+//! who hears every noisy gradient.
 
 use super::programs::later;
 use super::{Entry, Kind, Parameter, Setting};
@@ -79,8 +80,8 @@ fn flag(name: &'static str, value: f64) -> Result<bool, Error> {
     }
 }
 
-/// A training whose gradients may depend on anything that was sent: accounted for as if every noisy gradient were heard, so that there
-/// is nothing that a gradient depends on and the observer does not see.
+/// A training whose gradients may depend on anything that was sent: accounted for as if every noisy gradient
+/// were heard, so that there is nothing that a gradient depends on and the observer does not see.
 struct Heard {
     declared: Declared,
     /// Of one noise that hides as much as all of a node's from whoever hears each.
@@ -119,12 +120,13 @@ impl Protocol for Heard {
     }
 }
 
-/// Variance of one noise that hides as much as those of all steps do from whoever hears each, when all steps change alike;
-/// rounded down.
+/// Variance of one noise that hides as much as those of all steps do from whoever hears each, when all steps
+/// change alike; rounded down.
 ///
-/// Noises are `L ζ` with `L = I - b S`, `S` the shift, so that a change of 1 in every step has `μ² = ‖L⁻¹ 1‖²`, and entry `t` of
-/// `L⁻¹ 1` is `1 + b + … + b^t`. Entry `(t, s)` of `L⁻¹` is `b^(t-s)`: changes of length at most 1 in any directions have
-/// `μ² = Σ_t ‖Σ_s b^(t-s) δ_s‖² ≤ Σ_t (Σ_s |b|^(t-s))²`, the same for `|b|`, which signs attain.
+/// Noises are `L ζ` with `L = I - b S`, `S` the shift, so that a change of 1 in every step has `μ² = ‖L⁻¹
+/// 1‖²`, and entry `t` of `L⁻¹ 1` is `1 + b + … + b^t`. Entry `(t, s)` of `L⁻¹` is `b^(t-s)`: changes of
+/// length at most 1 in any directions have `μ² = Σ_t ‖Σ_s b^(t-s) δ_s‖² ≤ Σ_t (Σ_s |b|^(t-s))²`, the same for
+/// `|b|`, which signs attain.
 fn variance_of_steps(steps: usize, back: f64) -> f64 {
     let (mut sum, mut power, mut squares) = (Interval::new(0.0), Interval::new(1.0), Interval::new(0.0));
     for _ in 0..steps {

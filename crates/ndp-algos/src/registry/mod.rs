@@ -1,7 +1,7 @@
 //! Every protocol by name, its parameters as data.
 //!
-//! The command, comparisons, audits and the search for false guarantees take their protocols from here. To add one, write a file
-//! with an [`Entry`] beside the others and a line in [`PROTOCOLS`].
+//! The command, comparisons, audits and the search for false guarantees take their protocols from here. To
+//! add one, write a file with an [`Entry`] beside the others and a line in [`PROTOCOLS`].
 //!
 //! # Examples
 //! ```
@@ -279,7 +279,8 @@ impl Entry {
     /// The protocol on the graph of `matrix`; those that gossip use its weights.
     ///
     /// # Errors
-    /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the protocol's constructor.
+    /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the protocol's
+    /// constructor.
     pub fn build(&self, matrix: &GossipMatrix, parameters: &Parameters) -> Result<Box<dyn Protocol>, Error> {
         (self.build)(&self.setting(matrix, parameters)?)
     }
@@ -334,7 +335,8 @@ pub fn compare_all(matrix: &GossipMatrix, observers: &[Observer], target: &Targe
     compare(&protocols, observers, target)
 }
 
-/// Rounds until too few of them add less to the error than noise does, by the stopping rule of *Muffliato* at much noise.
+/// Rounds until too few of them add less to the error than noise does, by the stopping rule of *Muffliato* at
+/// much noise.
 fn stopping_rounds(matrix: &GossipMatrix) -> Result<f64, Error> {
     use crate::gossip::utility::{Convergence, stopping_rounds};
     let rate = Convergence::Accelerated(gap(matrix)?);
@@ -342,8 +344,8 @@ fn stopping_rounds(matrix: &GossipMatrix) -> Result<f64, Error> {
     Ok(rounds as f64)
 }
 
-/// The spectral gap by which parameters are chosen. On large graphs, where it may take hours, what some steps of Lanczos iteration
-/// say: at least the gap, so that gossip may be slower than the choice expects.
+/// The spectral gap by which parameters are chosen. On large graphs, where it may take hours, what some steps
+/// of Lanczos iteration say: at least the gap, so that gossip may be slower than the choice expects.
 fn gap(matrix: &GossipMatrix) -> Result<f64, Error> {
     if matrix.node_count() <= MAX_SPECTRUM {
         return Ok(ndp_graph::spectrum::extremes(matrix)?.gap_abs()?);

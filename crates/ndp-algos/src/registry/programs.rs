@@ -1,4 +1,5 @@
-//! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
+//! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used
+//! once.
 
 use super::{Entry, Kind, Parameter, ROUNDS, Setting};
 use ndp_account::{Account, Attacker, Observer, Terms, parts::local_bound};
@@ -11,7 +12,8 @@ use std::sync::OnceLock;
 
 /// A protocol in which every node adds a noise of its own to its value before anything else.
 ///
-/// On large graphs it is made when somebody asks what is seen: that takes long, and [`Protocol::local_bound`] needs none of it.
+/// On large graphs it is made when somebody asks what is seen: that takes long, and [`Protocol::local_bound`]
+/// needs none of it.
 struct Masked {
     nodes: usize,
     /// Of the noise, in units of the noise.
@@ -19,7 +21,8 @@ struct Masked {
     terms: Terms,
     make: Make,
     made: OnceLock<Result<Box<dyn Protocol>, Error>>,
-    /// The same protocol up to its first round: each of its messages is sent in the whole, so that nobody learns more from it.
+    /// The same protocol up to its first round: each of its messages is sent in the whole, so that nobody
+    /// learns more from it.
     first: Option<Make>,
     glimpsed: OnceLock<Result<Box<dyn Protocol>, Error>>,
 }
@@ -36,9 +39,11 @@ pub(super) fn later(
     Ok(Box::new(Masked::new(nodes, variance, terms, Box::new(make))?))
 }
 
-/// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every value.
+/// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every
+/// value.
 ///
-/// `rounds` are those in which everybody sends to all neighbors: programs whose messages do not fit in memory are refused.
+/// `rounds` are those in which everybody sends to all neighbors: programs whose messages do not fit in memory
+/// are refused.
 pub(super) fn masked(
     setting: &Setting<'_>,
     (variance, on): (f64, &'static str),

@@ -6,12 +6,13 @@ use ndp_account::Error;
 use ndp_graph::Graph;
 use ndp_program::{MixingMatrix, Program, Reads, Weight};
 
-/// Every node adds a noise of variance 1 to its value. In each round it splits what it has into equal shares, keeps one, sends
-/// one to each of its neighbors, and adds up what it gets. Beside the value travels a weight, 1 at first, that is split alike; the
-/// ratio of both tends to the mean. Weights depend on the graph alone, so that everybody knows them.
+/// Every node adds a noise of variance 1 to its value. In each round it splits what it has into equal shares,
+/// keeps one, sends one to each of its neighbors, and adds up what it gets. Beside the value travels a
+/// weight, 1 at first, that is split alike; the ratio of both tends to the mean. Weights depend on the graph
+/// alone, so that everybody knows them.
 ///
-/// Kempe, Dobra, Gehrke, *Gossip-based computation of aggregate information*, FOCS 2003, Protocol Push-Sum, with shares for
-/// all neighbors in the place of a random one.
+/// Kempe, Dobra, Gehrke, *Gossip-based computation of aggregate information*, FOCS 2003, Protocol Push-Sum,
+/// with shares for all neighbors in the place of a random one.
 fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
     let nodes = graph.node_count();
     // Degrees have 32 bits.

@@ -135,10 +135,12 @@ fn of_mean(
     Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), training(setting)?)?))
 }
 
-/// The training of this name, for data of one's own: [`PrivateTraining::new`] takes it with the constants of an objective.
+/// The training of this name, for data of one's own: [`PrivateTraining::new`] takes it with the constants of
+/// an objective.
 ///
 /// # Errors
-/// [`Error::NoSuchName`] for a protocol that does not train, or a parameter that it does not take; [`Error::InvalidParameter`].
+/// [`Error::NoSuchName`] for a protocol that does not train, or a parameter that it does not take;
+/// [`Error::InvalidParameter`].
 pub fn training(name: &str, matrix: &GossipMatrix, parameters: &Parameters) -> Result<Training, Error> {
     let found = TRAININGS.iter().find(|(entry, _)| entry.name == name);
     let (entry, build) = found.ok_or_else(|| Error::NoSuchName {

@@ -1,7 +1,9 @@
-//! Private training as an accountant and an auditor see it: by a walk, by gossip, by a server, without any trust.
+//! Private training as an accountant and an auditor see it: by a walk, by gossip, by a server, without any
+//! trust.
 //!
-//! The noise of a question is that on a gradient, in units of the sensitivity `s` of a user's gradient. An audit trains for real,
-//! on the mean of one number per user, and looks at the last model, which every account here covers for its observer.
+//! The noise of a question is that on a gradient, in units of the sensitivity `s` of a user's gradient. An
+//! audit trains for real, on the mean of one number per user, and looks at the last model, which every
+//! account here covers for its observer.
 
 use super::privacy::{self, GossipObserver, Statement, WalkPairs};
 use super::{Constants, Dataset, Deal, Domain, MeanEstimation, Objective, Users};
@@ -50,7 +52,8 @@ pub enum Training {
     },
     /// Federated SGD with only the last model published.
     Federated(FederatedSgd),
-    /// A model that walks on the complete graph, each user contributing at most `cap` times; the last model is published.
+    /// A model that walks on the complete graph, each user contributing at most `cap` times; the last model
+    /// is published.
     Walk {
         /// Number of steps.
         steps: usize,
@@ -59,7 +62,8 @@ pub enum Training {
         /// Most gradients of one user.
         cap: usize,
     },
-    /// A model that walks on a graph, each user contributing at most `cap` times; the last model is published.
+    /// A model that walks on a graph, each user contributing at most `cap` times; the last model is
+    /// published.
     WalkOnGraph {
         /// The walk.
         matrix: Box<TransitionMatrix>,
@@ -101,12 +105,14 @@ pub struct PrivateTraining {
 }
 
 impl PrivateTraining {
-    /// Training with an objective whose `constants` hold for all data that users may have. Models of walks and of a curator go
-    /// anywhere, those of the others stay in the domain of their options; where a local gradient is taken is not known here.
+    /// Training with an objective whose `constants` hold for all data that users may have. Models of walks
+    /// and of a curator go anywhere, those of the others stay in the domain of their options; where a local
+    /// gradient is taken is not known here.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for models that go further than the constants hold.
-    /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`](crate::Error::Unbounded) where gradients have no finite sensitivity.
+    /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`](crate::Error::Unbounded)
+    /// where gradients have no finite sensitivity.
     pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
         constants.require_bounded()?;
         match &training {
@@ -184,7 +190,8 @@ impl PrivateTraining {
             }
             Training::Gossip { sgd, .. } => {
                 let Some(gossip) = &account.gossip else { return Err(Error::EmptyCoalition) };
-                // Units are those of what is released, the noise is in units of the objective's own sensitivity.
+                // Units are those of what is released, the noise is in units of the objective's own
+                // sensitivity.
                 let released = sgd.update.constants(&self.constants).sensitivity;
                 let scale = Interval::new(released) / Interval::new(self.constants.sensitivity);
                 let units = gossip.loss(u)?.into_value().get();
@@ -221,9 +228,9 @@ impl Curve for OnGraph {
 /// Steps of a first visit that are looked at; later ones count as never.
 const HORIZON: usize = 2000;
 
-/// Every account names its observers: the readers of the last model, the other users, or everybody. Federated training hides the order
-/// of contributions from readers of the last model alone; towards users it is the bound of one noisy gradient. None is above
-/// what all noisy gradients of a user cost together.
+/// Every account names its observers: the readers of the last model, the other users, or everybody. Federated
+/// training hides the order of contributions from readers of the last model alone; towards users it is the
+/// bound of one noisy gradient. None is above what all noisy gradients of a user cost together.
 impl Protocol for PrivateTraining {
     fn node_count(&self) -> usize {
         self.users
@@ -248,7 +255,8 @@ impl Protocol for PrivateTraining {
                 observer.checked(self.users)?;
             }
             Training::Federated(_) if outsider => {}
-            // A user sees models on the way, made of gradients to which each user added a noise of its own: one from every user.
+            // A user sees models on the way, made of gradients to which each user added a noise of its own:
+            // one from every user.
             Training::Federated(_) => return bound_of_releases(self.users, 1, observer, self.terms()),
             Training::WalkOnGraph { .. } => {
                 let v = observer.single(self.users)?;
@@ -264,7 +272,8 @@ impl Protocol for PrivateTraining {
         Ok(at_most(Box::new(OfTraining { training: self, towards }), self.local_bound(observer)))
     }
 
-    /// Users who are asked for a gradient do not depend on the data, and models are made of gradients with their noise.
+    /// Users who are asked for a gradient do not depend on the data, and models are made of gradients with
+    /// their noise.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let releases = match &self.training {
             Training::Local { contributions } => *contributions,
@@ -374,7 +383,8 @@ impl Account for OfTraining<'_> {
     }
 }
 
-/// Trains on the mean of one number per user; the score is what the observer ends with (in the local model: all it sees).
+/// Trains on the mean of one number per user; the score is what the observer ends with (in the local model:
+/// all it sees).
 struct LastModel<'a> {
     training: &'a PrivateTraining,
     u: usize,
@@ -398,7 +408,8 @@ impl Attacker for LastModel<'_> {
             .map(|_| {
                 Ok(match &self.training.training {
                     &Training::Local { contributions } => {
-                        // Every noisy gradient is seen. That of u at a public model is its own number, up to what is public.
+                        // Every noisy gradient is seen. That of u at a public model is its own number, up to
+                        // what is public.
                         let number = if higher { 0.5 } else { -0.5 };
                         (0..contributions)
                             .map(|_| number + self.sigma.get() * rng.sample::<f64, _>(StandardNormal))

@@ -29,12 +29,13 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Nothing if these may be the constants of an objective: none negative or NaN, no curvature below the smallest, and the gradients
-    /// of any two examples within a finite distance. Every accountant asks this first.
+    /// Nothing if these may be the constants of an objective: none negative or NaN, no curvature below the
+    /// smallest, and the gradients of any two examples within a finite distance. Every accountant asks this
+    /// first.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] naming the constant; [`Error::Unbounded`](crate::Error::Unbounded) when the distance of gradients grows without limit over the
-    /// domain.
+    /// [`Error::InvalidParameter`] naming the constant; [`Error::Unbounded`](crate::Error::Unbounded) when
+    /// the distance of gradients grows without limit over the domain.
     pub(crate) fn require_bounded(&self) -> Result<(), Error> {
         // Written so that NaN fails.
         for (name, value) in [
@@ -82,8 +83,8 @@ impl Constants {
         }
     }
 
-    /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`, rounded up; infinite where nothing is
-    /// known of the curvature.
+    /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`, rounded up;
+    /// infinite where nothing is known of the curvature.
     #[must_use]
     pub(crate) fn contraction(&self, step: f64) -> f64 {
         let moved = |curvature: f64| Interval::ONE - Interval::new(step) * Interval::new(curvature);

@@ -29,8 +29,8 @@ impl Dataset {
     ///
     /// # Errors
     /// [`Error::Shape`] unless there is one label per row and at least one row and column;
-    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column of a cell that is NaN or infinite (the label
-    /// counts as the column after the last).
+    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column of a cell that is NaN or
+    /// infinite (the label counts as the column after the last).
     pub fn new(features: Array2<f64>, labels: Vec<f64>) -> Result<Self, Error> {
         let (rows, columns) = features.dim();
         if rows != labels.len() {
@@ -48,7 +48,8 @@ impl Dataset {
         Ok(Self { features: features.as_standard_layout().into_owned(), labels })
     }
 
-    /// Reads a table as [`Table::read`] does: the column named `label` becomes the label, all others features in their order.
+    /// Reads a table as [`Table::read`] does: the column named `label` becomes the label, all others features
+    /// in their order.
     ///
     /// # Errors
     /// Those of [`Table::read`].
@@ -94,7 +95,8 @@ impl Dataset {
     /// Nothing if every label is `-1` or `+1` and both occur.
     ///
     /// # Errors
-    /// [`Error::InvalidLabel`](crate::Error::InvalidLabel) naming the row, [`Error::OneClass`](crate::Error::OneClass).
+    /// [`Error::InvalidLabel`](crate::Error::InvalidLabel) naming the row,
+    /// [`Error::OneClass`](crate::Error::OneClass).
     pub(crate) fn require_binary(&self) -> Result<(), Error> {
         if let Some(row) = self.labels.iter().position(|&y| y != 1.0 && y != -1.0) {
             return Err(crate::Error::InvalidLabel { row, label: self.labels[row] }.into());
@@ -234,8 +236,8 @@ impl Users {
     /// Deals `data` to `users` users; examples that do not fill a round are left out.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`](crate::Error::TooFewRows) when there are fewer examples than users, [`Error::InvalidParameter`]
-    /// for no users or a mixing probability outside `[0, 1]`.
+    /// [`Error::TooFewRows`](crate::Error::TooFewRows) when there are fewer examples than users,
+    /// [`Error::InvalidParameter`] for no users or a mixing probability outside `[0, 1]`.
     pub fn deal(data: &Dataset, users: usize, deal: Deal, rng: &mut impl Rng) -> Result<Self, Error> {
         ensure(users != 0, "the number of users", "be at least 1", 0.0)?;
         if data.len() < users {

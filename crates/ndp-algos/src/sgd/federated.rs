@@ -48,13 +48,13 @@ pub struct FederatedSgd {
 }
 
 impl FederatedSgd {
-    /// Runs all `⌊n/m⌋` rounds; only the model is released. `noise` is the standard deviation per coordinate and user, `None` for no
-    /// noise (and no privacy).
+    /// Runs all `⌊n/m⌋` rounds; only the model is released. `noise` is the standard deviation per coordinate
+    /// and user, `None` for no noise (and no privacy).
     ///
     /// # Errors
-    /// Those of [`Objective::check`]; [`Error::InvalidParameter`] unless `1 ≤ m ≤ n`, the step size is positive and the first
-    /// model lies in the domain; [`Error::Shape`] for a first model of the wrong length or test examples
-    /// with other features.
+    /// Those of [`Objective::check`]; [`Error::InvalidParameter`] unless `1 ≤ m ≤ n`, the step size is
+    /// positive and the first model lies in the domain; [`Error::Shape`] for a first model of the wrong
+    /// length or test examples with other features.
     pub fn run<O: Objective>(
         &self,
         objective: &O,

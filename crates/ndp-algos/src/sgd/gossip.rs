@@ -66,8 +66,8 @@ impl Mixing {
     /// Nothing if this mixes the models of `nodes` nodes.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a matrix on other nodes; [`Error::InvalidParameter`] for a one-peer hypercube on a
-    /// number of nodes that is not a power of two, or a parameter outside `[1, 2)`.
+    /// [`Error::Shape`] for a matrix on other nodes; [`Error::InvalidParameter`] for a one-peer hypercube on
+    /// a number of nodes that is not a power of two, or a parameter outside `[1, 2)`.
     pub(crate) fn check(&self, nodes: usize) -> Result<(), Error> {
         let refuse = |name, condition, value| Err(Error::InvalidParameter { name, condition, value });
         match self {
@@ -197,7 +197,8 @@ pub struct MuffliatoSgd {
     pub rounds: usize,
     /// Step size `ν`.
     pub step_size: f64,
-    /// Examples of a node's gradient, drawn with replacement and independently of the data; `None` for all of the node's.
+    /// Examples of a node's gradient, drawn with replacement and independently of the data; `None` for all of
+    /// the node's.
     pub batch: Option<usize>,
     /// Where models live; they are projected before the gradient is taken, never between noise
     /// and gossip.
@@ -212,9 +213,8 @@ impl MuffliatoSgd {
     /// every round.
     ///
     /// # Errors
-    /// Those of [`Objective::check`]; [`Error::InvalidParameter`]; [`Error::Shape`] for a matrix that is not on the users
-    /// or test examples with other features; and
-    /// whatever `mixing` returns.
+    /// Those of [`Objective::check`]; [`Error::InvalidParameter`]; [`Error::Shape`] for a matrix that is not
+    /// on the users or test examples with other features; and whatever `mixing` returns.
     pub fn run<O: Objective, R: Rng>(
         &self,
         objective: &O,

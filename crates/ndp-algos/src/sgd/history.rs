@@ -30,8 +30,8 @@ use serde::Serialize;
 pub struct Evaluation {
     /// Steps between two measurements, at least 1.
     every: usize,
-    /// For protocols with a model per node: every `stride`-th is measured, from the first, and their mean stands for that of
-    /// all; at least 1.
+    /// For protocols with a model per node: every `stride`-th is measured, from the first, and their mean
+    /// stands for that of all; at least 1.
     pub stride: usize,
     /// Examples on which the objective is averaged as well, if it is to be measured.
     pub objective: Option<Dataset>,
@@ -74,7 +74,8 @@ impl Evaluation {
         })
     }
 
-    /// Nothing if the test examples have so many features, and models of length `dimension` a weight for each.
+    /// Nothing if the test examples have so many features, and models of length `dimension` a weight for
+    /// each.
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::InvalidParameter`] for a stride of 0.
@@ -103,7 +104,8 @@ impl Evaluation {
         step.is_multiple_of(self.every)
     }
 
-    /// Share of test examples whose label has the sign of the score `θ·x`, plus the intercept if the model has one.
+    /// Share of test examples whose label has the sign of the score `θ·x`, plus the intercept if the model
+    /// has one.
     ///
     /// # Panics
     /// When the model has fewer entries than there are features.
@@ -171,8 +173,8 @@ pub struct History {
 pub struct Trained {
     /// The last models: one row for every node that has one, a single row where one model is trained.
     pub models: Array2<f64>,
-    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids the bound. Of gossip
-    /// entry 0 is before the first round, entry `t` after round `t`.
+    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids
+    /// the bound. Of gossip entry 0 is before the first round, entry `t` after round `t`.
     pub history: History,
     /// Gradients added by each user.
     pub contributions: Vec<usize>,

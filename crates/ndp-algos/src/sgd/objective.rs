@@ -55,7 +55,8 @@ pub trait Objective: Sync {
     /// Nothing if the loss is made for these examples; trainers ask before they start.
     ///
     /// # Errors
-    /// For classification [`Error::InvalidLabel`](crate::Error::InvalidLabel) and [`Error::OneClass`](crate::Error::OneClass).
+    /// For classification [`Error::InvalidLabel`](crate::Error::InvalidLabel) and
+    /// [`Error::OneClass`](crate::Error::OneClass).
     fn check(&self, data: &Dataset) -> Result<(), Error> {
         let _ = data;
         Ok(())
@@ -136,8 +137,8 @@ impl LinearLoss {
 /// A linear model: `ℓ(θ; x, y) = φ(θ·x, y) + l2 ‖θ‖²/2`, perhaps with an intercept (a last
 /// feature that is always 1) and perhaps with clipped example gradients.
 ///
-/// A ridge that is negative or not finite and a clipping norm that is not positive and finite are refused by [`Objective::check`];
-/// [`Objective::constants`] has no finite sensitivity for them.
+/// A ridge that is negative or not finite and a clipping norm that is not positive and finite are refused by
+/// [`Objective::check`]; [`Objective::constants`] has no finite sensitivity for them.
 ///
 /// # Examples
 /// ```

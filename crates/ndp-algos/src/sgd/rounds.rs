@@ -28,11 +28,12 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// The round in which an observer sees what `view` spans, its own noise known, and models are mixed by `C`, `n` by `n`, of
-    /// which no entry is off by more than `mixing_error`.
+    /// The round in which an observer sees what `view` spans, its own noise known, and models are mixed by
+    /// `C`, `n` by `n`, of which no entry is off by more than `mixing_error`.
     ///
-    /// With `P^ = QᵀQ` the projector's approximation and `δ` the basis' error, no entry of `P` is larger than that of `|P^|` plus `δ`,
-    /// and none of `C (I - P)` larger than that of `|C (I - P^)|` plus `δ` times the length of the row of `C`; roundings are added.
+    /// With `P^ = QᵀQ` the projector's approximation and `δ` the basis' error, no entry of `P` is larger than
+    /// that of `|P^|` plus `δ`, and none of `C (I - P)` larger than that of `|C (I - P^)|` plus `δ` times the
+    /// length of the row of `C`; roundings are added.
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::InvalidParameter`] for an error that is negative, infinite or NaN.
@@ -54,7 +55,8 @@ impl Round {
             return Err(Error::InvalidParameter { name, condition, value });
         }
         let projector = view.rows.t().dot(&view.rows);
-        // Products of `k` terms are off by at most k 2^-53 times the lengths of the vectors, here at most 2 and |C_i|.
+        // Products of `k` terms are off by at most k 2^-53 times the lengths of the vectors, here at most 2
+        // and |C_i|.
         let rounding = |terms: usize, lengths: f64| (terms + 4) as f64 * f64::EPSILON * lengths;
         let seen_error = view.error + rounding(view.rows.nrows(), 4.0);
         let mut carried = mixing.dot(&(Array2::eye(n) - &projector)).mapv(f64::abs);
@@ -77,8 +79,9 @@ impl Round {
         let view = view_basis(&protocol.matrix, &[observer], protocol.rounds, options)?;
         let graph = protocol.matrix.graph();
         let widest = (0..graph.node_count()).map(|u| graph.degree(u)).max().unwrap_or(0);
-        // Each step rounds states of length at most √n by (degree + 8) units; a rounding is carried on by at most as many
-        // times as there are steps after it (the fundamental solution of the accelerated recursion; 1 for plain steps).
+        // Each step rounds states of length at most √n by (degree + 8) units; a rounding is carried on by at
+        // most as many times as there are steps after it (the fundamental solution of the accelerated
+        // recursion; 1 for plain steps).
         let steps = protocol.rounds as f64 + 1.0;
         let units = 4.0 * (widest as f64 + 8.0) * f64::EPSILON;
         let error = steps * steps * units * (graph.node_count() as f64).sqrt();
@@ -88,7 +91,8 @@ impl Round {
     /// A round whose connections change from step to step, as `observer` sees it, its own noise known.
     ///
     /// # Errors
-    /// Those of [`exact_loss`](crate::gossip::exact_loss), [`ndp_certify::Error::NotCertified`] and [`Error::Shape`].
+    /// Those of [`exact_loss`](crate::gossip::exact_loss), [`ndp_certify::Error::NotCertified`] and
+    /// [`Error::Shape`].
     pub(crate) fn of_sequence(sequence: &GossipSequence, observer: usize) -> Result<Self, Error> {
         let view = sequence_basis(sequence, observer)?;
         let n = sequence.node_count();
@@ -97,7 +101,8 @@ impl Round {
         Self::new(&view, &VectorProgram::new(n).noise(1.0).changing(sequence).operator()?, error)
     }
 
-    /// Probability, over primes drawn from a hash of the view, that the observer sees more than this round says; at most.
+    /// Probability, over primes drawn from a hash of the view, that the observer sees more than this round
+    /// says; at most.
     #[must_use]
     pub(crate) fn failure(&self) -> f64 {
         self.failure

@@ -70,7 +70,8 @@ pub struct TableOptions {
     pub label: String,
     /// The names of columns that are no features.
     pub without: Vec<String>,
-    /// What stands between columns; `None` for the one of the three that the first line has most, if it then names the label.
+    /// What stands between columns; `None` for the one of the three that the first line has most, if it then
+    /// names the label.
     pub separator: Option<Separator>,
 }
 
@@ -95,20 +96,22 @@ impl TableOptions {
 pub struct Table {
     /// The examples.
     pub data: Dataset,
-    /// The two texts of the label that became `-1` and `1`, in the order of the alphabet; `None` where labels are numbers.
+    /// The two texts of the label that became `-1` and `1`, in the order of the alphabet; `None` where labels
+    /// are numbers.
     pub classes: Option<[String; 2]>,
 }
 
 impl Table {
-    /// Reads a text whose first line names the columns. Fields may stand in quotation marks, which are written twice within them;
-    /// white space around fields is no part of them, and empty lines are skipped. Features are numbers. Labels are numbers, too, or
-    /// else two texts.
+    /// Reads a text whose first line names the columns. Fields may stand in quotation marks, which are
+    /// written twice within them; white space around fields is no part of them, and empty lines are skipped.
+    /// Features are numbers. Labels are numbers, too, or else two texts.
     ///
     /// # Errors
-    /// [`Error::Csv`](crate::Error::Csv) naming the line: no column, or more than one, of a name that is asked for; a line with other columns than the
-    /// first; a feature that is no number; labels of which some are numbers and some are not, of more than two texts, or of one;
-    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column *of the text* (the header not counted) for a NaN or infinite cell, and those of
-    /// [`Dataset::new`].
+    /// [`Error::Csv`](crate::Error::Csv) naming the line: no column, or more than one, of a name that is
+    /// asked for; a line with other columns than the first; a feature that is no number; labels of which some
+    /// are numbers and some are not, of more than two texts, or of one;
+    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column *of the text* (the header not
+    /// counted) for a NaN or infinite cell, and those of [`Dataset::new`].
     pub fn read(mut text: impl BufRead, options: &TableOptions) -> Result<Self, Error> {
         let at = |line: usize, problem: String| -> Error { crate::Error::Csv { line, problem }.into() };
         let mut first = Vec::new();
@@ -183,7 +186,8 @@ impl Table {
     }
 }
 
-/// A number, or `None` where a cell is none; [`Error::NotANumber`](crate::Error::NotANumber) where it is not finite.
+/// A number, or `None` where a cell is none; [`Error::NotANumber`](crate::Error::NotANumber) where it is not
+/// finite.
 fn number(cell: &str, (row, column): (usize, usize)) -> Option<Result<f64, Error>> {
     let value: f64 = cell.parse().ok()?;
     Some(if value.is_finite() { Ok(value) } else { Err(crate::Error::NotANumber { row, column }.into()) })
@@ -248,7 +252,8 @@ impl Labels {
     }
 }
 
-/// The separator that stands most often in a first line, of those with which it names the label; if there is none, of all.
+/// The separator that stands most often in a first line, of those with which it names the label; if there is
+/// none, of all.
 fn detected(line: &[u8], label: &str) -> Separator {
     let fields = |separator: Separator| -> StringRecord {
         let mut reader = ReaderBuilder::new()

@@ -76,9 +76,9 @@ pub enum Update {
     /// Noise is added to the gradient, nothing is clipped afterwards (clip examples in the
     /// objective if need be).
     Sound,
-    /// A user's whole gradient is clipped to this norm before noise is added. That bounds what it reveals, but
-    /// the clipped gradient is not that of a convex function: no amplification by iteration covers it. Clip
-    /// examples in the objective instead (the field `clip` of [`Linear`](crate::sgd::Linear)).
+    /// A user's whole gradient is clipped to this norm before noise is added. That bounds what it reveals,
+    /// but the clipped gradient is not that of a convex function: no amplification by iteration covers it.
+    /// Clip examples in the objective instead (the field `clip` of [`Linear`](crate::sgd::Linear)).
     NodeClipped {
         /// Norm to which the gradient is clipped.
         clip: f64,
@@ -92,7 +92,8 @@ pub enum Update {
 }
 
 impl Update {
-    /// The constants of what noise is added to: clipping a user's gradient bounds its size, and costs convexity.
+    /// The constants of what noise is added to: clipping a user's gradient bounds its size, and costs
+    /// convexity.
     #[must_use]
     pub(crate) fn constants(self, objective: &Constants) -> Constants {
         match self {
@@ -202,11 +203,12 @@ pub struct WalkSgd<'a> {
 }
 
 impl<'a> WalkSgd<'a> {
-    /// A walk with constant steps from a uniform start in all of `R^d`, noise added to whole gradients: every user
-    /// contributes at most `cap` gradients and only noise afterwards.
+    /// A walk with constant steps from a uniform start in all of `R^d`, noise added to whole gradients: every
+    /// user contributes at most `cap` gradients and only noise afterwards.
     ///
-    /// On the complete graph and without a cap it is centralized DP-SGD, where a trusted curator draws a user in every step and adds
-    /// the noise: its account is [`Watched::Central`](crate::sgd::privacy::Watched::Central).
+    /// On the complete graph and without a cap it is centralized DP-SGD, where a trusted curator draws a user
+    /// in every step and adds the noise: its account is
+    /// [`Watched::Central`](crate::sgd::privacy::Watched::Central).
     #[must_use]
     pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: Option<usize>) -> Self {
         Self {
@@ -227,9 +229,9 @@ impl WalkSgd<'_> {
     /// no noise at all (and no privacy).
     ///
     /// # Errors
-    /// Those of [`Objective::check`]; [`Error::Shape`] when the matrix is not on the users or the test examples have other
-    /// features, [`Error::NodeOutOfRange`] for a start
-    /// outside them, [`Error::InvalidParameter`] for zero steps or a step size that is not positive.
+    /// Those of [`Objective::check`]; [`Error::Shape`] when the matrix is not on the users or the test
+    /// examples have other features, [`Error::NodeOutOfRange`] for a start outside them,
+    /// [`Error::InvalidParameter`] for zero steps or a step size that is not positive.
     pub fn run<O: Objective>(
         &self,
         objective: &O,

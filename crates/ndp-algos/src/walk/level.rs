@@ -14,8 +14,8 @@ pub(crate) struct Levelled {
     pub(crate) parts: Vec<(ApproxDp, u64)>,
 }
 
-/// The least level that leaves half of `delta` to the composition, up to the factor `ratio` above it, looked for
-/// from `start`. `parts(ε)` lists the releases at level `ε`, their deltas non-increasing in it.
+/// The least level that leaves half of `delta` to the composition, up to the factor `ratio` above it, looked
+/// for from `start`. `parts(ε)` lists the releases at level `ε`, their deltas non-increasing in it.
 pub(crate) fn least_level(
     delta: Delta,
     start: f64,
@@ -47,8 +47,8 @@ pub(crate) fn least_level(
             fails = (0.5 * holds.0, f64::NAN);
         }
     }
-    // Logarithms are nearly straight lines: aim just above where they cross, then close the bracket from there,
-    // and halve it every third time in case they are not.
+    // Logarithms are nearly straight lines: aim just above where they cross, then close the bracket from
+    // there, and halve it every third time in case they are not.
     let mut aim = Aim::Cross;
     while holds.0 > ratio * fails.0 && holds.0 > LEAST_LEVEL {
         let middle = (fails.0 * holds.0).sqrt();
@@ -144,8 +144,9 @@ pub(crate) const ROUGH: f64 = 1.5;
 /// Multiples of the least level that are tried.
 const FACTORS: [f64; 7] = [0.98, 1.0, 1.02, 1.05, 1.1, 1.2, 1.5];
 
-/// The largest `x > 0` found at which an increasing `loss` was seen to be at most `target`: it ends within half a percent of the target, or of `x`.
-/// Logarithms are nearly straight lines, so that a few losses are enough. 0 when it fails down to a billionth of `start`.
+/// The largest `x > 0` found at which an increasing `loss` was seen to be at most `target`: it ends within
+/// half a percent of the target, or of `x`. Logarithms are nearly straight lines, so that a few losses are
+/// enough. 0 when it fails down to a billionth of `start`.
 ///
 /// A loss that no level achieves counts as infinite.
 pub(crate) fn most_within(

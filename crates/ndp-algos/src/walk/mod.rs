@@ -8,11 +8,12 @@
 //! | carries a sum of the first two behind noise of any law? | [`ReleasedSum`] | upper bound |
 //! | took a path that is known? | [`OnPath`], [`Path::cost`] | exact |
 //!
-//! A run is plain data ([`SumRun`], [`HistogramRun`], [`graph::AveragingRun`]), and says what a node sees of it.
+//! A run is plain data ([`SumRun`], [`HistogramRun`], [`graph::AveragingRun`]), and says what a node sees of
+//! it.
 //!
-//! In all of them, the contributions of *all* nodes are fixed before the run: they are functions of the node and the
-//! number of its visit, never of the token, which the signatures enforce. A node that reacted to the noise
-//! already in the token would void every guarantee here.
+//! In all of them, the contributions of *all* nodes are fixed before the run: they are functions of the node
+//! and the number of its visit, never of the token, which the signatures enforce. A node that reacted to the
+//! noise already in the token would void every guarantee here.
 //!
 //! What a node sees are the tokens it receives. Handing the final token to the nodes is one more observation:
 //! [`FinalToken`] says whether it happens, and every accountant takes it into account.

@@ -1,8 +1,8 @@
 //! The noise a node adds to a real token, and the interval its contributions come from.
 //!
-//! A [`NoiseLaw`] says how to draw and what one contribution behind one draw costs; every walk takes its noise as a
-//! [`TokenNoise`], a law at a standard deviation. A new law is a file that implements the trait and a line in `LAWS`; a law
-//! of another crate is used likewise, as a [`TokenNoise`].
+//! A [`NoiseLaw`] says how to draw and what one contribution behind one draw costs; every walk takes its
+//! noise as a [`TokenNoise`], a law at a standard deviation. A new law is a file that implements the trait
+//! and a line in `LAWS`; a law of another crate is used likewise, as a [`TokenNoise`].
 
 mod continuous;
 mod discrete_laplace;
@@ -71,8 +71,8 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
         sensitivity: Sensitivity,
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error>;
 
-    /// Why a node may not contribute `x`: the condition that `x` fails, as the end of a sentence, `be a whole number` of a law that
-    /// hides no fractions. `None`, the default, where it may.
+    /// Why a node may not contribute `x`: the condition that `x` fails, as the end of a sentence, `be a whole
+    /// number` of a law that hides no fractions. `None`, the default, where it may.
     fn refuses(&self, x: f64) -> Option<&'static str> {
         let _ = x;
         None
@@ -121,8 +121,8 @@ impl TokenNoise {
         self.sigma.get()
     }
 
-    /// The standard deviation, of [`Self::gaussian`] noise only: what exact accounts of Gaussian views start from. No other law can
-    /// claim to be normal, whatever its name.
+    /// The standard deviation, of [`Self::gaussian`] noise only: what exact accounts of Gaussian views start
+    /// from. No other law can claim to be normal, whatever its name.
     pub(crate) fn gaussian_sigma(self) -> Option<Sigma> {
         let law: &dyn Any = self.law;
         law.is::<GaussianLaw>().then_some(self.sigma)
@@ -312,7 +312,8 @@ mod tests {
         Ok(())
     }
 
-    /// For every law there is or will be: names are unique and found, draws have the stated deviation and may be contributed.
+    /// For every law there is or will be: names are unique and found, draws have the stated deviation and may
+    /// be contributed.
     #[test]
     fn laws_keep_their_promises() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(12);

@@ -5,9 +5,10 @@ use ndp_account::parts::ensure;
 
 /// A realised path of `T` steps: who held the token, and who contributed.
 ///
-/// At step `t = 0..T` the token is at node `holders[t]`, which adds its noise, and its data where `contributes[t]`. On a graph the
-/// token is then handed on once more, to `holders[T]`, who only receives it; on a ring and on the complete graph it stays with
-/// the last holder. Data do not influence a path: observers may know it.
+/// At step `t = 0..T` the token is at node `holders[t]`, which adds its noise, and its data where
+/// `contributes[t]`. On a graph the token is then handed on once more, to `holders[T]`, who only receives it;
+/// on a ring and on the complete graph it stays with the last holder. Data do not influence a path: observers
+/// may know it.
 ///
 /// # Examples
 /// ```
@@ -24,12 +25,14 @@ pub struct Path {
     pub nodes: usize,
     /// The holders, step by step; on a graph also the one after the last step.
     pub holders: Vec<usize>,
-    /// Whether the holder of each step contributes its data. Where not, it adds noise alone (or a random report).
+    /// Whether the holder of each step contributes its data. Where not, it adds noise alone (or a random
+    /// report).
     pub contributes: Vec<bool>,
 }
 
-/// A sum or an average by a token once the token took a path, as a linear Gaussian protocol: its exact losses towards whoever knows
-/// the path follow from [`exact_loss`](ndp_account::loss::exact_loss), attacks from [`audit`](ndp_account::audit).
+/// A sum or an average by a token once the token took a path, as a linear Gaussian protocol: its exact losses
+/// towards whoever knows the path follow from [`exact_loss`](ndp_account::loss::exact_loss), attacks from
+/// [`audit`](ndp_account::audit).
 ///
 /// Of a [`CompleteSum`](super::complete::CompleteSum) or a [`TokenAveraging`](super::graph::TokenAveraging).
 ///
@@ -64,7 +67,8 @@ impl Path {
     /// The steps at which each node receives the token: entry `v` is a list of steps from 0.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for more than ten million nodes; [`Error::NodeOutOfRange`] for a holder that is no node.
+    /// [`Error::InvalidParameter`] for more than ten million nodes; [`Error::NodeOutOfRange`] for a holder
+    /// that is no node.
     pub(crate) fn receptions(&self) -> Result<Vec<Vec<usize>>, Error> {
         self.check_nodes("be at most 10000000 for a list per node", 10_000_000)?;
         let mut steps = vec![Vec::new(); self.nodes];

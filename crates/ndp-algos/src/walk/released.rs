@@ -13,12 +13,13 @@ use ndp_dp::{
 use rand::Rng;
 use std::sync::Arc;
 
-/// A sum carried by a token whose noise has any law that [`TokenNoise`] knows: every contribution counts as a release of its own
-/// behind one full noise, and all those of a node compose.
+/// A sum carried by a token whose noise has any law that [`TokenNoise`] knows: every contribution counts as a
+/// release of its own behind one full noise, and all those of a node compose.
 ///
-/// For Gaussian noise [`RingSum`] and [`CompleteSum`] know more. The noise of a question is the standard deviation in units of the
-/// length of the interval of contributions, whatever the noise that the sum was made with. The account is the same for every node
-/// outside the coalition. Replace-one neighbors: all contributions of a node may change.
+/// For Gaussian noise [`RingSum`] and [`CompleteSum`] know more. The noise of a question is the standard
+/// deviation in units of the length of the interval of contributions, whatever the noise that the sum was
+/// made with. The account is the same for every node outside the coalition. Replace-one neighbors: all
+/// contributions of a node may change.
 ///
 /// # Examples
 /// ```
@@ -98,7 +99,8 @@ impl ReleasedSum {
         if let Sum::Ring(ring) = &self.sum {
             ring.require_full_releases()?;
             ring.observers(members)?;
-            // Between two colluders there are fewer steps than around the ring, and so perhaps less than one full noise.
+            // Between two colluders there are fewer steps than around the ring, and so perhaps less than one
+            // full noise.
             if members.len() > 1 {
                 return Err(Error::NoGuarantee(
                     "between two colluders a ring adds less than one full noise; ask the account of Gaussian noise",
@@ -207,8 +209,8 @@ struct Composed {
 }
 
 impl Composed {
-    /// The least `ε` of `count` releases within `delta`: one by its own profile, several at the level that suits best, or by their
-    /// Rényi losses.
+    /// The least `ε` of `count` releases within `delta`: one by its own profile, several at the level that
+    /// suits best, or by their Rényi losses.
     fn least(&self, count: u64, delta: Delta) -> Result<f64, ndp_dp::Error> {
         let of_one = |level: f64| Ok::<f64, ndp_dp::Error>(self.release.delta(level)?.into_value());
         let pure = self.release.pure_epsilon().into_value();
@@ -297,7 +299,8 @@ impl Curve for Composed {
     }
 }
 
-/// Everybody else contributes the lower end of the interval; the score is the last token that the observer saw.
+/// Everybody else contributes the lower end of the interval; the score is the last token that the observer
+/// saw.
 struct LastToken {
     sum: ReleasedSum,
     observer: usize,
@@ -356,14 +359,16 @@ mod tests {
         sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(noise)?)
     }
 
-    /// Privacy losses of one Laplace release of scale `b`, at quantiles in the middle of `points` equal parts.
+    /// Privacy losses of one Laplace release of scale `b`, at quantiles in the middle of `points` equal
+    /// parts.
     fn losses(b: f64, points: i32) -> Vec<f64> {
         let quantile = |p: f64| if p < 0.5 { b * (2.0 * p).ln() } else { -b * (2.0 * (1.0 - p)).ln() };
         let at = |k: i32| quantile((f64::from(k) + 0.5) / f64::from(points));
         (0..points).map(at).map(|x| ((x - 1.0).abs() - x.abs()) / b).collect()
     }
 
-    /// Several Laplace releases against the exact law of their losses: of two, and of as many as a walk makes.
+    /// Several Laplace releases against the exact law of their losses: of two, and of as many as a walk
+    /// makes.
     #[test]
     fn laplace_releases_cover_the_exact_law() -> Result<(), Error> {
         let b = 2.0;
@@ -397,7 +402,8 @@ mod tests {
         Ok(())
     }
 
-    /// For every law there is: the least noise of a target is its boundary, also where several contributions compose.
+    /// For every law there is: the least noise of a target is its boundary, also where several contributions
+    /// compose.
     #[test]
     fn least_noise_is_the_boundary_for_every_law() -> Result<(), Error> {
         for law in LAWS {
@@ -429,7 +435,8 @@ mod tests {
     fn what_is_not_covered_is_refused() -> Result<(), Error> {
         let sum = ring(6, 2, "laplace")?;
         assert!(matches!(sum.account(&Observer::coalition(&[0, 3])), Err(Error::NoGuarantee(_))));
-        // Shares of noise: two who collude face a quarter of its variance, four times the loss of one release.
+        // Shares of noise: two who collude face a quarter of its variance, four times the loss of one
+        // release.
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
         let shared = RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Distributed)?;
         let pair = Observer::coalition(&[0, 3]);

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 /// A run of a [`RingSum`](super::ring::RingSum) or a [`CompleteSum`](super::complete::CompleteSum).
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. A node sees `tokens[t]` at each of its steps, those `t` with
-/// `path.holders[t]` the node, and the last token if it is `published`; what it adds itself it knows.
+/// No node sees all of this: it is for tests and for measures of accuracy. A node sees `tokens[t]` at each of
+/// its steps, those `t` with `path.holders[t]` the node, and the last token if it is `published`; what it
+/// adds itself it knows.
 ///
 /// # Examples
 /// ```
@@ -50,11 +51,13 @@ impl SumRun {
     }
 }
 
-/// A run of a [`RingHistogram`](super::ring::RingHistogram) or a [`CompleteHistogram`](super::complete::CompleteHistogram).
+/// A run of a [`RingHistogram`](super::ring::RingHistogram) or a
+/// [`CompleteHistogram`](super::complete::CompleteHistogram).
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. A node sees [`token_at`](Self::token_at) each of its steps,
-/// those `t` with `path.holders[t]` the node, and the final `token` if it is `published`; its own random answers it knows. Tokens
-/// are counts by label; labels that were never counted have no entry.
+/// No node sees all of this: it is for tests and for measures of accuracy. A node sees
+/// [`token_at`](Self::token_at) each of its steps, those `t` with `path.holders[t]` the node, and the final
+/// `token` if it is `published`; its own random answers it knows. Tokens are counts by label; labels that
+/// were never counted have no entry.
 ///
 /// # Examples
 /// ```
@@ -87,8 +90,8 @@ pub struct HistogramRun {
 }
 
 impl HistogramRun {
-    /// Unbiased estimate of how many of the data reported carry `label`, from its count `τ` in the final token:
-    /// `(τ − (M₀ + γ N)/L)/(1 − γ)` with `N` reports among `M₀` uniform labels.
+    /// Unbiased estimate of how many of the data reported carry `label`, from its count `τ` in the final
+    /// token: `(τ − (M₀ + γ N)/L)/(1 − γ)` with `N` reports among `M₀` uniform labels.
     #[must_use]
     pub fn estimate(&self, label: u32) -> f64 {
         self.estimator.estimate(self.token.get(&label).copied().unwrap_or(0))

@@ -25,8 +25,8 @@ pub(crate) fn select(data: &Dataset, rows: &[usize]) -> Result<Dataset, Error> {
     Dataset::new(data.features().select(Axis(0), rows), labels)
 }
 
-/// Features uniform on the unit sphere, labels `+1` with the probability `1/(1 + e^{-θ·x})` of logistic regression: the model is
-/// the minimiser in the limit of many rows.
+/// Features uniform on the unit sphere, labels `+1` with the probability `1/(1 + e^{-θ·x})` of logistic
+/// regression: the model is the minimiser in the limit of many rows.
 pub(crate) fn logistic(rows: usize, model: &[f64], rng: &mut impl Rng) -> Result<Dataset, Error> {
     let mut features = Vec::new();
     let mut labels = Vec::with_capacity(rows);
@@ -39,8 +39,8 @@ pub(crate) fn logistic(rows: usize, model: &[f64], rng: &mut impl Rng) -> Result
     from_rows(features, model.len(), labels)
 }
 
-/// Logistic regression without ridge whose minimiser is exactly the model, not 0: in each group of four rows the features are the
-/// same, `θ·x = ±ln 3`, and one label of four has the other sign, as `θ` predicts.
+/// Logistic regression without ridge whose minimiser is exactly the model, not 0: in each group of four rows
+/// the features are the same, `θ·x = ±ln 3`, and one label of four has the other sign, as `θ` predicts.
 pub(crate) fn exact_logistic(groups: usize, model: &[f64], rng: &mut impl Rng) -> Result<Dataset, Error> {
     let square = dot(model, model);
     let mut features = Vec::new();
@@ -58,8 +58,8 @@ pub(crate) fn exact_logistic(groups: usize, model: &[f64], rng: &mut impl Rng) -
     from_rows(features, model.len(), labels)
 }
 
-/// Least squares whose minimiser is exactly the model: in each pair of rows the features are the same unit vector and the labels
-/// are `θ·x ± r`, `r` normal with standard deviation `noise`.
+/// Least squares whose minimiser is exactly the model: in each pair of rows the features are the same unit
+/// vector and the labels are `θ·x ± r`, `r` normal with standard deviation `noise`.
 pub(crate) fn exact_linear(
     pairs: usize,
     noise: f64,

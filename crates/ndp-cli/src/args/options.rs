@@ -209,8 +209,8 @@ pub(crate) struct Unit {
 /// How long an answer may take.
 #[derive(Args, Debug)]
 pub(crate) struct Effort {
-    /// Seconds, all protocols together, before bounds stand in for what is seen; 600, and 10 for each protocol where a bound covers
-    /// the nodes of a large graph in any case.
+    /// Seconds, all protocols together, before bounds stand in for what is seen; 600, and 10 for each
+    /// protocol where a bound covers the nodes of a large graph in any case.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) patience: Option<u64>,
 }

@@ -185,7 +185,8 @@ fn law(law: Law) -> Option<String> {
     Some(serde_json::to_value(law).ok()?.as_str()?.to_owned())
 }
 
-/// What noise is, protocol by protocol where it is not the same, and how much less those need who were looked at.
+/// What noise is, protocol by protocol where it is not the same, and how much less those need who were looked
+/// at.
 fn remarks(comparison: &Comparison, unit: f64) -> Vec<String> {
     let mut laws: BTreeMap<Law, Vec<&str>> = BTreeMap::new();
     let mut changes: BTreeMap<String, Vec<&str>> = BTreeMap::new();

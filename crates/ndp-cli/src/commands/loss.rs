@@ -36,8 +36,8 @@ struct Found<'a> {
     covered: &'a Covered<'a>,
     /// The largest loss of all pairs that were asked about, where all are covered and known.
     worst: Option<Worst>,
-    /// What a pair without a loss of its own loses at most, and its account: those that time ran out for, those of observers who were
-    /// not looked at.
+    /// What a pair without a loss of its own loses at most, and its account: those that time ran out for,
+    /// those of observers who were not looked at.
     #[allow(clippy::type_complexity, reason = "a bound, and of whom it is the account and about which node")]
     bound: Option<(f64, Option<(&'a dyn Account, usize)>)>,
 }

@@ -23,7 +23,8 @@ pub(super) struct Entry {
     pub(super) hops: Option<u32>,
 }
 
-/// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a random sample of all.
+/// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a
+/// random sample of all.
 pub(super) fn all(
     graph: &Graph,
     protocol: &Patient,
@@ -114,7 +115,8 @@ impl Losses {
     }
 }
 
-/// What somebody who was not looked at learns about a node, at most, and by which account: the largest of what covers them.
+/// What somebody who was not looked at learns about a node, at most, and by which account: the largest of
+/// what covers them.
 pub(super) fn of_others<'a>(
     covered: &'a Covered<'_>,
     noise: NoiseMultiplier,

@@ -84,7 +84,8 @@ fn protocols() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What all observers see, one after the other as threads come free; progress goes to standard error once it takes more than a second.
+/// What all observers see, one after the other as threads come free; progress goes to standard error once it
+/// takes more than a second.
 fn accounts<'a>(
     protocol: &'a Patient,
     observers: &[Observer],

@@ -288,8 +288,8 @@ fn figure(found: &[Found], unit: f64) -> Figure {
     Figure::new("What the target costs").panel(panel)
 }
 
-/// Edges added one after the other, each the best of those tried, with the error that is left: of the best protocol that gossips on
-/// the graph, with the fewest rounds that were tried.
+/// Edges added one after the other, each the best of those tried, with the error that is left: of the best
+/// protocol that gossips on the graph, with the fewest rounds that were tried.
 fn rewired(
     asked: &Plan,
     graph: &Graph,

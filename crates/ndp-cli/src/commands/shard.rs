@@ -164,8 +164,8 @@ fn array(indices: &[usize]) -> String {
     ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
-/// The most jobs that an array of a scheduler has where nobody raised the limit: Slurm's `MaxArraySize`, `max_array_size` of PBS; OAR
-/// has none, and a shell has no array.
+/// The most jobs that an array of a scheduler has where nobody raised the limit: Slurm's `MaxArraySize`,
+/// `max_array_size` of PBS; OAR has none, and a shell has no array.
 const fn most_jobs(scheduler: Scheduler) -> usize {
     match scheduler {
         Scheduler::Slurm => 1_001,

@@ -1,8 +1,8 @@
 //! The file of a shard: a header, a line for each item, a last line; each with a checksum.
 //!
-//! A line is appended when it is known, beside the place of the file, and synced; the file takes its place when it is whole. Whoever
-//! runs a shard again goes on behind the last whole line; what is damaged is computed again. Whoever writes holds the lock of the shard,
-//! a file of its own that is never renamed.
+//! A line is appended when it is known, beside the place of the file, and synced; the file takes its place
+//! when it is whole. Whoever runs a shard again goes on behind the last whole line; what is damaged is
+//! computed again. Whoever writes holds the lock of the shard, a file of its own that is never renamed.
 
 use super::plan::{self, Plan};
 use super::{Study, hex};
@@ -141,7 +141,8 @@ pub(crate) fn state(plan: &Plan, folder: &Path, index: usize) -> State {
     }
 }
 
-/// How many items of an unfinished file are whole, and how many bytes they take with the header; `None` without a header.
+/// How many items of an unfinished file are whole, and how many bytes they take with the header; `None`
+/// without a header.
 fn whole_lines(plan: &Plan, index: usize, file: File) -> Option<(usize, u64)> {
     let mut reader = BufReader::new(file);
     let mut line = String::new();

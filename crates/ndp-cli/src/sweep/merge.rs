@@ -50,7 +50,8 @@ pub(crate) struct Together {
     pub(crate) mean: f64,
     pub(crate) exact: bool,
     pub(crate) failure: f64,
-    /// The share of all observers that may learn more than the worst seen, and the mean over all, with confidence; of samples.
+    /// The share of all observers that may learn more than the worst seen, and the mean over all, with
+    /// confidence; of samples.
     pub(crate) unseen: Option<(f64, Option<f64>)>,
 }
 

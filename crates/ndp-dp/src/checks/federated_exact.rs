@@ -1,9 +1,10 @@
 //! Federated SGD in one dimension, its last model's law computed by quadrature, against the bounds.
 //!
-//! One user per round. The changed user's gradient is `+L` or `−L`; the others' are constant or quadratic. The law of
-//! the model is kept as two atoms (the ends of the ball) and a density at the nodes of a composite five-point
-//! Gauss–Legendre rule, on the ball or, when that is wide, on the part any run reaches; in the panels where the
-//! integrand changes sign its interpolating polynomial is cut at 0. The error is below 1e-6, checked by doubling the nodes. A finite check of the bounds, in one dimension, not a proof.
+//! One user per round. The changed user's gradient is `+L` or `−L`; the others' are constant or quadratic.
+//! The law of the model is kept as two atoms (the ends of the ball) and a density at the nodes of a composite
+//! five-point Gauss–Legendre rule, on the ball or, when that is wide, on the part any run reaches; in the
+//! panels where the integrand changes sign its interpolating polynomial is cut at 0. The error is below 1e-6,
+//! checked by doubling the nodes. A finite check of the bounds, in one dimension, not a proof.
 
 use crate::Error;
 use crate::Mechanism;
@@ -94,7 +95,8 @@ impl Ball {
         next
     }
 
-    /// The law of the last model when the changed user, of gradient `own`, acts in round `position` of `rounds`.
+    /// The law of the last model when the changed user, of gradient `own`, acts in round `position` of
+    /// `rounds`.
     fn last_model(&self, rounds: u64, position: u64, own: f64, other: Other) -> Law {
         let gradient = |t: u64, w: f64| if t == position { own } else { other.slope * (w - other.center) };
         let mut law = self.empty();
@@ -136,7 +138,8 @@ fn positive_part(x: &[f64], v: &[f64], width: f64) -> f64 {
     (0..CELLS).map(|i| step * polynomial(start + (i as f64 + 0.5) * step).max(0.0)).sum()
 }
 
-/// The exact divergence of the last models: of the mixtures over the hidden round, and averaged over a known round.
+/// The exact divergence of the last models: of the mixtures over the hidden round, and averaged over a known
+/// round.
 fn exact(setting: &Setting, panels: usize) -> [f64; 2] {
     let ball = Ball::new(setting, panels);
     let n = setting.users;
@@ -167,7 +170,8 @@ fn bounds(setting: &Setting) -> Result<[f64; 2], Error> {
         step: STEP,
         sigma: setting.sigma,
     };
-    // Constant gradients are 0-smooth, quadratic ones `slope`-smooth; the changed user's loss is linear, so M = 1.
+    // Constant gradients are 0-smooth, quadratic ones `slope`-smooth; the changed user's loss is linear, so M
+    // = 1.
     let factor = ContractionFactor::strongly_convex(STEP, 0.0, setting.other.slope)?;
     let run = FederatedDescent::new(parameters, factor)?;
     Ok([run.theorem2_delta(setting.epsilon)?.into_value(), run.delta(setting.epsilon)?.into_value()])
@@ -204,9 +208,9 @@ fn the_last_model_never_exceeds_the_bounds() -> Result<(), Error> {
     Ok(())
 }
 
-/// The closest setting of the specification to its five digits, and its loosest one. There the ball is so wide that the
-/// model is the sum of five noises and one displacement, whose divergence is `θ_0(2/√5) = 0.34528`; the
-/// specification's 0.3441 carries the error of its grid.
+/// The closest setting of the specification to its five digits, and its loosest one. There the ball is so
+/// wide that the model is the sum of five noises and one displacement, whose divergence is `θ_0(2/√5) =
+/// 0.34528`; the specification's 0.3441 carries the error of its grid.
 #[test]
 fn closest_and_loosest_settings() -> Result<(), Error> {
     let closest = Setting { users: 2, radius: 0.3, sigma: 2.0, epsilon: 0.0, other: STILL };

@@ -1,5 +1,5 @@
-//! No accountant falls below the truth, nor far above it: `tests/reference/outward.py` made the table, at extreme parameters, from the
-//! definitions at 700 digits.
+//! No accountant falls below the truth, nor far above it: `tests/reference/outward.py` made the table, at
+//! extreme parameters, from the definitions at 700 digits.
 
 use crate::federated::ContractionFactor;
 use crate::iteration::{Geometric, NoisyStep};

@@ -1,4 +1,5 @@
-//! Claims of *Privacy amplification by decentralization* that are false as printed, each with its counterexample.
+//! Claims of *Privacy amplification by decentralization* that are false as printed, each with its
+//! counterexample.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use crate::Mechanism;
@@ -20,8 +21,8 @@ fn unit() -> Sensitivity {
     Sensitivity::new(1.0).unwrap()
 }
 
-/// Theorem 2 asks for less noise where more is needed: its report is more private alone than the whole protocol is
-/// asked to be, and the corrected probability of a random answer is far smaller.
+/// Theorem 2 asks for less noise where more is needed: its report is more private alone than the whole
+/// protocol is asked to be, and the corrected probability of a random answer is far smaller.
 #[test]
 fn theorem_2_inverts_the_amplification() -> Result<(), Error> {
     let (labels, epsilon, users) = (10, 0.1, 100_000.0);
@@ -37,8 +38,8 @@ fn theorem_2_inverts_the_amplification() -> Result<(), Error> {
     Ok(())
 }
 
-/// Theorem 3 divides the loss by √l in a cycle of length `l`; such a cycle holds `l − 1` foreign noises. At `l = 2` one
-/// noise is left, and its loss is above the claim.
+/// Theorem 3 divides the loss by √l in a cycle of length `l`; such a cycle holds `l − 1` foreign noises. At
+/// `l = 2` one noise is left, and its loss is above the claim.
 #[test]
 fn theorem_3_counts_one_noise_too_many() -> Result<(), Error> {
     // As printed, `ndp_printed::network`: c² n^{2/3} = 2.
@@ -52,8 +53,9 @@ fn theorem_3_counts_one_noise_too_many() -> Result<(), Error> {
     Ok(())
 }
 
-/// The proof of Theorem 3 bounds the failure probability of a group of `k` by `kδ` at the same `ε`. Group privacy inflates
-/// much faster: a sum of `m` contributions, `k` of them changed, noise of the classic level for (0.5, 1e-10).
+/// The proof of Theorem 3 bounds the failure probability of a group of `k` by `kδ` at the same `ε`. Group
+/// privacy inflates much faster: a sum of `m` contributions, `k` of them changed, noise of the classic level
+/// for (0.5, 1e-10).
 #[test]
 fn group_deltas_grow_faster_than_the_group() -> Result<(), Error> {
     let sigma = sigma_classic(0.5, delta(1e-10), unit())?.into_value();
@@ -70,7 +72,8 @@ fn group_deltas_grow_faster_than_the_group() -> Result<(), Error> {
     Ok(())
 }
 
-/// The printed number of contributions fails with ten times the stated probability outside `T/n ≥ 3 ln(1/δ̂)`.
+/// The printed number of contributions fails with ten times the stated probability outside `T/n ≥ 3
+/// ln(1/δ̂)`.
 #[test]
 fn the_printed_count_fails_outside_its_range() -> Result<(), Error> {
     let printed = 1.0 + (3.0 * 1e6_f64.ln()).sqrt();
@@ -82,8 +85,8 @@ fn the_printed_count_fails_outside_its_range() -> Result<(), Error> {
     Ok(())
 }
 
-/// Lemma 1 at `n = 2`, one contribution, `2α(α − 1)L²/σ² = 1`, against an observer who sees the step index: the view is a
-/// visible mixture of Gaussians, whose loss is known exactly.
+/// Lemma 1 at `n = 2`, one contribution, `2α(α − 1)L²/σ² = 1`, against an observer who sees the step index:
+/// the view is a visible mixture of Gaussians, whose loss is known exactly.
 #[test]
 fn lemma_1_is_false_for_two_users() -> Result<(), Error> {
     let order = Order::new(2.0)?;
@@ -91,7 +94,8 @@ fn lemma_1_is_false_for_two_users() -> Result<(), Error> {
     assert_eq!(step.theta(order), 1.0);
     // As printed, `ndp_printed::network`, whose limit of orders is kept.
     let claimed = std::f64::consts::LN_2;
-    // Linear losses: after g steps the shift 2L is hidden by noise √g σ, exactly. What is beyond 60 is charged nothing.
+    // Linear losses: after g steps the shift 2L is hidden by noise √g σ, exactly. What is beyond 60 is
+    // charged nothing.
     let mut parts: Vec<Part> = (1..=60)
         .map(|g| Part {
             weight: 0.5f64.powi(g),
@@ -109,8 +113,8 @@ fn lemma_1_is_false_for_two_users() -> Result<(), Error> {
     Ok(())
 }
 
-/// "Geometric of parameter 1/n" gives `E[1/G] = ln n/(n − 1)`, above the printed `ln n/n`; and with `c` colluders the
-/// parameter is `c/n`, not the printed `1 − c/n`.
+/// "Geometric of parameter 1/n" gives `E[1/G] = ln n/(n − 1)`, above the printed `ln n/n`; and with `c`
+/// colluders the parameter is `c/n`, not the printed `1 − c/n`.
 #[test]
 fn printed_geometric_means_are_too_small() -> Result<(), Error> {
     for n in [2, 10, 1000] {
@@ -123,8 +127,8 @@ fn printed_geometric_means_are_too_small() -> Result<(), Error> {
     Ok(())
 }
 
-/// Amplification by iteration for a constant step does not cover the decreasing steps of Proposition 1: for linear losses
-/// the loss is known exactly, and it is larger.
+/// Amplification by iteration for a constant step does not cover the decreasing steps of Proposition 1: for
+/// linear losses the loss is known exactly, and it is larger.
 #[test]
 fn decreasing_steps_hide_less_than_constant_ones() -> Result<(), Error> {
     let (step, order) = (NoisyStep::new(1.0, Sigma::new(4.0)?)?, Order::new(3.0)?);

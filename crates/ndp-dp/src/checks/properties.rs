@@ -1,4 +1,5 @@
-//! What holds for every input: directions, orders of bounds, independence of order, and no NaN from any number.
+//! What holds for every input: directions, orders of bounds, independence of order, and no NaN from any
+//! number.
 
 use crate::calibration::smallest_sigma;
 use crate::{

@@ -1,4 +1,5 @@
-//! Values that were once below the truth: underflow to 0, rounding inwards, a requested number in place of the sampler's own.
+//! Values that were once below the truth: underflow to 0, rounding inwards, a requested number in place of
+//! the sampler's own.
 
 use crate::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use crate::mixture::{Part, log_mean_exp};
@@ -52,8 +53,8 @@ fn randomized_response_reports_the_epsilon_of_its_own_gamma() -> Result<(), Erro
     Ok(())
 }
 
-/// One response of `ε` is `(E, δ)`-DP exactly when `E ≥ ln(e^ε − δ(1 + e^ε))`, which near its end is `ε − δ(1 + e^{−ε})`: a
-/// difference of totals that rounding must not eat.
+/// One response of `ε` is `(E, δ)`-DP exactly when `E ≥ ln(e^ε − δ(1 + e^ε))`, which near its end is `ε −
+/// δ(1 + e^{−ε})`: a difference of totals that rounding must not eat.
 #[test]
 fn optimal_composition_is_not_short_near_its_end() -> Result<(), Error> {
     for epsilon in [1e-8, 1e-3, 0.1, 1.0, 20.0] {
@@ -81,7 +82,8 @@ fn optimal_composition_is_not_short_near_its_end() -> Result<(), Error> {
     Ok(())
 }
 
-/// A part seen with probability 0.3 costs 0.3 as the order tends to 1; the logarithm of a mean next to 1 has no digits left.
+/// A part seen with probability 0.3 costs 0.3 as the order tends to 1; the logarithm of a mean next to 1 has
+/// no digits left.
 #[test]
 fn mixtures_keep_their_mean_next_to_order_one() -> Result<(), Error> {
     let parts = [Part { weight: 0.3, loss: 1.0 }, Part { weight: 0.7, loss: 0.0 }];

@@ -136,7 +136,8 @@ fn observed_moments_equal_the_enumeration_and_cover_the_best_absorption() {
     }
 }
 
-/// Values stated beside the formula, to the digits given: n = 3, T = 6, θ = 0.5, without and with publication.
+/// Values stated beside the formula, to the digits given: n = 3, T = 6, θ = 0.5, without and with
+/// publication.
 #[test]
 fn stated_values_of_the_three_accounts_of_a_run() {
     for (last_iterate, [recursion, seen, least]) in
@@ -151,7 +152,8 @@ fn stated_values_of_the_three_accounts_of_a_run() {
     }
 }
 
-/// What is proved for a capped walk is hardly larger than what Lemma 1 prints: their ratio at θ = 1, as stated.
+/// What is proved for a capped walk is hardly larger than what Lemma 1 prints: their ratio at θ = 1, as
+/// stated.
 #[test]
 fn the_proved_bound_is_close_to_lemma_1() -> Result<(), Error> {
     for (users, stated, digits) in [(10, 1.0009, 6e-5), (100, 1.042, 6e-4), (2000, 1.047, 6e-4)] {
@@ -178,7 +180,8 @@ fn decreasing_moments_equal_the_enumeration() -> Result<(), Error> {
     Ok(())
 }
 
-/// Every cap, start and publication: the sum over all paths, of which only the first visits count, never exceeds the bound.
+/// Every cap, start and publication: the sum over all paths, of which only the first visits count, never
+/// exceeds the bound.
 #[test]
 fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
     let order = Order::new(2.0)?;
@@ -216,7 +219,8 @@ fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
     Ok(())
 }
 
-/// One step of a given holder is one Gaussian release, seen with certainty; drawn uniformly, with probability `1/n`.
+/// One step of a given holder is one Gaussian release, seen with certainty; drawn uniformly, with probability
+/// `1/n`.
 #[test]
 fn a_given_first_step_is_seen_at_once() -> Result<(), Error> {
     let given = UncappedWalk { first_holder: FirstHolder::Given, ..run(1, 1000, 1, Published) };

@@ -4,8 +4,8 @@ use crate::Error;
 use crate::iteration::{Geometric, LastIterate, UncappedWalk, absorption_cost};
 use approx::assert_relative_eq;
 
-/// `ln E exp(θ cost)` over all paths of three users, where user 0 is exposed and user 1 watches, and every segment
-/// between two looks costs its least absorption.
+/// `ln E exp(θ cost)` over all paths of three users, where user 0 is exposed and user 1 watches, and every
+/// segment between two looks costs its least absorption.
 fn optimal_log_mgf(steps: u32, theta: f64, published: bool) -> Result<f64, Error> {
     let mut total = 0.0;
     for path in 0..3u32.pow(steps) {
@@ -32,8 +32,8 @@ fn optimal_log_mgf(steps: u32, theta: f64, published: bool) -> Result<f64, Error
     Ok((total / 3f64.powi(steps as i32)).ln())
 }
 
-/// Three users, 6 steps, `θ = 1/2`: charged per contribution .78460, observed segments only .60735, optimal absorption
-/// .59789; with the final token 1.02204, 1.02204 and .99946.
+/// Three users, 6 steps, `θ = 1/2`: charged per contribution .78460, observed segments only .60735, optimal
+/// absorption .59789; with the final token 1.02204, 1.02204 and .99946.
 #[test]
 fn the_recursions_are_close_to_the_optimum_over_all_paths() -> Result<(), Error> {
     for (token, recursion, observed, optimal) in [

@@ -1,21 +1,23 @@
 //! Federated SGD of which only the last model is released.
 //!
-//! `n` users are split by a random partition, independent of the data, into `T = ⌊n/m⌋` batches of `m`; the others idle.
-//! Round `t` is `W_t = proj_ρ(W_{t−1} − (1/m) Σ_j η (∇ℓ(W_{t−1}, x_j) + Z_j))`, `Z_j ~ N(0, σ² I)`, with `proj_ρ` the
-//! projection on the ball of radius `ρ` around 0 and a start `W_0` in that ball that does not depend on the data.
+//! `n` users are split by a random partition, independent of the data, into `T = ⌊n/m⌋` batches of `m`; the
+//! others idle. Round `t` is `W_t = proj_ρ(W_{t−1} − (1/m) Σ_j η (∇ℓ(W_{t−1}, x_j) + Z_j))`, `Z_j ~ N(0, σ²
+//! I)`, with `proj_ρ` the projection on the ball of radius `ρ` around 0 and a start `W_0` in that ball that
+//! does not depend on the data.
 //!
-//! All values bound `δ` at a given `ε` for replacing one user's data, **against a reader of the last model only**. The
-//! aggregator is trusted, and the participants, who receive intermediate models, are not adversaries; against them, or once
-//! any other model is released, only [`FederatedDescent::all_models_delta`] holds. Batches drawn afresh every round are not
-//! covered. The loss is convex, `L`-Lipschitz and `β`-smooth on the ball, and `η ≤ 2/β`: [`ContractionFactor`] checks it.
+//! All values bound `δ` at a given `ε` for replacing one user's data, **against a reader of the last model
+//! only**. The aggregator is trusted, and the participants, who receive intermediate models, are not
+//! adversaries; against them, or once any other model is released, only
+//! [`FederatedDescent::all_models_delta`] holds. Batches drawn afresh every round are not covered. The loss
+//! is convex, `L`-Lipschitz and `β`-smooth on the ball, and `η ≤ 2/β`: [`ContractionFactor`] checks it.
 //!
 //! # References
-//! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*, 2020:
-//!   Algorithm 1, Theorem 2.
-//! - Bok, Su and Altschuler, *Shifted interpolation for differential privacy*, ICML 2024: amplification by iteration
-//!   in Gaussian-DP form, behind [`FederatedDescent::delta`](crate::Mechanism::delta).
-//! - Feldman, Mironov, Talwar and Thakurta, *Privacy amplification by iteration*, FOCS 2018: Theorem 22, behind
-//!   [`FederatedDescent::rdp`](crate::Mechanism::rdp).
+//! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*,
+//!   2020: Algorithm 1, Theorem 2.
+//! - Bok, Su and Altschuler, *Shifted interpolation for differential privacy*, ICML 2024: amplification by
+//!   iteration in Gaussian-DP form, behind [`FederatedDescent::delta`](crate::Mechanism::delta).
+//! - Feldman, Mironov, Talwar and Thakurta, *Privacy amplification by iteration*, FOCS 2018: Theorem 22,
+//!   behind [`FederatedDescent::rdp`](crate::Mechanism::rdp).
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
@@ -48,8 +50,8 @@ impl ContractionFactor {
         Ok(Self(factor))
     }
 
-    /// Steps of a `convexity`-strongly convex, `smoothness`-smooth loss: `M = max(|1 − ηa|, |1 − ηβ|)`, rounded up; 1
-    /// for a convex loss, `a = 0`.
+    /// Steps of a `convexity`-strongly convex, `smoothness`-smooth loss: `M = max(|1 − ηa|, |1 − ηβ|)`,
+    /// rounded up; 1 for a convex loss, `a = 0`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ a ≤ β < ∞` and `0 < η ≤ 2/β`.
@@ -95,7 +97,8 @@ pub struct FederatedParameters {
     pub users: u64,
     /// Users per round `m`, `1 ≤ m ≤ n`.
     pub batch: u64,
-    /// Lipschitz constant `L > 0` of the loss: the change of one user's data moves its gradient by at most `2L`.
+    /// Lipschitz constant `L > 0` of the loss: the change of one user's data moves its gradient by at most
+    /// `2L`.
     #[serde(with = "crate::lossless")]
     pub lipschitz: f64,
     /// Radius `ρ > 0` of the ball that models are projected on.
@@ -181,7 +184,8 @@ impl FederatedDescent {
         (diameter * Interval::count(batch).sqrt() / Interval::new(step) / Interval::new(sigma)).high()
     }
 
-    /// Theorem 2: `δ = (m/n) θ_ε(r) (1 − κ^T)/(1 − κ)`, `κ = θ_ε(R)`; with a factor below 1, its strongly convex form.
+    /// Theorem 2: `δ = (m/n) θ_ε(r) (1 − κ^T)/(1 − κ)`, `κ = θ_ε(R)`; with a factor below 1, its strongly
+    /// convex form.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
@@ -198,7 +202,8 @@ impl FederatedDescent {
     #[must_use]
     pub fn log_theorem2(&self, epsilon: f64, rounds: Interval) -> f64 {
         let lost = Interval::new(one_minus_theta(epsilon, self.contraction_ratio()));
-        // 1 − κ^T over 1 − κ from 1 − κ itself, which may be far below the last bit of κ. It decreases in 1 − κ.
+        // 1 − κ^T over 1 − κ from 1 − κ itself, which may be far below the last bit of κ. It decreases in 1 −
+        // κ.
         let counted = if lost.high() == 0.0 { rounds } else { -(rounds * (-lost).ln_1p()).expm1() / lost };
         let log_theta = Interval::new(log_theta(epsilon, self.step_ratio()));
         (self.log_share() + log_theta + counted.min(rounds).ln()).high()
@@ -260,14 +265,17 @@ impl FederatedDescent {
             bound = if block == 1 { first } else { up_log(first + (block - 1) as f64 * log_kappa, 0.0, 4.0) };
             k += block;
         }
-        // Each term has the rounding of a difference of logarithms, at most 800 where it counts, and each addition one.
+        // Each term has the rounding of a difference of logarithms, at most 800 where it counts, and each
+        // addition one.
         let sum = Interval::new(up(sum, terms + 1e3));
         (self.log_share() + Interval::new(largest) + sum.ln()).high().min(0.0)
     }
 
-    /// `θ_ε(r)`, rounded up: the exact `δ` when every intermediate model is released, since each user appears once.
+    /// `θ_ε(r)`, rounded up: the exact `δ` when every intermediate model is released, since each user appears
+    /// once.
     ///
-    /// An upper bound for every observer of models, participants included, whatever the loss and the projection.
+    /// An upper bound for every observer of models, participants included, whatever the loss and the
+    /// projection.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
@@ -278,8 +286,8 @@ impl FederatedDescent {
 }
 
 impl Mechanism for FederatedDescent {
-    /// Amplification by iteration averaged over the user's hidden round, weaker than [`Self::delta`] but ready for
-    /// composition: `(1/(α−1)) ln[(m/n) Σ_k e^{(α−1) α r²/(2k)} + 1 − Tm/n]`, `k = 1..T`.
+    /// Amplification by iteration averaged over the user's hidden round, weaker than [`Self::delta`] but
+    /// ready for composition: `(1/(α−1)) ln[(m/n) Σ_k e^{(α−1) α r²/(2k)} + 1 − Tm/n]`, `k = 1..T`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         const SINGLE_ROUNDS: u64 = 10_000;
         let rounds = self.rounds();
@@ -289,7 +297,8 @@ impl Mechanism for FederatedDescent {
         if !exponent.is_finite() {
             return UpperBound::new(f64::INFINITY).into();
         }
-        // Σ (e^{x/k} − 1), scaled by e^{−x} unless x is small: small losses keep their digits, large ones do not overflow.
+        // Σ (e^{x/k} − 1), scaled by e^{−x} unless x is small: small losses keep their digits, large ones do
+        // not overflow.
         let scale = if exponent < 1.0 { 0.0 } else { exponent };
         let term = |k: f64| match exponent / k {
             small if small < 1.0 => libm::exp(-scale) * libm::expm1(small),
@@ -305,7 +314,8 @@ impl Mechanism for FederatedDescent {
             terms += 1.0;
             k += block;
         }
-        // One rounding a term; those of an exponent count as often as it is large, at most 750 times where it counts.
+        // One rounding a term; those of an exponent count as often as it is large, at most 750 times where it
+        // counts.
         let sum = Interval::new(up(sum, terms + 2e3));
         let log_excess = self.log_share() + Interval::new(scale) + sum.ln();
         let log_mean = Interval::ZERO.log_add_exp(log_excess);
@@ -320,21 +330,23 @@ impl Mechanism for FederatedDescent {
         UpperBound::new(smallest.unwrap_or(f64::INFINITY)).into()
     }
 
-    /// The tighter bound, never above Theorem 2: `δ = (m/n) Σ_{k=1}^T b_k`, where `k` counts the noisy steps from the user's
-    /// batch to the end, `b_1 = θ_ε(r)`, `b_k = min{θ_ε(r/√W_k), κ b_{k−1}}`, `W_k = Σ_{i<k} M^{−2i}`.
+    /// The tighter bound, never above Theorem 2: `δ = (m/n) Σ_{k=1}^T b_k`, where `k` counts the noisy steps
+    /// from the user's batch to the end, `b_1 = θ_ε(r)`, `b_k = min{θ_ε(r/√W_k), κ b_{k−1}}`, `W_k = Σ_{i<k}
+    /// M^{−2i}`.
     ///
-    /// The first entry of the minimum is amplification by iteration (the displacement is spread over `k` steps), the second
-    /// strong data processing.
+    /// The first entry of the minimum is amplification by iteration (the displacement is spread over `k`
+    /// steps), the second strong data processing.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
     ///
     /// # Complexity
-    /// `O(min(T, 10⁴))`: beyond 10⁴ rounds, blocks of 1/10⁴ of the rounds before them are charged at their first
-    /// round, at most 1e-4 too much.
+    /// `O(min(T, 10⁴))`: beyond 10⁴ rounds, blocks of 1/10⁴ of the rounds before them are charged at their
+    /// first round, at most 1e-4 too much.
     ///
     /// # References
-    /// Bok, Su and Altschuler 2024 for the Gaussian form of amplification by iteration; Asoodeh and Calmon 2020, Theorem 1.
+    /// Bok, Su and Altschuler 2024 for the Gaussian form of amplification by iteration; Asoodeh and Calmon
+    /// 2020, Theorem 1.
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         Ok(self.log_delta(epsilon)?.map(exp_up).into())
     }

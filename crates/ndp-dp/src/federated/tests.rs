@@ -42,8 +42,8 @@ fn larger_batches_are_not_always_more_private() -> Result<(), Error> {
     Ok(())
 }
 
-/// The last display of Theorem 2's proof has `2L√m/σ` where averaging divides the changed gradient by `m` and the noise by
-/// `√m`: safe, but 31 and 136 times the statement's value at the parameters of Figure 2.
+/// The last display of Theorem 2's proof has `2L√m/σ` where averaging divides the changed gradient by `m` and
+/// the noise by `√m`: safe, but 31 and 136 times the statement's value at the parameters of Figure 2.
 #[test]
 fn the_proof_s_last_display_is_too_large() -> Result<(), Error> {
     for (batch, factor) in [(10, 31.0), (20, 136.0)] {

@@ -7,23 +7,23 @@ use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
-/// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most
-/// `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`, `θ = 2α(α − 1)L²/σ²`.
+/// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at
+/// most `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`, `θ = 2α(α − 1)L²/σ²`.
 ///
 /// The first holder of the token is drawn uniformly; for a given one see [`Self::rdp_from_given_start`].
 ///
-/// Preconditions beyond those of the parent module: the first iterate does not depend on the data, the step size is
-/// constant or non-decreasing, and a visit beyond the cap still adds its noise. Nothing is required of `σ` or
-/// `α`, of the number of steps, or of the secrecy of path and times; it holds with and without publication of the
-/// final token.
+/// Preconditions beyond those of the parent module: the first iterate does not depend on the data, the step
+/// size is constant or non-decreasing, and a visit beyond the cap still adds its noise. Nothing is required
+/// of `σ` or `α`, of the number of steps, or of the secrecy of path and times; it holds with and without
+/// publication of the final token.
 ///
-/// Proof. Reveal the whole path, which has the same law under both data sets. Given the path the displacement of a
-/// contribution is absorbed in equal parts by the noises of the `g` steps until the next event in {the user
-/// acts, an observer receives}, at cost `2αL²/(σ²g)`; the blocks are disjoint, so the costs add up. Each `g` given
-/// the past is geometric.
+/// Proof. Reveal the whole path, which has the same law under both data sets. Given the path the displacement
+/// of a contribution is absorbed in equal parts by the noises of the `g` steps until the next event in {the
+/// user acts, an observer receives}, at cost `2αL²/(σ²g)`; the blocks are disjoint, so the costs add up. Each
+/// `g` given the past is geometric.
 ///
-/// The number of contributions of an uncapped run exceeds `N = tails::n_exact(T, 1/n, δ̂)` with probability at most
-/// `δ̂`, which is then added to `δ`.
+/// The number of contributions of an uncapped run exceeds `N = tails::n_exact(T, 1/n, δ̂)` with probability
+/// at most `δ̂`, which is then added to `δ`.
 ///
 /// # Examples
 /// ```
@@ -68,17 +68,18 @@ impl CappedWalk {
         Ok(UpperBound::new(loss.high()))
     }
 
-    /// [`Mechanism::rdp`] of a walk of `steps ≥ 1` steps whose first holder is given: the exposed user, in the worst case, whose
-    /// first contribution is certain. Larger, since its gap may be cut short by publication.
+    /// [`Mechanism::rdp`] of a walk of `steps ≥ 1` steps whose first holder is given: the exposed user, in
+    /// the worst case, whose first contribution is certain. Larger, since its gap may be cut short by
+    /// publication.
     ///
-    /// The smaller of `N ln φ_G`, `φ_G = E e^{θ/min(gap, G)}`, `G = 1 + ⌊(T − 1)/N⌋`, and `θ + (N − 1) ln φ`, with `N` at
-    /// most `T`; with and without publication of the final token.
+    /// The smaller of `N ln φ_G`, `φ_G = E e^{θ/min(gap, G)}`, `G = 1 + ⌊(T − 1)/N⌋`, and `θ + (N − 1) ln φ`,
+    /// with `N` at most `T`; with and without publication of the final token.
     ///
-    /// Proof. `θ + (N − 1) ln φ`: the first contribution is charged as seen at once, and the other steps are a walk from a
-    /// uniform start. `N ln φ_G`: let a displacement count as hidden after `G` steps. With `k` contributions left and at
-    /// least `k (G − 1)` steps, a contribution of the user is followed, within `G` steps, by a visit of the user with
-    /// `(k − 1)(G − 1)` steps left, by an observer or by neither; after the last two the walk is one from a uniform start,
-    /// at most `φ^{k−1} ≤ φ_G^{k−1}`. Induction over `k`.
+    /// Proof. `θ + (N − 1) ln φ`: the first contribution is charged as seen at once, and the other steps are
+    /// a walk from a uniform start. `N ln φ_G`: let a displacement count as hidden after `G` steps. With `k`
+    /// contributions left and at least `k (G − 1)` steps, a contribution of the user is followed, within `G`
+    /// steps, by a visit of the user with `(k − 1)(G − 1)` steps left, by an observer or by neither; after
+    /// the last two the walk is one from a uniform start, at most `φ^{k−1} ≤ φ_G^{k−1}`. Induction over `k`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `T ≥ 1`.
@@ -95,9 +96,9 @@ impl CappedWalk {
         Ok(UpperBound::new(loss.high()))
     }
 
-    /// [`Mechanism::rdp`] when the colluders choose the next hop of their tokens from their view while honest users
-    /// still choose uniformly: `N ln φ` becomes `θ + (N − 1) ln φ` if the final token is published, since a colluder
-    /// can steer the last contribution to the end.
+    /// [`Mechanism::rdp`] when the colluders choose the next hop of their tokens from their view while honest
+    /// users still choose uniformly: `N ln φ` becomes `θ + (N − 1) ln φ` if the final token is published,
+    /// since a colluder can steer the last contribution to the end.
     #[must_use]
     #[cfg(test)]
     pub(crate) fn rdp_biased(&self, order: Order, last_iterate: super::LastIterate) -> UpperBound<f64> {
@@ -165,8 +166,8 @@ mod tests {
         Ok(())
     }
 
-    /// The setting of Figure 2 of the paper: 2000 users, 12 contributions, `L = 1`, `δ = 1e-6`. The printed noise is
-    /// more than twice as large.
+    /// The setting of Figure 2 of the paper: 2000 users, 12 contributions, `L = 1`, `δ = 1e-6`. The printed
+    /// noise is more than twice as large.
     #[test]
     fn noise_levels_of_figure_2_meet_their_budgets() -> Result<(), Error> {
         for (budget, sigma) in [(10.0, 1.178), (1.0, 8.12)] {

@@ -1,7 +1,7 @@
 //! Geometric gaps: `E[1/G]` and the moment generating function `φ = E[e^{θ/G}]`.
 //!
-//! On the complete graph the number of steps `G ∈ {1, 2, …}` until the token next meets one of `k` given users out
-//! of `n` is geometric with parameter `p = k/n`.
+//! On the complete graph the number of steps `G ∈ {1, 2, …}` until the token next meets one of `k` given
+//! users out of `n` is geometric with parameter `p = k/n`.
 
 use crate::Error;
 #[cfg(test)]
@@ -54,8 +54,8 @@ impl Geometric {
         Ok(Self { p: hits as f64 / users as f64, q: (users - hits) as f64 / users as f64 })
     }
 
-    /// The gap from a contribution of the exposed user to the next event that ends its hiding, on the complete
-    /// graph of `users` with `colluders` merged observers: that user or an observer holds the token,
+    /// The gap from a contribution of the exposed user to the next event that ends its hiding, on the
+    /// complete graph of `users` with `colluders` merged observers: that user or an observer holds the token,
     /// `p = min(1, (c + 1)/n)`.
     ///
     /// # Errors
@@ -70,14 +70,14 @@ impl Geometric {
         Self::meeting(colluders + 1, users)
     }
 
-    /// `E[1/G] = −p ln p/(1 − p)`, 1 for `p = 1`, rounded up. For `p = 1/n` it is `ln n/(n − 1)`, more than the printed
-    /// `ln n/n`.
+    /// `E[1/G] = −p ln p/(1 − p)`, 1 for `p = 1`, rounded up. For `p = 1/n` it is `ln n/(n − 1)`, more than
+    /// the printed `ln n/n`.
     #[doc(alias = "geometric_inverse_mean")]
     #[must_use]
     #[cfg(test)]
     pub(crate) fn inverse_mean(self) -> crate::Exact<f64> {
-        // Two parameters, a logarithm and two operations, each with at most one epsilon; the logarithm has the error of its
-        // argument, relative, only where it is small, and is then taken from q.
+        // Two parameters, a logarithm and two operations, each with at most one epsilon; the logarithm has
+        // the error of its argument, relative, only where it is small, and is then taken from q.
         crate::Exact::new(if self.q == 0.0 {
             1.0
         } else {
@@ -114,8 +114,8 @@ impl Geometric {
         (log_phi * ROUNDING).min(theta)
     }
 
-    /// `ln E[e^{θ/min(G, longest)}]`, rounded up: a displacement is hidden after `longest ≥ 1` steps at most. For `θ ≥ 0`, `∞`
-    /// at `∞`.
+    /// `ln E[e^{θ/min(G, longest)}]`, rounded up: a displacement is hidden after `longest ≥ 1` steps at most.
+    /// For `θ ≥ 0`, `∞` at `∞`.
     pub(crate) fn log_phi_cut(self, theta: f64, longest: u64) -> f64 {
         if self.q == 0.0 || theta == 0.0 || theta.is_infinite() || longest <= 1 {
             return theta;
@@ -153,8 +153,8 @@ impl Geometric {
         if self.q < 0.5 { libm::log1p(-self.q) } else { libm::log(self.p) }
     }
 
-    /// `φ − 1 = Σ_g p q^{g−1} (e^{θ/g} − 1)` term by term, rounded up: what is left after `G` terms is at most
-    /// `q^G (e^{θ/(G+1)} − 1)`.
+    /// `φ − 1 = Σ_g p q^{g−1} (e^{θ/g} − 1)` term by term, rounded up: what is left after `G` terms is at
+    /// most `q^G (e^{θ/(G+1)} − 1)`.
     fn excess_by_terms(self, theta: f64) -> f64 {
         let mut sum = 0.0;
         let mut weight = 1.0;
@@ -184,8 +184,8 @@ impl Geometric {
         theta
     }
 
-    /// `φ − 1 = (p/q) Σ_{j≥1} θ^j/j! Li_j(q)` for `p ≤ 0.3` and `θ ≤ 64`, rounded up: the sum over `g` would need
-    /// `30/p` terms.
+    /// `φ − 1 = (p/q) Σ_{j≥1} θ^j/j! Li_j(q)` for `p ≤ 0.3` and `θ ≤ 64`, rounded up: the sum over `g` would
+    /// need `30/p` terms.
     fn excess_by_polylogarithms(self, theta: f64) -> f64 {
         let polylogarithm = Polylogarithm::new(self.q, self.p);
         let mut powers = [0.0; DIRECT_TERMS];
@@ -306,7 +306,8 @@ const DIRECT_TERMS: usize = 8;
 const MAX_POWERS: i32 = 1000;
 /// Reached only for a `p` below 1e-14, where the bound is still valid.
 const MAX_TERMS: u32 = 4096;
-/// Sums of at most some 300 positive terms. Checked from both sides at 42 extreme points in `checks/outward.rs`.
+/// Sums of at most some 300 positive terms. Checked from both sides at 42 extreme points in
+/// `checks/outward.rs`.
 const ROUNDING: f64 = 1.0 + 1e-13;
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use super::{FirstHolder, UncappedWalk};
 use crate::UpperBound;
 use ndp_numeric::rounding::index;
 
-/// Backward values of the recursion: `V(t)` with nothing pending after step `t`, `W(t)` when the user acts at `t`.
+/// Backward values of the recursion: `V(t)` with nothing pending after step `t`, `W(t)` when the user acts at
+/// `t`.
 ///
 /// All values carry the common factor `unit`, which keeps them in range.
 pub(super) struct Backward {
@@ -105,8 +106,8 @@ pub(super) fn log_renewal(log_weights: &[f64], steps: usize) -> Vec<f64> {
     values.iter().rev().enumerate().map(|(t, value)| libm::log(*value) + lambda * t as f64).collect()
 }
 
-/// `ln Σ_L f_L S[t − L]` for `t = 0..=T`, from `ln f_1, ln f_2, …` and `ln S[0], …, ln S[T]`: a renewal whose first weights
-/// are others.
+/// `ln Σ_L f_L S[t − L]` for `t = 0..=T`, from `ln f_1, ln f_2, …` and `ln S[0], …, ln S[T]`: a renewal whose
+/// first weights are others.
 pub(super) fn log_delayed(log_firsts: &[f64], log_values: &[f64]) -> Vec<f64> {
     let steps = log_values.len() - 1;
     // Divided by e^{λt}, neither list exceeds 1 by more than the ratio of the first weights to later ones.
@@ -124,8 +125,8 @@ pub(super) fn log_delayed(log_firsts: &[f64], log_values: &[f64]) -> Vec<f64> {
     (0..=steps).map(|t| if t == 0 { f64::NEG_INFINITY } else { at(t) }).collect()
 }
 
-/// Roughly the `x` in `[low, high]` at which a decreasing function passes 1. Any `x` gives the same final value; this one
-/// keeps the numbers on the way in range.
+/// Roughly the `x` in `[low, high]` at which a decreasing function passes 1. Any `x` gives the same final
+/// value; this one keeps the numbers on the way in range.
 pub(super) fn tilt(low: f64, high: f64, decreasing: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (low, high);
     for _ in 0..50 {
@@ -135,8 +136,8 @@ pub(super) fn tilt(low: f64, high: f64, decreasing: impl Fn(f64) -> f64) -> f64 
     high
 }
 
-/// A sum of products of nonnegative numbers, of relative error at most 60 units roundoff: 36 within a block, one for
-/// each doubling of the number of blocks, of which there are fewer than 2^24.
+/// A sum of products of nonnegative numbers, of relative error at most 60 units roundoff: 36 within a block,
+/// one for each doubling of the number of blocks, of which there are fewer than 2^24.
 pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
     if left.len() > BLOCK {
         let middle = left.len().next_power_of_two() / 2;
@@ -159,8 +160,9 @@ const BLOCK: usize = 128;
 
 /// A logarithm with the rounding of `steps` sums of positive terms added.
 ///
-/// Proven: a step has one [`dot`] and some ten products, at most 80 units roundoff or 40 epsilons; its exponentials, of
-/// arguments below `θ` in all, have `θ` epsilons more; the powers of probabilities one for every step they span.
+/// Proven: a step has one [`dot`] and some ten products, at most 80 units roundoff or 40 epsilons; its
+/// exponentials, of arguments below `θ` in all, have `θ` epsilons more; the powers of probabilities one for
+/// every step they span.
 pub(super) fn round_up(log_value: f64, steps: u64, theta: f64) -> UpperBound<f64> {
     let rounding = f64::EPSILON * ((steps as f64 + 1.0) * (48.0 + theta) + 4.0 * log_value.abs());
     UpperBound::new((log_value + rounding).next_up().max(0.0))

@@ -1,4 +1,5 @@
-//! Private descent by a walk on the complete graph, exact in the number of steps: no cap, no failure probability.
+//! Private descent by a walk on the complete graph, exact in the number of steps: no cap, no failure
+//! probability.
 
 use super::NoisyStep;
 use super::geometric::check_theta;
@@ -52,16 +53,17 @@ pub enum LastIterate {
 pub enum FirstHolder {
     /// A user drawn uniformly, as at every later step.
     Uniform,
-    /// A given user. The loss is that of the worst user, who holds it: the contribution of the first step is certain.
+    /// A given user. The loss is that of the worst user, who holds it: the contribution of the first step is
+    /// certain.
     Given,
 }
 
 /// A walk of `T` steps on the complete graph of `n` users, self-hops allowed, `c` of them observing together.
 ///
-/// Every visit contributes. Losses come from the `θ`-moments `ln E_path e^{cost}` of the path's cost: `D_α ≤ value/(α − 1)`
-/// at `θ = 2α(α − 1)L²/σ²`. They hold against observers who know the whole path, for data-independent first iterates.
-/// [`Self::descent`] is for constant (or non-decreasing) step sizes, [`Self::decreasing_rdp`] for any. Both check the run:
-/// `1 ≤ T ≤ 10⁷` and `1 ≤ c < n`.
+/// Every visit contributes. Losses come from the `θ`-moments `ln E_path e^{cost}` of the path's cost: `D_α ≤
+/// value/(α − 1)` at `θ = 2α(α − 1)L²/σ²`. They hold against observers who know the whole path, for
+/// data-independent first iterates. [`Self::descent`] is for constant (or non-decreasing) step sizes,
+/// [`Self::decreasing_rdp`] for any. Both check the run: `1 ≤ T ≤ 10⁷` and `1 ≤ c < n`.
 ///
 /// # Examples
 /// ```
@@ -122,15 +124,15 @@ impl UncappedWalk {
         )
     }
 
-    /// `ln E` of the cost when every contribution is charged until the next event in {the user acts, an observer
-    /// receives}, rounded up; `∞` for `θ > 600`, where the order is of no use.
+    /// `ln E` of the cost when every contribution is charged until the next event in {the user acts, an
+    /// observer receives}, rounded up; `∞` for `θ > 600`, where the order is of no use.
     ///
-    /// `longest` cuts the sums over gaps: a displacement counts as hidden after that many steps, which costs more. With
-    /// `longest > T` (`u64::MAX`, say) nothing is cut.
+    /// `longest` cuts the sums over gaps: a displacement counts as hidden after that many steps, which costs
+    /// more. With `longest > T` (`u64::MAX`, say) nothing is cut.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and `longest ≥ 2`, and when the `T · min(T, longest)` operations
-    /// exceed 4·10⁹, some seconds.
+    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and `longest ≥ 2`, and when the `T · min(T, longest)`
+    /// operations exceed 4·10⁹, some seconds.
     ///
     /// # Complexity
     /// `O(T · min(T, longest))` time, `O(T)` memory.
@@ -170,15 +172,16 @@ impl UncappedWalk {
         Ok(backward.log_value(theta))
     }
 
-    /// The Rényi loss at `order`, in nats, for given step sizes `η₁, …, η_T`: the only form for decreasing ones, whose later
-    /// noise hides less.
+    /// The Rényi loss at `order`, in nats, for given step sizes `η₁, …, η_T`: the only form for decreasing
+    /// ones, whose later noise hides less.
     ///
-    /// Every contribution is charged until the next event in {the user acts, an observer receives}; after `g` steps a
-    /// displacement is hidden by `S(t, g) = Σ_{i<g} (η_{t+i}/η_t)²` noises. `∞` for `θ > 600`, where the order is of no use.
+    /// Every contribution is charged until the next event in {the user acts, an observer receives}; after `g`
+    /// steps a displacement is hidden by `S(t, g) = Σ_{i<g} (η_{t+i}/η_t)²` noises. `∞` for `θ > 600`, where
+    /// the order is of no use.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a run outside its range, unless there are `T` positive, finite step sizes, and when the
-    /// `T²/2` operations exceed 4·10⁹.
+    /// [`Error::InvalidParameter`] for a run outside its range, unless there are `T` positive, finite step
+    /// sizes, and when the `T²/2` operations exceed 4·10⁹.
     pub fn decreasing_rdp(
         &self,
         order: Order,
@@ -241,15 +244,15 @@ impl UncappedWalk {
         Ok(backward.log_value(theta))
     }
 
-    /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up: tighter than
-    /// charging every one until the next event; `∞` for `θ > 600`, where the order is of no use.
+    /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up:
+    /// tighter than charging every one until the next event; `∞` for `θ > 600`, where the order is of no use.
     ///
-    /// `longest` cuts the observed segments: the observers are taken to look after every `longest` foreign steps in a
-    /// row, which costs more. With `longest > T` nothing is cut.
+    /// `longest` cuts the observed segments: the observers are taken to look after every `longest` foreign
+    /// steps in a row, which costs more. With `longest > T` nothing is cut.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and `longest ≥ 2`, and when the `T · min(T, longest)` operations
-    /// exceed 4·10⁹, some seconds.
+    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and `longest ≥ 2`, and when the `T · min(T, longest)`
+    /// operations exceed 4·10⁹, some seconds.
     ///
     /// # Complexity
     /// `O(T · min(T, longest))` time, `O(T)` memory.
@@ -261,8 +264,8 @@ impl UncappedWalk {
         Ok(self.observed_unchecked(theta, longest))
     }
 
-    /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up; arguments checked
-    /// before, `∞` at `θ = ∞`.
+    /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up;
+    /// arguments checked before, `∞` at `θ = ∞`.
     fn observed_unchecked(&self, theta: f64, longest: u64) -> UpperBound<f64> {
         if theta > MAX_THETA {
             return UpperBound::new(f64::INFINITY);
@@ -290,7 +293,8 @@ impl UncappedWalk {
         };
         let mut unseen = f64::NEG_INFINITY;
         if self.first_holder == FirstHolder::Given {
-            // The exposed user acts at the first step; its segment is longer by that step, which nobody draws.
+            // The exposed user acts at the first step; its segment is longer by that step, which nobody
+            // draws.
             let until_look = |m: usize| log_look + (m - 1) as f64 * log_foreign + from_contribution[m];
             let mut firsts: Vec<f64> = (1..cut.unwrap_or(steps)).map(until_look).collect();
             firsts.insert(0, f64::NEG_INFINITY);
@@ -311,15 +315,15 @@ impl UncappedWalk {
         round_up(ndp_numeric::logspace::log_sum_exp(&terms), self.steps, theta)
     }
 
-    /// The run as a mechanism whose steps are `step`. Only contributions that an observer sees afterwards are charged:
-    /// tighter than charging every one until the next event.
+    /// The run as a mechanism whose steps are `step`. Only contributions that an observer sees afterwards are
+    /// charged: tighter than charging every one until the next event.
     ///
-    /// `longest` cuts the observed segments: the observers are taken to look after every `longest` foreign steps in a
-    /// row, which costs more. With `longest > T` (`u64::MAX`, say) nothing is cut.
+    /// `longest` cuts the observed segments: the observers are taken to look after every `longest` foreign
+    /// steps in a row, which costs more. With `longest > T` (`u64::MAX`, say) nothing is cut.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a run outside its range, unless `longest ≥ 2`, and when the `T · min(T, longest)`
-    /// operations of one order exceed 4·10⁹, some seconds.
+    /// [`Error::InvalidParameter`] for a run outside its range, unless `longest ≥ 2`, and when the `T ·
+    /// min(T, longest)` operations of one order exceed 4·10⁹, some seconds.
     ///
     /// # Complexity
     /// `O(T · min(T, longest))` time for each order, `O(T)` memory.
@@ -339,7 +343,8 @@ impl UncappedWalk {
         }
     }
 
-    /// Probabilities that the next step is an event (the user acts or an observer receives), and that it is not.
+    /// Probabilities that the next step is an event (the user acts or an observer receives), and that it is
+    /// not.
     fn event(&self) -> (f64, f64) {
         let events = self.colluders + 1;
         (events as f64 / self.users as f64, (self.users - events) as f64 / self.users as f64)
@@ -366,8 +371,8 @@ impl UncappedWalk {
         )
     }
 
-    /// `ln b_m` for `m = 0..=most`, the moment of the cost of an observed segment of `m` foreign steps, and `ln w_r`, that from
-    /// a contribution on, with `r` steps of the segment left, its own included.
+    /// `ln b_m` for `m = 0..=most`, the moment of the cost of an observed segment of `m` foreign steps, and
+    /// `ln w_r`, that from a contribution on, with `r` steps of the segment left, its own included.
     fn log_segments(&self, theta: f64, most: usize) -> Segments {
         let foreign = (self.users - self.colluders) as f64;
         let (rho, miss) = (1.0 / foreign, (foreign - 1.0) / foreign);
@@ -408,7 +413,8 @@ struct Segments {
     from_contribution: Vec<f64>,
 }
 
-/// Private descent by a [`UncappedWalk`], as its observers see it: an upper bound on the Rényi loss at every order.
+/// Private descent by a [`UncappedWalk`], as its observers see it: an upper bound on the Rényi loss at every
+/// order.
 ///
 /// # Examples
 /// ```

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 /// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.
 ///
-/// Replacing the loss moves the iterate by at most `2ηL`, and each step adds noise of standard deviation `ησ`:
-/// the step size cancels, and `2L/σ` is all that matters.
+/// Replacing the loss moves the iterate by at most `2ηL`, and each step adds noise of standard deviation
+/// `ησ`: the step size cancels, and `2L/σ` is all that matters.
 ///
 /// # Examples
 /// ```
@@ -31,7 +31,8 @@ crate::lossless::checked_fields! {
 }
 
 impl NoisyStep {
-    /// A step on a loss with Lipschitz constant `lipschitz`, with noise `sigma` on every coordinate of the gradient.
+    /// A step on a loss with Lipschitz constant `lipschitz`, with noise `sigma` on every coordinate of the
+    /// gradient.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `L` and `2L/σ` are positive and finite.
@@ -55,7 +56,8 @@ impl NoisyStep {
         self.sigma
     }
 
-    /// The displacement `2L/σ` in units of the noise, rounded up: the Gaussian parameter of the step seen at once.
+    /// The displacement `2L/σ` in units of the noise, rounded up: the Gaussian parameter of the step seen at
+    /// once.
     #[doc(hidden)]
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -70,37 +72,38 @@ impl NoisyStep {
         (Interval::new(0.5) * (alpha * ratio) * ((alpha - Interval::ONE) * ratio)).high()
     }
 
-    /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every later
-    /// step contracts by `factor`: `(2L/σ)/√W_g`, `W_g = Σ_{i<g} M^{−2i}`.
+    /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every
+    /// later step contracts by `factor`: `(2L/σ)/√W_g`, `W_g = Σ_{i<g} M^{−2i}`.
     ///
-    /// Convex losses have `M = 1` and `W_g = g`, strongly convex ones a smaller `M`. Against whoever sees the iterates from
-    /// then on, but none before; step size constant, for `M = 1` also non-decreasing. The Rényi loss `αμ²/2` is then
-    /// `2αL²/(σ² g)`.
+    /// Convex losses have `M = 1` and `W_g = g`, strongly convex ones a smaller `M`. Against whoever sees the
+    /// iterates from then on, but none before; step size constant, for `M = 1` also non-decreasing. The Rényi
+    /// loss `αμ²/2` is then `2αL²/(σ² g)`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `steps ≥ 1`.
     ///
     /// # References
-    /// Bok, Su and Altschuler 2024 (shifted interpolation). Feldman et al. 2018, Theorem 23, for the Rényi loss at `M = 1`; the
-    /// constant follows from Theorem 22 with equal shifts.
+    /// Bok, Su and Altschuler 2024 (shifted interpolation). Feldman et al. 2018, Theorem 23, for the Rényi
+    /// loss at `M = 1`; the constant follows from Theorem 22 with equal shifts.
     pub fn mu_after(&self, steps: u64, factor: ContractionFactor) -> Result<UpperBound<Gdp>, Error> {
         let mu = Interval::new(self.ratio()) * shrinkage(steps, factor)?;
         Ok(UpperBound::new(Gdp::new(mu.high())?))
     }
 
-    /// How far the last of `steps` iterates in `dimension` dimensions, on a set of diameter `D`, is from optimal on average:
-    /// `E F(x_T) − min F ≤ 2DG (2 + ln T)/√T` with `G = √(L² + dσ²)` and step sizes `η_t = D/(G √t)`. A bound on utility, not
-    /// on privacy.
+    /// How far the last of `steps` iterates in `dimension` dimensions, on a set of diameter `D`, is from
+    /// optimal on average: `E F(x_T) − min F ≤ 2DG (2 + ln T)/√T` with `G = √(L² + dσ²)` and step sizes `η_t
+    /// = D/(G √t)`. A bound on utility, not on privacy.
     ///
-    /// With the classic noise `σ = 2L √(2 ln(1.25/δ))/ε` this is Proposition 1 of Cyffers and Bellet 2022. Its decreasing
-    /// steps are not covered by [`super::CappedWalk`] (nor by the paper's own Lemma 1): account for them by
-    /// [`super::UncappedWalk::decreasing_rdp`], and check `η₁ = D/G ≤ 2/β`.
+    /// With the classic noise `σ = 2L √(2 ln(1.25/δ))/ε` this is Proposition 1 of Cyffers and Bellet 2022.
+    /// Its decreasing steps are not covered by [`super::CappedWalk`] (nor by the paper's own Lemma 1):
+    /// account for them by [`super::UncappedWalk::decreasing_rdp`], and check `η₁ = D/G ≤ 2/β`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `D` is positive and finite, `d ≥ 1` and `T ≥ 1`.
     ///
     /// # References
-    /// Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013, arXiv:1212.1824: Theorem 2.
+    /// Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013, arXiv:1212.1824:
+    /// Theorem 2.
     #[doc(alias = "prop1")]
     #[cfg(test)]
     pub(crate) fn expected_error(
@@ -147,14 +150,15 @@ fn ensure_noisy(steps: u64) -> Result<(), Error> {
     ensure(steps >= 1, "the number of noisy steps", "be at least 1", steps as f64)
 }
 
-/// The least cost, in units of one contribution seen at once, of hiding contributions made at the given times from
-/// whoever next sees the iterate at time `seen`: `min Σ a_j²` over the noisy steps `j`, where no prefix may
-/// absorb more than was put in.
+/// The least cost, in units of one contribution seen at once, of hiding contributions made at the given times
+/// from whoever next sees the iterate at time `seen`: `min Σ a_j²` over the noisy steps `j`, where no prefix
+/// may absorb more than was put in.
 ///
 /// Times are those of the noisy steps: a contribution at time `s` has its own noise at `s`, and the noises
-/// `s, …, seen − 1` lie between. The Gaussian-DP parameter is `(2L/σ) √cost`, the Rényi loss `2αL²/σ² · cost`. The
-/// minimum is the lower convex hull of the points (time, contributions made before): the taut string. It is at
-/// most `Σ 1/(gap to the next contribution or to seen)`, and at most the number of contributions.
+/// `s, …, seen − 1` lie between. The Gaussian-DP parameter is `(2L/σ) √cost`, the Rényi loss `2αL²/σ² ·
+/// cost`. The minimum is the lower convex hull of the points (time, contributions made before): the taut
+/// string. It is at most `Σ 1/(gap to the next contribution or to seen)`, and at most the number of
+/// contributions.
 ///
 /// What the accountants of walks are tested against.
 ///

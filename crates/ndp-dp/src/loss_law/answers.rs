@@ -290,7 +290,8 @@ impl<'a> Grid<'a> {
         let mut window = self.aim.window(self.near, step, offset);
         let mut last =
             window.first.saturating_add(index(((self.aim.range.1 - self.aim.range.0) / step).ceil()) + 3);
-        // Where the window ends with the law, it ends with the laws on the grid, which reach a little further.
+        // Where the window ends with the law, it ends with the laws on the grid, which reach a little
+        // further.
         let ends = [End::Upper, End::Lower].map(|end| extremes(&parts, end));
         let (lowest, largest) = (ends[0].0.min(ends[1].0), ends[0].1.max(ends[1].1));
         let widened = (

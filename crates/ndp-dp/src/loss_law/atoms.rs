@@ -16,11 +16,13 @@ pub(super) struct Atoms {
 }
 
 impl Atoms {
-    /// Takes atoms in any order, the mass at infinity, and the distance that divides all differences of losses, where there is one.
+    /// Takes atoms in any order, the mass at infinity, and the distance that divides all differences of
+    /// losses, where there is one.
     pub(super) fn new(mut atoms: Vec<Atom>, infinite: Interval, unit: Option<f64>) -> Self {
         atoms.retain(|atom| atom.mass.high() > 0.0);
         atoms.sort_by(|a, b| a.loss.low().total_cmp(&b.loss.low()));
-        // Atoms whose order rounding does not tell become one: the profile lies between those of all their mass at either end.
+        // Atoms whose order rounding does not tell become one: the profile lies between those of all their
+        // mass at either end.
         atoms.dedup_by(|next, kept| {
             let together = next.loss.low() <= kept.loss.high();
             if together {
@@ -145,7 +147,8 @@ fn span(atoms: &[Atom]) -> Option<f64> {
     two.then_some(if high - low > 1e-9 { high - low } else { 1.0 })
 }
 
-/// Randomized response over so many labels with probability `gamma` of a random answer: the losses are `ε₀`, 0 and `−ε₀`.
+/// Randomized response over so many labels with probability `gamma` of a random answer: the losses are `ε₀`,
+/// 0 and `−ε₀`.
 pub(super) fn randomized_response(labels: u32, gamma: f64) -> Atoms {
     let labels = Interval::new(f64::from(labels));
     let other = Interval::new(gamma) / labels;
@@ -162,7 +165,8 @@ pub(super) fn randomized_response(labels: u32, gamma: f64) -> Atoms {
     Atoms::new(atoms, Interval::ZERO, Some(unit).filter(|&unit| unit > 0.0))
 }
 
-/// Discrete Laplace noise of scale `t` on answers that differ by `Δ`: the losses are `(Δ − 2k)/t`, `k = 0..=Δ`.
+/// Discrete Laplace noise of scale `t` on answers that differ by `Δ`: the losses are `(Δ − 2k)/t`, `k =
+/// 0..=Δ`.
 pub(super) fn discrete_laplace(sensitivity: u32, scale: f64) -> Atoms {
     let scale = Interval::new(scale);
     let (q, complement) = (decay(Interval::ONE / scale), -(-(Interval::ONE / scale)).expm1());
@@ -177,11 +181,11 @@ pub(super) fn discrete_laplace(sensitivity: u32, scale: f64) -> Atoms {
     Atoms::new(atoms.collect(), Interval::ZERO, Some((Interval::new(2.0) / scale).low()))
 }
 
-/// Discrete Gaussian noise of parameter `σ` on answers that differ by 1: the loss at output `k` is `(1 − 2k)/(2σ²)`, its
-/// probability proportional to `e^{−k²/(2σ²)}`.
+/// Discrete Gaussian noise of parameter `σ` on answers that differ by 1: the loss at output `k` is `(1 −
+/// 2k)/(2σ²)`, its probability proportional to `e^{−k²/(2σ²)}`.
 ///
-/// Outputs beyond `15 σ` are not kept: those of large loss count as a mass at infinity, at most, and those of small loss as a mass at the
-/// smallest loss that is kept, at most.
+/// Outputs beyond `15 σ` are not kept: those of large loss count as a mass at infinity, at most, and those of
+/// small loss as a mass at the smallest loss that is kept, at most.
 pub(super) fn discrete_gaussian(sigma: f64) -> Atoms {
     let square = Interval::new(sigma) * Interval::new(sigma);
     let twice = Interval::new(2.0) * square;

@@ -1,23 +1,26 @@
-//! The composition of laws on a grid, tilted, by one transform per part, with a bound on what the transforms err.
+//! The composition of laws on a grid, tilted, by one transform per part, with a bound on what the transforms
+//! err.
 //!
-//! With `a_j = p_j e^{θjh}/M` for each part, `a*` the convolution of all parts, a part that occurs `T` times counting `T` times, and `J` the sum
-//! of the indices, the profile of the composition is
+//! With `a_j = p_j e^{θjh}/M` for each part, `a*` the convolution of all parts, a part that occurs `T` times
+//! counting `T` times, and `J` the sum of the indices, the profile of the composition is
 //!
 //! `δ(ε) = p_∞ + Π M^T Σ_{Jh > ε} a*_J e^{−θJh} (1 − e^{ε−Jh})`,
 //!
-//! `ε` being counted from the sum of the offsets. A tilt `θ` near the minimiser of `Σ T ln M(θ) − θε` keeps the relative accuracy of a small `δ`: an
-//! error of `a*` enters multiplied by at most `Π M^T e^{−θε}`, the Chernoff bound.
+//! `ε` being counted from the sum of the offsets. A tilt `θ` near the minimiser of `Σ T ln M(θ) − θε` keeps
+//! the relative accuracy of a small `δ`: an error of `a*` enters multiplied by at most `Π M^T e^{−θε}`, the
+//! Chernoff bound.
 //!
-//! *Window.* Indices are taken modulo `N` and named at the end, as `N` consecutive ones of which the lowest is at most `ε/h`. A bin that others were
-//! folded into is never below its true mass: the upper law adds only what may lie above the window. The lower law subtracts
-//! Chernoff's bound on both tails of `a*`.
+//! *Window.* Indices are taken modulo `N` and named at the end, as `N` consecutive ones of which the lowest
+//! is at most `ε/h`. A bin that others were folded into is never below its true mass: the upper law adds only
+//! what may lie above the window. The lower law subtracts Chernoff's bound on both tails of `a*`.
 //!
-//! *Error of `a*`.* For spectra `|z|, |ẑ| ≤ B` of the parts, `|Π ẑ^T − Π z^T| ≤ Π max(B, 1)^T Σ T |ẑ − z|`, and so in the 2-norm over all
-//! frequencies, where `‖ẑ − z‖ ≤ ρ √N ‖a‖` with the error `ρ` of the transform. Powers by squaring add `(1 + 3u)^{ΣT} − 1` of their size, the
-//! inverse transform `ρ` of its. Negative numbers that come out are set to 0, which is nearer to the truth. By Cauchy and Schwarz the sum above then
-//! errs by at most the 2-norm of the error times that of the weights `e^{−θJh} (1 − e^{ε−Jh})`, whose square is at most
-//! `e^{−2θε} min(N, 1 + 1/(2hθ(2θ + 1)(θ + 1)))`: the weights rise and fall once, so that the sum of their squares is at most the largest and
-//! the integral over `h`.
+//! *Error of `a*`.* For spectra `|z|, |ẑ| ≤ B` of the parts, `|Π ẑ^T − Π z^T| ≤ Π max(B, 1)^T Σ T |ẑ − z|`,
+//! and so in the 2-norm over all frequencies, where `‖ẑ − z‖ ≤ ρ √N ‖a‖` with the error `ρ` of the transform.
+//! Powers by squaring add `(1 + 3u)^{ΣT} − 1` of their size, the inverse transform `ρ` of its. Negative
+//! numbers that come out are set to 0, which is nearer to the truth. By Cauchy and Schwarz the sum above then
+//! errs by at most the 2-norm of the error times that of the weights `e^{−θJh} (1 − e^{ε−Jh})`, whose square
+//! is at most `e^{−2θε} min(N, 1 + 1/(2hθ(2θ + 1)(θ + 1)))`: the weights rise and fall once, so that the sum
+//! of their squares is at most the largest and the integral over `h`.
 
 use super::grid_law::{End, Sweep};
 use super::tilted::{Part, Tilted};
@@ -137,7 +140,8 @@ fn bins_in_order(bins: &[Complex], first: i64) -> impl Iterator<Item = (i64, Com
     (first..).zip(from.iter().chain(before).copied())
 }
 
-/// `a*` of the upper laws, that of the lower ones as imaginary part, and a bound on the 2-norm of their error.
+/// `a*` of the upper laws, that of the lower ones as imaginary part, and a bound on the 2-norm of their
+/// error.
 fn convolve(parts: Vec<Tilted>, transform: &Transform) -> (Vec<Complex>, f64) {
     let size = transform.size();
     let spectrum = size / 2 + 1;
@@ -185,7 +189,8 @@ fn weight_norm(tilt: f64, step: f64, size: usize) -> f64 {
     (1.0 + integral).min(size as f64).sqrt() * SLACK
 }
 
-/// `Π (S + p)^T − Π S^T` for the finite masses `S` and the masses at infinity `p`: what has an infinite loss in some part.
+/// `Π (S + p)^T − Π S^T` for the finite masses `S` and the masses at infinity `p`: what has an infinite loss
+/// in some part.
 fn infinite(parts: &[Part], end: End) -> f64 {
     let (mut all, mut share) = (Interval::ZERO, Interval::ZERO);
     for part in parts {
@@ -289,7 +294,8 @@ impl Composed {
         }
     }
 
-    /// `δ` from lines around `epsilon`, the leftmost of which is to its left unless it is the first of the window.
+    /// `δ` from lines around `epsilon`, the leftmost of which is to its left unless it is the first of the
+    /// window.
     fn delta_of(&self, lines: &[Line], epsilon: f64) -> f64 {
         let at = Interval::new(epsilon) - self.offset;
         let at = Interval::new(if self.end == End::Upper { at.low() } else { at.high() });

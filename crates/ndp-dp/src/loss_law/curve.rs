@@ -10,8 +10,9 @@ use crate::{Delta, Error, NoiseMultiplier, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 
 impl LossLaw {
-    /// A bound on the Rényi divergence of `order`, the larger one of both directions: the sum of the parts', each by its formula or, where the loss is
-    /// one of finitely many, by `ln Σ p e^{(α−1)ℓ}/(α − 1)`. `None` where a part has neither.
+    /// A bound on the Rényi divergence of `order`, the larger one of both directions: the sum of the parts',
+    /// each by its formula or, where the loss is one of finitely many, by `ln Σ p e^{(α−1)ℓ}/(α − 1)`. `None`
+    /// where a part has neither.
     #[must_use]
     pub fn rdp(&self, order: Order) -> Option<UpperBound<f64>> {
         let mut most = 0.0_f64;
@@ -28,7 +29,8 @@ impl LossLaw {
 }
 
 impl LossLaw {
-    /// Both ends of the `ε` at `δ = 0`, the larger one of both directions: the largest losses of the parts add up. Infinite where a loss is not bounded, or not known to be.
+    /// Both ends of the `ε` at `δ = 0`, the larger one of both directions: the largest losses of the parts
+    /// add up. Infinite where a loss is not bounded, or not known to be.
     ///
     /// # Examples
     /// ```
@@ -65,12 +67,12 @@ fn of_atoms(pair: &dyn Pair, alpha: f64) -> Option<f64> {
     Some((top + sum.ln() / excess).high().max(0.0))
 }
 
-/// The least noise for which the law that `law` makes of a noise multiplier has `ε ≤ epsilon` at `delta`: within a relative 1e-7 of where
-/// that ends, and seen to hold.
+/// The least noise for which the law that `law` makes of a noise multiplier has `ε ≤ epsilon` at `delta`:
+/// within a relative 1e-7 of where that ends, and seen to hold.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the error of `law`; [`Error::NotAchievable`] when no multiplier up to 10⁶
-/// is enough.
+/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the error of `law`;
+/// [`Error::NotAchievable`] when no multiplier up to 10⁶ is enough.
 ///
 /// # Examples
 /// ```

@@ -5,7 +5,8 @@ use crate::{Exact, Guarantee, UpperBound};
 
 /// A number that lies between two proven ends, of which the upper one is the guarantee.
 ///
-/// The guarantee is [`Exact`] where the ends agree to 1e-9, relative, and every pair is attained; otherwise it is an [`UpperBound`].
+/// The guarantee is [`Exact`] where the ends agree to 1e-9, relative, and every pair is attained; otherwise
+/// it is an [`UpperBound`].
 ///
 /// # Examples
 /// ```
@@ -32,14 +33,15 @@ impl Enclosed {
         Self { lower: ends.lower.min(ends.upper), guarantee }
     }
 
-    /// A number that was shown to lie between `lower` and `upper`; `attained` says whether the lower end is one of what is released, too, and not
-    /// only of pairs that dominate it.
+    /// A number that was shown to lie between `lower` and `upper`; `attained` says whether the lower end is
+    /// one of what is released, too, and not only of pairs that dominate it.
     #[must_use]
     pub fn between(lower: f64, upper: f64, attained: bool) -> Self {
         Self::new(Ends { lower, upper }, attained)
     }
 
-    /// The lower end: the number itself, for the pairs of the law, is not smaller. What is released may lose less where they only dominate it.
+    /// The lower end: the number itself, for the pairs of the law, is not smaller. What is released may lose
+    /// less where they only dominate it.
     #[must_use]
     pub const fn lower(&self) -> f64 {
         self.lower

@@ -1,24 +1,30 @@
-//! The two laws of a pair on a grid: one whose profile is nowhere below that of the pair, one whose profile is nowhere above.
+//! The two laws of a pair on a grid: one whose profile is nowhere below that of the pair, one whose profile
+//! is nowhere above.
 //!
 //! *Upper* (connect the dots): the polygon through the points `(x_i, δ_i)` is above the convex `δ`.
 //!
-//! *Lower*: on the cell between two neighboring points take a line below `δ` and not below the mass at infinity `p_∞`, rounded down: the
-//! tangent at the middle, or, where that is below `p_∞` at the right end, the tangent there with the slope from the left. To the left of
-//! the grid the line is `1 − x`, to its right `p_∞`. At each point `l_i` is the lower one of the two lines that meet there. The lower convex hull of
+//! *Lower*: on the cell between two neighboring points take a line below `δ` and not below the mass at
+//! infinity `p_∞`, rounded down: the tangent at the middle, or, where that is below `p_∞` at the right end,
+//! the tangent there with the slope from the left. To the left of the grid the line is `1 − x`, to its right
+//! `p_∞`. At each point `l_i` is the lower one of the two lines that meet there. The lower convex hull of
 //! `(0, 1)` and the points `(x_i, l_i)` is on each cell below its chord, which is below the line.
 //!
-//! A slope that is known up to rounding, or only from neighboring values of `δ`, makes two lines of a tangent: the flatter one counts on the left
-//! of its point, the steeper one on the right. Both are below `δ` there.
+//! A slope that is known up to rounding, or only from neighboring values of `δ`, makes two lines of a
+//! tangent: the flatter one counts on the left of its point, the steeper one on the right. Both are below `δ`
+//! there.
 //!
-//! Atoms that all lie on the grid are placed on it instead; where all of a law are atoms that do not, the lower law moves each to its left. The grid may be moved by an offset, the same for all points, so that the largest
-//! atom of a pair is one of them: a lower law loses the mass of that atom times its distance to the next point on its right.
+//! Atoms that all lie on the grid are placed on it instead; where all of a law are atoms that do not, the
+//! lower law moves each to its left. The grid may be moved by an offset, the same for all points, so that the
+//! largest atom of a pair is one of them: a lower law loses the mass of that atom times its distance to the
+//! next point on its right.
 
 use super::grid_law::{End, GridLaw};
 use super::pair::{Atom, Pair, Point};
 use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 
-/// A law above and a law below, on points `index · step + offset`; where atoms were placed the two offsets differ by their rounding.
+/// A law above and a law below, on points `index · step + offset`; where atoms were placed the two offsets
+/// differ by their rounding.
 #[derive(Clone, Debug)]
 pub(super) struct Enclosing {
     pub(super) upper: GridLaw,
@@ -128,11 +134,13 @@ fn offset(pair: &dyn Pair, step: f64) -> f64 {
     if moved.is_finite() { moved } else { 0.0 }
 }
 
-/// How far the grid of the lower law is moved for the tangents at either end of the law to meet the outermost lines on a point.
+/// How far the grid of the lower law is moved for the tangents at either end of the law to meet the outermost
+/// lines on a point.
 ///
-/// A tangent at `m` meets the line `1 − x` at the conditional mean, in `x` and under `Q`, of what lies below `m`, and the line `p_∞` at that of what lies
-/// above. Where much of a law is within one step of its end, as for a small sampling rate, a grid whose points miss that mean loses the
-/// first order of the step. In the middle of a law a point that is missed costs its neighbors nothing.
+/// A tangent at `m` meets the line `1 − x` at the conditional mean, in `x` and under `Q`, of what lies below
+/// `m`, and the line `p_∞` at that of what lies above. Where much of a law is within one step of its end, as
+/// for a small sampling rate, a grid whose points miss that mean loses the first order of the step. In the
+/// middle of a law a point that is missed costs its neighbors nothing.
 fn pile(pair: &dyn Pair, step: f64, indices: &[i64]) -> f64 {
     let (Some(&first), Some(&last)) = (indices.first(), indices.last()) else { return 0.0 };
     let (low, high) = (first as f64 * step, last as f64 * step);

@@ -12,7 +12,8 @@ pub(super) struct GaussianPair {
 }
 
 impl GaussianPair {
-    /// With `a = ε/μ − μ/2` and `b = a + μ`: `δ = θ_ε(μ)`, and `e^ε Q(L > ε) = φ(a) R(b)` with the Mills ratio `R`.
+    /// With `a = ε/μ − μ/2` and `b = a + μ`: `δ = θ_ε(μ)`, and `e^ε Q(L > ε) = φ(a) R(b)` with the Mills
+    /// ratio `R`.
     fn positive(&self, epsilon: Interval) -> Point {
         if self.mu.high() == 0.0 {
             return Point { delta: Interval::ZERO, slope: Some(Interval::ZERO) };
@@ -62,8 +63,8 @@ fn square(x: Interval) -> Interval {
     Interval::between(product.low().max(0.0), product.high())
 }
 
-/// A lower end of what [`theta`] rounded up to `high`: it is moved by its error in two steps, by at most `2 PROFILE_ERROR + 3` epsilons
-/// of `1 + |ln θ|`, and the error itself is once more as large.
+/// A lower end of what [`theta`] rounded up to `high`: it is moved by its error in two steps, by at most `2
+/// PROFILE_ERROR + 3` epsilons of `1 + |ln θ|`, and the error itself is once more as large.
 fn theta_down(high: f64) -> f64 {
     // Next to the smallest float nothing is known but the sign.
     if high < 1e-290 {

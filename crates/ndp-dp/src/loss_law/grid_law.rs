@@ -1,11 +1,13 @@
 //! A law of losses on a grid, its profile by sums of positive terms, and the law of a given polygon.
 //!
-//! Masses `p_j` at losses `ε_j` and a mass at infinity have the profile `F(ε) = p_∞ + Σ_{ε_j > ε} p_j (1 − e^{ε−ε_j})`, a convex
-//! polygon in `x = e^ε`. With `W_i = Σ_{j ≥ i} p_j e^{ε_i − ε_j}`, from one point to the next on its left,
+//! Masses `p_j` at losses `ε_j` and a mass at infinity have the profile `F(ε) = p_∞ + Σ_{ε_j > ε} p_j (1 −
+//! e^{ε−ε_j})`, a convex polygon in `x = e^ε`. With `W_i = Σ_{j ≥ i} p_j e^{ε_i − ε_j}`, from one point to
+//! the next on its left,
 //!
 //! `F(ε_a) = F(ε_b) + c W_b`, `W_a = p_a + (1 − c) W_b`, `c = 1 − e^{ε_a − ε_b}`.
 //!
-//! Nothing cancels: [`Sweep`] goes through these two lines. Read backwards, they give the masses of a polygon.
+//! Nothing cancels: [`Sweep`] goes through these two lines. Read backwards, they give the masses of a
+//! polygon.
 
 use ndp_numeric::incomplete::two_sum;
 
@@ -26,12 +28,12 @@ pub(super) enum End {
 }
 
 impl GridLaw {
-    /// The law of the lower convex hull, in `x`, of the points `(x_i, f_i)` and `(0, 1)`; `samples` are `(i, f_i)` by increasing `i`, and
-    /// the last `f` is the mass at infinity.
+    /// The law of the lower convex hull, in `x`, of the points `(x_i, f_i)` and `(0, 1)`; `samples` are `(i,
+    /// f_i)` by increasing `i`, and the last `f` is the mass at infinity.
     ///
-    /// What rounding leaves is made good by scaling. *Upper*: at the corners of the hull, and at 0, the profile is at least `f`; corners above
-    /// a convex function have all of the hull above it. *Lower*: at every sample, and at 0, the profile is at most `f`. It is
-    /// straight between the samples.
+    /// What rounding leaves is made good by scaling. *Upper*: at the corners of the hull, and at 0, the
+    /// profile is at least `f`; corners above a convex function have all of the hull above it. *Lower*: at
+    /// every sample, and at 0, the profile is at most `f`. It is straight between the samples.
     pub(super) fn of_polygon(samples: &[(i64, f64)], step: f64, end: End) -> Self {
         let infinite = samples.last().map_or(0.0, |&(_, value)| value.max(0.0));
         let corners = hull(samples, step);
@@ -39,7 +41,8 @@ impl GridLaw {
         let mut sweep = Sweep::new(step, infinite);
         for (k, &(index, _)) in corners.iter().enumerate().rev() {
             sweep.move_to(index);
-            // The weight that takes the profile to the next corner on the left, and at the last one to 1 at x = 0.
+            // The weight that takes the profile to the next corner on the left, and at the last one to 1 at x
+            // = 0.
             let (target, lost) = match k.checked_sub(1).map(|left| corners[left]) {
                 Some((left, value)) => (value, lost(index - left, step)),
                 None => (1.0, 1.0),
@@ -114,7 +117,8 @@ impl End {
 /// The corners of the lower convex hull, in `x = e^ε`, of the samples and `(0, 1)`.
 fn hull(samples: &[(i64, f64)], step: f64) -> Vec<(i64, f64)> {
     let mut corners: Vec<(i64, f64)> = Vec::with_capacity(samples.len());
-    // From the right; `below` says that the middle one of three points is on or above the line through the others.
+    // From the right; `below` says that the middle one of three points is on or above the line through the
+    // others.
     let below = |left: Option<(i64, f64)>, middle: (i64, f64), right: (i64, f64)| {
         let rise = match left {
             Some(left) => (left.1 - middle.1) / lost(middle.0 - left.0, step),
@@ -142,12 +146,15 @@ fn lost(gap: i64, step: f64) -> f64 {
     -libm::expm1(-(gap as f64) * step)
 }
 
-/// The profile of a law, from the right to the left: the recurrences of the module, the weight as a sum of two floats.
+/// The profile of a law, from the right to the left: the recurrences of the module, the weight as a sum of
+/// two floats.
 ///
-/// *Error*, relative, of profile and weight: `c` errs by at most 8 `u`, `u = 2^{−53}` (three epsilons of `expm1`, half an ulp of its
-/// argument). Up to `c = 1/2` the factor `1 − c` of the weight errs by at most 18 `u c`, and the `c` of a sweep add up to at most its length in
-/// nats, `R`; a longer step multiplies by an exponential of error 6 `u + R u`, at most `2 R` times. Sums of two floats err by `4 u²` a step. The
-/// profile adds terms of error `10 u` more and its own `u` a step, kept in two floats as well. In all at most `64 u (1 + R)`: [`Self::error`].
+/// *Error*, relative, of profile and weight: `c` errs by at most 8 `u`, `u = 2^{−53}` (three epsilons of
+/// `expm1`, half an ulp of its argument). Up to `c = 1/2` the factor `1 − c` of the weight errs by at most 18
+/// `u c`, and the `c` of a sweep add up to at most its length in nats, `R`; a longer step multiplies by an
+/// exponential of error 6 `u + R u`, at most `2 R` times. Sums of two floats err by `4 u²` a step. The
+/// profile adds terms of error `10 u` more and its own `u` a step, kept in two floats as well. In all at most
+/// `64 u (1 + R)`: [`Self::error`].
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
     step: f64,

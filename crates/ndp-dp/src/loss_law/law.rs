@@ -2,6 +2,7 @@
 
 use super::answers::{self, Ends, Fineness};
 use super::atoms::{self, Atoms};
+use super::direction::Direction;
 use super::enclosed::Enclosed;
 use super::gaussian::GaussianPair;
 use super::laplace::LaplacePair;
@@ -21,11 +22,11 @@ use ndp_numeric::rounding::Interval;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The law of the privacy loss of one or many releases, enclosed from both sides; what it is and an example are in the
-/// [module](super).
+/// The law of the privacy loss of one or many releases, enclosed from both sides; what it is and an example
+/// are in the [module](super).
 ///
-/// A law is a description until it is asked: a question chooses the grid that its answer needs. It has one direction or two, which are
-/// composed each by itself; the answer is the larger one.
+/// A law is a description until it is asked: a question chooses the grid that its answer needs. It has one
+/// direction or two, which are composed each by itself; the answer is the larger one.
 ///
 /// # Examples
 /// ```
@@ -45,27 +46,6 @@ pub struct LossLaw {
     releases: Vec<Release>,
     pub(super) only: Option<Direction>,
     pub(super) fineness: Fineness,
-}
-
-/// Which of two neighboring data sets the law is taken under. The guarantee of a relation that does not name an order needs both.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::loss_law::Direction;
-/// use ndp_dp::{Delta, Gaussian, LossLaw, Sensitivity, Sigma};
-/// let step = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
-/// let law = LossLaw::sampled_gaussian(step, 0.01)?.times(100)?;
-/// let delta = Delta::new(1e-6)?;
-/// let (remove, add) = (law.clone().only(Direction::Remove)?, law.clone().only(Direction::Add)?);
-/// assert_eq!(law.epsilon(delta).upper(), f64::max(remove.epsilon(delta).upper(), add.epsilon(delta).upper()));
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The law of the loss is under the data set that has the record more; of a finite pair, under its first law.
-    Remove,
-    /// Under the data set without the record; of a finite pair, under its second law.
-    Add,
 }
 
 /// A pair for each direction, and how often it occurs.
@@ -110,14 +90,15 @@ impl LossLaw {
         Self { neighbors, exact: true, releases: vec![release], only: None, fineness: Fineness::Width(WIDTH) }
     }
 
-    /// Gaussian noise, exactly: `N(μ, 1)` against `N(0, 1)`. `neighbors` is the relation that the sensitivity was taken for.
+    /// Gaussian noise, exactly: `N(μ, 1)` against `N(0, 1)`. `neighbors` is the relation that the sensitivity
+    /// was taken for.
     #[must_use]
     pub fn gaussian(mechanism: Gaussian, neighbors: Neighbors) -> Self {
         Self::of(neighbors, gaussian_pair(mechanism), None)
     }
 
-    /// Discrete Gaussian noise of parameter `σ` on an answer with whole values that moves by at most 1, exactly: probabilities of `k` proportional
-    /// to `e^{−k²/(2σ²)}`.
+    /// Discrete Gaussian noise of parameter `σ` on an answer with whole values that moves by at most 1,
+    /// exactly: probabilities of `k` proportional to `e^{−k²/(2σ²)}`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `10^−3 ≤ σ ≤ 10⁴`, which bounds the number of losses.
@@ -167,8 +148,8 @@ impl LossLaw {
     /// A pair of laws on finitely many outcomes, both directions of it, exactly.
     ///
     /// # Errors
-    /// [`Error::InvalidLaw`] unless entries are probabilities that sum to 1 within 1e-9, by which sum they are then divided;
-    /// [`Error::InvalidParameter`] for laws of different lengths.
+    /// [`Error::InvalidLaw`] unless entries are probabilities that sum to 1 within 1e-9, by which sum they
+    /// are then divided; [`Error::InvalidParameter`] for laws of different lengths.
     ///
     /// # Examples
     /// ```
@@ -191,8 +172,8 @@ impl LossLaw {
         Ok(Self::of(neighbors, remove, Some(Arc::new(add))))
     }
 
-    /// Gaussian noise on a sample in which each record takes part with probability `rate`, exactly in each direction, when one record may
-    /// be added or removed.
+    /// Gaussian noise on a sample in which each record takes part with probability `rate`, exactly in each
+    /// direction, when one record may be added or removed.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`.
@@ -200,8 +181,8 @@ impl LossLaw {
         Self::sampled(gaussian_pair(mechanism), rate)
     }
 
-    /// Laplace noise on a sample in which each record takes part with probability `rate`, exactly in each direction, when one record may
-    /// be added or removed.
+    /// Laplace noise on a sample in which each record takes part with probability `rate`, exactly in each
+    /// direction, when one record may be added or removed.
     ///
     /// # Errors
     /// As [`Self::sampled_gaussian`].
@@ -219,12 +200,13 @@ impl LossLaw {
         Ok(Self::of(Neighbors::AddOrRemove, remove, Some(Arc::new(add))))
     }
 
-    /// One of several releases, with the weights as probabilities; which one does not depend on the data and is seen:
-    /// `δ(ε) = Σ w_i δ_i(ε)`, as exact as the parts.
+    /// One of several releases, with the weights as probabilities; which one does not depend on the data and
+    /// is seen: `δ(ε) = Σ w_i δ_i(ε)`, as exact as the parts.
     ///
     /// # Errors
-    /// [`Error::InvalidLaw`] unless the weights are probabilities that sum to 1 within 1e-9; [`Error::MixedNeighbors`];
-    /// [`Error::InvalidParameter`] for parts that are more than one release, or none.
+    /// [`Error::InvalidLaw`] unless the weights are probabilities that sum to 1 within 1e-9;
+    /// [`Error::MixedNeighbors`]; [`Error::InvalidParameter`] for parts that are more than one release, or
+    /// none.
     ///
     /// # Examples
     /// ```
@@ -260,7 +242,8 @@ impl LossLaw {
         Ok(Self { exact, only, ..Self::of(first, Mixture { parts: remove }, add) })
     }
 
-    /// As [`Self::seen_mixture`], where the observer is not told which release it was: a bound, since hiding it cannot raise the loss.
+    /// As [`Self::seen_mixture`], where the observer is not told which release it was: a bound, since hiding
+    /// it cannot raise the loss.
     ///
     /// # Errors
     /// As [`Self::seen_mixture`].
@@ -268,12 +251,13 @@ impl LossLaw {
         Ok(Self { exact: false, ..Self::seen_mixture(parts)? })
     }
 
-    /// A mechanism whose profile somebody else has proved: `delta(ε)` for `ε ≥ 0` is that of a pair of laws which dominates it, and `reversed(ε)` that of the
-    /// same pair exchanged; both err by at most `relative_error`. The answers are bounds.
+    /// A mechanism whose profile somebody else has proved: `delta(ε)` for `ε ≥ 0` is that of a pair of laws
+    /// which dominates it, and `reversed(ε)` that of the same pair exchanged; both err by at most
+    /// `relative_error`. The answers are bounds.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ relative_error ≤ 0.1`, and where a function is found, at one of a hundred points, to be no profile: outside
-    /// `[0, 1]`, increasing, or not convex in `e^ε`.
+    /// [`Error::InvalidParameter`] unless `0 ≤ relative_error ≤ 0.1`, and where a function is found, at one
+    /// of a hundred points, to be no profile: outside `[0, 1]`, increasing, or not convex in `e^ε`.
     ///
     /// # Examples
     /// ```
@@ -297,8 +281,9 @@ impl LossLaw {
         Ok(Self { exact: false, ..Self::of(neighbors, forward, Some(Arc::new(backward))) })
     }
 
-    /// A mechanism, or a composition, of which only a bound on the Rényi divergence at every order is known: at every `ε ≥ 0` the best `δ` that follows.
-    /// What is composed of such parts should have their bounds added first.
+    /// A mechanism, or a composition, of which only a bound on the Rényi divergence at every order is known:
+    /// at every `ε ≥ 0` the best `δ` that follows. What is composed of such parts should have their bounds
+    /// added first.
     #[must_use]
     pub fn from_renyi(
         curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static,
@@ -327,7 +312,8 @@ impl LossLaw {
     /// All of these together, each free to depend on the outputs of the others. As fine as the finest.
     ///
     /// # Errors
-    /// [`Error::MixedNeighbors`] for laws of different relations, or of different single directions; as [`Self::times`].
+    /// [`Error::MixedNeighbors`] for laws of different relations, or of different single directions; as
+    /// [`Self::times`].
     pub fn compose(parts: &[Self]) -> Result<Self, Error> {
         let neighbors = parts.first().map_or(Neighbors::ReplaceOne, |part| part.neighbors);
         let only = common(parts, neighbors)?;
@@ -366,7 +352,8 @@ impl LossLaw {
         }
     }
 
-    /// With answers that are this wide in `ε`, times the smaller one of 1 and `ε`, where memory allows; 1e-4 unless said otherwise.
+    /// With answers that are this wide in `ε`, times the smaller one of 1 and `ε`, where memory allows; 1e-4
+    /// unless said otherwise.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless the width is positive and finite.
@@ -462,7 +449,8 @@ impl LossLaw {
         Ok(self.ends(|chain| answers::delta(chain, epsilon, self.fineness)))
     }
 
-    /// Both ends of the smallest `ε ≥ 0` whose `δ` is at most `delta`; infinite where the mass at infinity is larger.
+    /// Both ends of the smallest `ε ≥ 0` whose `δ` is at most `delta`; infinite where the mass at infinity is
+    /// larger.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> Enclosed {
         self.ends(|chain| answers::epsilon(chain, delta.get(), self.fineness))

@@ -4,8 +4,8 @@ use super::pair::{Pair, Point, bits};
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
 
-/// `δ(ε) = Σ w_i δ_i(ε)`: exact where the index is seen; an upper bound where it is not, since the hockey-stick divergence is jointly
-/// convex.
+/// `δ(ε) = Σ w_i δ_i(ε)`: exact where the index is seen; an upper bound where it is not, since the
+/// hockey-stick divergence is jointly convex.
 #[derive(Clone, Debug)]
 pub(super) struct Mixture {
     /// Weights that sum to 1, with their pairs.

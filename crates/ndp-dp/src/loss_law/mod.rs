@@ -1,9 +1,11 @@
-//! The law of the privacy loss itself, with proof: what is lost when Rényi divergences stand in for it is not lost here.
+//! The law of the privacy loss itself, with proof: what is lost when Rényi divergences stand in for it is not
+//! lost here.
 //!
-//! Two data sets give a mechanism the output laws `P` and `Q`. The *privacy loss* is `L = ln dP/dQ` under `P`, and all of the profile
-//! follows from its law: `δ(ε) = E[(1 − e^{ε−L})₊]`. When releases are composed, each free to depend on the outputs of the ones before, losses
-//! add up and their laws convolve. A [`LossLaw`] does this between two proven ends, an upper and a lower one, so that the answer says
-//! how tight it is.
+//! Two data sets give a mechanism the output laws `P` and `Q`. The *privacy loss* is `L = ln dP/dQ` under
+//! `P`, and all of the profile follows from its law: `δ(ε) = E[(1 − e^{ε−L})₊]`. When releases are composed,
+//! each free to depend on the outputs of the ones before, losses add up and their laws convolve. A
+//! [`LossLaw`] does this between two proven ends, an upper and a lower one, so that the answer says how tight
+//! it is.
 //!
 //! # Example: training with noisy gradients
 //!
@@ -21,32 +23,37 @@
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
-//! [`LossLaw::compose`] puts different releases together, [`LossLaw::profile`] makes a [`Profile`](crate::Profile) for ledgers and checks, and
-//! [`least_noise`] turns the question around. [`LossLaw::tradeoff`] is the curve of all tests (f-DP).
+//! [`LossLaw::compose`] puts different releases together, [`LossLaw::profile`] makes a
+//! [`Profile`](crate::Profile) for ledgers and checks, and [`least_noise`] turns the question around.
+//! [`LossLaw::tradeoff`] is the curve of all tests (f-DP).
 //!
 //! # How
 //!
-//! * *Pairs.* Only pairs of laws that are proved to dominate their mechanism enter. For sampling without replacement, or sampling when a record
-//!   is *replaced*, none is known here; use the Rényi bound ([`LossLaw::from_renyi`]). A relation of two directions (a record added, a record removed)
-//!   is composed in each direction by itself; the larger answer counts.
-//! * *Grid.* The upper law of a pair connects the dots `(e^{ε_i}, δ(ε_i))`, the lower one is made of tangents. Both err by the square of the
-//!   step where the law is smooth; atoms are put on the grid.
-//! * *Convolution.* Tilted by `e^{θL}`, so that a small `δ` keeps its relative accuracy, by one transform whose error is bounded, not
-//!   estimated; the bound is added to the upper end and taken from the lower one.
+//! * *Pairs.* Only pairs of laws that are proved to dominate their mechanism enter. For sampling without
+//!   replacement, or sampling when a record is *replaced*, none is known here; use the Rényi bound
+//!   ([`LossLaw::from_renyi`]). A relation of two directions (a record added, a record removed) is composed
+//!   in each direction by itself; the larger answer counts.
+//! * *Grid.* The upper law of a pair connects the dots `(e^{ε_i}, δ(ε_i))`, the lower one is made of
+//!   tangents. Both err by the square of the step where the law is smooth; atoms are put on the grid.
+//! * *Convolution.* Tilted by `e^{θL}`, so that a small `δ` keeps its relative accuracy, by one transform
+//!   whose error is bounded, not estimated; the bound is added to the upper end and taken from the lower one.
 //!
-//! Proofs are in the files of this module and, in short, in the section on privacy loss laws of `docs/theory.md`.
+//! Proofs are in the files of this module and, in short, in the section on privacy loss laws of
+//! `docs/theory.md`.
 //!
 //! # References
-//! - Zhu, Dong and Wang, *Optimal accounting of differential privacy via characteristic function*, AISTATS 2022,
-//!   arXiv:2106.08567: Theorem 10 (dominating pairs compose).
-//! - Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, *Connect the dots: tighter discrete approximations of privacy loss distributions*,
-//!   PoPETs 2022, arXiv:2207.04380.
-//! - Gopi, Lee and Wutschitz, *Numerical composition of differential privacy*, NeurIPS 2021, arXiv:2106.02848.
+//! - Zhu, Dong and Wang, *Optimal accounting of differential privacy via characteristic function*, AISTATS
+//!   2022, arXiv:2106.08567: Theorem 10 (dominating pairs compose).
+//! - Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, *Connect the dots: tighter discrete approximations of
+//!   privacy loss distributions*, PoPETs 2022, arXiv:2207.04380.
+//! - Gopi, Lee and Wutschitz, *Numerical composition of differential privacy*, NeurIPS 2021,
+//!   arXiv:2106.02848.
 
 mod answers;
 mod atoms;
 mod composed;
 mod curve;
+mod direction;
 mod enclosed;
 mod enclosing;
 mod gaussian;
@@ -65,6 +72,7 @@ mod tradeoff;
 mod tests;
 
 pub use curve::least_noise;
+pub use direction::Direction;
 pub use enclosed::Enclosed;
-pub use law::{Direction, LossLaw};
+pub use law::LossLaw;
 pub use tradeoff::{Tradeoff, TradeoffPoint};

@@ -8,8 +8,9 @@ use std::fmt;
 pub(super) struct Point {
     /// `δ(ε)`, enclosed.
     pub(super) delta: Interval,
-    /// `−dδ/dε = e^ε Q(L > ε)`. Where an atom makes two slopes: an interval whose upper end is at least `e^ε Q(L > ε)` and whose lower end is at
-    /// most `e^ε Q(L ≥ ε)`. `None` where only the profile itself is known.
+    /// `−dδ/dε = e^ε Q(L > ε)`. Where an atom makes two slopes: an interval whose upper end is at least `e^ε
+    /// Q(L > ε)` and whose lower end is at most `e^ε Q(L ≥ ε)`. `None` where only the profile itself is
+    /// known.
     pub(super) slope: Option<Interval>,
 }
 
@@ -35,7 +36,8 @@ pub(super) trait Pair: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The largest loss, rounded down, where it has an atom: a point that the grid of the lower law should have.
+    /// The largest loss, rounded down, where it has an atom: a point that the grid of the lower law should
+    /// have.
     fn top(&self) -> Option<f64> {
         None
     }
@@ -89,7 +91,8 @@ pub(super) fn two_sided(
     hull(left, forward(Interval::between(0.0, epsilon.high())))
 }
 
-/// `x = e^ε ≤ 1`, and the other pair's profile at `−ε`: `δ = 1 − x + x δ'`, and `−dδ/dε = x (1 − δ' − slope')`.
+/// `x = e^ε ≤ 1`, and the other pair's profile at `−ε`: `δ = 1 − x + x δ'`, and `−dδ/dε = x (1 − δ' −
+/// slope')`.
 fn mirrored(epsilon: Interval, other: Point) -> Point {
     let x = epsilon.exp().min(Interval::ONE);
     let delta = unit(-epsilon.expm1() + x * other.delta);

@@ -1,5 +1,5 @@
-//! Where to look: tilt, grid and window for a question about a composition. Nothing here needs to be right: what is found only decides how
-//! tight the answer is.
+//! Where to look: tilt, grid and window for a question about a composition. Nothing here needs to be right:
+//! what is found only decides how tight the answer is.
 
 use super::composed::Window;
 use super::grid_law::GridLaw;
@@ -132,11 +132,12 @@ impl Outline {
         }
     }
 
-    /// The points of a part between two losses, on a grid: all of the grid where the tilted law is dense, and every second, fourth, ... where
-    /// little would be gained by more.
+    /// The points of a part between two losses, on a grid: all of the grid where the tilted law is dense, and
+    /// every second, fourth, ... where little would be gained by more.
     ///
-    /// A distance `s` between points costs the cell `s²` times its tilted mass, so that for their number it is best to have `s³` inverse to the
-    /// tilted density; without a tilt, all points. What is left out may cost half as much again as the step itself.
+    /// A distance `s` between points costs the cell `s²` times its tilted mass, so that for their number it
+    /// is best to have `s³` inverse to the tilted density; without a tilt, all points. What is left out may
+    /// cost half as much again as the step itself.
     pub(super) fn points(
         &self,
         part: usize,
@@ -187,7 +188,8 @@ impl Outline {
 }
 
 impl Aim {
-    /// The window from the lowest loss on, for a question near `near`, on a grid whose offsets add up to `offset`.
+    /// The window from the lowest loss on, for a question near `near`, on a grid whose offsets add up to
+    /// `offset`.
     pub(super) fn window(&self, near: f64, step: f64, offset: f64) -> Window {
         let first = ((self.range.0 - offset) / step).floor() - 1.0;
         let reference = ((near - offset) / step).round();
@@ -213,8 +215,8 @@ fn outline(pair: &dyn Pair) -> GridLaw {
     super::enclosing::upper(pair, FINEST, Interval::ZERO, &indices)
 }
 
-/// Losses below and above which so much mass is left, at most: `1 − x` is within `below` of `δ` at the first, `δ` within `above` of the mass at
-/// infinity at the second. Both within a twentieth, and away from 0.
+/// Losses below and above which so much mass is left, at most: `1 − x` is within `below` of `δ` at the first,
+/// `δ` within `above` of the mass at infinity at the second. Both within a twentieth, and away from 0.
 pub(super) fn reach(pair: &dyn Pair, below: f64, above: f64) -> (f64, f64) {
     let infinite = pair.infinite().high();
     let left = |distance: f64| {

@@ -1,9 +1,9 @@
 //! Poisson sampling of a symmetric pair `(N₁, N₀)`: the record takes part with probability `q`.
 //!
-//! *Remove*: `P = (1 − q) N₀ + q N₁` against `Q = N₀`. Since `P − x Q = q (N₁ − x' N₀)` with `x' = 1 + (x − 1)/q`,
-//! `δ(x) = q δ₀(x')` for `x ≥ 1`. *Add*: `P = N₀` against `Q = (1 − q) N₀ + q N₁`. Here `P − x Q = t (N₀ − z N₁)` with `t = 1 − (1 − q) x`
-//! and `z = q x/t`, so that `δ(x) = t δ₀(z)` for `1 ≤ x < 1/(1 − q)`, and 0 from there on. `δ₀` is the profile of `(N₁, N₀)`
-//! and of `(N₀, N₁)`.
+//! *Remove*: `P = (1 − q) N₀ + q N₁` against `Q = N₀`. Since `P − x Q = q (N₁ − x' N₀)` with `x' = 1 + (x −
+//! 1)/q`, `δ(x) = q δ₀(x')` for `x ≥ 1`. *Add*: `P = N₀` against `Q = (1 − q) N₀ + q N₁`. Here `P − x Q = t
+//! (N₀ − z N₁)` with `t = 1 − (1 − q) x` and `z = q x/t`, so that `δ(x) = t δ₀(z)` for `1 ≤ x < 1/(1 − q)`,
+//! and 0 from there on. `δ₀` is the profile of `(N₁, N₀)` and of `(N₀, N₁)`.
 
 use super::pair::{Pair, Point, nonnegative, two_sided, unit};
 use crate::subsampling::PoissonGaussian;

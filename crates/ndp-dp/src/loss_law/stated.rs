@@ -60,7 +60,8 @@ impl Pair for Stated {
     }
 }
 
-/// Refuses a function that is no profile, as far as a hundred points show: 0 and powers of `2^{1/4}` from `2^−20` on.
+/// Refuses a function that is no profile, as far as a hundred points show: 0 and powers of `2^{1/4}` from
+/// `2^−20` on.
 fn check(delta: &DeltaOf, relative_error: f64) -> Result<(), Error> {
     let what = "the delta of a profile";
     let margin = 1.0 + 2.0 * relative_error + 1e-12;
@@ -87,8 +88,8 @@ impl fmt::Debug for Stated {
     }
 }
 
-/// A mechanism of which only a Rényi curve is known: `δ` at `ε ≥ 0` is at most what the best order gives, and at `x < 1` what the chord
-/// to `(0, 1)` gives. Nothing is known from below.
+/// A mechanism of which only a Rényi curve is known: `δ` at `ε ≥ 0` is at most what the best order gives, and
+/// at `x < 1` what the chord to `(0, 1)` gives. Nothing is known from below.
 pub(super) struct FromRenyi {
     curve: Box<dyn Fn(Order) -> UpperBound<f64> + Send + Sync>,
     /// The curve at a few hundred orders: a grid asks for `δ` at thousands of points.

@@ -1,4 +1,5 @@
-//! A part of a composition, tilted by `e^{θ·loss}`: its bins modulo the size of a transform, its moment, and how much of it lies far out.
+//! A part of a composition, tilted by `e^{θ·loss}`: its bins modulo the size of a transform, its moment, and
+//! how much of it lies far out.
 
 use super::enclosing::Enclosing;
 use super::grid_law::{End, GridLaw};

@@ -1,36 +1,43 @@
 //! Trade-off curves: how well any test can tell two neighboring data sets apart.
 //!
-//! Whoever wants to know whether a record was there tests `Q` (null hypothesis) against `P` by what was released. A test of level `a` is wrong with
-//! probability at most `a` under `Q`; the trade-off function `f(a) = T(Q, P)(a)` is the least probability, over all tests of that level, of being wrong
-//! under `P`. With `δ` the profile of `(P, Q)` as a function of `x = e^ε > 0`,
+//! Whoever wants to know whether a record was there tests `Q` (null hypothesis) against `P` by what was
+//! released. A test of level `a` is wrong with probability at most `a` under `Q`; the trade-off function
+//! `f(a) = T(Q, P)(a)` is the least probability, over all tests of that level, of being wrong under `P`. With
+//! `δ` the profile of `(P, Q)` as a function of `x = e^ε > 0`,
 //!
 //! `f(a) = sup_{x > 0} (1 − δ(x) − x a)`.
 //!
-//! *Proof.* For every `x`, a test that rejects with probability `φ` has `E_P φ − x E_Q φ ≤ δ(x)`, so that its error under `P` is at least `1 − δ(x) − x a`;
-//! a likelihood ratio test attains it for an `x` that suits its level (Neyman and Pearson). ∎ For `x = 1/z < 1`, with the profile `δ'` of
-//! `(Q, P)`: `1 − δ(x) − x a = (1 − δ'(z) − a)/z`.
+//! *Proof.* For every `x`, a test that rejects with probability `φ` has `E_P φ − x E_Q φ ≤ δ(x)`, so that its
+//! error under `P` is at least `1 − δ(x) − x a`; a likelihood ratio test attains it for an `x` that suits its
+//! level (Neyman and Pearson). ∎ For `x = 1/z < 1`, with the profile `δ'` of `(Q, P)`: `1 − δ(x) − x a = (1 −
+//! δ'(z) − a)/z`.
 //!
-//! *Lower end.* Every `x` gives a bound, and a `δ` rounded up a smaller one: the largest over a grid. It holds for everything that the pair dominates, as `δ` at
-//! `ε ≥ 0` in either direction is all that enters.
+//! *Lower end.* Every `x` gives a bound, and a `δ` rounded up a smaller one: the largest over a grid. It
+//! holds for everything that the pair dominates, as `δ` at `ε ≥ 0` in either direction is all that enters.
 //!
-//! *Upper end.* `δ` is convex in `x`: between two points it is above the line through the two points on the left, and that on the right, each with the nearer
-//! end rounded down and the farther one up. On a cell the supremum is then at most that for any mixture of both lines, which is monotone: the larger one
-//! of the ends of the cell counts. For `x < 1` the same holds of `δ'` as a function of `z`.
+//! *Upper end.* `δ` is convex in `x`: between two points it is above the line through the two points on the
+//! left, and that on the right, each with the nearer end rounded down and the farther one up. On a cell the
+//! supremum is then at most that for any mixture of both lines, which is monotone: the larger one of the ends
+//! of the cell counts. For `x < 1` the same holds of `δ'` as a function of `z`.
 //!
 //! # References
-//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.1 (trade-off functions), Proposition 2.12 (duality).
+//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.1 (trade-off
+//!   functions), Proposition 2.12 (duality).
 
 use super::answers::{self, Ends};
+use super::direction::Direction;
 use super::enclosed::Enclosed;
-use super::law::{Direction, LossLaw};
+use super::law::LossLaw;
 use crate::Error;
 use crate::error::ensure;
 use ndp_numeric::rounding::Interval;
 
-/// The trade-off curve of a [`LossLaw`](crate::LossLaw), enclosed: the least error of the second kind of any test, by its level. The *lower* end is the guarantee.
+/// The trade-off curve of a [`LossLaw`](crate::LossLaw), enclosed: the least error of the second kind of any
+/// test, by its level. The *lower* end is the guarantee.
 ///
-/// Of a law of one [direction](super::Direction): `T(Q, P)`, a test of the second data set against the first. Otherwise the curve that follows from the
-/// larger one of both profiles: convex, its own inverse, and a lower bound for either order.
+/// Of a law of one [direction](super::Direction): `T(Q, P)`, a test of the second data set against the first.
+/// Otherwise the curve that follows from the larger one of both profiles: convex, its own inverse, and a
+/// lower bound for either order.
 ///
 /// # Examples
 /// ```
@@ -96,7 +103,8 @@ struct Known {
 impl LossLaw {
     /// The trade-off curve: how well any test can tell the two data sets apart.
     ///
-    /// Of one direction: `T(Q, P)`, for tests of the data set of which the law is *not* under; of both: a curve that holds for either order.
+    /// Of one direction: `T(Q, P)`, for tests of the data set of which the law is *not* under; of both: a
+    /// curve that holds for either order.
     #[must_use]
     pub fn tradeoff(&self) -> Tradeoff {
         let chains = [Direction::Remove, Direction::Add].map(|direction| self.chain(direction));

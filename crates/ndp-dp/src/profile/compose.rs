@@ -56,7 +56,8 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     Ok(Profile { neighbors: first.neighbors, ..composed })
 }
 
-/// The profile of a law, by its Rényi divergences alone where so many different pairs would take long, and each has one.
+/// The profile of a law, by its Rényi divergences alone where so many different pairs would take long, and
+/// each has one.
 fn of_law(law: LossLaw, against: &str) -> Profile {
     if law.kinds() <= MOST_KINDS || Order::new(2.0).is_ok_and(|order| law.rdp(order).is_none()) {
         return Profile::of_law(law, against);
@@ -80,7 +81,8 @@ impl Curve for ByRenyi {
 /// Each kind takes a transform, some hundredths of a second.
 const MOST_KINDS: usize = 64;
 
-/// The law of all parts that have a law or a Rényi bound, where one has a law: the bounds are added first, then make one part.
+/// The law of all parts that have a law or a Rényi bound, where one has a law: the bounds are added first,
+/// then make one part.
 fn joined(parts: &[Profile]) -> Option<Arc<Known>> {
     let law = parts
         .iter()
@@ -150,8 +152,8 @@ fn renyi_epsilon(parts: &[&Profile], delta: Delta) -> ApproxDp {
     conversion::best_epsilon(|order| sum_at(parts.iter().copied(), order), delta).into_value().approx_dp
 }
 
-/// The parts with a law or a Rényi bound compose to one, the others by `(ε, δ)`: `δ` is divided evenly among these parts, and
-/// half of it may go into the composition itself where that helps.
+/// The parts with a law or a Rényi bound compose to one, the others by `(ε, δ)`: `δ` is divided evenly among
+/// these parts, and half of it may go into the composition itself where that helps.
 pub(super) fn epsilon(
     parts: &[Profile],
     known: Option<&Known>,
@@ -198,7 +200,8 @@ pub(super) fn delta(
     Ok(UpperBound::new(ApproxDp::clamped(epsilon, least_delta(holds)?)))
 }
 
-/// The least `δ` that was seen to hold, by a bisection of its logarithm between 1e-300 and 1; 1 where none did.
+/// The least `δ` that was seen to hold, by a bisection of its logarithm between 1e-300 and 1; 1 where none
+/// did.
 pub(super) fn least_delta(holds: impl Fn(Delta) -> bool) -> Result<f64, Error> {
     let at = |log: f64| Delta::new(libm::exp(log).min(1.0 - f64::EPSILON / 2.0));
     let (mut high, mut low) = (0.0_f64, -690.0_f64);

@@ -1,4 +1,5 @@
-//! Profiles by the law of the privacy loss: answers are kept, and Rényi divergences asked only where a law is not tight.
+//! Profiles by the law of the privacy loss: answers are kept, and Rényi divergences asked only where a law is
+//! not tight.
 
 use super::{Curve, Profile};
 use crate::loss_law::{Enclosed, LossLaw};
@@ -121,7 +122,8 @@ impl Known {
         self.law.rdp(order).unwrap_or(UpperBound::new(f64::INFINITY))
     }
 
-    /// What the law says with its lower end; what Rényi divergences say where that is less, which is asked where the ends are apart.
+    /// What the law says with its lower end; what Rényi divergences say where that is less, which is asked
+    /// where the ends are apart.
     fn smaller(&self, found: Enclosed, by_renyi: impl Fn() -> UpperBound<f64>) -> (Guarantee<f64>, f64) {
         let tight = found.upper() - found.lower() <= TIGHT * found.upper();
         let without = || Order::new(2.0).is_ok_and(|order| self.law.rdp(order).is_none());

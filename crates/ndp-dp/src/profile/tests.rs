@@ -101,7 +101,8 @@ fn closed_forms_stay() {
     }
 }
 
-/// A law and a Rényi bound: not above the sum of Rényi bounds, not below the law with what the bound is a bound of.
+/// A law and a Rényi bound: not above the sum of Rényi bounds, not below the law with what the bound is a
+/// bound of.
 #[test]
 fn renyi_bounds_join_laws() {
     let law = laplace(2.0, Neighbors::ReplaceOne).times(40).unwrap();
@@ -171,7 +172,8 @@ fn pure_losses_add_up() {
     assert_eq!(sharp.pure_epsilon().lower(), f64::INFINITY);
 }
 
-/// So many kinds that transforms would take long are accounted by Rényi divergences, as before there were laws.
+/// So many kinds that transforms would take long are accounted by Rényi divergences, as before there were
+/// laws.
 #[test]
 fn many_kinds_take_no_time() {
     let start = std::time::Instant::now();

@@ -10,7 +10,8 @@ use crate::randomized_response::{check_labels, profile};
 use crate::{Delta, Error, UpperBound, search};
 use serde::{Deserialize, Serialize};
 
-/// Local reports that a shuffler mixes: how private each is on its own, and whether more is known of the randomizer.
+/// Local reports that a shuffler mixes: how private each is on its own, and whether more is known of the
+/// randomizer.
 ///
 /// # Examples
 /// ```
@@ -27,8 +28,8 @@ use serde::{Deserialize, Serialize};
 pub struct Reports {
     /// The `ε₀` of one report.
     pub local_epsilon: f64,
-    /// The number `L` of labels of randomized response; `None` for any `ε₀`-DP randomizer, also where the randomizers of the
-    /// users differ.
+    /// The number `L` of labels of randomized response; `None` for any `ε₀`-DP randomizer, also where the
+    /// randomizers of the users differ.
     pub labels: Option<u32>,
 }
 
@@ -48,27 +49,28 @@ pub struct Reports {
 pub enum Bound {
     /// One report alone: no amplification.
     Local,
-    /// `ε = 12 ε₀ √(ln(1/δ)/m)`, never above `ε₀`; proved for `m ≥ 1000`, `ε₀ < 1/2`, `δ < 1/100`. Erlingsson et al. 2019,
-    /// arXiv:1811.12469, Corollary 9, which is quoted with `m ≥ 100` and with `m ≥ 1000`: the stricter reading is required.
+    /// `ε = 12 ε₀ √(ln(1/δ)/m)`, never above `ε₀`; proved for `m ≥ 1000`, `ε₀ < 1/2`, `δ < 1/100`. Erlingsson
+    /// et al. 2019, arXiv:1811.12469, Corollary 9, which is quoted with `m ≥ 100` and with `m ≥ 1000`: the
+    /// stricter reading is required.
     #[doc(alias = "shuffle_efmrtt")]
     Efmrtt,
-    /// `ε = ln(1 + tanh(ε₀/2) (8 √(e^{ε₀} ln(4/δ)/m) + 8 e^{ε₀}/m))`, for `ε₀ ≤ ln(m/(16 ln(2/δ)))`. Feldman, McMillan and
-    /// Talwar 2020, arXiv:2012.12803, Theorem 3.1.
+    /// `ε = ln(1 + tanh(ε₀/2) (8 √(e^{ε₀} ln(4/δ)/m) + 8 e^{ε₀}/m))`, for `ε₀ ≤ ln(m/(16 ln(2/δ)))`. Feldman,
+    /// McMillan and Talwar 2020, arXiv:2012.12803, Theorem 3.1.
     #[doc(alias = "shuffle_clones_closed")]
     ClonesClosed,
-    /// The clones of any randomizer by numbers: the hockey-stick divergence between `(A + D, C − A + 1 − D)` and
-    /// `(A + 1 − D, C − A + D)` for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. Theorem
-    /// 3.2 there.
+    /// The clones of any randomizer by numbers: the hockey-stick divergence between `(A + D, C − A + 1 − D)`
+    /// and `(A + 1 − D, C − A + D)` for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~
+    /// Bin(C, 1/2)`. Theorem 3.2 there.
     #[doc(alias = "clones_numeric_delta")]
     Clones,
     /// The privacy blanket by Hoeffding's inequality, in closed form.
     Hoeffding,
     /// The privacy blanket by Bennett's inequality, in closed form.
     Bennett,
-    /// The privacy blanket of randomized response without relaxation:
-    /// `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε (s − h))/M)₊` with `γ` the probability of a random answer,
-    /// `B ~ Bin(m − 1, γ)`, `M = B + 1`, `s ~ Bin(M, 2/L)`, `h ~ Bin(s, 1/2)`. Balle, Bell, Gascón and Nissim 2019,
-    /// arXiv:1903.02837, Lemma 5.3. Attained by some data for many parameters.
+    /// The privacy blanket of randomized response without relaxation: `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε
+    /// (s − h))/M)₊` with `γ` the probability of a random answer, `B ~ Bin(m − 1, γ)`, `M = B + 1`, `s ~
+    /// Bin(M, 2/L)`, `h ~ Bin(s, 1/2)`. Balle, Bell, Gascón and Nissim 2019, arXiv:1903.02837, Lemma 5.3.
+    /// Attained by some data for many parameters.
     #[doc(alias = "rr_blanket_exact_delta")]
     Blanket,
 }
@@ -96,11 +98,13 @@ pub struct Shuffled {
 impl Reports {
     /// The smallest proven `ε` at `δ` of `count` such reports, shuffled.
     ///
-    /// Beyond [`MAX_REPORTS`] the sums are taken in blocks, which costs some parts in 10⁴ of `ε`; beyond [`MOST_REPORTS`] they are those of so
-    /// many reports, the surplus revealed, beside the closed forms for all, and beyond a hundred times as many the closed forms alone.
+    /// Beyond [`MAX_REPORTS`] the sums are taken in blocks, which costs some parts in 10⁴ of `ε`; beyond
+    /// [`MOST_REPORTS`] they are those of so many reports, the surplus revealed, beside the closed forms for
+    /// all, and beyond a hundred times as many the closed forms alone.
     ///
     /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] for no report or fewer than two labels.
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] for no report or fewer than
+    /// two labels.
     pub fn epsilon(self, count: u64, delta: Delta) -> Result<UpperBound<Shuffled>, Error> {
         match self.labels {
             None => generic_epsilon(self.local_epsilon, count, delta),
@@ -111,8 +115,8 @@ impl Reports {
     /// The `ε` at `δ` of `count` such reports by one bound, never above `ε₀`.
     ///
     /// # Errors
-    /// As [`Self::epsilon`]; [`Error::InvalidParameter`] outside the range of a closed bound, or beyond [`MOST_REPORTS`] for a
-    /// sum; [`Error::UnknownName`] for [`Bound::Blanket`] of any randomizer.
+    /// As [`Self::epsilon`]; [`Error::InvalidParameter`] outside the range of a closed bound, or beyond
+    /// [`MOST_REPORTS`] for a sum; [`Error::UnknownName`] for [`Bound::Blanket`] of any randomizer.
     pub fn epsilon_by(self, bound: Bound, count: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
         match bound {
             Bound::Efmrtt => efmrtt(self.local_epsilon, count, delta),
@@ -129,8 +133,8 @@ impl Reports {
     /// The `δ` at `ε` of `count` such reports by one bound: at most 1, and 0 from `ε₀` on.
     ///
     /// # Errors
-    /// As [`Self::epsilon_by`], and [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::UnknownName`] also for the two bounds
-    /// that are formulas for `ε`.
+    /// As [`Self::epsilon_by`], and [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::UnknownName`] also
+    /// for the two bounds that are formulas for `ε`.
     ///
     /// # Complexity
     /// `O(count)` times the logarithm of `1/δ` for the two sums, some milliseconds at `10⁴` reports.
@@ -160,7 +164,8 @@ impl Reports {
         }
     }
 
-    /// [`Bound::Blanket`] to six digits, from above; where it is at most `floor`, any number between. For accounts that ask for many levels.
+    /// [`Bound::Blanket`] to six digits, from above; where it is at most `floor`, any number between. For
+    /// accounts that ask for many levels.
     ///
     /// # Errors
     /// As [`Self::delta_by`].
@@ -214,8 +219,8 @@ pub(crate) fn rr_epsilon(
     Ok(UpperBound::new(best.shuffled))
 }
 
-/// Of how many reports the sums are taken: whoever sees all reports sees less than with the surplus apart. Next to [`MAX_REPORTS`] also of so many, which
-/// needs no blocks.
+/// Of how many reports the sums are taken: whoever sees all reports sees less than with the surplus apart.
+/// Next to [`MAX_REPORTS`] also of so many, which needs no blocks.
 fn summed(m: u64) -> impl Iterator<Item = u64> {
     // Far beyond, the closed forms for all of them are smaller.
     let most = (m <= 100 * MOST_REPORTS).then_some(m.min(MOST_REPORTS));
@@ -250,7 +255,8 @@ impl Best {
         }
     }
 
-    /// Offers the smallest `ε` below the best one at which the profile, of so many reports, was seen to be at most `δ`; where that takes blocks, to a millionth.
+    /// Offers the smallest `ε` below the best one at which the profile, of so many reports, was seen to be at
+    /// most `δ`; where that takes blocks, to a millionth.
     fn search(&mut self, rule: Bound, count: u64, profile: impl Fn(f64) -> Result<UpperBound<f64>, Error>) {
         let holds = |epsilon: f64| profile(epsilon).is_ok_and(|delta| *delta.value() <= self.delta.get());
         let high = self.shuffled.epsilon;
@@ -262,7 +268,8 @@ impl Best {
     }
 }
 
-/// An `x` at most `high` with `holds(x)`, by at most a millionth above the smallest one: the verified end of a bisection.
+/// An `x` at most `high` with `holds(x)`, by at most a millionth above the smallest one: the verified end of
+/// a bisection.
 fn nearly(high: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
     if !holds(high) {
         return None;
@@ -320,8 +327,8 @@ mod tests {
         Ok(())
     }
 
-    /// Ten times the reports divide `ε` by the root of ten and a little more, as `δ` stays the same, up to 10⁸ of them: a million once cost
-    /// as much as 10⁵.
+    /// Ten times the reports divide `ε` by the root of ten and a little more, as `δ` stays the same, up to
+    /// 10⁸ of them: a million once cost as much as 10⁵.
     #[test]
     fn the_loss_falls_with_the_root_of_the_reports() -> Result<(), Error> {
         let delta = Delta::new(1e-6)?;

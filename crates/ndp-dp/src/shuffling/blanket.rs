@@ -1,8 +1,8 @@
 //! The privacy blanket in closed form: Hoeffding's and Bennett's inequality on its privacy-loss variable.
 //!
-//! A randomizer answers, with probability `g`, independently of its input; those `Bin(m − 1, g)` answers of the
-//! others are the blanket. With `a = e^ε − 1`, values of the loss in an interval of length `b`, at most `b₊`, and
-//! second moment at most `c`,
+//! A randomizer answers, with probability `g`, independently of its input; those `Bin(m − 1, g)` answers of
+//! the others are the blanket. With `a = e^ε − 1`, values of the loss in an interval of length `b`, at most
+//! `b₊`, and second moment at most `c`,
 //!
 //! | bound | `δ` |
 //! |---|---|
@@ -17,8 +17,8 @@ use crate::randomized_response::check_labels;
 use crate::{Error, UpperBound};
 use ndp_numeric::rounding::{Interval, exp_up};
 
-/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Hoeffding's inequality: an upper bound,
-/// at most 1, that tends to 1 as `ε → 0`.
+/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Hoeffding's inequality: an upper
+/// bound, at most 1, that tends to 1 as `ε → 0`.
 ///
 /// Constants `g = e^{−ε₀}`, `b = (e^ε + 1)(e^{ε₀} − e^{−ε₀})`.
 ///
@@ -29,11 +29,11 @@ pub(crate) fn hoeffding_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Resul
     Ok(hoeffding(epsilon, local_epsilon, m, || Constants::generic(epsilon, local_epsilon)))
 }
 
-/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Bennett's inequality: an upper bound, at
-/// most 1, that tends to 1 as `ε → 0`.
+/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Bennett's inequality: an upper bound,
+/// at most 1, that tends to 1 as `ε → 0`.
 ///
-/// Constants `g = e^{−ε₀}`, `b₊ = e^{ε₀}(1 − e^{ε−2ε₀})`, `c = e^{ε₀}(e^{2ε} + 1) − 2e^ε`; `c` is smaller than the
-/// published one and holds for every `ε₀`-DP randomizer.
+/// Constants `g = e^{−ε₀}`, `b₊ = e^{ε₀}(1 − e^{ε−2ε₀})`, `c = e^{ε₀}(e^{2ε} + 1) − 2e^ε`; `c` is smaller
+/// than the published one and holds for every `ε₀`-DP randomizer.
 ///
 /// # Errors
 /// As [`hoeffding_delta`].
@@ -141,8 +141,8 @@ fn bennett(epsilon: f64, local: f64, m: u64, constants: impl FnOnce() -> Constan
     let (reports, two) = (Interval::count(m), Interval::new(2.0));
     let beta = (k.log_a + k.log_b_plus - k.log_c).exp();
     let log_r = -((k.log_c - two * k.log_b_plus).exp() * relative_deviance(beta));
-    // The two powers A^m = (1 − g(1 − r))^m and (1 − g)^m differ by A^m (1 − (1 − x)^m), x = g r/A; for a large
-    // ε₀ both are 1 in floating point, and the difference would vanish: an inward error.
+    // The two powers A^m = (1 − g(1 − r))^m and (1 − g)^m differ by A^m (1 − (1 − x)^m), x = g r/A; for a
+    // large ε₀ both are 1 in floating point, and the difference would vanish: an inward error.
     let log_base = (k.g * log_r.expm1()).ln_1p();
     let log_x = k.log_g + log_r - log_base;
     // ln(−ln(1 − x)), between ln x and ln x + 2x.

@@ -10,12 +10,12 @@ use ndp_numeric::rounding::Interval;
 /// Amplifies only when `m > 144 ln(1/δ)`.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `ε₀ < 1/2` and
-/// `δ < 1/100`.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `ε₀ < 1/2`
+/// and `δ < 1/100`.
 ///
 /// # References
-/// Erlingsson et al. 2019, arXiv:1811.12469, Corollary 9. It is quoted with `m ≥ 100` and with `m ≥ 1000`; the
-/// stricter reading is required here.
+/// Erlingsson et al. 2019, arXiv:1811.12469, Corollary 9. It is quoted with `m ≥ 100` and with `m ≥ 1000`;
+/// the stricter reading is required here.
 pub(crate) fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
     check_efmrtt(local_epsilon, m, delta)?;
     let epsilon = Interval::new(local_epsilon) / efmrtt_factor(m, delta);
@@ -25,8 +25,8 @@ pub(crate) fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBo
 /// The largest `ε₀` for which [`efmrtt`] gives `ε` at `δ`: `(ε/12) √(m/ln(1/δ))`, rounded down.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100` and
-/// the answer is below 1/2.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100`
+/// and the answer is below 1/2.
 #[cfg(test)]
 pub(crate) fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
@@ -38,12 +38,13 @@ pub(crate) fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result
 /// The probability `γ` of a random answer at which `m` shuffled reports of `L`-ary randomized response are
 /// `(ε, δ)`-DP by [`super::Bound::Efmrtt`]: `L/(e^{ε₀} − 1 + L)` at `ε₀ = (ε/12) √(m/ln(1/δ))`, rounded down.
 ///
-/// The corrected noise level of Theorem 2 of Cyffers and Bellet 2022, which is tested against it, with `m = n − 1` reports between two visits.
-/// The first visit of that protocol is covered only when [`super::fixed_blanket_delta`] is at most `δ` there.
+/// The corrected noise level of Theorem 2 of Cyffers and Bellet 2022, which is tested against it, with `m = n
+/// − 1` reports between two visits. The first visit of that protocol is covered only when
+/// [`super::fixed_blanket_delta`] is at most `δ` there.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100`, `ε₀` is below 1/2
-/// and `labels ≥ 2`.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100`,
+/// `ε₀` is below 1/2 and `labels ≥ 2`.
 #[doc(alias = "thm2_gamma_corrected")]
 #[cfg(test)]
 pub(crate) fn efmrtt_gamma(labels: u32, epsilon: f64, delta: Delta, m: u64) -> Result<f64, Error> {

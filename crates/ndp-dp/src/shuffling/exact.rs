@@ -8,9 +8,9 @@ use crate::randomized_response::{check_labels, profile};
 use crate::{Error, UpperBound};
 use ndp_numeric::binomial_window::Chance;
 
-/// The most reports whose bounds are exact sums: their cost grows as `m`, times the logarithm of `1/δ`, and is some tenths of a
-/// second here. Beyond, up to [`MOST_REPORTS`], counts are taken in blocks: still a proven bound, by some parts in 10⁴ of `ε` above the sum, at a
-/// cost that grows as `√m`.
+/// The most reports whose bounds are exact sums: their cost grows as `m`, times the logarithm of `1/δ`, and
+/// is some tenths of a second here. Beyond, up to [`MOST_REPORTS`], counts are taken in blocks: still a
+/// proven bound, by some parts in 10⁴ of `ε` above the sum, at a cost that grows as `√m`.
 pub const MAX_REPORTS: u64 = super::trinomial::EXACT;
 
 /// The most reports that bounds by sums take.
@@ -71,9 +71,9 @@ pub(crate) fn rr_blanket(
 /// The `δ` at `ε` of one `ε₀`-DP report of `L`-ary randomized response among `elements` uniform elements: an
 /// upper bound.
 ///
-/// With `M = elements + 1`, `s ~ Bin(M, 2/L)` and `h ~ Bin(s, 1/2)` the value is
-/// `E (γ(1 − e^ε) + (1 − γ) L (h − e^ε (s − h))/M)₊`; it bounds what the histogram of report and elements reveals,
-/// and any further independent elements only help. Non-increasing in `elements`.
+/// With `M = elements + 1`, `s ~ Bin(M, 2/L)` and `h ~ Bin(s, 1/2)` the value is `E (γ(1 − e^ε) + (1 − γ) L
+/// (h − e^ε (s − h))/M)₊`; it bounds what the histogram of report and elements reveals, and any further
+/// independent elements only help. Non-increasing in `elements`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and
@@ -101,9 +101,10 @@ pub fn fixed_blanket_delta(
 
 /// The `δ` at `ε` of `m` shuffled reports of any `ε₀`-DP randomizer: an upper bound.
 ///
-/// The hockey-stick divergence of order `e^ε` between `(A + D, C − A + 1 − D)` and `(A + 1 − D, C − A + D)` for
-/// `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. Against whoever sees the
-/// multiset of reports, one of which is the exposed user's, even when the randomizers of the users differ.
+/// The hockey-stick divergence of order `e^ε` between `(A + D, C − A + 1 − D)` and `(A + 1 − D, C − A + D)`
+/// for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. Against whoever
+/// sees the multiset of reports, one of which is the exposed user's, even when the randomizers of the users
+/// differ.
 ///
 /// # Errors
 /// As [`rr_blanket_delta`].

@@ -6,15 +6,17 @@
 //!
 //! `E (gain·h − loss·l − drift·r)₊`, `(h, l, r)` multinomial.
 //!
-//! Given `s = h + l` the counts `h` and `r` are independent binomials, so that `r` enters only through the convex,
-//! piecewise linear function `E(x − R)₊`, which is kept at the integers and updated from one `s` to the next. The cost is
-//! `O(m)`, not `O(m²)` or `O(m³)`, up to the logarithm of the accuracy: of each binomial only a window of `O(√m)` counts
-//! matters.
+//! Given `s = h + l` the counts `h` and `r` are independent binomials, so that `r` enters only through the
+//! convex, piecewise linear function `E(x − R)₊`, which is kept at the integers and updated from one `s` to
+//! the next. The cost is `O(m)`, not `O(m²)` or `O(m³)`, up to the logarithm of the accuracy: of each
+//! binomial only a window of `O(√m)` counts matters.
 //!
-//! *Many reports.* Beyond [`EXACT`] reports the counts `s` are taken in blocks `s₁ ≤ s ≤ s₂`, each charged as `s₂` with a little more. Let `Z` be the bracket
-//! for `s` pairs and `m − s₂` others, so that at `s` it is at most `Z`: there are more others, and each costs. Each of the `s₂ − s` pairs
-//! more adds `(gain − loss)/2` on average, whatever `Z`, so that `Z = E[Z₂ | Z] + (s₂ − s)(loss − gain)/2` for the bracket `Z₂` at `s₂`, and by Jensen's
-//! inequality `E Z₊ ≤ E (Z₂ + (s₂ − s₁)(loss − gain)/2)₊`. Blocks are short enough for `δ` to grow by some parts in a thousand, `ε` by some in 10⁴.
+//! *Many reports.* Beyond [`EXACT`] reports the counts `s` are taken in blocks `s₁ ≤ s ≤ s₂`, each charged as
+//! `s₂` with a little more. Let `Z` be the bracket for `s` pairs and `m − s₂` others, so that at `s` it is at
+//! most `Z`: there are more others, and each costs. Each of the `s₂ − s` pairs more adds `(gain − loss)/2` on
+//! average, whatever `Z`, so that `Z = E[Z₂ | Z] + (s₂ − s)(loss − gain)/2` for the bracket `Z₂` at `s₂`, and
+//! by Jensen's inequality `E Z₊ ≤ E (Z₂ + (s₂ − s₁)(loss − gain)/2)₊`. Blocks are short enough for `δ` to
+//! grow by some parts in a thousand, `ε` by some in 10⁴.
 
 use ndp_numeric::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
 use ndp_numeric::rounding::{index, whole, whole_index};
@@ -123,7 +125,8 @@ impl Trinomial {
         (total + dropped, slack + dropped)
     }
 
-    /// The expectation given `s = h + l`, of a bracket that is larger by `more`, rounded up, and what was charged for the counts `h` left out.
+    /// The expectation given `s = h + l`, of a bracket that is larger by `more`, rounded up, and what was
+    /// charged for the counts `h` left out.
     fn given_pairs(
         &self,
         s: u64,
@@ -135,8 +138,8 @@ impl Trinomial {
         let step = self.gain + self.loss;
         let against = s as f64 * self.loss;
         let inverse_drift = 1.0 / self.drift;
-        // As gain ≤ loss, the bracket is positive only above h = s/2; and below the range of the others it is charged
-        // once for all h.
+        // As gain ≤ loss, the bracket is positive only above h = s/2; and below the range of the others it is
+        // charged once for all h.
         let (least, charge) = others
             .map_or((0.0, 0.0), |others| (self.drift * others.first as f64, self.drift * others.values[0]));
         let start = if more > 0.0 {
@@ -184,8 +187,8 @@ pub(crate) enum Goal {
     About(f64),
 }
 
-/// Probabilities of `h` heads among `s` fair coins, each from the one before where that is near: four roundings for a coin less and for a head
-/// more or less, and a fresh one after [`FRESH`] of them.
+/// Probabilities of `h` heads among `s` fair coins, each from the one before where that is near: four
+/// roundings for a coin less and for a head more or less, and a fresh one after [`FRESH`] of them.
 #[derive(Default)]
 struct Coins {
     s: u64,
@@ -242,7 +245,8 @@ impl Excess {
         let end = window.first() + window.probabilities().len() as u64;
         window.fill(trials, chance, cut);
         let first = window.first();
-        // E(first − R)₊, then one distribution function after the other; beyond the window it is taken to be 1.
+        // E(first − R)₊, then one distribution function after the other; beyond the window it is taken to be
+        // 1.
         let mut value = window.below() * first as f64;
         let mut below = window.below();
         let mut values = vec![value];
@@ -285,8 +289,8 @@ impl Excess {
     }
 }
 
-/// A window has at most some 10⁴ entries on each side of its mode, each rounded three times more than the one before, and
-/// three windows multiply, for up to [`EXACT`] reports.
+/// A window has at most some 10⁴ entries on each side of its mode, each rounded three times more than the one
+/// before, and three windows multiply, for up to [`EXACT`] reports.
 const ROUNDING: f64 = 3e-11;
 /// Steps from one probability to the next before it is computed afresh: 1e-12 of rounding.
 const FRESH: u64 = 1000;
@@ -314,7 +318,8 @@ mod tests {
         }
     }
 
-    /// Blocks against single counts: never below, and by so little above; the pairs are many, or few, and the others there or not.
+    /// Blocks against single counts: never below, and by so little above; the pairs are many, or few, and the
+    /// others there or not.
     #[test]
     fn blocks_are_bounds_and_tight() {
         for (pair, rest, drift) in

@@ -1,27 +1,32 @@
 //! The moments of the sampled Gaussian at any order, from above, by the trapezoidal rule with a proven error.
 //!
-//! With `z ~ N(0, 1)`, `w = μz − μ²/2`, `t = q(e^w − 1)` and `X = 1 + t`, the ratio of mixture and `N(0, 1)`, the divergence of order `α` is
-//! `ln E[X^β]/(α − 1)`: `β = α` from the mixture to `N(0, 1)` (a record is removed), `β = 1 − α` back (it is added). As `E X = 1`,
+//! With `z ~ N(0, 1)`, `w = μz − μ²/2`, `t = q(e^w − 1)` and `X = 1 + t`, the ratio of mixture and `N(0, 1)`,
+//! the divergence of order `α` is `ln E[X^β]/(α − 1)`: `β = α` from the mixture to `N(0, 1)` (a record is
+//! removed), `β = 1 − α` back (it is added). As `E X = 1`,
 //!
 //! `E[X^β] = 1 + E g(t)`, `g(t) = (1 + t)^β − 1 − βt ≥ 0`,
 //!
 //! and the expectation keeps its relative accuracy where it is small. It is a sum over the nodes `kh`.
 //!
-//! *Error of the rule.* `g φ` is analytic where `|μ Im z| < π`, since `X` has its zeros at `Im w = ±π`. At `z = x + ib`, `|b| ≤ a`,
-//! `|φ(z)| ≤ e^{a²/2} φ(x)`, `|t(z)| ≤ q(1 + e^w)`, and `cos(aμ/2) X(x) ≤ |X(z)| ≤ X(x)`. So
-//! `∫|g φ| ≤ e^{a²/2} C (2 + 2|β|q + E g)` with `C = 1` for `β > 0` and `cos(aμ/2)^β` otherwise, and sum and integral differ by at most
-//! `η (2 + 2|β|q + E g)`, `η = 2 C e^{a²/2}/(e^{2πa/h} − 1)` (Trefethen and Weideman, *The exponentially convergent trapezoidal rule*, SIAM Review 56, 2014, Theorem 5.1).
+//! *Error of the rule.* `g φ` is analytic where `|μ Im z| < π`, since `X` has its zeros at `Im w = ±π`. At `z
+//! = x + ib`, `|b| ≤ a`, `|φ(z)| ≤ e^{a²/2} φ(x)`, `|t(z)| ≤ q(1 + e^w)`, and `cos(aμ/2) X(x) ≤ |X(z)| ≤
+//! X(x)`. So `∫|g φ| ≤ e^{a²/2} C (2 + 2|β|q + E g)` with `C = 1` for `β > 0` and `cos(aμ/2)^β` otherwise,
+//! and sum and integral differ by at most `η (2 + 2|β|q + E g)`, `η = 2 C e^{a²/2}/(e^{2πa/h} − 1)`
+//! (Trefethen and Weideman, *The exponentially convergent trapezoidal rule*, SIAM Review 56, 2014, Theorem
+//! 5.1).
 //!
-//! *What is left out.* For `t > 0`, `t g'(t) ≤ max(2, β) g(t)`: both `βg − tg' = β[(1+t)^{β−1} − 1 − (β−1)t]` for `β ≥ 2` and the second
-//! derivatives of `2g − tg'` otherwise are nonnegative. Hence `d ln g/dz ≤ μ max(2, β)/(1 − e^{−w})`, while `φ` falls by `z`: beyond the last node
-//! terms are below a geometric series. On the left `g ≤ g(−q)`.
+//! *What is left out.* For `t > 0`, `t g'(t) ≤ max(2, β) g(t)`: both `βg − tg' = β[(1+t)^{β−1} − 1 − (β−1)t]`
+//! for `β ≥ 2` and the second derivatives of `2g − tg'` otherwise are nonnegative. Hence `d ln g/dz ≤ μ
+//! max(2, β)/(1 − e^{−w})`, while `φ` falls by `z`: beyond the last node terms are below a geometric series.
+//! On the left `g ≤ g(−q)`.
 //!
-//! *Rounding.* A node is a float without rounding, `w = μ(z − μ/2)` has a relative error, and `g` falls up to `w = 0` and rises from there: it is taken
-//! at a `w` that is moved away from 0.
+//! *Rounding.* A node is a float without rounding, `w = μ(z − μ/2)` has a relative error, and `g` falls up to
+//! `w = 0` and rises from there: it is taken at a `w` that is moved away from 0.
 
 use ndp_numeric::rounding::{Interval, up, up_log};
 
-/// An upper bound of `ln E[X^β]` for `0 < rate < 1`, `μ > 0`, and `β > 1` or `β < 0`; `None` where it would take too many nodes.
+/// An upper bound of `ln E[X^β]` for `0 < rate < 1`, `μ > 0`, and `β > 1` or `β < 0`; `None` where it would
+/// take too many nodes.
 pub(super) fn log_moment(rate: f64, mu: f64, beta: f64) -> Option<f64> {
     let rule = Rule::new(rate, mu, beta)?;
     let Rule { step, log_error } = rule;
@@ -138,7 +143,8 @@ impl Power {
         }
     }
 
-    /// `ln g` at `t`, of relative error at most 4 units `u = 2^{−53}`, where `log` is `ln(1 + t)`, of error at most `log_error` units; rounded up.
+    /// `ln g` at `t`, of relative error at most 4 units `u = 2^{−53}`, where `log` is `ln(1 + t)`, of error
+    /// at most `log_error` units; rounded up.
     fn log_at(self, t: f64, log: f64, log_error: f64) -> Option<f64> {
         let Self { beta, .. } = self;
         let h = beta * log;
@@ -181,7 +187,8 @@ fn exp_remainder(x: f64) -> f64 {
     0.5 * x * x * sum
 }
 
-/// `ln(1 + x) − x` for `|x| ≤ 1/2`; relative error below 16 units. With `s = x/(2 + x)`: `−2s²/(1 − s) + 2(s³/3 + s⁵/5 + …)`.
+/// `ln(1 + x) − x` for `|x| ≤ 1/2`; relative error below 16 units. With `s = x/(2 + x)`: `−2s²/(1 − s) +
+/// 2(s³/3 + s⁵/5 + …)`.
 fn log_remainder(x: f64) -> f64 {
     let s = x / (2.0 + x);
     let square = s * s;

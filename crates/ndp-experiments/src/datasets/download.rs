@@ -38,8 +38,8 @@ pub enum DownloadError {
 /// Fetches what is missing in `folder` of the data sets of [`SETS`] that can be fetched, and checks it; says
 /// what it does to `say`. One data set that fails does not keep the others from being fetched.
 ///
-/// `address` gives the address of a data set, mostly `download.address`; `patience` is the time without progress after which
-/// a server is given up.
+/// `address` gives the address of a data set, mostly `download.address`; `patience` is the time without
+/// progress after which a server is given up.
 ///
 /// # Errors
 /// One error for each data set that could not be fetched; a file that is not the data set is not

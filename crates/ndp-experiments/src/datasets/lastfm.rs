@@ -1,7 +1,7 @@
 //! LastFM Asia: users of a music service in Asian countries, and who follows whom in both directions.
 //!
-//! Rozemberczki, Sarkar, *Characteristic Functions on Graphs: Birds of a Feather, from Statistical Descriptors to Parametric
-//! Models*, CIKM 2020.
+//! Rozemberczki, Sarkar, *Characteristic Functions on Graphs: Birds of a Feather, from Statistical
+//! Descriptors to Parametric Models*, CIKM 2020.
 
 use super::network::{Network, PAIRS};
 use super::{Content, DataSet};

@@ -10,8 +10,8 @@ pub(super) const TRIES: usize = 1000;
 
 /// The four graphs of the papers' comparisons, with the node that observes.
 ///
-/// At paper scale: hypercube 2¹¹, Erdős–Rényi with 2048 nodes and `q = c ln n / n`, geometric with 2048 nodes and
-/// radius 0.07, grid 45 by 45. `quick` sizes are 64 times smaller.
+/// At paper scale: hypercube 2¹¹, Erdős–Rényi with 2048 nodes and `q = c ln n / n`, geometric with 2048 nodes
+/// and radius 0.07, grid 45 by 45. `quick` sizes are 64 times smaller.
 pub(super) fn four(scale: Scale, seed: Seed, c: f64) -> Result<Vec<(&'static str, Graph)>> {
     let dimension = scale.pick(11, 6);
     let n = 1usize << dimension;

@@ -82,8 +82,8 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// The curves of a table with the columns epsilon, curve, step, objective, its deviation, accuracy, its deviation; the lines
-    /// of a curve follow each other.
+    /// The curves of a table with the columns epsilon, curve, step, objective, its deviation, accuracy, its
+    /// deviation; the lines of a curve follow each other.
     pub(super) fn curves(table: &str) -> Result<Vec<Self>, csv::Error> {
         let mut curves: Vec<Self> = Vec::new();
         for line in csv::Reader::from_reader(table.as_bytes()).into_deserialize() {
@@ -129,8 +129,8 @@ impl Agreement {
     /// No curve yet.
     pub(super) const NONE: Self = Self { within: 0, all: 0, last: true };
 
-    /// Counts one more curve: our `runs` with `every` steps between measurements, and what `their_runs` runs recorded
-    /// at some steps.
+    /// Counts one more curve: our `runs` with `every` steps between measurements, and what `their_runs` runs
+    /// recorded at some steps.
     pub(super) fn count(
         &mut self,
         runs: &[Vec<f64>],

@@ -1,7 +1,8 @@
 //! Walks at an `ε` and a `δ`: as printed, by Rényi losses, and by the law of the path's cost.
 //!
-//! All three are about one observer and one exposed node. The printed loss is a Rényi loss that is proportional to its order; the others hold for an
-//! observer who may know the path. What an observer who does not know it can really learn would be a fourth curve, from an attack.
+//! All three are about one observer and one exposed node. The printed loss is a Rényi loss that is
+//! proportional to its order; the others hold for an observer who may know the path. What an observer who
+//! does not know it can really learn would be a fourth curve, from an attack.
 
 use anyhow::Result;
 use ndp_account::{Error, Observer, Protocol, Target};
@@ -75,7 +76,8 @@ pub(super) fn seen(
     observers.par_iter().map(one).collect()
 }
 
-/// Their curves: means over the observers of a distance, with the least and the largest, and of the law with the least lower end.
+/// Their curves: means over the observers of a distance, with the least and the largest, and of the law with
+/// the least lower end.
 pub(super) fn curves(seen: &[Seen]) -> [Series; 2] {
     let renyi = Series::new(RENYI, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.renyi)));
     let mut law = Series::new(LAW, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.upper)));
@@ -107,8 +109,8 @@ pub(super) fn observers(graph: &Graph, node: usize, most: usize) -> Vec<(u32, us
         .collect()
 }
 
-/// The least noise of a training at `(ε, δ)` towards all pairs of `all`: by Rényi losses alone, and by what the accountant knows, which includes laws.
-/// `by_pair` has one accountant for each pair.
+/// The least noise of a training at `(ε, δ)` towards all pairs of `all`: by Rényi losses alone, and by what
+/// the accountant knows, which includes laws. `by_pair` has one accountant for each pair.
 pub(super) fn training_noises(
     all: &Accountant,
     by_pair: &[Accountant],
@@ -116,7 +118,8 @@ pub(super) fn training_noises(
     delta: Delta,
 ) -> Result<[Sigma; 2]> {
     let by_law = all.noise_for(&Target::worst(Measure::Approx(delta), epsilon))?.get();
-    // The pair that loses most there decides, which is seen to in the end; the law asks for no more, so that the search goes up from there.
+    // The pair that loses most there decides, which is seen to in the end; the law asks for no more, so that
+    // the search goes up from there.
     let losses = pair_epsilons(by_pair, Sigma::new(by_law)?, delta)?;
     let worst = (0..losses.len()).max_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(0);
     let meets = |accounts: &[Accountant], sigma: f64| -> Result<bool> {
@@ -163,7 +166,8 @@ mod tests {
     use ndp_graph::hitting::Start;
     use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 
-    /// The law of cube 3, 0 to 7, in rationals: its epsilon and that of its best Rényi order; and the order of the curves.
+    /// The law of cube 3, 0 to 7, in rationals: its epsilon and that of its best Rényi order; and the order
+    /// of the curves.
     #[test]
     fn the_cube_has_its_known_losses() -> Result<()> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(3)?));
@@ -179,7 +183,8 @@ mod tests {
         Ok(())
     }
 
-    /// A loss that is proportional to the order is that of a normal release, up to what Rényi conversion costs.
+    /// A loss that is proportional to the order is that of a normal release, up to what Rényi conversion
+    /// costs.
     #[test]
     fn printed_losses_are_converted_at_the_best_order() -> Result<()> {
         let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };

@@ -150,7 +150,8 @@ impl Record {
     }
 }
 
-/// The version of the form of records: goes up when a field changes its meaning or goes away, see `docs/formats.md`.
+/// The version of the form of records: goes up when a field changes its meaning or goes away, see
+/// `docs/formats.md`.
 pub const FORMAT: u32 = 1;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -130,8 +130,8 @@ fn matrices_are_checked_when_read() {
     }
 }
 
-/// Named weights are those of the name: entries beside it that differ within the rounding of a lazy matrix do not come to run, or
-/// the account, which goes by the name, would be of another protocol.
+/// Named weights are those of the name: entries beside it that differ within the rounding of a lazy matrix do
+/// not come to run, or the account, which goes by the name, would be of another protocol.
 #[test]
 fn named_weights_are_made_from_the_name() -> Result<(), Error> {
     let text = |diagonal: f64| {

@@ -8,11 +8,11 @@ use crate::{Error, Graph};
 use ndp_linalg::memory::require_memory;
 use std::collections::BTreeMap;
 
-/// The Kneser graph: its nodes are the sets of `k` of the numbers `0..n`, in lexicographic order, which are their labels:
-/// `{0, 1}`. Two sets are joined when they are disjoint.
+/// The Kneser graph: its nodes are the sets of `k` of the numbers `0..n`, in lexicographic order, which are
+/// their labels: `{0, 1}`. Two sets are joined when they are disjoint.
 ///
-/// Every degree is `C(n−k, k)`. Without edges for `n < 2k`, a matching for `n = 2k`, connected for `n > 2k`; `(5, 2)` is the
-/// Petersen graph. networkx takes the same arguments.
+/// Every degree is `C(n−k, k)`. Without edges for `n < 2k`, a matching for `n = 2k`, connected for `n > 2k`;
+/// `(5, 2)` is the Petersen graph. networkx takes the same arguments.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `1 ≤ k ≤ n`; [`Error::TooManyNodes`], [`Error::TooLarge`].
@@ -113,7 +113,8 @@ mod tests {
         Ok(())
     }
 
-    /// The eigenvalues of the adjacency matrix are `(−1)^i C(n−k−i, k−i)`, with multiplicity `C(n, i) − C(n, i−1)`.
+    /// The eigenvalues of the adjacency matrix are `(−1)^i C(n−k−i, k−i)`, with multiplicity `C(n, i) − C(n,
+    /// i−1)`.
     #[test]
     fn the_spectrum_is_the_known_one() -> Result<(), Error> {
         for (n, k) in [(5, 2), (7, 3), (8, 3)] {

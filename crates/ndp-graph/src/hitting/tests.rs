@@ -121,8 +121,8 @@ fn pair_laws_are_first_visits_for_any_matrix() {
     }
 }
 
-/// Rows as far below 1 as is accepted, against the same walk with rows of exactly 1: what every step loses is bounded, and not by
-/// much more.
+/// Rows as far below 1 as is accepted, against the same walk with rows of exactly 1: what every step loses is
+/// bounded, and not by much more.
 #[test]
 fn short_rows_are_within_the_error() {
     let exact = array![[0.25, 0.75], [0.5, 0.5]];

@@ -1,23 +1,30 @@
-//! Transforms whose frequencies come in an order of their own: whoever multiplies spectra, or sums over all frequencies, does not care.
+//! Transforms whose frequencies come in an order of their own: whoever multiplies spectra, or sums over all
+//! frequencies, does not care.
 //!
-//! Radix 4 by decimation in frequency, with one stage of radix 3 or 2 where the size asks for it; real and imaginary parts are apart, and several series
-//! that are transformed together lie next to each other.
+//! Radix 4 by decimation in frequency, with one stage of radix 3 or 2 where the size asks for it; real and
+//! imaginary parts are apart, and several series that are transformed together lie next to each other.
 //!
-//! *Error.* Let `u = 2^{−53}`. A computed sum of complex numbers is the sum times `1 + δ`, `|δ| ≤ u`, and a computed product with a root of unity that errs
-//! by at most [`ROOT`](super::ROOT)` u = 5u` is the product times `1 + τ`, `|τ| ≤ √2 (2u + u²)(1 + 5u) + 5u < 7.9u`. So each result is `Σ_k z_k ω_k (1 + θ_k)`,
-//! where `1 + θ_k` is the product of the factors on the way from `z_k`.
+//! *Error.* Let `u = 2^{−53}`. A computed sum of complex numbers is the sum times `1 + δ`, `|δ| ≤ u`, and a
+//! computed product with a root of unity that errs by at most [`ROOT`](super::ROOT)` u = 5u` is the product
+//! times `1 + τ`, `|τ| ≤ √2 (2u + u²)(1 + 5u) + 5u < 7.9u`. So each result is `Σ_k z_k ω_k (1 + θ_k)`, where
+//! `1 + θ_k` is the product of the factors on the way from `z_k`.
 //!
-//! * A stage of radix 4 has two sums and one product on each way: `(1 + u)² (1 + τ) < 1 + 10u`. One of radix 2, without products: `1 + u`.
-//! * One of radix 3 forms `t = x₁ + x₂`, `m = x₀ − t/2`, `s = (√3/2)(x₁ − x₂)` and `x₀ + t`, `m ∓ is`. On the way of `x₁` are three sums with weight `1/2` and
-//!   four roundings with weight `√3/2`, below `5u` of a coefficient of size 1 in all; with the product below `13u`.
+//! * A stage of radix 4 has two sums and one product on each way: `(1 + u)² (1 + τ) < 1 + 10u`. One of radix
+//!   2, without products: `1 + u`.
+//! * One of radix 3 forms `t = x₁ + x₂`, `m = x₀ − t/2`, `s = (√3/2)(x₁ − x₂)` and `x₀ + t`, `m ∓ is`. On the
+//!   way of `x₁` are three sums with weight `1/2` and four roundings with weight `√3/2`, below `5u` of a
+//!   coefficient of size 1 in all; with the product below `13u`.
 //!
-//! So `|θ_k| ≤ E = Π (1 + stage) − 1`, and every result errs by at most `E Σ_k |z_k|`. In 2-norms a stage of radix 2 or 4 errs by as much of the norm of its
-//! result, as its sums and products do; one of radix 3, as `Σ |x| ≤ √3 ‖x‖` and its result has the norm `√3 ‖x‖`, by at most `5√3 u + τ < 17u`. Stages without
-//! rounding multiply norms by the root of the radix: `‖computed − exact‖₂ ≤ E √N ‖input‖₂`, with `17u` for radix 3. What underflows is far below.
+//! So `|θ_k| ≤ E = Π (1 + stage) − 1`, and every result errs by at most `E Σ_k |z_k|`. In 2-norms a stage of
+//! radix 2 or 4 errs by as much of the norm of its result, as its sums and products do; one of radix 3, as
+//! `Σ |x| ≤ √3 ‖x‖` and its result has the norm `√3 ‖x‖`, by at most `5√3 u + τ < 17u`. Stages without
+//! rounding multiply norms by the root of the radix: `‖computed − exact‖₂ ≤ E √N ‖input‖₂`, with `17u` for
+//! radix 3. What underflows is far below.
 
 use super::{TESTED, root};
 
-/// The transform `z ↦ Σ_j z_j e^{−2πi jk/N}` with frequencies in the order of [`Self::frequencies`], and its inverse.
+/// The transform `z ↦ Σ_j z_j e^{−2πi jk/N}` with frequencies in the order of [`Self::frequencies`], and its
+/// inverse.
 #[derive(Debug)]
 pub struct Scrambled {
     size: usize,
@@ -51,7 +58,8 @@ impl Scrambled {
     pub fn size_for(size: usize) -> Option<usize> {
         let two = size.max(1).checked_next_power_of_two()?;
         let three = two / 4 * 3;
-        // Of three times a power of two fewer roots are tested, and four times as many as the size may be asked for.
+        // Of three times a power of two fewer roots are tested, and four times as many as the size may be
+        // asked for.
         let by_three = three >= size && three <= 3 * TESTED / 256;
         Some(if by_three { three } else { two }).filter(|&size| size <= TESTED / 4)
     }
@@ -70,7 +78,7 @@ impl Scrambled {
         let mut stages = Vec::new();
         let mut length = size;
         while length > 1 {
-            let radix = if length % 3 == 0 { 3 } else { length.min(4) };
+            let radix = if length.is_multiple_of(3) { 3 } else { length.min(4) };
             let power = |k: usize| {
                 let roots = (0..length / radix).map(|i| all[k * i * (size / length) % size]);
                 Roots { re: roots.clone().map(|w| w.re).collect(), im: roots.map(|w| w.im).collect() }
@@ -87,8 +95,8 @@ impl Scrambled {
         self.size
     }
 
-    /// `E` such that a result errs by at most `E √N ‖input‖₂` in the 2-norm and by at most `E ‖input‖₁` everywhere; rounded up. The inverse errs by as
-    /// much over `N`, with two more units.
+    /// `E` such that a result errs by at most `E √N ‖input‖₂` in the 2-norm and by at most `E ‖input‖₁`
+    /// everywhere; rounded up. The inverse errs by as much over `N`, with two more units.
     #[must_use]
     pub fn error(&self) -> f64 {
         let units = |stage: &Stage| match stage.radix {
@@ -349,7 +357,8 @@ mod tests {
         }
     }
 
-    /// Sizes with stages beyond the cache, there and back: within twice the error that is claimed, and not far below it.
+    /// Sizes with stages beyond the cache, there and back: within twice the error that is claimed, and not
+    /// far below it.
     #[test]
     fn the_error_covers_a_round_trip() {
         for size in [1 << 13, 3 << 12, 1 << 16, 3 << 14] {

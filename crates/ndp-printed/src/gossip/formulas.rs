@@ -29,8 +29,8 @@ pub fn theorem4(
 /// Corollary 4, the variance for a mean loss of `epsilon` towards a coalition with `degree` neighbors:
 /// `d_V / (2 α ε)`.
 ///
-/// False: it has neither the number of rounds nor that of nodes, and `α` on the wrong side. The mean that the theorem
-/// behind it proves asks for `α Δ² d_V T / (2 n ε)`, as
+/// False: it has neither the number of rounds nor that of nodes, and `α` on the wrong side. The mean that the
+/// theorem behind it proves asks for `α Δ² d_V T / (2 n ε)`, as
 /// [`MeanBudget`](ndp_algos::gossip::table1::MeanBudget) does.
 ///
 /// # Errors

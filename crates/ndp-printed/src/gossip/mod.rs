@@ -48,21 +48,22 @@ pub enum Powers {
     FromZero,
     /// `1..=T`, as the authors' program does: the most revealing message is left out.
     FromOne,
-    /// `0..T`, a message of `w` being charged the entry `(W_{0:t})_{uw}` of the running product, as Corollary 2 writes, and not
-    /// `(W_{0:t})_{wu}`, how much of `u`'s value it holds. They differ where the product is not symmetric: never with a fixed matrix.
+    /// `0..T`, a message of `w` being charged the entry `(W_{0:t})_{uw}` of the running product, as Corollary
+    /// 2 writes, and not `(W_{0:t})_{wu}`, how much of `u`'s value it holds. They differ where the product is
+    /// not symmetric: never with a fixed matrix.
     Transposed,
 }
 
-/// Theorem 1 from each of `sources` to every node: entry `(k, v)` is `f(sources[k], v) / c₀`. With all nodes as sources it is the loss
-/// of all pairs.
+/// Theorem 1 from each of `sources` to every node: entry `(k, v)` is `f(sources[k], v) / c₀`. With all nodes
+/// as sources it is the loss of all pairs.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`]; [`ndp_graph::Error::TooLarge`] for more sources than fit in memory; [`Error::InvalidParameter`] for more
-/// rounds than can be gone through, here and below.
+/// [`Error::NodeOutOfRange`]; [`ndp_graph::Error::TooLarge`] for more sources than fit in memory;
+/// [`Error::InvalidParameter`] for more rounds than can be gone through, here and below.
 ///
 /// # Complexity
-/// `O(T n nnz(W))` time however few the sources: the norms of all rows of all powers are needed. In parallel over panels of columns
-/// that stay in cache for all `T` rounds; `O(n)` memory for every source.
+/// `O(T n nnz(W))` time however few the sources: the norms of all rows of all powers are needed. In parallel
+/// over panels of columns that stay in cache for all `T` rounds; `O(n)` memory for every source.
 ///
 /// # Examples
 /// ```
@@ -112,10 +113,11 @@ pub fn theorem1_from(
     Ok(Printed::new(unit.expect("a row for every source")))
 }
 
-/// Theorem 1 from every node to one observer, entry `u` is `f(u, v) / c₀`, and Theorem 12 to a coalition: the sum over the messages
-/// received from outside.
+/// Theorem 1 from every node to one observer, entry `u` is `f(u, v) / c₀`, and Theorem 12 to a coalition: the
+/// sum over the messages received from outside.
 ///
-/// Over a sequence it is `Σ_t Σ_w (W_{0:t})_{wu}² / ‖(W_{0:t})_w‖²`, given the steps, and with one edge per step Corollary 2.
+/// Over a sequence it is `Σ_t Σ_w (W_{0:t})_{wu}² / ‖(W_{0:t})_w‖²`, given the steps, and with one edge per
+/// step Corollary 2.
 ///
 /// # Errors
 /// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`]; [`Error::NotOffered`] for

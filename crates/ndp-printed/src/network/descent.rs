@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 /// Lemma 1: the Rényi loss in nats at `order` of `contributions` contributions to a walk among `users`,
 /// `4NαL² ln n/(σ² n)`, claimed for orders up to `(1 + √(1 + 2σ²/L²))/2`.
 ///
-/// **Not proved as stated.** The gap to the next look is geometric with mean inverse `ln n/(n − 1)`, more than the
-/// printed `ln n/n`, and several contributions before a look are not separate mechanisms. For `n = 2`, one contribution
-/// and `2α(α−1)L²/σ² = 1` it is false if the observer sees the step index: `(α − 1) D_α = 0.742 > 0.693`. Sound:
-/// [`ndp_dp::iteration::CappedWalk`].
+/// **Not proved as stated.** The gap to the next look is geometric with mean inverse `ln n/(n − 1)`, more
+/// than the printed `ln n/n`, and several contributions before a look are not separate mechanisms. For `n =
+/// 2`, one contribution and `2α(α−1)L²/σ² = 1` it is false if the observer sees the step index: `(α − 1) D_α
+/// = 0.742 > 0.693`. Sound: [`ndp_dp::iteration::CappedWalk`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite, and for an order above the limit.
@@ -62,12 +62,13 @@ pub struct Theorem4 {
     /// The claimed `ε′ = ε √(2q ln(1/δ)/ln(1.25/δ))`.
     #[serde(with = "ndp_dp::lossless")]
     pub epsilon: f64,
-    /// Whether `ε′ < 2 ln(1/δ)`, which the derivation needs. Where it fails the closed form is below what Lemma 1 gives.
+    /// Whether `ε′ < 2 ln(1/δ)`, which the derivation needs. Where it fails the closed form is below what
+    /// Lemma 1 gives.
     pub preconditions_hold: bool,
 }
 
-/// Theorem 4 for a walk of `steps` steps among `users`, at total `δ + δ̂`. It inherits the defects of [`lemma1_rdp`] and of
-/// [`contributions`].
+/// Theorem 4 for a walk of `steps` steps among `users`, at total `δ + δ̂`. It inherits the defects of
+/// [`lemma1_rdp`] and of [`contributions`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1` are finite, `0 < ε < 1` and `δ < 1/2`.
@@ -113,12 +114,12 @@ pub(crate) fn network_epsilon(
     Ok(Printed::new(converted(slope, step, delta)))
 }
 
-/// The smallest `σ` for which Lemma 1 for `contributions` contributions, converted at `δ` (Remark 5), is at most `epsilon`, for Lipschitz constant `lipschitz`. As unproved as
-/// [`lemma1_rdp`].
+/// The smallest `σ` for which Lemma 1 for `contributions` contributions, converted at `δ` (Remark 5), is at
+/// most `epsilon`, for Lipschitz constant `lipschitz`. As unproved as [`lemma1_rdp`].
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `L` is positive and finite, `n ≥ 2`,
-/// `N ≥ 0`, and a finite `σ` reaches `ε` (which must be positive).
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `L` is positive and
+/// finite, `n ≥ 2`, `N ≥ 0`, and a finite `σ` reaches `ε` (which must be positive).
 #[doc(alias = "net_sigma_printed")]
 pub fn network_sigma(
     contributions: f64,
@@ -146,12 +147,12 @@ pub fn network_sigma(
 
 /// The noise of centralized DP-SGD in the authors' program, `16 L √(T ln(2/δ) ln(1.25 T/(δ n)))/(n ε)`.
 ///
-/// By our reconstruction its deltas add up to about `1.5δ`, and approximations for small `ε` enter. The program passes a
-/// target `(ε, δ)`. Sound: the Rényi loss of sampling one user of `n`.
+/// By our reconstruction its deltas add up to about `1.5δ`, and approximations for small `ε` enter. The
+/// program passes a target `(ε, δ)`. Sound: the Rényi loss of sampling one user of `n`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `L` and `ε` are positive and finite, `n ≥ 2`, `T ≥ 1` and the logarithm is positive;
-/// [`Error::InvalidSigma`] when the result is no float.
+/// [`Error::InvalidParameter`] unless `L` and `ε` are positive and finite, `n ≥ 2`, `T ≥ 1` and the logarithm
+/// is positive; [`Error::InvalidSigma`] when the result is no float.
 #[doc(alias = "central_sigma_refcode")]
 pub fn central_sigma(
     lipschitz: f64,
@@ -183,7 +184,8 @@ fn slope(contributions: f64, step: &NoisyStep, users: f64) -> Result<f64, Error>
 /// The minimum over the allowed orders of `αA + ln(1/δ)/(α − 1)`.
 fn converted(slope: f64, step: &NoisyStep, delta: Delta) -> NetworkEpsilon {
     let log = -libm::log(delta.get());
-    // At A = 0 the quotient is infinite and the limit decides; an infinite order would meet a zero slope below.
+    // At A = 0 the quotient is infinite and the limit decides; an infinite order would meet a zero slope
+    // below.
     let order = (1.0 + libm::sqrt(log / slope)).min(*lemma1_order_limit(step).value()).min(1e300);
     // The limit rounds to 1 for a tiny σ, where the quotient below is rightly infinite.
     NetworkEpsilon { epsilon: order * slope + log / (order - 1.0), order }

@@ -7,9 +7,9 @@ use ndp_dp::{Delta, Error, Printed};
 
 /// The probability of a random answer that Theorem 2 prints, `γ = L/(e^{12 ε √(ln(1/δ)/n)} + L − 1)`.
 ///
-/// **Inverted**: amplification by shuffling needs `ε₀ = (ε/12) √(n/ln(1/δ))`, not `12 ε √(ln(1/δ)/n)`. For large `n` the
-/// printed report is more private on its own than the whole protocol is asked to be, and useless. Sound:
-/// [`ndp_dp::shuffling::Bound::Efmrtt`] at `ε₀`.
+/// **Inverted**: amplification by shuffling needs `ε₀ = (ε/12) √(n/ln(1/δ))`, not `12 ε √(ln(1/δ)/n)`. For
+/// large `n` the printed report is more private on its own than the whole protocol is asked to be, and
+/// useless. Sound: [`ndp_dp::shuffling::Bound::Efmrtt`] at `ε₀`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and `n ≥ 2`.
@@ -29,17 +29,17 @@ pub(crate) fn theorem2_gamma(
     Ok(Printed::new(labels / (libm::expm1(exponent) + labels)))
 }
 
-/// Theorem 6: a histogram by randomized response over the hidden walk of Theorem 3, `walk.epsilon` being the loss of one report
-/// and `delta` that of amplification by shuffling within a large cycle.
+/// Theorem 6: a histogram by randomized response over the hidden walk of Theorem 3, `walk.epsilon` being the
+/// loss of one report and `delta` that of amplification by shuffling within a large cycle.
 ///
 /// **False** for the reasons of [`Theorem3`]; its constant 14 is sound.
 ///
-/// The printed total is `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)` with `ε_c = max(2γ_n ε, 14 √(ln(4/δ)) ε/(c n^{1/3}))`, at a total
-/// `δ` of `Nδ + δ′ + δ̂`. (The body of the paper prints `(T/n) δ`, its proof `N δ`.)
+/// The printed total is `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)` with `ε_c = max(2γ_n ε, 14 √(ln(4/δ)) ε/(c
+/// n^{1/3}))`, at a total `δ` of `Nδ + δ′ + δ̂`. (The body of the paper prints `(T/n) δ`, its proof `N δ`.)
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range, and unless `ε` is at most
-/// `ln(c² n^{2/3}/(16 ln(2/δ)))`, for which amplification by shuffling is claimed in a large cycle.
+/// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range, and unless `ε` is
+/// at most `ln(c² n^{2/3}/(16 ln(2/δ)))`, for which amplification by shuffling is claimed in a large cycle.
 ///
 /// # Examples
 /// ```

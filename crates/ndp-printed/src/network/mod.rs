@@ -1,12 +1,13 @@
-//! Formulas as printed in *Privacy amplification by decentralization* and on its poster, kept to reproduce figures.
+//! Formulas as printed in *Privacy amplification by decentralization* and on its poster, kept to reproduce
+//! figures.
 //!
-//! Nothing here is a guarantee. Several of these statements are false, others not proved; each function says which. The
-//! sound replacements are named beside them. User and step counts are real numbers, since the figures plot the
-//! formulas on a logarithmic grid.
+//! Nothing here is a guarantee. Several of these statements are false, others not proved; each function says
+//! which. The sound replacements are named beside them. User and step counts are real numbers, since the
+//! figures plot the formulas on a logarithmic grid.
 //!
 //! # References
-//! - Cyffers and Bellet, *Privacy amplification by decentralization*, 2022, arXiv:2012.05326: Theorems 2, 3, 4 and 6,
-//!   Lemmas 1 and 2.
+//! - Cyffers and Bellet, *Privacy amplification by decentralization*, 2022, arXiv:2012.05326: Theorems 2, 3,
+//!   4 and 6, Lemmas 1 and 2.
 
 mod descent;
 mod histogram;

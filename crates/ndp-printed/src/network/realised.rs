@@ -45,8 +45,8 @@ pub enum CycleSize {
 /// diagonal is 0.
 ///
 /// `mass(m)` is the loss of one contribution among `m`, asked once for each size that occurs: `ε₀/√m` for the
-/// sum as the paper has it, a Gaussian `ε` at `μ/√m`, or a shuffling bound for histograms. The composition of a pair may fail
-/// with probability `slack` for each cycle, as the authors' program has it.
+/// sum as the paper has it, a Gaussian `ε` at `μ/√m`, or a shuffling bound for histograms. The composition of
+/// a pair may fail with probability `slack` for each cycle, as the authors' program has it.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a mass that is negative or not a number, and for more than 10 000 nodes;
@@ -306,8 +306,8 @@ mod tests {
         Ok(())
     }
 
-    /// The `ε` at `δ` of one of `m` shuffled reports as Figure 3 has it: the best of the blanket bounds by Hoeffding and by
-    /// Bennett and of the closed bound, never above `ε₀`.
+    /// The `ε` at `δ` of one of `m` shuffled reports as Figure 3 has it: the best of the blanket bounds by
+    /// Hoeffding and by Bennett and of the closed bound, never above `ε₀`.
     fn shuffle_mass(local_epsilon: f64, m: usize, delta: Delta) -> Result<f64, Error> {
         let (count, reports) = (m as u64, Reports { local_epsilon, labels: None });
         let mut best = least(local_epsilon, delta, |epsilon| {

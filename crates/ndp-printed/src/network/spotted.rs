@@ -31,12 +31,14 @@ pub struct SpottedLoss {
 
 /// Lemma 2 for a user with `contributions` contributions among `users`, one of which costs `epsilon`.
 ///
-/// **False.** The factor 2 under the first root is missing; one `δ̃` stands for the failure of the count and for the slack
-/// of composition; and the count is used far outside the range of the Chernoff bound: at `N = 12`, `n = 2000`,
-/// `δ̃ = 1e-6` it is 0.717, that is "never spotted", but the probability of being spotted is 0.0119.
+/// **False.** The factor 2 under the first root is missing; one `δ̃` stands for the failure of the count and
+/// for the slack of composition; and the count is used far outside the range of the Chernoff bound: at `N =
+/// 12`, `n = 2000`, `δ̃ = 1e-6` it is 0.717, that is "never spotted", but the probability of being spotted is
+/// 0.0119.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both
+/// finite.
 #[doc(alias = "spotted_printed")]
 pub fn spotted(
     contributions: f64,

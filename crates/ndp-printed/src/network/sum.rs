@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// The printed number of contributions of a user, `N = T/n + √(3 (T/n) ln(1/δ̂))`.
 ///
-/// **False** outside `T/n ≥ 3 ln(1/δ̂)`: at `T = n = 1000`, `δ̂ = 1e-6` it is 7.4, but 8 or more contributions have
-/// probability 1.0e-5. Sound: [`ndp_dp::tails::n_exact`].
+/// **False** outside `T/n ≥ 3 ln(1/δ̂)`: at `T = n = 1000`, `δ̂ = 1e-6` it is 7.4, but 8 or more
+/// contributions have probability 1.0e-5. Sound: [`ndp_dp::tails::n_exact`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
@@ -44,12 +44,12 @@ pub(crate) fn best_c(users: f64) -> Result<Printed<f64>, Error> {
     Ok(Printed::new(search::smallest(0.0, 2.0, crossed).unwrap_or(2.0)))
 }
 
-/// Theorem 3: a sum over a hidden uniform walk of `T` steps on the complete graph of `n` users, each contribution
-/// `(ε, δ)`-DP on its own.
+/// Theorem 3: a sum over a hidden uniform walk of `T` steps on the complete graph of `n` users, each
+/// contribution `(ε, δ)`-DP on its own.
 ///
-/// **False.** A cycle of length `l` holds `l − 1` foreign noises, not `l`; contributions of one user within a cycle add
-/// linearly; subsampling cannot be used after conditioning on a contribution; and [`contributions`] fails outside
-/// its range. The sound accountants average over the walk.
+/// **False.** A cycle of length `l` holds `l − 1` foreign noises, not `l`; contributions of one user within a
+/// cycle add linearly; subsampling cannot be used after conditioning on a contribution; and [`contributions`]
+/// fails outside its range. The sound accountants average over the walk.
 ///
 /// # Examples
 /// ```
@@ -72,8 +72,8 @@ pub struct Theorem3 {
     /// The `ε` of one contribution, `ε < 1`.
     #[serde(with = "ndp_dp::lossless")]
     pub epsilon: f64,
-    /// The free constant `c > 0` of the threshold `c² n^{2/3}` between small and large cycles; `None` for the one that
-    /// minimises the bound, the root of `2γ_n(c) = 1/(c n^{1/3})`.
+    /// The free constant `c > 0` of the threshold `c² n^{2/3}` between small and large cycles; `None` for the
+    /// one that minimises the bound, the root of `2γ_n(c) = 1/(c n^{1/3})`.
     pub c: Option<f64>,
     /// Slack `δ′` of advanced composition.
     pub delta_prime: Delta,
@@ -92,10 +92,10 @@ impl Theorem3 {
         Ok(Printed::new(f64::max(2.0 * small_cycle_chance(self.users, c) * self.epsilon, large)))
     }
 
-    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`, at a total `δ` of `Nδ + δ′ + δ̂` for contributions that are
-    /// `(ε, δ)`-DP, with `N` of [`contributions`] and the loss of one contribution
-    /// `ε_c = max(2γ_n ε, ε/(c n^{1/3}))`, where `γ_n = 1 − (1 − 1/n)^{c² n^{2/3}}` is the chance that a small cycle contains a
-    /// given user.
+    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`, at a total `δ` of `Nδ + δ′ + δ̂` for
+    /// contributions that are `(ε, δ)`-DP, with `N` of [`contributions`] and the loss of one contribution
+    /// `ε_c = max(2γ_n ε, ε/(c n^{1/3}))`, where `γ_n = 1 − (1 − 1/n)^{c² n^{2/3}}` is the chance that a
+    /// small cycle contains a given user.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
@@ -105,7 +105,8 @@ impl Theorem3 {
         Ok(Printed::new(composed(self.count(), self.epsilon, epsilon_c, self.delta_prime)))
     }
 
-    /// The total with the second term that advanced composition gives, `√(2N ln(1/δ′)) ε_c + N ε_c (e^{ε_c} − 1)`.
+    /// The total with the second term that advanced composition gives, `√(2N ln(1/δ′)) ε_c + N ε_c (e^{ε_c} −
+    /// 1)`.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
@@ -131,14 +132,16 @@ impl Theorem3 {
     }
 }
 
-/// The poster's Theorem 4, an older and weaker form of Theorem 3, for a walk of `steps` steps among `users`, one contribution
-/// costing `epsilon`; the same `δ` is used for the count and for composition. It has the defects of [`Theorem3`].
+/// The poster's Theorem 4, an older and weaker form of Theorem 3, for a walk of `steps` steps among `users`,
+/// one contribution costing `epsilon`; the same `δ` is used for the count and for composition. It has the
+/// defects of [`Theorem3`].
 ///
-/// `√(2Nl) u + 2√(2Nγl) ε + N u (e^u − 1) + 4Nγε (e^ε − 1)` with `N = T/n + √(1.5 T ln(1/δ))`, `γ = 1 − (1 − 1/n)^{√n/2}`,
-/// `l = ln(1/δ)` and `u = √2 ε/n^{1/4}`.
+/// `√(2Nl) u + 2√(2Nγl) ε + N u (e^u − 1) + 4Nγε (e^ε − 1)` with `N = T/n + √(1.5 T ln(1/δ))`, `γ = 1 − (1 −
+/// 1/n)^{√n/2}`, `l = ln(1/δ)` and `u = √2 ε/n^{1/4}`.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both
+/// finite.
 ///
 /// # Examples
 /// ```

@@ -4,19 +4,20 @@ use crate::{MixingMatrix, Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
-/// Nodes add noises whose covariance across nodes is `covariance` to their values, once, then run `rounds` rounds of gossip without
-/// more noise: each sends what it has to all its neighbors and takes the mean.
+/// Nodes add noises whose covariance across nodes is `covariance` to their values, once, then run `rounds`
+/// rounds of gossip without more noise: each sends what it has to all its neighbors and takes the mean.
 ///
-/// This is one averaging of CorN-DSGD. Its training draws such noise anew in every step, and reads models that the observer need
-/// not see: that is a program of its own. The covariance is public and chosen so that the noise cancels in the mean; every node knows its own entry alone.
+/// This is one averaging of CorN-DSGD. Its training draws such noise anew in every step, and reads models
+/// that the observer need not see: that is a program of its own. The covariance is public and chosen so that
+/// the noise cancels in the mean; every node knows its own entry alone.
 ///
 /// # Errors
-/// [`ProgramError::Covariance`](crate::ProgramError::Covariance) unless it is symmetric and positive semidefinite, which is
-/// checked exactly; [`ProgramError::Shape`](crate::ProgramError::Shape).
+/// [`ProgramError::Covariance`](crate::ProgramError::Covariance) unless it is symmetric and positive
+/// semidefinite, which is checked exactly; [`ProgramError::Shape`](crate::ProgramError::Shape).
 ///
 /// # References
-/// - Rodio, Chen, Larsson, *Optimizing privacy-utility trade-off in decentralized learning with generalized correlated noise*,
-///   2025, arXiv:2501.14644.
+/// - Rodio, Chen, Larsson, *Optimizing privacy-utility trade-off in decentralized learning with generalized
+///   correlated noise*, 2025, arXiv:2501.14644.
 ///
 /// # Examples
 /// ```
@@ -48,8 +49,9 @@ pub fn corn_dsgd(matrix: &GossipMatrix, covariance: &[Vec<Weight>], rounds: usiz
     Ok(program)
 }
 
-/// [`corn_dsgd`] with the covariance `own I + shared (I - W)`, `W` the matrix, for any number of nodes: every edge `{u, v}` has a noise
-/// of variance `shared W_uv` that nobody knows, added at one end and subtracted at the other, and every node learns its sum.
+/// [`corn_dsgd`] with the covariance `own I + shared (I - W)`, `W` the matrix, for any number of nodes: every
+/// edge `{u, v}` has a noise of variance `shared W_uv` that nobody knows, added at one end and subtracted at
+/// the other, and every node learns its sum.
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),

@@ -4,19 +4,21 @@ use crate::{Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::Graph;
 
-/// In each of `steps` steps every node adds to a new contribution its own noise, of variance `own`, and for every edge a noise of
-/// variance `shared` that both ends know, `+` at one and `-` at the other; everybody sees the sums.
+/// In each of `steps` steps every node adds to a new contribution its own noise, of variance `own`, and for
+/// every edge a noise of variance `shared` that both ends know, `+` at one and `-` at the other; everybody
+/// sees the sums.
 ///
-/// Per step a coalition learns `[(own I + shared L)⁻¹]_uu` about `u`, `L` the Laplacian of the graph without the coalition:
-/// on a ring of five with variances 1 an outsider learns 5/11, and the hub of a star learns everything about its leaves.
+/// Per step a coalition learns `[(own I + shared L)⁻¹]_uu` about `u`, `L` the Laplacian of the graph without
+/// the coalition: on a ring of five with variances 1 an outsider learns 5/11, and the hub of a star learns
+/// everything about its leaves.
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),
 /// [`ProgramError::NotFinite`](crate::ProgramError::NotFinite).
 ///
 /// # References
-/// - Allouah, Koloskova, El Firdoussi, Jaggi, Guerraoui, *The privacy power of correlated noise in decentralized learning*,
-///   ICML 2024.
+/// - Allouah, Koloskova, El Firdoussi, Jaggi, Guerraoui, *The privacy power of correlated noise in
+///   decentralized learning*, ICML 2024.
 ///
 /// # Examples
 /// ```

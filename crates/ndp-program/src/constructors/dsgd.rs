@@ -28,14 +28,15 @@ pub struct Dsgd {
     pub steps: usize,
     /// Times that a step sends and mixes.
     pub sends: usize,
-    /// The noise of step `t` is `Σ_s noise[t][s] ζ_s` of independent noises of variance 1, lower triangular: the rows of `C⁻¹` for a
-    /// noise matrix `C` ([`inverse_of_lower`](crate::inverse_of_lower)).
+    /// The noise of step `t` is `Σ_s noise[t][s] ζ_s` of independent noises of variance 1, lower triangular:
+    /// the rows of `C⁻¹` for a noise matrix `C` ([`inverse_of_lower`](crate::inverse_of_lower)).
     pub noise: Vec<Vec<Weight>>,
     /// What contributions may depend on.
     pub reads: ModelReads,
 }
 
-/// What the contributions of [`dsgd`] may depend on, beside their owners' data: the model that the owner has before the step.
+/// What the contributions of [`dsgd`] may depend on, beside their owners' data: the model that the owner has
+/// before the step.
 ///
 /// In the first step there is no model yet, and nothing is read.
 ///
@@ -86,25 +87,26 @@ impl ModelReads {
     }
 }
 
-/// That many steps with independent noise, one send a step, contributions that depend on nothing that was received.
+/// That many steps with independent noise, one send a step, contributions that depend on nothing that was
+/// received.
 impl From<usize> for Dsgd {
     fn from(steps: usize) -> Self {
         Self { steps, sends: 1, noise: toeplitz(steps, &[Weight::from(1)]), reads: ModelReads::Nothing }
     }
 }
 
-/// In every step each node adds to its model a contribution (a gradient, in units of its sensitivity) and a noise, then sends the
-/// model to its neighbors and takes the mean with the matrix.
+/// In every step each node adds to its model a contribution (a gradient, in units of its sensitivity) and a
+/// noise, then sends the model to its neighbors and takes the mean with the matrix.
 ///
-/// Step sizes are units of the contribution. Gradients that depend on local models which the observer does not see are *not*
-/// covered by [`ModelReads::Nothing`]: declare what they read.
+/// Step sizes are units of the contribution. Gradients that depend on local models which the observer does
+/// not see are *not* covered by [`ModelReads::Nothing`]: declare what they read.
 ///
 /// # Errors
 /// [`ProgramError::Shape`](crate::ProgramError::Shape) for fewer rows of noise than steps.
 ///
 /// # References
-/// - Bellet, Cyffers, Frey, Gaudel, Lerévérend, Taïani, *Unified privacy guarantees for decentralized learning via matrix
-///   factorization*, 2025, arXiv:2510.17480.
+/// - Bellet, Cyffers, Frey, Gaudel, Lerévérend, Taïani, *Unified privacy guarantees for decentralized
+///   learning via matrix factorization*, 2025, arXiv:2510.17480.
 /// - Denisov et al., *Improved differential privacy for SGD via optimal private linear operators*, 2022.
 ///
 /// # Examples

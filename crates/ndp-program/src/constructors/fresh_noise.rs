@@ -4,11 +4,11 @@ use crate::{MixingMatrix, Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
-/// Gossip with a fixed matrix where every node adds noise of variance `variances[t]` to what it has before it sends it in
-/// round `t`; there are as many rounds as variances.
+/// Gossip with a fixed matrix where every node adds noise of variance `variances[t]` to what it has before it
+/// sends it in round `t`; there are as many rounds as variances.
 ///
-/// With variances 1, 0, 0, ... this is [`muffliato`](super::muffliato()). Noise added later protects against the observer's
-/// subtracting what it heard before, at the price of accuracy.
+/// With variances 1, 0, 0, ... this is [`muffliato`](super::muffliato()). Noise added later protects against
+/// the observer's subtracting what it heard before, at the price of accuracy.
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),

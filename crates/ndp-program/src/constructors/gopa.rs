@@ -4,20 +4,20 @@ use crate::{Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::Graph;
 
-/// Every node adds to its value its own noise, of variance `own`, and for every edge a mask of variance `mask`, `+` at one end and
-/// `-` at the other; all but the nodes in `silent` publish the sum, once.
+/// Every node adds to its value its own noise, of variance `own`, and for every edge a mask of variance
+/// `mask`, `+` at one end and `-` at the other; all but the nodes in `silent` publish the sum, once.
 ///
-/// Masks towards a silent node are never cancelled, which protects its neighbors; a drop-out alone never raises a loss. What
-/// does is a *repair*: neighbors that publish the masks they shared with the silent node; state it with
-/// [`broadcast`](Program::broadcast).
+/// Masks towards a silent node are never cancelled, which protects its neighbors; a drop-out alone never
+/// raises a loss. What does is a *repair*: neighbors that publish the masks they shared with the silent node;
+/// state it with [`broadcast`](Program::broadcast).
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),
 /// [`ProgramError::NotFinite`](crate::ProgramError::NotFinite).
 ///
 /// # References
-/// - Sabater, Bellet, Ramon, *An accurate, scalable and verifiable protocol for federated differentially private averaging*,
-///   Machine Learning, 2022.
+/// - Sabater, Bellet, Ramon, *An accurate, scalable and verifiable protocol for federated differentially
+///   private averaging*, Machine Learning, 2022.
 ///
 /// # Examples
 /// ```

@@ -3,9 +3,9 @@
 use crate::{Program, Reads, Weight};
 use ndp_account::Error;
 
-/// Node 0 is the server. The first node of every group leads it: by a secure sum it learns the sum of its group's values, each
-/// with a noise of variance `own`; by a second one the server learns the sum of those sums, each with a noise of variance
-/// `leaders`. The server belongs to no group.
+/// Node 0 is the server. The first node of every group leads it: by a secure sum it learns the sum of its
+/// group's values, each with a noise of variance `own`; by a second one the server learns the sum of those
+/// sums, each with a noise of variance `leaders`. The server belongs to no group.
 ///
 /// A leader learns `1 / (noise of the others in its group)` about each of them, the server `1 / (all noise)`.
 ///

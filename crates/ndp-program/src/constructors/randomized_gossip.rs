@@ -3,7 +3,8 @@
 use crate::{Program, Reads};
 use ndp_account::Error;
 
-/// Every node adds a noise of variance 1 to its value; when an edge rings, its ends exchange what they have and both take the mean.
+/// Every node adds a noise of variance 1 to its value; when an edge rings, its ends exchange what they have
+/// and both take the mean.
 ///
 /// `rings` is the realised sequence of edges, which everybody knows: the account holds given the sequence.
 ///
@@ -12,7 +13,8 @@ use ndp_account::Error;
 /// [`ProgramError::SameEnds`](crate::ProgramError::SameEnds).
 ///
 /// # References
-/// - Boyd, Ghosh, Prabhakar, Shah, *Randomized gossip algorithms*, IEEE Transactions on Information Theory, 2006.
+/// - Boyd, Ghosh, Prabhakar, Shah, *Randomized gossip algorithms*, IEEE Transactions on Information Theory,
+///   2006.
 /// - Cyffers et al., *Muffliato*, NeurIPS 2022, arXiv:2206.05091: with noise.
 ///
 /// # Examples

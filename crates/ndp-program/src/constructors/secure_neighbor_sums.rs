@@ -4,8 +4,8 @@ use crate::{MixingMatrix, Program, Reads};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
-/// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it learns `Σ_w W_vw y_w` over its neighbors by a
-/// secure sum, nothing else, and all take the mean `y ← W y`.
+/// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it learns `Σ_w W_vw y_w`
+/// over its neighbors by a secure sum, nothing else, and all take the mean `y ← W y`.
 ///
 /// A node with one neighbor receives that neighbor's value: a sum of one is a message.
 ///
@@ -13,8 +13,8 @@ use ndp_graph::GossipMatrix;
 /// None for a matrix of the library.
 ///
 /// # References
-/// - Koskela, Kulkarni, *Differential privacy analysis of decentralized gossip averaging under varying threat models*, 2025,
-///   arXiv:2505.19969.
+/// - Koskela, Kulkarni, *Differential privacy analysis of decentralized gossip averaging under varying threat
+///   models*, 2025, arXiv:2505.19969.
 ///
 /// # Examples
 /// ```

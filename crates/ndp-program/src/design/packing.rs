@@ -1,7 +1,8 @@
 //! Least cost under requirements with nonnegative coefficients, by the simplex method on the dual.
 //!
-//! `least cᵀ v` such that `a_jᵀ v ≥ 1` for all `j` has the dual `largest Σ w_j` such that `Σ_j w_j a_j ≤ c`, `w ≥ 0`: there `w = 0` is a
-//! start, and a new requirement is a new column. Any feasible `w` proves a lower bound.
+//! `least cᵀ v` such that `a_jᵀ v ≥ 1` for all `j` has the dual `largest Σ w_j` such that `Σ_j w_j a_j ≤ c`,
+//! `w ≥ 0`: there `w = 0` is a start, and a new requirement is a new column. Any feasible `w` proves a lower
+//! bound.
 
 /// A growing linear program.
 pub(super) struct Packing {

@@ -1,4 +1,5 @@
-//! The text of a line as JSON, without what JSON readers pass over: keys that are given twice, and numbers that are not kept.
+//! The text of a line as JSON, without what JSON readers pass over: keys that are given twice, and numbers
+//! that are not kept.
 
 use super::line::syntax;
 use crate::ProgramError;
@@ -9,8 +10,8 @@ use std::fmt;
 /// One line as an object.
 ///
 /// # Errors
-/// [`ProgramError::Syntax`] for what is no JSON object, for a key that is given twice in an object, at any depth, for an integer beyond
-/// 64 bits with a sign, and for a number that is not 0 and would be read as 0.
+/// [`ProgramError::Syntax`] for what is no JSON object, for a key that is given twice in an object, at any
+/// depth, for an integer beyond 64 bits with a sign, and for a number that is not 0 and would be read as 0.
 pub(super) fn object(text: &str) -> Result<Map<String, Json>, ProgramError> {
     match serde_json::from_str(text) {
         Ok(Strict(Json::Object(map))) => {

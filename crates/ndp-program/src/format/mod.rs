@@ -13,9 +13,10 @@
 //! {"end": "repeat"}
 //! ```
 //!
-//! Every error names the line. Numbers are exact: integers, ratios as text (`"1/3"`), and other numbers as the `f64` that they
-//! are read as. A key that is given twice, keys that exclude each other, and a number that cannot be kept are refused, and so
-//! is a value that a node sends, mixes or ends with and cannot form from what it holds.
+//! Every error names the line. Numbers are exact: integers, ratios as text (`"1/3"`), and other numbers as
+//! the `f64` that they are read as. A key that is given twice, keys that exclude each other, and a number
+//! that cannot be kept are refused, and so is a value that a node sends, mixes or ends with and cannot form
+//! from what it holds.
 
 mod json;
 mod line;

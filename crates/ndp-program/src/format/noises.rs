@@ -146,7 +146,8 @@ impl Reader {
     }
 }
 
-/// The rows of a noise over time, for that many nodes: written out, or by the first column of a Toeplitz matrix or of its inverse.
+/// The rows of a noise over time, for that many nodes: written out, or by the first column of a Toeplitz
+/// matrix or of its inverse.
 fn over_time(line: &Line<'_>, nodes: usize) -> Result<Vec<Vec<Weight>>, Error> {
     if line.has("over-time") {
         return Ok(line.table("over-time")?);

@@ -20,8 +20,9 @@ impl Program {
     /// Reads a program: see `docs/formats.md`.
     ///
     /// # Errors
-    /// [`ProgramError::Line`] with the line and what is wrong with it: no JSON, an unknown key, an unknown or repeated name, and
-    /// everything that the builder refuses; [`ProgramError::NotLinear`] for steps that are not linear Gaussian.
+    /// [`ProgramError::Line`] with the line and what is wrong with it: no JSON, an unknown key, an unknown or
+    /// repeated name, and everything that the builder refuses; [`ProgramError::NotLinear`] for steps that are
+    /// not linear Gaussian.
     ///
     /// # Examples
     /// ```

@@ -1,16 +1,17 @@
-//! Accounts of large views whose rows each have a noise of their own, by sparse linear systems between two witnesses.
+//! Accounts of large views whose rows each have a noise of their own, by sparse linear systems between two
+//! witnesses.
 //!
-//! With `D` the share of those noises in the covariance `S = R V Rᵀ` of the rows, `S - D` is positive semidefinite. For any `ŷ_i` in the
-//! place of `S⁻¹ b_i`, with what it leaves over, `r_i = b_i - S ŷ_i`,
+//! With `D` the share of those noises in the covariance `S = R V Rᵀ` of the rows, `S - D` is positive
+//! semidefinite. For any `ŷ_i` in the place of `S⁻¹ b_i`, with what it leaves over, `r_i = b_i - S ŷ_i`,
 //!
 //! ```text
 //! G_ij = b_iᵀ S⁻¹ b_j = ŷ_iᵀ b_j + ŷ_jᵀ r_i + r_iᵀ S⁻¹ r_j,    |r_iᵀ S⁻¹ r_j| ≤ |D^(-1/2) r_i| |D^(-1/2) r_j|.
 //! ```
 //!
-//! `ŷ_i` is an attack; absorbing `r_i` by the rows' own noises makes of it a noise shift. The `ŷ` come from conjugate gradients
-//! and are then exact numbers: only the residuals are rounded, and their error is bounded entry by entry. No rank is decided and
-//! no prime is drawn; nothing can leak. What is far from a node's rows has no part in its system: a solve starts at those rows and
-//! grows with them.
+//! `ŷ_i` is an attack; absorbing `r_i` by the rows' own noises makes of it a noise shift. The `ŷ` come from
+//! conjugate gradients and are then exact numbers: only the residuals are rounded, and their error is bounded
+//! entry by entry. No rank is decided and no prime is drawn; nothing can leak. What is far from a node's rows
+//! has no part in its system: a solve starts at those rows and grows with them.
 
 mod solve;
 
@@ -81,7 +82,8 @@ impl Covariance {
         r as u32
     }
 
-    /// The covariance of what was seen; none where some row has no noise of its own, or where it is not sparse.
+    /// The covariance of what was seen; none where some row has no noise of its own, or where it is not
+    /// sparse.
     fn new(program: &Program, seen: &Seen, memory: u64) -> Result<Option<Self>, Error> {
         let n = seen.rows.len();
         // Of every noise the rows in which it occurs.
@@ -193,7 +195,8 @@ impl Covariance {
 /// Coefficients of a change in the rows, ascending, and how far each may be from the exact one.
 type Shift = Vec<(u32, f64, f64)>;
 
-/// What the observer learns about every node that was asked for; none where the view has not the structure for it.
+/// What the observer learns about every node that was asked for; none where the view has not the structure
+/// for it.
 ///
 /// # Errors
 /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
@@ -334,8 +337,9 @@ impl Asked<'_> {
     }
 }
 
-/// A combination of rows that attacks a change, and the shift of noises that looks like it in every row, exactly: what the attack
-/// leaves over is absorbed by the rows' own noises. None where the view has not the structure for it.
+/// A combination of rows that attacks a change, and the shift of noises that looks like it in every row,
+/// exactly: what the attack leaves over is absorbed by the rows' own noises. None where the view has not the
+/// structure for it.
 pub(super) fn witness(
     program: &Program,
     seen: &Seen,

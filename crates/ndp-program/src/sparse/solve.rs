@@ -1,8 +1,9 @@
-//! Conjugate gradients that start at a few rows and grow with what they reach, for some right sides at once, and what their results
-//! prove.
+//! Conjugate gradients that start at a few rows and grow with what they reach, for some right sides at once,
+//! and what their results prove.
 //!
-//! The right sides of a batch have nothing in common but the rows that they reach: each has step lengths of its own and stands still
-//! once it is solved. Neighbors reach nearly the same rows, so that a batch costs little more than one of them.
+//! The right sides of a batch have nothing in common but the rows that they reach: each has step lengths of
+//! its own and stands still once it is solved. Neighbors reach nearly the same rows, so that a batch costs
+//! little more than one of them.
 
 use super::{Covariance, Shift};
 use crate::enclose::Ends;
@@ -36,8 +37,8 @@ impl Scratch {
         Self { y: zero(), residual: zero(), step: zero(), image: zero(), reached: vec![false; n] }
     }
 
-    /// `S ŷ ≈ b` for up to [`LANES`] right sides, each until what it leaves over is at most `enough`, relative to what was found
-    /// above 1.
+    /// `S ŷ ≈ b` for up to [`LANES`] right sides, each until what it leaves over is at most `enough`,
+    /// relative to what was found above 1.
     pub(super) fn solve(&mut self, s: &Covariance, batch: &[&Shift], enough: f64) -> Vec<Solved> {
         let mut rows: Vec<u32> = Vec::new();
         let mut product = ZERO;

@@ -1,9 +1,11 @@
-//! Witnesses of programs whose messages each bring a noise that no message before them has (its *pivot*), without writing out rows.
+//! Witnesses of programs whose messages each bring a noise that no message before them has (its *pivot*),
+//! without writing out rows.
 //!
-//! The attack `y` solves `S y = b` in `f64`; whatever it is, it is one. The shift that goes with it, `V Rᵀ y`, is nearly one. It is
-//! made exact on a walk through the program: a hidden value moves by what `f64` says it does, and a noise that is met there for
-//! the first time makes it so; a message does not move, and its pivot makes it so. So numbers do not grow from value to value; with
-//! noise over time they grow as the entries of the inverse of its matrix do.
+//! The attack `y` solves `S y = b` in `f64`; whatever it is, it is one. The shift that goes with it, `V Rᵀ
+//! y`, is nearly one. It is made exact on a walk through the program: a hidden value moves by what `f64` says
+//! it does, and a noise that is met there for the first time makes it so; a message does not move, and its
+//! pivot makes it so. So numbers do not grow from value to value; with noise over time they grow as the
+//! entries of the inverse of its matrix do.
 
 use super::tape::{Kind, Sign, Tape, ZERO};
 use super::{MAX_ROWS, Uses, covariance, memory};
@@ -97,7 +99,8 @@ fn shifts(tape: &Tape, change: &Change) -> Vec<f64> {
     rows
 }
 
-/// Of every row the noise with the largest share among those that no row before it has; none where a row has none.
+/// Of every row the noise with the largest share among those that no row before it has; none where a row has
+/// none.
 fn pivots(tape: &Tape) -> Option<Vec<usize>> {
     let mut slots = vec![0.0f64; tape.slots];
     let mut pivots = Vec::with_capacity(tape.rows.len());
@@ -206,7 +209,8 @@ fn completed(
         motion.open.retain(|(_, x)| !x.is_zero());
         let pivot = pivots[row];
         let share = |(noise, x): &(usize, BigRational)| float(x).powi(2) * tape.variances[*noise];
-        // The noise that makes the value move as far as it should: that with the largest share. Others move as `f64` says.
+        // The noise that makes the value move as far as it should: that with the largest share. Others move
+        // as `f64` says.
         let free = motion.open.iter().filter(|(noise, _)| *noise != pivot);
         let own = match step.kind {
             Kind::Row => None,
@@ -241,8 +245,8 @@ fn completed(
     Some(found.collect::<Option<Vec<_>>>()?.into_iter().filter(|(_, x)| !x.is_zero()).collect())
 }
 
-/// The combination of messages that is the combination `y` of rows: what the observer knows is taken out of each, and of the hidden
-/// values that it is made of.
+/// The combination of messages that is the combination `y` of rows: what the observer knows is taken out of
+/// each, and of the hidden values that it is made of.
 fn messages(program: &Program, seen: &Seen, tape: &Tape, y: &[f64]) -> Vec<(usize, Weight)> {
     let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
     // Weights of values to be taken apart, without what is known and with nothing else.

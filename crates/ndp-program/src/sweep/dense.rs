@@ -52,8 +52,8 @@ pub(super) struct Whitening {
     pub(super) norm: f64,
 }
 
-/// The whitening of a covariance that was computed with an error of at most `relative` times `sizes`, entry by entry. None where it
-/// is not positive definite.
+/// The whitening of a covariance that was computed with an error of at most `relative` times `sizes`, entry
+/// by entry. None where it is not positive definite.
 pub(super) fn whitening(
     covariance: &Array2<f64>,
     sizes: &Array2<f64>,
@@ -102,8 +102,8 @@ pub(super) fn whitening(
     Ok(rest.is_finite().then(|| Whitening { matrix, rest, norm }))
 }
 
-/// At least the spectral norm of a symmetric matrix whose entries are not negative: `max (A x)_i / x_i` for any positive `x`, here for
-/// one near its largest eigenvector.
+/// At least the spectral norm of a symmetric matrix whose entries are not negative: `max (A x)_i / x_i` for
+/// any positive `x`, here for one near its largest eigenvector.
 fn largest(n: usize, times: impl Fn(&Array1<f64>) -> Array1<f64>) -> f64 {
     let mut x = Array1::ones(n);
     let mut found = f64::INFINITY;

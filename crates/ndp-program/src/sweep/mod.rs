@@ -1,20 +1,24 @@
-//! Accounts of deep programs (many steps of gossip, noise over time) by sweeps through the program, without writing out its rows.
+//! Accounts of deep programs (many steps of gossip, noise over time) by sweeps through the program, without
+//! writing out its rows.
 //!
-//! A row of what is seen may have millions of coefficients, each a ratio of integers with thousands of digits. None of them is
-//! needed: one sweep from the rows back through the program gives the coefficients of sixteen combinations of rows over all noises
-//! and uses, one sweep on from the noises gives their covariance with all rows. So the covariance `S` of the rows takes two sweeps for
-//! sixteen of them, a factorisation `S ≈ L Lᵀ` gives combinations `M = L⁻¹` that are nearly independent with variance 1, and one more
-//! sweep gives `β_u = M B_u` for the uses of all nodes at once. With `‖M S Mᵀ - I‖ ≤ h < 1`,
+//! A row of what is seen may have millions of coefficients, each a ratio of integers with thousands of
+//! digits. None of them is needed: one sweep from the rows back through the program gives the coefficients of
+//! sixteen combinations of rows over all noises and uses, one sweep on from the noises gives their covariance
+//! with all rows. So the covariance `S` of the rows takes two sweeps for sixteen of them, a factorisation `S
+//! ≈ L Lᵀ` gives combinations `M = L⁻¹` that are nearly independent with variance 1, and one more sweep gives
+//! `β_u = M B_u` for the uses of all nodes at once. With `‖M S Mᵀ - I‖ ≤ h < 1`,
 //!
 //! ```text
 //! β_uᵀ β_u / (1 + h)  ≤  G_u  ≤  β_uᵀ β_u / (1 - h).
 //! ```
 //!
-//! `M` is taken as exact; `h` and `β` are computed in `f64`, with bounds on their errors that count the roundings along the longest
-//! path of the program. No rank is decided and no prime is drawn: `h < 1` proves that the rows are independent, so that nothing leaks.
+//! `M` is taken as exact; `h` and `β` are computed in `f64`, with bounds on their errors that count the
+//! roundings along the longest path of the program. No rank is decided and no prime is drawn: `h < 1` proves
+//! that the rows are independent, so that nothing leaks.
 //!
-//! What the observer has seen moves nothing (its shift is 0): it is left out of all sums, and only hidden values are swept. For
-//! decentralized SGD these are the hidden motions of the other nodes, and `S` has `(degree · steps)²` entries.
+//! What the observer has seen moves nothing (its shift is 0): it is left out of all sums, and only hidden
+//! values are swept. For decentralized SGD these are the hidden motions of the other nodes, and `S` has
+//! `(degree · steps)²` entries.
 
 mod absorb;
 mod dense;
@@ -68,8 +72,8 @@ struct Uses<'a> {
     nodes: Vec<Node<'a>>,
 }
 
-/// What the observer learns about every node that was asked for; none where the program is not of the kind, where its rows are not
-/// independent, or where `f64` cannot tell.
+/// What the observer learns about every node that was asked for; none where the program is not of the kind,
+/// where its rows are not independent, or where `f64` cannot tell.
 ///
 /// # Errors
 /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
@@ -378,8 +382,8 @@ fn enclose(
 ) -> Result<Vec<Option<NodeGram>>, Error> {
     let (h, n, members) = (white.rest, seen.rows.len(), &seen.members);
     let sum = roundings(n + 16);
-    // Coefficients of combinations are wrong by at most this times the norm of the sizes of those of the rows, which were rounded
-    // themselves by far less than a thousandth.
+    // Coefficients of combinations are wrong by at most this times the norm of the sizes of those of the
+    // rows, which were rounded themselves by far less than a thousandth.
     let relative = roundings(tape.back + 8) * white.norm * 1.001;
     let wrong = |squares: f64| relative * squares.sqrt() * UP + TINY;
     let ends = |squares: f64, wrong: f64| {
@@ -404,7 +408,8 @@ fn enclose(
             gram.diagonal.push(ends(second.uses[k], errors[place]));
             gram.leaks.push(false);
         }
-        // (β + E)ᵀ (β + E) ≤ (1 + θ) βᵀ β + (1 + 1/θ) Eᵀ E, and Eᵀ E is at most diag(e) times the sum of all e.
+        // (β + E)ᵀ (β + E) ≤ (1 + θ) βᵀ β + (1 + 1/θ) Eᵀ E, and Eᵀ E is at most diag(e) times the sum of all
+        // e.
         let total: f64 = errors.iter().sum::<f64>() * UP;
         let trace: f64 = second.majorant[range.clone()].iter().sum();
         let theta = (total / trace.max(TINY).sqrt()).max(TINY);

@@ -1,7 +1,9 @@
-//! The program as an observer sees it, in the order of computation: hidden values, unknown noises and uses, and the rows.
+//! The program as an observer sees it, in the order of computation: hidden values, unknown noises and uses,
+//! and the rows.
 //!
-//! Whatever the observer knows is left out of the sums (the shift of a seen value is 0): a row is the definition of the seen value
-//! over what is hidden. That changes the rows by a unit triangular matrix, and no loss.
+//! Whatever the observer knows is left out of the sums (the shift of a seen value is 0): a row is the
+//! definition of the seen value over what is hidden. That changes the rows by a unit triangular matrix, and
+//! no loss.
 
 use crate::build::Program;
 use crate::observers::Seen;
@@ -72,7 +74,8 @@ pub(super) const LANES: usize = 16;
 pub(super) const ZERO: Lane = [0.0; LANES];
 
 impl Tape {
-    /// The tape of what was seen. None where a weight or a variance is out of range, or gains could leave the range.
+    /// The tape of what was seen. None where a weight or a variance is out of range, or gains could leave the
+    /// range.
     pub(super) fn new(program: &Program, seen: &Seen) -> Option<Self> {
         let values = &program.values;
         // The first row that a value has a part in; rows name themselves.
@@ -247,8 +250,8 @@ impl Tape {
         &self.terms[step.start as usize..step.end as usize]
     }
 
-    /// From rows back to noises and uses: what `leaf` gets are the coefficients of the seeded combinations. Steps from `from` on have
-    /// no part in it; slots are 0 before and after.
+    /// From rows back to noises and uses: what `leaf` gets are the coefficients of the seeded combinations.
+    /// Steps from `from` on have no part in it; slots are 0 before and after.
     pub(super) fn back(
         &self,
         from: usize,

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// `m` uses between two sightings after `L` noises cost `m²/L` together; first-passage composition charges them
-/// `1 + 1/2 + ... + 1/m` at most.
+/// `m` uses between two sightings after `L` noises cost `m²/L` together; first-passage composition charges
+/// them `1 + 1/2 + ... + 1/m` at most.
 #[test]
 fn first_passage_composition_charges_too_little() -> Outcome {
     let same = SensitivitySet::SameDirection;
@@ -23,7 +23,8 @@ fn first_passage_composition_charges_too_little() -> Outcome {
         assert_loss(&account, 0, &same, uses as f64);
         assert!(account.loss(0, &same)?.lower > charged(uses));
     }
-    // The whole protocol on two nodes: a sighting after every stay, so that each use costs exactly 1, against ln 2 charged.
+    // The whole protocol on two nodes: a sighting after every stay, so that each use costs exactly 1, against
+    // ln 2 charged.
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut walk: Vec<usize> = (0..120).map(|_| rng.random_range(0..2)).collect();
     walk.push(1);
@@ -35,8 +36,9 @@ fn first_passage_composition_charges_too_little() -> Outcome {
     Ok(())
 }
 
-/// The same over 4000 steps with `ζ = 1/5` and `σ² = 2000`, at `ε = 1`: the true `δ` is at least 0.1251, the formula gives at most
-/// 0.0971, and the number of visits that it allows for is exceeded with a probability of 2.7e-37 only.
+/// The same over 4000 steps with `ζ = 1/5` and `σ² = 2000`, at `ε = 1`: the true `δ` is at least 0.1251, the
+/// formula gives at most 0.0971, and the number of visits that it allows for is exceeded with a probability
+/// of 2.7e-37 only.
 #[test]
 fn deltas_of_first_passage_composition() -> Outcome {
     use ndp_dp::Gdp;
@@ -44,8 +46,8 @@ fn deltas_of_first_passage_composition() -> Outcome {
     let delta = |total: f64| -> Result<f64, ndp_dp::Error> {
         Ok(Gdp::new((total / variance).sqrt())?.delta(epsilon)?.into_value())
     };
-    // The path is public: the delta is the mean over paths. After a last stay of g uses, which nobody sees, the number of the
-    // uses before it is binomial, and each of them costs exactly 1.
+    // The path is public: the delta is the mean over paths. After a last stay of g uses, which nobody sees,
+    // the number of the uses before it is binomial, and each of them costs exactly 1.
     let binomial = |n: u64| -> Vec<f64> {
         let mut log = -(n as f64) * std::f64::consts::LN_2;
         let mut law = Vec::new();
@@ -66,8 +68,8 @@ fn deltas_of_first_passage_composition() -> Outcome {
         truth += 0.5_f64.powi(unseen as i32 + 1) * mean;
     }
     assert!((0.1251..0.1272).contains(&truth), "{truth}");
-    // The formula: 2400 visits, each a first passage of law 2^-t at a cost of 1/t. Its mean cost is 2400 ln 2; the delta is a mean
-    // over passages, here over 4000 draws of all visits.
+    // The formula: 2400 visits, each a first passage of law 2^-t at a cost of 1/t. Its mean cost is 2400 ln
+    // 2; the delta is a mean over passages, here over 4000 draws of all visits.
     let visits = 2400;
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let mut charged = Vec::new();
@@ -85,8 +87,8 @@ fn deltas_of_first_passage_composition() -> Outcome {
     Ok(())
 }
 
-/// Decentralized SGD whose nodes react to their hidden models with a slope; `fixed` is slope 1 everywhere, which is what streams
-/// of gradients that depend on nothing give.
+/// Decentralized SGD whose nodes react to their hidden models with a slope; `fixed` is slope 1 everywhere,
+/// which is what streams of gradients that depend on nothing give.
 fn with_slopes(matrix: &GossipMatrix, steps: usize, slopes: &[(i64, i64)]) -> Result<Program, ProgramError> {
     let mut program = Program::new(matrix.node_count())?;
     let mut h: Option<Vec<Value>> = None;
@@ -105,8 +107,9 @@ fn with_slopes(matrix: &GossipMatrix, steps: usize, slopes: &[(i64, i64)]) -> Re
     Ok(program)
 }
 
-/// Gradients that read local models are no streams fixed in advance: on a path of three nodes a slope `c` of the middle node gives
-/// `c²/(c² + 9)` for what slope 1 gives 1/10; contractive maps may lose more than slope 1, too.
+/// Gradients that read local models are no streams fixed in advance: on a path of three nodes a slope `c` of
+/// the middle node gives `c²/(c² + 9)` for what slope 1 gives 1/10; contractive maps may lose more than slope
+/// 1, too.
 #[test]
 fn gradients_that_read_hidden_models_lose_more() -> Outcome {
     let path = GossipMatrix::metropolis(&path_graph(3)?);

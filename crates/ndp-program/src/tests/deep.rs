@@ -1,5 +1,5 @@
-//! Sweeps through deep programs: against exact elimination, against the hidden motions of section 5.5 and the blocks of section
-//! 5.6 of the specification, both in rationals.
+//! Sweeps through deep programs: against exact elimination, against the hidden motions of section 5.5 and the
+//! blocks of section 5.6 of the specification, both in rationals.
 
 use super::*;
 use crate::constructors::{Dsgd, dsgd, fresh_noise, muffliato};
@@ -70,8 +70,8 @@ fn dense(matrix: &GossipMatrix) -> Matrix {
         .collect()
 }
 
-/// Section 5.5 for independent noise in every step: with `p` the shifts of the hidden values, the noise shifts are `E δ - D p`, and
-/// `G = EᵀE - EᵀD (DᵀD)⁻¹ DᵀE`.
+/// Section 5.5 for independent noise in every step: with `p` the shifts of the hidden values, the noise
+/// shifts are `E δ - D p`, and `G = EᵀE - EᵀD (DᵀD)⁻¹ DᵀE`.
 fn hidden_motions(matrix: &GossipMatrix, v: usize, steps: usize, u: usize) -> Matrix {
     let w = dense(matrix);
     let n = w.len();
@@ -154,7 +154,8 @@ fn float(x: &BigRational) -> f64 {
     Weight::of(x.clone()).to_f64()
 }
 
-/// The Gram matrix, its directions and its bound hold the truth. How far apart the ends are at most, relative above 1.
+/// The Gram matrix, its directions and its bound hold the truth. How far apart the ends are at most, relative
+/// above 1.
 fn assert_holds(gram: &NodeGram, truth: &Matrix) -> f64 {
     let k = gram.uses;
     let mut width = 0.0f64;
@@ -313,8 +314,8 @@ fn long_chains_are_swept() -> Outcome {
     Ok(())
 }
 
-/// A deep program is swept by itself: all sets are answered, the Gram matrices of named nodes are kept, others are bounded; the
-/// sum rule holds.
+/// A deep program is swept by itself: all sets are answered, the Gram matrices of named nodes are kept,
+/// others are bounded; the sum rule holds.
 #[test]
 fn deep_programs_are_accounted_for() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(58);

@@ -30,8 +30,8 @@ fn one_strength_is_the_least_noise() -> Outcome {
     Ok(())
 }
 
-/// Masks that cost little take the place of own noise, up to the limit of a curator: everybody outside an observer hides in
-/// the sum of the others.
+/// Masks that cost little take the place of own noise, up to the limit of a curator: everybody outside an
+/// observer hides in the sum of the others.
 #[test]
 fn masks_take_over() -> Outcome {
     let n = 6;

@@ -1,4 +1,5 @@
-//! Texts that nobody would write: lines of a good program with keys left out, put in and filled with what does not belong there.
+//! Texts that nobody would write: lines of a good program with keys left out, put in and filled with what
+//! does not belong there.
 
 use super::*;
 use rand::seq::IndexedRandom;

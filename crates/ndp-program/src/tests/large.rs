@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// A random program whose rows all have a noise of their own: shared noises of all kinds, several uses, weights that are no
-/// dyadic numbers, coalitions.
+/// A random program whose rows all have a noise of their own: shared noises of all kinds, several uses,
+/// weights that are no dyadic numbers, coalitions.
 fn with_own_noise(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     let nodes = rng.random_range(2..7);
     let mut program = Program::new(nodes)?;
@@ -41,7 +41,8 @@ fn with_own_noise(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     Ok(program)
 }
 
-/// What the sparse engine proves contains what exact elimination gives, entry by entry, and is nearly as tight.
+/// What the sparse engine proves contains what exact elimination gives, entry by entry, and is nearly as
+/// tight.
 #[test]
 fn sparse_systems_agree_with_rationals() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(19);
@@ -208,7 +209,8 @@ fn steps_are_blocks() -> Outcome {
     Ok(())
 }
 
-/// Witnesses of a view that is too large for elimination: both are checked exactly, and the loss lies between what they prove.
+/// Witnesses of a view that is too large for elimination: both are checked exactly, and the loss lies between
+/// what they prove.
 #[test]
 fn large_views_have_witnesses() -> Outcome {
     let program = decor(&hypercube_graph(8)?, (1, 3), (2, 7), 1)?;
@@ -257,8 +259,8 @@ fn pivots_make_witnesses() -> Outcome {
     Ok(())
 }
 
-/// Own noise far below the masks: conjugate gradients end early, and what they leave over is divided by it. Another engine
-/// takes over, and no end is beyond what own noise alone allows.
+/// Own noise far below the masks: conjugate gradients end early, and what they leave over is divided by it.
+/// Another engine takes over, and no end is beyond what own noise alone allows.
 #[test]
 fn tiny_own_noise_is_no_trap() -> Outcome {
     let n = 200;

@@ -13,7 +13,8 @@ use rand_chacha::ChaCha8Rng;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// A random program on a few nodes: sums of contributions, noises and what was made before, sent here and there.
+/// A random program on a few nodes: sums of contributions, noises and what was made before, sent here and
+/// there.
 fn random(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     let nodes = rng.random_range(2..5);
     let mut program = Program::new(nodes)?;
@@ -52,8 +53,8 @@ fn random(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     Ok(program)
 }
 
-/// Two witnesses in exact rationals meet in the loss, for every node, use and the sum of uses; both are checked without a
-/// rank, and neither survives a change.
+/// Two witnesses in exact rationals meet in the loss, for every node, use and the sum of uses; both are
+/// checked without a rank, and neither survives a change.
 #[test]
 fn witnesses_meet_in_the_loss() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(15);
@@ -223,8 +224,8 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     Ok(())
 }
 
-/// Section 5.7: over all nodes the same-direction losses add up to the rank, and so do the traces, and so do losses
-/// with alternating signs.
+/// Section 5.7: over all nodes the same-direction losses add up to the rank, and so do the traces, and so do
+/// losses with alternating signs.
 #[test]
 fn the_sum_rule() -> Outcome {
     for (graph, v) in [(path_graph(5)?, 2), (cycle_graph(6)?, 0), (complete_graph(4)?, 1)] {
@@ -249,7 +250,8 @@ fn the_sum_rule() -> Outcome {
     Ok(())
 }
 
-/// Contributions that read what everybody sees are covered; those that read local models are not, unless they are shown.
+/// Contributions that read what everybody sees are covered; those that read local models are not, unless they
+/// are shown.
 #[test]
 fn reading_hidden_values_is_found_out() -> Outcome {
     let graph = path_graph(3)?;
@@ -353,8 +355,8 @@ fn members_that_read_hidden_values_show_them() -> Outcome {
     Ok(())
 }
 
-/// A combination of what was seen, not a value that was seen: the rank decides. And a noise that is seen later is not known
-/// before.
+/// A combination of what was seen, not a value that was seen: the rank decides. And a noise that is seen
+/// later is not known before.
 #[test]
 fn what_is_read_may_be_a_combination_of_what_was_seen() -> Outcome {
     let build = |reveal_before: bool, read_noise: bool| -> Result<Program, ProgramError> {

@@ -1,5 +1,5 @@
-//! Section 5 of the specification: what may be left out of a program, or written otherwise, without a change of any loss; and
-//! section 1.5: more noise never shows more.
+//! Section 5 of the specification: what may be left out of a program, or written otherwise, without a change
+//! of any loss; and section 1.5: more noise never shows more.
 
 use super::*;
 use crate::constructors::muffliato;
@@ -29,8 +29,8 @@ fn assert_same(a: &ProgramAccount, b: &ProgramAccount, nodes: impl IntoIterator<
     }
 }
 
-/// 5.1: only nodes within as many hops as there are rounds matter, 25 of the 49 of a grid; the rows of the matrix are cut to them, not
-/// scaled up. Beyond the loss is 0.
+/// 5.1: only nodes within as many hops as there are rounds matter, 25 of the 49 of a grid; the rows of the
+/// matrix are cut to them, not scaled up. Beyond the loss is 0.
 #[test]
 fn what_is_too_far_is_left_out() -> Outcome {
     let graph = grid_2d_graph(7, 7)?;
@@ -74,7 +74,8 @@ fn what_is_too_far_is_left_out() -> Outcome {
     Ok(())
 }
 
-/// A program on four nodes with shared noises, several uses and messages; `variant` writes the same otherwise.
+/// A program on four nodes with shared noises, several uses and messages; `variant` writes the same
+/// otherwise.
 fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let nodes = 4;

@@ -1,4 +1,5 @@
-//! The reference values of the specification, section 9: unit noises, weights 1/(max degree + 1), own noise known.
+//! The reference values of the specification, section 9: unit noises, weights 1/(max degree + 1), own noise
+//! known.
 
 use super::*;
 use crate::constructors::*;
@@ -88,7 +89,8 @@ fn gopa_with_drop_outs_and_repairs() -> Outcome {
         assert_loss(&silent, u, &USE, after);
     }
     assert_loss(&silent, 1, &USE, 0.0);
-    // Repair: nodes 0 and 2 publish the masks they shared with node 1; then the lost message arrives after all.
+    // Repair: nodes 0 and 2 publish the masks they shared with node 1; then the lost message arrives after
+    // all.
     let mut program = Program::new(4)?;
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;

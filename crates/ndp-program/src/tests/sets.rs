@@ -82,7 +82,8 @@ fn the_worst_use_counts() -> Outcome {
     Ok(())
 }
 
-/// Two kinds of coordinates, of which one is sent twice: what is seen of a vector is the worse of them; several uses have a bound.
+/// Two kinds of coordinates, of which one is sent twice: what is seen of a vector is the worse of them;
+/// several uses have a bound.
 #[test]
 fn parts_of_vectors() -> Outcome {
     let kind = |times: i64, second: bool| -> Result<ProgramAccount, ndp_account::Error> {

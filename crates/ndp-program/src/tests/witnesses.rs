@@ -1,5 +1,5 @@
-//! Witnesses of views of any size: whatever engine made the account, an attack and a shift that are checked exactly, and the loss
-//! between them.
+//! Witnesses of views of any size: whatever engine made the account, an attack and a shift that are checked
+//! exactly, and the loss between them.
 
 use super::*;
 use crate::constructors::*;
@@ -90,7 +90,8 @@ fn noise_over_time_has_witnesses() -> Outcome {
             let exact: Vec<Weight> = change.iter().map(|&x| x.into()).collect();
             let (_, shift) = account.witnesses(1, &exact)?;
             let longest = shift.terms.iter().map(|(_, x)| x.to_string().len()).max();
-            // A noise matrix over time adds the denominators of its inverse, step by step; independent noise adds nothing.
+            // A noise matrix over time adds the denominators of its inverse, step by step; independent noise
+            // adds nothing.
             assert!(longest < Some(if independent { 80 } else { 160 }), "{longest:?}");
         }
     }

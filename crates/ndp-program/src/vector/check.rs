@@ -1,5 +1,5 @@
-//! Which statements have an account: nothing leaves a node before its first noise, and parts that need more than one register or
-//! carry noise on messages stand alone.
+//! Which statements have an account: nothing leaves a node before its first noise, and parts that need more
+//! than one register or carry noise on messages stand alone.
 
 use super::schedule::NoiseSchedule;
 use super::{Part, VectorProgram};
@@ -10,9 +10,9 @@ impl VectorProgram<'_> {
     /// Nothing if losses, views and runs follow from the statement.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a number out of its range; [`Error::Shape`] for a matrix or a sequence on another number of
-    /// nodes; [`Error::NodeOutOfRange`]; [`Error::NotOffered`] for a round before the first noise, and for accelerated rounds, noise
-    /// on messages or momentum beside other parts.
+    /// [`Error::InvalidParameter`] for a number out of its range; [`Error::Shape`] for a matrix or a sequence
+    /// on another number of nodes; [`Error::NodeOutOfRange`]; [`Error::NotOffered`] for a round before the
+    /// first noise, and for accelerated rounds, noise on messages or momentum beside other parts.
     pub(super) fn checked(&self) -> Result<(), Error> {
         NoiseSchedule::new(self.variances())?;
         let [Part::Noise(_), rest @ ..] = self.parts.as_slice() else {

@@ -52,8 +52,9 @@ impl<'a> VectorProgram<'a> {
         chosen.map_or((Engine::Rows, ""), |choice| (choice.engine, choice.reason))
     }
 
-    /// Whether all noise is there before the first round, all rounds have the matrix that was given once, and messages are clean.
-    /// Accelerated rounds are polynomials of that matrix, of full degree: they span what its powers span.
+    /// Whether all noise is there before the first round, all rounds have the matrix that was given once, and
+    /// messages are clean. Accelerated rounds are polynomials of that matrix, of full degree: they span what
+    /// its powers span.
     fn is_powers(&self) -> bool {
         let later_noise = self.parts.iter().skip(1).any(|part| matches!(part, Part::Noise(v) if *v != 0.0));
         matches!(self.parts.first(), Some(Part::Noise(v)) if *v > 0.0)

@@ -9,8 +9,8 @@ use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_dense;
 
-/// Root mean squared error of the output `P (x + η)` on the worst inputs from an interval of length 1, at most:
-/// `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, `J` the mean.
+/// Root mean squared error of the output `P (x + η)` on the worst inputs from an interval of length 1, at
+/// most: `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, `J` the mean.
 fn worst_of_operator(operator: ArrayView2<'_, f64>, noise: NoiseMultiplier) -> f64 {
     let squares: f64 = operator.iter().map(|x| x * x).sum();
     let variance = noise.get() * noise.get() * squares / operator.nrows() as f64;
@@ -87,7 +87,8 @@ pub fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, E
 }
 
 impl VectorProgram<'_> {
-    /// The operator `P` of the output `P (x + η)`, noise in later rounds and on messages left out: `n` by `n`.
+    /// The operator `P` of the output `P (x + η)`, noise in later rounds and on messages left out: `n` by
+    /// `n`.
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be gone through.
@@ -109,8 +110,8 @@ impl VectorProgram<'_> {
     ///
     /// # Errors
     /// Those of [`run`](Self::run); [`ndp_graph::Error::TooLarge`] for a matrix too large to be dense;
-    /// [`Error::InvalidParameter`] for more rounds than can be gone through; [`Error::NotOffered`] for noise in several rounds with
-    /// changing connections.
+    /// [`Error::InvalidParameter`] for more rounds than can be gone through; [`Error::NotOffered`] for noise
+    /// in several rounds with changing connections.
     pub fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
         self.checked()?;
         check_values(values, self.nodes)?;

@@ -18,13 +18,14 @@ struct Writer<'p> {
 }
 
 impl VectorProgram<'_> {
-    /// The program that says the same value by value, for observers, sensitivity sets and witnesses that this has no account of. What
-    /// floating point stores is meant exactly, shares of momentum as they are computed. Losses of a program are in units of a noise of
-    /// variance 1: those of the statement divided by the variance of its first noise.
+    /// The program that says the same value by value, for observers, sensitivity sets and witnesses that this
+    /// has no account of. What floating point stores is meant exactly, shares of momentum as they are
+    /// computed. Losses of a program are in units of a noise of variance 1: those of the statement divided by
+    /// the variance of its first noise.
     ///
     /// # Errors
-    /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance) and the like for numbers that no program takes;
-    /// [`Error::NotOffered`] for messages of which taps hear less than nodes do.
+    /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance) and the like for numbers
+    /// that no program takes; [`Error::NotOffered`] for messages of which taps hear less than nodes do.
     ///
     /// # Examples
     /// ```

@@ -85,7 +85,8 @@ fn of_nodes(mixing: &Mixing<'_>, coalition: &[usize]) -> Result<Vec<(usize, usiz
     }
 }
 
-/// What is overheard on edges: sender, and noise within the round. A message with the same noise on two edges is one.
+/// What is overheard on edges: sender, and noise within the round. A message with the same noise on two edges
+/// is one.
 fn of_taps(mixing: &Mixing<'_>, tapped: &[(usize, usize)]) -> Result<Vec<(usize, usize)>, Error> {
     let mut heard: Vec<(usize, usize)> = match mixing.noise {
         None => return Err(NO_TAPS),
@@ -116,8 +117,8 @@ impl VectorProgram<'_> {
         if self.own_noise == OwnNoise::Known { coalition } else { &[] }
     }
 
-    /// The noises that these nodes drew, as columns of the view, ascending: noises have columns in order of time, `n` for those that
-    /// nodes add, and as many as there are for the messages of a round.
+    /// The noises that these nodes drew, as columns of the view, ascending: noises have columns in order of
+    /// time, `n` for those that nodes add, and as many as there are for the messages of a round.
     pub(super) fn drawn_by(&self, nodes: &[usize]) -> Vec<usize> {
         let (mut first, mut drawn) = (0, Vec::new());
         if nodes.is_empty() {

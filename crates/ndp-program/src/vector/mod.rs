@@ -1,8 +1,9 @@
-//! Protocols on vectors: a program whose values are one number of every node, so that a matrix is kept as an operator and a round
-//! that is repeated is said once.
+//! Protocols on vectors: a program whose values are one number of every node, so that a matrix is kept as an
+//! operator and a round that is repeated is said once.
 //!
-//! A [`VectorProgram`] says the same as a [`Program`](crate::Program) of which every step is done by all nodes, and
-//! [`program`](VectorProgram::program) writes it out as one. Everything else follows from the one statement:
+//! A [`VectorProgram`] says the same as a [`Program`](crate::Program) of which every step is done by all
+//! nodes, and [`program`](VectorProgram::program) writes it out as one. Everything else follows from the one
+//! statement:
 //!
 //! | question | where |
 //! |---|---|
@@ -58,8 +59,8 @@ pub enum MessageNoise {
     Broadcast,
     /// An independent noise for every neighbor, who averages what it receives.
     PerLink,
-    /// One noise per node and round on what an outsider hears who taps edges; the gossip itself is clean, so that nodes are refused
-    /// as observers.
+    /// One noise per node and round on what an outsider hears who taps edges; the gossip itself is clean, so
+    /// that nodes are refused as observers.
     Overheard,
 }
 
@@ -81,10 +82,11 @@ pub struct ActiveEdge {
 
 /// A linear Gaussian protocol in which every node has one value, adds noise to it, and averages with others.
 ///
-/// Parts are added in order of time; the first is noise. Accelerated rounds, noise on messages and momentum come right after it, with
-/// nothing after them; other rounds and noises in any order. What is stated otherwise is refused where it is asked about. Before every round all nodes send their values to those they are connected with in it; what
-/// they end with is sent to nobody. Losses are in units of the first noise, whose standard deviation is that of a run: only the ratios of
-/// variances matter.
+/// Parts are added in order of time; the first is noise. Accelerated rounds, noise on messages and momentum
+/// come right after it, with nothing after them; other rounds and noises in any order. What is stated
+/// otherwise is refused where it is asked about. Before every round all nodes send their values to those they
+/// are connected with in it; what they end with is sent to nobody. Losses are in units of the first noise,
+/// whose standard deviation is that of a run: only the ratios of variances matter.
 ///
 /// # Examples
 /// ```
@@ -127,7 +129,8 @@ enum Part<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Mixing<'a> {
     matrix: &'a GossipMatrix,
-    /// The `g` of `x ← g W x + (1 - g) x'` with the state `x'` of the round before, from the second round of the part on.
+    /// The `g` of `x ← g W x + (1 - g) x'` with the state `x'` of the round before, from the second round of
+    /// the part on.
     extrapolation: Option<f64>,
     /// Where the noise of messages goes, and its standard deviation in units of that of the first noise.
     noise: Option<(MessageNoise, f64)>,
@@ -173,14 +176,15 @@ impl<'a> VectorProgram<'a> {
         self.then(Part::Noise(variance))
     }
 
-    /// So many rounds in which all send their values to their neighbors and take the mean `x ← W x`. The matrix is kept as it is, and
-    /// rounds are counted.
+    /// So many rounds in which all send their values to their neighbors and take the mean `x ← W x`. The
+    /// matrix is kept as it is, and rounds are counted.
     #[must_use]
     pub fn rounds(self, matrix: &'a GossipMatrix, times: usize) -> Self {
         self.then(Part::Rounds { mixing: Mixing { matrix, extrapolation: None, noise: None }, times })
     }
 
-    /// The same, Chebyshev-accelerated: `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with this `g`.
+    /// The same, Chebyshev-accelerated: `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with this
+    /// `g`.
     #[must_use]
     pub fn accelerated_rounds(self, matrix: &'a GossipMatrix, times: usize, g: f64) -> Self {
         self.then(Part::Rounds { mixing: Mixing { matrix, extrapolation: Some(g), noise: None }, times })
@@ -205,9 +209,9 @@ impl<'a> VectorProgram<'a> {
         self.then(Part::Changing(sequence))
     }
 
-    /// A round for each ring of an edge, with momentum: every node has two values, which mix at rate `momentum.0` as time passes;
-    /// at a ring the ends average the first and push the second by `momentum.1` times their difference. `rest` is the time after
-    /// the last ring.
+    /// A round for each ring of an edge, with momentum: every node has two values, which mix at rate
+    /// `momentum.0` as time passes; at a ring the ends average the first and push the second by `momentum.1`
+    /// times their difference. `rest` is the time after the last ring.
     #[must_use]
     pub fn rings(self, rings: &'a [ActiveEdge], rest: f64, momentum: (f64, f64)) -> Self {
         self.then(Part::Rings { rings, rest, momentum })

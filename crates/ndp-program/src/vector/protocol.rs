@@ -108,7 +108,8 @@ impl LinearProtocol for VectorProgram<'_> {
 }
 
 impl VectorProgram<'_> {
-    /// The noises that these nodes (ascending) drew in a run, in the order of the columns of the view and in their units.
+    /// The noises that these nodes (ascending) drew in a run, in the order of the columns of the view and in
+    /// their units.
     fn known_of(&self, run: &super::Transcript, sigma: Sigma, nodes: &[usize]) -> Array2<f64> {
         let mut known = Array2::zeros((0, run.output.ncols()));
         let mut drawn = std::iter::once(&run.noise).chain(&run.later_noises);

@@ -1,4 +1,5 @@
-//! Exact rows of what is heard, for the certified engines: the steps cut to the nodes from which something arrives in time.
+//! Exact rows of what is heard, for the certified engines: the steps cut to the nodes from which something
+//! arrives in time.
 
 use super::heard::{Listener, Messages, drawn_in_round};
 use super::messages::outside_neighbors;
@@ -19,7 +20,8 @@ use ndp_numeric::casts::id;
 use std::sync::Arc;
 
 impl VectorProgram<'_> {
-    /// The space that a coalition (ascending) sees, where powers of one matrix span it; it knows the noises of `known`.
+    /// The space that a coalition (ascending) sees, where powers of one matrix span it; it knows the noises
+    /// of `known`.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where that is not so.
@@ -33,8 +35,8 @@ impl VectorProgram<'_> {
         Ok(Krylov::new(matrix, coalition, &senders, known, rounds))
     }
 
-    /// The messages that a coalition (ascending) hears, which knows the noises of `known`; with `start`, what its first node holds
-    /// after the first noise comes before all of them.
+    /// The messages that a coalition (ascending) hears, which knows the noises of `known`; with `start`, what
+    /// its first node holds after the first noise comes before all of them.
     ///
     /// # Errors
     /// [`Error::NotOffered`] for noise of several kinds, and where nodes hear what has no noise.
@@ -157,7 +159,8 @@ struct Tracer<'p> {
     /// Variances, where there are several, and the largest of them.
     variances: Option<f64>,
     of_messages: Option<OfMessages>,
-    /// Matrices cut to the ball, and what they were: equal ones, of which sequences are full, are cut and kept once.
+    /// Matrices cut to the ball, and what they were: equal ones, of which sequences are full, are cut and
+    /// kept once.
     kinds: Vec<(&'p GossipMatrix, Arc<ExactMatrix>)>,
     /// With momentum: the first register of the second values, clocks and time.
     second: Option<(usize, Vec<f64>, f64)>,
@@ -193,8 +196,9 @@ impl<'p> Tracer<'p> {
         }
     }
 
-    /// A noise of every node. Where there are several, a coordinate is stored times a power of two at which its variance, relative to
-    /// the largest, lies in `(1/4, 1]`; noises of variance 0, and those that are known, have no coordinate.
+    /// A noise of every node. Where there are several, a coordinate is stored times a power of two at which
+    /// its variance, relative to the largest, lies in `(1/4, 1]`; noises of variance 0, and those that are
+    /// known, have no coordinate.
     fn noise(&mut self, variance: f64) {
         let (entries, first) = (self.entries.clone(), self.layout.coordinates);
         let Some(largest) = self.variances else {
@@ -276,7 +280,8 @@ impl<'p> Tracer<'p> {
                     Step::Matrix(matrix) => trace::Step::Mix(self.cut(matrix)),
                     Step::Pair(a, b) => match (self.ball.local(*a), self.ball.local(*b)) {
                         (Some(a), Some(b)) => trace::Step::Average(a, b),
-                        // What happens outside the ball, or between inside and outside once it is too late, is not seen.
+                        // What happens outside the ball, or between inside and outside once it is too late,
+                        // is not seen.
                         _ => trace::Step::Idle,
                     },
                     Step::Idle => trace::Step::Idle,

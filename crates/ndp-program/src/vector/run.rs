@@ -29,14 +29,14 @@ use rand_distr::{Distribution, StandardNormal};
 pub struct Transcript {
     /// The noise each node drew at the start: `n` by `d`.
     pub noise: Array2<f64>,
-    /// The states sent in rounds `0..T`, each `n` by `d`, without the noise of messages; of accelerated randomized gossip those just
-    /// before each ring.
+    /// The states sent in rounds `0..T`, each `n` by `d`, without the noise of messages; of accelerated
+    /// randomized gossip those just before each ring.
     pub messages: Vec<Array2<f64>>,
     /// The final state of every node: `n` by `d`.
     pub output: Array2<f64>,
-    /// What was drawn after the first noise: of fresh noise that of rounds `1..T`, each `n` by `d`; of noise on messages that of each
-    /// round in units of `ratio · σ`, one row per node, or per directed link `w → a` in the order of `a`, then of `w`; empty
-    /// where there is no more noise.
+    /// What was drawn after the first noise: of fresh noise that of rounds `1..T`, each `n` by `d`; of noise
+    /// on messages that of each round in units of `ratio · σ`, one row per node, or per directed link `w → a`
+    /// in the order of `a`, then of `w`; empty where there is no more noise.
     pub later_noises: Vec<Array2<f64>>,
 }
 
@@ -51,7 +51,8 @@ pub(super) struct State {
 }
 
 impl State {
-    /// At the start of a program; with momentum, second values are copies of the first once the first round begins.
+    /// At the start of a program; with momentum, second values are copies of the first once the first round
+    /// begins.
     pub(super) fn new(x: Array2<f64>) -> Self {
         Self { x, before: None, second: None }
     }
@@ -76,7 +77,8 @@ impl State {
         sent.x
     }
 
-    /// What a round makes of the values, without noise; hands out the values before it where they were replaced.
+    /// What a round makes of the values, without noise; hands out the values before it where they were
+    /// replaced.
     pub(super) fn pass(&mut self, round: &Round<'_>) -> Option<Array2<f64>> {
         match round {
             Round::Matrix(mixing, first) => {
@@ -139,12 +141,13 @@ pub(super) fn mixed_share(mixing: f64, time: f64) -> f64 {
 }
 
 impl VectorProgram<'_> {
-    /// Runs on `values` (`n` by `d`, row `v` held by node `v`), the first noise with standard deviation `sigma` per coordinate and all
-    /// others scaled with it. Noises are drawn in order of time, those of a round node by node or link by link.
+    /// Runs on `values` (`n` by `d`, row `v` held by node `v`), the first noise with standard deviation
+    /// `sigma` per coordinate and all others scaled with it. Noises are drawn in order of time, those of a
+    /// round node by node or link by link.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
-    /// that is not finite, and for a noise whose variance is not.
+    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`]
+    /// for a value that is not finite, and for a noise whose variance is not.
     pub fn run(
         &self,
         values: ArrayView2<'_, f64>,

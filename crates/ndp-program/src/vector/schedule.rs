@@ -30,7 +30,8 @@ impl NoiseSchedule {
         }
     }
 
-    /// The variances `s_0, …, s_{T-1}` of the `T ≥ 1` rounds; the first sets the local loss `c₀ = α Δ² / (2 s_0)`.
+    /// The variances `s_0, …, s_{T-1}` of the `T ≥ 1` rounds; the first sets the local loss `c₀ = α Δ² / (2
+    /// s_0)`.
     #[must_use]
     pub fn variances(&self) -> &[f64] {
         &self.0

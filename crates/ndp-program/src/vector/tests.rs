@@ -52,8 +52,8 @@ impl Said {
     }
 }
 
-/// A noise of a run in the unit of its columns: of statement 3 and of the last they are noises of nodes, of half the deviation of the
-/// first; otherwise noises of messages.
+/// A noise of a run in the unit of its columns: of statement 3 and of the last they are noises of nodes, of
+/// half the deviation of the first; otherwise noises of messages.
 fn units(statement: usize, noise: &Array2<f64>, sigma: Sigma) -> Array2<f64> {
     match statement {
         3 | 8 if noise.iter().any(|z| *z != 0.0) => noise / 0.5,
@@ -106,7 +106,8 @@ fn programs_written_out_agree() -> Result<(), Error> {
         let account = written.account(&Observer::coalition(&[0, 6]))?;
         let report = program.coalition_loss(&[0, 6])?;
         for u in (0..12).filter(|u| ![0, 6].contains(u)) {
-            // Losses of a program are in units of a noise of variance 1, those of a statement in units of its first.
+            // Losses of a program are in units of a noise of variance 1, those of a statement in units of its
+            // first.
             let unit = program.variances()[0];
             let (low, high) = report.enclosure(u)?;
             let loss = account.loss(u, &SensitivitySet::UseLevel)?;
@@ -247,7 +248,8 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     );
     assert!(matches!(long.coalition_view(&[0]), Err(Error::Certify(_))));
     let both = |kind| VectorProgram::new(12).noise(1.0).noisy_rounds(&said.matrix, 2, kind, 0.1);
-    // Each of these would have an account that says too little: values that leave without noise, states that are not what a run has.
+    // Each of these would have an account that says too little: values that leave without noise, states that
+    // are not what a run has.
     let (new, matrix, other) =
         (|| VectorProgram::new(12), &said.matrix, GossipMatrix::metropolis(&complete_graph(3)?));
     for refused in [

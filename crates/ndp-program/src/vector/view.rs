@@ -25,12 +25,13 @@ impl From<Array2<f64>> for Written {
 }
 
 impl VectorProgram<'_> {
-    /// The rows of all messages that a coalition hears, in order of time and within a round in that of the senders, over the inputs and
-    /// over the noises in order of time: those that nodes add by node, in units of the first; those of messages one for each node or
-    /// link, times their ratio.
+    /// The rows of all messages that a coalition hears, in order of time and within a round in that of the
+    /// senders, over the inputs and over the noises in order of time: those that nodes add by node, in units
+    /// of the first; those of messages one for each node or link, times their ratio.
     ///
     /// # Errors
-    /// An invalid coalition; a view too large to write down; [`Error::NotOffered`] where nodes hear what has no noise.
+    /// An invalid coalition; a view too large to write down; [`Error::NotOffered`] where nodes hear what has
+    /// no noise.
     pub(super) fn view(&self, coalition: &[usize]) -> Result<View, Error> {
         self.checked()?;
         let coalition = checked_coalition(coalition, self.nodes)?;
@@ -47,7 +48,8 @@ impl VectorProgram<'_> {
         Ok(view.with_source(self.source(&coalition)?))
     }
 
-    /// With one matrix in all rounds: what a message of round `t` carries of the noise of round `r` depends on `t - r` alone.
+    /// With one matrix in all rounds: what a message of round `t` carries of the noise of round `r` depends
+    /// on `t - r` alone.
     fn by_ages(&self, rounds: usize, coalition: &[usize]) -> Result<Written, Error> {
         let n = self.nodes;
         let Some(mixing) = self.mixing() else {
@@ -128,7 +130,8 @@ impl VectorProgram<'_> {
         starts
     }
 
-    /// With momentum the steps are not symmetric: the state as a combination of all inputs, from the start on.
+    /// With momentum the steps are not symmetric: the state as a combination of all inputs, from the start
+    /// on.
     fn going_on(&self, coalition: &[usize]) -> Result<Written, Error> {
         let mut listener = Listener::nodes(coalition);
         let messages =
@@ -166,7 +169,8 @@ fn going_back(sequence: &GossipSequence, coalition: &[usize]) -> Result<Written,
     Ok(view.into())
 }
 
-/// What the noises of the messages of a round give to the states that are weighed by `power`: senders by noises.
+/// What the noises of the messages of a round give to the states that are weighed by `power`: senders by
+/// noises.
 fn entered(mixing: &Mixing<'_>, kind: MessageNoise, ratio: f64, power: &Array2<f64>) -> Array2<f64> {
     let mut entered = Array2::zeros((power.ncols(), mixing.noises()));
     for (a, w, weight, k) in mixing.links() {

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A comparison of two series in every panel that has both, at every abscissa (or node, or entry) that both have; or
-/// of the runs of several samples.
+/// A comparison of two series in every panel that has both, at every abscissa (or node, or entry) that both
+/// have; or of the runs of several samples.
 ///
-/// The series are named, not given: the report reads them back from the CSV, with their grades, so that its verdict
-/// rests on what was written. What follows from which grade is the business of [`verdict`](crate::verdict).
+/// The series are named, not given: the report reads them back from the CSV, with their grades, so that its
+/// verdict rests on what was written. What follows from which grade is the business of
+/// [`verdict`](crate::verdict).
 ///
 /// # Examples
 /// ```
@@ -25,7 +26,8 @@ pub enum Check {
         /// Name of the series of true values, or of bounds on them.
         truth: String,
     },
-    /// No attack shows more than a series says. One that shows more refutes it; one that does not shows nothing.
+    /// No attack shows more than a series says. One that shows more refutes it; one that does not shows
+    /// nothing.
     Attacked {
         /// Name of the series that is attacked.
         claimed: String,
@@ -99,7 +101,8 @@ impl Check {
         Self::Covers { printed: printed.into(), truth: truth.into() }
     }
 
-    /// The values of `claimed` are exceeded by no `attack`, each of which may err with probability `error_rate`.
+    /// The values of `claimed` are exceeded by no `attack`, each of which may err with probability
+    /// `error_rate`.
     pub fn attacked(claimed: impl Into<String>, attack: impl Into<String>, error_rate: f64) -> Self {
         Self::Attacked { claimed: claimed.into(), attack: attack.into(), error_rate }
     }

@@ -3,7 +3,8 @@
 use super::Kind;
 use serde::{Deserialize, Serialize};
 
-/// One value per run: an accuracy, a number of steps, a loss. They are kept beside the picture, which shows their mean.
+/// One value per run: an accuracy, a number of steps, a loss. They are kept beside the picture, which shows
+/// their mean.
 ///
 /// # Examples
 /// ```

@@ -122,8 +122,8 @@ impl Series {
             let mean = values.clone().sum::<f64>() / class.len() as f64;
             let low = values.clone().fold(f64::INFINITY, f64::min);
             let high = values.fold(f64::NEG_INFINITY, f64::max);
-            // A rounded mean of equal values may leave their range; and values that differ by less than an exact loss is known
-            // to, 1e-9, are one value.
+            // A rounded mean of equal values may leave their range; and values that differ by less than an
+            // exact loss is known to, 1e-9, are one value.
             let mean = mean.clamp(low, high);
             let (low, high) = if high - low <= 1e-9 * high.abs() { (mean, mean) } else { (low, high) };
             self = self.ranged(class[0].0, mean, low, high);

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 /// Refuses outputs that would destroy an input or one another; `-` is standard input and standard output.
 ///
-/// Files are the same that have the same path without links, or the same device and number on it. An input that is not there is
-/// left to whoever reads it. Devices that take everything, such as a terminal, may be named several times.
+/// Files are the same that have the same path without links, or the same device and number on it. An input
+/// that is not there is left to whoever reads it. Devices that take everything, such as a terminal, may be
+/// named several times.
 ///
 /// # Errors
-/// [`OutputError::IsInput`], [`OutputError::SamePlace`]; those of [`Output::create`](super::Output::create) that can be known before.
+/// [`OutputError::IsInput`], [`OutputError::SamePlace`]; those of [`Output::create`](super::Output::create)
+/// that can be known before.
 ///
 /// # Examples
 /// ```

@@ -1,10 +1,11 @@
 //! What a graded value says about the true one, and the verdicts that follow.
 //!
-//! A [`Verdict`] cannot be made up: it is computed here, from [`Interval`]s, in which the true values lie, and from
-//! [`Claim`]s, which are what a paper says and evidence of nothing. An interval comes from a graded value by the grade
-//! alone: an exact value has both ends, an upper bound its upper end, an attack its lower end, a printed value or an
-//! estimate none. So "holds" follows only from exact values and from upper bounds below what is claimed, "does not
-//! hold" only from exact values and from lower bounds, and everything else is "not shown".
+//! A [`Verdict`] cannot be made up: it is computed here, from [`Interval`]s, in which the true values lie,
+//! and from [`Claim`]s, which are what a paper says and evidence of nothing. An interval comes from a graded
+//! value by the grade alone: an exact value has both ends, an upper bound its upper end, an attack its lower
+//! end, a printed value or an estimate none. So "holds" follows only from exact values and from upper bounds
+//! below what is claimed, "does not hold" only from exact values and from lower bounds, and everything else
+//! is "not shown".
 
 use crate::figure::Kind;
 use ndp_dp::{Estimate, Exact, Grade, Printed, UpperBound};
@@ -55,8 +56,8 @@ impl Verdict {
         self.0 == Word::DoesNotHold
     }
 
-    /// On a claim that says all of several things: it fails if one of them does, and holds if all do; of nothing, nothing
-    /// is shown.
+    /// On a claim that says all of several things: it fails if one of them does, and holds if all do; of
+    /// nothing, nothing is shown.
     #[must_use]
     pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
         let and = |a: Self, b: Self| match (a.0, b.0) {
@@ -76,9 +77,9 @@ impl Verdict {
     }
 }
 
-/// Rounding of exact values, relative to the larger of two that are compared: exact means exact up to floating-point
-/// error, and equal numbers computed in two ways differ by some. Upper and lower bounds are rounded outwards where
-/// they are computed, and get nothing.
+/// Rounding of exact values, relative to the larger of two that are compared: exact means exact up to
+/// floating-point error, and equal numbers computed in two ways differ by some. Upper and lower bounds are
+/// rounded outwards where they are computed, and get nothing.
 const ROUNDING: f64 = 1e-9;
 
 /// In which interval the true value lies.
@@ -214,7 +215,8 @@ pub fn correlation(found: f64, asked: f64, kinds: impl IntoIterator<Item = Kind>
     if known { Verdict::when(found >= asked, found < asked) } else { Verdict::NOT_SHOWN }
 }
 
-/// Whether a quantity with the given confidence bounds is above `least`; an end that is missing shows nothing.
+/// Whether a quantity with the given confidence bounds is above `least`; an end that is missing shows
+/// nothing.
 pub(super) fn above(low: Option<f64>, high: Option<f64>, least: f64) -> Verdict {
     Verdict::when(low.is_some_and(|low| low > least), high.is_some_and(|high| high < least))
 }

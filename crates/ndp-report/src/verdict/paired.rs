@@ -1,17 +1,17 @@
 //! Comparisons of runs, pair by pair, with a stated rate of errors.
 //!
-//! Let `d_1, …, d_n` be independent with the same law and median `m`. Of the ordered ones, `d_(k) ≤ m` but with
-//! probability at most `P(Bin(n, 1/2) < k)`, and `d_(n+1-k) ≥ m` likewise, whatever the law: the sign test, read as an
-//! interval. Nothing is assumed about the law, and the rate of errors is exact where no two values are equal, at most
-//! that otherwise.
+//! Let `d_1, …, d_n` be independent with the same law and median `m`. Of the ordered ones, `d_(k) ≤ m` but
+//! with probability at most `P(Bin(n, 1/2) < k)`, and `d_(n+1-k) ≥ m` likewise, whatever the law: the sign
+//! test, read as an interval. Nothing is assumed about the law, and the rate of errors is exact where no two
+//! values are equal, at most that otherwise.
 
 use super::evidence::{Verdict, above};
 use crate::figure::{Check, Kind, Sample};
 use ndp_dp::Grade;
 use std::collections::BTreeMap;
 
-/// Probability with which a comparison may say that something holds which does not, and with which all comparisons of a
-/// claim together may say that something does not hold which does.
+/// Probability with which a comparison may say that something holds which does not, and with which all
+/// comparisons of a claim together may say that something does not hold which does.
 pub const ERROR_RATE: f64 = 0.05;
 
 /// What the paired runs of a comparison show.
@@ -46,8 +46,8 @@ pub struct Paired {
 
 /// Evaluates [`Check::Exceeds`], one of `of` comparisons on which a claim rests.
 ///
-/// The claim holds only if all of them do, so that each may err with [`ERROR_RATE`] in saying so. It fails if one of
-/// them does, so that each has a share of it for that.
+/// The claim holds only if all of them do, so that each may err with [`ERROR_RATE`] in saying so. It fails if
+/// one of them does, so that each has a share of it for that.
 pub(super) fn compare(
     (terms, least): (&[(f64, String)], f64),
     samples: &BTreeMap<String, Sample>,
@@ -68,8 +68,8 @@ pub(super) fn compare(
     differences.sort_by(f64::total_cmp);
     let low = order(runs, ERROR_RATE).map(|k| differences[k - 1]);
     let high = order(runs, ERROR_RATE / of.max(1) as f64).map(|k| differences[runs - k]);
-    // A run on noise that is proven to be enough learns at most as well as the budget allows: what is subtracted
-    // must not be able to do better, what is added may.
+    // A run on noise that is proven to be enough learns at most as well as the budget allows: what is
+    // subtracted must not be able to do better, what is added may.
     let known = |kind: Kind| matches!(kind, Kind::Data | Kind::Graded(Grade::Exact));
     let proven = |kind: Kind| known(kind) || kind == Kind::Graded(Grade::UpperBound);
     let shows = found.iter().all(|(f, s)| if *f > 0.0 { proven(s.kind) } else { known(s.kind) });

@@ -1,4 +1,5 @@
-//! The parts of a page for whoever answers for the data: what is protected, against whom, what must be so, how sure it is.
+//! The parts of a page for whoever answers for the data: what is protected, against whom, what must be so,
+//! how sure it is.
 
 use super::{Words, by, capital, changes, guesses, number, up};
 use crate::page::Page;
@@ -73,7 +74,8 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
         .list(&against)
 }
 
-/// What one could conclude at most, in words and as a picture: two bars, of blind guesses and of those that are `right` so often.
+/// What one could conclude at most, in words and as a picture: two bars, of blind guesses and of those that
+/// are `right` so often.
 #[must_use]
 pub fn conclusions(page: Page, right: f64) -> Page {
     let shown = percent(right, 1, Round::Up);

@@ -112,7 +112,8 @@ fn statements_that_differ_are_shown_differently() -> Result<(), Error> {
     Ok(())
 }
 
-/// The best guess is rounded against the protocol: of two normal laws mu apart it is right in `Phi(mu/2)` of cases.
+/// The best guess is rounded against the protocol: of two normal laws mu apart it is right in `Phi(mu/2)` of
+/// cases.
 #[test]
 fn odds_are_rounded_up() -> Result<(), Error> {
     let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
@@ -125,7 +126,8 @@ fn odds_are_rounded_up() -> Result<(), Error> {
     Ok(())
 }
 
-/// What is shown of a loss is not below it, of what is left not above it, and never off by more than a unit of the last digit.
+/// What is shown of a loss is not below it, of what is left not above it, and never off by more than a unit
+/// of the last digit.
 #[test]
 fn numbers_are_rounded_outward() {
     let mut x = 1.234_567_891e-9;

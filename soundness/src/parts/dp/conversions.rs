@@ -9,7 +9,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
 
-/// `δ e^((α-1)(ε-ρ)) >= (α-1)^(α-1) / α^α` at whole orders, unless total variation gives less; the best `δ` of a Gaussian curve is not below the profile.
+/// `δ e^((α-1)(ε-ρ)) >= (α-1)^(α-1) / α^α` at whole orders, unless total variation gives less; the best `δ`
+/// of a Gaussian curve is not below the profile.
 pub(super) fn converted(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("conversion", ""));
     let alpha = pick(rng, &[2, 3, 4, 7, 16, 60, 1000_u64]);

@@ -123,7 +123,8 @@ fn observers(rng: &mut ChaCha8Rng, n: usize) -> Who {
     }
 }
 
-/// Losses of all nodes `u` towards each node `v` alone, `[v][u]`, in units of `1 / σ²`, and towards a coalition.
+/// Losses of all nodes `u` towards each node `v` alone, `[v][u]`, in units of `1 / σ²`, and towards a
+/// coalition.
 struct Losses {
     alone: Vec<Vec<Quotient>>,
     together: Vec<Quotient>,
@@ -131,7 +132,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// Whether `allowed` is exceeded, for losses times `factor`: by anybody where `all`, else by those who were looked at.
+    /// Whether `allowed` is exceeded, for losses times `factor`: by anybody where `all`, else by those who
+    /// were looked at.
     fn exceeded(&self, who: &Who, all: bool, allowed: &Allowed, factor: &Quotient) -> bool {
         let n = self.alone.len();
         let above = |unit: &Quotient, limit: f64| unit.times(factor).compare(limit) == Ordering::Greater;
@@ -441,7 +443,8 @@ fn answered(
     None
 }
 
-/// The noise for training: for whatever its steps may change by, unless it was declared, and then the answer says so.
+/// The noise for training: for whatever its steps may change by, unless it was declared, and then the answer
+/// says so.
 fn training(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=5);
     let graph = graphs::random(rng, n);

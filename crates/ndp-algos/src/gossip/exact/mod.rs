@@ -5,13 +5,13 @@
 //! | what does a coalition learn about every node? | [`exact_loss`] | `Exact`, certified |
 //! | how does the mean loss grow from step to step? | [`mean_loss_by_step`] | `Exact`, from ranks alone |
 //!
-//! The view of `v` after `T` rounds is spanned by the rows `e_wᵀ Wᵗ` for its neighbors `w` and `t < T`,
-//! and by `e_v` when it uses its own noise. With `P` the projector on that span the unit loss of `u`
-//! is `‖P e_u‖²`. Plain and accelerated gossip span the same space, so they lose the same, and so do a matrix and its lazy
-//! versions.
+//! The view of `v` after `T` rounds is spanned by the rows `e_wᵀ Wᵗ` for its neighbors `w` and `t < T`, and
+//! by `e_v` when it uses its own noise. With `P` the projector on that span the unit loss of `u` is `‖P
+//! e_u‖²`. Plain and accelerated gossip span the same space, so they lose the same, and so do a matrix and
+//! its lazy versions.
 //!
-//! Losses are certified: see [`loss`](ndp_account::loss). Only nodes within `T` hops of the observer are looked at, so that one observer
-//! on a large graph costs what its surroundings cost.
+//! Losses are certified: see [`loss`](ndp_account::loss). Only nodes within `T` hops of the observer are
+//! looked at, so that one observer on a large graph costs what its surroundings cost.
 
 mod basis;
 mod by_step;
@@ -41,7 +41,8 @@ pub struct ExactOptions {
     pub own_noise: OwnNoise,
     /// The most memory the work may take, in bytes; it is estimated before the work starts.
     pub memory_limit: u64,
-    /// The most bits a number may take. Where they do not suffice for an enclosure of `1e-9` the report is an upper bound.
+    /// The most bits a number may take. Where they do not suffice for an enclosure of `1e-9` the report is an
+    /// upper bound.
     pub precision_limit: u32,
 }
 
@@ -98,22 +99,25 @@ impl<'a> From<&'a GossipSequence> for Connections<'a> {
     }
 }
 
-/// Unit loss of every node towards the nodes of `coalition` together, after gossip over these connections with noise once at the
-/// start.
+/// Unit loss of every node towards the nodes of `coalition` together, after gossip over these connections
+/// with noise once at the start.
 ///
-/// Holds against honest-but-curious observers who see every message sent to them and know the graph, the matrix and all
-/// steps; several share all their messages and noises. Plain and accelerated gossip with a matrix lose the same. `Exact`, with
-/// both ends of every enclosure and the failure probability in the report; `UpperBound` where precision or memory end before the
-/// enclosures are tight. The rows of the running product of a sequence are exponentially dependent, so that long runs take
-/// more bits than with a fixed matrix.
+/// Holds against honest-but-curious observers who see every message sent to them and know the graph, the
+/// matrix and all steps; several share all their messages and noises. Plain and accelerated gossip with a
+/// matrix lose the same. `Exact`, with both ends of every enclosure and the failure probability in the
+/// report; `UpperBound` where precision or memory end before the enclosures are tight. The rows of the
+/// running product of a sequence are exponentially dependent, so that long runs take more bits than with a
+/// fixed matrix.
 ///
 /// # Errors
-/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`]; [`ndp_certify::Error::TooLarge`] beyond the memory limit.
+/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`];
+/// [`ndp_certify::Error::TooLarge`] beyond the memory limit.
 ///
 /// # Complexity
-/// With a fixed matrix, `n` nodes within `T` hops, of which the coalition has `d` neighbors, `O(n r² + r nnz(W) + n r d l)` time
-/// for rank `r ≤ min(n, |V| + T d)` and numbers of `l` limbs; over a sequence with `m` messages to the coalition and `n` nodes
-/// from which something arrives in time, `O(T m nnz(W) + n r²)` time per limb. `O(n r)` memory.
+/// With a fixed matrix, `n` nodes within `T` hops, of which the coalition has `d` neighbors, `O(n r² + r
+/// nnz(W) + n r d l)` time for rank `r ≤ min(n, |V| + T d)` and numbers of `l` limbs; over a sequence with
+/// `m` messages to the coalition and `n` nodes from which something arrives in time, `O(T m nnz(W) + n r²)`
+/// time per limb. `O(n r)` memory.
 ///
 /// # Examples
 /// ```

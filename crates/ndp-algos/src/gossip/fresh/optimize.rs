@@ -71,28 +71,31 @@ impl Sources {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
-    /// The variance of the noise of every round, which [`FreshNoiseGossip::new`](super::FreshNoiseGossip::new) takes; it meets target and floor.
+    /// The variance of the noise of every round, which
+    /// [`FreshNoiseGossip::new`](super::FreshNoiseGossip::new) takes; it meets target and floor.
     pub variances: Vec<f64>,
     /// Its noise error `Σ_t m_t s_t`.
     pub error: f64,
     /// No schedule that meets target and floor has a smaller error than this.
     pub error_lower_bound: f64,
-    /// Its mean or largest `L_uv`, at most the target: in floating point. The account of the gossip with this schedule is the
-    /// guarantee.
+    /// Its mean or largest `L_uv`, at most the target: in floating point. The account of the gossip with this
+    /// schedule is the guarantee.
     pub loss: Estimate<f64>,
     /// Steps taken.
     pub iterations: usize,
 }
 
-/// The schedule of `rounds` rounds with the least noise error whose losses `L_uv` of the given `pairs` `(u, v)` meet `limit`
-/// (in units of `μ²/Δ²`; an RDP loss is `α Δ²/2` times it) and whose first variance is at least `floor`.
+/// The schedule of `rounds` rounds with the least noise error whose losses `L_uv` of the given `pairs` `(u,
+/// v)` meet `limit` (in units of `μ²/Δ²`; an RDP loss is `α Δ²/2` times it) and whose first variance is at
+/// least `floor`.
 ///
 /// A local loss of at most `ε` for neighbors needs `floor = α Δ² / (2ε)`; only pure means over *all*
 /// pairs may go without (`floor = 0`).
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for no rounds, a target that is not positive and finite, a floor that
-/// is negative, infinite or NaN, and for no pair; [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`]; a matrix too large to be dense.
+/// [`Error::InvalidParameter`] for no rounds, a target that is not positive and finite, a floor that is
+/// negative, infinite or NaN, and for no pair; [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`]; a
+/// matrix too large to be dense.
 pub fn optimize(
     matrix: &GossipMatrix,
     rounds: usize,

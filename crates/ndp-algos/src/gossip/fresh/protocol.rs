@@ -29,8 +29,8 @@ pub struct FreshNoiseGossip {
 }
 
 impl FreshNoiseGossip {
-    /// The protocol with this matrix and noises of the variances `s_t = τ_t²` per coordinate, one for every round. The first sets
-    /// the local loss `c₀ = α Δ² / (2 s_0)`.
+    /// The protocol with this matrix and noises of the variances `s_t = τ_t²` per coordinate, one for every
+    /// round. The first sets the local loss `c₀ = α Δ² / (2 s_0)`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for no rounds, a first variance that is not positive, or one

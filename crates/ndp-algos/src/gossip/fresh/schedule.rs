@@ -5,11 +5,12 @@ use ndp_account::parts::ensure;
 use ndp_linalg::memory::require_dense;
 use ndp_program::parts::NoiseSchedule;
 
-/// The variances of noise of which a part is spread evenly: `s_0 = 1` and `s_t = ρ/(T-1)` after it, so that the variance of the average
-/// grows by `1 + ρ`. With `ρ = 0` all noise is in round 0: Muffliato itself.
+/// The variances of noise of which a part is spread evenly: `s_0 = 1` and `s_t = ρ/(T-1)` after it, so that
+/// the variance of the average grows by `1 + ρ`. With `ρ = 0` all noise is in round 0: Muffliato itself.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for no rounds, or a `ρ` that is negative, infinite or NaN; [`ndp_graph::Error::TooLarge`].
+/// [`Error::InvalidParameter`] for no rounds, or a `ρ` that is negative, infinite or NaN;
+/// [`ndp_graph::Error::TooLarge`].
 ///
 /// # Examples
 /// ```

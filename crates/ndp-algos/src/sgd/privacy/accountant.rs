@@ -30,23 +30,25 @@ use ndp_numeric::sums::{positive_up, up};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Watched<'a> {
-    /// The local model: everybody sees every noisy gradient, and a user gives at most so many. `μ = s √N / σ`, exact as a worst
-    /// case, whatever is done with the gradients afterwards.
+    /// The local model: everybody sees every noisy gradient, and a user gives at most so many. `μ = s √N /
+    /// σ`, exact as a worst case, whatever is done with the gradients afterwards.
     Local {
         /// Gradients of one user, `N`.
         contributions: usize,
     },
-    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator draws a user uniformly in every step and
-    /// releases every noisy gradient. An `UpperBound` by subsampling.
+    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator draws a user
+    /// uniformly in every step and releases every noisy gradient. An `UpperBound` by subsampling.
     Central(&'a WalkSgd<'a>),
-    /// Federated SGD, watched by whoever reads the last model: the smaller of amplification by iteration and contraction, an
-    /// `UpperBound` at this `ε`.
+    /// Federated SGD, watched by whoever reads the last model: the smaller of amplification by iteration and
+    /// contraction, an `UpperBound` at this `ε`.
     Federated(&'a FederatedSgd),
-    /// A walk on the complete graph, watched by other users who pool what they see, the path and the last model included.
+    /// A walk on the complete graph, watched by other users who pool what they see, the path and the last
+    /// model included.
     ///
-    /// Capped, constant steps: `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
-    /// gradient. Uncapped, or with decreasing steps: exact in the number of steps. An `UpperBound`; converted to `(ε, δ)` at the
-    /// best order. With a given start it holds for the user who starts, whose first contribution is certain, and so for all.
+    /// Capped, constant steps: `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity
+    /// of a gradient. Uncapped, or with decreasing steps: exact in the number of steps. An `UpperBound`;
+    /// converted to `(ε, δ)` at the best order. With a given start it holds for the user who starts, whose
+    /// first contribution is certain, and so for all.
     CompleteWalk {
         /// The walk.
         walk: &'a WalkSgd<'a>,
@@ -55,9 +57,10 @@ pub enum Watched<'a> {
     },
     /// A walk on a graph, where every pair of users has a loss of its own.
     ///
-    /// With a cap `N` on contributions the loss of `u` towards `v` is `N ε_gap` (as on [a graph](crate::walk::graph)), without one
-    /// that of [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss). Both are an `UpperBound` whatever `v` knows of the path, and
-    /// need convex losses, short steps of one size, and a matrix whose columns sum to 1.
+    /// With a cap `N` on contributions the loss of `u` towards `v` is `N ε_gap` (as on [a
+    /// graph](crate::walk::graph)), without one that of
+    /// [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss). Both are an `UpperBound` whatever `v` knows
+    /// of the path, and need convex losses, short steps of one size, and a matrix whose columns sum to 1.
     GraphWalk {
         /// The walk.
         walk: &'a WalkSgd<'a>,
@@ -65,18 +68,21 @@ pub enum Watched<'a> {
         pairs: &'a [(usize, usize)],
         /// Whether `v` gets the last model.
         final_model: FinalToken,
-        /// Under a cap, the steps for which first visits are followed; later ones are charged as if they came then.
+        /// Under a cap, the steps for which first visits are followed; later ones are charged as if they came
+        /// then.
         horizon: usize,
     },
     /// Gossip in public, watched by one node that knows its own noise, not the last models of others.
     ///
-    /// * Every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]): the rounds compose, each at
-    ///   the exact loss of one round.
-    /// * Gossip by public matrices, which may change within a round and between rounds: the shift accountant, which follows what
-    ///   was not seen from round to round. With `β = e_u` at first, each round is charged `min(βᵀ|P|β, ‖β‖²)` and hands on
-    ///   `β ← q |C (I - P)| β + e_u`, `P` the projector on what the observer sees in it, `C` its mixing, `q` the Lipschitz
-    ///   constant of a gradient step: 1 for convex smooth losses and steps up to `2/L`. The sum is at most the local loss.
-    /// * Anything else (the released recursion, clipping after noise, rounds of both kinds): local loss, one unit per round.
+    /// * Every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]): the rounds
+    ///   compose, each at the exact loss of one round.
+    /// * Gossip by public matrices, which may change within a round and between rounds: the shift accountant,
+    ///   which follows what was not seen from round to round. With `β = e_u` at first, each round is charged
+    ///   `min(βᵀ|P|β, ‖β‖²)` and hands on `β ← q |C (I - P)| β + e_u`, `P` the projector on what the observer
+    ///   sees in it, `C` its mixing, `q` the Lipschitz constant of a gradient step: 1 for convex smooth
+    ///   losses and steps up to `2/L`. The sum is at most the local loss.
+    /// * Anything else (the released recursion, clipping after noise, rounds of both kinds): local loss, one
+    ///   unit per round.
     Gossip {
         /// The training.
         sgd: &'a MuffliatoSgd,
@@ -89,7 +95,8 @@ pub enum Watched<'a> {
 
 /// What a training costs towards those who watch it, at any noise.
 ///
-/// Neighbors differ in all the data of one user. Noise is the standard deviation per coordinate on every gradient.
+/// Neighbors differ in all the data of one user. Noise is the standard deviation per coordinate on every
+/// gradient.
 ///
 /// # Examples
 /// ```
@@ -138,22 +145,26 @@ impl Watched<'_> {
 }
 
 impl Accountant {
-    /// The accountant of a training of `users` users, with an objective of these constants, which must hold wherever its models may
-    /// come: constants of a ball need a run that stays in it. Of the local model no run is known, and gradients must be taken there.
+    /// The accountant of a training of `users` users, with an objective of these constants, which must hold
+    /// wherever its models may come: constants of a ball need a run that stays in it. Of the local model no
+    /// run is known, and gradients must be taken there.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a run whose domain is larger than that of the constants.
-    /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the complete graph, a given
-    /// start or a cap; of a walk another route than asked for, clipping after noise or of whole gradients, or forwarding without
-    /// noise beyond the cap, on a graph also decreasing steps and a masked last model; of federated training the want of a ball to
-    /// project on. [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong), [`Error::InvalidParameter`]; [`Error::NonUniform`](crate::Error::NonUniform) for a walk that
-    /// prefers some users; [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`], [`Error::Graph`] for users who do not exist;
-    /// [`Error::Shape`] for a matrix that is not on the users or another number of mixings than rounds. Of gossip those of
-    /// [`exact_loss`](crate::gossip::exact_loss) and [`ndp_certify::Error::NotCertified`].
+    /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the
+    /// complete graph, a given start or a cap; of a walk another route than asked for, clipping after noise
+    /// or of whole gradients, or forwarding without noise beyond the cap, on a graph also decreasing steps
+    /// and a masked last model; of federated training the want of a ball to project on.
+    /// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong),
+    /// [`Error::InvalidParameter`]; [`Error::NonUniform`](crate::Error::NonUniform) for a walk that prefers
+    /// some users; [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`], [`Error::Graph`] for users who do
+    /// not exist; [`Error::Shape`] for a matrix that is not on the users or another number of mixings than
+    /// rounds. Of gossip those of [`exact_loss`](crate::gossip::exact_loss) and
+    /// [`ndp_certify::Error::NotCertified`].
     ///
     /// # Complexity
-    /// For gossip `O(n³)` for each different matrix, nothing to speak of with exact consensus; for a walk on a graph one table of
-    /// first visits for every pair.
+    /// For gossip `O(n³)` for each different matrix, nothing to speak of with exact consensus; for a walk on
+    /// a graph one table of first visits for every pair.
     pub fn new(watched: Watched<'_>, constants: &Constants, users: usize) -> Result<Self, Error> {
         constants.require_bounded()?;
         if let Some(domain) = watched.domain() {
@@ -190,12 +201,13 @@ impl Accountant {
         Ok(Self { users, constants: *constants, training })
     }
 
-    /// Bound on what is learnt about `u` in the whole training, in units of `c₀ = α s²/(2σ²)`, the loss of one noisy gradient; `s` is
-    /// the sensitivity of that to which noise is added, after a node's gradient was clipped.
+    /// Bound on what is learnt about `u` in the whole training, in units of `c₀ = α s²/(2σ²)`, the loss of
+    /// one noisy gradient; `s` is the sensitivity of that to which noise is added, after a node's gradient
+    /// was clipped.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for a training whose loss is no multiple of `c₀`: all but gossip and the local model.
-    /// [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`].
+    /// [`Error::NotOffered`] for a training whose loss is no multiple of `c₀`: all but gossip and the local
+    /// model. [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`].
     pub fn loss(&self, u: usize) -> Result<UpperBound<UnitLoss>, Error> {
         self.require_user(u)?;
         match &self.training {
@@ -209,12 +221,12 @@ impl Accountant {
         }
     }
 
-    /// `(ε, δ)` of every user whom this accountant is about: of a walk on a graph the worst of the given pairs, of gossip the worst
-    /// node but the observer.
+    /// `(ε, δ)` of every user whom this accountant is about: of a walk on a graph the worst of the given
+    /// pairs, of gossip the worst node but the observer.
     ///
     /// # Errors
-    /// [`Error::Privacy`] for a noise too small to be told from 0, and for a step that the given number of colluders sees for
-    /// certain.
+    /// [`Error::Privacy`] for a noise too small to be told from 0, and for a step that the given number of
+    /// colluders sees for certain.
     pub fn statement(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         self.at_most_local(self.amplified(sigma, delta)?, sigma, delta)
     }
@@ -236,8 +248,8 @@ impl Accountant {
     /// `(ε, δ)` of user `u` alone.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] where no pair of a walk on a graph was given for `u`; otherwise as [`statement`](Self::statement) and
-    /// [`loss`](Self::loss).
+    /// [`Error::NoGuarantee`] where no pair of a walk on a graph was given for `u`; otherwise as
+    /// [`statement`](Self::statement) and [`loss`](Self::loss).
     pub fn statement_about(&self, u: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         self.require_user(u)?;
         let statement = match &self.training {
@@ -260,8 +272,8 @@ impl Accountant {
         }
     }
 
-    /// The statement, or what holds against everybody where that is smaller: all noisy gradients of a user seen alone. Accountants of
-    /// few users or steps may be above it.
+    /// The statement, or what holds against everybody where that is smaller: all noisy gradients of a user
+    /// seen alone. Accountants of few users or steps may be above it.
     fn at_most_local(&self, statement: Statement, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         let Statement::Guaranteed { privacy, against } = statement else { return Ok(statement) };
         if matches!(self.training, Training::Local { .. }) {
@@ -275,12 +287,12 @@ impl Accountant {
         Ok(Statement::Guaranteed { privacy, against })
     }
 
-    /// The mean Rényi loss at `order`: of a walk on a graph over the given pairs, of gossip `(1/n) Σ_{u ≠ v}`, otherwise the bound on
-    /// the loss of every user.
+    /// The mean Rényi loss at `order`: of a walk on a graph over the given pairs, of gossip `(1/n) Σ_{u ≠
+    /// v}`, otherwise the bound on the loss of every user.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for a curator and for federated training, which are accounted in `(ε, δ)`; otherwise as
-    /// [`statement`](Self::statement).
+    /// [`Error::NotOffered`] for a curator and for federated training, which are accounted in `(ε, δ)`;
+    /// otherwise as [`statement`](Self::statement).
     pub fn mean_statement(&self, sigma: Sigma, order: Order) -> Result<Statement, Error> {
         // All noisy gradients of a user seen alone: what holds against everybody, and for every user.
         let ratio = self.constants.sensitivity / sigma.get();
@@ -312,12 +324,12 @@ impl Accountant {
     }
 
     /// The smallest noise that meets a target, the verified end of the search: at most `ε` for all whom
-    /// [`statement`](Self::statement) is about ([`Target::worst`] in [`Measure::Approx`]), or a [mean](Self::mean_statement) Rényi
-    /// loss ([`Target::mean`] in [`Measure::Renyi`]).
+    /// [`statement`](Self::statement) is about ([`Target::worst`] in [`Measure::Approx`]), or a
+    /// [mean](Self::mean_statement) Rényi loss ([`Target::mean`] in [`Measure::Renyi`]).
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for any other target; [`Error::InvalidParameter`] unless it is positive and finite; otherwise as the
-    /// statements.
+    /// [`Error::NotOffered`] for any other target; [`Error::InvalidParameter`] unless it is positive and
+    /// finite; otherwise as the statements.
     pub fn noise_for(&self, target: &Target) -> Result<Sigma, Error> {
         match (target.measure, &target.allowed) {
             (Measure::Approx(delta), &Allowed::Worst(epsilon)) => match &self.training {

@@ -17,15 +17,16 @@ use rayon::prelude::*;
 /// All losses are in units of `c₀ = α s²/(2σ²)`, the local loss of one round, with `s` the sensitivity of a
 /// node's gradient and `σ` the noise on it. The accountant is chosen by what happens:
 ///
-/// * every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]): the rounds compose, each at
-///   the exact loss of one round;
-/// * gossip by public matrices, which may change within a round and between rounds: the shift accountant, which follows what was not
-///   seen from round to round. With `β = e_u` at first, each round is charged `min(βᵀ|P|β, ‖β‖²)` and hands on
-///   `β ← q |C (I - P)| β + e_u`, `P` the projector on what the observer sees in it, `C` its mixing, `q` the Lipschitz constant of
-///   a gradient step: 1 for convex smooth losses and steps up to `2/L`. The sum is at most the local loss;
+/// * every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]): the rounds
+///   compose, each at the exact loss of one round;
+/// * gossip by public matrices, which may change within a round and between rounds: the shift accountant,
+///   which follows what was not seen from round to round. With `β = e_u` at first, each round is charged
+///   `min(βᵀ|P|β, ‖β‖²)` and hands on `β ← q |C (I - P)| β + e_u`, `P` the projector on what the observer
+///   sees in it, `C` its mixing, `q` the Lipschitz constant of a gradient step: 1 for convex smooth losses
+///   and steps up to `2/L`. The sum is at most the local loss;
 /// * anything else (the released recursion, clipping after noise, rounds of both kinds): local loss, one unit
-///   per round. The same holds for gossip over graphs that are hidden and drawn anew: the loss of a hidden graph
-///   does not compose over rounds.
+///   per round. The same holds for gossip over graphs that are hidden and drawn anew: the loss of a hidden
+///   graph does not compose over rounds.
 ///
 /// The last models of *other* nodes are not part of the view.
 #[derive(Clone, Debug)]
@@ -51,9 +52,10 @@ impl GossipObserver {
     /// The observer of a run in which all `mixings` are public: one for every round, or a single one for all.
     ///
     /// # Errors
-    /// [`Error::Unbounded`](crate::Error::Unbounded); [`Error::InvalidParameter`] for a training that cannot be run; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
-    /// [`ndp_graph::Error::TooLarge`] for rounds whose charges do not fit in memory; those of [`exact_loss`](crate::gossip::exact_loss),
-    /// [`ndp_certify::Error::NotCertified`].
+    /// [`Error::Unbounded`](crate::Error::Unbounded); [`Error::InvalidParameter`] for a training that cannot
+    /// be run; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
+    /// [`ndp_graph::Error::TooLarge`] for rounds whose charges do not fit in memory; those of
+    /// [`exact_loss`](crate::gossip::exact_loss), [`ndp_certify::Error::NotCertified`].
     ///
     /// # Complexity
     /// `O(n³)` for each different matrix; nothing to speak of with exact consensus.

@@ -9,8 +9,9 @@
 //! | how much noise does a target need? | [`Accountant::noise_for`] | that of the statement |
 //! | which noise was published for a mean loss? | `ndp_printed::training` | `Printed`: no guarantee |
 //!
-//! An [`Accountant`] is built once from a training and those who watch it ([`Watched`]): that is where first visits are followed and
-//! views projected. It then answers for any noise. What it answers is a [`Statement`], which says whom it protects against.
+//! An [`Accountant`] is built once from a training and those who watch it ([`Watched`]): that is where first
+//! visits are followed and views projected. It then answers for any noise. What it answers is a
+//! [`Statement`], which says whom it protects against.
 
 mod accountant;
 mod gossip;
@@ -140,8 +141,8 @@ impl fmt::Display for Statement {
     }
 }
 
-/// The smallest noise whose statement meets a target, the verified end of the search: the `ε` of a guarantee, or the mean loss over
-/// pairs in nats.
+/// The smallest noise whose statement meets a target, the verified end of the search: the `ε` of a guarantee,
+/// or the mean loss over pairs in nats.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `target` is positive and finite; the accountant's own error.

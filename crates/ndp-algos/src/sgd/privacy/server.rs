@@ -15,7 +15,8 @@ use ndp_numeric::sums::positive_up;
 /// everybody: `μ = s √N / σ`, exact as a worst case, whatever is done with the gradients afterwards.
 ///
 /// # Errors
-/// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`] for a user without contributions.
+/// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`] for a user without
+/// contributions.
 pub(crate) fn local(
     constants: &Constants,
     contributions: usize,
@@ -38,8 +39,9 @@ pub(crate) fn local(
 /// releases every noisy gradient. An `UpperBound` by subsampling.
 ///
 /// # Errors
-/// [`Error::NoGuarantee`] for a run whose steps are not drawn so: another route than the complete graph, a given start, or a
-/// cap, under which a step depends on earlier draws; [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`].
+/// [`Error::NoGuarantee`] for a run whose steps are not drawn so: another route than the complete graph, a
+/// given start, or a cap, under which a step depends on earlier draws;
+/// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`].
 pub(crate) fn central(
     run: &WalkSgd<'_>,
     constants: &Constants,
@@ -75,8 +77,8 @@ pub(super) fn require_drawn(run: &WalkSgd<'_>) -> Result<(), Error> {
 /// contraction, an `UpperBound` at this `ε`.
 ///
 /// # Errors
-/// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong),
-/// [`Error::InvalidParameter`].
+/// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`](crate::Error::Unbounded),
+/// [`Error::StepTooLong`](crate::Error::StepTooLong), [`Error::InvalidParameter`].
 pub(crate) fn federated(
     run: &FederatedSgd,
     constants: &Constants,

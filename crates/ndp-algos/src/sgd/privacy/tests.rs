@@ -127,9 +127,9 @@ fn accountants_are_ordered() -> Result<(), Error> {
     Ok(())
 }
 
-/// A walk that starts at a given user: of a single step the model is one Gaussian release of `μ = s/σ`, drawn or not.
-/// Whatever the cap, the schedule of steps and the colluders, the statement is never below the exact loss of that step,
-/// nor below that of a uniform start.
+/// A walk that starts at a given user: of a single step the model is one Gaussian release of `μ = s/σ`, drawn
+/// or not. Whatever the cap, the schedule of steps and the colluders, the statement is never below the exact
+/// loss of that step, nor below that of a uniform start.
 #[test]
 fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
     let (sigma, delta) = (Sigma::new(1.0)?, Delta::new(1e-5)?);
@@ -146,7 +146,8 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
                         Ok(epsilon(&complete_walk(walk, &unit, 1000, colluders, sigma, delta)?))
                     };
                     let (known, drawn) = (stated(&given)?, stated(&uniform)?);
-                    // The last model of one step is that step's release; of more, at least something of it is seen.
+                    // The last model of one step is that step's release; of more, at least something of it is
+                    // seen.
                     let least = if steps == 1 { exact } else { drawn };
                     assert!(
                         known >= least && known >= drawn,
@@ -219,7 +220,8 @@ fn ring(n: usize) -> Result<TransitionMatrix, Error> {
     Ok(TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(n)?)))
 }
 
-/// The four roads of a walk on a graph (capped or not, last model published or not) and the budgets they give back.
+/// The four roads of a walk on a graph (capped or not, last model published or not) and the budgets they give
+/// back.
 #[test]
 fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
     let (matrix, delta, order) = (ring(6)?, Delta::new(1e-5)?, Order::new(2.0)?);
@@ -248,8 +250,8 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
     Ok(())
 }
 
-/// Whoever reads the last model and guesses at which of two data sets it was trained, from a threshold: what the
-/// error rates prove about `ε` (at 1e-4 each) never exceeds the statement, and is more than nothing.
+/// Whoever reads the last model and guesses at which of two data sets it was trained, from a threshold: what
+/// the error rates prove about `ε` (at 1e-4 each) never exceeds the statement, and is more than nothing.
 #[test]
 fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
     // Far labels and clipped examples: every gradient is ±1/2, so the first user's whole sensitivity shows.
@@ -403,11 +405,13 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     Ok(())
 }
 
-/// Calibrated noise of gossip, put back; an unclipped pair with local loss is exactly local DP over the rounds.
+/// Calibrated noise of gossip, put back; an unclipped pair with local loss is exactly local DP over the
+/// rounds.
 #[test]
 fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
     let (delta, order, constants) = (Delta::new(1e-5)?, Order::new(2.0)?, logistic());
-    // A leaf hears but two combinations of the others, whatever the rounds: that the third is none of its own is decided by primes.
+    // A leaf hears but two combinations of the others, whatever the rounds: that the third is none of its own
+    // is decided by primes.
     let star = GossipMatrix::metropolis(&generators::star_graph(7)?);
     let drawn = [Mixing::Plain { matrix: star, steps: 6 }];
     let drawn = GossipObserver::new(&DESCENT, &drawn, &constants, 8, 5)?.failure();
@@ -415,7 +419,8 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
     for mixing in [Mixing::OnePeerHypercube, Mixing::Plain { matrix, steps: 2 }] {
         let observer = GossipObserver::new(&DESCENT, &[mixing], &constants, 8, 5)?;
-        // Consensus and gossip on a cycle have formulas; other rounds of gossip are certified modulo primes, which may fail.
+        // Consensus and gossip on a cycle have formulas; other rounds of gossip are certified modulo primes,
+        // which may fail.
         assert_eq!(observer.failure(), 0.0);
         for source in [0, 4] {
             let sigma = calibrate(1.0, |sigma| observer.statement(source, sigma, delta))?;

@@ -26,10 +26,10 @@ use std::sync::Arc;
 /// ([`CappedWalk::rdp_from_given_start`], [`FirstHolder::Given`]).
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`] for a start outside the users.
-/// [`Error::NoGuarantee`] naming the condition that fails: another route than the complete graph,
-/// clipping after noise, or forwarding without noise beyond the cap; [`Error::Unbounded`](crate::Error::Unbounded),
-/// [`Error::StepTooLong`](crate::Error::StepTooLong), [`Error::InvalidParameter`].
+/// [`Error::NodeOutOfRange`] for a start outside the users. [`Error::NoGuarantee`] naming the condition that
+/// fails: another route than the complete graph, clipping after noise, or forwarding without noise beyond the
+/// cap; [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong),
+/// [`Error::InvalidParameter`].
 pub(crate) fn complete_walk(
     walk: &WalkSgd<'_>,
     constants: &Constants,
@@ -124,9 +124,8 @@ pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> 
 /// `v` is bounded.
 ///
 /// What `v` learns from a walk on a graph differs from pair to pair. With a cap `N` on contributions the loss
-/// is `N ε_gap` (as on [a graph](crate::walk::graph)), without one it is that of the [`renewal`] accountant. Both hold
-/// whatever `v` knows of the path, and need convex losses, steps short enough and a
-/// constant step.
+/// is `N ε_gap` (as on [a graph](crate::walk::graph)), without one it is that of the [`renewal`] accountant.
+/// Both hold whatever `v` knows of the path, and need convex losses, steps short enough and a constant step.
 #[derive(Clone, Debug)]
 pub(crate) struct WalkPairs {
     pairs: Vec<(usize, usize)>,
@@ -146,16 +145,17 @@ enum Laws {
 }
 
 impl WalkPairs {
-    /// Follows the first visits of the given pairs; under a cap for `horizon` steps at most, later ones being charged
-    /// as if they came then.
+    /// Follows the first visits of the given pairs; under a cap for `horizon` steps at most, later ones being
+    /// charged as if they came then.
     ///
     /// `final_model` says whether `v` gets the last model ([`FinalToken::Masked`] has no rule here).
     ///
     /// # Errors
-    /// [`Error::NonUniform`](crate::Error::NonUniform) when the columns of the matrix do not sum to 1: the walk prefers some users, and
-    /// no bound here covers it; [`Error::NoGuarantee`] naming another condition that fails;
-    /// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong); [`Error::SourceIsObserver`], [`Error::Graph`] for bad pairs;
-    /// [`Error::InvalidParameter`] for no pair or horizon.
+    /// [`Error::NonUniform`](crate::Error::NonUniform) when the columns of the matrix do not sum to 1: the
+    /// walk prefers some users, and no bound here covers it; [`Error::NoGuarantee`] naming another condition
+    /// that fails; [`Error::Unbounded`](crate::Error::Unbounded),
+    /// [`Error::StepTooLong`](crate::Error::StepTooLong); [`Error::SourceIsObserver`], [`Error::Graph`] for
+    /// bad pairs; [`Error::InvalidParameter`] for no pair or horizon.
     pub(crate) fn new(
         walk: &WalkSgd<'_>,
         constants: &Constants,
@@ -354,7 +354,8 @@ impl WalkPairs {
         })
     }
 
-    /// The smallest noise that gives every pair `(epsilon, delta)`: calibrated for one pair, until none is worse.
+    /// The smallest noise that gives every pair `(epsilon, delta)`: calibrated for one pair, until none is
+    /// worse.
     ///
     /// # Errors
     /// As [`calibrate`].

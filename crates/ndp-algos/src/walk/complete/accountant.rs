@@ -1,7 +1,8 @@
 //! Sums and histograms along a uniform walk, as an accountant and an auditor see them.
 //!
-//! All nodes outside the coalition are alike, so that one profile answers for all of them. No account is above what all contributions
-//! of a node seen alone cost: with a few nodes or steps little is hidden, and the accountants lose more than that on the way.
+//! All nodes outside the coalition are alike, so that one profile answers for all of them. No account is
+//! above what all contributions of a node seen alone cost: with a few nodes or steps little is hidden, and
+//! the accountants lose more than that on the way.
 
 use super::constant_data::require_no_caps;
 use super::guarantee::Visits;
@@ -114,10 +115,10 @@ fn bound(epsilon: f64, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Erro
     Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
 }
 
-/// The loss averaged over the walk, for observers who may know the path; contributions may depend on the number of a visit. With
-/// [constant data](CompleteSum::constant_data) `ε(δ)` is the least of that and of what the secrecy of the path leaves, which
-/// depends on whether senders are known. The noise is Gaussian, its multiplier that of the question, whatever the noise that the
-/// sum was made with.
+/// The loss averaged over the walk, for observers who may know the path; contributions may depend on the
+/// number of a visit. With [constant data](CompleteSum::constant_data) `ε(δ)` is the least of that and of
+/// what the secrecy of the path leaves, which depends on whether senders are known. The noise is Gaussian,
+/// its multiplier that of the question, whatever the noise that the sum was made with.
 impl Protocol for CompleteSum {
     fn node_count(&self) -> usize {
         self.walk.node_count()
@@ -146,7 +147,8 @@ impl Protocol for CompleteSum {
             let delta = Delta::new(target.delta())?;
             let mu = walk.calibrated_mu(target.epsilon(), delta)?;
             let mut noise = (1.0 / mu).next_up().next_up();
-            // The order that the formula found need not be the one that the profile finds: what is returned was seen to hold.
+            // The order that the formula found need not be the one that the profile finds: what is returned
+            // was seen to hold.
             for excess in [0.0, 1e-9, 1e-6, 1e-3, 1e-1] {
                 noise *= 1.0 + excess;
                 let (at, mu) = (NoiseMultiplier::new(noise)?, (1.0 / noise).next_up());
@@ -289,8 +291,9 @@ impl Attacker for OnPaths<'_> {
     }
 }
 
-/// Reports by randomized response, one at every visit; the noise of the question is `1/ε₀`, whatever the response that the histogram
-/// was made with. With hidden senders the secrecy of the path protects the reports; with known senders what is left of it.
+/// Reports by randomized response, one at every visit; the noise of the question is `1/ε₀`, whatever the
+/// response that the histogram was made with. With hidden senders the secrecy of the path protects the
+/// reports; with known senders what is left of it.
 impl Protocol for CompleteHistogram {
     fn node_count(&self) -> usize {
         self.walk.node_count()
@@ -384,8 +387,8 @@ pub(in crate::walk) fn response_of(labels: u32, noise: NoiseMultiplier) -> Resul
     Ok(RandomizedResponse::with_epsilon(labels, 1.0 / noise.get())?)
 }
 
-/// Everybody else reports label 0; `u` reports 0 or 1. The score is the largest number of reports of 1 between two receptions,
-/// beyond what randomness adds on average.
+/// Everybody else reports label 0; `u` reports 0 or 1. The score is the largest number of reports of 1
+/// between two receptions, beyond what randomness adds on average.
 struct Counting {
     histogram: CompleteHistogram,
     observer: usize,
@@ -397,7 +400,8 @@ impl Attacker for Counting {
         (0..runs)
             .map(|_| {
                 let run = self.histogram.run(|v| u32::from(higher && v == self.u), &mut &mut *rng)?;
-                // What separates the worlds most is how many more reports of 1 there are than chance explains.
+                // What separates the worlds most is how many more reports of 1 there are than chance
+                // explains.
                 let Some(step) = run.path.last_step_of(self.observer) else { return Ok(0.0) };
                 let last = run.token_at(step)?;
                 let count = |label: u32| last.get(&label).map_or(0.0, |&count| count as f64);
@@ -432,8 +436,8 @@ mod tests {
         Ok(profile.epsilon(Delta::new(1e-5)?)?.into_value().epsilon())
     }
 
-    /// What is known of constant data is never worse, hidden senders cost no more than known ones, and nothing costs more than all
-    /// contributions seen alone.
+    /// What is known of constant data is never worse, hidden senders cost no more than known ones, and
+    /// nothing costs more than all contributions seen alone.
     #[test]
     fn accounts_grow_with_what_the_observer_knows() -> Result<(), Error> {
         let known = Observer::node(0);

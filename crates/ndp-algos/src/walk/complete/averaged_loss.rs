@@ -11,12 +11,12 @@
 //!
 //! `S(t) = (c/n) Σ_{m<t} S(t−1−m) q^m a_m`, `E = Σ_t S(t) q^{T−t} (1, or a_{T−t} if published)`.
 //!
-//! It is run for `E − 1` in place of `E`: every term is then positive and small where the loss is, so that nothing cancels at
-//! small `θ`, and all sums are rounded up.
+//! It is run for `E − 1` in place of `E`: every term is then positive and small where the loss is, so that
+//! nothing cancels at small `θ`, and all sums are rounded up.
 //!
 //! No count of receptions has to be bounded: nothing fails with some probability. Senders, receivers and
-//! times may be known. Contributions beyond a cap, when replaced by noise alone, only lower the loss; contributions may differ
-//! from visit to visit.
+//! times may be known. Contributions beyond a cap, when replaced by noise alone, only lower the loss;
+//! contributions may differ from visit to visit.
 //!
 //! Whom it protects against: the colluders, nodes that see the tokens they receive (and the final
 //! one if it is published); replace-one neighbors, all contributions of the exposed node may change.
@@ -32,14 +32,14 @@ use ndp_numeric::sums::{Total, positive_up, up};
 use rayon::prelude::*;
 
 impl CompleteWalk {
-    /// A bound on `ln E` for walks of any length: the smaller of two, both from the growth rate `λ`, the root of the renewal
-    /// equation with a look after every `look` foreign steps. Infinite where it is useless.
+    /// A bound on `ln E` for walks of any length: the smaller of two, both from the growth rate `λ`, the root
+    /// of the renewal equation with a look after every `look` foreign steps. Infinite where it is useless.
     ///
-    /// With `g_L = w_L e^{−λL}`, `Σ g_L ≤ 1`: `E ≤ C e^{λT}`, `C` from the hazards `g_L/Σ_{j≥L} g_j`; and
-    /// `E − 1 ≤ (B + A T) e^{λT}`, which keeps all digits at small `θ`:
-    /// `A = max_r Σ_{L≤r} w_L (1 − 1/a_{L−1}) e^{−λr} / Σ_L min(L, r) g_L` covers the excess of the segments that end
-    /// within `r` steps, `B = max_r q^r (a_r − 1) e^{−λr} / Σ_{L>r} g_L` that of the published last one, by induction
-    /// over the renewal equation of the excess.
+    /// With `g_L = w_L e^{−λL}`, `Σ g_L ≤ 1`: `E ≤ C e^{λT}`, `C` from the hazards `g_L/Σ_{j≥L} g_j`; and `E
+    /// − 1 ≤ (B + A T) e^{λT}`, which keeps all digits at small `θ`: `A = max_r Σ_{L≤r} w_L (1 − 1/a_{L−1})
+    /// e^{−λr} / Σ_L min(L, r) g_L` covers the excess of the segments that end within `r` steps, `B = max_r
+    /// q^r (a_r − 1) e^{−λr} / Σ_{L>r} g_L` that of the published last one, by induction over the renewal
+    /// equation of the excess.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and `1 ≤ look ≤ min(T, 2^24)`.
@@ -174,8 +174,8 @@ impl CompleteWalk {
         }
     }
 
-    /// The segments of up to `longest` foreign steps; the moments of those longer than `full` are infinite where `θ` is so large that no
-    /// bound on their tails is known.
+    /// The segments of up to `longest` foreign steps; the moments of those longer than `full` are infinite
+    /// where `θ` is so large that no bound on their tails is known.
     fn segments(&self, theta: f64, look: Option<usize>, longest: usize, full: usize) -> Segments {
         let moments = SegmentMoments::new(self.exposure_probability(), theta, full);
         let ln_excesses: Vec<f64> =
@@ -196,9 +196,9 @@ impl CompleteWalk {
         Segments { ln_excesses, ln_weights, ln_sources }
     }
 
-    /// `ln (E − 1)` by the recursion, with a look after `look` foreign steps or none: with `X(r)` the excess of a walk of
-    /// `r` steps, `X(r) = Σ_{L≤r} w_L X(r − L) + Σ_{L≤r} e_L + q^r (a_r − 1 if published)`, every term positive and
-    /// rounded up.
+    /// `ln (E − 1)` by the recursion, with a look after `look` foreign steps or none: with `X(r)` the excess
+    /// of a walk of `r` steps, `X(r) = Σ_{L≤r} w_L X(r − L) + Σ_{L≤r} e_L + q^r (a_r − 1 if published)`,
+    /// every term positive and rounded up.
     fn ln_excess(&self, theta: f64, look: Option<usize>, full: usize) -> f64 {
         let steps = self.step_count();
         let longest = look.unwrap_or(steps);
@@ -241,7 +241,8 @@ impl CompleteWalk {
 struct Segments {
     /// `ln (a_m − 1)` for `m = 0, 1, …`.
     ln_excesses: Vec<f64>,
-    /// `ln w_L` of a segment that ends at step `L`, at index `L − 1`: received after `L − 1` foreign steps, or looked at.
+    /// `ln w_L` of a segment that ends at step `L`, at index `L − 1`: received after `L − 1` foreign steps,
+    /// or looked at.
     ln_weights: Vec<f64>,
     /// `ln e_L`: `w_L` with `a_m − 1` in place of `a_m`.
     ln_sources: Vec<f64>,
@@ -320,7 +321,8 @@ fn growth(ln_weights: &[f64]) -> Option<Growth> {
     }
     // Every term below 1 and the sum finite from here on.
     let mut rate = ln_weights.iter().zip(1..).map(|(w, length)| w / f64::from(length)).fold(0.0, f64::max);
-    // ln of a sum of exponentials is convex in the rate: Newton's method on it rises to the root from the left.
+    // ln of a sum of exponentials is convex in the rate: Newton's method on it rises to the root from the
+    // left.
     for _ in 0..200 {
         let (sum, slope) = sums(rate);
         if sum <= 1.0 - MARGIN {
@@ -351,8 +353,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.chunks(BLOCK).zip(b.chunks(BLOCK)).map(|(a, b)| kernel::dot(a, b)).sum()
 }
 
-/// Relative error of a [`dot`] of positive numbers and of two more additions and a product: half an epsilon for every addition
-/// on the way of a term.
+/// Relative error of a [`dot`] of positive numbers and of two more additions and a product: half an epsilon
+/// for every addition on the way of a term.
 fn dot_error(length: usize) -> f64 {
     let additions = (length / 8).min(BLOCK / 8) + length / BLOCK + 24;
     0.5 * f64::EPSILON * additions as f64
@@ -372,9 +374,9 @@ mod tests {
     use approx::assert_relative_eq;
 
     impl CompleteWalk {
-        /// `ln E` of the module, exact against an observer who knows the path, rounded up by some parts in 1e11 at most. With
-        /// `look`, the observer also sees the token after every `look` consecutive foreign steps: more information, so never
-        /// below.
+        /// `ln E` of the module, exact against an observer who knows the path, rounded up by some parts in
+        /// 1e11 at most. With `look`, the observer also sees the token after every `look` consecutive foreign
+        /// steps: more information, so never below.
         fn log_mgf(&self, theta: f64, look: Option<usize>) -> f64 {
             ln_1p_exp(self.ln_excess(theta, look, 4000))
         }
@@ -537,7 +539,8 @@ mod tests {
         sum.value() / (n as f64).powi(steps as i32)
     }
 
-    /// Small losses keep their digits, and are never below the truth: n = 7, T = 12, θ = 1.03e-18 once gave a negative value.
+    /// Small losses keep their digits, and are never below the truth: n = 7, T = 12, θ = 1.03e-18 once gave a
+    /// negative value.
     #[test]
     fn small_losses_keep_all_digits() -> Result<(), Error> {
         for (n, steps) in [(2, 10), (3, 9), (7, 12), (1000, 9), (1_000_000_000, 7), (2, 1), (5, 1)] {

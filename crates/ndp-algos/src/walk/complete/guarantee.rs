@@ -38,7 +38,8 @@ impl CompleteWalk {
             let rho = self.rdp_bound(order, mu)?.into_value();
             Ok((Rdp { order, epsilon: rho }.epsilon(delta).into_value(), rho))
         };
-        // ρ and the other terms grow with α, but for ln(1/δ)/(α − 1) ≥ 0: without it they bound every later ε.
+        // ρ and the other terms grow with α, but for ln(1/δ)/(α − 1) ≥ 0: without it they bound every later
+        // ε.
         let least_beyond = |order: Order, rho: f64| {
             let alpha = order.get();
             rho + (-1.0 / alpha).ln_1p() - alpha.ln() / (alpha - 1.0)
@@ -65,8 +66,8 @@ impl CompleteWalk {
         Ok(UpperBound::new(Converted { approx_dp, order }))
     }
 
-    /// The largest `μ` found for which the loss averaged over the walk gives `(ε, δ)`; noise `σ = Δ/μ`. 0 when
-    /// none does.
+    /// The largest `μ` found for which the loss averaged over the walk gives `(ε, δ)`; noise `σ = Δ/μ`. 0
+    /// when none does.
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
@@ -101,7 +102,8 @@ impl CompleteWalk {
     /// The local guarantee: every contribution seen alone, as a release of parameter `μ √N`, whatever the
     /// path, the coalition and the publication.
     ///
-    /// An upper bound: a walk visits a given node less often than its cap with some probability, even if never more.
+    /// An upper bound: a walk visits a given node less often than its cap with some probability, even if
+    /// never more.
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`; [`ndp_dp::Error::InvalidDelta`] when `δ` does not exceed
@@ -208,8 +210,8 @@ fn least_order(ln_moment: f64, epsilon: f64, delta: Delta) -> Result<Option<f64>
     Ok(Some(1.0 + holds.exp()))
 }
 
-/// `ln(α − 1)` of the smallest and largest orders tried: 0.01 and 1e18. The best order of a small `ε` is near `2 ln(1/δ)/ε`; searches
-/// end where no larger order can be better, so that a large end costs nothing.
+/// `ln(α − 1)` of the smallest and largest orders tried: 0.01 and 1e18. The best order of a small `ε` is near
+/// `2 ln(1/δ)/ε`; searches end where no larger order can be better, so that a large end costs nothing.
 const LN_LEAST_EXCESS: f64 = -4.605;
 const LN_MOST_EXCESS: f64 = 41.45;
 
@@ -285,9 +287,9 @@ mod tests {
         Ok(())
     }
 
-    /// One published step among three nodes and two observers: with probability 3/5 a foreign one, of which one in three is
-    /// the exposed node's. At ε = 0 the true δ is `θ(0, μ)/5` for an observer who knows the path, 3.8e-8 for the tiny μ at which
-    /// the moment once lost all digits.
+    /// One published step among three nodes and two observers: with probability 3/5 a foreign one, of which
+    /// one in three is the exposed node's. At ε = 0 the true δ is `θ(0, μ)/5` for an observer who knows the
+    /// path, 3.8e-8 for the tiny μ at which the moment once lost all digits.
     #[test]
     fn tiny_losses_are_not_zero() -> Result<(), Error> {
         let walk = CompleteWalk::new(5, 1)?.with_colluders(2)?.published();
@@ -305,7 +307,8 @@ mod tests {
         Ok(())
     }
 
-    /// The best order of a tiny loss is far beyond a million: one published step among two nodes is one release with probability 1/2.
+    /// The best order of a tiny loss is far beyond a million: one published step among two nodes is one
+    /// release with probability 1/2.
     #[test]
     fn small_losses_have_large_orders() -> Result<(), Error> {
         let walk = CompleteWalk::new(2, 1)?.published();
@@ -323,8 +326,8 @@ mod tests {
         let walk = CompleteWalk::new(100, 10_000)?;
         let capped = *walk.local_epsilon(0.1, Visits::Capped(100), d(1e-6)?)?.value();
         assert_relative_eq!(capped, *Gdp::new(1.0)?.epsilon(d(1e-6)?).value(), max_relative = 1e-12);
-        // One step among fifty nodes: a node is visited with probability 1/50, so that its true ε at 1e-5 is that of one
-        // release at 5e-4, 3.352; the bound of 4.377 was once called exact.
+        // One step among fifty nodes: a node is visited with probability 1/50, so that its true ε at 1e-5 is
+        // that of one release at 5e-4, 3.352; the bound of 4.377 was once called exact.
         let once: UpperBound<f64> =
             CompleteWalk::new(50, 1)?.local_epsilon(1.0, Visits::Capped(1), d(1e-5)?)?;
         assert_relative_eq!(*once.value(), 4.377, max_relative = 1e-4);

@@ -28,11 +28,12 @@ use std::collections::BTreeMap;
 pub struct CompleteHistogram {
     /// The walk of the token.
     pub walk: CompleteWalk,
-    /// How a node reports. An account takes the number of labels from it, and its `ε₀` from the noise of the question.
+    /// How a node reports. An account takes the number of labels from it, and its `ε₀` from the noise of the
+    /// question.
     pub response: RandomizedResponse,
-    /// The effort of an account: segments of up to so many reports, 200 for `None`, are bounded by the exact blanket of randomized
-    /// response, longer ones by its Hoeffding and Bennett relaxations, or by the exact blanket of so many of them, the others
-    /// revealed.
+    /// The effort of an account: segments of up to so many reports, 200 for `None`, are bounded by the exact
+    /// blanket of randomized response, longer ones by its Hoeffding and Bennett relaxations, or by the exact
+    /// blanket of so many of them, the others revealed.
     pub exact_reports: Option<u64>,
 }
 
@@ -55,11 +56,13 @@ impl CompleteHistogram {
         self.exact_reports.unwrap_or(EXACT_REPORTS)
     }
 
-    /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at each of its
-    /// visits: the secrecy of the path protects nobody whose labels depend on the number of the visit.
+    /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at
+    /// each of its visits: the secrecy of the path protects nobody whose labels depend on the number of the
+    /// visit.
     ///
     /// # Errors
-    /// [`Error::LabelOutOfRange`](crate::Error::LabelOutOfRange); [`Error::InvalidParameter`] for a response of `γ = 1`, whose answers say nothing.
+    /// [`Error::LabelOutOfRange`](crate::Error::LabelOutOfRange); [`Error::InvalidParameter`] for a response
+    /// of `γ = 1`, whose answers say nothing.
     pub fn run(&self, label: impl Fn(usize) -> u32, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         let path = self.walk.sample(rng);
         let domain = self.response.labels();

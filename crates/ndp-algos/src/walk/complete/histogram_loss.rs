@@ -1,13 +1,14 @@
 //! What the nodes learn from a histogram along the uniform walk.
 //!
 //! A reception after `m` foreign steps shows a shuffle of `m` randomized responses, of which the exposed node
-//! made `k ~ Bin(m, 1/(n−c))`, hidden by the secrecy of the path as in [`subsampled`](super::subsampled). With
-//! `D₁(ε)` a shuffling bound for one of `m` reports, `k` of them have by group privacy
+//! made `k ~ Bin(m, 1/(n−c))`, hidden by the secrecy of the path as in [`subsampled`](super::subsampled).
+//! With `D₁(ε)` a shuffling bound for one of `m` reports, `k` of them have by group privacy
 //!
 //! `δ_k(ε) = min(1, D₁(ε/k) (e^ε − 1)/(e^{ε/k} − 1))`, 0 from `ε = k ε₀` on.
 //!
-//! Replace-one neighbors: the label of the exposed node, which it reports at every visit, may change. Observers know the times at which they
-//! hold the token, and the labels of everybody else; not who acted, unless a function says so.
+//! Replace-one neighbors: the label of the exposed node, which it reports at every visit, may change.
+//! Observers know the times at which they hold the token, and the labels of everybody else; not who acted,
+//! unless a function says so.
 //!
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 6, in whose place this stands.
@@ -34,13 +35,14 @@ struct Reports {
     exact_reports: u64,
     /// For a search, which asks for many levels: the exact blankets, from above by chords.
     chords: Option<Chords>,
-    /// Otherwise, the exact blanket of as many reports as are hidden of a longer segment, by the bits of `ε`: it does not
-    /// depend on the length.
+    /// Otherwise, the exact blanket of as many reports as are hidden of a longer segment, by the bits of `ε`:
+    /// it does not depend on the length.
     longest: Mutex<BTreeMap<u64, f64>>,
 }
 
 impl Reports {
-    /// `D₁` at `epsilon` for one of `m` reports; any bound below `enough` will do, and a guess where that is infinite.
+    /// `D₁` at `epsilon` for one of `m` reports; any bound below `enough` will do, and a guess where that is
+    /// infinite.
     fn single(&self, epsilon: f64, m: u64, enough: f64) -> Result<f64, Error> {
         let (local, labels) = (self.local, self.labels);
         if enough == f64::INFINITY {
@@ -142,13 +144,14 @@ impl GroupProfile for Reports {
 }
 
 impl CompleteHistogram {
-    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to whom it goes, after
-    /// `foreign` steps of others: what an account for hidden senders composes.
+    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to
+    /// whom it goes, after `foreign` steps of others: what an account for hidden senders composes.
     ///
     /// Of one reception alone the labels may even differ from visit to visit.
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] where a cap may keep a node from reporting.
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] where a cap may keep a
+    /// node from reporting.
     ///
     /// # Examples
     /// ```
@@ -167,8 +170,8 @@ impl CompleteHistogram {
         Ok(UpperBound::new(walk.segment_delta(epsilon, m, m, &reports, Precision::FULL)?))
     }
 
-    /// The smallest `ε` at `δ` found by composition over the receptions, senders and receivers hidden; never above the local
-    /// guarantee. A tenth of `δ` pays for more receptions (or reports) than accounted for.
+    /// The smallest `ε` at `δ` found by composition over the receptions, senders and receivers hidden; never
+    /// above the local guarantee. A tenth of `δ` pays for more receptions (or reports) than accounted for.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] where a cap may keep a node from reporting: see [`ConstantWalk`].
@@ -207,12 +210,12 @@ impl CompleteHistogram {
 
     /// The smallest `ε` at `δ` found when observers know from whom their tokens come and to whom they go:
     /// spotted reports on their own, see [`CompleteWalk::spotted_count`], composed with what is left of the
-    /// receptions; never above the local guarantee. The count of visits, of spotted reports and of receptions each may fail.
+    /// receptions; never above the local guarantee. The count of visits, of spotted reports and of receptions
+    /// each may fail.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] for a published walk: no rule is known; and where a cap may keep a node from reporting.
-    /// [`ndp_dp::Error`] when `δ` does not cover
-    /// the failures.
+    /// [`Error::NoGuarantee`] for a published walk: no rule is known; and where a cap may keep a node from
+    /// reporting. [`ndp_dp::Error`] when `δ` does not cover the failures.
     pub(crate) fn known_epsilon(
         &self,
         visits: Visits,
@@ -227,8 +230,8 @@ impl CompleteHistogram {
         cheaper(composed, self.seen_alone(visits, delta)?)
     }
 
-    /// The largest `ε₀` of a report found, to half a percent of the target and verified, for which `epsilon_of` the histogram is at most that of the
-    /// target. 0 when none is.
+    /// The largest `ε₀` of a report found, to half a percent of the target and verified, for which
+    /// `epsilon_of` the histogram is at most that of the target. 0 when none is.
     ///
     /// # Errors
     /// Those of `epsilon_of`.
@@ -343,9 +346,9 @@ mod tests {
         Ok(())
     }
 
-    /// The exact law of a whole run by enumerating every path and every report: node 2 observes the times of its
-    /// receptions and the reports in between (and, if `known`, its senders and receivers), node 0 changes its
-    /// label, node 1 holds `other`.
+    /// The exact law of a whole run by enumerating every path and every report: node 2 observes the times of
+    /// its receptions and the reports in between (and, if `known`, its senders and receivers), node 0 changes
+    /// its label, node 1 holds `other`.
     fn exact_delta(
         histogram: &CompleteHistogram,
         known: bool,
@@ -447,8 +450,8 @@ mod tests {
         Ok(())
     }
 
-    /// The law of ten receptions after one foreign step each among three nodes, of which the first reports `own` at its visits,
-    /// the second `other`, in turn; binary randomized response.
+    /// The law of ten receptions after one foreign step each among three nodes, of which the first reports
+    /// `own` at its visits, the second `other`, in turn; binary randomized response.
     fn ten_receptions(keep: f64, own: [u32; 10], other: [u32; 10]) -> Vec<f64> {
         let report = |label: u32, seen: u32| if label == seen { keep } else { 1.0 - keep };
         (0..1u32 << 10)
@@ -469,13 +472,14 @@ mod tests {
             .collect()
     }
 
-    /// Receptions compose at one ε each for labels that are constant per node, and not for others, be they another node's:
-    /// the composition of ten receptions claims .00155 at ε = 2.247, and .00177 is true.
+    /// Receptions compose at one ε each for labels that are constant per node, and not for others, be they
+    /// another node's: the composition of ten receptions claims .00155 at ε = 2.247, and .00177 is true.
     #[test]
     fn receptions_compose_for_constant_labels_alone() -> Result<(), Error> {
         let histogram = histogram(3, 20, 0.5, 2)?;
         let keep = 1.0 - histogram.response.gamma() / 2.0;
-        // One of two, each ε₀-DP: pure, so that ten compose to eight levels at a δ of the optimal composition.
+        // One of two, each ε₀-DP: pure, so that ten compose to eight levels at a δ of the optimal
+        // composition.
         let level = (0.5 * f64::exp_m1(0.5)).ln_1p() * (1.0 + 1e-12);
         let epsilon = 8.0 * level * (1.0 + 1e-14);
         assert_relative_eq!(epsilon, 2.247, max_relative = 3e-4);
@@ -503,7 +507,8 @@ mod tests {
         Ok(())
     }
 
-    /// Fifty nodes, 100 visits each on average: composing receptions gives 63.1, the reports of a node by themselves 31.1.
+    /// Fifty nodes, 100 visits each on average: composing receptions gives 63.1, the reports of a node by
+    /// themselves 31.1.
     #[test]
     fn the_local_guarantee_is_never_exceeded() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;

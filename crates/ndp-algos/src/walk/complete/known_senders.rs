@@ -7,8 +7,8 @@
 //! `k_s = min(N, 2 N'(δ̃/2))`, `N'(·)` the quantile of `Bin(N, c/n)`, fails with probability at most `δ̃`.
 //!
 //! Spotted contributions are released on their own; what is left of each reception is
-//! [`CompleteWalk::visit_delta_known`]. The loss averaged over the walk ([`CompleteWalk::epsilon`]) needs none
-//! of this: it lets the observer know the whole path.
+//! [`CompleteWalk::visit_delta_known`]. The loss averaged over the walk ([`CompleteWalk::epsilon`]) needs
+//! none of this: it lets the observer know the whole path.
 //!
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Appendix G. Its Lemma 2 is false as printed.
@@ -42,9 +42,9 @@ impl ConstantWalk {
     /// probability out of `δ`. Never above the local guarantee.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] for a published walk: no rule is known; and for a cap below the number of steps, which would make
-    /// contributions depend on earlier visits. [`ndp_dp::Error`] unless `0 ≤ μ < ∞`, and
-    /// when `δ` does not cover the failures.
+    /// [`Error::NoGuarantee`] for a published walk: no rule is known; and for a cap below the number of
+    /// steps, which would make contributions depend on earlier visits. [`ndp_dp::Error`] unless `0 ≤ μ < ∞`,
+    /// and when `δ` does not cover the failures.
     pub(crate) fn known_epsilon(
         &self,
         mu: f64,
@@ -130,7 +130,8 @@ mod tests {
         Ok(())
     }
 
-    /// Empirical law of the spotted count in capped walks: its tail never above δ̃ beyond five standard errors.
+    /// Empirical law of the spotted count in capped walks: its tail never above δ̃ beyond five standard
+    /// errors.
     #[test]
     fn simulated_counts_respect_the_bound() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(6);

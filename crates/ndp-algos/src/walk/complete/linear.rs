@@ -25,9 +25,9 @@ impl OnPath<CompleteSum> {
     }
 }
 
-/// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`, which must be Gaussian.
-/// The exact loss towards `v` is the sum over segments of `k²/m`, see [`path_units`](super::realised::path_units) for all pairs at
-/// once.
+/// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`,
+/// which must be Gaussian. The exact loss towards `v` is the sum over segments of `k²/m`, see
+/// [`path_units`](super::realised::path_units) for all pairs at once.
 impl LinearProtocol for OnPath<CompleteSum> {
     fn terms(&self) -> Terms {
         Terms { changes: Changes::EveryContribution, ..Terms::VALUES }.on("every contribution")
@@ -55,7 +55,8 @@ impl LinearProtocol for OnPath<CompleteSum> {
         View::new(&members, inputs, noises, &known)
     }
 
-    /// Each coordinate of the values is a run of its own, in which a node contributes its value on every visit.
+    /// Each coordinate of the values is a run of its own, in which a node contributes its value on every
+    /// visit.
     fn observe(
         &self,
         values: ArrayView2<'_, f64>,

@@ -1,8 +1,8 @@
 //! The token on the complete graph: at each of `T` steps it is at a node drawn uniformly among all `n`.
 //!
 //! The node holding the token may hold it again at the next step. The tokens that node `v` receives cut the
-//! walk into segments; in a segment of `m` foreign steps, each step belongs to each of the other `n − 1` nodes
-//! with probability `1/(n−1)`, independently.
+//! walk into segments; in a segment of `m` foreign steps, each step belongs to each of the other `n − 1`
+//! nodes with probability `1/(n−1)`, independently.
 //!
 //! Whom the guarantees protect against: an observer `v` (or `c` colluding nodes that share their views), who
 //! knows its own data and its own noise, the times at which it holds the token, and what it receives then.
@@ -36,8 +36,8 @@
 //! ```
 //!
 //! # References
-//! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 4,
-//! Algorithms 3 and 5, Theorems 3 and 6, Appendices D, E, G.
+//! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section
+//! 4, Algorithms 3 and 5, Theorems 3 and 6, Appendices D, E, G.
 
 mod accountant;
 mod averaged_loss;

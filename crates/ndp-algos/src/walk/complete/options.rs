@@ -1,5 +1,5 @@
-//! Options of a uniform walk: caps on contributions, beyond which a node adds noise alone and never leaves the noise out, and what
-//! becomes of the final token.
+//! Options of a uniform walk: caps on contributions, beyond which a node adds noise alone and never leaves
+//! the noise out, and what becomes of the final token.
 
 use super::guarantee::Visits;
 use crate::walk::FinalToken;
@@ -29,8 +29,8 @@ pub struct CompleteOptions {
     pub final_token: FinalToken,
     /// Each node contributes its data on so many of its first visits only; `None` for no cap.
     pub cap: Option<usize>,
-    /// A node contributes its data at most so many times just after any given other node, and as many times just before it.
-    /// It draws the next hop before it decides whether to contribute. `None` for no cap.
+    /// A node contributes its data at most so many times just after any given other node, and as many times
+    /// just before it. It draws the next hop before it decides whether to contribute. `None` for no cap.
     pub edge_uses: Option<usize>,
 }
 

@@ -12,8 +12,8 @@ use ndp_dp::Estimate;
 /// it is an estimate.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for more than 10 000 nodes; [`Error::NodeOutOfRange`] for a holder that is no node;
-/// [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+/// [`Error::InvalidParameter`] for more than 10 000 nodes; [`Error::NodeOutOfRange`] for a holder that is no
+/// node; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
 ///
 /// # Complexity
 /// `O(n T)`.

@@ -1,17 +1,18 @@
 //! Loss per reception from the secrecy of the path: the exposed node may not be in the segment at all.
 //!
-//! A segment of `m` foreign steps holds the exposed node `k ~ Bin(m, ρ)` times, `ρ = 1/(n − c)`. To an observer
-//! who does not know who acted, drawing with replacement lowers the loss: with `g_m = 1 − (1 − ρ)^m` and
-//! `ε_m = ln(1 + (e^ε − 1)/g_m)`,
+//! A segment of `m` foreign steps holds the exposed node `k ~ Bin(m, ρ)` times, `ρ = 1/(n − c)`. To an
+//! observer who does not know who acted, drawing with replacement lowers the loss: with `g_m = 1 − (1 − ρ)^m`
+//! and `ε_m = ln(1 + (e^ε − 1)/g_m)`,
 //!
 //! `cycle(ε, m) = Σ_{k≥1} Bin(k; m, ρ) δ_k(ε_m)`, `δ_k` the profile of `k` contributions among the `m`;
 //! `visit(ε) = Σ_{m≥1} (c/n) q^m cycle(ε, m)`, `q = 1 − c/n`, for one reception.
 //!
-//! Receptions compose at one `ε` each where every node contributes the same data at each visit ([`ConstantWalk`]); their times
-//! do not depend on the data and may be known. For a single reception the data may differ from visit to visit.
+//! Receptions compose at one `ε` each where every node contributes the same data at each visit
+//! ([`ConstantWalk`]); their times do not depend on the data and may be known. For a single reception the
+//! data may differ from visit to visit.
 //!
-//! Every value is rounded up: masses, profiles and sums by bounds on their errors, that of the Gaussian profile twice its stated
-//! accuracy; the inner `ε_m` down; mass left out of a sum is added to it.
+//! Every value is rounded up: masses, profiles and sums by bounds on their errors, that of the Gaussian
+//! profile twice its stated accuracy; the inner `ε_m` down; mass left out of a sum is added to it.
 //!
 //! # References
 //! - Balle, Barthe and Gaboardi, *Privacy amplification by subsampling*, 2018, arXiv:1807.01647: Theorem 10
@@ -33,8 +34,8 @@ use rayon::prelude::*;
 
 /// How well `k` contributions of one node hide among the `m` of a segment.
 pub(crate) trait GroupProfile: Sync {
-    /// An upper bound on `δ` at `epsilon`, at most 1; any bound below `enough` will do, and any number where that is infinite:
-    /// it is asked for to see where a search may begin.
+    /// An upper bound on `δ` at `epsilon`, at most 1; any bound below `enough` will do, and any number where
+    /// that is infinite: it is asked for to see where a search may begin.
     fn delta(&self, epsilon: f64, k: u64, m: u64, enough: f64) -> Result<f64, Error>;
 }
 
@@ -61,8 +62,8 @@ impl GroupProfile for GaussianSum {
 pub(crate) struct Receptions {
     /// The guarantee of the whole run.
     pub approx_dp: ApproxDp,
-    /// What is composed: what one reception costs, its `ε` and the `δ` that follows; or, where that is cheaper, what one
-    /// report costs that everybody sees, or all Gaussian contributions of a node together.
+    /// What is composed: what one reception costs, its `ε` and the `δ` that follows; or, where that is
+    /// cheaper, what one report costs that everybody sees, or all Gaussian contributions of a node together.
     pub reception: ApproxDp,
     /// How many of them are accounted for.
     pub count: u64,
@@ -71,14 +72,15 @@ pub(crate) struct Receptions {
 }
 
 impl CompleteSum {
-    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to whom it goes, after
-    /// `foreign` steps of others: what an account of [constant data](Self::constant_data) for hidden senders composes.
+    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to
+    /// whom it goes, after `foreign` steps of others: what an account of [constant data](Self::constant_data)
+    /// for hidden senders composes.
     ///
     /// Of one reception alone the data may even differ from visit to visit.
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] unless the noise is Gaussian, and where a cap
-    /// may keep a node from contributing.
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] unless the noise is
+    /// Gaussian, and where a cap may keep a node from contributing.
     ///
     /// # Examples
     /// ```
@@ -218,8 +220,8 @@ impl CompleteWalk {
 
 impl ConstantWalk {
     /// The smallest `ε` at `δ` found by composition over the receptions of a sum with Gaussian noise, senders
-    /// and receivers hidden; never above the local guarantee. A tenth of `δ` pays for more receptions (or contributions)
-    /// than accounted for.
+    /// and receivers hidden; never above the local guarantee. A tenth of `δ` pays for more receptions (or
+    /// contributions) than accounted for.
     ///
     /// # Errors
     /// [`ndp_dp::Error`] unless `0 ≤ μ < ∞`; [`ndp_dp::Error::NotAchievable`] when no reception is cheap

@@ -1,9 +1,10 @@
 //! The exact blanket of randomized response at many levels, from few evaluations.
 //!
-//! The loss of a pair of laws, `δ(ε) = sup_A P(A) − e^ε Q(A)`, is nonincreasing and convex in `e^ε`, and so is the largest
-//! one over all pairs. Between two levels it is therefore at most the chord, a straight line in `e^ε`, through any two upper
-//! bounds there: chords are proven bounds, whatever the distance of the levels. Levels are taken so near that a chord
-//! is above the blanket by 3 percent at most, and by some parts in 10⁴ where that was looked at; of `ε` that is some parts in 10⁵.
+//! The loss of a pair of laws, `δ(ε) = sup_A P(A) − e^ε Q(A)`, is nonincreasing and convex in `e^ε`, and so
+//! is the largest one over all pairs. Between two levels it is therefore at most the chord, a straight line
+//! in `e^ε`, through any two upper bounds there: chords are proven bounds, whatever the distance of the
+//! levels. Levels are taken so near that a chord is above the blanket by 3 percent at most, and by some parts
+//! in 10⁴ where that was looked at; of `ε` that is some parts in 10⁵.
 
 use ndp_account::Error;
 use ndp_dp::shuffling::Reports;
@@ -12,8 +13,8 @@ use ndp_numeric::sums::up;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Upper bounds on the loss of one report among several of randomized response. What was computed is kept; no value depends on
-/// what was asked before.
+/// Upper bounds on the loss of one report among several of randomized response. What was computed is kept; no
+/// value depends on what was asked before.
 pub(crate) struct Chords {
     local: f64,
     labels: u32,
@@ -48,7 +49,8 @@ impl Chords {
             }
             let least = self.at_level(first + width, m)?;
             if most - least <= STEEPEST * most {
-                // (e^high − e^ε)/(e^high − e^low), rounded up by more than two differences and two functions are off.
+                // (e^high − e^ε)/(e^high − e^low), rounded up by more than two differences and two functions
+                // are off.
                 let share = (epsilon - high).exp_m1() / (low - high).exp_m1() * (1.0 + 16.0 * f64::EPSILON);
                 return Ok(up(least + (most - least).max(0.0) * share.min(1.0)));
             }
@@ -83,8 +85,8 @@ impl Chords {
 const LEVELS: usize = 1 << 17;
 /// Levels between the ends of the longest chords.
 const WIDEST: usize = 1 << 11;
-/// By how much the bounds at the ends of a chord may differ, relative: an exponential between them is below its chord by an
-/// eighth of the square.
+/// By how much the bounds at the ends of a chord may differ, relative: an exponential between them is below
+/// its chord by an eighth of the square.
 const STEEPEST: f64 = 2.8e-2;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The moment of one segment: how much the contributions of one node to a segment of `m` foreign steps cost,
 //! averaged over the path.
 //!
-//! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`, kept as its excess `a_m − 1 = Σ_{k≥1} P(K = k) (e^{θ k²/m} − 1)`,
-//! a sum of positive terms that keeps all digits at the smallest `θ`.
+//! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`, kept as its excess `a_m − 1 = Σ_{k≥1} P(K = k) (e^{θ
+//! k²/m} − 1)`, a sum of positive terms that keeps all digits at the smallest `θ`.
 
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
 
@@ -27,7 +27,8 @@ struct Tail {
 /// Terms are left out from where they weigh `e^{−CUT} ρ` at most; what they weigh is added.
 const CUT: f64 = 42.0;
 
-/// Excesses are convex in `θ`: below this one they are bounded by their line to 0, so that nothing underflows.
+/// Excesses are convex in `θ`: below this one they are bounded by their line to 0, so that nothing
+/// underflows.
 const LEAST_THETA: f64 = 1e-200;
 
 impl SegmentMoments {
@@ -62,7 +63,8 @@ impl SegmentMoments {
         log_add_exp(summed, left_out) + 4.0 * f64::EPSILON + self.ln_factor
     }
 
-    /// Bound on `ln` of the terms beyond `last`, each at most `min(1, θ k²/m) e^{−rate·k}` by `e^x − 1 ≤ min(1, x) e^x`.
+    /// Bound on `ln` of the terms beyond `last`, each at most `min(1, θ k²/m) e^{−rate·k}` by `e^x − 1 ≤
+    /// min(1, x) e^x`.
     fn ln_left_out(&self, m: usize, last: usize, rate: f64) -> f64 {
         let first = (last + 1) as f64;
         let flat = -rate * first - (-(-rate).exp()).ln_1p();
@@ -141,7 +143,8 @@ impl SegmentMoments {
     }
 }
 
-/// Beyond this the exponents of charges would come near overflow, and beyond so many ratios their errors near 1e-11.
+/// Beyond this the exponents of charges would come near overflow, and beyond so many ratios their errors near
+/// 1e-11.
 const MAX_CHARGE: f64 = 300.0;
 const MAX_RATIOS: usize = 256;
 /// Sums are divided by this when they exceed it; its logarithm, rounded up.
@@ -157,9 +160,9 @@ fn up_ln(ln: f64, x: f64) -> f64 {
 const TAIL_RATES: [f64; 9] = [4.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15];
 
 impl Tail {
-    /// By Chernoff, `P(K = k) ≤ e^{−m KL(k/m, ρ)}`, so the claim follows where
-    /// `KL(x, ρ) ≥ θ x² + rate·x` for every `x` above: checked on blocks from 1 downward, `KL` at the lower end
-    /// (it increases beyond `ρ`) against the right-hand side at the upper end.
+    /// By Chernoff, `P(K = k) ≤ e^{−m KL(k/m, ρ)}`, so the claim follows where `KL(x, ρ) ≥ θ x² + rate·x` for
+    /// every `x` above: checked on blocks from 1 downward, `KL` at the lower end (it increases beyond `ρ`)
+    /// against the right-hand side at the upper end.
     fn certify(rho: f64, theta: f64, rate: f64) -> Option<Self> {
         let mut upper = 1.0;
         loop {

@@ -31,8 +31,9 @@ pub struct CompleteSum {
     pub bounds: Bounds,
     /// The noise that every step adds.
     pub noise: TokenNoise,
-    /// Whether every node contributes the same value at each of its visits: then the secrecy of the path protects, and the account
-    /// has more to say. Runs refuse other contributions; where a cap may keep a node from contributing there is no account.
+    /// Whether every node contributes the same value at each of its visits: then the secrecy of the path
+    /// protects, and the account has more to say. Runs refuse other contributions; where a cap may keep a
+    /// node from contributing there is no account.
     pub constant_data: bool,
 }
 
@@ -52,8 +53,8 @@ impl CompleteSum {
     /// node `u`, from 0.
     ///
     /// # Errors
-    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::InvalidParameter`] for another contribution than the first where data are
-    /// [constant](Self::constant_data).
+    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::InvalidParameter`]
+    /// for another contribution than the first where data are [constant](Self::constant_data).
     pub fn run(
         &self,
         contribution: impl Fn(usize, usize) -> f64,
@@ -66,7 +67,8 @@ impl CompleteSum {
     /// Runs the protocol along a given path.
     ///
     /// # Errors
-    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::Shape`] for a path on another number of nodes or steps.
+    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::Shape`] for a path
+    /// on another number of nodes or steps.
     pub(crate) fn run_along(
         &self,
         path: Path,

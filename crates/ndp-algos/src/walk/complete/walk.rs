@@ -41,7 +41,8 @@ impl CompleteWalk {
         Ok(Self { n, steps, colluders: 1, options: CompleteOptions::default() })
     }
 
-    /// The same walk as an accountant of `colluders` nodes that share what they see takes it; of one at first.
+    /// The same walk as an accountant of `colluders` nodes that share what they see takes it; of one at
+    /// first.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `1 ≤ colluders ≤ n − 1`: somebody must observe, and somebody else
@@ -143,7 +144,8 @@ impl CompleteWalk {
     /// The path with the given holders, step by step; who contributes follows from the caps.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of steps than that of the walk, [`Error::NodeOutOfRange`] for a holder outside `0..n`.
+    /// [`Error::Shape`] for another number of steps than that of the walk, [`Error::NodeOutOfRange`] for a
+    /// holder outside `0..n`.
     pub fn path(&self, holders: &[usize]) -> Result<Path, Error> {
         let path = Path { nodes: self.n, holders: holders.to_vec(), contributes: vec![true; holders.len()] };
         self.check_path(&path)?;

@@ -21,8 +21,9 @@ use ndp_program::parts::require_operator;
 use rand::Rng;
 use std::sync::{Arc, OnceLock};
 
-/// Every holder adds its value and noise of the given multiplier to a running average. Accounts are upper bounds that hold
-/// whatever the observer knows of the path and of its own noise, and never above what all contributions seen alone cost.
+/// Every holder adds its value and noise of the given multiplier to a running average. Accounts are upper
+/// bounds that hold whatever the observer knows of the path and of its own noise, and never above what all
+/// contributions seen alone cost.
 impl Protocol for TokenWalk {
     fn node_count(&self) -> usize {
         TokenWalk::node_count(self)
@@ -67,8 +68,8 @@ impl Protocol for TokenWalk {
         Ok(at_most(Box::new(account), local))
     }
 
-    /// The path is drawn without looking at the data, so that whoever hears every contribution with its noise, and knows the path,
-    /// can form whatever the token shows.
+    /// The path is drawn without looking at the data, so that whoever hears every contribution with its
+    /// noise, and knows the path, can form whatever the token shows.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         bound_of_releases(TokenWalk::node_count(self), self.most_contributions(), observer, TERMS)
     }
@@ -81,7 +82,8 @@ impl Protocol for TokenWalk {
             return Err(Error::NotOffered("the error of a walk is known for symmetric matrices"));
         }
         let values = sym_eigenvalues(dense.view())?;
-        // Of a stationary walk with second eigenvalue λ the mean of T visits has variance at most D (1 + λ)/((1 - λ) T), D ≤ 1/4.
+        // Of a stationary walk with second eigenvalue λ the mean of T visits has variance at most D (1 +
+        // λ)/((1 - λ) T), D ≤ 1/4.
         let second = values[values.len() - 2];
         let visits = 0.25 * ((1.0 + second) / ((1.0 - second) * self.steps() as f64)).clamp(0.0, 1.0);
         let visits = if visits.is_nan() { 0.25 } else { visits };
@@ -111,7 +113,8 @@ impl Protocol for TokenWalk {
     }
 }
 
-/// The first visits of all nodes may be kept in this many bytes; beyond, they are computed anew for each question.
+/// The first visits of all nodes may be kept in this many bytes; beyond, they are computed anew for each
+/// question.
 const MAX_BYTES: u64 = 2 << 30;
 
 /// A node contributes again and again, each time with new noise.
@@ -237,8 +240,8 @@ impl Curve for OnWalk {
 }
 
 impl OnWalk {
-    /// The accountant takes up to milliseconds for an order: a coarse grid, beyond its end for as long as that gains, then a fine one
-    /// around its best.
+    /// The accountant takes up to milliseconds for an order: a coarse grid, beyond its end for as long as
+    /// that gains, then a fine one around its best.
     fn epsilon_by_renyi(&self, delta: Delta) -> Result<f64, ndp_dp::Error> {
         let mut best = (f64::INFINITY, 2.5);
         let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, ndp_dp::Error> {

@@ -1,19 +1,23 @@
-//! What is possible without knowing the path: the exact likelihood ratio over hidden visits, on simulated tokens.
+//! What is possible without knowing the path: the exact likelihood ratio over hidden visits, on simulated
+//! tokens.
 //!
-//! Accounts of walks hold for observers who know the path. Here `v` sees the token when it has it and knows its own noise, not where the token was. All other
-//! data are equal and constant, and `v` knows them. Between two sightings `L` steps apart it sees `k + N(0, (L − 1)σ²)` in units of the sensitivity, `k` the
-//! hidden number of contributions of `u`; the first interval of a token that started elsewhere has `L` noises. Given the times of the sightings the
-//! intervals are independent, with `p(k | L)` from the laws of first visits, and
+//! Accounts of walks hold for observers who know the path. Here `v` sees the token when it has it and knows
+//! its own noise, not where the token was. All other data are equal and constant, and `v` knows them. Between
+//! two sightings `L` steps apart it sees `k + N(0, (L − 1)σ²)` in units of the sensitivity, `k` the hidden
+//! number of contributions of `u`; the first interval of a token that started elsewhere has `L` noises. Given
+//! the times of the sightings the intervals are independent, with `p(k | L)` from the laws of first visits,
+//! and
 //!
 //! ```text
 //! Λ = Π_intervals Σ_k p(k | L) exp((2kX − k²)/(2mσ²)),   δ(ε) = max( E_1 (1 − e^ε/Λ)₊ , E_0 (1 − e^ε Λ)₊ )
 //! ```
 //!
-//! is this observer's exact profile, of which means over simulated tokens are estimates. For other data of the others it may be larger: never a guarantee,
-//! but no guarantee can be below it.
+//! is this observer's exact profile, of which means over simulated tokens are estimates. For other data of
+//! the others it may be larger: never a guarantee, but no guarantee can be below it.
 //!
 //! # References
-//! - Hoeffding, *Probability inequalities for sums of bounded random variables*, 1963, Theorem 1: confidence for means of numbers in `[0, 1]`.
+//! - Hoeffding, *Probability inequalities for sums of bounded random variables*, 1963, Theorem 1: confidence
+//!   for means of numbers in `[0, 1]`.
 
 use super::cost_law::shares;
 use super::{TokenWalk, path::EdgeRule};
@@ -84,7 +88,8 @@ impl HiddenPath {
     /// What `v` learns about `u`.
     ///
     /// # Errors
-    /// As [`TokenWalk::cost_law`]; [`Error::NotOffered`] with a cap, a refractory period or edges that wear out.
+    /// As [`TokenWalk::cost_law`]; [`Error::NotOffered`] with a cap, a refractory period or edges that wear
+    /// out.
     pub fn new(walk: &TokenWalk, u: usize, v: usize) -> Result<Self, Error> {
         let options = walk.options();
         let limited = options.cap.is_some_and(|cap| cap < walk.steps()) || options.refractory > 1;
@@ -108,7 +113,8 @@ impl HiddenPath {
         losses
     }
 
-    /// `ε` at this `δ` and noise, from so many simulated tokens; the two ends hold with probability `1 − error_rate`.
+    /// `ε` at this `δ` and noise, from so many simulated tokens; the two ends hold with probability `1 −
+    /// error_rate`.
     ///
     /// # Errors
     /// Those of [`HiddenLosses::epsilon`].
@@ -169,7 +175,8 @@ impl HiddenLosses {
     /// `δ(ε)`, the larger of the two directions; the two ends hold with probability `1 − error_rate`.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] without tokens, for an `ε` that is negative or not finite, or for an error rate outside `(0, 1)`.
+    /// [`Error::InvalidParameter`] without tokens, for an `ε` that is negative or not finite, or for an error
+    /// rate outside `(0, 1)`.
     pub fn delta(&self, epsilon: f64, error_rate: f64) -> Result<Possible, Error> {
         self.check(error_rate)?;
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
@@ -183,15 +190,16 @@ impl HiddenLosses {
         Ok(Possible { value: Estimate::new(larger(|e| e.0)), low: larger(|e| e.1), high: larger(|e| e.2) })
     }
 
-    /// `ε(δ)`, the larger of the two directions; the two ends hold with probability `1 − error_rate`. The upper one is infinite where the tokens are too
-    /// few for this `δ`.
+    /// `ε(δ)`, the larger of the two directions; the two ends hold with probability `1 − error_rate`. The
+    /// upper one is infinite where the tokens are too few for this `δ`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] without tokens, or for an error rate outside `(0, 1)`.
     pub fn epsilon(&self, delta: Delta, error_rate: f64) -> Result<Possible, Error> {
         self.check(error_rate)?;
         let log = (4.0 / error_rate).ln();
-        // Each end falls with ε, as the mean does, so that it holds where it crosses δ if it holds at the true ε.
+        // Each end falls with ε, as the mean does, so that it holds where it crosses δ if it holds at the
+        // true ε.
         let crossing = |end: &dyn Fn(f64, usize) -> f64| -> f64 {
             [&self.with, &self.without].into_iter().fold(0.0, |most, losses| {
                 let at = |epsilon: f64| end(mean_delta(losses, epsilon), losses.len()) > delta.get();
@@ -280,8 +288,8 @@ mod tests {
         NoiseMultiplier::new(sigma).unwrap()
     }
 
-    /// Path 3 from node 2, four steps: of 81 paths, one visits node 0 and returns at the end, one returns then without; who sees that
-    /// compares `½ N(0, 3σ²) + ½ N(1, 3σ²)` with `N(0, 3σ²)`.
+    /// Path 3 from node 2, four steps: of 81 paths, one visits node 0 and returns at the end, one returns
+    /// then without; who sees that compares `½ N(0, 3σ²) + ½ N(1, 3σ²)` with `N(0, 3σ²)`.
     #[test]
     fn a_path_of_three_nodes_by_integration() -> Result<(), Error> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
@@ -312,7 +320,8 @@ mod tests {
         Ok(())
     }
 
-    /// The specification: hypercube of 64 nodes, 640 steps, noise 3, delta 1e-3: 0.27 at distance 6 (path known .51), 0.39 at distance 1 (1.11).
+    /// The specification: hypercube of 64 nodes, 640 steps, noise 3, delta 1e-3: 0.27 at distance 6 (path
+    /// known .51), 0.39 at distance 1 (1.11).
     #[test]
     fn hidden_paths_tell_less() -> Result<(), Error> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&hypercube_graph(6)?));

@@ -131,8 +131,8 @@ impl TokenAveraging {
     /// decrease faster, and noise-only steps while steps decrease, do not.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] when it does not; [`Error::Shape`] for fewer given steps than the path has; otherwise as
-    /// [`Self::run`].
+    /// [`Error::NoGuarantee`] when it does not; [`Error::Shape`] for fewer given steps than the path has;
+    /// otherwise as [`Self::run`].
     pub fn require_amplification(&self, path: &Path) -> Result<(), Error> {
         let updates = self.updates(path)?;
         for pair in updates.windows(2) {
@@ -149,10 +149,10 @@ impl TokenAveraging {
     /// value, the noise multiplier times the sensitivity of a value.
     ///
     /// # Errors
-    /// [`Error::Shape`] when dimensions differ or steps are missing; [`Error::NodeOutOfRange`] for a
-    /// holder without a value; [`Error::InvalidParameter`] for a value, a coordinate of the initial token or a step size
-    /// that is not finite, for a step size that is not positive and for no coordinate; [`Error::NoGuarantee`] for
-    /// [`FinalToken::Masked`].
+    /// [`Error::Shape`] when dimensions differ or steps are missing; [`Error::NodeOutOfRange`] for a holder
+    /// without a value; [`Error::InvalidParameter`] for a value, a coordinate of the initial token or a step
+    /// size that is not finite, for a step size that is not positive and for no coordinate;
+    /// [`Error::NoGuarantee`] for [`FinalToken::Masked`].
     pub fn run(
         &self,
         path: &Path,
@@ -220,9 +220,10 @@ impl TokenAveraging {
 
 /// A run of [`TokenAveraging`]: the path, the token before every step and at the end, the noises.
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. A node sees the token at its visits, the rows `t` with
-/// `path.holders[t]` the node, and the last row if it is `published`. What it passed on, row `t + 1`, and drew itself it knows, and so
-/// to whom it passed it on; where senders are known (Remark 3) it also learns who sent it the token, `path.holders[t − 1]`.
+/// No node sees all of this: it is for tests and for measures of accuracy. A node sees the token at its
+/// visits, the rows `t` with `path.holders[t]` the node, and the last row if it is `published`. What it
+/// passed on, row `t + 1`, and drew itself it knows, and so to whom it passed it on; where senders are known
+/// (Remark 3) it also learns who sent it the token, `path.holders[t − 1]`.
 ///
 /// # Examples
 /// ```
@@ -269,7 +270,8 @@ impl OnPath<TokenAveraging> {
         Ok((times, (0..end).filter(is_member).collect()))
     }
 
-    /// What the members see at `times` as rows with exact entries; they drew the noises of the steps in `own`.
+    /// What the members see at `times` as rows with exact entries; they drew the noises of the steps in
+    /// `own`.
     fn exact_rows(&self, members: &[usize], times: &[usize], own: &[usize], updates: &[Update]) -> Rows {
         let mut noise_of = vec![None; updates.len()];
         let mut noises = 0;

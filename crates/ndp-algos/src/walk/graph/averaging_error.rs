@@ -21,15 +21,15 @@ use ndp_dp::Sigma;
 use ndp_graph::GossipMatrix;
 
 impl TokenAveraging {
-    /// `E‖x_T − ȳ‖²` after `steps` steps of a walk from a uniform start on which every visit is a contribution; of very many
-    /// steps for `None`. Exact, for a constant step and for the running average.
+    /// `E‖x_T − ȳ‖²` after `steps` steps of a walk from a uniform start on which every visit is a
+    /// contribution; of very many steps for `None`. Exact, for a constant step and for the running average.
     ///
     /// `values` is `n` by `d`; `sigma` is the noise on a value, per coordinate.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::InvalidParameter`] for no step, or a step size outside `(0, 1]`, beyond which the token
-    /// diverges; at 1 it never forgets, and there is no limit. [`Error::NotOffered`] for other steps, and for the limit of a
-    /// running average.
+    /// [`Error::Shape`]; [`Error::InvalidParameter`] for no step, or a step size outside `(0, 1]`, beyond
+    /// which the token diverges; at 1 it never forgets, and there is no limit. [`Error::NotOffered`] for
+    /// other steps, and for the limit of a running average.
     ///
     /// # Complexity
     /// `O(T · nonzeros · d)`, fewer when `(1 − 2γ)^T` vanishes.

@@ -21,13 +21,15 @@ use ndp_account::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws};
 
-/// Sharp bound `ε₁` on the loss of a single contribution, `steps` before the end of the walk, the final token withheld.
+/// Sharp bound `ε₁` on the loss of a single contribution, `steps` before the end of the walk, the final token
+/// withheld.
 ///
-/// `visits` are the [first visits](ndp_graph::hitting::Walk::first_visits) to the observers (one node, or a coalition) from the
-/// contributing node `u`. Rényi loss in nats at the order of `local`, for *one* contribution of `u` replaced, all others being what
-/// they are, whatever the observers know of the path; further visits of `u` add noise, with or without data that stay. It is at most
-/// `c₀`, and less than that of a walk with a [cap](super::WalkOptions::cap), which must allow for several contributions, wherever `u`
-/// is visited again before the observers.
+/// `visits` are the [first visits](ndp_graph::hitting::Walk::first_visits) to the observers (one node, or a
+/// coalition) from the contributing node `u`. Rényi loss in nats at the order of `local`, for *one*
+/// contribution of `u` replaced, all others being what they are, whatever the observers know of the path;
+/// further visits of `u` add noise, with or without data that stay. It is at most `c₀`, and less than that of
+/// a walk with a [cap](super::WalkOptions::cap), which must allow for several contributions, wherever `u` is
+/// visited again before the observers.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] when `steps` is 0 or beyond the horizon of the laws.
@@ -49,8 +51,9 @@ use ndp_graph::hitting::{FirstVisits, PairLaws};
 /// ```
 ///
 /// # References
-/// Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*, ICML 2024: what its Theorem 3 says of
-/// one contribution, with the first visit in the place of all visits and without its condition on the noise.
+/// Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*, ICML 2024:
+/// what its Theorem 3 says of one contribution, with the first visit in the place of all visits and without
+/// its condition on the noise.
 pub fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<UpperBound<f64>, Error> {
     require_steps(visits, steps)?;
     let excess = excess(visits, local.exponent(), steps);
@@ -60,11 +63,11 @@ pub fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<Upp
 /// The loss `N ε_gap` of a walk of `steps` steps in which `u` contributes at most `cap` times and only
 /// adds noise on its further visits; never above `N c₀`.
 ///
-/// `visits` are the first visits of the set of `u` *and* the observers, from `u`; under a cap of 1 those of the observers alone, as
-/// further visits of `u` only add noise. Their law may be shorter than the walk: what is left is charged at the first time beyond it.
-/// Rényi loss in nats,
-/// all data of `u` replaced, for every start of the walk and whatever the observers know of its path,
-/// under the preconditions of [`TokenWalk::loss`](super::TokenWalk::loss).
+/// `visits` are the first visits of the set of `u` *and* the observers, from `u`; under a cap of 1 those of
+/// the observers alone, as further visits of `u` only add noise. Their law may be shorter than the walk: what
+/// is left is charged at the first time beyond it. Rényi loss in nats, all data of `u` replaced, for every
+/// start of the walk and whatever the observers know of its path, under the preconditions of
+/// [`TokenWalk::loss`](super::TokenWalk::loss).
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a cap or a number of steps of 0.

@@ -19,8 +19,8 @@ mod tests {
     }
 
     /// Step and error of Theorem 2, its powers of `μ` and `L` corrected: `γ = min{1/L, ln(B)/(μT)}` and
-    /// `2e^{−Tμ/L} ‖x_0 − x*‖² + (39 τ ζ² L/(μ³T) + variance/(μ²T)) ln B`, `B = T μ³ ‖x_0 − x*‖² / (39 L τ ζ²)`; where
-    /// `B ≤ 1` or infinite, `γ = 1/L` and its own error.
+    /// `2e^{−Tμ/L} ‖x_0 − x*‖² + (39 τ ζ² L/(μ³T) + variance/(μ²T)) ln B`, `B = T μ³ ‖x_0 − x*‖² / (39 L τ
+    /// ζ²)`; where `B ≤ 1` or infinite, `γ = 1/L` and its own error.
     fn theorem_2(p: &Problem, steps: u32) -> (f64, f64) {
         let (l, mu, t) = (p.smoothness, p.strong_convexity, f64::from(steps));
         let drift = 39.0 * p.mixing_time * p.heterogeneity * l;

@@ -43,37 +43,41 @@ enum Followed {
     Pair(PairLaws),
     /// Of a node and a coalition over the whole walk.
     Coalition(CoalitionLaws),
-    /// Of a node and its observers as one set (of the observers alone where it contributes once), from the node, up to the horizon;
-    /// under this cap.
+    /// Of a node and its observers as one set (of the observers alone where it contributes once), from the
+    /// node, up to the horizon; under this cap.
     Gaps { visits: FirstVisits, cap: usize },
     /// The same for a symmetric matrix, where nothing is followed step by step.
     Symmetric { u: usize, members: Vec<usize>, horizon: usize, cap: usize },
 }
 
 impl TokenWalk {
-    /// What observers who pool what they see (often one node) learn about `u` over the walk: a Rényi loss in nats at the order of
-    /// `local`.
+    /// What observers who pool what they see (often one node) learn about `u` over the walk: a Rényi loss in
+    /// nats at the order of `local`.
     ///
-    /// It is `ln E exp(θ · cost) / (α − 1)`, `θ = (α − 1) c₀`: the mean is over paths, and each path costs at most what amplification
-    /// by iteration says of the contributions between two visits of the observers, in units of the local loss `c₀` (the best of
-    /// several such bounds). Under a cap of `N` contributions it is at most `N ε_gap` (not where edges wear out), `ε_gap` that of one
-    /// contribution up to the next visit of `u` or an observer, and `N c₀`; with a [horizon](super::WalkOptions::horizon) it is
-    /// `N ε_gap`. Who contributes once, the final token withheld, loses at most the [sharp bound](contribution::sharp).
+    /// It is `ln E exp(θ · cost) / (α − 1)`, `θ = (α − 1) c₀`: the mean is over paths, and each path costs at
+    /// most what amplification by iteration says of the contributions between two visits of the observers, in
+    /// units of the local loss `c₀` (the best of several such bounds). Under a cap of `N` contributions it is
+    /// at most `N ε_gap` (not where edges wear out), `ε_gap` that of one contribution up to the next visit of
+    /// `u` or an observer, and `N c₀`; with a [horizon](super::WalkOptions::horizon) it is `N ε_gap`. Who
+    /// contributes once, the final token withheld, loses at most the [sharp bound](contribution::sharp).
     ///
-    /// Protects the data of `u`, all of them replaced at once, against observers who see the token on their visits at times
-    /// `1..=T`, and may know the whole path and their own noises; with [`FinalToken::Published`] the token after the last step is
-    /// one more observation, wherever the walk ends. Preconditions: every step map of the other nodes is non-expansive (their
-    /// objectives convex and smooth, step at most `2/L`, or a plain sum), every step adds fresh noise, and contributions fewer than
+    /// Protects the data of `u`, all of them replaced at once, against observers who see the token on their
+    /// visits at times `1..=T`, and may know the whole path and their own noises; with
+    /// [`FinalToken::Published`] the token after the last step is one more observation, wherever the walk
+    /// ends. Preconditions: every step map of the other nodes is non-expansive (their objectives convex and
+    /// smooth, step at most `2/L`, or a plain sum), every step adds fresh noise, and contributions fewer than
     /// one per visit are replaced by noise-only steps.
     ///
     /// # Errors
-    /// [`Error::SourceIsObserver`], [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`];
-    /// [`Error::Graph`] for too many steps; [`Error::InvalidParameter`] for a horizon above `10^6` on a symmetric matrix;
-    /// [`Error::NoGuarantee`] when edges are dismissed, or wear out before a horizon.
+    /// [`Error::SourceIsObserver`], [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`],
+    /// [`Error::RepeatedMember`]; [`Error::Graph`] for too many steps; [`Error::InvalidParameter`] for a
+    /// horizon above `10^6` on a symmetric matrix; [`Error::NoGuarantee`] when edges are dismissed, or wear
+    /// out before a horizon.
     ///
     /// # Complexity
-    /// `O(T · nonzeros)` for one observer, `O(|F| T · nonzeros + |F|² T²)` for several or with publication; with a horizon `H`,
-    /// `O(√H · nonzeros + H^{3/2})` for a symmetric matrix and `O(H · nonzeros)` for another.
+    /// `O(T · nonzeros)` for one observer, `O(|F| T · nonzeros + |F|² T²)` for several or with publication;
+    /// with a horizon `H`, `O(√H · nonzeros + H^{3/2})` for a symmetric matrix and `O(H · nonzeros)` for
+    /// another.
     ///
     /// # Examples
     /// ```
@@ -115,7 +119,8 @@ impl TokenWalk {
         Ok(Laws { of_all, of_one })
     }
 
-    /// The best of the bounds that these laws allow, and of what all contributions cost that are released at once.
+    /// The best of the bounds that these laws allow, and of what all contributions cost that are released at
+    /// once.
     pub(super) fn loss_by(&self, laws: &Laws, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
         let mut loss = self.loss_of_all(&laws.of_all, local)?.into_value();
         if let Some(visits) = &laws.of_one {
@@ -151,8 +156,8 @@ impl TokenWalk {
         }
     }
 
-    /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time to the
-    /// next visit after a contribution distributed as after any visit.
+    /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time
+    /// to the next visit after a contribution distributed as after any visit.
     fn decides_beforehand(&self) -> bool {
         !matches!(self.options().edges, EdgeRule::NoiseOnly(_))
     }
@@ -252,8 +257,8 @@ mod tests {
         Ok(())
     }
 
-    /// A contribution that is the only one is charged up to the next visit of the observers, not of its own node: on a lazy walk that is
-    /// most of its loss. The truth is that of all paths.
+    /// A contribution that is the only one is charged up to the next visit of the observers, not of its own
+    /// node: on a lazy walk that is most of its loss. The truth is that of all paths.
     #[test]
     fn one_contribution_has_the_sharp_bound() -> Result<(), Error> {
         let graph = cycle_graph(6)?;
@@ -274,7 +279,8 @@ mod tests {
                 let gap =
                     Walk::from(&w).first_visits(&Start::Node(0), &[vec![0], members.clone()].concat(), 7)?;
                 assert!(20.0 * loss < *contribution::capped(&gap, local, 7, 1)?.value());
-                // Released once at the start, and seen at the first visit of a member, if at all: c₀/t after t steps of noise.
+                // Released once at the start, and seen at the first visit of a member, if at all: c₀/t after
+                // t steps of noise.
                 let law = Start::Node(0).law(6)?;
                 let mean = super::super::oracle::expectation(&dense, &law, 7, &|path| {
                     let first = path.iter().position(|x| members.contains(x));

@@ -55,14 +55,15 @@ impl LocalLoss {
         (theta.low().max(0.0), theta.high())
     }
 
-    /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss when `E exp((α − 1) loss) − 1 = e^x`; positive unless `x = −∞`, and infinite where
-    /// `x` is no number.
+    /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss when `E exp((α − 1) loss) − 1 = e^x`; positive unless `x
+    /// = −∞`, and infinite where `x` is no number.
     pub(super) fn loss_of_log_excess(self, x: f64) -> f64 {
         if x == f64::NEG_INFINITY || x.is_nan() {
             return if x.is_nan() { f64::INFINITY } else { 0.0 };
         }
         let log = if x < 0.0 { x.exp().ln_1p() } else { x + (-x).exp().ln_1p() };
-        // A logarithm far below 0 has lost digits of what it stands for, one for every power of two in its size.
+        // A logarithm far below 0 has lost digits of what it stands for, one for every power of two in its
+        // size.
         let error = (3.0 - x.min(0.0)).max(8.0);
         (log / (self.order.get() - 1.0) * (1.0 + error * f64::EPSILON)).max(f64::MIN_POSITIVE)
     }

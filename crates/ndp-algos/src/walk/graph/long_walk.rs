@@ -1,19 +1,19 @@
 //! The loss `N ε_gap` on walks too long to follow first visits step by step.
 //!
-//! With `h_t` the law of the first visit of the set of `u` and its observers, from `u`, and `g_t = e^{θ/t} − 1`,
-//! a gap costs `ε_gap = ln(1 + x)/(α − 1)`,
+//! With `h_t` the law of the first visit of the set of `u` and its observers, from `u`, and `g_t = e^{θ/t} −
+//! 1`, a gap costs `ε_gap = ln(1 + x)/(α − 1)`,
 //!
 //! ```text
 //! x = Σ_{t ≤ cut} h_t g_t + P(no visit up to the cut) g_{cut+1} = g_{cut+1} + Σ_{t ≤ cut} h_t (g_t − g_{cut+1}).
 //! ```
 //!
-//! For a symmetric `W` the law is `h_t = ⟨r_u, Q^{t−2} r⟩`, `t ≥ 2`, where `Q` is `W` without the set, `r_u` the
-//! column of `u` and `r` the sum of the columns of the set, so that `x` is a quadratic form `⟨r_u, F(Q) r⟩` of
-//! the polynomial `F(x) = Σ_t w_t x^{t−2}`, `w_t = g_t − g_{cut+1} ≥ 0`. In Chebyshev polynomials it is
-//! `F = Σ_j f_j T_j` with `f_j = Σ_t w_t P(|S_{t−2}| = j) ≥ 0`, `S` the simple random walk on the integers: it has
-//! spread `√cut`, so that some `√cut` terms are enough, and what is left out is at most the sum of the other
-//! `f_j`. Two terms come from one product with the matrix, as `T_{j+k} + T_{|j−k|} = 2 T_j T_k`. The
-//! coefficients are the same for all pairs of a walk.
+//! For a symmetric `W` the law is `h_t = ⟨r_u, Q^{t−2} r⟩`, `t ≥ 2`, where `Q` is `W` without the set, `r_u`
+//! the column of `u` and `r` the sum of the columns of the set, so that `x` is a quadratic form `⟨r_u, F(Q)
+//! r⟩` of the polynomial `F(x) = Σ_t w_t x^{t−2}`, `w_t = g_t − g_{cut+1} ≥ 0`. In Chebyshev polynomials it
+//! is `F = Σ_j f_j T_j` with `f_j = Σ_t w_t P(|S_{t−2}| = j) ≥ 0`, `S` the simple random walk on the
+//! integers: it has spread `√cut`, so that some `√cut` terms are enough, and what is left out is at most the
+//! sum of the other `f_j`. Two terms come from one product with the matrix, as `T_{j+k} + T_{|j−k|} = 2 T_j
+//! T_k`. The coefficients are the same for all pairs of a walk.
 //!
 //! # References
 //! - Varopoulos, *Long range estimates for Markov chains*, 1985, and Carne, *A transmutation formula for
@@ -48,8 +48,8 @@ impl<'a> LongWalk<'a> {
     /// time beyond it.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for 0 steps, or a cut that is 0 or leaves more than `10^6` steps to follow;
-    /// [`Error::NoGuarantee`] for a matrix that is not symmetric bit by bit.
+    /// [`Error::InvalidParameter`] for 0 steps, or a cut that is 0 or leaves more than `10^6` steps to
+    /// follow; [`Error::NoGuarantee`] for a matrix that is not symmetric bit by bit.
     ///
     /// # Complexity
     /// `O(cut^{3/2})`.
@@ -122,7 +122,8 @@ impl<'a> LongWalk<'a> {
         clear(&mut first, set);
         let mut moments = Moments::new(first, csr, set);
         let terms = self.coefficients.len() as f64;
-        // The error of T_i r obeys the recursion of T_i, and is at most Σ (i − k + 1) |e_k|, |e_k| three units.
+        // The error of T_i r obeys the recursion of T_i, and is at most Σ (i − k + 1) |e_k|, |e_k| three
+        // units.
         let unit = self.error_per_step + 8.0 * f64::EPSILON;
         let of_moment = 2.1 * unit * (terms + 2.0) * (terms + 4.0) + 4.0 * (n + 4) as f64 * f64::EPSILON;
         if of_moment > 0.01 {

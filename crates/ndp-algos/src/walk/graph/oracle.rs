@@ -67,8 +67,8 @@ pub(super) fn odometer(path: &[usize], u: usize, observers: &[usize]) -> Odomete
     odometer
 }
 
-/// `E exp(θ cost)` of the renewal recursion, as it is stated: backward chain, plain loops. Of a symmetric matrix, whose backward
-/// chain is the walk itself.
+/// `E exp(θ cost)` of the renewal recursion, as it is stated: backward chain, plain loops. Of a symmetric
+/// matrix, whose backward chain is the walk itself.
 pub(super) fn plain_recursion(
     walk: &Walk<'_>,
     [u, v]: [usize; 2],

@@ -1,11 +1,11 @@
 //! Where the token goes and who contributes: the part of a run that no data influence.
 //!
-//! The holder at time `t = 0..T` either contributes or only adds noise, then draws the next holder
-//! from its row of the transition matrix. A cap, a refractory period and a cap on the use of edges
-//! turn contributions into noise-only steps; the path itself stays that of the walk, so the
-//! accountants, which charge every visit, remain valid: fewer contributions never cost more. The bound of so many
-//! gaps under a cap needs more, namely that who contributes is decided before the next holder is drawn: it is not
-//! used where edges wear out.
+//! The holder at time `t = 0..T` either contributes or only adds noise, then draws the next holder from its
+//! row of the transition matrix. A cap, a refractory period and a cap on the use of edges turn contributions
+//! into noise-only steps; the path itself stays that of the walk, so the accountants, which charge every
+//! visit, remain valid: fewer contributions never cost more. The bound of so many gaps under a cap needs
+//! more, namely that who contributes is decided before the next holder is drawn: it is not used where edges
+//! wear out.
 
 use super::contribution::require_positive;
 use crate::walk::{FinalToken, Path};
@@ -42,16 +42,17 @@ pub enum EdgeRule {
     /// Nothing: edges may be used without limit.
     #[default]
     Unlimited,
-    /// A holder that received the token over an edge beyond its number of uses, or is about to send it
-    /// over one, only adds noise. It draws the next holder before it decides, so that contributions under a cap may
-    /// gather before the steps that hide least: the cap then counts with the whole local loss of each.
+    /// A holder that received the token over an edge beyond its number of uses, or is about to send it over
+    /// one, only adds noise. It draws the next holder before it decides, so that contributions under a cap
+    /// may gather before the steps that hide least: the cap then counts with the whole local loss of each.
     NoiseOnly(usize),
     /// The edge is no longer used: the token stays instead. The walk then depends on its past, and
     /// only the [cost of its realised path](Path::cost) accounts for it.
     Dismiss(usize),
 }
 
-/// Limits on the contributions of a [`TokenWalk`], what comes before it and after it, and how far its accounts follow it.
+/// Limits on the contributions of a [`TokenWalk`], what comes before it and after it, and how far its
+/// accounts follow it.
 ///
 /// # Examples
 /// ```
@@ -70,21 +71,23 @@ pub enum EdgeRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WalkOptions {
-    /// The token walks untouched for so many steps before time 0: it carries a public constant then, so only the start law
-    /// changes. 0 by default.
+    /// The token walks untouched for so many steps before time 0: it carries a public constant then, so only
+    /// the start law changes. 0 by default.
     pub burn_in: usize,
-    /// Each node contributes at most so many times, and only adds noise on later visits. `None`, the default, for no cap.
+    /// Each node contributes at most so many times, and only adds noise on later visits. `None`, the default,
+    /// for no cap.
     pub cap: Option<usize>,
-    /// At least so many steps between two contributions of a node, noise-only visits in between: then every charge of a
-    /// realised path is at most `1/min(refractory, time to the observer's next visit)`. 1, the default, is no restriction.
+    /// At least so many steps between two contributions of a node, noise-only visits in between: then every
+    /// charge of a realised path is at most `1/min(refractory, time to the observer's next visit)`. 1, the
+    /// default, is no restriction.
     pub refractory: usize,
     /// Limits on the use of edges.
     pub edges: EdgeRule,
-    /// What becomes of the token after the last step: it stays with the last holder, by default, or is handed to every node. There is
-    /// no rule for masking it.
+    /// What becomes of the token after the last step: it stays with the last holder, by default, or is handed
+    /// to every node. There is no rule for masking it.
     pub final_token: FinalToken,
-    /// Accounts follow first visits for so many steps only, and charge what is left at the first time beyond: for walks of very many
-    /// steps. It needs a cap. `None`, the default, for the whole walk.
+    /// Accounts follow first visits for so many steps only, and charge what is left at the first time beyond:
+    /// for walks of very many steps. It needs a cap. `None`, the default, for the whole walk.
     pub horizon: Option<usize>,
 }
 
@@ -135,8 +138,8 @@ impl TokenWalk {
     /// The same walk under these options.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a cap, a refractory period, a number of uses of an edge or a horizon that is 0, and for a
-    /// horizon without a cap; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+    /// [`Error::InvalidParameter`] for a cap, a refractory period, a number of uses of an edge or a horizon
+    /// that is 0, and for a horizon without a cap; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
     pub fn with_options(self, options: WalkOptions) -> Result<Self, Error> {
         require_positive("the cap on contributions", options.cap.unwrap_or(1))?;
         require_positive("the refractory period", options.refractory)?;
@@ -182,8 +185,8 @@ impl TokenWalk {
             walk.incoming().multiply(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
         }
-        // Every probability is raised by what rounding may have taken from it: the loss is an average over the
-        // start, so that a little too much mass is on the safe side. A start law may sum to 1 + 1e-9.
+        // Every probability is raised by what rounding may have taken from it: the loss is an average over
+        // the start, so that a little too much mass is on the safe side. A start law may sum to 1 + 1e-9.
         let error = 1.0 + (self.options.burn_in as f64 + 1.0) * walk.error_per_step();
         law.iter_mut().for_each(|p| *p *= error);
         let start = Start::Law(law);
@@ -235,7 +238,8 @@ impl TokenWalk {
         path
     }
 
-    /// Contributions of a node, at most: one a step, no more than the cap, and none within the refractory period of another.
+    /// Contributions of a node, at most: one a step, no more than the cap, and none within the refractory
+    /// period of another.
     pub(super) fn most_contributions(&self) -> usize {
         self.options.cap.unwrap_or(usize::MAX).min(self.steps.div_ceil(self.options.refractory))
     }
@@ -444,11 +448,12 @@ mod tests {
     }
 
     /// `E exp(θ hits)` of the walk from node 0 with [`EdgeRule::NoiseOnly`] of one use and a cap, `hits` the
-    /// contributions of node 0 that node 1 sees one step later. With steps of size 1/2, which overwrite the token, the
-    /// cost of a path is just that. The state of the rule is followed over all paths at once.
+    /// contributions of node 0 that node 1 sees one step later. With steps of size 1/2, which overwrite the
+    /// token, the cost of a path is just that. The state of the rule is followed over all paths at once.
     fn mean_over_worn_edges(w: &TransitionMatrix, cap: usize, steps: usize, theta: f64) -> f64 {
         let n = w.node_count();
-        // Holder, used edges at node 0 (a bit each way), whether it arrived over a worn one, its contributions.
+        // Holder, used edges at node 0 (a bit each way), whether it arrived over a worn one, its
+        // contributions.
         let mut masses = std::collections::BTreeMap::from([((0, 0u32, false, 0), 1.0)]);
         for _ in 0..steps {
             let mut after = std::collections::BTreeMap::new();
@@ -473,8 +478,8 @@ mod tests {
         masses.values().sum()
     }
 
-    /// Node 0 mostly sends the token to node 2, which keeps it for long: a gap costs little. Once that edge is worn,
-    /// node 0 contributes only when it sends the token to the observer at once.
+    /// Node 0 mostly sends the token to node 2, which keeps it for long: a gap costs little. Once that edge
+    /// is worn, node 0 contributes only when it sends the token to the observer at once.
     #[test]
     fn contributions_that_know_the_next_holder_are_not_charged_by_gaps() -> Result<(), Error> {
         let mut rows = Array2::zeros((8, 8));

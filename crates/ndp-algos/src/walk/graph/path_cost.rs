@@ -23,7 +23,8 @@ use ndp_account::parts::ensure;
 use ndp_dp::{Exact, UpperBound};
 use ndp_numeric::rounding;
 
-/// What observers have learnt about one node on a realised path, in units of the local loss `c₀` of a contribution.
+/// What observers have learnt about one node on a realised path, in units of the local loss `c₀` of a
+/// contribution.
 ///
 /// A statement about this path, against observers who know it.
 ///
@@ -38,24 +39,25 @@ use ndp_numeric::rounding;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathCost {
-    /// The taut string over all intervals: whatever the gradients, for non-expansive step maps. Attained by some gradients.
+    /// The taut string over all intervals: whatever the gradients, for non-expansive step maps. Attained by
+    /// some gradients.
     pub adaptive: UpperBound<f64>,
-    /// `Σ k²/slots`, for contributions that do not depend on the token (constant gradients, sums and running averages) and
-    /// steps that keep distances (the token is a sum): `k` contributions in an interval, `slots` its steps whose noise the
-    /// observers do not know.
+    /// `Σ k²/slots`, for contributions that do not depend on the token (constant gradients, sums and running
+    /// averages) and steps that keep distances (the token is a sum): `k` contributions in an interval,
+    /// `slots` its steps whose noise the observers do not know.
     pub constant: Exact<f64>,
 }
 
 impl Path {
-    /// What a coalition that pools what it sees (often one node) has learnt about `u` when the token took this path; the Rényi
-    /// loss in nats is the cost times [`LocalLoss::cost`](super::LocalLoss::cost).
+    /// What a coalition that pools what it sees (often one node) has learnt about `u` when the token took
+    /// this path; the Rényi loss in nats is the cost times [`LocalLoss::cost`](super::LocalLoss::cost).
     ///
-    /// Contributions that no observer has seen the result of are free. With [`FinalToken::Published`] the observers see the
-    /// token after the last step, too.
+    /// Contributions that no observer has seen the result of are free. With [`FinalToken::Published`] the
+    /// observers see the token after the last step, too.
     ///
     /// # Errors
-    /// [`Error::SourceIsObserver`]; [`Error::InvalidParameter`] without observers; [`Error::NodeOutOfRange`] and
-    /// [`Error::Shape`] for what is no path; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+    /// [`Error::SourceIsObserver`]; [`Error::InvalidParameter`] without observers; [`Error::NodeOutOfRange`]
+    /// and [`Error::Shape`] for what is no path; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
     ///
     /// # Examples
     /// ```

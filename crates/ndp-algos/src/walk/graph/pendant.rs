@@ -27,8 +27,9 @@ use ndp_linalg::stop::checkpoint;
 /// bound for every other one.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `u` has exactly one neighbor, counting those that the token leaves `u` to
-/// and those that it comes from, for no step, or when the loss overflows; [`Error::Graph`] for nodes or a start outside the graph.
+/// [`Error::InvalidParameter`] unless `u` has exactly one neighbor, counting those that the token leaves `u`
+/// to and those that it comes from, for no step, or when the loss overflows; [`Error::Graph`] for nodes or a
+/// start outside the graph.
 pub fn loss(
     walk: &Walk<'_>,
     u: usize,
@@ -186,8 +187,9 @@ mod tests {
         Ok(())
     }
 
-    /// On a directed cycle every node has one successor, and another one before it whose noise the successor does
-    /// not know. Two steps from there, all noises of three nodes given: the observer sees half of the contribution.
+    /// On a directed cycle every node has one successor, and another one before it whose noise the successor
+    /// does not know. Two steps from there, all noises of three nodes given: the observer sees half of the
+    /// contribution.
     #[test]
     fn a_directed_cycle_hides_something() -> Result<(), Error> {
         let w =
@@ -207,7 +209,8 @@ mod tests {
             let mean = expectation(&w.to_dense()?, &start.law(3)?, 7, &|path| {
                 (theta * *odometer(path, u, &[v]).constant_gradient_cost().value()).exp_m1()
             });
-            // From node 2 the token goes to the observer at once or is its own: nothing is hidden before its first visit.
+            // From node 2 the token goes to the observer at once or is its own: nothing is hidden before its
+            // first visit.
             let found = *loss(&walk, u, &start, 7, local(0.9))?.value();
             assert_relative_eq!(found, mean.ln_1p(), max_relative = 1e-12);
         }

@@ -53,9 +53,9 @@ const MAX_EXPONENT: f64 = 300.0;
 /// Kernels are tilted to at most this mass, so that rounding up does not push them beyond 1.
 const UNIT_MASS: f64 = 1.0 - 1e-11;
 
-/// The loss from `u` to `v` over a walk, smallest over several depths `M`. With a cap, `u` contributes at most so many times
-/// and only adds noise on its further visits: then it is the best of the recursion, which charges every visit, of `N ε_gap` and
-/// of `N c₀`.
+/// The loss from `u` to `v` over a walk, smallest over several depths `M`. With a cap, `u` contributes at
+/// most so many times and only adds noise on its further visits: then it is the best of the recursion, which
+/// charges every visit, of `N ε_gap` and of `N c₀`.
 ///
 /// Meaning and preconditions as for [`TokenWalk::loss`](super::TokenWalk::loss), the final token withheld.
 ///

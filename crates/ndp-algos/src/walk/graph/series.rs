@@ -8,14 +8,18 @@
 //! bound.
 //!
 //! # Error of a product
-//! Let `ω^{4n} = 1` and `E` the error of a transform of size `n` ([`Scrambled::error`]). Two series of at most `n` real coefficients are turned by the powers
-//! of `ω`, transformed, multiplied, transformed back and turned back: that is their product modulo `x^n − i`, whose real parts are the first `n` coefficients.
-//! Turning a real number errs by `6u` of it, `u = 2^{−53}`, so that a spectrum errs by `e = (1 + 6u)(1 + E) − 1` times `√n ‖a‖` in the 2-norm. By Cauchy and
-//! Schwarz the products of two spectra err by `(2e + e² + 3u (1 + e)²) n ‖a‖ ‖b‖` in the 1-norm; each result of the inverse transform errs by at most that over
-//! `n`, by `(E + 2u)(1 + …)` of the 1-norm of its input over `n`, and turning back adds `8u`: `Fft::error`, times `‖a‖ ‖b‖`.
+//! Let `ω^{4n} = 1` and `E` the error of a transform of size `n` ([`Scrambled::error`]). Two series of at
+//! most `n` real coefficients are turned by the powers of `ω`, transformed, multiplied, transformed back and
+//! turned back: that is their product modulo `x^n − i`, whose real parts are the first `n` coefficients.
+//! Turning a real number errs by `6u` of it, `u = 2^{−53}`, so that a spectrum errs by `e = (1 + 6u)(1 + E) −
+//! 1` times `√n ‖a‖` in the 2-norm. By Cauchy and Schwarz the products of two spectra err by `(2e + e² + 3u
+//! (1 + e)²) n ‖a‖ ‖b‖` in the 1-norm; each result of the inverse transform errs by at most that over `n`, by
+//! `(E + 2u)(1 + …)` of the 1-norm of its input over `n`, and turning back adds `8u`: `Fft::error`, times
+//! `‖a‖ ‖b‖`.
 //!
 //! # References
-//! - Brent, Percival, Zimmermann, *Error bounds on complex floating-point multiplication*, 2007: a product errs by at most `√5 u`.
+//! - Brent, Percival, Zimmermann, *Error bounds on complex floating-point multiplication*, 2007: a product
+//!   errs by at most `√5 u`.
 //! - Lorden, *On excess over the boundary*, 1970: expected number of renewals.
 
 use ndp_numeric::fourier::{Scrambled, TESTED, root};
@@ -127,7 +131,8 @@ impl Fft {
         parts.take(length).map(|((re, im), turn)| re[0] * turn.0 + im[0] * turn.1).collect()
     }
 
-    /// Bound on the error of any coefficient of a product of series of Euclidean norm 1, or of a sum of so many such products, over their number.
+    /// Bound on the error of any coefficient of a product of series of Euclidean norm 1, or of a sum of so
+    /// many such products, over their number.
     fn error(&self, products: usize) -> f64 {
         let unit = 0.5 * f64::EPSILON;
         let transform = self.transform.error();

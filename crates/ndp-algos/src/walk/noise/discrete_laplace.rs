@@ -8,7 +8,8 @@ use rand::Rng;
 
 /// Discrete Laplace noise on contributions that are whole numbers.
 ///
-/// Whole numbers keep the support of the token the same whatever was contributed; a fraction would show. It is refused.
+/// Whole numbers keep the support of the token the same whatever was contributed; a fraction would show. It
+/// is refused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiscreteLaplaceLaw;
 

@@ -9,8 +9,8 @@ use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Te
 use ndp_dp::{Delta, NoiseMultiplier, Profile};
 use rand::Rng;
 
-/// Reports by randomized response; the noise of the question is `1/ε₀`, whatever the response that the histogram was made with. The
-/// account is that of the worst node outside the coalition, for all of them.
+/// Reports by randomized response; the noise of the question is `1/ε₀`, whatever the response that the
+/// histogram was made with. The account is that of the worst node outside the coalition, for all of them.
 impl Protocol for RingHistogram {
     fn node_count(&self) -> usize {
         RingHistogram::node_count(self)
@@ -25,7 +25,8 @@ impl Protocol for RingHistogram {
         Ok(Box::new(OnRing { histogram: *self, observer: observer.clone() }))
     }
 
-    /// What a node learns that drew no uniform labels: it sees every kind of release, so that no other node alone sees more.
+    /// What a node learns that drew no uniform labels: it sees every kind of release, so that no other node
+    /// alone sees more.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
         let nodes = RingHistogram::node_count(self);
@@ -150,7 +151,8 @@ impl Account for TowardsOne<'_> {
     }
 }
 
-/// Everybody else reports label 0; `u` reports 0 or 1 in every round. The score counts the reports of 1 that the observer saw.
+/// Everybody else reports label 0; `u` reports 0 or 1 in every round. The score counts the reports of 1 that
+/// the observer saw.
 struct Counting {
     histogram: RingHistogram,
     observer: usize,

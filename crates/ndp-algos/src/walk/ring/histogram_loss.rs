@@ -100,8 +100,8 @@ impl RingHistogram {
         Ok(shuffling::fixed_blanket_delta(epsilon, local, labels, elements)?.into_value())
     }
 
-    /// One report among `reports`, by the exact blanket or, beyond its range, the best of its relaxations and of the blanket
-    /// of as many as it takes, the others revealed.
+    /// One report among `reports`, by the exact blanket or, beyond its range, the best of its relaxations and
+    /// of the blanket of as many as it takes, the others revealed.
     fn among_reports(&self, epsilon: f64, reports: u64) -> Result<f64, Error> {
         checkpoint();
         let answers = Reports { local_epsilon: self.local(), labels: Some(self.response().labels()) };

@@ -1,4 +1,5 @@
-//! The ring sum as a linear Gaussian protocol: its view row by row, and its runs cut to what a coalition holds.
+//! The ring sum as a linear Gaussian protocol: its view row by row, and its runs cut to what a coalition
+//! holds.
 
 use super::RingSum;
 use ndp_account::Observation;
@@ -26,8 +27,8 @@ impl RingSum {
     }
 }
 
-/// Input `u` is the data of node `u`, which moves all its contributions alike. Towards observers between whom there is noise the loss
-/// has a formula, in `O(K n)`.
+/// Input `u` is the data of node `u`, which moves all its contributions alike. Towards observers between whom
+/// there is noise the loss has a formula, in `O(K n)`.
 impl LinearProtocol for RingSum {
     fn terms(&self) -> Terms {
         Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
@@ -64,8 +65,9 @@ impl LinearProtocol for RingSum {
         }
     }
 
-    /// `K`: between two receptions of one node the others add at least one full noise, and a node contributes once; so it is behind a
-    /// mask. Not where the last shares of distributed noise are published without one.
+    /// `K`: between two receptions of one node the others add at least one full noise, and a node contributes
+    /// once; so it is behind a mask. Not where the last shares of distributed noise are published without
+    /// one.
     fn unit_towards_one(&self) -> Option<f64> {
         let covered = self.require_gaussian().and_then(|()| self.require_full_releases()).is_ok();
         // Shares are roots, of which squares add up to a full noise but for roundings.
@@ -85,7 +87,8 @@ impl LinearProtocol for RingSum {
         Ok(UpperBound::new(unit.high()).into())
     }
 
-    /// Each coordinate of the values is a run of its own, in which a node contributes its value in every round.
+    /// Each coordinate of the values is a run of its own, in which a node contributes its value in every
+    /// round.
     fn observe(
         &self,
         values: ArrayView2<'_, f64>,

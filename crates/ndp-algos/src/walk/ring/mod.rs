@@ -12,8 +12,8 @@
 //! | what was printed? | `ndp_printed::ring` | printed |
 //!
 //! # References
-//! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 3,
-//! Algorithms 1 and 2, Theorems 1 and 2, Appendices A to C.
+//! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section
+//! 3, Algorithms 1 and 2, Theorems 1 and 2, Appendices A to C.
 
 mod accountant;
 mod histogram;

@@ -14,8 +14,8 @@ use ndp_account::Error;
 use ndp_dp::{ApproxDp, UpperBound};
 
 /// The guarantee towards each node of a ring passed `rounds` times, observed by `colluders` nodes, from the
-/// pan-privacy of the algorithm with one breach. Whether the last node publishes the output makes no difference:
-/// pan-privacy covers it.
+/// pan-privacy of the algorithm with one breach. Whether the last node publishes the output makes no
+/// difference: pan-privacy covers it.
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] unless `rounds = 1` and `colluders = 1`.

@@ -66,8 +66,8 @@ impl RingSum {
     /// token is withheld.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `n ≥ 2`, `rounds ≥ 1` and `n · rounds` fits; [`Error::NoGuarantee`] for noise
-    /// that is not Gaussian with [`Placement::Distributed`].
+    /// [`Error::InvalidParameter`] unless `n ≥ 2`, `rounds ≥ 1` and `n · rounds` fits; [`Error::NoGuarantee`]
+    /// for noise that is not Gaussian with [`Placement::Distributed`].
     pub fn new(
         n: usize,
         rounds: usize,
@@ -194,8 +194,9 @@ impl RingSum {
     /// Runs the protocol on `contributions`, `K` by `n`: row `k` is a round, column `u` a node.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another shape, [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds) for a value outside the bounds,
-    /// [`Error::InvalidParameter`] for one that the noise does not hide.
+    /// [`Error::Shape`] for another shape,
+    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds) for a value outside the
+    /// bounds, [`Error::InvalidParameter`] for one that the noise does not hide.
     pub fn run(&self, contributions: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<SumRun, Error> {
         check_shape(contributions.dim(), self.n, self.rounds)?;
         let (steps, mut token, mut total) = (self.step_count(), 0.0, 0.0);

@@ -24,10 +24,11 @@ use ndp_numeric::sums::{Total, up};
 
 impl RingSum {
     /// What a coalition learns about every node, exact; at most `K` towards one observer, unless the final
-    /// token of distributed noise is published without a mask (node `n − 1` is then seen through its own share alone, and node
-    /// `n − 2` learns `K − 1 + n − 1`).
+    /// token of distributed noise is published without a mask (node `n − 1` is then seen through its own
+    /// share alone, and node `n − 2` learns `K − 1 + n − 1`).
     ///
-    /// Nothing where segments may carry no noise: for two colluders or more with [`Placement::Counter`], and for all nodes together.
+    /// Nothing where segments may carry no noise: for two colluders or more with [`Placement::Counter`], and
+    /// for all nodes together.
     ///
     /// # Complexity
     /// `O(K n)`.
@@ -85,7 +86,8 @@ impl RingSum {
         Ok(observes)
     }
 
-    /// Unit loss of every node, and the number of releases behind foreign noise: one pass over the steps, segment by segment.
+    /// Unit loss of every node, and the number of releases behind foreign noise: one pass over the steps,
+    /// segment by segment.
     fn units(&self, observes: &[bool]) -> (Vec<f64>, usize) {
         let n = self.node_count();
         let full = self.noise().std().powi(2);
@@ -283,7 +285,8 @@ mod tests {
         Ok(())
     }
 
-    /// Theorem 1 by the table of the specification, `thm1_eps_delta(ε, δ, K, δ')`, K = 20: above what is accounted for.
+    /// Theorem 1 by the table of the specification, `thm1_eps_delta(ε, δ, K, δ')`, K = 20: above what is
+    /// accounted for.
     #[test]
     fn theorem_1_is_above_the_account() -> Result<(), Error> {
         for (epsilon, delta, total_epsilon, total_delta) in
@@ -327,8 +330,8 @@ mod tests {
         Ok(())
     }
 
-    /// A law that the ring has no line for: the token stays whole, fractions are refused, and one round costs what one release
-    /// costs, exactly.
+    /// A law that the ring has no line for: the token stays whole, fractions are refused, and one round costs
+    /// what one release costs, exactly.
     #[test]
     fn discrete_laplace_noise_reaches_the_ring() -> Result<(), Error> {
         let noise = TokenNoise::named("discrete-laplace", Sigma::new(3.0)?)?;

@@ -1,4 +1,5 @@
-//! Compositions whose truth can be had: normal laws, finite pairs by enumeration, two releases by an integral, binomial counts.
+//! Compositions whose truth can be had: normal laws, finite pairs by enumeration, two releases by an
+//! integral, binomial counts.
 
 use super::{delta, gaussian, laplace, laplaces, sampled};
 use crate::loss_law::Direction;
@@ -115,7 +116,8 @@ fn finite_pairs_follow_their_enumeration() {
     }
 }
 
-/// Two labels: the number of true answers is binomial, so that a million releases are a sum of a thousand terms; exact.
+/// Two labels: the number of true answers is binomial, so that a million releases are a sum of a thousand
+/// terms; exact.
 #[test]
 fn randomized_response_follows_the_binomial_law() {
     for (local, count, at, width) in [
@@ -240,7 +242,8 @@ fn two_laplace_releases_follow_their_integral() {
     }
 }
 
-/// Both directions of a sampled Gaussian: one release by its definition as an integral, two by the integral over the first.
+/// Both directions of a sampled Gaussian: one release by its definition as an integral, two by the integral
+/// over the first.
 #[test]
 fn sampled_releases_follow_their_integral() {
     let (rate, mu) = (0.3, 0.8);

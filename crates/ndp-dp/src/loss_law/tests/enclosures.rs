@@ -30,7 +30,8 @@ fn pairs() -> Vec<(&'static str, Box<dyn Pair>)> {
     ]
 }
 
-/// At points and between, above and below; masses sum to 1; and the gap is that of the theory where the law is smooth.
+/// At points and between, above and below; masses sum to 1; and the gap is that of the theory where the law
+/// is smooth.
 #[test]
 fn laws_enclose_the_profile_everywhere() {
     for (name, pair) in pairs() {
@@ -52,7 +53,8 @@ fn laws_enclose_the_profile_everywhere() {
                 assert!(lower <= point.high() + 1e-14, "{name} {step} {epsilon}: {lower} {point:?}");
                 gap = gap.max(upper - lower);
             }
-            // x² δ'' ≤ 1/(√(2π) μ) for normal laws, and the two polygons differ by at most a quarter of h² times that.
+            // x² δ'' ≤ 1/(√(2π) μ) for normal laws, and the two polygons differ by at most a quarter of h²
+            // times that.
             if name == "gaussian" {
                 assert!(gap < 0.3 * step * step * 0.4 / 0.7, "{step}: {gap}");
             }
@@ -61,7 +63,8 @@ fn laws_enclose_the_profile_everywhere() {
     }
 }
 
-/// A function that errs by all that was declared, in either direction, and a law that must enclose what it errs from.
+/// A function that errs by all that was declared, in either direction, and a law that must enclose what it
+/// errs from.
 #[test]
 fn declared_errors_are_rounded_to_the_safe_side() {
     let truth = |epsilon: f64| -((0.5 * (epsilon - 0.5)).min(0.0).exp_m1());
@@ -106,7 +109,8 @@ fn sweeps_add_up_the_profile() {
     assert!(sweep.error() < 1e-12);
 }
 
-/// Tilt, window and grid are chosen to be tight, not for the answer to hold: with any of them, ends enclose ends.
+/// Tilt, window and grid are chosen to be tight, not for the answer to hold: with any of them, ends enclose
+/// ends.
 #[test]
 fn grids_do_not_change_the_truth() {
     let law = LossLaw::sampled_gaussian(gaussian(1.0), 0.05).unwrap().times(50).unwrap();

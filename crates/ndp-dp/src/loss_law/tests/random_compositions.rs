@@ -1,8 +1,10 @@
-//! Five hundred random compositions, up to five distinct parts, 1 to 10⁴ times, `δ` from 1e-12 to 0.1, against slow sums.
+//! Five hundred random compositions, up to five distinct parts, 1 to 10⁴ times, `δ` from 1e-12 to 0.1,
+//! against slow sums.
 //!
-//! The truth is a sum over outcomes: with a normal part of parameter `μ` among the parts, `δ(ε) = E G(ε − L)`, `G` the profile of that part at numbers
-//! of either sign and `L` the loss of all others. Laws of finitely many losses are summed as they are; a density is summed at the points of a rule
-//! that is exact to 1e-12 or more here, where `G` is smooth.
+//! The truth is a sum over outcomes: with a normal part of parameter `μ` among the parts, `δ(ε) = E G(ε −
+//! L)`, `G` the profile of that part at numbers of either sign and `L` the loss of all others. Laws of
+//! finitely many losses are summed as they are; a density is summed at the points of a rule that is exact to
+//! 1e-12 or more here, where `G` is smooth.
 
 use super::{gaussian, laplace};
 use crate::{Delta, Gdp, LossLaw, Neighbors, RandomizedResponse, gaussian as exact};
@@ -13,7 +15,8 @@ use rand_chacha::rand_core::SeedableRng;
 /// Losses with their probabilities.
 type Losses = Vec<(f64, f64)>;
 
-/// A composition and how its truth is summed: in each direction the normal part's `μ` and the losses of the others.
+/// A composition and how its truth is summed: in each direction the normal part's `μ` and the losses of the
+/// others.
 struct Drawn {
     law: LossLaw,
     mu: f64,
@@ -97,7 +100,8 @@ fn rule(points: u32) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Laplace noise: half of the outputs have the largest loss, some the least, and those between the two answers the ones between.
+/// Laplace noise: half of the outputs have the largest loss, some the least, and those between the two
+/// answers the ones between.
 fn laplace_losses(scale: f64, mu: f64) -> Losses {
     let pure = 1.0 / scale;
     let mut losses = vec![(pure, 0.5), (-pure, 0.5 * (-pure).exp())];
@@ -112,7 +116,8 @@ fn laplace_losses(scale: f64, mu: f64) -> Losses {
     losses
 }
 
-/// A sampled normal release: under both data sets, by the trapezoidal rule, which is exact to all digits for such integrands.
+/// A sampled normal release: under both data sets, by the trapezoidal rule, which is exact to all digits for
+/// such integrands.
 fn sampled_losses(rate: f64, sigma: f64) -> [Losses; 2] {
     let mu = 1.0 / sigma;
     let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
@@ -138,7 +143,8 @@ fn count(rng: &mut ChaCha8Rng, most: f64) -> u64 {
 fn normal(rng: &mut ChaCha8Rng) -> Drawn {
     let parts: Vec<(f64, u64)> =
         (0..rng.random_range(1..=5)).map(|_| (log_uniform(rng, 3e-3, 1.0), count(rng, 1e4))).collect();
-    // At most 5 in all: beyond an epsilon of 100 the declared error of 10⁴ profiles makes answers up to 3e-4 wide.
+    // At most 5 in all: beyond an epsilon of 100 the declared error of 10⁴ profiles makes answers up to 3e-4
+    // wide.
     let square: f64 = parts.iter().map(|(mu, count)| mu * mu * *count as f64).sum();
     let shrink = (5.0 / square.sqrt()).min(1.0);
     let laws: Vec<LossLaw> = parts

@@ -83,7 +83,8 @@ fn laplace_noise_has_its_curve() {
     }
 }
 
-/// Corners at the outcomes by likelihood ratio: one label, the rest, the other label. Two labels attain every pure `ε`-DP.
+/// Corners at the outcomes by likelihood ratio: one label, the rest, the other label. Two labels attain every
+/// pure `ε`-DP.
 #[test]
 fn randomized_response_has_a_polygon() {
     for (labels, local) in [(2, 1.0), (4, 0.3), (10, 3.0)] {

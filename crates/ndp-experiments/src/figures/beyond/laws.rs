@@ -1,4 +1,5 @@
-//! `beyond/laws`: walks by the law of their path's cost, beside what is printed and what Rényi losses prove; and what that is worth in training.
+//! `beyond/laws`: walks by the law of their path's cost, beside what is printed and what Rényi losses prove;
+//! and what that is worth in training.
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
@@ -138,7 +139,8 @@ fn attacked(
     Ok(panel.with(series(LAW, Grade::UpperBound, 0)).with(series(ATTACK, Grade::Estimate, 1)))
 }
 
-/// Private gradient descent by a walk on a hypercube, at the same target for every pair, with the noise of either account.
+/// Private gradient descent by a walk on a hypercube, at the same target for every pair, with the noise of
+/// either account.
 fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd::Dataset) -> Result<Figure> {
     let dimension = scale.pick(11, 6);
     let (users, steps) = (1usize << dimension, scale.pick(20_000, 1000));

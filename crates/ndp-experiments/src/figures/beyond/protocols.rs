@@ -1,4 +1,5 @@
-//! `beyond/protocols`: published protocols at the same pairwise guarantee: error, messages, what a mean pair loses.
+//! `beyond/protocols`: published protocols at the same pairwise guarantee: error, messages, what a mean pair
+//! loses.
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
@@ -158,7 +159,8 @@ fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {
     Ok(point)
 }
 
-/// DECOR whose own noise, node by node, and masks are designed: with what it costs over the lower bound, and the variance of masks.
+/// DECOR whose own noise, node by node, and masks are designed: with what it costs over the lower bound, and
+/// the variance of masks.
 fn designed(graph: &Graph) -> Result<(Point, f64, f64)> {
     let n = graph.node_count();
     let program = decor(graph, 1, 1, 1)?;

@@ -225,7 +225,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 /// The histogram of losses of node 0, relative to local DP.
 fn losses(users: usize, hypercube: usize, published: &[f64], released: &[f64]) -> Panel {
     let edges: Vec<f64> = (0..=50).map(|i| f64::from(i) / 50.0).collect();
-    // In one round of the one-peer hypercube the unit loss is 2^-j, j the highest bit in which two nodes differ.
+    // In one round of the one-peer hypercube the unit loss is 2^-j, j the highest bit in which two nodes
+    // differ.
     let peers: Vec<f64> = (1..hypercube).map(|u| (-f64::from(u.ilog2())).exp2()).collect();
     Panel::curves(
         format!("{users} users: loss of node 0 over all rounds"),

@@ -46,8 +46,8 @@ struct Synchronous {
     calibrated: Option<(f64, f64)>,
 }
 
-/// The family's name, the printed exponents of `n` (constants and logarithms are hidden there) for Algorithm 1, synchronous, and
-/// Algorithm 2, randomized, and the family and degree of its `k`-th size.
+/// The family's name, the printed exponents of `n` (constants and logarithms are hidden there) for Algorithm
+/// 1, synchronous, and Algorithm 2, randomized, and the family and degree of its `k`-th size.
 type Row = (&'static str, [f64; 2], fn(usize) -> (Family, usize));
 
 const FAMILIES: [Row; 5] = [
@@ -96,7 +96,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             let second = 2.0 * family.extremes(Weights::Metropolis)?.gap_signed()? / n;
             randomized
                 .push(budget(sizes[k])?.calibrate(Convergence::Randomized(second), 2.0 / n * d / (d + 1.0))?);
-            // Everyone releases with its own noise at the same local loss; a trusted curator has the n-th part of that error.
+            // Everyone releases with its own noise at the same local loss; a trusted curator has the n-th
+            // part of that error.
             let local = ALPHA * SENSITIVITY * SENSITIVITY / (2.0 * EPSILON * n);
             baselines.push((local / n, local));
         }
@@ -149,7 +150,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// Noise by the number of messages and, on small graphs, by the exact mean; all these graphs look alike from every node.
+/// Noise by the number of messages and, on small graphs, by the exact mean; all these graphs look alike from
+/// every node.
 fn by_algorithm_1(family: &Family, degree: usize, budget: MeanBudget) -> Result<Synchronous> {
     let gap = family.extremes(Weights::Metropolis)?.gap_abs()?.min(1.0);
     let plan = budget.calibrate(Convergence::Accelerated(gap), degree as f64)?;

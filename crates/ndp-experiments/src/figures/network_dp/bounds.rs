@@ -22,8 +22,8 @@ const LOCAL: &str = "local, N by the binomial tail";
 const EXACT_LOCAL: &str = "local, averaged over N";
 const CERTIFIED: &str = "network, averaged over the walk";
 const THEOREM_3: &str = "Theorem 3 as printed, best c";
-/// The curves before are at numbers of users that are no whole ones, as the program has them: nothing sound is there to
-/// compare them with.
+/// The curves before are at numbers of users that are no whole ones, as the program has them: nothing sound
+/// is there to compare them with.
 const WHOLE_USERS: &str = "Theorem 3 as printed, whole numbers of users";
 
 /// Log-spaced numbers of users, those below 2 left out: the theorems need two users.

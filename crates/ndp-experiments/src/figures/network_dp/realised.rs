@@ -75,7 +75,8 @@ pub(super) const LAW: &str = "network, by the law of the walk's cost";
 pub(super) const OF_LAW: &str = "By the law of the walk's cost, drawn with its proven lower end: with a hundred visits of the observer its table is coarse, and its upper end may be above \
      the bound by Rényi losses. The truth for an observer who knows the path lies between the lower end and the smaller of the two.";
 
-/// Both ends of `ε` by the law of the cost of a walk of 100 steps for each of `n` users, whose contributions have the Gaussian parameter `mu`.
+/// Both ends of `ε` by the law of the cost of a walk of 100 steps for each of `n` users, whose contributions
+/// have the Gaussian parameter `mu`.
 pub(super) fn law_epsilon(n: usize, mu: f64, delta: Delta) -> Result<[f64; 2]> {
     let matrix = GossipMatrix::metropolis(&generators::complete_graph(n)?);
     let walk = TokenWalk::new(&TransitionMatrix::from(&matrix), Start::Uniform, VISITS * n)?;

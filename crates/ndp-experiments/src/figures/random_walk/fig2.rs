@@ -236,7 +236,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     Ok(figure.panel(noises))
 }
 
-/// A table of the noise at each `ε`: as released, and for the sampled pairs by Rényi losses and by the law of gaps.
+/// A table of the noise at each `ε`: as released, and for the sampled pairs by Rényi losses and by the law of
+/// gaps.
 fn noises_at(accounts: &[Accountant], by_pair: &[Vec<Accountant>], delta: Delta) -> Result<Panel> {
     let mut columns = [
         Series::new("as released", Grade::Printed),

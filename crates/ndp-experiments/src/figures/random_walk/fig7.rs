@@ -67,8 +67,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// On another graph: by how much shuffled labels differ more across an edge than the original ones, and less than over
-/// all pairs (then negative).
+/// On another graph: by how much shuffled labels differ more across an edge than the original ones, and less
+/// than over all pairs (then negative).
 fn closeness(scale: Scale, seed: Seed) -> Result<[f64; 2]> {
     let Labelled { graph, original, shuffled } = labelled(scale, seed)?;
     let n = graph.node_count();

@@ -270,8 +270,8 @@ fn epsilons(grounds: &[Ground]) -> Result<Panel> {
     Ok(panel.with_all([printed, renyi, law, complete]))
 }
 
-/// The series of a cell: gossip and walk with printed noise, with sound noise, and the walk on a graph with sound noise, of which
-/// pairs are sampled: no guarantee for all of them.
+/// The series of a cell: gossip and walk with printed noise, with sound noise, and the walk on a graph with
+/// sound noise, of which pairs are sampled: no guarantee for all of them.
 fn column(ground: &Ground, sound: bool, c: usize) -> usize {
     if sound && c == 1 && ground.sparse.is_some() { 4 } else { 2 * usize::from(sound) + c }
 }
@@ -290,7 +290,8 @@ fn printed_noise(ground: &Ground, budget: f64) -> Result<[Sigma; 2]> {
         let gossip = training::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, n as f64)?;
         return Ok([Sigma::new(gossip.into_value().get())?, Sigma::new(walk.get())?]);
     };
-    // The number of steps depends on the noise only where it is small, and falls with it: a few rounds settle it.
+    // The number of steps depends on the noise only where it is small, and falls with it: a few rounds settle
+    // it.
     let mut gossip = Sigma::new(1.0)?;
     for _ in 0..20 {
         let k = stopping_rounds(n, Convergence::Accelerated(sparse.gap), gossip, SPREAD)?;

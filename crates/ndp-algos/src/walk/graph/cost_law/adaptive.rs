@@ -1,8 +1,9 @@
 //! Contributions that depend on the token: gradients, with steps that never move two tokens further apart.
 //!
-//! By amplification by iteration a contribution that waits `t` steps for the next one, or for a sighting, costs at most `1/t`, and costs add up: the
-//! path costs at most the sum over its contributions, whatever the gradients ([`PathCost`](crate::walk::graph::PathCost), the cost of gaps). This is a
-//! renewal at the visits of `u` and the observers, up to the last sighting.
+//! By amplification by iteration a contribution that waits `t` steps for the next one, or for a sighting,
+//! costs at most `1/t`, and costs add up: the path costs at most the sum over its contributions, whatever the
+//! gradients ([`PathCost`](crate::walk::graph::PathCost), the cost of gaps). This is a renewal at the visits
+//! of `u` and the observers, up to the last sighting.
 
 use super::intervals::{ByCount, Intervals, sightings};
 use super::passages::{Passages, Side};

@@ -1,21 +1,29 @@
-//! The law of the cost from its generating function on two circles: powers of `z` for the cost, powers of `x` for time.
+//! The law of the cost from its generating function on two circles: powers of `z` for the cost, powers of `x`
+//! for time.
 //!
-//! For each root of unity `ω` the series in time at `z = ρω` are transformed to `|x| = r < 1`, the renewal equation is solved there number by number,
-//! and the coefficient of `x^T` is read off; one more transform gives the probabilities of the cells.
+//! For each root of unity `ω` the series in time at `z = ρω` are transformed to `|x| = r < 1`, the renewal
+//! equation is solved there number by number, and the coefficient of `x^T` is read off; one more transform
+//! gives the probabilities of the cells.
 //!
-//! *Error.* Write `E` for means of absolute values and `‖·‖` for roots of means of squares over the points of the circle, and let hats be computed.
+//! *Error.* Write `E` for means of absolute values and `‖·‖` for roots of means of squares over the points of
+//! the circle, and let hats be computed.
 //!
-//! * A transform of `N` points errs by at most `e √N` times the 2-norm of its input ([`ndp_numeric::fourier`]), so that `‖Î − I‖ ≤ e_I`, `e` times the
-//!   2-norm of the series at `(r, ρ)`, and by Parseval the values `y = (1 − I)^{−1} G`, whose coefficients are probabilities, have
-//!   `‖y‖ ≤ (1 − r²)^{−1/2}`.
-//! * `|(1 − I(x, z))^{−1}| ≤ (1 − I(r, ρ))^{−1}` entry by entry. So with the row `Z = F (1 − I)^{−1}` at `(r, ρ)`:
-//!   `E|F ŷ − F y| ≤ Σ Z_w (e_G + 2 Σ e_I ‖y‖)` once `√N Σ e_I` is below half the gap `1 − I`, and `F` itself adds `e_F ‖y‖`.
-//! * The coefficient of `x^T` is a mean over the circle divided by `r^T`: its error is at most that of the mean. What is folded from the coefficients
-//!   `T + N, T + 2N, …` is not negative and at most `r^N / (1 − r^N)` in all.
-//! * A sum of neighboring cells is the mean over `ω` of the values against a Dirichlet kernel, of mean at most `2 + ln N`.
+//! * A transform of `N` points errs by at most `e √N` times the 2-norm of its input
+//!   ([`ndp_numeric::fourier`]), so that `‖Î − I‖ ≤ e_I`, `e` times the 2-norm of the series at `(r, ρ)`, and
+//!   by Parseval the values `y = (1 − I)^{−1} G`, whose coefficients are probabilities, have `‖y‖ ≤ (1 −
+//!   r²)^{−1/2}`.
+//! * `|(1 − I(x, z))^{−1}| ≤ (1 − I(r, ρ))^{−1}` entry by entry. So with the row `Z = F (1 − I)^{−1}` at `(r,
+//!   ρ)`: `E|F ŷ − F y| ≤ Σ Z_w (e_G + 2 Σ e_I ‖y‖)` once `√N Σ e_I` is below half the gap `1 − I`, and `F`
+//!   itself adds `e_F ‖y‖`.
+//! * The coefficient of `x^T` is a mean over the circle divided by `r^T`: its error is at most that of the
+//!   mean. What is folded from the coefficients `T + N, T + 2N, …` is not negative and at most `r^N / (1 −
+//!   r^N)` in all.
+//! * A sum of neighboring cells is the mean over `ω` of the values against a Dirichlet kernel, of mean at
+//!   most `2 + ln N`.
 //!
-//! *Transforms.* `N = mM` points for at most `M` coefficients: the frequencies `mq + j` are those of a transform of `M` points, once the coefficient
-//! `t` was turned by `e^{−2πi jt/N}`, which errs by at most `8u`.
+//! *Transforms.* `N = mM` points for at most `M` coefficients: the frequencies `mq + j` are those of a
+//! transform of `M` points, once the coefficient `t` was turned by `e^{−2πi jt/N}`, which errs by at most
+//! `8u`.
 
 mod points;
 
@@ -79,8 +87,11 @@ struct Weighed<'a> {
     /// Bound on the error of a transform, in the mean square.
     error: f64,
     /// The spectra of all parts, where they do not depend on `z`.
-    free: Option<Vec<(Vec<[f64; 1]>, Vec<[f64; 1]>)>>,
+    free: Option<Vec<Planes>>,
 }
+
+/// Real and imaginary parts.
+type Planes = (Vec<[f64; 1]>, Vec<[f64; 1]>);
 
 impl<'a> Circle<'a> {
     /// `None` for walks that are too long.
@@ -109,7 +120,8 @@ impl<'a> Circle<'a> {
         self.roots.len()
     }
 
-    /// The probabilities of `count` cells, a power of two, with `ρ = e^{log_damping} ≤ 1`. `None` where no error bound is known.
+    /// The probabilities of `count` cells, a power of two, with `ρ = e^{log_damping} ≤ 1`. `None` where no
+    /// error bound is known.
     pub(super) fn cells(&self, count: usize, log_damping: f64) -> Option<Cells> {
         let (values, error) = self.values(count, log_damping)?;
         let (masses, last) = invert(&values, count, log_damping)?;
@@ -223,7 +235,8 @@ impl<'a> Circle<'a> {
                 let weighed = mass * exponent.exp();
                 masses.push(weighed);
                 at_time += weighed;
-                // Each part of the exponent errs by 2u of its size, the weight and the product by some units more.
+                // Each part of the exponent errs by 2u of its size, the weight and the product by some units
+                // more.
                 error += weighed * (terms - 3.0 * exponent + 4.0) * unit;
             }
             sum += at_time;
@@ -274,8 +287,8 @@ impl<'a> Circle<'a> {
         self.transform.run(re, im);
     }
 
-    /// Bound on the error of the coefficient of `x^T`, at every `z`, times what a sum of cells makes of it. `None` where the equation is too near to
-    /// having no solution.
+    /// Bound on the error of the coefficient of `x^T`, at every `z`, times what a sum of cells makes of it.
+    /// `None` where the equation is too near to having no solution.
     fn error(
         &self,
         between: &[Vec<Weighed<'_>>],
@@ -293,7 +306,8 @@ impl<'a> Circle<'a> {
         }
         let gap = between.iter().map(|row| 1.0 - row.iter().map(|entry| entry.sum).sum::<f64>());
         let gap = gap.fold(f64::INFINITY, f64::min);
-        // Solving a row-dominant system of a few equations errs by as much as a change of its entries; one equation, by a few units of its solution.
+        // Solving a row-dominant system of a few equations errs by as much as a change of its entries; one
+        // equation, by a few units of its solution.
         let solving = if members == 1 { 0.0 } else { 64.0 * (members * members) as f64 * unit };
         let row = |row: &Vec<Weighed<'_>>| row.iter().map(|entry| entry.error).sum::<f64>() + solving;
         let worst = between.iter().map(row).fold(0.0, f64::max);
@@ -303,7 +317,8 @@ impl<'a> Circle<'a> {
         }
         let size = 1.01 / (-(2.0 * self.log_radius).exp_m1()).sqrt();
         let entering: f64 = first.iter().map(|first| first.error + 32.0 * unit * first.sum).sum();
-        // The mean over the circle is a sum in three levels, of at most 32, 32 and 128 terms, and one of at most six.
+        // The mean over the circle is a sum in three levels, of at most 32, 32 and 128 terms, and one of at
+        // most six.
         let adding: f64 = 110.0 * unit * first.iter().map(|first| first.sum).sum::<f64>();
         let on_the_way: f64 = reach
             .iter()
@@ -317,7 +332,8 @@ impl<'a> Circle<'a> {
     }
 }
 
-/// The cells from the values at `ρ ω^k`, and the error of a sum of some of them that this transform makes, before the damping is undone.
+/// The cells from the values at `ρ ω^k`, and the error of a sum of some of them that this transform makes,
+/// before the damping is undone.
 fn invert(values: &[Complex], count: usize, log_damping: f64) -> Option<(Vec<f64>, f64)> {
     let largest = values.iter().map(|value| value.square_norm().sqrt()).fold(0.0, f64::max);
     if !largest.is_finite() {
@@ -337,12 +353,14 @@ fn invert(values: &[Complex], count: usize, log_damping: f64) -> Option<(Vec<f64
     transform.invert(&mut all);
     let undone = |(cell, z): (usize, &Complex)| z.re * (-log_damping * cell as f64).exp();
     let masses = all.iter().enumerate().take(count).map(undone).collect();
-    // In the 2-norm, so that a sum of all N cells has √N times as much; undoing the damping errs by units of the cells themselves.
+    // In the 2-norm, so that a sum of all N cells has √N times as much; undoing the damping errs by units of
+    // the cells themselves.
     let error = 1.001 * (transform.error() + 64.0 * f64::EPSILON) * largest * (count as f64).sqrt();
     Some((masses, error + count as f64 * f64::EPSILON))
 }
 
-/// What a sum of neighboring cells makes of an error of the values on the circle: the mean of a Dirichlet kernel of `count` points.
+/// What a sum of neighboring cells makes of an error of the values on the circle: the mean of a Dirichlet
+/// kernel of `count` points.
 fn kernel(count: usize) -> f64 {
     2.0 + (count as f64).ln()
 }

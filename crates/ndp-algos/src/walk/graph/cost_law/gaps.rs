@@ -1,7 +1,9 @@
-//! Contributions under a cap, by their gaps alone: for walks of very many steps, and whatever the contributions depend on.
+//! Contributions under a cap, by their gaps alone: for walks of very many steps, and whatever the
+//! contributions depend on.
 //!
-//! Each of at most `N` contributions costs at most `1/t`, `t` the steps up to the next visit of `u` or an observer. Where a holder knows beforehand that
-//! it will contribute, gaps are independent and all have the same law, so that the cost is at most the sum of `N` draws from it.
+//! Each of at most `N` contributions costs at most `1/t`, `t` the steps up to the next visit of `u` or an
+//! observer. Where a holder knows beforehand that it will contribute, gaps are independent and all have the
+//! same law, so that the cost is at most the sum of `N` draws from it.
 
 use super::level::Level;
 use super::system::Grid;
@@ -69,7 +71,8 @@ impl Gaps {
         } else {
             shown = law;
         }
-        // The true law has mass 1; that of the cells is too large by at most three times the error of a draw, for each.
+        // The true law has mass 1; that of the cells is too large by at most three times the error of a draw,
+        // for each.
         let total: f64 = shown.iter().sum();
         let beyond = (1.0 - total + error + 3.1 * draws as f64 * roundings + sum(cells)).clamp(0.0, 1.0);
         let mut upper = vec![beyond; cells + 1];

@@ -1,8 +1,9 @@
 //! How long the intervals between sightings are, and how often `u` contributes in them.
 //!
-//! With the laws of first visits as power series in time (`f_vu` from `v` to `u` and so on), an interval of length `L` between two sightings holds
-//! `k ≥ 1` contributions with probability `(f_vu f_uu^{k−1} f_uv)(L)`, and none with `f_vv(L)`. It costs `k²/(L − 1)`: the observers
-//! know the noise that they drew themselves. The first interval, from a start elsewhere, costs `k²/L`.
+//! With the laws of first visits as power series in time (`f_vu` from `v` to `u` and so on), an interval of
+//! length `L` between two sightings holds `k ≥ 1` contributions with probability `(f_vu f_uu^{k−1} f_uv)(L)`,
+//! and none with `f_vv(L)`. It costs `k²/(L − 1)`: the observers know the noise that they drew themselves.
+//! The first interval, from a start elsewhere, costs `k²/L`.
 
 use super::super::series::{Factor, Products};
 use super::passages::{Passages, Side};
@@ -43,7 +44,8 @@ impl Intervals {
         let products = Products::new(steps + 1);
         let mut sides = [Side::Upper, Side::Lower]
             .map(|side| Self::without_ends(passages, side, counts, lost, &products));
-        // What is left of 1 is not above the truth where what was taken away is not below it, and the other way around.
+        // What is left of 1 is not above the truth where what was taken away is not below it, and the other
+        // way around.
         let left = |taken: Vec<&[f64]>, side: Side| {
             let mut sum = 0.0;
             (0..=steps)
@@ -61,7 +63,8 @@ impl Intervals {
         sides.iter_mut().for_each(|side| side.sightings = sightings);
         for (at, side, other) in [(0, Side::Upper, Side::Lower), (1, Side::Lower, Side::Upper)] {
             let tails: Vec<ByCount> = if published {
-                // From a contribution to the end, unseen: no visit of u or a member, or one of u at the very end.
+                // From a contribution to the end, unseen: no visit of u or a member, or one of u at the very
+                // end.
                 let again = passages.side(&passages.again, other);
                 let seen: Vec<Vec<f64>> = passages.seen.iter().map(|law| passages.side(law, other)).collect();
                 let taken = seen.iter().chain([&again]).map(Vec::as_slice).collect();

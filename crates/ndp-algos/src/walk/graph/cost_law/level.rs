@@ -1,8 +1,9 @@
 //! Tables of the law of the cost on finer and finer grids, and how they are joined.
 //!
-//! All grids are powers of two. Charges that are rounded up on a finer grid never exceed those that are rounded up on a coarser one. So with `C'` and
-//! `C''` the costs on the finer and the coarser grid, `P(C' ≥ Y) ≤ P(C'' ≥ Y)`: a table follows the cells below some `Y`, and what is beyond is that
-//! of a coarser one. For the lower law everything is the other way around.
+//! All grids are powers of two. Charges that are rounded up on a finer grid never exceed those that are
+//! rounded up on a coarser one. So with `C'` and `C''` the costs on the finer and the coarser grid, `P(C' ≥
+//! Y) ≤ P(C'' ≥ Y)`: a table follows the cells below some `Y`, and what is beyond is that of a coarser one.
+//! For the lower law everything is the other way around.
 
 use super::circle::{Cells, Circle};
 use super::intervals::Intervals;
@@ -39,7 +40,8 @@ pub(super) struct Window {
     pub(super) log_damping: f64,
 }
 
-/// The first window: a power of two beyond which the cost lies with next to no probability, and that probability.
+/// The first window: a power of two beyond which the cost lies with next to no probability, and that
+/// probability.
 pub(super) struct FirstWindow {
     exponent: i32,
     beyond: f64,
@@ -84,7 +86,8 @@ impl Level {
         Self::on_grid(intervals, grid, cells, window.beyond, ends)
     }
 
-    /// As [`Self::first`] on a given grid; `beyond` is at least the probability of a cost of `cells` steps or more.
+    /// As [`Self::first`] on a given grid; `beyond` is at least the probability of a cost of `cells` steps or
+    /// more.
     pub(super) fn on_grid(
         intervals: &[Intervals; 2],
         grid: Grid,
@@ -98,8 +101,8 @@ impl Level {
         Some(Self { grid, upper: at_least_up(&upper, lost, cells - 1, beyond), lower })
     }
 
-    /// A table of costs up to `1/narrower` of those of this one, on half of as many cells, so that the other half keeps apart what is counted modulo
-    /// their number.
+    /// A table of costs up to `1/narrower` of those of this one, on half of as many cells, so that the other
+    /// half keeps apart what is counted modulo their number.
     pub(super) fn within(
         &self,
         intervals: &[Intervals; 2],

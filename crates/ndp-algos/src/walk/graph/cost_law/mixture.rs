@@ -14,7 +14,8 @@ pub(super) struct Mixture {
 }
 
 impl Mixture {
-    /// From points and probabilities, both ascending in cost; `upper` says to which side everything is rounded.
+    /// From points and probabilities, both ascending in cost; `upper` says to which side everything is
+    /// rounded.
     pub(super) fn new(points: &[(Interval, f64)], upper: bool) -> Self {
         let end = |x: Interval| if upper { x.high() } else { x.low().max(0.0) };
         let roots = points.iter().map(|(cost, _)| end(cost.sqrt())).collect();
@@ -33,7 +34,8 @@ impl Mixture {
         if self.upper { difference.next_up().max(0.0) } else { difference.next_down().max(0.0) }
     }
 
-    /// `E θ_ε(√cost/σ)`, rounded to its side; entries whose values make no difference of more than `slack` are taken together.
+    /// `E θ_ε(√cost/σ)`, rounded to its side; entries whose values make no difference of more than `slack`
+    /// are taken together.
     pub(super) fn delta(&self, epsilon: f64, sigma: f64, slack: f64) -> f64 {
         let sum = self.delta_of(self.roots.len(), epsilon, sigma, slack);
         if self.upper { sum.min(1.0) } else { sum }
@@ -122,7 +124,8 @@ impl Mixture {
 
     /// `P(cost ≥ c)`: at most, or at least.
     pub(super) fn at_least(&self, cost: Interval) -> f64 {
-        // Of the upper law the first point that is certainly not below c; what lies between it and the one before may be at it.
+        // Of the upper law the first point that is certainly not below c; what lies between it and the one
+        // before may be at it.
         let root = cost.sqrt();
         let at = if self.upper {
             self.roots.partition_point(|&point| point < root.low())

@@ -1,22 +1,26 @@
 //! The law of a path's cost, from which every loss of a walk follows.
 //!
-//! The path is drawn without looking at the data. Fix it: where contributions do not depend on the token and steps keep distances (sums and running
-//! averages, constant gradients), what `v` sees of `u` is a Gaussian pair with `μ² = C/σ²`, `C = Σ k²/slots` the [cost of the path](super::PathCost):
-//! `k` contributions between two sightings, and `slots` steps there whose noise `v` does not know. Hence, for an observer who knows the path,
+//! The path is drawn without looking at the data. Fix it: where contributions do not depend on the token and
+//! steps keep distances (sums and running averages, constant gradients), what `v` sees of `u` is a Gaussian
+//! pair with `μ² = C/σ²`, `C = Σ k²/slots` the [cost of the path](super::PathCost): `k` contributions between
+//! two sightings, and `slots` steps there whose noise `v` does not know. Hence, for an observer who knows the
+//! path,
 //!
 //! ```text
 //! δ(ε) = E_path δ_Gauss(ε; √C/σ),
 //! ```
 //!
-//! exactly, and for every observer who knows less, at most. Only the law of `C` is needed. It depends neither on the noise nor on `ε`, `δ` or an order,
-//! so that one [`CostLaw`] answers all questions about a pair.
+//! exactly, and for every observer who knows less, at most. Only the law of `C` is needed. It depends neither
+//! on the noise nor on `ε`, `δ` or an order, so that one [`CostLaw`] answers all questions about a pair.
 //!
 //! # How it is computed
-//! The walk starts anew at every sighting: intervals are independent given who sees the token, and the mean of `z^C` over paths obeys a renewal
-//! equation with positive terms. Charges are rounded up to a grid for the upper law, down for the lower one; the equation is solved on circles of `z` and
-//! time by transforms whose rounding is bounded (`circle.rs`). Coarse tables say where most of the loss comes from (`level.rs`), a fine one follows there, whose
-//! charges keep their means, so that what the grid makes of the loss is of the second order (`spread.rs`). What is beyond the grid is put at the largest
-//! cost that is possible, one for each contribution.
+//! The walk starts anew at every sighting: intervals are independent given who sees the token, and the mean
+//! of `z^C` over paths obeys a renewal equation with positive terms. Charges are rounded up to a grid for the
+//! upper law, down for the lower one; the equation is solved on circles of `z` and time by transforms whose
+//! rounding is bounded (`circle.rs`). Coarse tables say where most of the loss comes from (`level.rs`), a
+//! fine one follows there, whose charges keep their means, so that what the grid makes of the loss is of the
+//! second order (`spread.rs`). What is beyond the grid is put at the largest cost that is possible, one for
+//! each contribution.
 //!
 //! The section "The law of a walk's cost" of `docs/theory.md` has the statement and its proof.
 
@@ -54,9 +58,11 @@ use spread::{Sided, Spread};
 use std::sync::{Arc, Mutex, PoisonError};
 use tables::Tables;
 
-/// The law of what a path of a [`TokenWalk`] tells observers about one node, between two proven ends: see [`TokenWalk::cost_law`].
+/// The law of what a path of a [`TokenWalk`] tells observers about one node, between two proven ends: see
+/// [`TokenWalk::cost_law`].
 ///
-/// Questions compute what they need of the law and keep it; the next one is answered in well under a millisecond.
+/// Questions compute what they need of the law and keep it; the next one is answered in well under a
+/// millisecond.
 ///
 /// # Examples
 /// ```
@@ -101,20 +107,20 @@ enum Source {
 }
 
 impl TokenWalk {
-    /// The law of the cost towards observers who pool what they see (often one node), for contributions that do not depend on the token and steps that
-    /// keep distances, such as sums and running averages.
+    /// The law of the cost towards observers who pool what they see (often one node), for contributions that
+    /// do not depend on the token and steps that keep distances, such as sums and running averages.
     ///
-    /// `δ(ε) = E δ_Gauss(ε; √C/σ)`, exact for observers who know the path, an upper bound for all others. With a cap, a refractory period or edges that
-    /// wear out the upper end is that of all contributions, and at most that of so many released at once: fewer never cost more; the lower end is
-    /// then 0.
+    /// `δ(ε) = E δ_Gauss(ε; √C/σ)`, exact for observers who know the path, an upper bound for all others.
+    /// With a cap, a refractory period or edges that wear out the upper end is that of all contributions, and
+    /// at most that of so many released at once: fewer never cost more; the lower end is then 0.
     ///
     /// # Errors
-    /// As [`Self::loss`]; [`Error::NotOffered`] for walks of more than 20,000 steps, and where a node contributes too often between two visits of the
-    /// observers.
+    /// As [`Self::loss`]; [`Error::NotOffered`] for walks of more than 20,000 steps, and where a node
+    /// contributes too often between two visits of the observers.
     ///
     /// # Complexity
-    /// First visits as for [`Self::loss`]; then, with the first question, for `F` members `O(N T (|F|² log T + |F|³))` for each table of `N = 256`
-    /// or 1024 cells, mostly five.
+    /// First visits as for [`Self::loss`]; then, with the first question, for `F` members `O(N T (|F|² log
+    /// T + |F|³))` for each table of `N = 256` or 1024 cells, mostly five.
     ///
     /// # Examples
     /// ```
@@ -173,7 +179,8 @@ impl TokenWalk {
     }
 }
 
-/// How often `u` contributes in intervals of every length, for an observer who sees the token at their ends and not in between.
+/// How often `u` contributes in intervals of every length, for an observer who sees the token at their ends
+/// and not in between.
 pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Error> {
     let law = walk.cost_law(u, &[v])?;
     let Some([upper, _]) = law.intervals()? else {
@@ -209,7 +216,8 @@ fn share(masses: Vec<f64>) -> Vec<f64> {
 }
 
 impl CostLaw {
-    /// For contributions that may depend on the token, such as gradients, with non-expansive steps: an upper law of the cost of gaps.
+    /// For contributions that may depend on the token, such as gradients, with non-expansive steps: an upper
+    /// law of the cost of gaps.
     ///
     /// # Errors
     /// [`Error::NotOffered`] for more than 20,000 steps.
@@ -223,8 +231,8 @@ impl CostLaw {
         Ok(Self::above(source, steps, published, steps, CELLS / 4))
     }
 
-    /// The same under a cap, whatever the start: by the first visits of the node and its observers together (under a cap of 1 of the observers alone),
-    /// as far as they are followed.
+    /// The same under a cap, whatever the start: by the first visits of the node and its observers together
+    /// (under a cap of 1 of the observers alone), as far as they are followed.
     pub(crate) fn of_gaps(visits: &FirstVisits, steps: usize, cap: usize, published: bool) -> Self {
         let seen = steps.min(visits.none.len() - 1);
         let law = (0..=seen).map(|t| visits.at.iter().map(|law| law[t]).sum()).collect();
@@ -240,10 +248,12 @@ impl CostLaw {
         Self { source, steps, published, most, attained: false, is_free_of_limits, cells, ends, tables }
     }
 
-    /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to 1e-9, an upper bound otherwise.
+    /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to
+    /// 1e-9, an upper bound otherwise.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ ε < ∞`; [`Error::NotOffered`] where a node contributes too often between two sightings.
+    /// [`Error::InvalidParameter`] unless `0 ≤ ε < ∞`; [`Error::NotOffered`] where a node contributes too
+    /// often between two sightings.
     pub fn delta(&self, noise: NoiseMultiplier, epsilon: f64) -> Result<Enclosed, Error> {
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
         let tables = self.tables_for(noise.get(), epsilon)?;
@@ -276,7 +286,8 @@ impl CostLaw {
 
     /// The Rényi loss at the order of `local`, `ln E e^{θC} / (α − 1)`, in nats; graded as [`Self::delta`].
     ///
-    /// What lies beyond the grid has its largest possible cost here, which large orders feel: [`TokenWalk::loss`] is often smaller.
+    /// What lies beyond the grid has its largest possible cost here, which large orders feel:
+    /// [`TokenWalk::loss`] is often smaller.
     ///
     /// # Errors
     /// [`Error::NotOffered`] as for [`Self::delta`].
@@ -289,10 +300,12 @@ impl CostLaw {
         Ok(Enclosed::between(lower.low().max(0.0), upper.high(), self.attained))
     }
 
-    /// The least noise multiplier at which `δ(ε) ≤ δ`: it lies between the least noises of the two laws, and the upper one is enough.
+    /// The least noise multiplier at which `δ(ε) ≤ δ`: it lies between the least noises of the two laws, and
+    /// the upper one is enough.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 < ε < ∞`, and where no noise up to `1e9` is seen to be enough; [`Error::NotOffered`] as for [`Self::delta`].
+    /// [`Error::InvalidParameter`] unless `0 < ε < ∞`, and where no noise up to `1e9` is seen to be enough;
+    /// [`Error::NotOffered`] as for [`Self::delta`].
     pub fn least_noise(&self, epsilon: f64, delta: Delta) -> Result<Enclosed, Error> {
         ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
         let mut tables = self.tables()?;
@@ -335,8 +348,8 @@ impl CostLaw {
         Ok(Enclosed::between(at(&tables.lower), at(&tables.upper), self.attained))
     }
 
-    /// Whether another bound on `ε` is hardly smaller: where neither rounding to the grid nor what is beyond it makes much of `δ`. A guess, by which
-    /// no number gets smaller.
+    /// Whether another bound on `ε` is hardly smaller: where neither rounding to the grid nor what is beyond
+    /// it makes much of `δ`. A guess, by which no number gets smaller.
     pub(crate) fn is_tight(&self, noise: NoiseMultiplier, epsilon: f64) -> bool {
         let Ok(tables) = self.tables() else { return false };
         self.is_free_of_limits && epsilon.is_finite() && tables.is_tight(noise.get(), epsilon)
@@ -346,8 +359,8 @@ impl CostLaw {
         self.tables_of(1)
     }
 
-    /// Tables that are fine enough where this question needs it: coarse ones until small costs hardly matter, then a fine one up to where most of
-    /// `δ` comes from.
+    /// Tables that are fine enough where this question needs it: coarse ones until small costs hardly matter,
+    /// then a fine one up to where most of `δ` comes from.
     fn tables_for(&self, sigma: f64, epsilon: f64) -> Result<Arc<Tables>, Error> {
         let mut tables = self.tables()?;
         loop {

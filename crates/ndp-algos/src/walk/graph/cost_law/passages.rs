@@ -12,7 +12,8 @@ pub(super) enum Side {
     Lower,
 }
 
-/// The laws of first visits of `u` and the members of a coalition. Entry `t` of every series is for time `t`, `0..=T`.
+/// The laws of first visits of `u` and the members of a coalition. Entry `t` of every series is for time `t`,
+/// `0..=T`.
 #[derive(Clone, Debug)]
 pub(super) struct Passages {
     /// From `u` to `u`.

@@ -1,4 +1,5 @@
-//! `ε` at a `δ` and the least noise: by regula falsi on a monotone function, ending on the side that was seen to hold.
+//! `ε` at a `δ` and the least noise: by regula falsi on a monotone function, ending on the side that was seen
+//! to hold.
 
 use super::spread::Sided;
 use ndp_account::Error;
@@ -84,7 +85,8 @@ fn log_ratio(value: f64, delta: f64) -> f64 {
     if value == 0.0 { -LARGEST_LOG } else { (value / delta).ln() }
 }
 
-/// Where `excess`, positive at `low` and not at `high`, changes its sign: the end that was seen to hold (`above`), or the last one that was seen not to.
+/// Where `excess`, positive at `low` and not at `high`, changes its sign: the end that was seen to hold
+/// (`above`), or the last one that was seen not to.
 fn boundary(excess: &impl Fn(f64) -> f64, low: f64, high: f64, above: bool) -> f64 {
     let (mut low, mut high) = (low, high);
     let (mut at_low, mut at_high) = (excess(low), excess(high));

@@ -1,15 +1,18 @@
-//! Charges that are spread over the two grid points around them, so that their means stay: an error of the second order in the step.
+//! Charges that are spread over the two grid points around them, so that their means stay: an error of the
+//! second order in the step.
 //!
-//! A charge `x` between the neighboring points `a` and `b = a + h` is put at `b` with probability `(x − a)/h`, at `a` otherwise, by itself. For a function `f` of
-//! the cost, all else fixed, the mean of `f` then moves by `½ f''(ξ) (x − a)(b − x)`. One charge after the other: with `C̃` the cost of what was spread and
+//! A charge `x` between the neighboring points `a` and `b = a + h` is put at `b` with probability `(x −
+//! a)/h`, at `a` otherwise, by itself. For a function `f` of the cost, all else fixed, the mean of `f` then
+//! moves by `½ f''(ξ) (x − a)(b − x)`. One charge after the other: with `C̃` the cost of what was spread and
 //! `V = E Σ (x − a)(b − x)` over the charges of a path,
 //!
 //! ```text
 //! E f(C̃) − ½ V sup f''  ≤  E f(C)  ≤  E f(C̃) + ½ V sup (−f''),
 //! ```
 //!
-//! the suprema not below 0. Here `f(C) = θ_ε(√s)`, `s = C/σ²`, with `f'' = φ(x)/(2√s) (ε²/(2s²) − 1/(2s) − 1/8)/σ⁴` at `x = √s/2 − ε/√s`: convex up to some `s`,
-//! concave from there. As no charge leaves its cell, `C̃` lies between the costs whose charges are rounded down and up on this grid or on a coarser one, and
+//! the suprema not below 0. Here `f(C) = θ_ε(√s)`, `s = C/σ²`, with `f'' = φ(x)/(2√s) (ε²/(2s²) − 1/(2s) −
+//! 1/8)/σ⁴` at `x = √s/2 − ε/√s`: convex up to some `s`, concave from there. As no charge leaves its cell,
+//! `C̃` lies between the costs whose charges are rounded down and up on this grid or on a coarser one, and
 //! what is beyond a table is known from theirs.
 
 use super::circle::Circle;
@@ -30,7 +33,8 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Costs up to `1/narrower` of those of a coarser table, on half of `cells`; from above alone, or both ends.
+    /// Costs up to `1/narrower` of those of a coarser table, on half of `cells`; from above alone, or both
+    /// ends.
     pub(super) fn within(
         wide: &Level,
         upper: &Intervals,
@@ -110,7 +114,8 @@ fn bends(epsilon: f64) -> (f64, f64) {
     }
     let x = |s: f64| s.sqrt() / 2.0 - epsilon / s.sqrt();
     let phi = |x: f64| (-x * x / 2.0).exp() / (2.0 * PI).sqrt();
-    // Below `first` it is convex, and φ(x) ε² y⁵/4 with y = 1/√s bounds it, φ(x) ≤ e^{(ε − ε² y²)/2}/√(2π): decreasing in y for ε² y² > 5.
+    // Below `first` it is convex, and φ(x) ε² y⁵/4 with y = 1/√s bounds it, φ(x) ≤ e^{(ε − ε² y²)/2}/√(2π):
+    // decreasing in y for ε² y² > 5.
     let first = (epsilon * epsilon / 100.0).min(100.0);
     let y = 1.0 / first.sqrt();
     let smallest = (0.5 * epsilon - 0.5 * epsilon * epsilon * y * y).exp() / (2.0 * PI).sqrt();

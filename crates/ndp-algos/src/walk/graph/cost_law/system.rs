@@ -1,13 +1,15 @@
-//! Costs on a grid: the renewal equation in time and cost, and how likely a cost is at most to be beyond a limit.
+//! Costs on a grid: the renewal equation in time and cost, and how likely a cost is at most to be beyond a
+//! limit.
 //!
-//! With `x` for time and `z` for cost the mean of `z^cost` over paths of `T` steps is the coefficient of `x^T` in
+//! With `x` for time and `z` for cost the mean of `z^cost` over paths of `T` steps is the coefficient of
+//! `x^T` in
 //!
 //! ```text
 //! F(x, z) (1 − I(x, z))^{−1} G(x, z) + U(x, z)
 //! ```
 //!
-//! `F` the first interval, `I` the matrix of those between sightings by two members, `G` the end of the walk after the last sighting and `U` paths
-//! without one.
+//! `F` the first interval, `I` the matrix of those between sightings by two members, `G` the end of the walk
+//! after the last sighting and `U` paths without one.
 
 use super::intervals::{ByCount, Intervals};
 use super::passages::Side;
@@ -63,7 +65,8 @@ impl Grid {
         self.cell(1, slots, Side::Upper)
     }
 
-    /// The cell below a charge `count²/slots`, and how far it is from there to the next one: the share that belongs to it, and the rest.
+    /// The cell below a charge `count²/slots`, and how far it is from there to the next one: the share that
+    /// belongs to it, and the rest.
     fn place(self, count: usize, slots: usize) -> (usize, f64, f64) {
         if count == 0 || slots == 0 {
             return (0, 0.0, 1.0);
@@ -115,7 +118,8 @@ pub(super) struct Charges {
 }
 
 impl Charges {
-    /// With `slots(t)` noises in an interval of length `t`. What is too small to matter is left out and added to `dropped`.
+    /// With `slots(t)` noises in an interval of length `t`. What is too small to matter is left out and added
+    /// to `dropped`.
     fn new(
         laws: &ByCount,
         slots: impl Fn(usize) -> usize,
@@ -202,7 +206,8 @@ pub(super) struct System {
     pub(super) unseen: Vec<(usize, f64)>,
     /// Probability of what is not in the equation, at most.
     pub(super) lost: f64,
-    /// `E Σ (x − a)(b − x)` over the charges `x` of a path that were spread over `a` and `b`, in squares of the step, at most.
+    /// `E Σ (x − a)(b − x)` over the charges `x` of a path that were spread over `a` and `b`, in squares of
+    /// the step, at most.
     pub(super) variance: f64,
 }
 
@@ -236,7 +241,8 @@ impl System {
             }
         };
         let unseen: Vec<(usize, f64)> = intervals.unseen.iter().enumerate().flat_map(of_unseen).collect();
-        // Intervals begin at a sighting or at the start; a path has one end, which varies by at most a quarter.
+        // Intervals begin at a sighting or at the start; a path has one end, which varies by at most a
+        // quarter.
         let row = |row: &Vec<Charges>| row.iter().map(|charges| charges.variance).sum::<f64>();
         let varied = between.iter().map(row).fold(0.0, f64::max);
         let of_first: f64 = first.iter().map(|charges| charges.variance).sum();
@@ -291,7 +297,8 @@ impl System {
             self.between.iter().map(|row| row.iter().map(at).collect()).collect();
         let first: Vec<Vec<f64>> = self.first.iter().map(at).collect();
         let tail: Vec<Vec<f64>> = self.tail.iter().map(at).collect();
-        // Nothing times an infinite weight is not a number, and a comparison with that would leave out the rest.
+        // Nothing times an infinite weight is not a number, and a comparison with that would leave out the
+        // rest.
         let possible = self.unseen.iter().filter(|&&(_, mass)| mass > 0.0);
         let unseen: f64 = possible.map(|&(cell, mass)| mass * weights[cell]).sum();
         let at = |rate: f64| -> Option<f64> {
@@ -327,7 +334,8 @@ impl System {
     }
 }
 
-/// The solution `y = values + matrix · y` for a nonnegative matrix of spectral radius below 1; `None` for another one.
+/// The solution `y = values + matrix · y` for a nonnegative matrix of spectral radius below 1; `None` for
+/// another one.
 pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>> {
     let (mut matrix, mut values) = (matrix, values);
     let n = values.len();

@@ -23,7 +23,8 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// For each cost the finest table that reaches so far; `most` is the largest cost, `attained` says whether there is a law from below.
+    /// For each cost the finest table that reaches so far; `most` is the largest cost, `attained` says
+    /// whether there is a law from below.
     pub(super) fn joined(
         coarse: Vec<Level>,
         fine: Vec<Level>,
@@ -54,7 +55,8 @@ impl Tables {
         upper.push((most, beyond));
         // What is spread or rounded may cost more than is possible.
         plain.push((Interval::new(BEYOND), beyond));
-        // What is beyond a table that spreads is that of all contributions rounded, on a grid that is not finer.
+        // What is beyond a table that spreads is that of all contributions rounded, on a grid that is not
+        // finer.
         let spread_laws = spread
             .iter()
             .map(|spread| {

@@ -206,7 +206,8 @@ fn default_grids_enclose_the_reference_values() -> Result<(), Error> {
         let least = law.least_noise(epsilon, small)?;
         encloses(least, row.5, 0.01);
         assert!(law.delta(noise(least.upper()), epsilon)?.upper() <= 1e-5);
-        // The Rényi loss is the mixture's, below that by the recursion, which charges for non-expansive steps.
+        // The Rényi loss is the mixture's, below that by the recursion, which charges for non-expansive
+        // steps.
         let local = LocalLoss { order: Order::new(2.0)?, noise: noise(row.5) };
         let by_law = law.rdp(local)?;
         let by_recursion = walk_of(&row).loss(u, &[v], local)?.into_value();
@@ -268,7 +269,8 @@ fn bad_input_is_named() -> Result<(), Error> {
     Ok(())
 }
 
-/// The account says what the law says where that is smaller, for every question but Rényi losses, and its least noise keeps the target.
+/// The account says what the law says where that is smaller, for every question but Rényi losses, and its
+/// least noise keeps the target.
 #[test]
 fn accounts_take_the_smaller_bound() -> Result<(), Error> {
     use ndp_account::{Observer, Protocol};
@@ -332,7 +334,8 @@ fn questions_in_any_order_agree() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gradients: the upper law covers the taut string of every path, attained or not, and beats Rényi divergences.
+/// Gradients: the upper law covers the taut string of every path, attained or not, and beats Rényi
+/// divergences.
 #[test]
 fn laws_of_gradients_cover_the_taut_string() -> Result<(), Error> {
     use super::super::oracle::{expectation, mixed_cost, odometer};
@@ -430,9 +433,9 @@ fn spread_charges_enclose_the_reference_values() -> Result<(), Error> {
     Ok(())
 }
 
-/// A published token that nobody saw on its way, where more contributions are impossible: path 4 without loops, two steps, node 0 towards
-/// node 3. Three starts of eight end with one contribution behind two noises. (An impossible charge at an infinite weight was not a
-/// number, and all unseen paths were left out.)
+/// A published token that nobody saw on its way, where more contributions are impossible: path 4 without
+/// loops, two steps, node 0 towards node 3. Three starts of eight end with one contribution behind two
+/// noises. (An impossible charge at an infinite weight was not a number, and all unseen paths were left out.)
 #[test]
 fn a_published_token_that_nobody_saw_is_charged() -> Result<(), Box<dyn std::error::Error>> {
     let w = TransitionMatrix::simple_random_walk(&path_graph(4)?)?;
@@ -448,7 +451,8 @@ fn a_published_token_that_nobody_saw_is_charged() -> Result<(), Box<dyn std::err
         let delta = truth * *ndp_dp::Mechanism::delta(&ndp_dp::Gdp::new(0.5_f64.sqrt() / 2.0)?, 0.3)?.value();
         let found = law.delta(sigma, 0.3)?;
         assert!(found.lower() <= delta * (1.0 + 1e-9) && delta <= found.upper() * (1.0 + 1e-9));
-        // From node 0 nobody ever sees the token: then there are no tables, and all is charged at the end of the window.
+        // From node 0 nobody ever sees the token: then there are no tables, and all is charged at the end of
+        // the window.
         assert!(found.upper() < if truth < 1.0 { 1.1 } else { 2.2 } * delta, "{found:?}, {delta}");
     }
     Ok(())

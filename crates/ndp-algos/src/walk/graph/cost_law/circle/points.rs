@@ -28,7 +28,8 @@ impl Spectrum<'_> {
     }
 }
 
-/// `Σ_p (F (1 − I)^{−1} G)(x_p) turn_p` for each `z`; the spectra are those of `I` row by row, of `F` and of `G`.
+/// `Σ_p (F (1 − I)^{−1} G)(x_p) turn_p` for each `z`; the spectra are those of `I` row by row, of `F` and of
+/// `G`.
 pub(super) fn coefficient(
     spectra: &[Spectrum<'_>],
     members: usize,
@@ -98,7 +99,8 @@ fn of_several(
     })
 }
 
-/// Solves `(1 − I) y = G` at one point, by elimination without exchanges; `y` is then the last column of `scratch`, row by row.
+/// Solves `(1 − I) y = G` at one point, by elimination without exchanges; `y` is then the last column of
+/// `scratch`, row by row.
 fn eliminate(spectra: &[Spectrum<'_>], m: usize, p: usize, lane: usize, scratch: &mut Vec<Complex>) {
     let width = m + 1;
     let tail = &spectra[m * (m + 1)..];

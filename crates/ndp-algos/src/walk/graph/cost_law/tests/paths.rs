@@ -23,7 +23,8 @@ fn connected_graphs(n: usize) -> Vec<Graph> {
         .collect()
 }
 
-/// Every path with its probability, an integer over `60^T` times the start's; costs in units of 1/840. The rules are applied to each path anew.
+/// Every path with its probability, an integer over `60^T` times the start's; costs in units of 1/840. The
+/// rules are applied to each path anew.
 fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) -> BTreeMap<u64, f64> {
     let (n, steps, options) = (w.node_count(), walk.steps(), *walk.options());
     let weight = |a: usize, b: usize| -> u128 {
@@ -94,7 +95,8 @@ fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize
     law
 }
 
-/// The upper law is nowhere below all paths, the lower one nowhere above; both are near where nothing but the grid was given up.
+/// The upper law is nowhere below all paths, the lower one nowhere above; both are near where nothing but the
+/// grid was given up.
 fn check_against_paths(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) {
     let law = enumerated(walk, w, u, members);
     let (level, _) = on_exact_grid(walk, u, members, 840);

@@ -1,0 +1,62 @@
+//! By which theorems the numbers of a figure hold.
+
+use super::{Figure, Kind};
+
+/// By which function and theorem some series of a figure are what their grade says.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Grade;
+/// use ndp_report::figure::{Figure, Kind};
+/// let figure = Figure::new("t").by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses");
+/// let source = figure.source_of("exact, ring", Kind::from(Grade::Exact)).ok_or("no source")?;
+/// assert_eq!(source.to_string(), "ndp_algos::gossip::exact_loss (Certified losses)");
+/// assert!(figure.source_of("accuracy", Kind::Data).is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What the names of the series contain.
+    pub fragment: &'static str,
+    /// Their kind.
+    pub kind: Kind,
+    /// The path of the function, which is documented and tested.
+    pub function: &'static str,
+    /// The section of `docs/theory.md`.
+    pub theorem: &'static str,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.function, self.theorem)
+    }
+}
+
+impl Figure {
+    /// Names the function that computed the series of a kind, and the section of the theory that it
+    /// implements.
+    #[must_use]
+    pub fn by(self, kind: impl Into<Kind>, function: &'static str, theorem: &'static str) -> Self {
+        self.by_named("", kind, function, theorem)
+    }
+
+    /// The same of those series of a kind whose names contain `fragment`; the longest fragment counts.
+    #[must_use]
+    pub fn by_named(
+        mut self,
+        fragment: &'static str,
+        kind: impl Into<Kind>,
+        function: &'static str,
+        theorem: &'static str,
+    ) -> Self {
+        self.sources.push(Source { fragment, kind: kind.into(), function, theorem });
+        self
+    }
+
+    /// By which function and theorem a series of this name and kind is what it says, if that was said.
+    #[must_use]
+    pub fn source_of(&self, series: &str, kind: Kind) -> Option<&Source> {
+        let of_it = |source: &&Source| source.kind == kind && series.contains(source.fragment);
+        self.sources.iter().filter(of_it).max_by_key(|source| source.fragment.len())
+    }
+}
