@@ -1,5 +1,4 @@
-//! The one question of every protocol: what an observer learns about a node at a noise, and what is written
-//! once on it.
+//! The one question of every protocol: what an observer learns about a node at a noise, and what is written once on it.
 
 use crate::errors::Fault;
 use crate::grades::{Number, class};
@@ -324,8 +323,7 @@ impl Ledger {
         Ok(Self(Arc::new(Mutex::new(runs))))
     }
 
-    /// `places` says where the nodes of these accounts are among those of the first run, if not where they
-    /// are here.
+    /// `places` says where the nodes of these accounts are among those of the first run, if not where they are here.
     #[pyo3(signature = (name, accounts, sigma, sensitivity, adaptivity, places=None))]
     fn record(
         &self,

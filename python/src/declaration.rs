@@ -1,5 +1,4 @@
-//! What is declared about a program beside its steps: exact numbers, neighboring inputs, how it is accounted
-//! for.
+//! What is declared about a program beside its steps: exact numbers, neighboring inputs, how it is accounted for.
 
 use crate::errors::Fault;
 use ndp_program::{AccountOptions, HiddenReads, Patterns, SensitivitySet, Weight};
@@ -87,8 +86,8 @@ impl Declaration {
     }
 }
 
-/// How a program is accounted for: bytes, bits, what to do about hidden reads, directions of the uses of a
-/// node, the nodes that are asked about.
+/// How a program is accounted for: bytes, bits, what to do about hidden reads, directions of the uses of a node, the nodes that are
+/// asked about.
 #[derive(FromPyObject)]
 pub(crate) struct Options(Option<u64>, Option<u32>, String, Vec<(usize, Vec<Number>)>, Option<Vec<usize>>);
 

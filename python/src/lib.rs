@@ -1,7 +1,6 @@
 //! The native half of the Python package `ndp`: conversions between Python and the crates, no mathematics.
 //!
-//! Python's half (`ndp/*.py`) keeps labels, tables and pictures; this half hands numbers over and grades
-//! back.
+//! Python's half (`ndp/*.py`) keeps labels, tables and pictures; this half hands numbers over and grades back.
 
 mod account;
 mod accountants;

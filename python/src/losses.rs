@@ -188,8 +188,8 @@ pub(crate) fn measure(order: Option<f64>, delta: Option<f64>) -> Result<Measure,
     })
 }
 
-/// A target on its way from Python: the limits (one number, or `n` by `n`: row exposed, column observer),
-/// whether they are for means, an order, a delta.
+/// A target on its way from Python: the limits (one number, or `n` by `n`: row exposed, column observer), whether they are
+/// for means, an order, a delta.
 pub(crate) type Limits<'py> = (PyReadonlyArray2<'py, f64>, bool, Option<f64>, Option<f64>);
 
 /// The target that Python asks for.

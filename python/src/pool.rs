@@ -1,6 +1,5 @@
-//! Where parallel work runs. The threads of rayon's global pool do not survive a fork: in a child of the
-//! process that imported the package, work that waited for them would wait forever, so that a child has a
-//! pool of its own.
+//! Where parallel work runs. The threads of rayon's global pool do not survive a fork: in a child of the process that imported the
+//! package, work that waited for them would wait forever, so that a child has a pool of its own.
 
 use crate::errors::Fault;
 use ndp_graph::progress::watch;
@@ -66,8 +65,7 @@ fn pool() -> Result<Arc<ThreadPool>, Fault> {
         return Ok(Arc::clone(pool));
     }
     let pool = build()?;
-    // The threads of a pool of the parent are not here, so that nothing may wait for them: not even to end
-    // them.
+    // The threads of a pool of the parent are not here, so that nothing may wait for them: not even to end them.
     std::mem::forget(kept.replace((process::id(), Arc::clone(&pool))));
     Ok(pool)
 }

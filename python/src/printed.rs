@@ -149,8 +149,7 @@ pub(crate) fn walk_row(
     })
 }
 
-/// Theorem 4 of Muffliato: random graphs drawn anew in every round, a node that is not adjacent to the
-/// observers, in nats.
+/// Theorem 4 of Muffliato: random graphs drawn anew in every round, a node that is not adjacent to the observers, in nats.
 ///
 /// False for small graphs; the loss of a hidden random graph is bounded by the crate `ndp-algos`.
 ///
@@ -348,8 +347,7 @@ pub(crate) fn network_lemma1(
     Ok(Number::new(loss, "Rényi loss").with("order", order))
 }
 
-/// Theorem 4 of the network paper: the epsilon of private descent by a walk whose contributions cost epsilon
-/// each.
+/// Theorem 4 of the network paper: the epsilon of private descent by a walk whose contributions cost epsilon each.
 ///
 /// Parameters
 /// ----------

@@ -83,8 +83,7 @@ impl ProgramAccount {
         Ok((PyArray2::from_owned_array(py, middle), PyArray2::from_owned_array(py, apart)))
     }
 
-    /// Rank of what is seen, bits of the arithmetic, failure probability, on what contributions were taken to
-    /// depend.
+    /// Rank of what is seen, bits of the arithmetic, failure probability, on what contributions were taken to depend.
     fn facts(&self) -> (usize, u32, f64, &'static str) {
         let facts = &self.account;
         let adaptivity = match facts.adaptivity {

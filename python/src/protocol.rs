@@ -252,8 +252,7 @@ impl Protocol {
         run(py, move || Ok(kind.protocol().message_count()?))
     }
 
-    /// Root mean square error of what a node ends with, at most, for data in an interval of length
-    /// `sensitivity`.
+    /// Root mean square error of what a node ends with, at most, for data in an interval of length `sensitivity`.
     fn error_bound(&self, py: Python<'_>, sigma: f64, sensitivity: f64) -> Result<f64, Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
         Ok(scaled_up(run(py, move || Ok(kind.protocol().error(noise)?))?, sensitivity))

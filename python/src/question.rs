@@ -7,8 +7,7 @@ use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// Who observes: members, whether they use their own noise, whether senders are hidden, which edges they
-/// overhear.
+/// Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
 pub(crate) type Who = (Vec<usize>, bool, bool, Vec<(usize, usize)>);
 
 pub(crate) fn observer((members, own_noise, hidden_senders, tapped): Who) -> Observer {

@@ -14,8 +14,8 @@ use std::time::Duration;
 /// How long a signal may wait.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Runs `work` without the interpreter lock. When Python is interrupted the call returns at once; the thread
-/// ends soon after, between two steps of its work.
+/// Runs `work` without the interpreter lock. When Python is interrupted the call returns at once; the thread ends soon after, between
+/// two steps of its work.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
@@ -23,8 +23,8 @@ pub(crate) fn run<T: Send + 'static>(
     answer(py, work, &|_| Ok(()))
 }
 
-/// Runs `work(0), …, work(count - 1)` in parallel, in this order in the answer; an interrupt ends it after
-/// the pieces that are under way. `progress(done, count)` is called now and then.
+/// Runs `work(0), …, work(count - 1)` in parallel, in this order in the answer; an interrupt ends it after the pieces that
+/// are under way. `progress(done, count)` is called now and then.
 pub(crate) fn run_each<T: Send + 'static>(
     py: Python<'_>,
     count: usize,
@@ -57,8 +57,7 @@ pub(crate) fn run_each<T: Send + 'static>(
     result
 }
 
-/// Runs work that reports how far it is. An interrupt, or an exception of `progress(done, total)`, cancels
-/// it.
+/// Runs work that reports how far it is. An interrupt, or an exception of `progress(done, total)`, cancels it.
 pub(crate) fn run_watched<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,

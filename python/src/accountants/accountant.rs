@@ -109,9 +109,8 @@ impl Accountant {
     /// Parameters
     /// ----------
     /// mechanism : mechanism
-    ///     One of this module, or an object whose `rdp(order)` answers with an `Exact` or an `UpperBound` that
-    ///     says it is a ``"Rényi loss"``, and which may say with `neighbors`, in the words of
-    ///     `Profile.neighbors`, which data sets it compares.
+    ///     One of this module, or an object whose `rdp(order)` answers with an `Exact` or an `UpperBound` that says it is a
+    ///     ``"Rényi loss"``, and which may say with `neighbors`, in the words of `Profile.neighbors`, which data sets it compares.
     /// count : int, optional
     ///
     /// Returns
@@ -121,8 +120,7 @@ impl Accountant {
     /// Raises
     /// ------
     /// NdpError
-    ///     For another neighboring relation than that of the releases so far: users that are replaced, or added
-    ///     and removed.
+    ///     For another neighboring relation than that of the releases so far: users that are replaced, or added and removed.
     /// TypeError
     ///     For a number of another kind, or of another order.
     #[pyo3(signature = (mechanism, count=1))]

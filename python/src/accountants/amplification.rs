@@ -275,8 +275,7 @@ pub(crate) fn mixture_loss(parts: Vec<(f64, Nats)>, order: f64) -> Result<Number
     Ok(Number::new(mixture::log_mean_exp(Order::new(order)?, &parts)?, "Rényi loss").with("order", order))
 }
 
-/// The least number that a user drawn with probability p in each of several steps contributes at most, but
-/// for delta.
+/// The least number that a user drawn with probability p in each of several steps contributes at most, but for delta.
 ///
 /// Parameters
 /// ----------
@@ -326,8 +325,7 @@ pub(crate) fn local_sigma(
     Ok(Number::new(Exact::new(Gaussian::within(epsilon, Delta::new(delta)?, moved)?.sigma.get()), "sigma"))
 }
 
-/// The epsilon at delta of SGD by a trusted server that steps with one random user at a time; every step is
-/// seen.
+/// The epsilon at delta of SGD by a trusted server that steps with one random user at a time; every step is seen.
 ///
 /// Parameters
 /// ----------
@@ -394,8 +392,7 @@ pub(crate) fn central_sigma(
     })
 }
 
-/// The Rényi loss of a node that is not adjacent to the observers, in gossip on random graphs that stay
-/// hidden.
+/// The Rényi loss of a node that is not adjacent to the observers, in gossip on random graphs that stay hidden.
 ///
 /// Parameters
 /// ----------

@@ -12,8 +12,7 @@ use ndp_dp::{Delta, Mechanism, Neighbors, Sensitivity, Sigma};
 use pyo3::prelude::*;
 
 mechanism! {
-    /// Gaussian noise on users who each take part with probability `rate`, when one user may be added or
-    /// removed.
+    /// Gaussian noise on users who each take part with probability `rate`, when one user may be added or removed.
     ///
     /// Parameters
     /// ----------
@@ -41,8 +40,7 @@ mechanism! {
 }
 
 mechanism! {
-    /// The noisy gradient of a random part of the users, drawn without replacement, when one user's data may
-    /// be replaced.
+    /// The noisy gradient of a random part of the users, drawn without replacement, when one user's data may be replaced.
     ///
     /// Parameters
     /// ----------
@@ -51,8 +49,10 @@ mechanism! {
     /// mu : float
     ///     Gaussian parameter of a release: twice the Lipschitz constant over sigma for a gradient.
     ///
-    /// References ---------- Wang, Balle and Kasiviswanathan, *Subsampled Rényi differential privacy and
-    /// analytical moments accountant*, arXiv:1808.00087, Theorem 9.
+    /// References
+    /// ----------
+    /// Wang, Balle and Kasiviswanathan, *Subsampled Rényi differential privacy and analytical moments accountant*,
+    /// arXiv:1808.00087, Theorem 9.
     ///
     /// Examples
     /// --------
@@ -157,8 +157,7 @@ mechanism! {
 }
 
 mechanism! {
-    /// Private descent by a walk on the complete graph: what colluders learn about a user with capped
-    /// contributions.
+    /// Private descent by a walk on the complete graph: what colluders learn about a user with capped contributions.
     ///
     /// Parameters
     /// ----------

@@ -1,5 +1,4 @@
-//! What every mechanism of Python has: its Rényi curve, its `ε` at a `δ`, its `δ` at an `ε`, pickling,
-//! equality.
+//! What every mechanism of Python has: its Rényi curve, its `ε` at a `δ`, its `δ` at an `ε`, pickling, equality.
 
 use crate::errors::Fault;
 use crate::grades::Number;

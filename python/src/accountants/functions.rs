@@ -64,8 +64,7 @@ pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
     Ok(Number::new(Gdp::new(mu.0)?.delta(epsilon)?, "delta").with("epsilon", epsilon))
 }
 
-/// The logarithm of the delta at epsilon of a release of Gaussian parameter mu, where delta is below every
-/// float.
+/// The logarithm of the delta at epsilon of a release of Gaussian parameter mu, where delta is below every float.
 ///
 /// Parameters
 /// ----------
@@ -127,8 +126,7 @@ pub(crate) fn gaussian_compose(mus: Vec<Mu>) -> Result<Number, Fault> {
     Ok(Number::new(Exact::new(all.mu()), "mu"))
 }
 
-/// The type II error of the best test at type I error alpha, against a release of Gaussian parameter mu:
-/// exact.
+/// The type II error of the best test at type I error alpha, against a release of Gaussian parameter mu: exact.
 ///
 /// Parameters
 /// ----------
@@ -172,8 +170,7 @@ pub(crate) fn classic_sigma(epsilon: f64, delta: f64, sensitivity: f64) -> Resul
     Ok(Number::new(release.map(|release| release.sigma), "sigma"))
 }
 
-/// What releases cost together of each of which only an (epsilon, delta) is known, by the best composition
-/// theorem.
+/// What releases cost together of each of which only an (epsilon, delta) is known, by the best composition theorem.
 ///
 /// Parameters
 /// ----------
@@ -279,8 +276,9 @@ pub(crate) fn compose_advanced(
 /// -------
 /// Exact
 ///
-/// References ---------- Kairouz, Oh and Viswanath, *The composition theorem for differential privacy*,
-/// arXiv:1311.0776, Theorem 3.3.
+/// References
+/// ----------
+/// Kairouz, Oh and Viswanath, *The composition theorem for differential privacy*, arXiv:1311.0776, Theorem 3.3.
 ///
 /// Examples
 /// --------

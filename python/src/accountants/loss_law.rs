@@ -80,9 +80,8 @@ fn direction_of(word: &str) -> Result<Direction, Fault> {
 
 /// The law of the privacy loss of one or many releases, enclosed from both sides.
 ///
-/// Made by one of its static methods. ``law * 1000`` is so many releases, ``law + other`` both together, each
-/// free to depend on the outputs of the others. Answers are guarantees, with the proven lower end in
-/// ``detail["lower"]``.
+/// Made by one of its static methods. ``law * 1000`` is so many releases, ``law + other`` both together, each free to depend on the outputs
+/// of the others. Answers are guarantees, with the proven lower end in ``detail["lower"]``.
 ///
 /// Examples
 /// --------
@@ -216,8 +215,7 @@ impl LossLaw {
         Self::of(Part::new("randomized_response", numbers, Neighbors::ReplaceOne))
     }
 
-    /// Gaussian noise on a sample in which each record takes part with a probability, when one record may be
-    /// added or removed.
+    /// Gaussian noise on a sample in which each record takes part with a probability, when one record may be added or removed.
     ///
     /// Parameters
     /// ----------
@@ -234,8 +232,7 @@ impl LossLaw {
         Self::of(Part::new("sampled_gaussian", numbers, Neighbors::AddOrRemove))
     }
 
-    /// Laplace noise on a sample in which each record takes part with a probability, when one record may be
-    /// added or removed.
+    /// Laplace noise on a sample in which each record takes part with a probability, when one record may be added or removed.
     ///
     /// Parameters
     /// ----------
