@@ -90,9 +90,17 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             let grade = row.grade.map_or_else(String::new, |grade| grade.to_string());
             let statement = row.statement.as_ref()?;
             let law = statement.noise.first().and_then(|noise| law(noise.law)).unwrap_or_default();
-            let by: Vec<&str> = statement.by.iter().map(|by| by.theorem).collect();
             let (error, messages) = (digits(&row.error, unit), digits(&row.messages, 1.0));
-            Some(vec![row.name.clone(), noise, error, messages, grade, observers(row), law, by.join("; ")])
+            Some(vec![
+                row.name.clone(),
+                noise,
+                error,
+                messages,
+                grade,
+                observers(row),
+                law,
+                words::by(statement),
+            ])
         });
         let header = ["protocol", "noise", "error", "messages", "grade", "observers", "law", "by"];
         csv(path, asked.knowledge.seed, &header, &exact.collect::<Vec<_>>())?;

@@ -284,8 +284,7 @@ impl Found<'_> {
         let seed = asked.knowledge.seed;
         if let Some(path) = &asked.files.csv {
             let coverage = self.covered.coverage.in_short();
-            let by: Vec<&str> = self.statement.by.iter().map(|by| by.theorem).collect();
-            let by = by.join("; ");
+            let by = words::by(&self.statement);
             let cell = |entry: &Entry| {
                 let hops = entry.hops.map_or_else(String::new, |hops| hops.to_string());
                 let (u, v) = (self.names[entry.u].clone(), self.of_observer[entry.observer].clone());

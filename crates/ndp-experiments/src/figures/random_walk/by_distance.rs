@@ -75,6 +75,14 @@ impl Sender {
 pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> Result<Figure> {
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     figure = figure
+        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
+        .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
+        .by_named("gossip", Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
+        .by_named("gossip, printed, towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
+        .by_named("local loss", Grade::UpperBound, "ndp_algos::walk::graph::LocalLoss", "Random walks")
         .parameter("alpha", ALPHA)
         .parameter("sensitivity", 1.0)
         .parameter("sigma", SIGMA)

@@ -4,7 +4,6 @@ use super::by_distance::{Sender, add_to};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
-use ndp_dp::Grade;
 use ndp_report::figure::{Figure, Scale};
 
 /// `random-walk/fig1`.
@@ -19,14 +18,6 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     let figure = Figure::new("Random walks, figure 1: loss by distance, hidden senders, beside gossip")
-        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
-        .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
-        .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-        .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
-        .by_named("gossip", Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
-        .by_named("gossip, printed, towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
-        .by_named("local loss", Grade::UpperBound, "ndp_algos::walk::graph::LocalLoss", "Random walks")
         .claim("As the printed theorems bound it, the walk leaks less than gossip to near nodes, gossip less than the walk to far ones.");
     add_to(figure, Sender::Hidden, scale, seed)
 }
