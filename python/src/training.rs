@@ -5,16 +5,15 @@ use crate::grades::Number;
 use crate::graph::Matrix;
 use crate::worker::{run, run_each};
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
-use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::Update;
-use ndp_algos::sgd::{Constants, Domain};
+use ndp_algos::sgd::{Constants, Domain, GossipObserver};
 use ndp_dp::{Delta, Order, Sigma};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// One node that watches a training by gossip.
 #[pyclass(frozen, module = "ndp._ndp")]
-pub(crate) struct TrainingObserver(Arc<Accountant>);
+pub(crate) struct TrainingObserver(Arc<GossipObserver>);
 
 #[pymethods]
 impl TrainingObserver {
@@ -60,17 +59,15 @@ impl TrainingObserver {
         };
         let update = clip.map_or(Update::Sound, |clip| Update::NodeClipped { clip });
         let sgd = MuffliatoSgd { rounds, step_size, batch: None, domain: Domain::Unbounded, update };
-        let accountant = run(py, move || {
-            let watched = Watched::Gossip { sgd: &sgd, mixings: &[mixing], observer };
-            Ok(Accountant::new(watched, &constants, users)?)
-        })?;
-        Ok(Self(Arc::new(accountant)))
+        let watching =
+            run(py, move || Ok(GossipObserver::new(&sgd, &[mixing], &constants, users, observer)?))?;
+        Ok(Self(Arc::new(watching)))
     }
 
     /// What is learnt about a node over all rounds, in units of the local loss of one round.
     fn loss(&self, py: Python<'_>, source: usize) -> Result<Number, Fault> {
-        let accountant = Arc::clone(&self.0);
-        run(py, move || Ok(Number::new(accountant.loss(source)?, "local losses of a round")))
+        let observer = Arc::clone(&self.0);
+        run(py, move || Ok(Number::new(observer.loss(source)?, "local losses of a round")))
     }
 
     /// The same for each of several nodes.
@@ -81,34 +78,31 @@ impl TrainingObserver {
         sources: Vec<usize>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Vec<f64>, Fault> {
-        let accountant = Arc::clone(&self.0);
+        let observer = Arc::clone(&self.0);
         let count = sources.len();
-        run_each(py, count, progress, move |i| Ok(accountant.loss(sources[i])?.into_value().get()))
+        run_each(py, count, progress, move |i| Ok(observer.loss(sources[i])?.into_value().get()))
     }
 
     /// `(ε, δ)` of a node over all rounds.
     fn epsilon(&self, py: Python<'_>, source: usize, sigma: f64, delta: f64) -> Result<Number, Fault> {
-        let (accountant, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Delta::new(delta)?);
-        run(py, move || number(accountant.statement_about(source, sigma, at)?))
+        let (observer, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Delta::new(delta)?);
+        run(py, move || {
+            let found = observer.profile(source, sigma)?.epsilon(at)?;
+            let number = Number::new(found.map(|dp| dp.epsilon()), "epsilon");
+            Ok(number.with("delta", delta).with("against", WATCHING))
+        })
     }
 
     /// The mean Rényi loss of all other nodes.
     fn mean(&self, py: Python<'_>, order: f64, sigma: f64) -> Result<Number, Fault> {
-        let (accountant, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Order::new(order)?);
-        run(py, move || number(accountant.mean_statement(sigma, at)?))
+        let (observer, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Order::new(order)?);
+        run(py, move || {
+            let number = Number::new(observer.mean(sigma, at)?, "mean Rényi loss");
+            Ok(number.with("order", order).with("over", "all other nodes, towards one observer"))
+        })
     }
 }
 
-/// A statement as a graded number.
-fn number(statement: Statement) -> Result<Number, Fault> {
-    Ok(match statement {
-        Statement::Guaranteed { privacy, against } => {
-            let delta = privacy.value().delta();
-            let number = Number::new(privacy.map(|dp| dp.epsilon()), "epsilon");
-            number.with("delta", delta).with("against", against)
-        }
-        Statement::MeanLoss { order, loss, over } => {
-            Number::new(loss, "mean Rényi loss").with("order", order.get()).with("over", over)
-        }
-    })
-}
+/// Whom the numbers protect against.
+const WATCHING: &str =
+    "one other node, which knows all graphs and its own noise, not the last models of others";

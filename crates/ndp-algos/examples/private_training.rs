@@ -1,10 +1,10 @@
 //! Train on a table of one's own with a walking token, at a privacy budget.
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
-use ndp_account::{Error, Target};
-use ndp_algos::sgd::privacy::{Accountant, Watched};
+use ndp_account::{Error, Observer, Target};
 use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Dataset, Deal, Domain, Evaluation, Linear, LinearLoss, Objective, Users};
+use ndp_algos::sgd::{PrivateTraining, Training};
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
@@ -27,7 +27,7 @@ fn main() -> Result<(), Error> {
     let users = Users::deal(&train, 1024, Deal::Mixed(0.3), rng)?;
     let graph = generators::hypercube_graph(10)?;
     let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&graph));
-    let walk = WalkSgd::new(Route::Graph(&matrix), 10 * 1024, 0.01, Some(12));
+    let walk = WalkSgd::new(Route::from(matrix), 10 * 1024, 0.01, Some(12));
 
     // The noise at which none of 50 users learns more than (10, 1e-6) about user 0, from what all users
     // promise of their rows.
@@ -35,15 +35,14 @@ fn main() -> Result<(), Error> {
     objective.check(&data)?;
     let bounds = DataBounds::default();
     let constants = objective.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
-    let pairs: Vec<(usize, usize)> = (1..=50).map(|v| (0, v)).collect();
-    let watched =
-        Watched::GraphWalk { walk: &walk, pairs: &pairs, final_model: FinalToken::Withheld, horizon: 500 };
-    let accountant = Accountant::new(watched, &constants, 1024)?;
-    let delta = Delta::new(1e-6)?;
-    let target = Target::worst(Measure::Approx(delta), 10.0);
-    let sigma = accountant.noise_for(&target)?;
-    let local = Accountant::new(Watched::Local { contributions: 12 }, &constants, 1024)?;
-    let alone = local.noise_for(&target)?;
+    let training = Training::Walk { run: walk.clone(), final_model: FinalToken::Withheld, horizon: 500 };
+    let training = PrivateTraining::new(1024, constants, training)?;
+    let observers: Vec<Observer> = (1..=50).map(Observer::node).collect();
+    let measure = Measure::Approx(Delta::new(1e-6)?);
+    let target = Target::listed(measure, (1..=50).map(|v| ((0, v), 10.0)));
+    let sigma = training.noise_for(&observers, &target)?;
+    let local = PrivateTraining::new(1024, constants, Training::Local { contributions: 12 })?;
+    let alone = local.noise_for(&[Observer::node(1)], &Target::worst(measure, 10.0))?;
     println!("noise {:.3}; local DP would need {:.3}", sigma.get(), alone.get());
 
     let evaluation = Evaluation::new(1000, &test)?;
@@ -51,6 +50,5 @@ fn main() -> Result<(), Error> {
     bounds.check(&train)?;
     let run = walk.run(&objective, &users, Some(sigma), Some(&evaluation), rng)?;
     println!("accuracy {:?}", run.history.last_accuracy);
-    println!("{}", accountant.statement(sigma, delta)?);
     Ok(())
 }

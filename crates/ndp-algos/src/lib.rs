@@ -196,16 +196,16 @@
 //! # 7. Training
 //!
 //! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset). What that
-//! costs is a [`Statement`](sgd::Statement) of an [`Accountant`](sgd::Accountant); as protocols they are
-//! [`PrivateTraining`](sgd::PrivateTraining).
+//! costs says [`PrivateTraining`](sgd::PrivateTraining), a protocol like all others.
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol};
+//! use ndp_algos::sgd::walk::{Route, WalkSgd};
 //! use ndp_algos::sgd::{Domain, MeanEstimation, Objective, PrivateTraining, Training};
 //! use ndp_dp::{Delta, NoiseMultiplier};
 //! // The mean of numbers from an interval of length 1 around 0.
 //! let constants = MeanEstimation.constants(0.5, 0.0, Domain::Unbounded);
-//! let walk = Training::Walk { steps: 1000, step_size: 0.1, cap: 20 };
+//! let walk = Training::walk(WalkSgd::new(Route::Complete, 1000, 0.1, Some(20)));
 //! let epsilon = |training| -> Result<f64, Box<dyn std::error::Error>> {
 //!     let training = PrivateTraining::new(100, constants, training)?;
 //!     let account = training.account(&Observer::node(0))?;

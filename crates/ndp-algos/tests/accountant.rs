@@ -262,10 +262,10 @@ fn accounts_that_are_alike_are_told_apart() -> Result<(), Error> {
 /// Trainings by name are those of the registry, for data of one's own.
 #[test]
 fn trainings_are_found_by_name() -> Result<(), Error> {
-    use ndp_algos::sgd::Training;
+    use ndp_algos::sgd::{Training, walk::WalkSgd};
     let matrix = GossipMatrix::metropolis(&generators::cycle_graph(5)?);
     let walk = registry::training("walk-sgd", &matrix, &"steps=7,cap=2".parse()?)?;
-    assert!(matches!(walk, Training::WalkOnGraph { steps: 7, cap: 2, .. }));
+    assert!(matches!(walk, Training::Walk { run: WalkSgd { steps: 7, cap: Some(2), .. }, .. }));
     let federated = registry::training("federated-sgd", &matrix, &Parameters::default())?;
     assert!(matches!(federated, Training::Federated(_)));
     let wrong = registry::training("muffliato", &matrix, &Parameters::default());

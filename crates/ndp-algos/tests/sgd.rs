@@ -23,7 +23,7 @@ fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-const WALK: WalkSgd<'_> = WalkSgd {
+const WALK: WalkSgd = WalkSgd {
     route: Route::Complete,
     start: None,
     steps: 1,
@@ -118,7 +118,7 @@ fn identical_data_make_the_walk_gradient_descent() -> Result<(), Error> {
     let users = in_order(&select(&part, &copies)?, 6)?;
     let objective = Linear { l2: 0.2, ..Linear::from(LinearLoss::Logistic) };
     let ring = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(6)?));
-    let walk = WalkSgd { route: Route::Graph(&ring), steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
+    let walk = WalkSgd { route: ring.into(), steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
     assert_near(&only(walk.run(&objective, &users, None, None, &mut rng(6))?), &newton_logistic(&part, 0.2));
     Ok(())
 }
@@ -169,7 +169,7 @@ fn the_noisy_walk_has_the_predicted_error() -> Result<(), Error> {
         exact += gamma * gamma * variance * a.powi(2 * i as i32);
     }
 
-    let walk = WalkSgd { route: Route::Graph(&matrix), steps, step_size: StepSize::Constant(gamma), ..WALK };
+    let walk = WalkSgd { route: matrix.clone().into(), steps, step_size: StepSize::Constant(gamma), ..WALK };
     let sigma = Sigma::new(variance.sqrt())?;
     let trials = 20_000;
     let mut generator = rng(8);
@@ -216,7 +216,7 @@ fn stationary_errors_are_the_predicted_ones() -> Result<(), Error> {
         Ok(run.models[(0, 0)])
     })?;
     let walk =
-        WalkSgd { route: Route::Graph(&matrix), steps: 60, step_size: StepSize::Constant(step), ..WALK };
+        WalkSgd { route: matrix.clone().into(), steps: 60, step_size: StepSize::Constant(step), ..WALK };
     let (steps, initial) = (Steps::Constant(step / 2.0), Array1::zeros(values.ncols()));
     let averaging = TokenAveraging { steps, initial, final_token: FinalToken::Withheld };
     let expected = averaging.mean_squared_error(&gossip, values.view(), sigma, None)?;
@@ -367,7 +367,7 @@ fn caps_hold_and_what_happens_beyond_them_differs() -> Result<(), Error> {
     let run = capped.run(&objective, &users, Some(Sigma::new(1.0)?), None, &mut rng(2))?;
     assert_eq!(run.contributions, [3; 4]);
     let beyond = |over_cap, sigma: Option<Sigma>| -> Result<Vec<f64>, Error> {
-        let walk = WalkSgd { over_cap, cap: Some(0), ..capped };
+        let walk = WalkSgd { over_cap, cap: Some(0), ..capped.clone() };
         Ok(only(walk.run(&objective, &users, sigma, None, &mut rng(3))?))
     };
     assert_eq!(beyond(OverCap::ForwardUnchanged, Some(Sigma::new(1.0)?))?, [0.0, 0.0]);
@@ -389,7 +389,8 @@ fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
     assert!((history.objective[0] - 2.0f64.ln()).abs() < 1e-12, "the model 0 has the loss ln 2");
     assert!(history.objective[3] < history.objective[1]);
     // The accuracy recorded at step 150 is that of the model after 151 updates.
-    let last = only(WalkSgd { steps: 151, ..walk }.run(&objective, &users, None, None, &mut rng(2))?);
+    let last =
+        only(WalkSgd { steps: 151, ..walk.clone() }.run(&objective, &users, None, None, &mut rng(2))?);
     let right = (0..400)
         .filter(|&i| {
             (data.features()[(i, 0)] * last[0] + data.features()[(i, 1)] * last[1] > 0.0)
@@ -397,8 +398,13 @@ fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
         })
         .count();
     assert!((right as f64 / 400.0 - history.accuracy[3]).abs() < 1e-12);
-    let stopped =
-        WalkSgd { steps: 151, ..walk }.run(&objective, &users, None, Some(&evaluation), &mut rng(2))?;
+    let stopped = WalkSgd { steps: 151, ..walk.clone() }.run(
+        &objective,
+        &users,
+        None,
+        Some(&evaluation),
+        &mut rng(2),
+    )?;
     assert_eq!(stopped.history.last_accuracy, history.accuracy.last().copied());
     assert!(Evaluation::new(0, &data).is_err());
     Ok(())
@@ -435,13 +441,13 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let data = logistic(40, &[1.0, 0.0], &mut rng(1))?;
     let users = in_order(&data, 4)?;
     let objective = Linear::from(LinearLoss::Logistic);
-    let fails = |walk: WalkSgd<'_>| walk.run(&objective, &users, None, None, &mut rng(1)).is_err();
+    let fails = |walk: WalkSgd| walk.run(&objective, &users, None, None, &mut rng(1)).is_err();
     assert!(fails(WalkSgd { steps: 0, ..WALK }));
     assert!(fails(WalkSgd { step_size: StepSize::Constant(f64::NAN), ..WALK }));
     assert!(fails(WalkSgd { start: Some(4), ..WALK }));
     assert!(fails(WalkSgd { update: Update::AsReleased { clip: 0.0 }, ..WALK }));
     let small = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(3)?));
-    assert!(fails(WalkSgd { route: Route::Graph(&small), ..WALK }));
+    assert!(fails(WalkSgd { route: small.into(), ..WALK }));
     let descent = |mixing: Mixing| {
         let run = DESCENT.run(&objective, &users, None, |_, _| Ok(mixing.clone()), None, &mut rng(1));
         run.map(|_| ()).unwrap_err()

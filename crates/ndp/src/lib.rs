@@ -97,10 +97,11 @@
 //! A model that walks from user to user hides where it has been.
 //!
 //! ```
+//! use ndp::algos::sgd::walk::{Route, WalkSgd};
 //! use ndp::algos::sgd::{Domain, MeanEstimation, Objective};
 //! use ndp::prelude::*;
 //! let constants = MeanEstimation.constants(0.5, 0.0, Domain::Unbounded);
-//! let training = Training::Walk { steps: 1000, step_size: 0.1, cap: 20 };
+//! let training = Training::walk(WalkSgd::new(Route::Complete, 1000, 0.1, Some(20)));
 //! let training = PrivateTraining::new(100, constants, training)?;
 //! let account = training.account(&Observer::node(0))?;
 //! let epsilon = account.profile(1, NoiseMultiplier::new(30.0)?)?.epsilon(Delta::new(1e-6)?)?;

@@ -4,11 +4,12 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk};
 use crate::part::{Outcome, Part, Stratum, Violation};
+use crate::parts::walks::training_epsilon;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::objective::{Constants, Domain};
-use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_dp::{Delta, Sigma};
+use ndp_algos::sgd::{GossipObserver, PrivateTraining, Training};
+use ndp_dp::{Delta, NoiseMultiplier};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -65,11 +66,12 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         domain: Domain::Unbounded,
     };
     let mut outcome = Outcome::new(Stratum::new(n, steps));
-    let (Ok(noise), Ok(target)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
-    let accountant = Accountant::new(Watched::CompleteWalk { walk: &run, colluders }, &constants, n);
-    let statement = accountant.and_then(|accountant| accountant.statement(noise, target));
-    let Ok(Statement::Guaranteed { privacy, .. }) = statement else { return outcome };
-    let epsilon = privacy.value().epsilon();
+    let (Ok(noise), Ok(target)) = (NoiseMultiplier::new(sigma / sensitivity), Delta::new(delta)) else {
+        return outcome;
+    };
+    let training = PrivateTraining::new(n, constants, Training::walk(run.clone()));
+    let epsilon = training.and_then(|training| training_epsilon(&training, colluders, noise, target));
+    let Ok(epsilon) = epsilon else { return outcome };
     // The worst user of a given start is who starts.
     let truth = Walk {
         n,
@@ -92,17 +94,18 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         size: [steps as u64, n as u64, colluders as u64],
         what: format!("statement on {run:?}, n = {n}, c = {colluders}, sigma = {sigma}: epsilon {epsilon} at delta {delta:e}, where {least:e} is true"),
         test: format!(
-            "use ndp_algos::sgd::objective::{{Constants, Domain}};\nuse ndp_algos::sgd::privacy::{{Accountant, Statement, Watched}};\n\
-             use ndp_algos::sgd::walk::{{OverCap, Route, StepSize, Update, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
+            "use ndp_account::{{Observer, Protocol}};\nuse ndp_algos::sgd::objective::{{Constants, Domain}};\n\
+             use ndp_algos::sgd::walk::{{OverCap, Route, StepSize, Update, WalkSgd}};\n\
+             use ndp_algos::sgd::{{PrivateTraining, Training}};\nuse ndp_dp::{{Delta, NoiseMultiplier}};\n\
              let run = WalkSgd {{\n    route: Route::Complete,\n    start: {start:?},\n    steps: {steps},\n    \
              step_size: StepSize::{step_size:?},\n    domain: Domain::Unbounded,\n    cap: {cap:?},\n    \
              over_cap: OverCap::NoiseOnly,\n    update: Update::Sound,\n}};\n\
              let constants = Constants {{ lipschitz: 1.0, sensitivity: {}, smoothness: 0.25, strong_convexity: 0.0, domain: Domain::Unbounded }};\n\
-             let watched = Watched::CompleteWalk {{ walk: &run, colluders: {colluders} }};\n\
-             let stated = Accountant::new(watched, &constants, {n})?.statement(Sigma::new({})?, Delta::new({})?)?;\n\
-             let Statement::Guaranteed {{ privacy, .. }} = stated else {{ return Ok(()) }};\n\
-             // At this epsilon the true delta is {least:e}.\nassert!(privacy.value().epsilon() > {});",
-            literal(sensitivity), literal(sigma), literal(delta), literal(epsilon)
+             let training = PrivateTraining::new({n}, constants, Training::walk(run))?;\n\
+             let account = training.account(&Observer::coalition(&(1..={colluders}).collect::<Vec<_>>()))?;\n\
+             let stated = account.profile(0, NoiseMultiplier::new({})?)?.epsilon(Delta::new({})?)?;\n\
+             // At this epsilon the true delta is {least:e}.\nassert!(stated.value().epsilon() > {});",
+            literal(sensitivity), literal(sigma / sensitivity), literal(delta), literal(epsilon)
         ),
     });
     outcome
@@ -127,8 +130,8 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     };
     let mixing = if peers { Mixing::OnePeerHypercube } else { Mixing::Server };
     let mut outcome = Outcome::new(Stratum::named(if peers { "one peer" } else { "server" }, "consensus"));
-    let watched = Watched::Gossip { sgd: &run, mixings: &[mixing], observer };
-    let loss = Accountant::new(watched, &constants, n).and_then(|account| account.loss(source));
+    let observed = GossipObserver::new(&run, &[mixing], &constants, n, observer);
+    let loss = observed.and_then(|account| account.loss(source));
     let loss = loss.map_or(f64::NAN, |loss| loss.value().get());
     // One round: of the hypercube 2^{-j}, j the highest differing bit; of a server 1/(n − 1). Exact in
     // integers.
@@ -144,7 +147,7 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
         kind: "loss of consensus below the truth",
         size: [n as u64, rounds as u64, source as u64],
         what: format!("{rounds} rounds among {n}: {loss}, true {count}/{shares}"),
-        test: format!("// Watched::Gossip of {run:?}, {n} nodes, observer {observer}, source {source}: true loss {count}/{shares}"),
+        test: format!("// GossipObserver of {run:?}, {n} nodes, observer {observer}, source {source}: true loss {count}/{shares}"),
     });
     outcome
 }

@@ -5,11 +5,12 @@ use crate::draw::graphs;
 use crate::draw::numbers::pick;
 use crate::oracle::linear::{Linear, Loss};
 use crate::part::{Outcome, Part, Stratum};
+use ndp_account::{Observer, Protocol};
 use ndp_algos::sgd::constants::{Constants, Domain};
-use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::{Route, WalkSgd};
+use ndp_algos::sgd::{PrivateTraining, Training};
 use ndp_algos::walk::graph::{LocalLoss, pendant};
-use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
+use ndp_dp::{Delta, NoiseMultiplier, Order};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::{GossipMatrix, Graph, TransitionMatrix, generators};
 use num_bigint::BigInt;
@@ -189,37 +190,48 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
         strong_convexity: 0.0,
         domain: Domain::Unbounded,
     };
-    let (Ok(noise), Ok(allowed)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
+    let (Ok(noise), Ok(allowed)) = (NoiseMultiplier::new(sigma), Delta::new(delta)) else { return outcome };
     // It may be refused.
-    let accountant = Accountant::new(Watched::CompleteWalk { walk: &walk, colluders }, &constants, users);
-    let Ok(statement) = accountant.and_then(|accountant| accountant.statement(noise, allowed)) else {
+    let training = PrivateTraining::new(users, constants, Training::walk(walk));
+    let found = training.and_then(|training| training_epsilon(&training, colluders, noise, allowed));
+    let Ok(epsilon) = found else {
         outcome.compared += 1;
         return outcome;
     };
-    let Statement::Guaranteed { privacy, .. } = statement else { return outcome };
-    let epsilon = privacy.value().epsilon();
     // Somebody contributes in the first step with this probability, the model then differs by one gradient.
     let certain = if given { 1.0 } else { 1.0 / users as f64 };
     let truth = certain * gaussian_delta(1.0 / (sigma * (steps as f64).sqrt()), epsilon);
     outcome.check(truth * (1.0 - 1e-9) - 1e-15 <= delta, || {
         let code = format!(
-            "use ndp_algos::sgd::constants::Constants;\nuse ndp_algos::sgd::privacy::{{Accountant, Statement, Watched}};\n\
-             use ndp_algos::sgd::walk::{{Route, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
+            "use ndp_account::{{Observer, Protocol}};\nuse ndp_algos::sgd::constants::Constants;\n\
+             use ndp_algos::sgd::walk::{{Route, WalkSgd}};\nuse ndp_algos::sgd::{{PrivateTraining, Training}};\n\
+             use ndp_dp::{{Delta, NoiseMultiplier}};\n\
              let walk = WalkSgd {{ start: {start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, Some(1)) }};\n\
              let constants = {constants:?};\n\
-             let watched = Watched::CompleteWalk {{ walk: &walk, colluders: {colluders} }};\n\
-             let statement = Accountant::new(watched, &constants, {users})?\n    \
-             .statement(Sigma::new({sigma:?})?, Delta::new({delta:?})?)?;"
+             let training = PrivateTraining::new({users}, constants, Training::walk(walk))?;\n\
+             let account = training.account(&Observer::coalition(&(1..={colluders}).collect::<Vec<_>>()))?;\n\
+             let stated = account.profile(0, NoiseMultiplier::new({sigma:?})?)?.epsilon(Delta::new({delta:?})?)?;"
         );
         let case = Case { size: [users as u64, steps as u64, cap.unwrap_or(0) as u64], code: &code };
         let what = format!("({epsilon}, {delta:e}) reported, true delta at least {truth:e}");
         let assertion = format!(
-            "let Statement::Guaranteed {{ privacy, .. }} = statement else {{ return Ok(()) }};\n\
-             assert!(privacy.value().epsilon() > {epsilon:?}, \"there delta is {truth:e}\");"
+            "assert!(stated.value().epsilon() > {epsilon:?}, \"there delta is {truth:e}\");"
         );
         case.violation("walk on the complete graph below the truth", what, &assertion)
     });
     outcome
+}
+
+/// The `ε` about user 0 towards so many others who pool what they see.
+pub(super) fn training_epsilon(
+    training: &PrivateTraining,
+    colluders: usize,
+    noise: NoiseMultiplier,
+    delta: Delta,
+) -> Result<f64, ndp_account::Error> {
+    let members: Vec<usize> = (1..=colluders).collect();
+    let account = training.account(&Observer::coalition(&members))?;
+    Ok(account.profile(0, noise)?.epsilon(delta)?.value().epsilon())
 }
 
 /// `Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ)`.

@@ -3,7 +3,7 @@
 use super::{Entry, Kind, Parameter, Parameters, ROUNDS, Setting};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
-use crate::sgd::walk::Update;
+use crate::sgd::walk::{Route, Update, WalkSgd};
 use crate::sgd::{Domain, PrivateTraining, Training};
 use ndp_account::{Error, Protocol};
 use ndp_graph::{GossipMatrix, TransitionMatrix};
@@ -85,7 +85,7 @@ fn local(setting: &Setting<'_>) -> Result<Training, Error> {
 }
 
 fn central(setting: &Setting<'_>) -> Result<Training, Error> {
-    Ok(Training::Central { steps: setting.count("steps")?, step_size: setting.number("step-size") })
+    Ok(Training::Central(walk(setting, Route::Complete, None)?))
 }
 
 fn federated(setting: &Setting<'_>) -> Result<Training, Error> {
@@ -100,20 +100,17 @@ fn federated(setting: &Setting<'_>) -> Result<Training, Error> {
 }
 
 fn walk_complete(setting: &Setting<'_>) -> Result<Training, Error> {
-    Ok(Training::Walk {
-        steps: setting.count("steps")?,
-        step_size: setting.number("step-size"),
-        cap: setting.count("cap")?,
-    })
+    let cap = setting.count("cap")?;
+    Ok(Training::walk(walk(setting, Route::Complete, Some(cap))?))
 }
 
 fn walk_graph(setting: &Setting<'_>) -> Result<Training, Error> {
-    Ok(Training::WalkOnGraph {
-        matrix: Box::new(TransitionMatrix::from(setting.matrix)),
-        steps: setting.count("steps")?,
-        step_size: setting.number("step-size"),
-        cap: setting.count("cap")?,
-    })
+    let cap = setting.count("cap")?;
+    Ok(Training::walk(walk(setting, TransitionMatrix::from(setting.matrix).into(), Some(cap))?))
+}
+
+fn walk(setting: &Setting<'_>, route: Route, cap: Option<usize>) -> Result<WalkSgd, Error> {
+    Ok(WalkSgd::new(route, setting.count("steps")?, setting.number("step-size"), cap))
 }
 
 fn gossip(setting: &Setting<'_>) -> Result<Training, Error> {
@@ -124,8 +121,8 @@ fn gossip(setting: &Setting<'_>) -> Result<Training, Error> {
         domain: Domain::Unbounded,
         update: Update::Sound,
     };
-    let mixing = Box::new(Mixing::Plain { matrix: setting.matrix.clone(), steps: setting.count("rounds")? });
-    Ok(Training::Gossip { sgd, mixing })
+    let mixings = vec![Mixing::Plain { matrix: setting.matrix.clone(), steps: setting.count("rounds")? }];
+    Ok(Training::Gossip { sgd, mixings })
 }
 
 fn of_mean(

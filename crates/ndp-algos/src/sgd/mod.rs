@@ -7,11 +7,9 @@
 //! | what is minimised, and what is known of its gradients? | [`objective`], [`constants`] | - |
 //! | how is a model trained by a walk, by gossip, by a server? | [`walk`], [`gossip`], [`federated`] | - |
 //! | how good is it along the way? | [`history`] | - |
-//! | what does training cost, and how much noise does a target need? | [`privacy`] | `Exact` (local model), `UpperBound` |
-//! | the same as an account beside those of all other protocols | [`accountant`] | `Exact` (local model), `UpperBound` |
+//! | what does training cost, and how much noise does a target need? | [`training`], [`privacy`] | `Exact` (local model), `UpperBound` |
 //! | which noise was published? | `ndp_printed::training` | `Printed`: no guarantee |
 
-pub mod accountant;
 pub mod constants;
 pub mod dataset;
 pub mod federated;
@@ -21,14 +19,15 @@ pub mod objective;
 pub mod privacy;
 mod rounds;
 pub mod table;
+pub mod training;
 pub mod walk;
 
-pub use accountant::{PrivateTraining, Training};
 pub use dataset::{Dataset, Deal, Users};
 pub use history::{Evaluation, History, Trained};
 pub use objective::{Constants, Domain, Linear, LinearLoss, MeanEstimation, Objective};
-pub use privacy::{Accountant, DataBounds, Statement, Watched};
+pub use privacy::{DataBounds, GossipObserver};
 pub use table::{Table, TableOptions};
+pub use training::{PrivateTraining, Training};
 
 use ndp_account::Error;
 

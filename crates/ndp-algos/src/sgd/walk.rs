@@ -17,6 +17,7 @@ use ndp_graph::TransitionMatrix;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Where the token goes next.
 ///
@@ -25,20 +26,26 @@ use serde::{Deserialize, Serialize};
 /// use ndp_algos::sgd::walk::{Route, WalkSgd};
 /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph};
 /// let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(8)?));
-/// assert_eq!(WalkSgd::new(Route::Graph(&matrix), 80, 0.1, Some(20)).steps, 80);
+/// assert_eq!(WalkSgd::new(Route::from(matrix), 80, 0.1, Some(20)).steps, 80);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub enum Route<'a> {
+#[derive(Clone, Debug)]
+pub enum Route {
     /// To a user drawn uniformly from all, the holder included: the complete graph.
     Complete,
     /// To a neighbor drawn from the holder's row.
-    Graph(&'a TransitionMatrix),
+    Graph(Arc<TransitionMatrix>),
 }
 
-impl Route<'_> {
+impl From<TransitionMatrix> for Route {
+    fn from(matrix: TransitionMatrix) -> Self {
+        Self::Graph(Arc::new(matrix))
+    }
+}
+
+impl Route {
     /// Draws the user after `holder` among `users`.
-    fn next(self, holder: usize, users: usize, rng: &mut impl Rng) -> usize {
+    fn next(&self, holder: usize, users: usize, rng: &mut impl Rng) -> usize {
         match self {
             Self::Complete => rng.random_range(0..users),
             Self::Graph(matrix) => matrix.draw_next(holder, rng),
@@ -182,10 +189,10 @@ impl StepSize {
 /// assert!(trained.contributions.iter().all(|&gradients| gradients <= 25));
 /// # Ok::<(), ndp_account::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct WalkSgd<'a> {
+#[derive(Clone, Debug)]
+pub struct WalkSgd {
     /// Where the token goes.
-    pub route: Route<'a>,
+    pub route: Route,
     /// The user who holds the token first; `None` for one drawn uniformly.
     pub start: Option<usize>,
     /// Number of steps `T`, one contribution (or noise) each.
@@ -202,15 +209,15 @@ pub struct WalkSgd<'a> {
     pub update: Update,
 }
 
-impl<'a> WalkSgd<'a> {
+impl WalkSgd {
     /// A walk with constant steps from a uniform start in all of `R^d`, noise added to whole gradients: every
     /// user contributes at most `cap` gradients and only noise afterwards.
     ///
     /// On the complete graph and without a cap it is centralized DP-SGD, where a trusted curator draws a user
     /// in every step and adds the noise: its account is
-    /// [`Watched::Central`](crate::sgd::privacy::Watched::Central).
+    /// [`Training::Central`](crate::sgd::Training::Central).
     #[must_use]
-    pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: Option<usize>) -> Self {
+    pub const fn new(route: Route, steps: usize, step_size: f64, cap: Option<usize>) -> Self {
         Self {
             route,
             start: None,
@@ -222,9 +229,7 @@ impl<'a> WalkSgd<'a> {
             update: Update::Sound,
         }
     }
-}
 
-impl WalkSgd<'_> {
     /// Walks once from the model 0. `noise` is the standard deviation per coordinate, `None` for
     /// no noise at all (and no privacy).
     ///
@@ -295,7 +300,7 @@ impl WalkSgd<'_> {
     /// # Errors
     /// As [`run`](Self::run).
     pub(crate) fn check(&self, users: usize) -> Result<(), Error> {
-        if let Route::Graph(matrix) = self.route
+        if let Route::Graph(matrix) = &self.route
             && matrix.node_count() != users
         {
             return Err(Error::Shape { what: "users", expected: matrix.node_count(), got: users });

@@ -14,7 +14,6 @@ use crate::progress::Progress;
 use crate::{input, question};
 use ndp_account::{Audience, Covered, Observer, Protocol, Target};
 use ndp_algos::sgd::privacy::DataBounds;
-use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::sgd::{Evaluation, History, Objective, PrivateTraining, Training};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::Graph;
@@ -104,8 +103,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
         rows.push(("noise for those looked at alone", words::less_for_those(&shown)));
     }
     summary("Private training", &rows)?;
-    if !matches!(problem.training, Training::Central { .. } | Training::Federated(_) | Training::Walk { .. })
-    {
+    if problem.training.has_places() {
         line("")?;
         worst(&found.rows, "epsilon", 5)?;
     }
@@ -228,25 +226,17 @@ fn histories(
 fn history(problem: &Problem, noise: Option<Sigma>, rng: &mut ChaCha8Rng) -> Result<History, Failure> {
     let Problem { objective, users, test, training, .. } = problem;
     let every = |steps: usize| Evaluation::new(steps.div_ceil(POINTS).max(1), test);
-    let walk = |walk: WalkSgd<'_>, rng: &mut ChaCha8Rng| -> Result<History, Failure> {
-        Ok(walk.run(objective, users, noise, Some(&every(walk.steps)?), rng)?.history)
-    };
     match training {
-        &Training::Central { steps, step_size } => {
-            walk(WalkSgd::new(Route::Complete, steps, step_size, None), rng)
-        }
-        &Training::Walk { steps, step_size, cap } => {
-            walk(WalkSgd::new(Route::Complete, steps, step_size, Some(cap)), rng)
-        }
-        Training::WalkOnGraph { matrix, steps, step_size, cap } => {
-            walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, Some(*cap)), rng)
+        Training::Central(run) | Training::Walk { run, .. } => {
+            Ok(run.run(objective, users, noise, Some(&every(run.steps)?), rng)?.history)
         }
         Training::Federated(run) => {
             let rounds = problem.count / run.batch.max(1);
             Ok(run.run(objective, users, noise, Some(&every(rounds)?), rng)?.history)
         }
-        Training::Gossip { sgd, mixing } => {
-            let mix = |_: usize, _: &mut ChaCha8Rng| Ok(mixing.as_ref().clone());
+        Training::Gossip { sgd, mixings } => {
+            let mix =
+                |round: usize, _: &mut ChaCha8Rng| Ok(mixings.get(round).unwrap_or(&mixings[0]).clone());
             Ok(sgd.run(objective, users, noise, mix, Some(&every(sgd.rounds)?), rng)?.history)
         }
         _ => Err(Failure::Usage("this training cannot be run here".into())),

@@ -227,13 +227,7 @@ impl Runs {
     }
 
     /// Runs `walk` on every split.
-    pub(super) fn walk(
-        &self,
-        objective: &Linear,
-        walk: &WalkSgd<'_>,
-        sigma: Sigma,
-        seed: Seed,
-    ) -> Result<Curve> {
+    pub(super) fn walk(&self, objective: &Linear, walk: &WalkSgd, sigma: Sigma, seed: Seed) -> Result<Curve> {
         self.each(seed, |_, users, evaluation, rng| {
             Ok(walk.run(objective, users, Some(sigma), Some(evaluation), rng)?.history)
         })

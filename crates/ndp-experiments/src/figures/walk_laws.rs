@@ -5,11 +5,15 @@
 //! does not know it can really learn would be a fourth curve, from an attack.
 
 use anyhow::Result;
-use ndp_account::{Error, Observer, Protocol, Target};
-use ndp_algos::sgd::privacy::{Accountant, Statement};
+use ndp_account::{Account, Error, Observer, Protocol, Target, accounts, least_noise};
+use ndp_algos::sgd::PrivateTraining;
 use ndp_algos::walk::graph::TokenWalk;
-use ndp_dp::{Delta, Grade, Measure, Mechanism, NoiseMultiplier, Order, Rdp, Sigma, UpperBound, conversion};
+use ndp_dp::{
+    Delta, Grade, Measure, Mechanism, NoiseMultiplier, Order, Profile, Rdp, Sensitivity, Sigma, UpperBound,
+    calibration, conversion,
+};
 use ndp_graph::Graph;
+use ndp_graph::progress::Silent;
 use ndp_report::figure::{Axis, Panel, Series};
 use rayon::prelude::*;
 
@@ -109,54 +113,83 @@ pub(super) fn observers(graph: &Graph, node: usize, most: usize) -> Vec<(u32, us
         .collect()
 }
 
-/// The least noise of a training at `(ε, δ)` towards all pairs of `all`: by Rényi losses alone, and by what
-/// the accountant knows, which includes laws. `by_pair` has one accountant for each pair.
-pub(super) fn training_noises(
-    all: &Accountant,
-    by_pair: &[Accountant],
-    epsilon: f64,
-    delta: Delta,
-) -> Result<[Sigma; 2]> {
-    let by_law = all.noise_for(&Target::worst(Measure::Approx(delta), epsilon))?.get();
-    // The pair that loses most there decides, which is seen to in the end; the law asks for no more, so that
-    // the search goes up from there.
-    let losses = pair_epsilons(by_pair, Sigma::new(by_law)?, delta)?;
-    let worst = (0..losses.len()).max_by(|&a, &b| losses[a].total_cmp(&losses[b])).unwrap_or(0);
-    let meets = |accounts: &[Accountant], sigma: f64| -> Result<bool> {
-        Ok(training_epsilon(accounts, Sigma::new(sigma)?, delta)? <= epsilon)
-    };
-    let one = &by_pair[worst..=worst];
-    let (mut low, mut high) = (0.5 * by_law, by_law);
-    while !meets(one, high)? {
-        (low, high) = (high, 1.5 * high);
-    }
-    while high > low * 1.001 {
-        let middle = (low * high).sqrt();
-        if meets(one, middle)? { high = middle } else { low = middle }
-    }
-    while !meets(by_pair, high)? {
-        high *= 1.001;
-    }
-    Ok([Sigma::new(high)?, Sigma::new(by_law)?])
+/// Some pairs `(u, v)` of users of a training, `v` watching `u`.
+pub(super) struct PairAccounts<'a> {
+    pairs: &'a [(usize, usize)],
+    sensitivity: Sensitivity,
+    /// One for each pair: an account keeps what it has computed about a user.
+    accounts: Vec<Box<dyn Account + 'a>>,
 }
 
-/// The `ε` of a training by Rényi losses alone, the largest over pairs; one accountant for each pair.
-pub(super) fn training_epsilon(accounts: &[Accountant], sigma: Sigma, delta: Delta) -> Result<f64> {
-    Ok(pair_epsilons(accounts, sigma, delta)?.into_iter().fold(0.0, f64::max))
-}
+impl<'a> PairAccounts<'a> {
+    pub(super) fn new(training: &'a PrivateTraining, pairs: &'a [(usize, usize)]) -> Result<Self> {
+        let observers: Vec<Observer> = pairs.iter().map(|&(_, v)| Observer::node(v)).collect();
+        let sensitivity = Sensitivity::new(training.constants().sensitivity)?;
+        Ok(Self { pairs, sensitivity, accounts: accounts(training, &observers, &Silent)? })
+    }
 
-fn pair_epsilons(accounts: &[Accountant], sigma: Sigma, delta: Delta) -> Result<Vec<f64>> {
-    let one = |account: &Accountant| -> Result<f64, Error> {
-        renyi_epsilon(
-            |order| match account.mean_statement(sigma, order)? {
-                // Of one pair.
-                Statement::MeanLoss { loss, .. } => Ok(loss.into_value()),
-                _ => Ok(f64::INFINITY),
-            },
-            delta,
-        )
-    };
-    Ok(accounts.par_iter().map(one).collect::<Result<Vec<f64>, _>>()?)
+    /// The least noise at which every pair keeps `(ε, δ)`.
+    pub(super) fn noise_for(&self, epsilon: f64, delta: Delta) -> Result<Sigma> {
+        let target = Target::listed(Measure::Approx(delta), self.pairs.iter().map(|&pair| (pair, epsilon)));
+        Ok(least_noise(&self.accounts, &target)?.noise.sigma(self.sensitivity)?)
+    }
+
+    /// The least noise at which the mean Rényi loss over the pairs is at most `loss`.
+    pub(super) fn noise_for_mean(&self, loss: f64, order: Order) -> Result<Sigma> {
+        let mean = |sigma: Sigma| {
+            let of_pair = |profile: Profile| Ok(profile.renyi(order)?.into_value().epsilon);
+            let losses = self
+                .of_pairs(sigma, of_pair)
+                .map_err(|error| ndp_dp::Error::Accountant(error.to_string()))?;
+            Ok(UpperBound::new(losses.iter().sum::<f64>() / losses.len() as f64 * (1.0 + 1e-12)))
+        };
+        Ok(calibration::smallest_sigma(loss, mean)?.parameter)
+    }
+
+    /// The largest `ε` of a pair.
+    pub(super) fn epsilon(&self, sigma: Sigma, delta: Delta) -> Result<f64> {
+        let of_pair = |profile: Profile| Ok(profile.epsilon(delta)?.value().epsilon());
+        Ok(self.of_pairs(sigma, of_pair)?.into_iter().fold(0.0, f64::max))
+    }
+
+    /// The same by Rényi losses alone.
+    pub(super) fn epsilon_by_renyi(&self, sigma: Sigma, delta: Delta) -> Result<f64> {
+        Ok(self.epsilons_by_renyi(sigma, delta)?.into_iter().fold(0.0, f64::max))
+    }
+
+    /// The least noise at `(ε, δ)` for all pairs: by Rényi losses alone, and by all that is known, which
+    /// includes laws.
+    pub(super) fn noises(&self, epsilon: f64, delta: Delta) -> Result<[Sigma; 2]> {
+        let by_law = self.noise_for(epsilon, delta)?;
+        let (mut low, mut high) = (0.5 * by_law.get(), by_law.get());
+        let meets =
+            |sigma: f64| -> Result<bool> { Ok(self.epsilon_by_renyi(Sigma::new(sigma)?, delta)? <= epsilon) };
+        // The law asks for no more, so that the search goes up from there.
+        while !meets(high)? {
+            (low, high) = (high, 1.5 * high);
+        }
+        while high > low * 1.001 {
+            let middle = (low * high).sqrt();
+            if meets(middle)? { high = middle } else { low = middle }
+        }
+        Ok([Sigma::new(high)?, by_law])
+    }
+
+    fn epsilons_by_renyi(&self, sigma: Sigma, delta: Delta) -> Result<Vec<f64>> {
+        self.of_pairs(sigma, |profile| {
+            renyi_epsilon(|order| Ok(profile.renyi(order)?.into_value().epsilon), delta)
+        })
+    }
+
+    fn of_pairs(
+        &self,
+        sigma: Sigma,
+        of_pair: impl Fn(Profile) -> Result<f64, Error> + Sync,
+    ) -> Result<Vec<f64>> {
+        let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity.get())?;
+        let one = |at: usize| of_pair(self.accounts[at].profile(self.pairs[at].0, noise)?);
+        Ok((0..self.pairs.len()).into_par_iter().map(one).collect::<Result<_, Error>>()?)
+    }
 }
 
 #[cfg(test)]

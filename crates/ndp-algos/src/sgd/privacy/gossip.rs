@@ -1,16 +1,14 @@
 //! What an observer learns from Muffliato-SGD about each of the others.
 
-use super::Statement;
 use crate::gossip::SynchronousGossip;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
 use crate::sgd::walk::Update;
 use ndp_account::Error;
-use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound};
-use ndp_numeric::rounding::any_of;
+use ndp_dp::{Gdp, Order, Profile, Sigma, UnitLoss, UpperBound};
+use ndp_numeric::rounding::{Interval, any_of};
 use ndp_numeric::sums::{Total, up};
-use rayon::prelude::*;
 
 /// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
 ///
@@ -29,8 +27,22 @@ use rayon::prelude::*;
 ///   graph does not compose over rounds.
 ///
 /// The last models of *other* nodes are not part of the view.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::privacy::GossipObserver;
+/// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, walk::Update};
+/// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let sgd =
+///     MuffliatoSgd { rounds: 10, step_size: 0.5, batch: None, domain: Domain::Unbounded, update: Update::Sound };
+/// // Ten rounds of a one-peer hypercube: nodes that differ in the last bit alone lose most.
+/// let observer = GossipObserver::new(&sgd, &[Mixing::OnePeerHypercube], &constants, 8, 0)?;
+/// assert_eq!((observer.loss(1)?.value().get(), observer.loss(4)?.value().get()), (10.0, 2.5));
+/// # Ok::<(), ndp_account::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct GossipObserver {
+pub struct GossipObserver {
     observer: usize,
     users: usize,
     rounds: usize,
@@ -59,7 +71,7 @@ impl GossipObserver {
     ///
     /// # Complexity
     /// `O(n³)` for each different matrix; nothing to speak of with exact consensus.
-    pub(crate) fn new(
+    pub fn new(
         sgd: &MuffliatoSgd,
         mixings: &[Mixing],
         constants: &Constants,
@@ -102,7 +114,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`].
-    pub(crate) fn loss(&self, source: usize) -> Result<UpperBound<UnitLoss>, Error> {
+    pub fn loss(&self, source: usize) -> Result<UpperBound<UnitLoss>, Error> {
         if source == self.observer {
             return Err(Error::SourceIsObserver(source));
         }
@@ -134,13 +146,9 @@ impl GossipObserver {
         }
     }
 
-    /// Rounds, in each of which a node releases one gradient.
-    pub(super) fn rounds(&self) -> usize {
-        self.rounds
-    }
-
     /// Probability, over the primes of the rounds, that the account is too small; at most.
-    pub(crate) fn failure(&self) -> f64 {
+    #[must_use]
+    pub fn failure(&self) -> f64 {
         match &self.account {
             Account::Local | Account::Consensus(_) => 0.0,
             Account::Shift(rounds, _) => any_of(rounds.iter().map(|round| round.failure())),
@@ -157,65 +165,34 @@ impl GossipObserver {
         }
     }
 
-    /// Mean `(1/n) Σ_{u ≠ v}` of the losses towards the observer, in units of `c₀`.
+    /// What the observer learns about `source` with noise `sigma` on every gradient: rounds are Gaussian given
+    /// the past, so a loss of `k` units is at most that of one Gaussian release with `μ = s √k / σ`.
     ///
     /// # Errors
     /// As [`loss`](Self::loss).
-    pub(super) fn mean(&self) -> Result<UpperBound<UnitLoss>, Error> {
-        let sources = (0..self.users).filter(|&u| u != self.observer);
-        let losses = sources.map(|u| self.loss(u).map(|loss| loss.into_value().get()));
-        let total = losses.sum::<Result<f64, Error>>()?;
-        let mean = total / self.users as f64 * (1.0 + (self.users + 2) as f64 * f64::EPSILON);
-        Ok(UpperBound::new(UnitLoss::of_releases(mean)?))
+    pub fn profile(&self, source: usize, sigma: Sigma) -> Result<Profile, Error> {
+        let units = self.loss(source)?.into_value().get();
+        let mu = Interval::new(units).sqrt() * Interval::new(self.sensitivity) / Interval::new(sigma.get());
+        let mu = if units == 0.0 { 0.0 } else { mu.high() };
+        let against = format!("node {}", self.observer);
+        Ok(Profile::gaussian(UpperBound::new(Gdp::new(mu)?).into(), &against))
     }
 
-    /// `(ε, δ)` of `source` towards the observer: rounds are Gaussian given the past, so a loss of `k` units
-    /// is at most that of one Gaussian release with `μ = s √k / σ`.
+    /// The mean Rényi loss `(1/n) Σ_{u ≠ v}` towards the observer `v`, in nats.
     ///
     /// # Errors
     /// As [`loss`](Self::loss).
-    pub(crate) fn statement(&self, source: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
-        self.stated(self.loss(source)?, sigma, delta)
-    }
-
-    /// `(ε, δ)` of the node of which most is learnt.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] where the observer is alone.
-    pub(crate) fn worst(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
-        let sources: Vec<usize> = (0..self.users).filter(|&u| u != self.observer).collect();
-        let losses = sources.into_par_iter().map(|u| self.loss(u)).collect::<Result<Vec<_>, _>>()?;
-        let worst = losses.into_iter().max_by(|a, b| a.value().get().total_cmp(&b.value().get()));
-        self.stated(worst.ok_or(Error::NoGuarantee("the observer is the only user"))?, sigma, delta)
-    }
-
-    fn stated(&self, loss: UpperBound<UnitLoss>, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
-        let units = loss.into_value().get();
-        let mu =
-            self.raised(units, self.sensitivity * units.sqrt() / sigma.get() * (1.0 + 4.0 * f64::EPSILON));
-        let privacy = UpperBound::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?);
-        Ok(Statement::Guaranteed {
-            privacy: privacy.into(),
-            against: "one other node, which knows all graphs and its own noise, not the last models of others",
-        })
-    }
-
-    /// A loss of so many units that was positive before it underflowed.
-    fn raised(&self, units: f64, loss: f64) -> f64 {
-        let lost = units > 0.0 && self.sensitivity > 0.0 && loss < f64::MIN_POSITIVE;
-        if lost { f64::MIN_POSITIVE } else { loss }
-    }
-
-    /// The mean Rényi loss towards the observer at `order`, as a statement.
-    ///
-    /// # Errors
-    /// As [`loss`](Self::loss).
-    pub(crate) fn mean_statement(&self, sigma: Sigma, order: Order) -> Result<Statement, Error> {
-        let ratio = self.sensitivity / sigma.get();
-        let unit = order.get() / 2.0 * ratio * ratio;
-        let loss =
-            self.mean()?.map(|mean| self.raised(mean.get(), mean.get() * unit * (1.0 + 8.0 * f64::EPSILON)));
-        Ok(Statement::MeanLoss { order, loss: loss.into(), over: "all other nodes, towards one observer" })
+    pub fn mean(&self, sigma: Sigma, order: Order) -> Result<UpperBound<f64>, Error> {
+        let mut total = Interval::new(0.0);
+        for source in (0..self.users).filter(|&u| u != self.observer) {
+            let loss = self.profile(source, sigma)?.renyi(order)?.into_value().epsilon;
+            // Nothing is added for nodes of whom nothing is learnt.
+            if loss > 0.0 {
+                total = total + Interval::new(loss);
+            }
+        }
+        let mean = total / Interval::count(self.users as u64);
+        Ok(UpperBound::new(if total.high() == 0.0 { 0.0 } else { mean.high() }))
     }
 }
 

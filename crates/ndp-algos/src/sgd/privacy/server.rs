@@ -1,67 +1,39 @@
-//! What training with a server, or without any trust, costs.
+//! What training with a server costs.
 
-use super::Statement;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
 use crate::sgd::walk::{Route, WalkSgd};
 use ndp_account::Error;
-use ndp_account::parts::ensure;
 use ndp_dp::baselines;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
-use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, Sigma, UpperBound};
-use ndp_numeric::sums::positive_up;
-
-/// Local differential privacy of one user with at most `contributions` gradients, each seen by
-/// everybody: `μ = s √N / σ`, exact as a worst case, whatever is done with the gradients afterwards.
-///
-/// # Errors
-/// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`] for a user without
-/// contributions.
-pub(crate) fn local(
-    constants: &Constants,
-    contributions: usize,
-    sigma: Sigma,
-    delta: Delta,
-) -> Result<Statement, Error> {
-    constants.require_bounded()?;
-    ensure(contributions != 0, "the number of contributions", "be at least 1", 0.0)?;
-    let mu = match constants.sensitivity {
-        0.0 => 0.0,
-        sensitivity => positive_up(sensitivity * (contributions as f64).sqrt() / sigma.get()),
-    };
-    Ok(Statement::Guaranteed {
-        privacy: Exact::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?).into(),
-        against: "everybody, even those who see every message",
-    })
-}
+use ndp_dp::{ApproxDp, Delta, Mechanism, Sigma, UpperBound};
 
 /// Centralized DP-SGD: a trusted curator draws one of `users` users uniformly in every step and
-/// releases every noisy gradient. An `UpperBound` by subsampling.
+/// releases every noisy gradient. An `UpperBound` by subsampling, against everybody but the curator.
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] for a run whose steps are not drawn so: another route than the complete graph, a
 /// given start, or a cap, under which a step depends on earlier draws;
 /// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`].
 pub(crate) fn central(
-    run: &WalkSgd<'_>,
+    run: &WalkSgd,
     constants: &Constants,
     users: usize,
     sigma: Sigma,
     delta: Delta,
-) -> Result<Statement, Error> {
+) -> Result<UpperBound<ApproxDp>, Error> {
     require_drawn(run)?;
     constants.require_bounded()?;
     let lipschitz = constants.sensitivity / 2.0;
-    let spent = baselines::central_approx_dp(users as u64, run.steps as u64, lipschitz, sigma, delta)?;
-    Ok(Statement::Guaranteed { privacy: spent.into(), against: "everybody but the trusted curator" })
+    Ok(baselines::central_approx_dp(users as u64, run.steps as u64, lipschitz, sigma, delta)?)
 }
 
 /// Nothing if every step of the run draws its user uniformly from all, whatever was drawn before.
 ///
 /// # Errors
 /// As [`central`].
-pub(super) fn require_drawn(run: &WalkSgd<'_>) -> Result<(), Error> {
-    match (run.route, run.start, run.cap) {
+pub(crate) fn require_drawn(run: &WalkSgd) -> Result<(), Error> {
+    match (&run.route, run.start, run.cap) {
         (Route::Complete, None, None) => Ok(()),
         (Route::Graph(_), ..) => {
             Err(Error::NoGuarantee("subsampling needs every user to be drawn uniformly in every step"))
@@ -74,7 +46,8 @@ pub(super) fn require_drawn(run: &WalkSgd<'_>) -> Result<(), Error> {
 }
 
 /// Federated SGD with only the last model released: the smaller of amplification by iteration and
-/// contraction, an `UpperBound` at this `ε`.
+/// contraction, an `UpperBound` at this `ε`. It protects against readers of the last model, not against the
+/// users of a round, who see its model.
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`](crate::Error::Unbounded),
@@ -85,7 +58,7 @@ pub(crate) fn federated(
     users: usize,
     sigma: Sigma,
     delta: Delta,
-) -> Result<Statement, Error> {
+) -> Result<UpperBound<ApproxDp>, Error> {
     let radius = require_projected(run, constants)?;
     let parameters = FederatedParameters {
         users: users as u64,
@@ -98,18 +71,14 @@ pub(crate) fn federated(
     let factor =
         ContractionFactor::strongly_convex(run.step_size, constants.strong_convexity, constants.smoothness)?;
     let epsilon = FederatedDescent::new(parameters, factor)?.epsilon(delta).into_value();
-    let privacy = UpperBound::new(ApproxDp::new(epsilon, delta.get())?);
-    Ok(Statement::Guaranteed {
-        privacy: privacy.into(),
-        against: "readers of the last model (not the users of a round, who see its model)",
-    })
+    Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?))
 }
 
 /// The radius of the ball on which models are projected, if the theorem covers the run.
 ///
 /// # Errors
 /// As [`federated`].
-pub(super) fn require_projected(run: &FederatedSgd, constants: &Constants) -> Result<f64, Error> {
+pub(crate) fn require_projected(run: &FederatedSgd, constants: &Constants) -> Result<f64, Error> {
     let Domain::Ball(radius) = run.domain else {
         return Err(Error::NoGuarantee("the contraction bound needs models projected on a ball"));
     };

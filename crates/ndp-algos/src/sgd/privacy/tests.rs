@@ -1,4 +1,4 @@
-//! Known noise levels, calibrations put back into their accountants, and conditions that fail.
+//! Known noise levels, calibrations put back into their accounts, and conditions that fail.
 
 use super::*;
 use crate::gossip::SynchronousGossip;
@@ -7,15 +7,17 @@ use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::{Constants, Domain, Linear, LinearLoss, Objective};
 use crate::sgd::rounds::{Round, shift_loss};
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
-use crate::sgd::{Deal, Users};
+use crate::sgd::{Deal, PrivateTraining, Training, Users};
 use crate::walk::FinalToken;
+use crate::walk::graph::LocalLoss;
 use ndp_account::parts::clopper_pearson_upper;
-use ndp_dp::{Delta, Gdp, Mechanism};
+use ndp_account::{Observer, Protocol, Target, least_noise};
+use ndp_dp::{Delta, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, conversion};
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-const FIG2: WalkSgd<'_> = WalkSgd {
+const FIG2: WalkSgd = WalkSgd {
     route: Route::Complete,
     start: None,
     steps: 20_000,
@@ -26,8 +28,35 @@ const FIG2: WalkSgd<'_> = WalkSgd {
     update: Update::Sound,
 };
 
-fn epsilon(statement: &Statement) -> f64 {
-    statement.epsilon()
+/// The `ε` of a walk on the complete graph.
+fn complete_walk(
+    walk: &WalkSgd,
+    constants: &Constants,
+    users: usize,
+    colluders: usize,
+    sigma: Sigma,
+    delta: Delta,
+) -> Result<f64, Error> {
+    let curve = on_complete_graph(walk, constants, users, colluders, sigma)?;
+    Ok(conversion::best_epsilon(curve, delta).into_value().approx_dp.epsilon())
+}
+
+/// The noise on a gradient at which the first users learn at most `epsilon`, and what they then learn.
+fn noise_for(training: &PrivateTraining, epsilon: f64, delta: Delta) -> Result<(f64, f64), Error> {
+    let target = Target::worst(Measure::Approx(delta), epsilon);
+    let sigma = training.noise_for(&[Observer::node(0)], &target)?.get();
+    Ok((sigma, epsilon_of(training, (1, 0), sigma, delta)?))
+}
+
+/// `ε` about node `u` towards node `v`, at noise `sigma` on gradients of [`logistic`].
+fn epsilon_of(
+    training: &PrivateTraining,
+    (u, v): (usize, usize),
+    sigma: f64,
+    delta: Delta,
+) -> Result<f64, Error> {
+    let noise = NoiseMultiplier::new(sigma / logistic().sensitivity)?;
+    Ok(training.account(&Observer::node(v))?.profile(u, noise)?.epsilon(delta)?.value().epsilon())
 }
 
 fn logistic() -> Constants {
@@ -37,30 +66,26 @@ fn logistic() -> Constants {
 /// Gradients of least squares are bounded on a ball alone: a run that leaves it has no account, whoever asks.
 #[test]
 fn constants_of_a_ball_are_for_runs_that_stay_in_it() -> Result<(), Error> {
-    use crate::sgd::{PrivateTraining, Training};
     let constants = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Ball(2.0));
-    let walk = |domain| {
-        let walk = WalkSgd { domain, step_size: StepSize::Constant(0.1), ..FIG2 };
-        Accountant::new(Watched::CompleteWalk { walk: &walk, colluders: 1 }, &constants, 2000).map(|_| ())
+    let asked = |training| PrivateTraining::new(8, constants, training).map(|_| ());
+    let walk = |domain| WalkSgd { domain, step_size: StepSize::Constant(0.1), ..FIG2 };
+    let gossip = |domain| {
+        let sgd = MuffliatoSgd { rounds: 2, step_size: 0.1, batch: None, domain, update: Update::Sound };
+        Training::Gossip { sgd, mixings: vec![Mixing::Server] }
     };
-    assert!(walk(Domain::Ball(2.0)).is_ok() && walk(Domain::Ball(1.0)).is_ok());
-    let gossip =
-        |domain| MuffliatoSgd { rounds: 2, step_size: 0.1, batch: None, domain, update: Update::Sound };
-    let watched = |sgd: &MuffliatoSgd| {
-        Accountant::new(Watched::Gossip { sgd, mixings: &[Mixing::Server], observer: 0 }, &constants, 4)
-            .map(|_| ())
-    };
-    assert!(watched(&gossip(Domain::Ball(2.0))).is_ok());
-    let training = |training| PrivateTraining::new(10, constants, training).map(|_| ());
-    for refused in [
-        walk(Domain::Unbounded),
-        walk(Domain::Ball(2.1)),
-        watched(&gossip(Domain::Unbounded)),
-        training(Training::Walk { steps: 100, step_size: 0.1, cap: 3 }),
-        training(Training::Central { steps: 100, step_size: 0.1 }),
-        training(Training::Gossip { sgd: gossip(Domain::Ball(3.0)), mixing: Box::new(Mixing::Server) }),
-    ] {
-        assert!(matches!(refused, Err(Error::InvalidParameter { .. })), "{refused:?}");
+    for inside in [Domain::Ball(2.0), Domain::Ball(1.0)] {
+        assert_eq!(asked(Training::walk(walk(inside))), Ok(()));
+        assert_eq!(asked(gossip(inside)), Ok(()));
+        assert_eq!(asked(Training::Central(WalkSgd { cap: None, ..walk(inside) })), Ok(()));
+    }
+    for outside in [Domain::Unbounded, Domain::Ball(2.1)] {
+        for refused in [
+            asked(Training::walk(walk(outside))),
+            asked(gossip(outside)),
+            asked(Training::Central(WalkSgd { cap: None, ..walk(outside) })),
+        ] {
+            assert!(matches!(refused, Err(Error::InvalidParameter { .. })), "{refused:?}");
+        }
     }
     Ok(())
 }
@@ -71,43 +96,74 @@ fn constants_of_a_ball_are_for_runs_that_stay_in_it() -> Result<(), Error> {
 fn published_noise_levels_meet_their_budgets() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
     for (sigma, target) in [(1.178, 10.0), (8.12, 1.0)] {
-        let spent = epsilon(&complete_walk(&FIG2, &logistic(), 2000, 1, Sigma::new(sigma)?, delta)?);
+        let spent = complete_walk(&FIG2, &logistic(), 2000, 1, Sigma::new(sigma)?, delta)?;
         assert!((spent / target - 1.0).abs() < 2e-3, "walk: {spent} for {target}");
     }
+    let local = PrivateTraining::new(2000, logistic(), Training::Local { contributions: 12 })?;
     for (sigma, target) in [(3.749, 10.0), (29.27, 1.0)] {
-        let spent = epsilon(&local(&logistic(), 12, Sigma::new(sigma)?, delta)?);
+        let spent = epsilon_of(&local, (1, 0), sigma, delta)?;
         assert!((spent / target - 1.0).abs() < 1e-3, "local: {spent} for {target}");
     }
     Ok(())
 }
 
-/// The calibrated noise, put back into its accountant, meets the target; the central level is 0.931.
+/// The calibrated noise, put back into its account, meets the target; the central level is 0.931.
 #[test]
 fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
-    let constants = logistic();
     let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::Ball(1.0), initial: None };
     let curator = WalkSgd::new(Route::Complete, 20_000, 0.034, None);
-    type Accountant<'a> = Box<dyn Fn(Sigma) -> Result<Statement, Error> + 'a>;
-    let accountants: [(Accountant<'_>, Option<f64>); 4] = [
-        (Box::new(|s| complete_walk(&FIG2, &constants, 2000, 1, s, delta)), Some(1.178)),
-        (Box::new(|s| local(&constants, 12, s, delta)), Some(3.749)),
-        (Box::new(|s| central(&curator, &constants, 2000, s, delta)), Some(0.931)),
-        (Box::new(|s| federated(&server, &constants, 100, s, delta)), None),
-    ];
-    for (accountant, known) in accountants {
-        let sigma = calibrate(10.0, &accountant)?;
-        let spent = epsilon(&accountant(sigma)?);
+    for (training, known) in [
+        (Training::walk(FIG2), 1.178),
+        (Training::Local { contributions: 12 }, 3.749),
+        (Training::Central(curator), 0.931),
+    ] {
+        let training = PrivateTraining::new(2000, logistic(), training)?;
+        let (sigma, spent) = noise_for(&training, 10.0, delta)?;
         assert!(spent <= 10.0 && spent > 9.999, "{spent}");
-        let known = known.unwrap_or(sigma.get());
-        assert!((sigma.get() / known - 1.0).abs() < 2e-3, "{} is not {known}", sigma.get());
+        assert!((sigma / known - 1.0).abs() < 2e-3, "{sigma} is not {known}");
     }
-    assert!(calibrate(0.0, |s| local(&constants, 12, s, delta)).is_err());
-    assert!(calibrate(f64::NAN, |s| local(&constants, 12, s, delta)).is_err());
-    assert_eq!(
-        calibrate(1.0, |s| local(&constants, 0, s, delta)),
-        local(&constants, 0, Sigma::new(1.0)?, delta).map(|_| Sigma::new(1.0).unwrap())
-    );
+    // Readers of the last model alone; users of a round see more.
+    let last = PrivateTraining::new(100, logistic(), Training::Federated(server.clone()))?;
+    let target = Target::worst(Measure::Approx(delta), 10.0);
+    let sigma = last.noise_for(&[Observer::outsider()], &target)?;
+    let spent = federated(&server, &logistic(), 100, sigma, delta)?.value().epsilon();
+    assert!(spent > 9.999 && spent <= 10.0 * (1.0 + 1e-9), "{spent}");
+    let none = PrivateTraining::new(8, logistic(), Training::Local { contributions: 0 }).map(|_| ());
+    assert!(matches!(none, Err(Error::InvalidParameter { value: 0.0, .. })));
+    Ok(())
+}
+
+/// What no account covers is refused where the training is stated, whatever the noise.
+#[test]
+fn trainings_without_an_account_are_refused_at_once() -> Result<(), Error> {
+    let refused = |training| PrivateTraining::new(40, logistic(), training).map(|_| ()).unwrap_err();
+    let walk = |run| refused(Training::walk(run));
+    let on_ring = WalkSgd { route: ring(40)?.into(), ..FIG2 };
+    for run in [
+        WalkSgd { over_cap: OverCap::ForwardUnchanged, ..FIG2 },
+        WalkSgd { update: Update::AsReleased { clip: 0.4 }, ..FIG2 },
+        WalkSgd { update: Update::NodeClipped { clip: 0.4 }, ..on_ring.clone() },
+        WalkSgd { step_size: StepSize::InverseRoot(0.1), ..on_ring.clone() },
+    ] {
+        assert!(matches!(walk(run), Error::NoGuarantee(_)));
+    }
+    assert_eq!(walk(WalkSgd { start: Some(40), ..FIG2 }), Error::NodeOutOfRange { node: 40, nodes: 40 });
+    for run in [WalkSgd { cap: None, ..on_ring.clone() }, FIG2, WalkSgd { cap: None, start: Some(3), ..FIG2 }]
+    {
+        assert!(matches!(refused(Training::Central(run)), Error::NoGuarantee(_)));
+    }
+    let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::Unbounded, initial: None };
+    assert!(matches!(refused(Training::Federated(server)), Error::NoGuarantee(_)));
+    let masked = Training::Walk { run: on_ring.clone(), final_model: FinalToken::Masked, horizon: 5 };
+    assert!(matches!(refused(masked), Error::NoGuarantee(_)));
+    assert!(matches!(walk(WalkSgd { steps: 0, ..FIG2 }), Error::InvalidParameter { .. }));
+    assert!(matches!(walk(WalkSgd { cap: Some(0), ..on_ring.clone() }), Error::InvalidParameter { .. }));
+    let small = PrivateTraining::new(39, logistic(), Training::walk(on_ring)).map(|_| ());
+    assert!(matches!(small, Err(Error::Shape { expected: 40, got: 39, .. })));
+    let unbounded = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
+    let local = PrivateTraining::new(40, unbounded, Training::Local { contributions: 1 }).map(|_| ());
+    assert_eq!(local, Err(crate::Error::Unbounded.into()));
     Ok(())
 }
 
@@ -116,12 +172,11 @@ fn calibrated_noise_meets_its_target() -> Result<(), Error> {
 fn accountants_are_ordered() -> Result<(), Error> {
     let (sigma, delta) = (Sigma::new(4.0)?, Delta::new(1e-6)?);
     let small = WalkSgd { steps: 400, ..FIG2 };
-    let walk = |walk: &WalkSgd<'_>, colluders| -> Result<f64, Error> {
-        Ok(epsilon(&complete_walk(walk, &logistic(), 40, colluders, sigma, delta)?))
-    };
+    let walk = |walk: &WalkSgd, colluders| complete_walk(walk, &logistic(), 40, colluders, sigma, delta);
     let capped = walk(&small, 1)?;
     assert!(capped < walk(&small, 5)?);
-    assert!(capped <= epsilon(&local(&logistic(), 12, sigma, delta)?));
+    let local = Gdp::new(2.0 * 12f64.sqrt() / 4.0)?.epsilon(delta).into_value();
+    assert!(capped <= local);
     let uncapped = WalkSgd { cap: None, ..small };
     assert!(walk(&uncapped, 1)? < walk(&WalkSgd { step_size: StepSize::InverseRoot(0.034), ..uncapped }, 1)?);
     Ok(())
@@ -141,10 +196,8 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
             for colluders in [1, 5, 999] {
                 for steps in [1, 2, 40] {
                     let uniform = WalkSgd { steps, cap, step_size, ..FIG2 };
-                    let given = WalkSgd { start: Some(0), ..uniform };
-                    let stated = |walk: &WalkSgd<'_>| -> Result<f64, Error> {
-                        Ok(epsilon(&complete_walk(walk, &unit, 1000, colluders, sigma, delta)?))
-                    };
+                    let given = WalkSgd { start: Some(0), ..uniform.clone() };
+                    let stated = |walk: &WalkSgd| complete_walk(walk, &unit, 1000, colluders, sigma, delta);
                     let (known, drawn) = (stated(&given)?, stated(&uniform)?);
                     // The last model of one step is that step's release; of more, at least something of it is
                     // seen.
@@ -166,7 +219,7 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
 #[test]
 fn conditions_that_fail_are_named() -> Result<(), Error> {
     let (sigma, delta) = (Sigma::new(4.0)?, Delta::new(1e-6)?);
-    let fails = |walk: WalkSgd<'_>, constants: &Constants| {
+    let fails = |walk: WalkSgd, constants: &Constants| {
         complete_walk(&walk, constants, 40, 1, sigma, delta).map(|_| ()).unwrap_err()
     };
     assert!(matches!(
@@ -184,11 +237,10 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
     let curator = WalkSgd::new(Route::Complete, 100, 0.034, None);
     assert!(central(&curator, &logistic(), 40, sigma, delta).is_ok());
-    let matrix = ring(40)?;
     for run in [
-        WalkSgd { start: Some(3), ..curator },
-        WalkSgd { cap: Some(50), ..curator },
-        WalkSgd { route: Route::Graph(&matrix), ..curator },
+        WalkSgd { start: Some(3), ..curator.clone() },
+        WalkSgd { cap: Some(50), ..curator.clone() },
+        WalkSgd { route: ring(40)?.into(), ..curator },
     ] {
         let refused = central(&run, &logistic(), 40, sigma, delta);
         assert!(matches!(refused, Err(Error::NoGuarantee(_))));
@@ -198,21 +250,6 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     assert!(matches!(last(&server), Err(Error::NoGuarantee(why)) if why.contains("ball")));
     let long = FederatedSgd { step_size: 8.5, domain: Domain::Ball(1.0), ..server };
     assert_eq!(last(&long), Err(crate::Error::StepTooLong { step: 8.5, limit: 8.0 }.into()));
-    assert!(local(&logistic(), 0, sigma, delta).is_err());
-    Ok(())
-}
-
-#[test]
-fn statements_say_what_they_are() -> Result<(), Error> {
-    let shown = local(&logistic(), 12, Sigma::new(29.27)?, Delta::new(1e-6)?)?.to_string();
-    assert!(shown.contains("(1.0000, 1e-6)-differentially private against everybody"), "{shown}");
-    assert!(shown.contains("[exact]"), "{shown}");
-    let privacy = UpperBound::new(ApproxDp::new(1.000_01, 1.01e-6)?).into();
-    let above = Statement::Guaranteed { privacy, against: "everybody" }.to_string();
-    assert!(above.contains("(1.0001, 1.01e-6)"), "{above}");
-    let (order, loss) = (Order::new(2.0)?, UpperBound::new(0.300_01).into());
-    let mean = Statement::MeanLoss { order, loss, over: "all" }.to_string();
-    assert!(mean.contains("0.3001"), "{mean}");
     Ok(())
 }
 
@@ -221,29 +258,35 @@ fn ring(n: usize) -> Result<TransitionMatrix, Error> {
 }
 
 /// The four roads of a walk on a graph (capped or not, last model published or not) and the budgets they give
-/// back.
+/// back; never above what all contributions seen alone cost.
 #[test]
 fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
-    let (matrix, delta, order) = (ring(6)?, Delta::new(1e-5)?, Order::new(2.0)?);
-    let walk = WalkSgd { route: Route::Graph(&matrix), steps: 40, ..FIG2 };
-    let pairs = [(0, 1), (0, 3), (2, 4)];
+    let (delta, order) = (Delta::new(1e-5)?, Order::new(2.0)?);
+    let pairs = [(0, 1), (3, 1), (2, 4)];
     for cap in [Some(4), None] {
-        let walk = WalkSgd { cap, ..walk };
+        let run = WalkSgd { route: ring(6)?.into(), steps: 40, cap, ..FIG2 };
         let mut found = Vec::new();
         for final_model in [FinalToken::Withheld, FinalToken::Published] {
-            let account = WalkPairs::new(&walk, &logistic(), &pairs, final_model, 40)?;
-            let sigma = account.noise_for(2.0, delta)?;
-            let spent = epsilon(&account.statement(sigma, delta)?);
-            assert!(spent <= 2.0 && spent > 1.999, "{spent}");
-            for pair in 0..pairs.len() {
-                assert!(epsilon(&account.statement_of(pair, sigma, delta)?) <= spent);
-            }
-            let mean = calibrate(0.3, |sigma| account.mean_statement(sigma, order))?;
-            let Statement::MeanLoss { loss, .. } = account.mean_statement(mean, order)? else {
-                return Err(Error::NoGuarantee("a mean loss was asked for"));
-            };
-            assert!(*loss.value() <= 0.3 && *loss.value() > 0.299_999);
-            found.push((sigma, mean));
+            let training = Training::Walk { run: run.clone(), final_model, horizon: 40 };
+            let training = PrivateTraining::new(6, logistic(), training)?;
+            let accounts = [1, 4].map(|v| training.account(&Observer::node(v)));
+            let accounts = accounts.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let target = Target::listed(Measure::Approx(delta), pairs.map(|pair| (pair, 2.0)));
+            let noise = least_noise(&accounts, &target)?.noise;
+            let spent: Vec<f64> = pairs
+                .into_iter()
+                .map(|(u, v)| {
+                    let account = &accounts[usize::from(v == 4)];
+                    Ok(account.profile(u, noise)?.epsilon(delta)?.value().epsilon())
+                })
+                .collect::<Result<_, Error>>()?;
+            let worst = spent.iter().copied().fold(0.0, f64::max);
+            assert!(worst <= 2.0 && worst > 1.999, "{spent:?}");
+            let alone =
+                Gdp::new((cap.unwrap_or(40) as f64).sqrt() / noise.get())?.epsilon(delta).into_value();
+            assert!(worst <= alone * (1.0 + 1e-9), "{worst} {alone}");
+            let mean = least_noise(&accounts, &Target::mean(Measure::Renyi(order), 0.3))?.noise;
+            found.push((noise, mean));
         }
         assert!(found[0].0 <= found[1].0 && found[0].1 <= found[1].1, "publication costs something");
     }
@@ -266,8 +309,8 @@ fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
     let walk = WalkSgd { steps: 6, step_size: StepSize::Constant(0.5), cap: Some(3), ..FIG2 };
     let server = FederatedSgd { batch: 2, step_size: 0.5, domain: Domain::Ball(50.0), initial: None };
     let stated = [
-        epsilon(&complete_walk(&walk, &constants, 4, 1, sigma, delta)?),
-        epsilon(&federated(&server, &constants, 4, sigma, delta)?),
+        complete_walk(&walk, &constants, 4, 1, sigma, delta)?,
+        federated(&server, &constants, 4, sigma, delta)?.value().epsilon(),
     ];
     for (k, stated) in stated.into_iter().enumerate() {
         let rng = &mut ChaCha8Rng::seed_from_u64(31);
@@ -294,28 +337,24 @@ fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
     Ok(())
 }
 
-/// A single pair's mean loss is that of the renewal accountant, in units of the sensitivity 2.
+/// A pair's loss is that of the renewal accountant, in units of the sensitivity 2.
 #[test]
 fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
-    let (matrix, order) = (ring(6)?, Order::new(2.0)?);
-    let walk = WalkSgd { route: Route::Graph(&matrix), steps: 20, cap: None, ..FIG2 };
-    let account = WalkPairs::new(&walk, &logistic(), &[(0, 3)], FinalToken::Withheld, 20)?;
-    let Statement::MeanLoss { loss, .. } = account.mean_statement(Sigma::new(4.0)?, order)? else {
-        return Err(Error::NoGuarantee("a mean loss was asked for"));
-    };
+    let run = WalkSgd { route: ring(6)?.into(), steps: 20, cap: None, ..FIG2 };
+    let pair = WalkPair::new(&run, &logistic(), (0, 3), false, 20)?;
+    let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
+    let loss = pair.renyi(local)?.into_value();
     // Reference of the accountant with M = 4; more depths may only lower it.
-    assert!(*loss.value() <= 0.245_274_530_155 && *loss.value() > 0.24);
+    assert!(loss <= 0.245_274_530_155 && loss > 0.24);
     Ok(())
 }
 
 #[test]
-fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
+fn walks_that_prefer_users_train_but_get_no_account() -> Result<(), Error> {
     let star = TransitionMatrix::simple_random_walk(&generators::star_graph(4)?)?;
-    let walk = WalkSgd { route: Route::Graph(&star), steps: 30, ..FIG2 };
-    assert_eq!(WalkSgd::new(Route::Complete, 1, 0.1, Some(12)).cap, Some(12));
-    let refused = |walk: &WalkSgd<'_>| {
-        WalkPairs::new(walk, &logistic(), &[(0, 1)], FinalToken::Withheld, 10).map(|_| ()).unwrap_err()
-    };
+    let walk = WalkSgd { route: star.into(), steps: 30, ..FIG2 };
+    let refused =
+        |walk: &WalkSgd| WalkPair::new(walk, &logistic(), (0, 1), false, 10).map(|_| ()).unwrap_err();
     assert!(
         matches!(refused(&walk).carried(), Some(&crate::Error::NonUniform { node: 0, sum }) if (sum - 4.0).abs() < 1e-12)
     );
@@ -333,18 +372,13 @@ fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     )?;
     assert!(run.models.iter().all(|x| x.is_finite()));
 
-    let ring = ring(5)?;
-    let fair = WalkSgd { route: Route::Graph(&ring), steps: 30, ..FIG2 };
-    let clipped = WalkSgd { update: Update::NodeClipped { clip: 0.1 }, ..fair };
+    let fair = WalkSgd { route: ring(5)?.into(), steps: 30, ..FIG2 };
+    let clipped = WalkSgd { update: Update::NodeClipped { clip: 0.1 }, ..fair.clone() };
     assert!(matches!(refused(&clipped), Error::NoGuarantee(why) if why.contains("every example")));
-    let slower = WalkSgd { step_size: StepSize::InverseRoot(0.1), ..fair };
-    assert!(matches!(refused(&slower), Error::NoGuarantee(_)));
-    assert!(matches!(refused(&WalkSgd { route: Route::Complete, ..fair }), Error::NoGuarantee(_)));
-    let pairs =
-        |pairs: &[(usize, usize)]| WalkPairs::new(&fair, &logistic(), pairs, FinalToken::Withheld, 10);
-    assert_eq!(pairs(&[(1, 1)]).map(|_| ()), Err(Error::SourceIsObserver(1)));
-    assert!(matches!(pairs(&[(0, 9)]), Err(Error::Graph(_))));
-    assert!(pairs(&[]).is_err());
+    assert!(matches!(refused(&WalkSgd { route: Route::Complete, ..fair.clone() }), Error::NoGuarantee(_)));
+    let pair = |u, v| WalkPair::new(&fair, &logistic(), (u, v), false, 10).map(|_| ());
+    assert_eq!(pair(1, 1), Err(Error::SourceIsObserver(1)));
+    assert!(matches!(pair(0, 9), Err(Error::Graph(_))));
     Ok(())
 }
 
@@ -364,8 +398,9 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
             Err(error) => assert_eq!((source, error), (5, Error::SourceIsObserver(5))),
         }
     }
-    // Three levels of the hypercube, each with a total unit of 1.
-    assert!((peers.mean()?.into_value().get() - 3.0 * 3.0 / 8.0).abs() < 1e-12);
+    // Three levels of the hypercube, each with a total unit of 1, of α s²/(2σ²) = 4.
+    let mean = peers.mean(Sigma::new(1.0)?, Order::new(2.0)?)?.into_value();
+    assert!((mean - 4.0 * 3.0 * 3.0 / 8.0).abs() < 1e-12 && mean >= 4.5);
     assert!((observer(&DESCENT, Mixing::Server)?.loss(0)?.into_value().get() - 3.0 / 7.0).abs() < 1e-12);
     // 2^32 rounds once cost nothing.
     for rounds in [1usize << 32, (1 << 32) + 1] {
@@ -418,23 +453,25 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
     assert!(0.0 < drawn && drawn < 1e-20, "{drawn}");
     let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
     for mixing in [Mixing::OnePeerHypercube, Mixing::Plain { matrix, steps: 2 }] {
-        let observer = GossipObserver::new(&DESCENT, &[mixing], &constants, 8, 5)?;
+        let observer = GossipObserver::new(&DESCENT, std::slice::from_ref(&mixing), &constants, 8, 5)?;
         // Consensus and gossip on a cycle have formulas; other rounds of gossip are certified modulo primes,
         // which may fail.
         assert_eq!(observer.failure(), 0.0);
+        let training = Training::Gossip { sgd: DESCENT, mixings: vec![mixing] };
+        let training = PrivateTraining::new(8, constants, training)?;
+        let accounts = [training.account(&Observer::node(5))?];
         for source in [0, 4] {
-            let sigma = calibrate(1.0, |sigma| observer.statement(source, sigma, delta))?;
-            let spent = epsilon(&observer.statement(source, sigma, delta)?);
+            let target = Target::listed(Measure::Approx(delta), [((source, 5), 1.0)]);
+            let noise = least_noise(&accounts, &target)?.noise;
+            let spent = accounts[0].profile(source, noise)?.epsilon(delta)?.value().epsilon();
             assert!(spent <= 1.0 && spent > 0.999_999, "{spent}");
         }
-        let sigma = Sigma::new(6.0)?;
-        let whole = epsilon(&local(&constants, 3, sigma, delta)?);
-        assert!((epsilon(&observer.statement(4, sigma, delta)?) / whole - 1.0).abs() < 1e-12);
-        let mean = calibrate(0.5, |sigma| observer.mean_statement(sigma, order))?;
-        let Statement::MeanLoss { loss, .. } = observer.mean_statement(mean, order)? else {
-            return Err(Error::NoGuarantee("a mean loss was asked for"));
-        };
-        assert!(*loss.value() <= 0.5 && *loss.value() > 0.499_999);
+        let whole = Gdp::new(3f64.sqrt() / 3.0)?.epsilon(delta).into_value();
+        assert!((epsilon_of(&training, (4, 5), 6.0, delta)? / whole - 1.0).abs() < 1e-12);
+        let noise = least_noise(&accounts, &Target::mean(Measure::Renyi(order), 0.5))?.noise;
+        let sigma = noise.sigma(Sensitivity::new(constants.sensitivity)?)?;
+        let mean = observer.mean(sigma, order)?.into_value();
+        assert!(mean <= 0.5 * (1.0 + 1e-9) && mean > 0.499_999, "{mean}");
     }
     let wrong = |mixings: &[Mixing], observer| {
         GossipObserver::new(&DESCENT, mixings, &constants, 6, observer).is_err()
@@ -451,10 +488,14 @@ fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
     let ridge = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
     let clipped = Update::NodeClipped { clip: 0.5 }.constants(&ridge);
     assert_eq!((clipped.lipschitz, clipped.sensitivity, clipped.strong_convexity), (0.5, 1.0, 0.0));
-    let delta = Delta::new(1e-6)?;
-    let spent = epsilon(&local(&clipped, 4, Sigma::new(2.0)?, delta)?);
-    assert!((spent - Gdp::new(1.0)?.epsilon(delta).into_value()).abs() < 1e-12);
-    assert_eq!(local(&ridge, 4, Sigma::new(2.0)?, delta), Err(crate::Error::Unbounded.into()));
+    let local = |constants| PrivateTraining::new(8, constants, Training::Local { contributions: 4 });
+    let account = local(clipped)?;
+    let account = account.account(&Observer::node(0))?;
+    // Of standard deviation 2 on gradients of sensitivity 1.
+    let profile = account.profile(1, NoiseMultiplier::new(2.0)?)?;
+    assert!(profile.mu().is_some_and(|mu| mu.value().mu() >= 1.0 && mu.value().mu() < 1.0 + 1e-15));
+    assert_eq!(profile.mu().map(|mu| mu.grade()), Some(Grade::Exact));
+    assert_eq!(local(ridge).map(|_| ()), Err(crate::Error::Unbounded.into()));
     Ok(())
 }
 

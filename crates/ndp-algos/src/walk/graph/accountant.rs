@@ -1,5 +1,6 @@
 //! Averaging by a token that walks on a graph, as an accountant and an auditor see it.
 
+use super::by_cost::ByCost;
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
@@ -11,10 +12,7 @@ use ndp_account::{
     parts::{at_most, bound_of_releases, of_outsider},
 };
 use ndp_account::{Error, LinearProtocol};
-use ndp_dp::{
-    ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Rdp, Sensitivity,
-    UpperBound, conversion,
-};
+use ndp_dp::{NoiseMultiplier, Profile, Sensitivity};
 use ndp_graph::hitting::Walk;
 use ndp_linalg::sym_eigenvalues;
 use ndp_program::parts::require_operator;
@@ -193,91 +191,11 @@ impl Account for OnGraph {
         }
         let laws = self.laws(u)?;
         let cost = self.cost(u, &laws);
-        let curve = OnWalk { walk: self.walk.clone(), laws, cost, noise };
-        Ok(Profile::of_curve(curve, &against))
+        let walk = self.walk.clone();
+        let renyi = move |order| Ok(walk.loss_by(&laws, LocalLoss { order, noise })?);
+        Ok(Profile::of_curve(ByCost { renyi, cost, noise }, &against))
     }
 }
-
-/// The accountant of one node at one noise.
-struct OnWalk {
-    walk: Arc<TokenWalk>,
-    laws: Arc<Laws>,
-    cost: Option<Arc<CostLaw>>,
-    noise: NoiseMultiplier,
-}
-
-/// Rényi losses by the recursion, `ε` and `δ` by that or by the law of the cost, whichever is smaller.
-impl Curve for OnWalk {
-    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
-        let local = LocalLoss { order, noise: self.noise };
-        Ok(Some(self.walk.loss_by(&self.laws, local)?.into()))
-    }
-
-    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-        let mut best = f64::INFINITY;
-        if let Some(law) = &self.cost
-            && let Ok(found) = law.epsilon(self.noise, delta)
-        {
-            best = found.upper();
-            if law.is_tight(self.noise, best) {
-                return Ok(UpperBound::new(ApproxDp::new(best, delta.get())?).into());
-            }
-        }
-        let epsilon = best.min(self.epsilon_by_renyi(delta)?);
-        Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
-    }
-
-    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-        let renyi = |order| match self.renyi(order) {
-            Ok(Some(loss)) => UpperBound::from(loss),
-            _ => UpperBound::new(f64::INFINITY),
-        };
-        let best = conversion::best_delta(renyi, epsilon)?.into_value().approx_dp;
-        let by_law = self.cost.as_ref().and_then(|law| law.delta(self.noise, epsilon).ok());
-        let delta = by_law.map_or(best.delta(), |found| found.upper().min(best.delta()));
-        Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
-    }
-}
-
-impl OnWalk {
-    /// The accountant takes up to milliseconds for an order: a coarse grid, beyond its end for as long as
-    /// that gains, then a fine one around its best.
-    fn epsilon_by_renyi(&self, delta: Delta) -> Result<f64, ndp_dp::Error> {
-        let mut best = (f64::INFINITY, 2.5);
-        let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, ndp_dp::Error> {
-            let order = Order::new(1.0 + f64::exp(ln_excess))?;
-            let Ok(Some(loss)) = self.renyi(order) else { return Ok(false) };
-            let epsilon = Rdp { order, epsilon: loss.into_value() }.epsilon(delta).into_value();
-            let better = epsilon < best.0;
-            if better {
-                *best = (epsilon, (order.get() - 1.0).ln());
-            }
-            Ok(better)
-        };
-        for (step, count) in [(0.7, 7), (0.15, 4)] {
-            let center = best.1;
-            for k in -count..=count {
-                look(center + step * f64::from(k), &mut best)?;
-            }
-            for side in [-1, 1] {
-                let end = center + step * f64::from(side * count);
-                let mut beyond = (1..BEYOND).map(|k| end + step * f64::from(side * k));
-                if (best.1 - end).abs() < step / 2.0 {
-                    while let Some(ln_excess) = beyond.next()
-                        && look(ln_excess, &mut best)?
-                    {}
-                }
-            }
-            if best.0 == f64::INFINITY {
-                break;
-            }
-        }
-        Ok(best.0)
-    }
-}
-
-/// Orders looked at beyond either end of a grid: steps of 0.7 on a logarithmic scale to some `1e18`.
-const BEYOND: i32 = 50;
 
 /// Runs along fresh paths, which the observer knows; the score is the log-likelihood ratio.
 struct OnPaths<'a> {

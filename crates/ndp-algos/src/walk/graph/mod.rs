@@ -39,6 +39,7 @@ mod accountant;
 mod attack;
 mod averaging;
 mod averaging_error;
+mod by_cost;
 pub(crate) mod coalition;
 pub mod contribution;
 #[cfg(test)]
@@ -58,6 +59,7 @@ mod series;
 pub(in crate::walk) use accountant::log_likelihood_ratio;
 pub use attack::{HiddenLosses, HiddenPath, Possible};
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
+pub(crate) use by_cost::ByCost;
 pub use cost_law::CostLaw;
 pub use local::LocalLoss;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};

@@ -76,7 +76,7 @@ pub(super) fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     let parameters: Parameters = parameters.parse()?;
     let matrix: GossipMatrix = input::matrix(&graph, Weights::Metropolis)?;
     let training = registry::training(name, &matrix, &parameters)?;
-    if asked.graph.is_none() && matches!(training, Training::WalkOnGraph { .. } | Training::Gossip { .. }) {
+    if asked.graph.is_none() && training.has_places() {
         return Err(Failure::Usage(format!("{name} trains on a network: --graph FILE")));
     }
     if matches!(training, Training::Local { .. }) {

@@ -5,12 +5,11 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families::{erdos_renyi, geometric};
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, best_step, houses};
-use crate::figures::walk_laws::{self, LAW, PRINTED, RENYI};
+use crate::figures::walk_laws::{self, LAW, PRINTED, PairAccounts, RENYI};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::sgd::privacy::{Accountant, Watched};
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{HiddenPath, LocalLoss, TokenWalk};
 use ndp_dp::{Delta, Grade, NoiseMultiplier, Order};
@@ -67,7 +66,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .by(Grade::Printed, "ndp_printed::walk::user_level", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-        .by_named("noise by", Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Random walks")
+        .by_named("noise by", Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .by(Grade::Estimate, "ndp_algos::walk::graph::HiddenPath", "Random walks")
         .computed_from(&source)
         .parameter("nodes", n)
@@ -159,8 +158,9 @@ fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd:
     let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let ground = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(dimension)?));
+    let route = Route::from(ground);
     let sgd = |step: f64| WalkSgd {
-        route: Route::Graph(&ground),
+        route: route.clone(),
         start: None,
         steps,
         step_size: StepSize::Constant(step),
@@ -171,13 +171,9 @@ fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd:
     };
     // All pairs at one distance are alike, so that one of each stands for all.
     let pairs: Vec<(usize, usize)> = (1..=dimension).map(|distance| (0, (1usize << distance) - 1)).collect();
-    let account = |pairs: &[(usize, usize)]| {
-        let (walk, final_model, horizon) = (&sgd(1.0), FinalToken::Withheld, HORIZON);
-        Accountant::new(Watched::GraphWalk { walk, pairs, final_model, horizon }, &constants, users)
-    };
-    let by_pair =
-        pairs.iter().map(|pair| account(std::slice::from_ref(pair))).collect::<Result<Vec<_>, _>>()?;
-    let noises = walk_laws::training_noises(&account(&pairs)?, &by_pair, EPSILON, Delta::new(DELTA)?)?;
+    let walk = Training::Walk { run: sgd(1.0), final_model: FinalToken::Withheld, horizon: HORIZON };
+    let walk = PrivateTraining::new(users, constants, walk)?;
+    let noises = PairAccounts::new(&walk, &pairs)?.noises(EPSILON, Delta::new(DELTA)?)?;
     let mut panel = Panel::curves(
         format!(
             "training on houses, hypercube of {users}, ({EPSILON}, {DELTA:e}) for every pair: test accuracy"

@@ -119,8 +119,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let released = MuffliatoSgd { update: Update::AsReleased { clip: CLIP }, ..sound };
     let mut figure = Figure::new("Muffliato, figure 1(c): private gradient descent on houses")
         .by(Grade::Printed, "ndp_algos::sgd::gossip::MuffliatoSgd", "Muffliato")
-        .by(Grade::Exact, "ndp_algos::sgd::privacy::Accountant", "Muffliato")
-        .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Muffliato")
+        .by(Grade::Exact, "ndp_algos::sgd::PrivateTraining", "Muffliato")
+        .by(Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Muffliato")
         .computed_from(&source)
         .parameter("users", sizes.clone())
         .parameter("rounds", rounds)

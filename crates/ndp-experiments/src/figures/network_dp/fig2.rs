@@ -5,10 +5,9 @@ use crate::entry::{Entry, Tolerance};
 use crate::figures::learning::{Agreement, Curve, Recorded, Runs, Setting, TEST_ROWS, best_step, houses};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_account::Target;
-use ndp_algos::sgd::privacy::{Accountant, Watched};
+use ndp_account::{Observer, Target};
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use std::sync::LazyLock;
@@ -44,7 +43,7 @@ pub const ENTRY: Entry = Entry {
 
 /// The walk behind a curve: users beyond their cap add noise only, in local SGD nothing; the curator's
 /// draws have no cap.
-fn walk(curve: usize, steps: usize, step: f64, update: Update) -> WalkSgd<'static> {
+fn walk(curve: usize, steps: usize, step: f64, update: Update) -> WalkSgd {
     WalkSgd {
         route: Route::Complete,
         start: None,
@@ -81,8 +80,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Privacy amplification by decentralization")
-        .by(Grade::Exact, "ndp_algos::sgd::privacy::Accountant", "Privacy amplification by decentralization")
-        .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Privacy amplification by decentralization")
+        .by(Grade::Exact, "ndp_algos::sgd::PrivateTraining", "Privacy amplification by decentralization")
+        .by(Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Privacy amplification by decentralization")
         .computed_from(&source)
         .parameter("users", USERS)
         .parameter("rows per user", 8)
@@ -117,13 +116,15 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
             let walked = walk(k, steps, 1.0, Update::Sound);
-            let watched = match k {
-                0 => Watched::Central(&walked),
-                1 => Watched::Local { contributions: CAP },
-                _ => Watched::CompleteWalk { walk: &walked, colluders: 1 },
+            let training = match k {
+                0 => Training::Central(walked),
+                1 => Training::Local { contributions: CAP },
+                _ => Training::walk(walked),
             };
+            // All users learn the same about each other.
             let target = Target::worst(Measure::Approx(delta), epsilon);
-            let sigma = Accountant::new(watched, &constants, USERS)?.noise_for(&target)?;
+            let sigma =
+                PrivateTraining::new(USERS, constants, training)?.noise_for(&[Observer::node(0)], &target)?;
             let step = best_step(|step| {
                 tuning.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, forked.fork("tuning"))
             })?;

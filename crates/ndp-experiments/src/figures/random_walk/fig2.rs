@@ -2,21 +2,20 @@
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
+use crate::figures::families;
 use crate::figures::learning::{
     Agreement, Curve, Recorded, Runs, Setting, TEST_ROWS, best_step, houses, sampled_pairs,
 };
-use crate::figures::{families, walk_laws};
+use crate::figures::walk_laws::PairAccounts;
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_account::Target;
-use ndp_algos::sgd::privacy::{Accountant, Watched};
+use ndp_account::{Observer, Target};
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
-use rayon::prelude::*;
 use std::sync::LazyLock;
 
 /// What the authors' program plots (4 runs, 2048 users), at a few of its 200 points.
@@ -56,9 +55,9 @@ fn role(k: usize) -> usize {
     k.min(2)
 }
 
-fn sgd(k: usize, grounds: &[TransitionMatrix], steps: usize, step: f64, update: Update) -> WalkSgd<'_> {
+fn sgd(k: usize, grounds: &[Route], steps: usize, step: f64, update: Update) -> WalkSgd {
     WalkSgd {
-        route: if k < 3 { Route::Complete } else { Route::Graph(&grounds[k - 3]) },
+        route: if k < 3 { Route::Complete } else { grounds[k - 3].clone() },
         start: None,
         steps,
         step_size: StepSize::Constant(step),
@@ -93,36 +92,27 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let radius = scale.pick(0.07, 0.25);
     let mut grounds = Vec::new();
     for graph in [generators::hypercube_graph(dimension)?, families::geometric(users, radius, seed)?] {
-        grounds.push(TransitionMatrix::from(&GossipMatrix::metropolis(&graph)));
+        grounds.push(Route::from(TransitionMatrix::from(&GossipMatrix::metropolis(&graph))));
     }
     // Pairs of users on each graph; the bound holds for any step up to 2/β.
-    let mut accounts = Vec::new();
-    let mut by_pair = Vec::new();
+    let mut trainings = Vec::new();
     for k in 3..NAMES.len() {
         let rng = &mut seed.fork(&format!("pairs {}", k - 3)).trial(0);
         let pairs = sampled_pairs(users, scale.pick(PAIRS, 10), rng);
-        let walk = sgd(k, &grounds, steps, 1.0, Update::Sound);
-        let (final_model, horizon) = (FinalToken::Withheld, HORIZON);
-        let watched = Watched::GraphWalk { walk: &walk, pairs: &pairs, final_model, horizon };
-        accounts.push(Accountant::new(watched, &constants, users)?);
-        let one = |pair: &(usize, usize)| {
-            let pairs = std::slice::from_ref(pair);
-            Accountant::new(
-                Watched::GraphWalk { walk: &walk, pairs, final_model, horizon },
-                &constants,
-                users,
-            )
-        };
-        by_pair.push(pairs.par_iter().map(one).collect::<Result<Vec<Accountant>, _>>()?);
+        let run = sgd(k, &grounds, steps, 1.0, Update::Sound);
+        let training = Training::Walk { run, final_model: FinalToken::Withheld, horizon: HORIZON };
+        trainings.push((PrivateTraining::new(users, constants, training)?, pairs));
     }
-    let mut noises = noises_at(&accounts, &by_pair, delta)?;
+    let accounts = trainings.iter().map(|(training, pairs)| PairAccounts::new(training, pairs));
+    let accounts = accounts.collect::<Result<Vec<_>>>()?;
+    let mut noises = noises_at(&accounts, delta)?;
     let mut figure = Figure::new("Random walks, figure 2: private SGD on houses, as released and sound")
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
-        .by(Grade::Exact, "ndp_algos::sgd::privacy::Accountant", "Random walks")
-        .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Random walks")
-        .by(Grade::Estimate, "ndp_algos::sgd::privacy::Accountant", "Random walks")
+        .by(Grade::Exact, "ndp_algos::sgd::PrivateTraining", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Random walks")
+        .by(Grade::Estimate, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .computed_from(&source)
         .parameter("users", users)
         .parameter("rows per user", (rows.labels().len() - TEST_ROWS) / users)
@@ -170,17 +160,16 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
             let target = Target::worst(Measure::Approx(delta), epsilon);
-            let noise = |watched: Watched<'_>| -> Result<Sigma> {
-                Ok(Accountant::new(watched, &constants, users)?.noise_for(&target)?)
+            // All users learn the same about each other, but on the last two graphs.
+            let noise = |training: Training| -> Result<Sigma> {
+                let training = PrivateTraining::new(users, constants, training)?;
+                Ok(training.noise_for(&[Observer::node(0)], &target)?)
             };
             let sigma = match k {
-                0 => noise(Watched::Central(&WalkSgd::new(Route::Complete, steps, 1.0, None)))?,
-                1 => noise(Watched::Local { contributions: CAP })?,
-                2 => {
-                    let walk = &sgd(k, &grounds, steps, 1.0, Update::Sound);
-                    noise(Watched::CompleteWalk { walk, colluders: 1 })?
-                }
-                _ => accounts[k - 3].noise_for(&target)?,
+                0 => noise(Training::Central(WalkSgd::new(Route::Complete, steps, 1.0, None)))?,
+                1 => noise(Training::Local { contributions: CAP })?,
+                2 => noise(Training::walk(sgd(k, &grounds, steps, 1.0, Update::Sound)))?,
+                _ => accounts[k - 3].noise_for(epsilon, delta)?,
             };
             let step = best_step(|step| {
                 let walk = sgd(k, &grounds, steps, step, Update::Sound);
@@ -238,7 +227,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 
 /// A table of the noise at each `ε`: as released, and for the sampled pairs by Rényi losses and by the law of
 /// gaps.
-fn noises_at(accounts: &[Accountant], by_pair: &[Vec<Accountant>], delta: Delta) -> Result<Panel> {
+fn noises_at(accounts: &[PairAccounts<'_>], delta: Delta) -> Result<Panel> {
     let mut columns = [
         Series::new("as released", Grade::Printed),
         Series::new("by Rényi losses, sampled pairs", Grade::Estimate),
@@ -246,8 +235,8 @@ fn noises_at(accounts: &[Accountant], by_pair: &[Vec<Accountant>], delta: Delta)
     ];
     let mut row = 0.0;
     for (epsilon, released) in RELEASED {
-        for (all, by_pair) in accounts.iter().zip(by_pair) {
-            let [renyi, law] = walk_laws::training_noises(all, by_pair, epsilon, delta)?;
+        for accounts in accounts {
+            let [renyi, law] = accounts.noises(epsilon, delta)?;
             for (column, noise) in columns.iter_mut().zip([released[2], renyi.get(), law.get()]) {
                 *column = std::mem::replace(column, Series::data("")).points([(row, noise)]);
             }
@@ -258,14 +247,14 @@ fn noises_at(accounts: &[Accountant], by_pair: &[Vec<Accountant>], delta: Delta)
 }
 
 /// Runs as the released program: on a graph the token starts at node 0 and moves before the first update.
-fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> Result<Curve> {
+fn released_runs(runs: &Runs, walk: &WalkSgd, sigma: Sigma, seed: Seed) -> Result<Curve> {
     let model = Linear { intercept: true, ..Linear::from(LinearLoss::Logistic) };
     runs.each(seed, |_, users, evaluation, rng| {
-        let start = match walk.route {
+        let start = match &walk.route {
             Route::Complete => None,
             Route::Graph(matrix) => Some(matrix.draw_next(0, rng)),
         };
-        Ok(WalkSgd { start, ..*walk }.run(&model, users, Some(sigma), Some(evaluation), rng)?.history)
+        Ok(WalkSgd { start, ..walk.clone() }.run(&model, users, Some(sigma), Some(evaluation), rng)?.history)
     })
 }
 

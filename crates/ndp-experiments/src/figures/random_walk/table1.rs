@@ -3,23 +3,23 @@
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses, sampled_pairs};
+use crate::figures::walk_laws::PairAccounts;
 use crate::figures::{families, walk_laws};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_account::Target;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
-use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, History, Linear, LinearLoss, Objective, Trained};
+use ndp_algos::sgd::{
+    DataBounds, Domain, History, Linear, LinearLoss, Objective, PrivateTraining, Trained, Training,
+};
 use ndp_algos::walk::FinalToken;
-use ndp_dp::{Delta, Grade, Measure, Order, Sigma};
+use ndp_dp::{Delta, Grade, Order, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_printed::training;
 use ndp_report::figure::{Check, Figure, Kind, Panel, Scale, Series};
-use rayon::prelude::*;
 
 const ROUNDS: usize = 10;
 const GOSSIP_STEP: f64 = 0.7;
@@ -65,15 +65,22 @@ struct Ground {
     users: usize,
     runs: Runs,
     /// Of the walk.
-    accountant: Accountant,
-    /// One for each sampled pair.
-    by_pair: Vec<Accountant>,
+    training: PrivateTraining,
     sparse: Option<Sparse>,
+}
+
+impl Ground {
+    /// Of the sampled pairs; on the complete graph one pair is as any other.
+    fn accounts(&self) -> Result<PairAccounts<'_>> {
+        let pairs = self.sparse.as_ref().map_or(&[(1, 0)][..], |sparse| &sparse.pairs);
+        PairAccounts::new(&self.training, pairs)
+    }
 }
 
 struct Sparse {
     matrix: GossipMatrix,
-    walk: TransitionMatrix,
+    route: Route,
+    pairs: Vec<(usize, usize)>,
     gap: f64,
     mean_degree: f64,
 }
@@ -99,41 +106,28 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::from(LinearLoss::Logistic) };
     let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
-    let on_complete = sgd(Route::Complete, n);
-    let complete =
-        Accountant::new(Watched::CompleteWalk { walk: &on_complete, colluders: 1 }, &constants, n)?;
+    let complete = Training::walk(sgd(Route::Complete, n));
     let mut grounds = vec![Ground {
         users: n,
-        accountant: complete,
-        by_pair: Vec::new(),
+        training: PrivateTraining::new(n, constants, complete)?,
         sparse: None,
         runs: Runs::prepare(&rows, setting, seed.fork("splits"))?,
     }];
     for (graph, name) in graphs.iter().zip(&NAMES[1..]) {
         let matrix = GossipMatrix::metropolis(graph);
         let users = matrix.node_count();
-        let walk = TransitionMatrix::from(&matrix);
+        let route = Route::from(TransitionMatrix::from(&matrix));
         let pairs = sampled_pairs(users, scale.pick(PAIRS, 10), &mut seed.fork(name).trial(0));
-        let account = |pairs: &[(usize, usize)]| {
-            let watched = Watched::GraphWalk {
-                walk: &sgd(Route::Graph(&walk), users),
-                pairs,
-                final_model: FinalToken::Withheld,
-                horizon: HORIZON,
-            };
-            Accountant::new(watched, &constants, users)
-        };
-        let accountant = account(&pairs)?;
-        let by_pair = pairs.par_iter().map(|pair| account(std::slice::from_ref(pair)));
-        let by_pair = by_pair.collect::<Result<Vec<_>, _>>()?;
+        let run = sgd(route.clone(), users);
+        let training = Training::Walk { run, final_model: FinalToken::Withheld, horizon: HORIZON };
         let degrees: usize = (0..users).map(|v| graph.neighbors(v).len()).sum();
         grounds.push(Ground {
             users,
-            accountant,
-            by_pair,
+            training: PrivateTraining::new(users, constants, training)?,
             runs: Runs::prepare(&rows, Setting { users, ..setting }, seed.fork("splits"))?,
             sparse: Some(Sparse {
-                walk,
+                route,
+                pairs,
                 gap: lanczos_extremes(&matrix, GAP_TOLERANCE)?.extremes.gap_abs()?,
                 mean_degree: degrees as f64 / users as f64,
                 matrix,
@@ -145,8 +139,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_printed::training::walk_noise_for_mean_loss", "Random walks")
         .by_named("gossip", Grade::Printed, "ndp_printed::training::gossip_noise_for_mean_loss", "Random walks")
-        .by(Grade::UpperBound, "ndp_algos::sgd::privacy::Accountant", "Random walks")
-        .by(Grade::Estimate, "ndp_algos::sgd::privacy::Accountant", "Random walks")
+        .by(Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Random walks")
+        .by(Grade::Estimate, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .computed_from(&source)
         .parameter("alpha", 2)
         .parameter("sensitivity", 1)
@@ -174,6 +168,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         )
         .finding("The sound noise of both is at least what the mean loss needs, so that the two are not known to be at the same mean loss: the comparisons decide nothing about the claim.")
         .columns(1);
+    let accounts = grounds.iter().map(Ground::accounts).collect::<Result<Vec<_>>>()?;
     let mut won = [0u32; 2];
     for (b, &budget) in BUDGETS.iter().enumerate() {
         let columns = ["gossip", "walk"];
@@ -200,8 +195,11 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             }
             for sound in [false, true] {
                 let forked = seed.fork(&format!("{} {budget} {sound}", NAMES[g]));
-                let sigmas =
-                    if sound { sound_noise(ground, g == 1, budget)? } else { printed_noise(ground, budget)? };
+                let sigmas = if sound {
+                    sound_noise(ground, &accounts[g], g == 1, budget)?
+                } else {
+                    printed_noise(ground, budget)?
+                };
                 let gossip = gossip(ground, sound && g == 1, sigmas[0], forked.fork("gossip"))?;
                 let walk = walk(ground, sigmas[1], forked.fork("walk"))?;
                 won[usize::from(sound)] += u32::from(mean(&walk) > mean(&gossip));
@@ -230,7 +228,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     figure = figure
         .parameter("delta of the table of epsilons", DELTA)
         .finding("The last table is about the printed noise: epsilon of a pair that had the printed mean loss, and what is proved for the worst sampled pair, by Rényi losses and by the law of gaps (on the complete graph for every pair, by Rényi losses).")
-        .panel(epsilons(&grounds)?);
+        .panel(epsilons(&grounds, &accounts)?);
     let cells = (NAMES.len() * BUDGETS.len()) as f64;
     Ok(figure
         .note("share of cells in which the walk is better, printed noise", f64::from(won[0]) / cells)
@@ -238,7 +236,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 }
 
 /// A table of `ε` at the printed noise of the walk: of the printed mean loss, and proved for the worst pair.
-fn epsilons(grounds: &[Ground]) -> Result<Panel> {
+fn epsilons(grounds: &[Ground], accounts: &[PairAccounts<'_>]) -> Result<Panel> {
     let delta = Delta::new(DELTA)?;
     let mut panel = Panel::table(
         format!("epsilon at delta {DELTA:e} at the printed noise of the walk"),
@@ -249,20 +247,17 @@ fn epsilons(grounds: &[Ground]) -> Result<Panel> {
     let mut law = Series::new("worst sampled pair, by the law of gaps", Grade::Estimate);
     let mut complete = Series::new("every pair, by Rényi losses", Grade::UpperBound);
     let mut row = 0.0;
-    for (ground, name) in grounds.iter().zip(NAMES) {
+    for ((ground, accounts), name) in grounds.iter().zip(accounts).zip(NAMES) {
         for budget in BUDGETS {
             let [_, sigma] = printed_noise(ground, budget)?;
             panel = panel.row_name(row, format!("{name}, {budget}"));
             printed = printed.points([(row, walk_laws::printed_epsilon(budget, delta))]);
-            if let Statement::Guaranteed { privacy, .. } = ground.accountant.statement(sigma, delta)? {
-                let proved = [(row, privacy.value().epsilon())];
-                if ground.by_pair.is_empty() {
-                    complete = complete.points(proved);
-                } else {
-                    law = law.points(proved);
-                    renyi =
-                        renyi.points([(row, walk_laws::training_epsilon(&ground.by_pair, sigma, delta)?)]);
-                }
+            let proved = accounts.epsilon(sigma, delta)?;
+            if ground.sparse.is_none() {
+                complete = complete.points([(row, proved)]);
+            } else {
+                law = law.points([(row, proved)]);
+                renyi = renyi.points([(row, accounts.epsilon_by_renyi(sigma, delta)?)]);
             }
             row += 1.0;
         }
@@ -303,17 +298,21 @@ fn printed_noise(ground: &Ground, budget: f64) -> Result<[Sigma; 2]> {
 }
 
 /// Noise of gossip and of the walk whose true mean loss is at most `budget`, at order 2.
-fn sound_noise(ground: &Ground, one_peer: bool, budget: f64) -> Result<[Sigma; 2]> {
+fn sound_noise(
+    ground: &Ground,
+    accounts: &PairAccounts<'_>,
+    one_peer: bool,
+    budget: f64,
+) -> Result<[Sigma; 2]> {
     let n = ground.users;
     let order = Order::new(2.0)?;
     let unit = if one_peer { f64::from(n.trailing_zeros()) / n as f64 } else { 1.0 };
     let gossip = Sigma::new((ROUNDS as f64 * unit / budget).sqrt())?;
-    let walk = ground.accountant.noise_for(&Target::mean(Measure::Renyi(order), budget))?;
-    Ok([gossip, walk])
+    Ok([gossip, accounts.noise_for_mean(budget, order)?])
 }
 
 /// The walk of the table.
-fn sgd(route: Route<'_>, users: usize) -> WalkSgd<'_> {
+fn sgd(route: Route, users: usize) -> WalkSgd {
     WalkSgd::new(route, 10 * users, WALK_STEP, Some(CAP))
 }
 
@@ -347,7 +346,7 @@ fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<V
 /// Last accuracies of the walk.
 fn walk(ground: &Ground, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
     let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::from(LinearLoss::Logistic) };
-    let route = ground.sparse.as_ref().map_or(Route::Complete, |sparse| Route::Graph(&sparse.walk));
+    let route = ground.sparse.as_ref().map_or(Route::Complete, |sparse| sparse.route.clone());
     let sgd = sgd(route, ground.users);
     let curve = ground.runs.each(seed, |_, users, evaluation, rng| {
         Ok(last(sgd.run(&model, users, Some(sigma), Some(evaluation), rng)?))

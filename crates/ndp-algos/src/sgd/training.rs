@@ -1,0 +1,512 @@
+//! Private training as an accountant and an auditor see it: by a walk, by gossip, by a server, without any
+//! trust.
+//!
+//! The noise of a question is that on a gradient, in units of the sensitivity `s` of a user's gradient. An
+//! audit trains for real, on the mean of one number per user, and looks at the last model, which every
+//! account here covers for its observer.
+
+use super::privacy::{self, GossipObserver, WalkPair};
+use super::{Constants, Dataset, Deal, Domain, MeanEstimation, Objective, Users};
+use crate::sgd::federated::FederatedSgd;
+use crate::sgd::gossip::{Mixing, MuffliatoSgd};
+use crate::sgd::walk::{Route, WalkSgd};
+use crate::walk::FinalToken;
+use crate::walk::graph::{ByCost, LocalLoss};
+use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
+use ndp_account::{
+    Account, Attacker, By, Changes, Noise, Observer, Protocol, Target, Terms, accounts, least_noise,
+    parts::{at_most, bound_of_releases, of_outsider},
+};
+use ndp_dp::{
+    Curve, Delta, Exact, Gdp, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, Sigma, UpperBound,
+};
+use ndp_graph::progress::Silent;
+use ndp_numeric::rounding::Interval;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+use std::sync::{Arc, OnceLock};
+
+/// A way to train privately.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::Training;
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// let training = Training::walk(WalkSgd::new(Route::Complete, 20_000, 0.034, Some(12)));
+/// assert!(matches!(training, Training::Walk { horizon: Training::HORIZON, .. }));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Training {
+    /// The local model: everybody sees every noisy gradient, and a user gives at most so many. `μ = √N` over
+    /// the noise multiplier, exact as a worst case, whatever is done with the gradients afterwards.
+    Local {
+        /// Gradients of one user, `N`.
+        contributions: usize,
+    },
+    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator draws a user
+    /// uniformly in every step and publishes every noisy gradient. An `UpperBound` by subsampling.
+    Central(WalkSgd),
+    /// Federated SGD with only the last model published: the smaller of amplification by iteration and
+    /// contraction, an `UpperBound` at this `ε`, for readers of that model alone.
+    Federated(FederatedSgd),
+    /// A model that walks, on the complete graph or on another.
+    ///
+    /// On the complete graph users who pool what they see learn the same about every other: capped with
+    /// constant steps `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
+    /// gradient and `c` the number of those users; uncapped, or with decreasing steps, exact in the number of
+    /// steps. It covers the path and the last model, published or not. With a given start it holds for the
+    /// user who starts, whose first contribution is certain, and so for all.
+    ///
+    /// On another graph every pair of users has a loss of its own, whatever the observer knows of the path:
+    /// with a cap `N` it is `N ε_gap` (as on [a graph](crate::walk::graph)), without one that of
+    /// [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss), or that of the law of the cost where it is
+    /// smaller. It needs convex losses, short steps of one size, and a matrix whose columns sum to 1. All of
+    /// this is an `UpperBound`.
+    Walk {
+        /// The walk.
+        run: WalkSgd,
+        /// Whether the last model is given to all.
+        final_model: FinalToken,
+        /// On another graph and under a cap: the steps for which first visits are followed; later ones are
+        /// charged as if they came then.
+        horizon: usize,
+    },
+    /// Gradient steps and gossip in public, in turn, watched by one node that knows its own noise, not the
+    /// last models of others: as [`GossipObserver`] says.
+    Gossip {
+        /// The training.
+        sgd: MuffliatoSgd,
+        /// How models are mixed: one mixing for every round, or a single one for all.
+        mixings: Vec<Mixing>,
+    },
+}
+
+impl Training {
+    /// Steps for which first visits are followed unless something else is asked for.
+    pub const HORIZON: usize = 2000;
+
+    /// A walk whose last model is published.
+    #[must_use]
+    pub const fn walk(run: WalkSgd) -> Self {
+        Self::Walk { run, final_model: FinalToken::Published, horizon: Self::HORIZON }
+    }
+
+    /// Whether users at different places of a graph learn different things.
+    #[must_use]
+    pub const fn has_places(&self) -> bool {
+        match self {
+            Self::Walk { run, .. } => matches!(run.route, Route::Graph(_)),
+            Self::Gossip { .. } => true,
+            Self::Local { .. } | Self::Central(_) | Self::Federated(_) => false,
+        }
+    }
+
+    /// Noisy gradients of one user, at most; they are made without looking at who gives them.
+    fn releases(&self) -> usize {
+        match self {
+            Self::Local { contributions } => *contributions,
+            Self::Federated(_) => 1,
+            Self::Central(run) => run.steps,
+            Self::Walk { run, .. } => run.cap.map_or(run.steps, |cap| cap.min(run.steps)),
+            Self::Gossip { sgd, .. } => sgd.rounds,
+        }
+    }
+
+    /// Nothing if so many users can train so and an account covers it: the domain of the run and the
+    /// conditions of its theorem.
+    fn check(&self, constants: &Constants, users: usize) -> Result<(), Error> {
+        constants.require_bounded()?;
+        match self {
+            Self::Local { contributions } => {
+                ensure(*contributions != 0, "the number of contributions", "be at least 1", 0.0)
+            }
+            Self::Central(run) => {
+                constants.require_domain(run.domain)?;
+                privacy::require_drawn(run)?;
+                run.check(users)
+            }
+            Self::Federated(run) => {
+                constants.require_domain(run.domain)?;
+                privacy::require_projected(run, constants).map(|_| ())
+            }
+            Self::Walk { run, final_model, .. } => {
+                constants.require_domain(run.domain)?;
+                match run.route {
+                    Route::Complete => privacy::require_complete(run, constants, users)?,
+                    Route::Graph(_) if *final_model == FinalToken::Masked => {
+                        return Err(Error::NoGuarantee(
+                            "there is no rule for masking the final model of a walk on a graph",
+                        ));
+                    }
+                    Route::Graph(_) => privacy::require_on_graph(run, constants).map(|_| ())?,
+                }
+                run.check(users)
+            }
+            Self::Gossip { sgd, .. } => constants.require_domain(sgd.domain),
+        }
+    }
+}
+
+/// A [`Training`] of some users with an objective of which these constants are known: a protocol like all
+/// others, whose noise is that on a gradient in units of its sensitivity.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Observer, Target};
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
+/// use ndp_dp::{Delta, Measure};
+/// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let walk = Training::walk(WalkSgd::new(Route::Complete, 20_000, 0.034, Some(12)));
+/// let target = Target::worst(Measure::Approx(Delta::new(1e-6)?), 10.0);
+/// // All users of these two learn the same about each other, so that one of them answers for all.
+/// let noise = |training: Training| {
+///     PrivateTraining::new(2000, constants, training)?.noise_for(&[Observer::node(0)], &target)
+/// };
+/// // As the experiment of the paper says: 1.178 and 3.749.
+/// assert!((noise(walk)?.get() - 1.178).abs() < 3e-3);
+/// assert!((noise(Training::Local { contributions: 12 })?.get() - 3.749).abs() < 3e-3);
+/// # Ok::<(), ndp_account::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PrivateTraining {
+    users: usize,
+    constants: Constants,
+    training: Training,
+}
+
+impl PrivateTraining {
+    /// Training with an objective whose `constants` hold for all data that users may have, wherever its models
+    /// may come: constants of a ball need a run that stays in it. Of the local model no run is known, and
+    /// gradients must be taken there.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two users, for models that go further than the constants
+    /// hold, and for a number or step that is not positive; [`Error::Unbounded`](crate::Error::Unbounded)
+    /// where gradients have no finite sensitivity, [`Error::StepTooLong`](crate::Error::StepTooLong).
+    /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the
+    /// complete graph, a given start or a cap; of a walk clipping after noise or of whole gradients, or
+    /// forwarding without noise beyond the cap, on a graph also decreasing steps and a masked last model; of
+    /// federated training the want of a ball to project on.
+    /// [`Error::NonUniform`](crate::Error::NonUniform) for a walk that prefers some users;
+    /// [`Error::NodeOutOfRange`] for a start outside them, [`Error::Shape`] for a matrix that is not on them.
+    pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
+        ensure(users >= 2, "the number of users", "be at least 2", users as f64)?;
+        training.check(&constants, users)?;
+        Ok(Self { users, constants, training })
+    }
+
+    /// What is known of the objective.
+    #[must_use]
+    pub const fn constants(&self) -> &Constants {
+        &self.constants
+    }
+
+    /// The least standard deviation of the noise on every coordinate of a gradient at which these observers
+    /// keep the target: [`ndp_account::least_noise`] in the units of gradients.
+    ///
+    /// # Errors
+    /// Those of [`Protocol::account`] and of [`ndp_account::least_noise`].
+    pub fn noise_for(&self, observers: &[Observer], target: &Target) -> Result<Sigma, Error> {
+        let noise = least_noise(&accounts(self, observers, &Silent)?, target)?.noise;
+        Ok(noise.sigma(Sensitivity::new(self.constants.sensitivity)?)?)
+    }
+
+    /// Training for the mean of one number per user from an interval of length 1 around 0.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+        let domain = match &training {
+            Training::Local { .. } => Domain::Unbounded,
+            Training::Federated(run) => run.domain,
+            Training::Central(run) | Training::Walk { run, .. } => run.domain,
+            Training::Gossip { sgd, .. } => sgd.domain,
+        };
+        let constants = MeanEstimation.constants(0.5, 0.0, domain);
+        Self::new(users, constants, training)
+    }
+
+    /// The noise `σ` in the unit of gradients, rounded down.
+    fn sigma(&self, noise: NoiseMultiplier) -> Result<Sigma, Error> {
+        Ok(Sigma::new((noise.get() * self.constants.sensitivity).next_down())?)
+    }
+
+    fn profile(&self, account: &OfTraining<'_>, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        let against = account.observer.to_string();
+        let (constants, users, sigma) = (self.constants, self.users, self.sigma(noise)?);
+        Ok(match &self.training {
+            Training::Local { contributions } => {
+                let mu = Interval::count(*contributions as u64).sqrt() / Interval::new(noise.get());
+                Profile::gaussian(Exact::new(Gdp::new(mu.high())?).into(), &against)
+            }
+            Training::Central(run) => {
+                let run = run.clone();
+                let epsilon =
+                    move |delta: Delta| Ok(privacy::central(&run, &constants, users, sigma, delta)?.into());
+                Profile::of_curve(epsilon, &against)
+            }
+            Training::Federated(run) => {
+                let run = run.clone();
+                let epsilon =
+                    move |delta: Delta| Ok(privacy::federated(&run, &constants, users, sigma, delta)?.into());
+                Profile::of_curve(epsilon, &against)
+            }
+            Training::Walk { run, .. } if matches!(run.route, Route::Complete) => {
+                let colluders = account.observer.members().len();
+                let renyi = privacy::on_complete_graph(run, &constants, users, colluders, sigma)?;
+                Profile::of_curve(OfRenyi(renyi), &against)
+            }
+            Training::Walk { .. } => {
+                let pair = account.pair(u)?;
+                let cost = pair.cost.clone();
+                // The accountants of the walk fail at orders where they overflow.
+                let renyi = move |order| {
+                    let infinite = UpperBound::new(f64::INFINITY);
+                    Ok(pair.renyi(LocalLoss { order, noise }).unwrap_or(infinite))
+                };
+                Profile::of_curve(ByCost { renyi, cost, noise }, &against)
+            }
+            Training::Gossip { .. } => match &account.gossip {
+                Some(gossip) => gossip.profile(u, sigma)?,
+                None => return Err(Error::EmptyCoalition),
+            },
+        })
+    }
+
+    /// First visits for the loss of `u` towards `v`.
+    fn pair(&self, u: usize, v: usize) -> Result<WalkPair, Error> {
+        let Training::Walk { run, final_model, horizon } = &self.training else {
+            return Err(Error::NotOffered("only a walk on a graph has pairs"));
+        };
+        WalkPair::new(run, &self.constants, (u, v), *final_model == FinalToken::Published, *horizon)
+    }
+}
+
+/// A Rényi loss at every order, from which all else follows.
+struct OfRenyi(privacy::Renyi);
+
+impl Curve for OfRenyi {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
+        Ok(Some((self.0)(order).into()))
+    }
+}
+
+/// Every account names its observers: the readers of the last model, the other users, or everybody. Federated
+/// training hides the order of contributions from readers of the last model alone; towards users it is the
+/// bound of one noisy gradient. None is above what all noisy gradients of a user cost together.
+impl Protocol for PrivateTraining {
+    fn node_count(&self) -> usize {
+        self.users
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        observer.require_no_taps()?;
+        let outsider = observer.members().is_empty();
+        let mut gossip = None;
+        let mut pairs = Vec::new();
+        match &self.training {
+            // Everything is published.
+            Training::Local { .. } | Training::Central(_) | Training::Federated(_) if outsider => {}
+            // Models that gossip, and the last model of a walk unless it is published, stay with their users.
+            Training::Walk { .. } | Training::Gossip { .. } if outsider => {
+                let kept = match &self.training {
+                    Training::Walk { final_model, .. } => *final_model == FinalToken::Withheld,
+                    _ => true,
+                };
+                return of_outsider(self, kept, observer);
+            }
+            // A user sees models on the way, made of gradients to which each user added a noise of its own:
+            // one from every user.
+            Training::Federated(_) => return bound_of_releases(self.users, 1, observer, self.terms()),
+            Training::Gossip { sgd, mixings } => {
+                let v = observer.single(self.users)?;
+                gossip = Some(GossipObserver::new(sgd, mixings, &self.constants, self.users, v)?);
+            }
+            Training::Walk { .. } if self.training.has_places() => {
+                observer.single(self.users)?;
+                pairs.resize_with(self.users, OnceLock::new);
+            }
+            _ => {
+                observer.checked(self.users)?;
+            }
+        }
+        let account = OfTraining { training: self, observer: observer.clone(), gossip, pairs };
+        Ok(at_most(Box::new(account), self.local_bound(observer)))
+    }
+
+    /// Users who are asked for a gradient do not depend on the data, and models are made of gradients with
+    /// their noise.
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        bound_of_releases(self.users, self.training.releases(), observer, self.terms())
+    }
+
+    fn error(&self, _: NoiseMultiplier) -> Result<f64, Error> {
+        Err(Error::NotOffered("the result is a model: its error depends on objective and data"))
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(match &self.training {
+            Training::Local { contributions } => (contributions * self.users) as f64,
+            Training::Central(run) => 2.0 * run.steps as f64,
+            Training::Federated(run) => 2.0 * (self.users / run.batch.max(1) * run.batch) as f64,
+            Training::Walk { run, .. } => run.steps as f64,
+            Training::Gossip { sgd, mixings } => {
+                let of_round = |mixing: &Mixing| {
+                    Ok(match mixing {
+                        Mixing::Plain { matrix, steps }
+                        | Mixing::Accelerated { matrix, steps, .. }
+                        | Mixing::AsReleased { matrix, steps, .. } => {
+                            2.0 * matrix.graph().edge_count() as f64 * *steps as f64
+                        }
+                        Mixing::OnePeerHypercube => self.users as f64 * f64::from(self.users.ilog2()),
+                        Mixing::Server => 2.0 * self.users as f64,
+                        _ => {
+                            return Err(Error::NotOffered(
+                                "messages of changing connections are not counted here",
+                            ));
+                        }
+                    })
+                };
+                let once = mixings.iter().map(of_round).sum::<Result<f64, Error>>()?;
+                if mixings.len() == 1 { once * sgd.rounds as f64 } else { once }
+            }
+        })
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        self.account(observer)?;
+        observer.checked_source(u, self.users)?;
+        if self.constants.sensitivity != 1.0 {
+            return Err(Error::NotOffered("training is audited for the mean of one number per user"));
+        }
+        let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
+        let observer = observer.members().first().copied();
+        Ok(Box::new(LastModel { training: self, u, observer, sigma }))
+    }
+}
+
+impl PrivateTraining {
+    /// All data of a user: each gradient moves by at most the sensitivity.
+    fn terms(&self) -> Terms {
+        let (on, section) = match &self.training {
+            Training::Federated(_) => ("every gradient, by its user", "Federated learning by contraction"),
+            Training::Walk { .. } if self.training.has_places() => ("every gradient", "Random walks"),
+            Training::Gossip { .. } => ("every gradient", "Muffliato"),
+            _ => ("every gradient", "Privacy amplification by decentralization"),
+        };
+        Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), ..Terms::VALUES }
+            .by("ndp_algos::sgd::PrivateTraining", section)
+    }
+}
+
+/// A pair, or why there is no account of it.
+type Pair = Result<Arc<WalkPair>, Error>;
+
+struct OfTraining<'a> {
+    training: &'a PrivateTraining,
+    observer: Observer,
+    gossip: Option<GossipObserver>,
+    /// Of each user, on a graph: computed when it is first asked for, the same for all noises.
+    pairs: Vec<OnceLock<Pair>>,
+}
+
+impl OfTraining<'_> {
+    fn pair(&self, u: usize) -> Pair {
+        let v = self.observer.single(self.training.users)?;
+        self.pairs[u].get_or_init(|| self.training.pair(u, v).map(Arc::new)).clone()
+    }
+}
+
+impl Account for OfTraining<'_> {
+    fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    fn node_count(&self) -> usize {
+        self.training.users
+    }
+
+    fn terms(&self) -> Terms {
+        self.training.terms()
+    }
+
+    fn theorems(&self) -> Vec<By> {
+        let terms = self.terms();
+        if self.pairs.is_empty() {
+            return vec![terms.by];
+        }
+        vec![terms.by, terms.by("ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks").by]
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        self.observer.checked_source(u, self.node_count())?;
+        self.training.profile(self, u, noise)
+    }
+
+    fn failure(&self) -> f64 {
+        self.gossip.as_ref().map_or(0.0, GossipObserver::failure)
+    }
+
+    fn class(&self) -> Option<(usize, usize)> {
+        let protocol = std::ptr::from_ref(self.training).addr();
+        (!self.training.training.has_places()).then(|| (protocol, self.observer.members().len()))
+    }
+}
+
+/// Trains on the mean of one number per user; the score is what the observer ends with (in the local model:
+/// all it sees).
+struct LastModel<'a> {
+    training: &'a PrivateTraining,
+    u: usize,
+    observer: Option<usize>,
+    sigma: Sigma,
+}
+
+impl Attacker for LastModel<'_> {
+    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
+        let users = self.training.users;
+        let mut features = Array2::zeros((users, 1));
+        features[(self.u, 0)] = if higher { 0.5 } else { -0.5 };
+        let data = Dataset::new(features, vec![0.0; users])?;
+        let rng = &mut &mut *rng;
+        let users = Users::deal(&data, users, Deal::InOrder, rng)?;
+        let noise = Some(self.sigma);
+        let walk = |run: &WalkSgd, rng: &mut &mut dyn Rng| -> Result<f64, Error> {
+            Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)])
+        };
+        (0..runs)
+            .map(|_| {
+                Ok(match &self.training.training {
+                    &Training::Local { contributions } => {
+                        // Every noisy gradient is seen. That of u at a public model is its own number, up to
+                        // what is public.
+                        let number = if higher { 0.5 } else { -0.5 };
+                        (0..contributions)
+                            .map(|_| number + self.sigma.get() * rng.sample::<f64, _>(StandardNormal))
+                            .sum()
+                    }
+                    Training::Central(run) | Training::Walk { run, .. } => walk(run, rng)?,
+                    Training::Federated(run) => {
+                        run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)]
+                    }
+                    Training::Gossip { sgd, mixings } => {
+                        let mix = |round: usize, _: &mut &mut dyn Rng| {
+                            Ok(mixings.get(round).unwrap_or(&mixings[0]).clone())
+                        };
+                        let run = sgd.run(&MeanEstimation, &users, noise, mix, None, rng)?;
+                        run.models[(self.observer.unwrap_or(0), 0)]
+                    }
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! `ε` and `δ` of a walk at one noise, by its Rényi losses or by the law of its cost, whichever is smaller.
+
+use super::cost_law::CostLaw;
+use ndp_dp::{
+    ApproxDp, Curve, Delta, Error, Guarantee, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound, conversion,
+};
+use std::sync::Arc;
+
+/// The accountant of one pair at one noise: its Rényi losses, and the law of its cost where it is offered.
+pub(crate) struct ByCost<F> {
+    /// The Rényi loss at an order, at this noise; perhaps infinite.
+    pub(crate) renyi: F,
+    pub(crate) cost: Option<Arc<CostLaw>>,
+    pub(crate) noise: NoiseMultiplier,
+}
+
+impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByCost<F> {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
+        Ok(Some((self.renyi)(order)?.into()))
+    }
+
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        let mut best = f64::INFINITY;
+        if let Some(law) = &self.cost
+            && let Ok(found) = law.epsilon(self.noise, delta)
+        {
+            best = found.upper();
+            if law.is_tight(self.noise, best) {
+                return Ok(UpperBound::new(ApproxDp::new(best, delta.get())?).into());
+            }
+        }
+        let epsilon = best.min(self.epsilon_by_renyi(delta)?);
+        Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
+        let renyi = |order| (self.renyi)(order).unwrap_or(UpperBound::new(f64::INFINITY));
+        let best = conversion::best_delta(renyi, epsilon)?.into_value().approx_dp;
+        let by_law = self.cost.as_ref().and_then(|law| law.delta(self.noise, epsilon).ok());
+        let delta = by_law.map_or(best.delta(), |found| found.upper().min(best.delta()));
+        Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
+    }
+}
+
+impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
+    /// The accountant takes up to milliseconds for an order: a coarse grid, beyond its end for as long as
+    /// that gains, then a fine one around its best.
+    fn epsilon_by_renyi(&self, delta: Delta) -> Result<f64, Error> {
+        let mut best = (f64::INFINITY, 2.5);
+        let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, Error> {
+            let order = Order::new(1.0 + f64::exp(ln_excess))?;
+            let Ok(loss) = (self.renyi)(order) else { return Ok(false) };
+            let epsilon = Rdp { order, epsilon: loss.into_value() }.epsilon(delta).into_value();
+            let better = epsilon < best.0;
+            if better {
+                *best = (epsilon, (order.get() - 1.0).ln());
+            }
+            Ok(better)
+        };
+        for (step, count) in [(0.7, 7), (0.15, 4)] {
+            let center = best.1;
+            for k in -count..=count {
+                look(center + step * f64::from(k), &mut best)?;
+            }
+            for side in [-1, 1] {
+                let end = center + step * f64::from(side * count);
+                let mut beyond = (1..BEYOND).map(|k| end + step * f64::from(side * k));
+                if (best.1 - end).abs() < step / 2.0 {
+                    while let Some(ln_excess) = beyond.next()
+                        && look(ln_excess, &mut best)?
+                    {}
+                }
+            }
+            if best.0 == f64::INFINITY {
+                break;
+            }
+        }
+        Ok(best.0)
+    }
+}
+
+/// Orders looked at beyond either end of a grid: steps of 0.7 on a logarithmic scale to some `1e18`.
+const BEYOND: i32 = 50;
