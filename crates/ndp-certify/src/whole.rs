@@ -7,6 +7,7 @@ use crate::layout::{FloatRows, Layout};
 use crate::magnitude::{Magnitude, times_power};
 use ndarray::Array2;
 use num_bigint::{BigInt, Sign};
+use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
@@ -133,7 +134,7 @@ fn cleared(row: Vec<(u32, BigRational)>) -> Vec<(u32, BigInt)> {
     let mut common = BigInt::one();
     for (_, x) in &row {
         if !(&common % x.denom()).is_zero() {
-            common = lcm(&common, x.denom());
+            common = common.lcm(x.denom());
         }
     }
     let mut entries: Vec<(u32, BigInt)> = row
@@ -143,7 +144,7 @@ fn cleared(row: Vec<(u32, BigRational)>) -> Vec<(u32, BigInt)> {
         .collect();
     let mut divisor = BigInt::zero();
     for (_, x) in &entries {
-        divisor = gcd(divisor, x.abs());
+        divisor = divisor.gcd(x);
         if divisor.is_one() {
             return entries;
         }
@@ -152,17 +153,6 @@ fn cleared(row: Vec<(u32, BigRational)>) -> Vec<(u32, BigInt)> {
         entries.iter_mut().for_each(|(_, x)| *x /= &divisor);
     }
     entries
-}
-
-fn gcd(mut a: BigInt, mut b: BigInt) -> BigInt {
-    while !b.is_zero() {
-        (a, b) = (b.clone(), a % b);
-    }
-    a
-}
-
-fn lcm(a: &BigInt, b: &BigInt) -> BigInt {
-    a / gcd(a.clone(), b.clone()) * b
 }
 
 /// `x · 2^shift` units, cut towards 0: off by less than one unit.

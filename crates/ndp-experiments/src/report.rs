@@ -6,6 +6,7 @@ use crate::output::Record;
 use crate::reference::Comparison;
 use crate::registry::{PAPERS, Paper};
 use crate::run::Done;
+use base64::prelude::{BASE64_STANDARD, Engine};
 use ndp_report::figure::Scale;
 use ndp_report::files::{OutputError, write};
 use ndp_report::plot::table::{cell_text, short};
@@ -212,7 +213,7 @@ fn picture(html: &mut String, out: &Path, record: &Record) {
         html,
         "<figure><img alt=\"{}\" src=\"data:image/{kind};base64,{}\"></figure>",
         escape(&record.title),
-        base64(&bytes)
+        BASE64_STANDARD.encode(&bytes)
     );
 }
 
@@ -293,20 +294,6 @@ fn module(out: &Path, id: &str) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// RFC 4648, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = (0..3).fold(0u32, |word, i| word << 8 | u32::from(chunk.get(i).copied().unwrap_or(0)));
-        for i in 0..4 {
-            let digit = DIGITS[(word >> (18 - 6 * i)) as usize & 63] as char;
-            text.push(if i <= chunk.len() { digit } else { '=' });
-        }
-    }
-    text
 }
 
 /// Larger vector graphics are shown as pixels: thousands of nodes and edges make a page slow.

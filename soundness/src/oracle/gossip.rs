@@ -6,6 +6,7 @@ use ndp_algos::gossip::{MessageNoise, accelerated::ActiveEdge};
 use ndp_graph::gossip_matrix::Weights;
 use ndp_graph::{GossipMatrix, Graph};
 use num_bigint::BigInt;
+use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
@@ -70,7 +71,7 @@ impl Matrix {
     }
 
     fn of_rationals(graph: &Graph, rational: Vec<Vec<(usize, BigRational)>>) -> Self {
-        let denominator = rational.iter().flatten().fold(BigInt::one(), |acc, (_, w)| lcm(acc, w.denom()));
+        let denominator = rational.iter().flatten().fold(BigInt::one(), |acc, (_, w)| acc.lcm(w.denom()));
         let integer = |w: BigRational| w.numer() * (&denominator / w.denom());
         let rows = rational.into_iter();
         let rows = rows.map(|row| row.into_iter().map(|(v, w)| (v, integer(w))).collect()).collect();
@@ -100,14 +101,6 @@ fn exact(x: f64) -> BigRational {
     } else {
         BigRational::new(mantissa, BigInt::one() << -exponent)
     }
-}
-
-fn lcm(a: BigInt, b: &BigInt) -> BigInt {
-    let (mut x, mut y) = (a.clone(), b.clone());
-    while !y.is_zero() {
-        (x, y) = (y.clone(), x % y);
-    }
-    a / x * b
 }
 
 /// One noise per node, of variance 1, added to the inputs at the start; the coalition knows its own, or not.
