@@ -29,7 +29,7 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// The word in files.
+    /// The word that stands for it in files.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Metropolis => "metropolis",
