@@ -7,22 +7,22 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
-/// A piece of work, what is measured of it, and what it is to reach.
+/// A piece of work, the quantity measured, and the goal for it.
 struct Goal {
     work: &'static str,
     measure: Measure,
     goal: f64,
 }
 
-/// What is compared with a goal. Names are those of the benchmarks.
+/// The quantity that is compared with a goal. Names are those of the benchmarks.
 enum Measure {
-    /// Median seconds, at most.
+    /// Median time in seconds, at most the goal.
     Seconds(&'static str),
-    /// Peak memory of the process that did the work, in GB, at most.
+    /// Peak memory of the process that did the work, in GB, at most the goal.
     Gigabytes(&'static str),
-    /// Time of the first over time of the second, at most.
+    /// Time of the first divided by the time of the second, at most the goal.
     AtMost(&'static str, &'static str),
-    /// Time of the first over time of the second, at least.
+    /// Time of the first divided by the time of the second, at least the goal.
     AtLeast(&'static str, &'static str),
 }
 
@@ -125,7 +125,7 @@ impl Bench {
     }
 }
 
-/// Every goal with what the newest measurements say, also those of earlier runs.
+/// All goals with the newest measurements, including those of earlier runs.
 fn table(results: &Path) -> anyhow::Result<String> {
     let mut table = format!("{:<58} {:>10} {:>10} {:>7}\n", "work", "measured", "goal", "ratio");
     for Goal { work, measure, goal } in GOALS {

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: the script of the merge gate, and nothing else.
+//! `cargo xtask ci`: runs the script of the merge gate, and nothing else.
 
 use crate::flags::Ci;
 use xshell::{Shell, cmd};

@@ -1,5 +1,5 @@
-//! The chores of the workspace: `cargo xtask reproduce`, `test` and their siblings. It depends on
-//! no crate of the workspace and calls cargo.
+//! The chores of the workspace: `cargo xtask reproduce`, `test` and the others. It depends on no crate of the
+//! workspace and calls cargo.
 
 mod bench;
 mod bless;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            // Not the debug form, which may add a stack trace.
+            // Display, not Debug, which may add a stack trace.
             eprintln!("error: {e:#}");
             ExitCode::FAILURE
         }
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<()> {
     let sh = &Shell::new()?;
-    // Paths that a user types are seen from where they are; all else from the root.
+    // Paths that a user types are relative to the current folder; all others are relative to the root.
     let here = sh.current_dir();
     sh.change_dir(root());
     match flags::Xtask::from_env_or_exit().subcommand {
@@ -53,14 +53,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_path_buf)
 }
 
-/// Options for the program with the figures, paths seen from `here`.
+/// Options for the program that computes the figures, with paths relative to `here`.
 struct Arguments<'a> {
     here: &'a Path,
     list: Vec<String>,
 }
 
 impl<'a> Arguments<'a> {
-    /// Without a command the program computes figures.
+    /// If no command is given the program computes figures.
     fn new(here: &'a Path, command: Option<&str>) -> Self {
         Self { here, list: command.map(str::to_owned).into_iter().collect() }
     }
@@ -94,9 +94,9 @@ impl<'a> Arguments<'a> {
 }
 
 /// Builds a program of the workspace, then runs it.
-///
-/// Cargo compiles dependencies again for each selection of packages, because they want other features. Where
-/// everything is built for the tests anyhow, as in the merge gate, `NDP_ONE_BUILD` takes the programs from
+/// Cargo compiles dependencies again for each selection of packages, because their features differ. If
+/// everything is built for the tests anyhow, as in the merge gate, `NDP_ONE_BUILD` makes this use the
+/// programs of that build.
 /// there.
 fn run_program(sh: &Shell, package: &str, arguments: &[String]) -> anyhow::Result<()> {
     if std::env::var_os("NDP_ONE_BUILD").is_none() {

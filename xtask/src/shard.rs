@@ -1,9 +1,9 @@
-//! Which shard a process is, as `ndp shard run` finds it.
+//! Determines which shard a process is, in the same way as `ndp shard run`.
 
 use anyhow::Context;
 
-/// The index that is given, or that of the scheduler where only the number of shards is; `None` where nothing
-/// is split.
+/// The given index, or that of the scheduler if only the number of shards is given; `None` if nothing is
+/// split.
 pub(crate) fn index(shards: Option<usize>, given: Option<usize>) -> anyhow::Result<Option<usize>> {
     if shards.is_none() || given.is_some() {
         return Ok(given);
@@ -11,7 +11,7 @@ pub(crate) fn index(shards: Option<usize>, given: Option<usize>) -> anyhow::Resu
     from_scheduler(|name| std::env::var(name).ok()).map(Some)
 }
 
-/// Those that count from 1 are counted from 0 here.
+/// Indices of schedulers that count from 1 are converted to count from 0.
 fn from_scheduler(variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<usize> {
     for (name, first) in [
         ("SLURM_ARRAY_TASK_ID", 0),

@@ -1,5 +1,5 @@
-//! A sweep under a real scheduler: a Slurm of one node, an array of jobs, one of them killed and put back
-//! into the queue.
+//! A sweep under a real scheduler: a Slurm of one node runs an array of jobs, one of which is killed and put
+//! back into the queue.
 #![expect(clippy::print_stdout, reason = "this is the command line")]
 
 use crate::flags::Slurm;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use xshell::{Shell, cmd};
 
-/// Shards, and so jobs of the array.
+/// Number of shards, which is the number of jobs in the array.
 const SHARDS: usize = 6;
 
 impl Slurm {
-    /// Runs, or says why it is skipped.
+    /// Runs the sweep, or says why it is skipped.
     ///
     /// # Errors
     /// When the scheduler does not start, a job fails, or the merged bytes are not those of one process.
@@ -35,7 +35,7 @@ impl Slurm {
     }
 }
 
-/// Why there is no scheduler here.
+/// The reason why no scheduler can be used here.
 fn install(sh: &Shell) -> Option<String> {
     let there = || ["sbatch", "slurmctld", "slurmd", "munged"].iter().all(|name| which(name));
     if there() {
@@ -60,7 +60,7 @@ fn which(program: &str) -> bool {
     std::env::split_paths(&path).chain(system).any(|folder| folder.join(program).is_file())
 }
 
-/// A Slurm of one node, which ends with its value.
+/// A Slurm of one node, which is stopped when this value is dropped.
 struct Scheduler {
     pids: Vec<PathBuf>,
 }
@@ -86,7 +86,7 @@ impl Scheduler {
         let (key, munge) = (folder.join("munge/key"), folder.join("munge"));
         cmd!(sh, "dd if=/dev/urandom of={key} bs=1024 count=1 status=none").quiet().run()?;
         cmd!(sh, "chmod 400 {key}").quiet().run()?;
-        // The daemon insists on folders that nobody else can write to, unless it is forced.
+        // Unless forced, the daemon requires folders that nobody else can write to.
         cmd!(
             sh,
             "/usr/sbin/munged --force --socket {munge}/socket --key-file {key} --pid-file {munge}/pid --log-file {munge}/log
@@ -111,7 +111,7 @@ impl Scheduler {
 }
 
 impl Drop for Scheduler {
-    /// Ends the daemons that were started, by their numbers.
+    /// Stops the daemons that were started, by their process ids.
     fn drop(&mut self) {
         for path in &self.pids {
             if let Ok(pid) = std::fs::read_to_string(path) {
@@ -121,7 +121,7 @@ impl Drop for Scheduler {
     }
 }
 
-/// Plans, submits, kills one, puts it back, merges, compares.
+/// Plans, submits, kills one job, puts it back into the queue, merges and compares.
 fn sweep(sh: &Shell, folder: &Path) -> anyhow::Result<()> {
     sh.change_dir(folder);
     let edges: String = (0..512)
@@ -137,7 +137,7 @@ fn sweep(sh: &Shell, folder: &Path) -> anyhow::Result<()> {
     let shards = SHARDS.to_string();
     cmd!(sh, "ndp shard plan study.toml --shards {shards} --into parts").run()?;
     let script = cmd!(sh, "ndp shard script parts --for slurm").read()?;
-    // The node says nothing of its memory.
+    // The node does not report its memory, so the script must not ask for any.
     let script: Vec<&str> = script.lines().filter(|line| !line.contains("--mem=")).collect();
     sh.write_file("job.sh", script.join("\n") + "\n")?;
     let job = cmd!(sh, "sbatch --parsable job.sh").read()?;
@@ -177,7 +177,7 @@ fn sweep(sh: &Shell, folder: &Path) -> anyhow::Result<()> {
     many(sh)
 }
 
-/// More shards than an array may have jobs: each job runs several.
+/// With more shards than an array may have jobs, each job runs several shards.
 fn many(sh: &Shell) -> anyhow::Result<()> {
     let limit = cmd!(sh, "scontrol show config").quiet().read()?;
     let limit =
@@ -187,8 +187,8 @@ fn many(sh: &Shell) -> anyhow::Result<()> {
     let script = cmd!(sh, "ndp shard script many --for slurm").read()?;
     let script: Vec<&str> = script.lines().filter(|line| !line.contains("--mem=")).collect();
     sh.write_file("many.sh", script.join("\n") + "\n")?;
-    // Held, because a thousand jobs on one node say nothing that six did not: the array is accepted, and one
-    // of its jobs runs.
+    // The jobs are held, because a thousand jobs on one node show nothing that six did not: it is enough that
+    // the array is accepted and one of its jobs runs.
     let job = cmd!(sh, "sbatch --parsable --hold many.sh").read()?;
     cmd!(sh, "scancel {job}").run()?;
     cmd!(sh, "sbatch --wait --array=400 many.sh").run()?;
@@ -198,7 +198,7 @@ fn many(sh: &Shell) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks twice a second until it is so.
+/// Checks the condition twice a second until it holds.
 fn wait(seconds: u64, so: impl Fn() -> anyhow::Result<bool>) -> anyhow::Result<()> {
     let start = Instant::now();
     while !so()? {

@@ -26,16 +26,16 @@ impl Soundness {
         for (name, given) in [("short", self.short), ("list", self.list)] {
             list.extend(given.then(|| format!("--{name}")));
         }
-        // What asks the command finds it beside the search.
+        // The part that calls the command `ndp` expects its binary next to the search.
         let command = !self.list && list.iter().all(|word| word != "--merge") && asks_the_command;
         let older_commit = self.commit.is_some();
         if let Some(commit) = &self.commit {
             let tree = older(sh, commit)?;
-            // A folder of its own: cargo tells packages apart by their path within the workspace, so that in
-            // a common one it would take the libraries of one commit for those of the other.
+            // Use a separate target folder. Cargo tells packages apart by their path within the workspace, so
+            // in a shared folder it would take the libraries of one commit for those of the other.
             sh.set_var("CARGO_TARGET_DIR", tree.join("target"));
             sh.change_dir(tree);
-            // Finding something is what such a search is for.
+            // At an older commit the search is expected to find violations.
             list.push("--expect-violations".to_owned());
         }
         let one_build = !older_commit && std::env::var_os("NDP_ONE_BUILD").is_some();
@@ -50,11 +50,11 @@ impl Soundness {
     }
 }
 
-/// Commits that are known to give guarantees below the truth, and the search that was made for them:
-/// libraries change their shape, and the search with them.
+/// Commits that are known to give guarantees below the truth, each with the commit of the search written for
+/// it: when libraries change their interface, the search changes with them.
 const OLDER: &[(&str, &str)] = &[("9bf2a5d", "b951e3a"), ("cd47265", "0662ed4")];
 
-/// The tree of an older commit in `target`, with its search in it.
+/// Checks out an older commit under `target`, with its search in it.
 fn older(sh: &Shell, commit: &str) -> anyhow::Result<PathBuf> {
     let known: Vec<&str> = OLDER.iter().map(|(commit, _)| *commit).collect();
     let search = OLDER.iter().find(|(known, _)| *known == commit).map(|(_, search)| *search);
@@ -67,7 +67,7 @@ fn older(sh: &Shell, commit: &str) -> anyhow::Result<PathBuf> {
     }
     cmd!(sh, "git -C {tree} checkout --quiet --force {commit}").quiet().run()?;
     cmd!(sh, "git -C {tree} checkout --quiet {search} -- soundness").quiet().run()?;
-    // A search that was written for another shape of the libraries brings what fits it to this one.
+    // A search written for another interface of the libraries brings adapters for this one.
     let adapters = tree.join("soundness/adapters").join(commit);
     if adapters.exists() {
         copy(&adapters, &tree.join("soundness/src"))?;

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: what neither the compiler nor a test checks.
+//! `cargo xtask tidy`: checks what neither the compiler nor a test checks.
 
 mod figures;
 mod layers;
@@ -17,7 +17,7 @@ use xshell::{Shell, cmd};
 
 /// A tracked text file.
 struct File {
-    /// Relative to the root, with `/`.
+    /// The path relative to the root, with `/`.
     path: String,
     text: String,
 }

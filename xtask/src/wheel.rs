@@ -39,7 +39,7 @@ fn environment(sh: &Shell, python: &Path, name: &str) -> anyhow::Result<PathBuf>
     Ok(folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }))
 }
 
-/// The wheel, built in an environment that has maturin and nothing else.
+/// Builds the wheel in an environment that has maturin and nothing else.
 fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
     let maturin = environment(sh, python, "build")?;
     cmd!(sh, "{maturin} -m pip install --quiet --disable-pip-version-check maturin>=1.9.4,<2 zopfli>=0.2,<1")
@@ -70,7 +70,7 @@ fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
     Ok(wheel)
 }
 
-/// Builds the wheel and tests it with the oldest and with the newest versions of what it works with.
+/// Builds the wheel and tests it with the oldest and with the newest supported versions of its dependencies.
 #[expect(clippy::print_stdout, reason = "this is the command line")]
 pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
     let python = python(sh)?;
@@ -84,7 +84,7 @@ pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
             .quiet()
             .run()?;
         println!("Python package with the {versions} versions:");
-        // Outside the source, so that the installed package is what is imported.
+        // Run outside the source folder, so that the installed package is the one imported.
         let _there = sh.push_dir(&tests);
         cmd!(sh, "{installed} -m pytest --quiet -p no:cacheprovider .").quiet().run()?;
         if versions == "newest" {
@@ -97,6 +97,6 @@ pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
 }
 
 const RECOMPRESS: &str = include_str!("recompress.py");
-/// Bytes that a wheel may have. It had 3,023,684 before loss laws and the laws of walks, and has 3,678,727
-/// with them.
+/// The largest size of a wheel, in bytes. It was 3,023,684 before loss laws and the laws of walks, and is
+/// 3,678,727 with them.
 const LARGEST: u64 = 4_000_000;

@@ -12,7 +12,7 @@ use ndarray::Array2;
 use ndp_graph::Graph;
 use ndp_linalg::{cholesky, gemm};
 
-/// What the work may take.
+/// Limits on the work that a certificate may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// Bytes.
@@ -31,17 +31,17 @@ impl Default for Budget {
 /// What is proven about the losses of all nodes outside a coalition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Lower ends, one for each node; 0 for those out of reach.
+    /// Lower ends, one for each node; 0 for nodes that the observer cannot hear of in time.
     pub lower: Vec<f64>,
     /// Upper ends.
     pub upper: Vec<f64>,
-    /// Dimension of what is seen, known noises included.
+    /// Dimension of the space that the observer sees, including the noises it knows.
     pub rank: usize,
     /// Bits of the arithmetic: 0 where none was needed, 53 for floating point.
     pub bits: u32,
-    /// Probability, over the primes drawn, that an upper end or the rank is too small.
+    /// An upper bound on the probability, over the primes drawn, that an upper end or the rank is too small.
     pub failure: f64,
-    /// The sum of the losses of all inputs accounted for, where the rank says it.
+    /// The sum of the losses of all inputs accounted for, where it follows from the rank.
     pub total: Option<usize>,
     /// Whether an enclosure was found, however wide.
     pub certified: bool,
@@ -66,7 +66,7 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
         return Ok(assemble(layout, None, 0, 0.0, 0));
     }
     if layout.inputs.is_empty() {
-        // Nobody's input is seen; what is seen is counted all the same.
+        // No input is accounted for, but the rank of what the observer sees is still wanted.
         let decisions = decisions::of_rows(rows, true)?;
         return Ok(assemble(layout, None, decisions.rank(), decisions.failure, 0));
     }
@@ -78,7 +78,7 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
     refuse_leaks(layout, &decisions)?;
     let rank = decisions.rank();
     if rank == layout.noises && layout.leaks_nothing() {
-        // The observer can undo all rows: each input is known up to its own noise, and no further.
+        // The observer can undo all rows: it knows each input up to that input's own noise, and no better.
         return Ok(assemble_structural(layout, rank));
     }
     let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
@@ -91,7 +91,7 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
         return Err(Error::NotCertified { bits: budget.bits });
     }
     let mut certificate = assemble(layout, enclosure.as_ref(), rank, decisions.failure, bits);
-    // What a member reveals to itself without noise, or with almost none, is 1 by convention.
+    // By convention a member that reveals its input to itself, with no noise or almost none, has loss 1.
     let to_itself = |input: &&Input| {
         decisions.leaks.binary_search(&input.coordinate).is_ok()
             || (layout.members.contains(&input.node) && certificate.upper[input.node] == f64::INFINITY)
@@ -168,8 +168,9 @@ fn decide_krylov(view: &Krylov, budget: Budget) -> Result<Decisions, Error> {
     decisions::of_krylov(view, 2 * view.bytes(2) <= TOGETHER)
 }
 
-/// The losses where the rank alone says them: nothing is hidden, or only what a symmetry of the graph hides.
-/// The rank is proven from below modulo one prime and bounded from above by the symmetry.
+/// The losses in the two cases where the rank alone determines them: nothing is hidden, or only what a
+/// symmetry of the graph hides. The rank is proven from below modulo one prime and bounded from above by the
+/// symmetry.
 fn without_numerics(view: &Krylov, graph: &Graph, layout: &Layout, rank: usize) -> Option<Certificate> {
     let unit = twins::losses(view.nodes(), rank, &seen_alike(view, graph, rank))?;
     let mut certificate = assemble_structural(layout, rank - view.known().len());
@@ -184,8 +185,8 @@ fn enclose(unit: f64) -> (f64, f64) {
     if unit == 1.0 { (1.0, 1.0) } else { (unit * (1.0 - f64::EPSILON), unit * (1.0 + f64::EPSILON)) }
 }
 
-/// Classes of nodes within the ball that the view cannot tell apart; none where they could not explain the
-/// rank, and none for given weights, which need not follow the symmetries of the graph.
+/// Classes of nodes within the ball that the view cannot tell apart. Empty if such classes could not explain
+/// the rank, and for given weights, which need not follow the symmetries of the graph.
 fn seen_alike(view: &Krylov, graph: &Graph, rank: usize) -> Vec<Vec<usize>> {
     let n = view.nodes();
     if !view.is_named() || rank == n || 2 * rank < n || view.seeds().is_empty() {
@@ -217,15 +218,15 @@ fn combine_krylov(view: &Krylov, decisions: &Decisions, layout: &Layout, budget:
         }
         loop {
             let found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
-            // Where digits suffice and vectors are skewed all the same, coefficients need more digits, or all
-            // predecessors.
+            // The digits suffice but the vectors are still not orthonormal enough: compute the coefficients
+            // with more digits, or make each vector orthogonal to all its predecessors.
             let skewed = match &found {
                 Attempt::Found(_, enclosure) => enclosure.width() > WIDTH && enclosure.error <= PRECISE,
                 Attempt::Skewed { error } => *error <= PRECISE,
                 Attempt::Lost { .. } | Attempt::Stop => false,
             };
             against = match (against, &found) {
-                // Runs so long grow askew as well.
+                // A run so long that its digits ran out also becomes skewed.
                 (Against::Recent, Attempt::Lost { .. }) => Against::Precisely,
                 (Against::Recent, _) if skewed => Against::Precisely,
                 (Against::Precisely, _) if skewed => Against::All,
@@ -253,7 +254,8 @@ fn attempt_krylov<const L: usize>(
 }
 
 pub(super) fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limbs: usize) -> Attempt {
-    // Inputs without noise may be much longer than their rows: they are scaled down until they fit.
+    // Inputs without noise may be much longer than their rows: they are scaled down until they fit the
+    // format.
     for _ in 0..MAX_SCALINGS {
         match with_limbs!(limbs, combine_rows(rows, kept, scales)) {
             Err((Lost::Range { coordinate, bits }, _)) => scales[coordinate] += bits + 8,
@@ -295,20 +297,20 @@ fn enclose_combinations((vectors, errors): Rounded, layout: &Layout) -> Attempt 
     }
 }
 
-/// What came of an attempt at some precision.
+/// The outcome of an attempt at some precision.
 pub(super) enum Attempt {
     /// Combinations with an enclosure.
     Found(Vec<Vec<f64>>, Enclosure),
-    /// Digits ran out when the error had grown by so many bits, after this share of the rows.
+    /// Digits ran out: by then the error had grown by this many bits, and this share of the rows was done.
     Lost { growth: f64, progress: f64 },
-    /// All rows are there, but the Gram matrix is too far from the identity.
+    /// All rows were processed, but the Gram matrix is too far from the identity.
     Skewed { error: f64 },
-    /// Nothing more can be had.
+    /// No higher precision would help, or none is allowed.
     Stop,
 }
 
 /// Tries precisions from low to high, guided by what the error recurrence said at the last one, until the
-/// enclosure is tight or the budget ends; the best that was found.
+/// enclosure is tight or the budget ends. Returns the best enclosure that was found.
 pub(super) fn search(
     budget: Budget,
     work: f64,
@@ -322,7 +324,7 @@ pub(super) fn search(
             break;
         }
         let places = fixed::places(limbs) as f64;
-        // Bits that would do, and a tenth more.
+        // The number of bits that would have sufficed, and a tenth more.
         let needed = match attempt(limbs) {
             Attempt::Found(vectors, enclosure) => {
                 let error = enclosure.error;
@@ -340,15 +342,15 @@ pub(super) fn search(
             Attempt::Skewed { error } => places + (error / PRECISE).log2().max(16.0),
             Attempt::Stop => break,
         };
-        // Forecasts from a few rows may be far off: at most four times as many bits at once.
+        // A forecast from a few rows may be far off, so one step takes at most four times as many bits.
         let next = (at + 1..LADDER.len()).find(|&k| fixed::places(LADDER[k]) as f64 >= needed);
         at = next.unwrap_or(LADDER.len()).min(at + 4).max(at + 1);
     }
     best
 }
 
-/// Views with noise of their own in every row: the inverse of a floating-point Cholesky factor, taken as
-/// exact, makes the rows orthonormal, without primes and without extended precision.
+/// For views in which every row has a noise of its own: the inverse of a floating-point Cholesky factor,
+/// taken as exact, makes the rows orthonormal, without primes and without extended precision.
 fn matrix_form(rows: &Rows, budget: Budget) -> Option<Enclosure> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
@@ -397,7 +399,7 @@ pub(super) fn inverse_of_lower(lower: &Array2<f64>) -> Option<Array2<f64>> {
     inverse.iter().all(|x| x.is_finite()).then_some(inverse)
 }
 
-/// An input outside the coalition that leaks is an error; members were left out before.
+/// Returns an error if an input outside the coalition leaks; inputs of members were left out before.
 fn refuse_leaks(layout: &Layout, decisions: &Decisions) -> Result<(), Error> {
     let leaks = |input: &&Input| {
         decisions.leaks.binary_search(&input.coordinate).is_ok() && !layout.members.contains(&input.node)
@@ -479,7 +481,7 @@ use with_limbs;
 const LADDER: [usize; 9] = [2, 3, 4, 6, 8, 12, 16, 32, 66];
 /// Enclosures of this width are exact: absolute up to a loss of 1, relative above it.
 pub const WIDTH: f64 = 1e-9;
-/// Errors of combinations that add nothing to speak of to the width.
+/// If the combinations err by no more than this, the errors hardly add to the width of the enclosure.
 const PRECISE: f64 = 1e-12;
 /// Products of limbs that one attempt may take: some minutes.
 const MAX_WORK: f64 = 4e11;

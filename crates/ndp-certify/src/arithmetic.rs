@@ -8,7 +8,7 @@ use crate::magnitude::Magnitude;
 use crate::matrix::{ExactMatrix, ModularMatrix};
 use std::sync::Arc;
 
-/// At least the norm of a ring: 1 on sums of the two ends, `√(1 + 4γ²)` on their differences.
+/// An upper bound on the norm of a ring: 1 on sums of the two ends, `√(1 + 4γ²)` on their differences.
 pub(super) fn ring_norm(push: f64) -> Magnitude {
     let double = Magnitude::new(push, 1);
     Magnitude::power(0).plus(double.squared()).root()
@@ -18,7 +18,7 @@ pub(super) fn ring_norm(push: f64) -> Magnitude {
 pub(super) trait Arithmetic {
     type Number: Copy;
     fn zero(&self) -> Self::Number;
-    /// What the walk starts from.
+    /// The number that the walk starts from.
     fn one(&self) -> Self::Number;
     fn plus(&mut self, a: Self::Number, b: Self::Number) -> Self::Number;
     fn minus(&mut self, a: Self::Number, b: Self::Number) -> Self::Number;
@@ -26,11 +26,11 @@ pub(super) trait Arithmetic {
     fn mean(&mut self, a: Self::Number, b: Self::Number) -> Self::Number;
     /// `factor · x` of one register.
     fn scaled(&mut self, x: Self::Number, factor: f64) -> Self::Number;
-    /// `share (b - a)`, for `a` and `b` to move towards each other.
+    /// `share (b - a)`: what is added to `a` when `a` and `b` move towards each other.
     fn moved(&mut self, a: Self::Number, b: Self::Number, share: f64) -> Self::Number;
-    /// `by (a - b)`, for a ring.
+    /// `by (a - b)`: what a ring moves.
     fn scaled_difference(&mut self, a: Self::Number, b: Self::Number, by: f64) -> Self::Number;
-    /// `W x`, where `at` is the number of the step.
+    /// `W x`, where `at` is the index of the step.
     fn mix(&mut self, at: usize, matrix: &ExactMatrix, state: &mut [Self::Number]);
     /// Adds `factor` times a register to each coefficient in a list of registers and coefficients.
     fn read(&mut self, to: &mut [Self::Number], state: &[Self::Number], entries: &[(u32, u32)], factor: f64);
@@ -156,7 +156,7 @@ impl Arithmetic for Residues<'_> {
     }
 }
 
-/// Fixed point, with the error of the state and of what was read so far, as norms in units.
+/// Fixed point, with bounds on the errors of the state and of what was read so far, as norms in units.
 pub(super) struct InFixed<const L: usize> {
     /// The walk starts from `2^-down`.
     pub(super) down: i64,
@@ -261,7 +261,7 @@ impl<const L: usize> Arithmetic for InFixed<L> {
             let to = &mut to[coordinate as usize];
             *to = fixed::plus(to, &self.reached(matrix.off_diagonal(sender as usize, state), factor));
         }
-        // A nonnegative matrix without its diagonal has no larger norm.
+        // Leaving out the diagonal of a nonnegative matrix does not increase its norm.
         self.was_read(matrix.norm(), entries.len(), f64::from(matrix.units()) + 2.0, factor);
     }
 
@@ -279,7 +279,7 @@ impl<const L: usize> Arithmetic for InFixed<L> {
             let weighted = matrix.weighted(u as usize, v as usize, &state[u as usize]);
             *to = fixed::plus(to, &self.reached(weighted, factor));
         }
-        // No row of weights is longer than the norm of the matrix.
+        // The length of a row of weights is at most the norm of the matrix.
         self.was_read(matrix.norm(), entries.len(), f64::from(matrix.units()) + 2.0, factor);
     }
 }

@@ -1,9 +1,9 @@
-//! The nodes that matter: those from which something can reach the observer in time.
+//! The nodes that matter: those from which a message can reach the observer in time.
 
 use ndp_graph::Graph;
 use ndp_numeric::casts::id;
 
-/// A set of nodes with numbers of its own, ascending.
+/// A set of nodes, numbered within the set in ascending order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ball {
     nodes: Vec<usize>,
@@ -36,8 +36,8 @@ impl Ball {
         Self::new(&inside)
     }
 
-    /// The nodes whose first state enters a message, given as step and sender, where `peers` says who meets
-    /// whom in a step.
+    /// The nodes whose first state enters one of the given messages, each a step and a sender; `peers` says
+    /// which nodes meet in a step.
     pub fn before(
         nodes: usize,
         steps: usize,
@@ -47,7 +47,8 @@ impl Ball {
         let mut inside = vec![false; nodes];
         let mut messages = messages.rev().peekable();
         for step in (0..steps).rev() {
-            // Back through the step, then what is sent before it.
+            // Going back through the steps, add the peers of each step, then the senders of messages before
+            // it.
             let reached: Vec<usize> = (0..inside.len()).filter(|&u| inside[u]).collect();
             for u in reached {
                 peers(step, u).into_iter().for_each(|w| inside[w] = true);
@@ -75,12 +76,12 @@ impl Ball {
         self.local.len()
     }
 
-    /// The number of node `u` within the ball.
+    /// The number of node `u` within the ball, if it is inside.
     pub fn local(&self, u: usize) -> Option<usize> {
         Some(self.local[u]).filter(|&k| k != OUTSIDE).map(|k| k as usize)
     }
 
-    /// The numbers of nodes that are all inside.
+    /// The numbers within the ball of nodes that are all inside.
     pub fn locals(&self, nodes: &[usize]) -> Vec<usize> {
         nodes.iter().filter_map(|&u| self.local(u)).collect()
     }

@@ -3,9 +3,9 @@
 //!
 //! From a candidate `c` (an exact row, or the product of the matrix with an exact combination) the next
 //! combination is `q = s (c - Σ a_i q_i)`. The coefficients `a_i` and the scale `s` come from floating point
-//! and are then *exact* dyadic numbers; so the exact `q` are exact combinations of the rows, whatever the
-//! coefficients are worth. What is stored differs from them by at most `e` in norm, and `e` follows a
-//! recurrence that is evaluated upwards in units of the last place.
+//! and are then taken as *exact* dyadic numbers; so the exact `q` are exact combinations of the rows, however
+//! good or bad the coefficients are. What is stored differs from them by at most `e` in norm, and `e` follows
+//! a recurrence that is evaluated, rounded upwards, in units of the last place.
 
 use crate::fixed::{self, Fixed, Sums, TERMS, Wide};
 use crate::magnitude::{Magnitude, times_power};
@@ -14,12 +14,12 @@ use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::{floor, integer};
 use rayon::prelude::*;
 
-/// Why combinations cannot go on at this precision.
+/// Why no further combination can be computed at this precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lost {
-    /// What is left of a candidate is not much more than its error, which has grown by so many bits.
+    /// What remains of a candidate is hardly larger than its error, which has grown by this many bits.
     Digits(f64),
-    /// A coordinate without noise left the range of the format, by so many bits.
+    /// A coordinate without noise left the range of the format, by this many bits.
     Range {
         /// The coordinate.
         coordinate: usize,
@@ -28,14 +28,14 @@ pub(crate) enum Lost {
     },
 }
 
-/// The norm of a vector over the noises: `norm · 2^top` units.
+/// The norm of a vector over the noises, `norm · 2^top` units.
 #[derive(Clone, Copy)]
 struct Length {
     norm: f64,
     top: i64,
 }
 
-/// Combinations of `coordinates` numbers each, of which the first have variances.
+/// Combinations of `coordinates` numbers each; the first of these are noises, which have variances.
 pub(crate) struct Combinations<const L: usize> {
     coordinates: usize,
     noises: usize,
@@ -46,8 +46,8 @@ pub(crate) struct Combinations<const L: usize> {
     rounded: Vec<Vec<f64>>,
     /// Errors of the fixed-point vectors in units `2^-p`.
     errors: Vec<Magnitude>,
-    /// Bits at the end of the format that are kept at 0: tests of the recurrence need errors that can be
-    /// seen.
+    /// Bits at the end of the format that are kept at 0: tests of the recurrence need errors that are large
+    /// enough to see.
     spare: u32,
 }
 
@@ -65,13 +65,13 @@ impl<const L: usize> Combinations<L> {
         }
     }
 
-    /// The same with so many bits after the point.
+    /// The same with this many bits after the point.
     #[cfg(test)]
     pub(crate) fn with_bits(self, bits: u32) -> Self {
         Self { spare: 64 * L as u32 - 8 - bits, ..self }
     }
 
-    /// Units by which a coordinate may be off that is rounded to the end of the format.
+    /// The error, in units, of a coordinate that is rounded to the end of the format.
     fn rounding(&self) -> Magnitude {
         let unit = Magnitude::power(0);
         if self.spare == 0 { unit } else { unit.plus(Magnitude::power(self.spare.into())) }
@@ -98,8 +98,8 @@ impl<const L: usize> Combinations<L> {
         self.errors[k]
     }
 
-    /// The combinations in floating point and how far each may be from the exact one; their fixed-point form
-    /// is given up.
+    /// The combinations in floating point, and a bound on how far each is from the exact one; their
+    /// fixed-point form is dropped.
     pub(crate) fn into_rounded(self) -> (Vec<Vec<f64>>, Vec<f64>) {
         let unit = Magnitude::power(-fixed::places(L));
         // Windows of 62 bits below the largest coordinate, at most 2, and the roundings to 53 bits.
@@ -154,7 +154,7 @@ impl<const L: usize> Combinations<L> {
         let mut passes = 0;
         let mut floats = vec![0.0; self.noises];
         loop {
-            // Only noises have a say in what is orthogonal.
+            // Orthogonality is decided by the noises alone.
             let Some(top) = convert(&candidate[..self.noises], &mut floats) else {
                 return Err(Lost::Digits(places as f64));
             };
@@ -173,7 +173,8 @@ impl<const L: usize> Combinations<L> {
             }
             // Coefficients `m · 2^-shift`, for overlaps in units of `2^(top - p)`.
             let exponent = (worst.to_bits() >> 52).cast_signed() - 1022;
-            // What the next pass would call negligible is left to it: far combinations, mostly.
+            // Overlaps that the next pass would call negligible are left to that pass: mostly those with
+            // combinations far back.
             let least = 0.25 * negligible * norm;
             let factor =
                 |a: &f64| if a.abs() <= least { 0 } else { integer(times_power(*a, 52 - exponent).round()) };
@@ -184,7 +185,7 @@ impl<const L: usize> Combinations<L> {
         }
     }
 
-    /// The same with coefficients of as many digits as the candidate has, for noises of variance 1.
+    /// Like `absorb`, with coefficients of as many digits as the candidate has, for noises of variance 1.
     pub(crate) fn absorb_precisely(
         &mut self,
         mut candidate: Vec<Fixed<L>>,
@@ -193,7 +194,7 @@ impl<const L: usize> Combinations<L> {
     ) -> Result<(), Lost> {
         checkpoint();
         let n = self.noises;
-        // Digits below the error of the candidate, and some more for the sum, say nothing.
+        // Digits below the error of the candidate, and some more for the sum, carry no information.
         let spare = (gamma.log2() - (n as f64).log2() - 6.0).max(0.0);
         let drop = (floor(spare / 64.0)).min(L - 1);
         let product = |q: &Vec<Fixed<L>>| fixed::product(&candidate[..n], &q[..n], drop);
@@ -205,7 +206,7 @@ impl<const L: usize> Combinations<L> {
         };
         let mut error = gamma;
         let mut high = overlaps.iter().filter_map(Wide::top).max();
-        // What is not worth more than the error is left.
+        // Overlaps no larger than the error are left.
         let least = gamma.log2() - fixed::places(L) as f64 - 6.0 - (overlaps.len() as f64).log2();
         while let Some(place) = high.filter(|&place| place as f64 > least) {
             let low = place - 53;
@@ -216,7 +217,7 @@ impl<const L: usize> Combinations<L> {
         }
         let (candidate, length, error) = self.orthogonal(candidate, error, from)?;
         let (mut scaled, mut error) = self.scaled(&candidate, length, error)?;
-        // The scale had 53 digits: (1 - δ/2) q is of length 1 up to δ², where q is up to δ.
+        // The scale had 53 digits. If the length of `q` is 1 up to δ, that of (1 - δ/2) q is 1 up to δ².
         let mut last = 0;
         loop {
             let half_excess = fixed::product(&scaled[..n], &scaled[..n], drop).less_one().half();
@@ -225,7 +226,7 @@ impl<const L: usize> Combinations<L> {
             last = top;
             let before = scaled.clone();
             let mut high = top;
-            // Digits beyond twice those that are right already are wrong.
+            // A step at most doubles the number of right digits: those beyond are wrong.
             while high as f64 > least && high > 2 * top - 4 && high > half_excess.bottom() {
                 let term = (before.as_slice(), half_excess.digits(high - 53));
                 let own = Magnitude::new(term.1 as f64, high - 53).times(error);
@@ -236,7 +237,8 @@ impl<const L: usize> Combinations<L> {
         self.keep(scaled, error)
     }
 
-    /// `y ← y - 2^by Σ m q`, and the error of `y` afterwards: what the `q` bring along, and the roundings.
+    /// `y ← y - 2^by Σ m q`; returns the error of `y` afterwards: its own, that of the `q`, and the
+    /// roundings.
     fn subtract_all(
         &self,
         y: &mut [Fixed<L>],
@@ -255,8 +257,8 @@ impl<const L: usize> Combinations<L> {
         error
     }
 
-    /// `y ← y - 2^by Σ m x` for at most [`TERMS`] vectors, and the error of `y` afterwards, that of the
-    /// vectors apart.
+    /// `y ← y - 2^by Σ m x` for at most [`TERMS`] vectors; returns the error of `y` afterwards without that
+    /// of the vectors.
     fn subtract_vectors(
         &self,
         y: &mut [Fixed<L>],
@@ -265,9 +267,9 @@ impl<const L: usize> Combinations<L> {
         error: Magnitude,
     ) -> Magnitude {
         let root = Magnitude::new(self.coordinates as f64, 0).root();
-        // Without their lowest limbs the vectors are off by less than one unit of the lowest that is used, in
-        // every coordinate: where the factors make less of that than the error of y is, the limbs are left
-        // out.
+        // Without their lowest limbs the vectors are off, in every coordinate, by less than one unit of the
+        // lowest limb that is used. These limbs are left out where that error, times the factors, is below
+        // the error of `y`.
         let sum = terms.iter().fold(Magnitude::ZERO, |sum, &(_, m)| sum.plus(Magnitude::new(m as f64, by)));
         let room = (error.log2() - root.log2() - 6.0).max(0.0) - sum.log2();
         let drop = if room > 0.0 { (floor(room / 64.0)).min(L - 1) } else { 0 };
@@ -291,7 +293,7 @@ impl<const L: usize> Combinations<L> {
         let exponent = (inverse.to_bits() >> 52).cast_signed() - 1022;
         let m = integer(times_power(inverse, 52 - exponent).round());
         let by = exponent - 52 + places - top;
-        // Only inputs without noise can be longer than the row.
+        // Only the part over inputs without noise can be longer than the part over the noises.
         let size = integer((top as f64 + norm.log2()).floor());
         let inputs = (self.noises..self.coordinates).map(|j| (j, fixed::digits(&candidate[j]) - size));
         if let Some((coordinate, bits)) = inputs.max_by_key(|&(_, bits)| bits).filter(|&(_, bits)| bits > 4) {

@@ -1,4 +1,5 @@
-//! Which rows are new, decided by two primes that must agree, and what the decision may be wrong by.
+//! Which rows are new, decided by two primes that must agree, and a bound on the probability of a wrong
+//! decision.
 //!
 //! A row that is new modulo a prime is new. The converse fails only where the prime divides a certain nonzero
 //! minor of the rows; so where two primes disagree, the one that says "old" is proven unlucky and is drawn
@@ -17,7 +18,8 @@ pub struct Decisions {
     pub kept: Vec<bool>,
     /// Coordinates of the inputs that some combination of rows reveals without noise, ascending.
     pub leaks: Vec<usize>,
-    /// Probability, over the primes, that a row was called old that is new, or a leak was missed; at most.
+    /// An upper bound on the probability, over the primes, that a new row was called old or a leak was
+    /// missed.
     pub failure: f64,
 }
 
@@ -28,13 +30,13 @@ impl Decisions {
     }
 }
 
-/// What the failure of a decision depends on.
+/// The quantities on which the failure probability of a decision depends.
 pub(crate) struct Stakes<'a> {
-    /// `log₂(D |r|)` of every candidate, where these are new.
+    /// `log₂(D |r|)` of every candidate, given which candidates are new.
     pub(crate) widths: &'a dyn Fn(&[bool]) -> Vec<f64>,
     /// Inputs that may leak.
     pub(crate) leaking: usize,
-    /// Largest possible rank: where it is reached, nothing was overlooked.
+    /// Largest possible rank: if it is reached, no new row was overlooked.
     pub(crate) full: usize,
     /// Whether two primes may work at a time.
     pub(crate) together: bool,
@@ -50,7 +52,7 @@ pub fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
         let mut row = rows.modular(field);
         let mut verdicts = Verdicts::default();
         for k in 0..rows.len() {
-            // Once every noise is known, a row adds nothing, unless it leaks.
+            // Once every noise is known, a row is new only if it leaks.
             let full = leaking == 0 && table.rank() == layout.noises;
             match if full { Newness::Old } else { table.add(row(k)) } {
                 Newness::New => verdicts.kept.push(true),
@@ -68,7 +70,7 @@ pub fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
 
 /// Decides about gossip with a fixed matrix, whose candidates are products with the directions kept before.
 pub(crate) fn of_krylov(view: &Krylov, together: bool) -> Result<Decisions, Error> {
-    // The widths follow from the levels, which follow from the decisions.
+    // The widths follow from the levels, and the levels from the decisions.
     let stakes = Stakes { widths: &|kept| view.widths(kept), leaking: 0, full: view.nodes(), together };
     decide(&mut view.fingerprint().finish(), &stakes, |field| view.verdicts(field))
 }
@@ -89,7 +91,7 @@ pub(crate) fn decide(
     agree(first, second, stakes, &run, || (drawn.len() < MAX_DRAWS).then(|| draw(&mut drawn)))
 }
 
-/// As [`decide`], from two given primes on; `next` draws further ones.
+/// Like [`decide`], starting with two given primes; `next` draws further ones.
 fn agree(
     first: Field,
     second: Field,
@@ -99,7 +101,8 @@ fn agree(
 ) -> Result<Decisions, Error> {
     let (mut a, mut b) =
         if stakes.together { rayon::join(|| run(first), || run(second)) } else { (run(first), run(second)) };
-    // Rank modulo a prime is never too large: a view that it fills has nothing left to overlook.
+    // The rank modulo a prime is never too large: if it reaches the largest possible rank, no row was
+    // overlooked.
     let complete =
         |v: &Verdicts| stakes.leaking == 0 && v.kept.iter().filter(|&&kept| kept).count() == stakes.full;
     let mut draws = 2;
@@ -110,8 +113,8 @@ fn agree(
             ));
         };
         draws += 1;
-        // What one prime keeps where they first differ is new: the other is unlucky, and is not asked
-        // further.
+        // At the first candidate where they differ, the row is new and the prime that calls it old is
+        // unlucky: that prime is replaced.
         if a.kept > b.kept { b = run(field) } else { a = run(field) }
     }
     let pairs = draws * (draws - 1) / 2;
@@ -141,7 +144,7 @@ fn failure(stakes: &Stakes<'_>, kept: &[bool], primes: i32, pairs: usize) -> f64
     let widths = (stakes.widths)(kept);
     let new = widths.iter().zip(kept).filter(|(_, kept)| **kept).map(|(width, _)| width.max(0.0));
     let other = widths.iter().fold(0.0, |m: f64, &width| m.max(width));
-    // A minor of the kept rows and one more: at most so many prime factors of 60 bits (Hadamard).
+    // A minor of the kept rows and one more has at most this many prime factors of 60 bits (Hadamard).
     let factors = (new.sum::<f64>() + other) / 60.0 * (1.0 + 1e-12);
     let share = factors / PRIMES;
     (pairs as f64 * (1 + stakes.leaking) as f64 * share.powi(primes)).clamp(f64::MIN_POSITIVE, 1.0)
@@ -149,9 +152,9 @@ fn failure(stakes: &Stakes<'_>, kept: &[bool], primes: i32, pairs: usize) -> f64
 
 /// Primes that must agree.
 const TWO: i32 = 2;
-/// Primes drawn for one view before it is given up.
+/// Primes drawn for one view before the attempt is given up.
 const MAX_DRAWS: usize = 4;
-/// Where two primes leave a larger failure, a third is asked.
+/// If two primes leave a larger failure probability than this, a third one is drawn.
 const FAILURE: f64 = 8.673_617_379_884_035e-19;
 /// Primes in `[2^60, 2^61)`: more than `2^54.6`.
 const PRIMES: f64 = 27_000_000_000_000_000.0;
@@ -170,7 +173,7 @@ mod tests {
         of_rows(rows, true).expect("four primes agree")
     }
 
-    /// The rows (1, 2^61), (1, 1) differ, although `2^61 - 1` does not see it.
+    /// The rows (1, 2^61), (1, 1) differ, although they agree modulo `2^61 - 1`.
     #[test]
     fn rows_equal_modulo_a_known_prime_are_told_apart() {
         let large = 2f64.powi(61);
@@ -183,8 +186,8 @@ mod tests {
         assert!(leaking.failure > 0.0 && leaking.failure < 1e-15);
     }
 
-    /// Modulo 7 the second row (0, 7) is no row, and then the third looks new. The unlucky prime is
-    /// discarded, whichever of the two it is.
+    /// Modulo 7 the second row (0, 7) is zero, and the third then looks new. The unlucky prime is discarded,
+    /// whichever of the two it is.
     #[test]
     fn unlucky_primes_are_discarded() -> Result<(), Error> {
         let rows = array![[1.0, 0.0], [1.0, 7.0], [0.0, 1.0]];
@@ -206,23 +209,25 @@ mod tests {
         Ok(())
     }
 
-    /// A third prime that had to be drawn makes three pairs, of which any might have agreed by mistake; a
-    /// large failure asks for one more. Gossip with a fixed matrix is told so as written rows are.
+    /// If a third prime had to be drawn there are three pairs, any of which might have agreed by mistake; a
+    /// large failure probability asks for one more prime. The same holds for gossip with a fixed matrix as
+    /// for written rows.
     #[test]
     fn every_pair_of_primes_that_was_drawn_counts() -> Result<(), Box<dyn std::error::Error>> {
-        // Rounds beyond the rank: star of four leaves, seen from one of them.
+        // More rounds than the rank: a star of four leaves, seen from one of them.
         let graph = ndp_graph::generators::star_graph(4)?;
         let matrix = ndp_graph::GossipMatrix::metropolis(&graph);
         let view = Krylov::new(&matrix, &[1], &[0], &[1], 5);
         let run = |field: Field| view.verdicts(field);
         let stakes = |widths| Stakes { widths, leaking: 0, full: view.nodes(), together: false };
         let of_view = |kept: &[bool]| view.widths(kept);
-        // The hub tells of its leaves in the second round: modulo 5, the denominator aside, that is no news.
+        // In the second round the hub sends a weighted sum over its leaves: modulo 5, apart from the
+        // denominator, that row is old.
         let [first, second, third] =
             [1_152_921_504_606_847_009, 1_152_921_504_606_847_067, 1_152_921_504_606_847_081].map(Field::new);
         let kept = run(first).kept;
         assert_eq!((run(second).kept == kept, kept.iter().all(|&kept| kept)), (true, false));
-        // A prime that calls everything old after the known noise: proven unlucky.
+        // A prime that calls every row after the known noise old is proven unlucky.
         let unlucky = |field: Field| {
             if field.prime() == first.prime() {
                 Verdicts { kept: vec![true, false], leaks: Vec::new() }
@@ -236,7 +241,8 @@ mod tests {
         assert_eq!(one.kept, three.kept);
         assert!(one.failure > 0.0 && three.failure == 3.0 * one.failure, "{} {}", one.failure, three.failure);
         assert_eq!(of_krylov(&view, false)?.failure, one.failure);
-        // Rows of a billion bits: two primes leave 2^-40 or so, a third one less.
+        // Rows of a billion bits: two primes leave a failure probability of about 2^-40, a third makes it
+        // smaller.
         let long = |kept: &[bool]| vec![1e9; kept.len()];
         let two = agree(first, second, &stakes(&long), &run, || None)?.failure;
         let mut further = [third].into_iter();

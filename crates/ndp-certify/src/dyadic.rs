@@ -1,4 +1,4 @@
-//! Floating-point numbers as what they are: fractions with a power of two below.
+//! Floating-point numbers as the exact fractions that they are, with a power of two as denominator.
 
 /// `mantissa · 2^exponent`, the value of a finite `f64` exactly; the mantissa is odd or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ pub(crate) enum Newness {
     New,
     /// It is a combination of them.
     Old,
-    /// Its noise part is a combination of theirs, its inputs are not: the coordinates that stay.
+    /// Its noise part is a combination of theirs, but its inputs are not: the coordinates that remain.
     Leak(Vec<usize>),
 }
 
@@ -68,8 +68,8 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Takes away what the rows span of a row, and adds what is left; whether anything is. `None` when that
-    /// is orthogonal to itself.
+    /// Subtracts from a row its projection onto the span of the rows, and adds what is left to them; returns
+    /// whether anything was left. `None` when what is left is orthogonal to itself.
     pub(crate) fn absorb(&mut self, mut row: Vec<u64>) -> Option<bool> {
         checkpoint();
         let field = self.field;
@@ -94,7 +94,7 @@ impl Basis {
     }
 }
 
-/// Adds `Σ factor · row` to a row.
+/// Adds `Σ factor · row` to a row, in place.
 fn add_all(field: Field, factors: &[u64], rows: &[Vec<u64>], to: &mut [u64]) {
     let used: Vec<(u64, &[u64])> = factors
         .iter()
@@ -147,7 +147,7 @@ const PIECE: usize = 512;
 /// Products from which on pieces go to several threads.
 const PARALLEL: usize = 1 << 18;
 
-/// What one prime says.
+/// The decisions of one prime.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Verdicts {
     pub(crate) kept: Vec<bool>,
@@ -181,8 +181,8 @@ mod tests {
         assert_eq!(table.rank(), 2);
     }
 
-    /// More rows than are added up at a time: a Vandermonde matrix has full rank, its sums have none of their
-    /// own.
+    /// More rows than are added up at a time, checked on a Vandermonde matrix, which has full rank; sums of
+    /// its rows add nothing.
     #[test]
     fn long_sums_are_reduced() {
         let n = 1100;

@@ -50,7 +50,7 @@ impl Enclosure {
             let factor = |x: f64| times_power(x * input.factor, input.scale);
             let lower = factor(short * short / (1.0 + spread) * (1.0 - 16.0 * f64::EPSILON));
             let upper = factor(long * long / (1.0 - spread) * (1.0 + 16.0 * f64::EPSILON));
-            // Below the range of normal numbers roundings are absolute.
+            // Below the normal numbers a rounding error is no longer relative to the value.
             let lower = if lower < f64::MIN_POSITIVE { 0.0 } else { lower };
             let upper = upper.max(f64::MIN_POSITIVE);
             match input.structural {
@@ -65,7 +65,7 @@ impl Enclosure {
         Some(Self { lower, upper, spread, error })
     }
 
-    /// The largest width, absolute up to a loss of 1 and relative above it; infinite where an upper end is.
+    /// The largest width, absolute up to a loss of 1 and relative above it; infinite if an upper end is.
     pub fn width(&self) -> f64 {
         self.lower.iter().zip(&self.upper).fold(0.0, |m, (&low, &high)| m.max(width(low, high)))
     }
@@ -121,8 +121,8 @@ fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> 
     Some(up(eta + r as f64 * (rounding + f64::EPSILON * largest), r))
 }
 
-/// The Gram matrix's worth of a view in matrix form: combinations `M R` of rows by a floating-point matrix
-/// `M`, taken as exact. `errors` are those of the rows.
+/// The enclosure of a view in matrix form, from the Gram matrix of its combinations `M R` of rows, where `M`
+/// is a floating-point matrix taken as exact. `errors` are those of the rows.
 ///
 /// A computed combination differs from the exact one by at most `γ_{r+2} Σ_j |M_kj| ‖R_j‖ + Σ_j |M_kj| e_j`.
 pub(crate) fn of_combinations(
@@ -135,7 +135,7 @@ pub(crate) fn of_combinations(
     Enclosure::new(&vectors, &errors, layout)
 }
 
-/// The combinations themselves, and how far each may be from the exact one.
+/// The combinations themselves, and a bound on how far each is from the exact one.
 pub(super) fn combined(
     combine: ArrayView2<'_, f64>,
     rows: ArrayView2<'_, f64>,
@@ -154,7 +154,7 @@ pub(super) fn combined(
                 + 1e-290
         })
         .collect();
-    // Not certified where something overflowed.
+    // Nothing is certified if a number overflowed.
     if errors.iter().any(|e| !e.is_finite()) || product.iter().any(|x| !x.is_finite()) {
         return None;
     }
@@ -162,7 +162,8 @@ pub(super) fn combined(
     Some((vectors, errors))
 }
 
-/// Room for the roundings of a sum of nonnegative terms and of a few operations on it.
+/// `x` rounded up by enough to cover the rounding errors of a sum of nonnegative terms and of a few
+/// operations on it.
 fn up(x: f64, terms: usize) -> f64 {
     x * (1.0 + (terms + 32) as f64 * f64::EPSILON)
 }
@@ -174,8 +175,8 @@ const BLOCK: usize = 128;
 mod tests {
     use super::*;
 
-    /// Vectors that are exactly orthonormal: the enclosure is as tight as the roundings allow, and contains
-    /// the truth.
+    /// For vectors that are exactly orthonormal the enclosure is as tight as the roundings allow, and
+    /// contains the true losses.
     #[test]
     fn orthonormal_vectors_have_tight_enclosures() {
         let layout = Layout::of_equal_columns(3, &[0, 1, 2]);
@@ -187,8 +188,8 @@ mod tests {
         assert!(found.width() < 1e-12, "{}", found.width());
     }
 
-    /// A skewed pair: the Gram matrix is far from the identity, and so is the enclosure from tight, but it
-    /// holds.
+    /// A skewed pair: the Gram matrix is far from the identity, and the enclosure far from tight, but it
+    /// contains the truth.
     #[test]
     fn skewed_vectors_have_wide_enclosures() {
         let layout = Layout::of_equal_columns(2, &[0, 1]);
@@ -197,12 +198,12 @@ mod tests {
         // Both vectors span the plane: the truth is 1 for both.
         assert!(found.lower.iter().all(|&low| low <= 1.0) && found.upper.iter().all(|&high| high == 1.0));
         assert!(found.spread >= 0.39 && found.width() > 0.1);
-        // The same vector twice spans less than it claims.
+        // The same vector twice: the two span one dimension, not two.
         assert_eq!(Enclosure::new(&[vec![1.0, 0.0], vec![1.0, 0.0]], &[0.0, 0.0], &layout), None);
         assert_eq!(Enclosure::new(&[vec![f64::NAN, 0.0]], &[0.0], &layout), None);
     }
 
-    /// Losses far above and below the range are never infinite or 0 by rounding.
+    /// Rounding never turns losses far above or below the range into infinity or 0.
     #[test]
     fn scales_end_outside() {
         let mut layout = Layout::of_equal_columns(2, &[0, 1]);

@@ -1,4 +1,5 @@
-//! The errors of this crate: what a view shows too much of, or what its losses would take.
+//! The errors of this crate: a view reveals an input without noise, or certifying its losses would take too
+//! much.
 
 /// Why the losses of a view were not certified.
 ///
@@ -23,14 +24,14 @@ pub enum Error {
     /// A loss beyond the range of `f64`.
     #[error("what the observer learns about node {0} is larger than any number: it sees almost no noise")]
     LossTooLarge(usize),
-    /// No enclosure of the losses was found within the precision allowed, and some input has no noise of its
-    /// own to bound its loss.
+    /// No enclosure of the losses was found within the precision allowed, and the loss of some input cannot
+    /// be bounded otherwise, because that input has no noise of its own.
     #[error("the losses of the view cannot be certified with numbers of at most {bits} bits")]
     NotCertified {
         /// The precision allowed.
         bits: u32,
     },
-    /// Work that would not fit in the memory allowed, named before it starts.
+    /// Work that would not fit in the memory allowed; refused before it starts.
     #[error("{what} would take {bytes} bytes, more than the limit of {limit}")]
     TooLarge {
         /// What would not fit.
@@ -40,7 +41,7 @@ pub enum Error {
         /// The memory allowed.
         limit: u64,
     },
-    /// Primes drawn for a view that contradict each other too often.
+    /// The primes drawn for a view contradicted each other too often.
     #[error("no guarantee: {0}")]
     UnluckyPrimes(&'static str),
 }

@@ -1,8 +1,8 @@
 //! Residues modulo primes of 61 bits, drawn from a hash of the view.
 //!
-//! Primes known in advance can be met on purpose, so they are drawn: SHA-256 of everything that determines
-//! the rows seeds ChaCha, whose numbers are tried until they are prime. The same view always draws the same
-//! primes, and nobody can aim at them without steering the hash.
+//! If the primes were known in advance, somebody could construct a view that fails for them. So they are
+//! drawn: SHA-256 of everything that determines the rows seeds ChaCha, whose numbers are tried until one is
+//! prime. The same view always draws the same primes, and only somebody who steers the hash can choose them.
 
 use crate::dyadic::Dyadic;
 use ndp_numeric::casts::low;
@@ -121,7 +121,7 @@ impl Field {
 pub struct Fingerprint(Sha256);
 
 impl Fingerprint {
-    /// Of nothing yet but the kind of view.
+    /// The hash of the kind of view; nothing else is added yet.
     pub fn new(kind: &str) -> Self {
         let mut this = Self(Sha256::new());
         this.number(kind.len() as u64);
@@ -153,17 +153,17 @@ impl Fingerprint {
         self.numbers(xs.map(|x| x.to_bits()));
     }
 
-    /// The primes that follow from all that was added.
+    /// The primes that follow from everything added.
     pub fn finish(self) -> Primes {
         Primes(ChaCha8Rng::from_seed(self.0.finalize().into()))
     }
 }
 
-/// Primes in `[2^60, 2^61)`, uniformly drawn, no two alike in a row of a few.
+/// Primes in `[2^60, 2^61)`, uniformly drawn; the few drawn for one view are distinct.
 pub struct Primes(ChaCha8Rng);
 
 impl Primes {
-    /// The next prime that is none of `others`.
+    /// The next prime that is not among `others`.
     pub fn draw(&mut self, others: &[u64]) -> u64 {
         loop {
             let candidate = (1 << 60) | (self.0.next_u64() >> 4) | 1;
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(field.plus(field.dyadic(Dyadic::of(-0.75)), field.dyadic(Dyadic::of(0.75))), 0);
     }
 
-    /// Against trial division, and on numbers that fool single bases.
+    /// Against trial division, and on composite numbers that pass the test for single bases.
     #[test]
     fn primes_are_told_apart() {
         for n in (41..20_000u64).step_by(2) {

@@ -1,7 +1,7 @@
 //! Vectors in fixed point: `L` limbs of 64 bits a number, two's complement, the last 8 bits before the point.
 //!
-//! Every operation says by how many units `2^-p`, `p = 64 L - 8`, a coordinate of its result may differ from
-//! the exact one: that is all that the proofs need. Sums are exact, products and quotients are off by less
+//! Every operation states by how many units `2^-p`, `p = 64 L - 8`, a coordinate of its result may differ
+//! from the exact one; the proofs need nothing else. Sums are exact, products and quotients are off by less
 //! than one unit.
 
 #![allow(
@@ -17,7 +17,7 @@ use crate::magnitude::power_of_two;
 /// A number in fixed point, least significant limb first.
 pub(crate) type Fixed<const L: usize> = [u64; L];
 
-/// Bits that `limbs` limbs have together.
+/// Total number of bits in `limbs` limbs.
 pub(crate) const fn bits(limbs: usize) -> u32 {
     64 * limbs as u32
 }
@@ -27,8 +27,8 @@ pub(crate) const fn places(limbs: usize) -> i64 {
     64 * limbs as i64 - 8
 }
 
-/// `x · 2^shift`, rounded down: off by less than one unit, exact when it has few enough digits. Wraps around
-/// beyond 128, which callers exclude by their scales.
+/// `x · 2^shift`, rounded down: off by less than one unit, and exact when `x` has few enough digits. Wraps
+/// around beyond 128, which callers exclude by their scales.
 pub(crate) fn of_dyadic<const L: usize>(x: Dyadic, shift: i64) -> Fixed<L> {
     let mut wide = [0; L];
     wide[0] = x.mantissa as u64;
@@ -297,7 +297,7 @@ impl Wide {
         Some(self.exponent + bits)
     }
 
-    /// The lowest place that it has.
+    /// The lowest place of the number.
     pub(crate) fn bottom(&self) -> i64 {
         self.exponent
     }
@@ -321,9 +321,10 @@ fn negate(limbs: &mut [u64]) {
     }
 }
 
-/// `Σ x_j y_j` without the `drop` lowest limbs of both and what falls below the lowest of the others.
+/// `Σ x_j y_j`, leaving out the `drop` lowest limbs of both and all products below the lowest limb that
+/// remains.
 ///
-/// No proof rests on how near that is: any number will do as a coefficient.
+/// No proof rests on its accuracy: any number will do as a coefficient.
 pub(crate) fn product<const L: usize>(x: &[Fixed<L>], y: &[Fixed<L>], drop: usize) -> Wide {
     let used = L - drop;
     let first = used.saturating_sub(2);
@@ -371,7 +372,7 @@ pub(crate) fn product<const L: usize>(x: &[Fixed<L>], y: &[Fixed<L>], drop: usiz
 /// Coordinates whose limbs stay in the fastest cache.
 const STRIP: usize = 64;
 
-/// Terms that [`Sums`] holds: products below `2^117`.
+/// The largest number of terms for which [`Sums`] cannot overflow: products below `2^117`.
 pub(crate) const TERMS: usize = 512;
 
 /// The number of binary digits of `|a|` in units, give or take one.
@@ -456,8 +457,8 @@ mod tests {
         check::<8>(3);
     }
 
-    /// A product is off by what was dropped: one unit of the lowest limb used for each coordinate and factor,
-    /// at most.
+    /// A product is off by no more than what was dropped: at most one unit of the lowest limb used, for each
+    /// coordinate and each factor.
     #[test]
     fn products_agree_with_integers() {
         fn check<const L: usize>(seed: u64) {
@@ -481,7 +482,7 @@ mod tests {
                     let less = if less.negative { -size } else { size };
                     assert_eq!(less, &signed - (BigInt::from(1) << (-found.exponent) as usize));
                     if let Some(top) = found.top() {
-                        // Slices of digits from the top make up the number.
+                        // Slices of digits, from the top down, add up to the number.
                         let (mut low, mut sum) = (top, BigInt::ZERO);
                         while low > found.bottom() {
                             low -= 53;

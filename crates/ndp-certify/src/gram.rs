@@ -23,10 +23,10 @@ use ndp_linalg::{cholesky, gemm};
 /// What is proven about the inputs of a view.
 #[derive(Clone, Debug)]
 pub struct Gram {
-    /// Coefficients of nearly orthonormal combinations, one list for each input; none where no enclosure was
+    /// Coefficients of nearly orthonormal combinations, one list for each input; `None` if no enclosure was
     /// found.
     coefficients: Option<Vec<Vec<f64>>>,
-    /// `2^scale` belongs to each input's coefficients.
+    /// The coefficients of each input are to be multiplied by `2^scale`.
     scales: Vec<i64>,
     /// `h` and `ε`.
     spread: f64,
@@ -37,7 +37,7 @@ pub struct Gram {
     pub leaks: Vec<usize>,
     /// Which rows are new.
     pub kept: Vec<bool>,
-    /// Bits of the arithmetic: 0 where none was needed, 53 for floating point.
+    /// Bits of the arithmetic: 0 if none was needed, 53 for floating point.
     pub bits: u32,
     /// Probability, over the primes drawn, that a leak or the rank was missed.
     pub failure: f64,
@@ -54,7 +54,7 @@ impl Gram {
         self.coefficients.is_some()
     }
 
-    /// The entry of inputs `i` and `j` and how far from it the truth may be; `None` where nothing was
+    /// The entry of inputs `i` and `j`, and a bound on its distance from the truth; `None` if nothing was
     /// certified.
     pub fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
         let all = self.coefficients.as_ref()?;
@@ -71,7 +71,7 @@ impl Gram {
         let radius = p * q * (self.spread / (1.0 - self.spread) * UP + roundings)
             + self.error * (p + q)
             + self.error * self.error;
-        // Scales of inputs are halves of the scales of their losses.
+        // The scale of an input is half the scale of its loss.
         let scale = (self.scales[i] + self.scales[j]) / 2;
         let tiny = if radius == 0.0 { 0.0 } else { f64::MIN_POSITIVE };
         Some((times_power(product, scale), times_power(radius * UP, scale) + tiny))
@@ -101,7 +101,7 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
     } else {
         let rank = kept.len() as f64;
         let mut scales = rows.column_scales();
-        // Inputs may be scaled down on the way: which scales belong to which precision.
+        // Inputs may be scaled down on the way, so record which scales belong to which precision.
         let mut history: Vec<(u32, Vec<i64>)> = Vec::new();
         let found = account::search(budget, rank * rank * n as f64, |limbs| {
             let found = account::attempt_rows(rows, &kept, &mut scales, limbs);
@@ -133,7 +133,7 @@ fn assemble(
     let enclosure = found.as_ref().and_then(|(_, enclosure)| enclosure.as_ref());
     let diagonal = layout.inputs.iter().enumerate().map(|(k, input)| match (enclosure, &found) {
         (Some(enclosure), _) => (enclosure.lower[k], enclosure.upper[k]),
-        // No rows with noise: nothing is learned beyond what leaks.
+        // No row carries noise: the observer learns nothing but the leaks.
         (None, Some(_)) => (0.0, 0.0),
         (None, None) => (0.0, input.structural.unwrap_or(f64::INFINITY)),
     });
@@ -157,8 +157,8 @@ fn assemble(
     }
 }
 
-/// All rows made orthonormal by the inverse of a Cholesky factor of their covariance, taken as exact: no
-/// primes.
+/// All rows, made orthonormal by the inverse of a Cholesky factor of their covariance. The inverse is taken
+/// as exact, so no primes are needed.
 fn matrix_form(rows: &Rows, budget: Budget) -> Option<(Vec<Vec<f64>>, Enclosure)> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);

@@ -1,9 +1,10 @@
 //! Gossip with a fixed matrix: the rows `e_wᵀ Wᵗ` grow level by level out of the directions kept before.
 //!
-//! The rows are exponentially dependent, so products go on from directions that are already orthonormal.
-//! Whether one is new does not depend on which combination of the kept rows is propagated, so the primes may
-//! follow their own. What members know of their own noise are unit vectors, seen but not propagated: they
-//! hear all their neighbors, so that `W e_c` lies in the span of the first level.
+//! The rows are nearly dependent, exponentially so in the number of rounds, so products continue from
+//! directions that are already orthonormal. Whether a row is new does not depend on which combination of the
+//! kept rows is propagated, so each prime may propagate its own. What members know of their own noise are
+//! unit vectors, which are seen but not propagated: members hear all their neighbors, so that `W e_c` lies in
+//! the span of the first level.
 
 use crate::ball::Ball;
 use crate::combinations::{Combinations, Lost};
@@ -25,20 +26,20 @@ pub struct Krylov {
     /// Neighbors outside the coalition.
     seeds: Vec<usize>,
     rounds: usize,
-    /// Whether weights follow from degrees, so that a symmetry of the graph is one of the matrix.
+    /// Whether weights follow from degrees, so that every symmetry of the graph is one of the matrix.
     named: bool,
 }
 
-/// Against which earlier combinations a candidate is made orthogonal.
+/// The earlier combinations to which a candidate is made orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// Those of the two levels before it: in exact arithmetic it is orthogonal to the others. As well as
-    /// floating point can.
+    /// Those of the two levels before it: in exact arithmetic a candidate is orthogonal to the others.
+    /// Coefficients are as good as floating point makes them.
     Recent,
-    /// The same, to as many digits as the vectors have: what is left grows from level to level as their
-    /// errors do, and long runs need it small.
+    /// The same two levels, with coefficients of as many digits as the vectors have. What remains not
+    /// orthogonal grows from level to level as the errors do, so long runs need it to be small.
     Precisely,
-    /// All.
+    /// All earlier combinations.
     All,
 }
 
@@ -92,7 +93,7 @@ impl Krylov {
         self.known.len().saturating_add(self.seeds.len().saturating_mul(self.rounds)).min(self.nodes())
     }
 
-    /// Bytes for everything that is held at a time, with `limbs` limbs a number.
+    /// Bytes for everything that is held at the same time, with `limbs` limbs a number.
     pub(crate) fn bytes(&self, limbs: usize) -> u64 {
         let (n, r) = (self.nodes() as u64, self.rank_limit() as u64);
         let levels = (3 * self.seeds.len() as u64 + self.known.len() as u64).min(r);
@@ -168,10 +169,10 @@ impl Krylov {
         row
     }
 
-    /// The same by orthogonality: where no kept row is orthogonal to itself, the product of a symmetric
-    /// matrix with a row of one level is orthogonal to all levels but that one, the one before and its own,
-    /// and it is new if something is left of it once it was made orthogonal to those. `None` where a row is
-    /// orthogonal to itself: about one prime in `2^60 / r`.
+    /// The same by orthogonality. Provided that no kept row is orthogonal to itself, the product of a
+    /// symmetric matrix with a row of one level is orthogonal to all levels but that one, the one before and
+    /// its own, and it is new if something remains once it was made orthogonal to those. `None` if a row is
+    /// orthogonal to itself, which happens for about one prime in `2^60 / r`.
     fn verdicts_by_levels(&self, field: Field) -> Option<Verdicts> {
         let n = self.nodes();
         let matrix = self.matrix.modulo(field);
@@ -209,7 +210,7 @@ impl Krylov {
         Some(Verdicts { kept, leaks: Vec::new() })
     }
 
-    /// The level of every candidate that the decisions are about.
+    /// The level of every candidate, given the decisions.
     fn levels(&self, kept: &[bool]) -> Vec<usize> {
         let mut levels = vec![0; self.known.len() + self.seeds.len()];
         let mut from = self.known.len();
@@ -223,7 +224,7 @@ impl Krylov {
         levels
     }
 
-    /// `log₂(D |r|)` of every candidate: a power of the matrix applied to a unit vector.
+    /// `log₂(D |r|)` of every candidate, which is a power of the matrix applied to a unit vector.
     pub(crate) fn widths(&self, kept: &[bool]) -> Vec<f64> {
         let width = self.matrix.denominator() + self.matrix.norm().log2().max(0.0);
         self.levels(kept).into_iter().map(|level| level as f64 * width).collect()
@@ -295,8 +296,8 @@ mod tests {
         Ok((found.len(), largest))
     }
 
-    /// Growths that the specification measured, in bits. Ours are up to a few bits below: a pass of
-    /// subtractions rounds once and not once for every coefficient, and coefficients that a pass leaves below
+    /// Growths that the specification measured, in bits. Ours are up to a few bits lower: a pass of
+    /// subtractions rounds once, not once for every coefficient, and coefficients that a pass leaves below
     /// the rounding unit are not subtracted again.
     #[test]
     fn errors_grow_as_measured() -> Result<(), Box<dyn std::error::Error>> {
@@ -369,13 +370,13 @@ mod tests {
         let path = generators::path_graph(5)?;
         let matrix = GossipMatrix::metropolis(&path);
         assert!(Krylov::new(&matrix, &[0], &[1], &[0], 4).is_short());
-        // Node 2 knows its noise but is not heard around.
+        // Node 2 knows its noise, but the coalition does not hear all its neighbors.
         assert!(!Krylov::new(&matrix, &[0], &[1], &[0, 2], 4).is_short());
         Ok(())
     }
 
-    /// With coefficients of all digits, three levels keep a long run orthonormal: as well as all
-    /// predecessors, and with smaller errors.
+    /// With coefficients of all digits, three levels keep a long run as orthonormal as all predecessors do,
+    /// and with smaller errors.
     #[test]
     fn three_levels_are_enough() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -402,15 +403,15 @@ mod tests {
         assert!(farthest(&recent) > 1e-3, "long enough to lose orthogonality: {}", farthest(&recent));
         assert!(farthest(&precise) < 1e-13 && farthest(&all) < 1e-12);
         assert!(errors.iter().all(|&e| e < 1e-14));
-        // The same vectors up to the roundings of the others.
+        // The same vectors, up to the rounding errors of `all`.
         for (one, other) in precise.iter().zip(&all) {
             assert!(one.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-9));
         }
         Ok(())
     }
 
-    /// The recurrence on a path of three nodes, by hand: `q_1 = e_0`, `q_2 = e_1` are exact, `W q_2` has one
-    /// division a row, the subtraction one rounding, the scaling another.
+    /// The recurrence on a path of three nodes, by hand: `q_1 = e_0`, `q_2 = e_1` are exact; `W q_2` costs
+    /// one division per row, the subtraction one rounding, the scaling another.
     #[test]
     fn the_recurrence_is_its_formula() -> Result<(), Box<dyn std::error::Error>> {
         let path = generators::path_graph(3)?;

@@ -10,16 +10,16 @@ pub struct Layout {
     pub nodes: usize,
     /// Number of coordinates.
     pub coordinates: usize,
-    /// How many of them, the first, are noises.
+    /// How many of the coordinates are noises; these come first.
     pub noises: usize,
-    /// Variance of every noise, in coordinates that are scaled so that it lies in `(1/4, 1]`; empty stands
-    /// for variance 1.
+    /// Variance of every noise, after its coordinate was scaled so that the variance lies in `(1/4, 1]`; an
+    /// empty list stands for variance 1 everywhere.
     pub variances: Vec<f64>,
     /// The inputs that are accounted for.
     pub inputs: Vec<Input>,
     /// Nodes whose inputs may leak: what members reveal to themselves.
     pub members: Vec<usize>,
-    /// Noises that the observer knows, which have no coordinate (they count in the rank).
+    /// Number of noises that the observer knows; they have no coordinate but count towards the rank.
     pub known: usize,
     /// Whether every coordinate is an input with a noise of variance 1, so that all losses add up to the
     /// rank.
@@ -37,12 +37,12 @@ pub struct Input {
     pub factor: f64,
     /// A power of 2, see `factor`.
     pub scale: i64,
-    /// What the loss never exceeds, known without numerics.
+    /// A bound on the loss that is known without numerics.
     pub structural: Option<f64>,
 }
 
 impl Layout {
-    /// One noise of variance 1 for every input, on the given nodes, of which each is accounted for.
+    /// Gives every input one noise of variance 1, on the given nodes, all of which are accounted for.
     pub fn of_equal_columns(nodes: usize, inside: &[usize]) -> Self {
         let input =
             |(coordinate, &node)| Input { node, coordinate, factor: 1.0, scale: 0, structural: Some(1.0) };
@@ -73,16 +73,17 @@ impl Layout {
     }
 }
 
-/// Rows in floating point, and at most how far each is from the exact one in norm.
+/// Rows in floating point, and a bound on the distance of each from the exact one, in norm.
 pub struct FloatRows {
     /// A row for each message, over the coordinates.
     pub rows: Array2<f64>,
-    /// How far each row is from the exact one, at most, in length.
+    /// An upper bound on the distance of each row from the exact one, in norm.
     pub errors: Vec<f64>,
 }
 
-/// Powers of two by which a row of so many numbers below 1 is scaled down so that it is no longer than 64:
-/// what is subtracted from a coordinate is as large as the row is long, and fixed point ends at 128.
+/// The power of two by which a row of `entries` numbers below 1 is scaled down so that its length is at most
+/// 64: what is subtracted from one coordinate may be as large as the length of the row, and the format ends
+/// at 128.
 pub(crate) fn room(entries: usize) -> i64 {
     let bits = i64::from(entries.max(1).next_power_of_two().ilog2());
     if bits > 12 { bits.div_euclid(2) - 5 } else { 0 }

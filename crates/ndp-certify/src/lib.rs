@@ -4,7 +4,8 @@
 //!
 //! A view is a set of rows, combinations `ν z + ι x` of noises `z` that the observer does not know and inputs
 //! `x`. With `R` the rows over the noises, `V` their variances and `b_u` the coefficients of input `u`, its
-//! unit loss is `b_uᵀ (R V Rᵀ)⁺ b_u`. No tolerance decides anything here, and no two runs are compared:
+//! unit loss is `b_uᵀ (R V Rᵀ)⁺ b_u`. No tolerance decides whether a result is right, and no two runs are
+//! compared:
 //!
 //! ```text
 //! rows (exact entries)  ->  ball  ->  decisions      ->  combinations   ->  enclosure  ->  certificate
@@ -16,13 +17,13 @@
 //! * [`rows`], [`trace`] with its `steps`, [`krylov`]: entries are exact numbers. Named weights are
 //!   rationals, an `f64` is the dyadic number that it stores, and a protocol hands over its steps, not rows
 //!   that were rounded on the way.
-//! * [`whole`], [`gram`]: rows of ratios of integers, and with several inputs of one node all entries of
-//!   their Gram matrix.
-//! * [`ball`]: only nodes from which something arrives in time matter.
+//! * [`whole`], [`gram`]: rows of ratios of integers; and, if a node has several inputs, all entries of their
+//!   Gram matrix.
+//! * [`ball`]: only nodes from which a message arrives in time matter.
 //! * [`decisions`]: which rows are new, modulo primes drawn from a hash of the view. The failure probability
 //!   is computed.
-//! * `combinations`: nearly orthonormal combinations in fixed point, of as many bits as the growth of the
-//!   error asks for.
+//! * `combinations`: nearly orthonormal combinations in fixed point, with as many bits as the growth of the
+//!   error requires.
 //! * [`enclosure`]: the theorem. The lower end of every enclosure holds without any prime.
 
 #![cfg_attr(

@@ -1,9 +1,9 @@
 //! Sizes of errors: nonnegative numbers with an exponent of their own, every operation rounded up.
 //!
-//! Errors are kept in units of the last place of a fixed-point format. They grow past the largest `f64`, and
-//! in absolute terms fall below the smallest: neither may happen unnoticed.
+//! Errors are kept in units of the last place of a fixed-point format. In these units they can exceed the
+//! largest `f64`, and in absolute terms they can fall below the smallest; neither may go unnoticed.
 
-/// `mantissa · 2^exponent` with the mantissa 0 or in `[1, 2)`; an upper bound of what it stands for.
+/// `mantissa · 2^exponent` with the mantissa 0 or in `[1, 2)`: an upper bound on a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Magnitude {
     mantissa: f64,
@@ -38,7 +38,7 @@ impl Magnitude {
             return large;
         }
         let apart = large.exponent - small.exponent;
-        // Beyond 60 binary places the rounding upwards below covers all of the smaller one.
+        // If the exponents differ by more than 60, rounding upwards below covers the smaller number.
         let shifted = if apart <= 60 { small.mantissa * power_of_two(-apart) } else { 0.0 };
         Self::new((large.mantissa + shifted) * UP, large.exponent)
     }
@@ -47,7 +47,7 @@ impl Magnitude {
         Self::new(self.mantissa * other.mantissa * UP, self.exponent + other.exponent)
     }
 
-    /// Twice the exponent, `self²`.
+    /// The square, `self²`: mantissa squared, exponent doubled.
     pub(crate) fn squared(self) -> Self {
         self.times(self)
     }
@@ -62,7 +62,7 @@ impl Magnitude {
         Self::new(mantissa.sqrt() * UP, exponent / 2)
     }
 
-    /// As an `f64`, rounded up: infinite beyond the range, and the smallest positive number below it.
+    /// As an `f64`, rounded up: infinite above the range, and the smallest positive number below it.
     pub(crate) fn to_f64(self) -> f64 {
         if self.mantissa == 0.0 {
             0.0

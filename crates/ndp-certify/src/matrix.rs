@@ -1,9 +1,9 @@
 //! Gossip matrices with exact entries, cut to a ball: applied modulo primes, in fixed point and in floating
 //! point.
 //!
-//! Named weights are the rationals `1 / D`, and the diagonal is what they leave of 1; given weights are the
-//! dyadic numbers that are stored. Rows keep the entries of the whole graph: where a row reaches past the
-//! ball, the node outside counts as 0, which is what it holds in every row of the view.
+//! Named weights are the rationals `1 / D`, and each diagonal entry is what they leave of 1; given weights
+//! are the dyadic numbers that are stored. Rows keep the entries of the whole graph: where a row reaches past
+//! the ball, the node outside counts as 0, because its coordinate is 0 in every row of the view.
 
 mod modular;
 
@@ -22,9 +22,9 @@ use ndp_numeric::casts::id;
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Laziness {
-    /// Leave it out: powers of the scheme span what powers of the lazy matrix span.
+    /// Leave it out: powers of the matrix without the share span the same space as powers of the lazy matrix.
     TakenOff,
-    /// Keep it, as the dyadic numbers that it was given by.
+    /// Keep it, as the dyadic numbers that were given.
     Kept,
 }
 
@@ -34,11 +34,11 @@ pub struct ExactMatrix {
     entries: Entries,
     /// The shares of the identity that are kept, in the order in which they were taken, each in `(0, 1)`.
     shares: Vec<f64>,
-    /// At least the spectral norm.
+    /// An upper bound on the spectral norm.
     norm: Magnitude,
     /// Binary logarithm of a common denominator of all entries.
     denominator: f64,
-    /// Whether it equals its transpose, exactly.
+    /// Whether the matrix equals its transpose, exactly.
     symmetric: bool,
 }
 
@@ -59,7 +59,7 @@ enum Entry {
 /// The neighbors of a node that share a denominator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Group {
-    /// Place of the denominator among the divisors.
+    /// Index of the denominator among the divisors.
     divisor: u32,
     /// How many neighbors there are, those outside the ball included.
     count: u32,
@@ -70,8 +70,9 @@ struct Group {
 impl Group {
     /// At most [`TOGETHER`] neighbors at a time: those inside the ball, and how many there are.
     ///
-    /// Numbers below 2 in size, added up or taken off so often, and as often the number of the node itself,
-    /// stay below the 128 at which the format wraps around; a hub with more neighbors would not.
+    /// At most [`TOGETHER`] numbers below 2 in size are added up or subtracted, and the number of the node
+    /// itself as often, so the sum stays below the 128 at which the format wraps around. For a hub with more
+    /// neighbors it would not.
     fn parts(self, neighbors: &[u32]) -> impl Iterator<Item = (&[u32], u32)> {
         let inside = &neighbors[self.inside.0 as usize..self.inside.1 as usize];
         (0..self.count.div_ceil(TOGETHER)).map(move |part| {
@@ -98,7 +99,8 @@ impl ExactMatrix {
         let mut sizes: Vec<u64> = Vec::new();
         let (mut starts, mut groups, mut neighbors) = (vec![0], Vec::<Group>::new(), Vec::new());
         let mut row: Vec<(u64, u32)> = Vec::new();
-        // Denominators of a few kinds are found again by bisection; places are put right at the end.
+        // There are few kinds of denominators, so they are found again by bisection; their places are sorted
+        // out at the end.
         for &u in ball.nodes() {
             row.clear();
             row.extend(graph.neighbors(u).iter().filter_map(|&v| {
@@ -126,7 +128,7 @@ impl ExactMatrix {
             log2_lcm(&distinct) + shares.iter().map(|&l| f64::from(Dyadic::of(l).places())).sum::<f64>();
         let divisors = distinct.into_iter().map(|d| (d, Divisor::new(d))).collect();
         let entries = Entries::Named { starts, groups, neighbors, divisors };
-        // Every denominator is symmetric in the two degrees.
+        // Every named denominator is symmetric in the two degrees.
         Self { entries, shares, norm: Magnitude::power(0), denominator, symmetric: true }
     }
 
@@ -167,18 +169,18 @@ impl ExactMatrix {
         }
     }
 
-    /// At least the spectral norm: 1 for named weights, whose rows sum to 1, the largest row sum for given
-    /// ones.
+    /// An upper bound on the spectral norm: 1 for named weights, whose rows sum to 1; the largest row sum for
+    /// given weights.
     pub(crate) fn norm(&self) -> Magnitude {
         self.norm
     }
 
-    /// Whether it equals its transpose, exactly.
+    /// Whether the matrix equals its transpose, exactly.
     pub(crate) fn is_symmetric(&self) -> bool {
         self.symmetric
     }
 
-    /// The nodes of the ball whose entry in a row is not 0, but for the diagonal of named weights.
+    /// The nodes of the ball with a nonzero entry in row `u`, except the diagonal of named weights.
     pub(crate) fn columns(&self, u: usize) -> Vec<usize> {
         let columns = match &self.entries {
             Entries::Named { starts, groups, neighbors, .. } => match &groups[starts[u]..starts[u + 1]] {
@@ -198,7 +200,7 @@ impl ExactMatrix {
         self.denominator
     }
 
-    /// Bytes that it takes.
+    /// Bytes that the matrix takes.
     pub(crate) fn bytes(&self) -> u64 {
         match &self.entries {
             Entries::Named { groups, neighbors, .. } => 20 * groups.len() as u64 + 4 * neighbors.len() as u64,
@@ -206,7 +208,7 @@ impl ExactMatrix {
         }
     }
 
-    /// Adds everything that determines the entries.
+    /// Adds everything that determines the entries to the hash.
     pub(crate) fn fingerprint(&self, to: &mut Fingerprint) {
         match &self.entries {
             Entries::Named { starts, groups, neighbors, divisors } => {
@@ -245,8 +247,8 @@ impl ExactMatrix {
         ModularMatrix { matrix: self, field, inverses, lifted, weights, shares }
     }
 
-    /// `W x` in fixed point; every coordinate is off by less than [`units`](Self::units) more than `‖W‖`
-    /// times `x`'s own error.
+    /// `W x` in fixed point; every coordinate is off by less than `‖W‖` times the error of `x` plus
+    /// [`units`](Self::units).
     pub(crate) fn apply<const L: usize>(&self, x: &[Fixed<L>]) -> Vec<Fixed<L>> {
         checkpoint();
         let mut y = vec![[0; L]; x.len()];
@@ -278,8 +280,8 @@ impl ExactMatrix {
         y
     }
 
-    /// What laziness makes of `y = S x` at a node: `y + l (x - y)` for one share after the other, each off by
-    /// less than a unit.
+    /// Applies laziness to `y = S x` at a node: `y + l (x - y)` for one share after the other, each off by
+    /// less than one unit.
     fn lazy<const L: usize>(&self, x: &Fixed<L>, y: Fixed<L>) -> Fixed<L> {
         let share =
             |y: Fixed<L>, &l: &f64| fixed::plus(&y, &fixed::times(&fixed::minus(x, &y), Dyadic::of(l)));
@@ -400,7 +402,7 @@ impl ExactMatrix {
                 }
                 let rest = fixed::rounded(&rest, fixed::digits(&rest) + 1)
                     * crate::magnitude::times_power(1.0, fixed::digits(&rest) + 1 - fixed::places(2));
-                // What is left by fewer than 2^-80 is a rounding error: denominators below 2^33 leave more,
+                // A remainder below 2^-80 is a rounding error: denominators below 2^33 leave more than that,
                 // or nothing.
                 let rest = if rest < 1e-24 { 0.0 } else { rest };
                 self.shares.iter().fold(rest, |rest, l| l + (1.0 - l) * rest)
@@ -452,10 +454,10 @@ impl ExactMatrix {
     }
 }
 
-/// Neighbors whose numbers are added up before they are divided.
+/// Neighbors whose numbers are added up before the sum is divided.
 const TOGETHER: u32 = 31;
 
-/// A number that was an `f64`.
+/// The `f64` that a dyadic number came from.
 fn float(x: Dyadic) -> f64 {
     crate::magnitude::times_power(x.mantissa as f64, x.exponent.into())
 }
@@ -542,7 +544,7 @@ mod tests {
                             assert_eq!(modular.off_diagonal(k, &residues), 0);
                         }
                     }
-                    // Symmetric and stochastic modulo the prime too, on the whole graph with named weights.
+                    // Symmetric and stochastic modulo the prime, too, on the whole graph with named weights.
                     if ball.len() == 6 && matrix.weights() != Weights::Given {
                         assert_eq!(again.iter().fold(0, |sum, &x| field.plus(sum, x)), field.integer(1));
                     }
@@ -552,8 +554,8 @@ mod tests {
         Ok(())
     }
 
-    /// A node of many neighbors: sums of numbers near 1 leave the digits before the point, and their
-    /// quotients come back.
+    /// A node with many neighbors: sums of numbers near 1 exceed the digits before the point if they are not
+    /// split, and their quotients are small again.
     #[test]
     fn hubs_fit_into_the_format() -> Result<(), ndp_graph::Error> {
         let graph = generators::star_graph(300)?;

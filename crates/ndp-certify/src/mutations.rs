@@ -1,4 +1,4 @@
-//! Tests of the proof itself: what would happen if a part of it were wrong.
+//! Tests of the proof itself: what happens if a part of it is wrong.
 
 use crate::combinations::{Combinations, Lost};
 use crate::decisions;
@@ -55,7 +55,7 @@ fn truth([noises, inputs]: &[Array2<i32>; 2]) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// The combinations of the rows of a view with so many bits after the point.
+/// The combinations of the rows of a view with `bits` bits after the point.
 fn combine(rows: &Rows, kept: &[usize], bits: u32) -> Result<(Vec<Vec<f64>>, Vec<f64>), Lost> {
     let layout = rows.layout();
     let mut found =
@@ -67,8 +67,8 @@ fn combine(rows: &Rows, kept: &[usize], bits: u32) -> Result<(Vec<Vec<f64>>, Vec
     Ok(found.into_rounded())
 }
 
-/// With 12 to 24 bits the roundings are large enough to be seen: the enclosures hold the truth, and with a
-/// tenth of the errors that the recurrence gives they do not.
+/// With 12 to 24 bits the rounding errors are large enough to be seen: the enclosures contain the truth, and
+/// with a tenth of the errors that the recurrence gives they do not.
 #[test]
 fn a_tenth_of_the_errors_is_not_enough() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -82,7 +82,7 @@ fn a_tenth_of_the_errors_is_not_enough() {
         let Ok((vectors, errors)) = combine(&rows, &all, bits) else { continue };
         let inside = |found: &Enclosure| {
             rows.layout().inputs.iter().enumerate().all(|(k, input)| {
-                // The truth was rounded once.
+                // The true loss was rounded once.
                 let loss = truth[input.node];
                 found.lower[k] <= loss * (1.0 + 1e-15) && loss <= found.upper[k] * (1.0 + 1e-15)
             })
@@ -98,8 +98,8 @@ fn a_tenth_of_the_errors_is_not_enough() {
     assert!(missed * 200 > compared, "{missed} of {compared} are missed");
 }
 
-/// The enclosures of a view of which a new row was overlooked lie below the truth: no rank test, but the
-/// losses show it.
+/// If a new row of a view is overlooked, the enclosures lie below the truth: no rank test notices it, but the
+/// losses do.
 #[test]
 fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
@@ -132,7 +132,7 @@ fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
             assert!(misses(&enclose(&short)), "row {k} of {tables:?}");
             dropped += 1;
         }
-        // A row that is not new, called new, is refused.
+        // If a row that is not new is called new, it is refused.
         let mut twice = kept.clone();
         twice.push(kept[0]);
         assert!(matches!(combine(&rows, &twice, 120), Err(Lost::Digits(_))));
@@ -141,7 +141,7 @@ fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The same for gossip with a fixed matrix: all losses add up to the rank, and without its last direction
+/// The same for gossip with a fixed matrix: all losses add up to the rank, and without the last direction
 /// they do not.
 #[test]
 fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {

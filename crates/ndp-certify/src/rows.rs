@@ -1,9 +1,9 @@
-//! Where the rows of a view come from, with exact entries: numbers that a user wrote down, or a protocol's
-//! own steps, followed back in time from each message.
+//! Where the rows of a view come from, with exact entries: numbers that a user wrote down, or the steps of a
+//! protocol, followed back in time from each message.
 //!
-//! A row is one vector of coordinates. The first of them are the noises that the observer does not know, each
-//! with its variance; the rest are inputs that have no coordinate among the noises. Where a noise enters with
-//! an input, under the same coefficient in every row, one coordinate is both.
+//! A row is one vector of coordinates. The first are the noises that the observer does not know, each with
+//! its variance; the rest are inputs that have no noise coordinate of their own. If a noise and an input have
+//! the same coefficient in every row, one coordinate stands for both.
 
 use crate::dyadic::Dyadic;
 use crate::field::{Field, Fingerprint};
@@ -21,7 +21,7 @@ use ndp_numeric::casts::id;
 pub enum Rows {
     /// Numbers written down.
     Given(Given),
-    /// What the steps of a protocol make of its noises.
+    /// Rows that follow from the steps of a protocol and its noises.
     Traced(Trace),
     /// Rows of ratios of integers.
     Whole(WholeRows),
@@ -58,7 +58,7 @@ impl Rows {
         to
     }
 
-    /// `log₂(D |r|)` of every row `r`, `D` a common denominator of its entries; at most.
+    /// An upper bound on `log₂(D |r|)` of every row `r`, where `D` is a common denominator of its entries.
     pub(crate) fn widths(&self) -> Vec<f64> {
         match self {
             Self::Given(given) => {
@@ -82,7 +82,7 @@ impl Rows {
         }
     }
 
-    /// Row `k` in fixed point, and how far it may be from the exact row, in units.
+    /// Row `k` in fixed point, and a bound on its distance from the exact row, in units.
     pub(crate) fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
         match self {
             Self::Given(given) => {
@@ -131,11 +131,11 @@ impl Rows {
     }
 }
 
-/// Rows that were written down: what is stored is what is meant.
+/// Rows that were written down: the stored numbers are taken as exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     layout: Layout,
-    /// Of every row the coordinates that are not 0.
+    /// The nonzero coordinates of every row.
     entries: Vec<Vec<(u32, Dyadic)>>,
     /// Powers of two by which rows are multiplied, so that their noise parts have norm about 1.
     row_scales: Vec<i64>,
@@ -144,9 +144,8 @@ pub struct Given {
 }
 
 impl Given {
-    /// The rows of a view over the inputs of `nodes` nodes and over its noises, all of variance 1, of which
-    /// the observers know some. Inputs of members are not accounted for where they know a noise, and may
-    /// leak.
+    /// The rows of a view over the inputs of `nodes` nodes and over its noises, all of variance 1, some of
+    /// which the observers know. The input of a member that knows a noise is not accounted for, and may leak.
     pub fn new(
         inputs: ArrayView2<'_, f64>,
         noises: ArrayView2<'_, f64>,
@@ -155,7 +154,7 @@ impl Given {
     ) -> Self {
         let nodes = inputs.ncols();
         let unknown: Vec<usize> = (0..noises.ncols()).filter(|j| known.binary_search(j).is_err()).collect();
-        // A noise that no row contains is none.
+        // A noise that occurs in no row is left out.
         let unknown: Vec<usize> =
             unknown.into_iter().filter(|&j| noises.column(j).iter().any(|&x| x != 0.0)).collect();
         let m = unknown.len();
@@ -242,7 +241,7 @@ mod tests {
         let noises = array![[1e-100, 0.0, 3e-100, 0.0], [0.0, 5.0, 1.0, 0.0]];
         let inputs = array![[0.0, 1.0, 1e-100], [0.0, 8.0, 0.0]];
         let given = Given::new(inputs.view(), noises.view(), &[1], &[]);
-        // Noise 1 is known, noise 3 and input 0 occur nowhere.
+        // Noise 1 is known; noise 3 and input 0 occur nowhere.
         assert_eq!(given.layout.coordinates, 4);
         assert_eq!(given.layout.noises, 2);
         assert_eq!(given.layout.inputs.iter().map(|i| i.node).collect::<Vec<_>>(), [1, 2]);

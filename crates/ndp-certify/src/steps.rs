@@ -1,11 +1,11 @@
-//! The steps of a protocol, and what they make of the size of numbers.
+//! The steps of a protocol, and bounds on how large they make numbers.
 
 use crate::arithmetic::ring_norm;
 use crate::magnitude::Magnitude;
 use crate::matrix::ExactMatrix;
 use std::sync::Arc;
 
-/// One step of a protocol on its registers, in order of time.
+/// One step of a protocol on its registers; the steps are in order of time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// `x ← W x`, on the first registers.
@@ -34,30 +34,30 @@ pub enum Step {
     Add {
         /// Register and coordinate.
         entries: Arc<Vec<(u32, u32)>>,
-        /// The first coordinate, which is added to those in the list.
+        /// The first coordinate; those in the list count from it.
         first: usize,
         /// The factor.
         factor: f64,
     },
-    /// What is added to a register is the sum over its neighbors of their weight times their noise: register
-    /// `w` of the list is the sender whose noise has the coordinate.
+    /// Each register receives the sum, over its neighbors, of their weight times their noise. The list gives,
+    /// for a register `w`, the coordinate of the noise that `w` sends.
     AddAround {
         /// The weights.
         matrix: Arc<ExactMatrix>,
         /// Sender and coordinate.
         entries: Arc<Vec<(u32, u32)>>,
-        /// The first coordinate, which is added to those in the list.
+        /// The first coordinate; those in the list count from it.
         first: usize,
         /// The factor.
         factor: f64,
     },
-    /// As `AddAround`, with a noise of its own for every link: register, coordinate and weight.
+    /// Like `AddAround`, with a separate noise for every link: register, coordinate and weight.
     AddLinks {
         /// Receiving register, sending register, coordinate.
         entries: Arc<Vec<(u32, u32, u32)>>,
         /// The weights.
         matrix: Arc<ExactMatrix>,
-        /// The first coordinate, which is added to those in the list.
+        /// The first coordinate; those in the list count from it.
         first: usize,
         /// The factor.
         factor: f64,
@@ -71,22 +71,22 @@ pub struct Message {
     pub after: usize,
     /// The register that is sent.
     pub register: usize,
-    /// Coordinates that are added to the message alone, with their factors.
+    /// Coordinates that are added to this message only, with their factors.
     pub beside: Vec<(usize, f64)>,
 }
 
-/// What the steps up to some time make of numbers on the walk back, at most: all that keeps fixed point from
-/// wrapping around.
+/// Upper bounds on the sizes of numbers on the walk back through the steps up to some time. Only these bounds
+/// keep fixed point from wrapping around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sizes {
     /// Binary logarithm of the length of the state, which starts from 1: every step stretches it by its norm.
     pub(super) state: f64,
-    /// The sum of the squared norms of all reads, from a state of length at most 1.
+    /// The sum of the squared norms of all reads, for a state of length at most 1.
     pub(super) squares: Magnitude,
 }
 
 impl Sizes {
-    /// Those of the first steps, for every number of them.
+    /// The bounds for the first `k` steps, for every `k`.
     pub(super) fn of(steps: &[Step]) -> Vec<Self> {
         let mut all = vec![Self { state: 0.0, squares: Magnitude::ZERO }];
         for step in steps {
@@ -99,7 +99,8 @@ impl Sizes {
 }
 
 impl Step {
-    /// The norms of what it makes of a state, 0 where it makes none longer, and of what it reads from one.
+    /// An upper bound on the norm of the step on the state (0 if it does not lengthen any state), and one on
+    /// the norm of what it reads from the state.
     fn norms(&self) -> (Magnitude, Magnitude) {
         let number = |x: f64| Magnitude::new(x, 0);
         match self {
@@ -107,7 +108,8 @@ impl Step {
             Self::Scale(_, factor) => (number(*factor), Magnitude::ZERO),
             Self::Ring { push, .. } => (ring_norm(*push), Magnitude::ZERO),
             Self::Add { factor, .. } => (Magnitude::ZERO, number(*factor)),
-            // A nonnegative matrix without its diagonal has no larger norm, and no row that is longer.
+            // Leaving out the diagonal of a nonnegative matrix increases neither its norm nor the length of a
+            // row.
             Self::AddAround { matrix, factor, .. } | Self::AddLinks { matrix, factor, .. } => {
                 (Magnitude::ZERO, number(*factor).times(matrix.norm()))
             }
@@ -116,7 +118,7 @@ impl Step {
     }
 }
 
-/// How often one coordinate is read, at most.
+/// An upper bound on how often any one coordinate is read.
 pub(super) fn most_reads(steps: &[Step], coordinates: usize) -> u32 {
     let mut counts = vec![0u32; coordinates];
     for step in steps {

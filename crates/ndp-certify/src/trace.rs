@@ -1,4 +1,4 @@
-//! Rows that follow from a protocol's own steps: the state of a node at some time as a combination of
+//! Rows that follow from the steps of a protocol: the state of a node at some time as a combination of
 //! everything that was added before, found by going back through the steps.
 //!
 //! Going back through `x ← W x` multiplies the row by `W` from the right, which for symmetric `W` is `W`
@@ -29,14 +29,14 @@ pub struct Trace {
     messages: Vec<Message>,
     /// Whether all coefficients are nonnegative.
     nonnegative: bool,
-    /// How large numbers become on the walk back through so many steps.
+    /// How large numbers become on the walk back, for every number of steps.
     sizes: Vec<Sizes>,
-    /// How often the steps read one coordinate, at most.
+    /// An upper bound on how often the steps read one coordinate.
     reads: u32,
 }
 
 impl Trace {
-    /// The messages of `steps` on so many registers, of whose coordinates `layout` speaks.
+    /// The messages of `steps` on `registers` registers; `layout` says what their coordinates stand for.
     pub fn new(layout: Layout, registers: usize, steps: Vec<Step>, messages: Vec<Message>) -> Self {
         let subtracts = |step: &Step| match step {
             Step::Share(..) | Step::Ring { .. } => true,
@@ -48,12 +48,12 @@ impl Trace {
         Self { layout, registers, steps, messages, nonnegative, sizes, reads }
     }
 
-    /// Binary logarithms of the length of the state, which starts from 1, and of the length of the row over a
-    /// state that is no longer than 1, on the walk back from message `k`; at most.
+    /// Upper bounds on the walk back from message `k`: the binary logarithm of the length of the state, which
+    /// starts from 1, and that of the length of the row for a state no longer than 1.
     ///
-    /// Where no coordinate is read more than `m` times, the square of the length of all reads together is at
-    /// most `m Σ f²` (Cauchy and Schwarz, coordinate by coordinate), and what is beside the message adds its
-    /// own length.
+    /// If no coordinate is read more than `m` times, the square of the length of all reads together is at
+    /// most `m Σ f²` (Cauchy and Schwarz, coordinate by coordinate); what is added to the message alone adds
+    /// its own length.
     fn lengths(&self, k: usize) -> (f64, f64) {
         let message = &self.messages[k];
         let Sizes { state, squares } = self.sizes[message.after];
@@ -74,7 +74,7 @@ impl Trace {
         to.number(self.registers as u64);
         let mut seen: Vec<*const ExactMatrix> = Vec::new();
         let mut matrix = |matrix: &Arc<ExactMatrix>, to: &mut Fingerprint| {
-            // The same matrix in many steps is hashed once and named afterwards.
+            // A matrix that occurs in many steps is hashed once; later steps refer to it by number.
             match seen.iter().position(|&known| known == Arc::as_ptr(matrix)) {
                 Some(at) => to.number(at as u64),
                 None => {
@@ -151,7 +151,7 @@ impl Trace {
             };
             sums.push(sums[sums.len() - 1] + width);
         }
-        // What is added sums up to at most its number times the largest, in length.
+        // The length of a sum is at most the number of its terms times the largest.
         let length = (self.layout.coordinates.max(1) as f64).log2();
         let beside = |m: &Message| m.beside.iter().map(|(_, x)| bits(*x)).sum::<f64>();
         self.messages.iter().map(|m| sums[m.after] + beside(m) + length).collect()
@@ -234,16 +234,16 @@ impl Trace {
     }
 
     pub(crate) fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
-        // The state is scaled down by a power of two so that it is no longer than 1, and what is read from it
-        // so that the row is no longer than 32: sums of a few such numbers stay below the 128 at which the
-        // format wraps around.
+        // The state is scaled down by a power of two so that its length is at most 1, and what is read from
+        // it so that the length of the row is at most 32: sums of a few such numbers stay below the 128 at
+        // which the format wraps around.
         let (state, length) = self.lengths(k);
         let down = integer(state.ceil());
         let mut arithmetic = InFixed::<L> {
             down,
             reach: integer((length - ROOM).max(0.0).ceil()),
             registers: self.registers as f64,
-            // A start below the last place is 0, and off by less than one unit.
+            // A start below the last place becomes 0, which is off by less than one unit.
             error: if down > fixed::places(L) { Magnitude::power(0) } else { Magnitude::ZERO },
             read: Magnitude::ZERO,
         };
@@ -256,11 +256,11 @@ impl Trace {
         (row, arithmetic.read.plus(Magnitude::new(f64::from(shifted), 0).root()))
     }
 
-    /// In floating point where no term is negative: every coefficient then has the relative error of its
+    /// In floating point, if no term is negative: the relative error of every coefficient is then that of its
     /// roundings.
     pub(crate) fn float(&self) -> Option<FloatRows> {
-        // Shares subtract: with them, and with rings, terms are of both signs. What underflows must not be
-        // made large again.
+        // Shares subtract: with them, and with rings, terms have both signs. A term that underflowed must not
+        // be multiplied by a large number afterwards.
         let amplified = |k| {
             let (state, length) = self.lengths(k);
             state + length > AMPLIFIED
@@ -305,8 +305,8 @@ impl Trace {
 
 /// Binary logarithm of the length of a row in fixed point.
 const ROOM: f64 = 5.0;
-/// Binary logarithm of what a number may be multiplied by in floating point: a term that underflows
-/// stays below `2^-974`.
+/// Binary logarithm of the largest factor by which a number may be multiplied in floating point: a term that
+/// underflows then stays below `2^-974`.
 const AMPLIFIED: f64 = 100.0;
 
 #[cfg(test)]
@@ -317,7 +317,7 @@ mod tests {
     use num_rational::BigRational;
     use num_traits::One;
 
-    /// What fixed point says about the first input encloses the truth.
+    /// Asserts that the fixed-point enclosure of the first input's loss contains the truth.
     fn assert_encloses(trace: Trace, truth: &BigRational) {
         let (_, found) = basis_of_rows(&Rows::Traced(trace), Budget::default()).expect("a basis");
         let exact = |x: f64| BigRational::from_float(x).expect("a finite number");
@@ -334,8 +334,8 @@ mod tests {
         Step::Add { entries: Arc::new(vec![(0, coordinate)]), first: 0, factor }
     }
 
-    /// One value with noise, sent once with noise of `ratio` beside it, or after it: `1 / (1 + ratio²)`,
-    /// whatever the ratio.
+    /// One value with noise, sent once with a noise of standard deviation `ratio` added to the message alone,
+    /// or to the value afterwards: the loss is `1 / (1 + ratio²)` for every ratio.
     #[test]
     fn factors_fit_into_the_format() {
         for ratio in [0.5, 100.0, 127.0, 128.0, 200.0, 256.0, 1e10, 1.3e154, 1e200, f64::MAX, 1e-10] {
@@ -352,7 +352,7 @@ mod tests {
     }
 
     /// An input that is added a thousand times beside one noise of variance 1, and a state that is stretched:
-    /// the row leaves the digits before the point, and is scaled down.
+    /// the row exceeds the digits before the point, and is scaled down.
     #[test]
     fn sums_fit_into_the_format() {
         let trace = |steps: Vec<Step>| {

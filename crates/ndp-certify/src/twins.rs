@@ -1,10 +1,10 @@
-//! Nodes that change places without a trace.
+//! Nodes that can be exchanged without any change in what the observer sees.
 //!
 //! Two nodes are twins when they have the same neighbors apart from each other. Exchanging them is a symmetry
-//! of the graph and of every gossip matrix whose weights depend on degrees alone, so no message of a third
-//! node tells them apart: the view holds a class of `k` twins only through their sum, and the loss of each is
-//! at most `1/k`. When the rank of the view is `n` less `k - 1` for every class there is no room for anything
-//! else: each twin loses exactly `1/k` and everybody else 1, without a computation in floating point.
+//! of the graph and of every gossip matrix whose weights depend on degrees alone, so no message to a third
+//! node tells them apart: the view contains a class of `k` twins only through their sum, and the loss of each
+//! is at most `1/k`. If the rank of the view is `n` less `k - 1` for every class, then nothing else is
+//! hidden: each twin loses exactly `1/k` and every other node 1, without a computation in floating point.
 
 use ndarray::Array2;
 use ndp_graph::Graph;
@@ -37,7 +37,7 @@ pub(crate) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<u
     found
 }
 
-/// The unit losses that a view of this rank must have, if its rank says so: see the module.
+/// The unit losses of a view of this rank, if the rank determines them: see the module.
 pub(crate) fn losses(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Vec<f64>> {
     let hidden: usize = classes.iter().map(|class| class.len() - 1).sum();
     if rank + hidden != nodes {
@@ -50,8 +50,8 @@ pub(crate) fn losses(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Optio
     Some(unit)
 }
 
-/// An orthonormal basis of such a view (`rank` by `n`): the unit vector of everybody else, and for each class
-/// the direction of its sum.
+/// An orthonormal basis of such a view (`rank` by `n`): the unit vector of every node without a twin, and for
+/// each class the direction of its sum.
 pub(crate) fn basis(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Array2<f64>> {
     let unit = losses(nodes, rank, classes)?;
     let mut rows = Array2::zeros((rank, nodes));

@@ -1,5 +1,5 @@
-//! Rows of ratios of integers: every row is multiplied by a common denominator and is then a row of integers,
-//! which spans the same and loses the same.
+//! Rows of ratios of integers: every row is multiplied by a common denominator and becomes a row of integers,
+//! which changes neither the span of the rows nor the losses.
 
 use crate::field::{Field, Fingerprint};
 use crate::fixed::Fixed;
@@ -15,7 +15,7 @@ use num_traits::{One, Signed, Zero};
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeRows {
     layout: Layout,
-    /// Of every row the coordinates that are not 0, ascending.
+    /// The nonzero coordinates of every row, ascending.
     entries: Vec<Vec<(u32, BigInt)>>,
     /// Powers of two by which rows are multiplied, so that the entries of their noise parts are below 1.
     row_scales: Vec<i64>,
@@ -24,7 +24,7 @@ pub struct WholeRows {
 }
 
 impl WholeRows {
-    /// The rows over the coordinates of `layout`, of which those beyond its noises are its inputs, in order.
+    /// The rows over the coordinates of `layout`; the coordinates after its noises are its inputs, in order.
     /// The scales of the inputs are filled in.
     pub fn new(mut layout: Layout, rows: Vec<Vec<(u32, BigRational)>>) -> Self {
         let noises = layout.noises;
@@ -121,7 +121,7 @@ impl WholeRows {
                 squares += value * value;
                 rows[(k, *j as usize)] = if x.is_negative() { -value } else { value };
             }
-            // 2^-63 for the window, 2^-53 for its rounding; what underflows is far below 1e-260.
+            // 2^-63 for the window, 2^-53 for its rounding; a term that underflows is far below 1e-260.
             let error = 1.01 * f64::EPSILON / 2.0 * f64::sqrt(squares) * 1.001 + 1e-260;
             errors.push(if rounded { error } else { 0.0 });
         }

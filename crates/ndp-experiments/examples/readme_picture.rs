@@ -9,7 +9,7 @@ use ndp_report::files::write;
 use ndp_report::plot;
 use std::path::Path;
 
-/// The panels shown, by the beginning of their titles.
+/// The panels to show, given by the beginning of their titles.
 const PANELS: [&str; 2] = ["ring 32", "grid 8x8"];
 
 fn main() -> anyhow::Result<()> {
@@ -21,7 +21,7 @@ fn main() -> anyhow::Result<()> {
         found.cloned()
     }));
     for panel in &mut figure.panels {
-        // One curve less: the attacked sources lie on the curve of all.
+        // Leave out one curve: the attacked sources lie on the curve of all sources.
         if let Content::Curves { series, .. } = &mut panel.content {
             series.retain(|series| series.name != "true loss of the attacked source");
         }

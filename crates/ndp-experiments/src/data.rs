@@ -8,7 +8,7 @@ use ndp_experiments::datasets::download::fetch;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Time without progress after which a server is given up.
+/// Time without progress after which a server is considered unreachable.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Data {

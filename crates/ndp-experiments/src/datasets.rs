@@ -1,11 +1,11 @@
-//! The data sets of the papers: found, parsed, checked; or a marked stand-in. The only part of
+//! The data sets of the papers: found, parsed and checked, or replaced by a marked stand-in. The only part of
 //! the crate that reads data files.
 //!
-//! A data set is looked up in `--data DIR`, then in `$NDP_DATA`, then in `data/` (which
-//! `cargo xtask data` fills from the official sources). Its *parsed content* is hashed and
-//! compared with a constant, so that another packing of the same data is accepted and altered
-//! data are not. When no folder has it, a generated stand-in of the same shape takes its place;
-//! its [`Provenance`] says so, and everything made from it does too.
+//! A data set is looked up in `--data DIR`, then in `$NDP_DATA`, then in `data/` (which `cargo xtask data`
+//! fills from the official sources). Its *parsed content* is hashed and compared with a constant, so that the
+//! same data in another file format are accepted and altered data are not. If no folder has it, a generated
+//! stand-in of the same shape takes its place; its [`Provenance`] says so, and so does everything made from
+//! it.
 
 mod archive;
 pub mod download;
@@ -39,10 +39,10 @@ pub enum DataError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error that the system reported.
         source: std::io::Error,
     },
-    /// A line that is not what the format demands.
+    /// A line that violates the format.
     #[error("{path}, line {line}: {problem}")]
     Malformed {
         /// The file.
@@ -67,7 +67,7 @@ pub enum DataError {
         /// The hash it should have.
         expected: String,
     },
-    /// An edge list that is none, or holds no graph.
+    /// A file that is not an edge list, or contains no graph.
     #[error("{path}: {source}")]
     EdgeList {
         /// The file.
@@ -78,7 +78,7 @@ pub enum DataError {
     /// No data set of that name.
     #[error("there is no Facebook ego network {0}")]
     NoSuchEgo(u32),
-    /// No data set of that name, or none that is one graph.
+    /// No data set of that name, or one that is not a single graph.
     #[error("there is no data set {0} of that kind")]
     NoSuchSet(String),
     /// A graph that cannot be built.
@@ -91,13 +91,13 @@ pub enum DataError {
 pub struct Loaded<T> {
     /// The data.
     pub value: T,
-    /// Where they came from: to be named by
+    /// Where the data came from: pass it to
     /// [`Figure::computed_from`](ndp_report::figure::Figure::computed_from).
     pub source: Provenance,
 }
 
 impl<T> Loaded<T> {
-    /// The same origin, the data seen otherwise.
+    /// Converts the data and keeps their origin.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Loaded<U> {
         Loaded { value: f(self.value), source: self.source }
     }
@@ -128,7 +128,7 @@ impl Data {
         Ok(Self { folders })
     }
 
-    /// Looks nowhere: every data set is a stand-in.
+    /// Looks in no folder: every data set is a stand-in.
     #[must_use]
     pub fn stand_ins() -> Self {
         Self::default()
@@ -143,7 +143,7 @@ impl Data {
     /// OpenML 823: 20640 census blocks, 8 features and a label, in file order.
     ///
     /// # Errors
-    /// [`DataError`] when a file is there but unreadable, malformed or not the data set.
+    /// [`DataError`] when a file is there but is unreadable, malformed or not the data set.
     pub fn houses(&self) -> Result<Loaded<Houses>, DataError> {
         houses::load(self)
     }
@@ -177,7 +177,7 @@ impl Data {
         }
     }
 
-    /// Whether the data set of that name is in some folder, unchecked.
+    /// Whether some folder has the data set of that name; its content is not checked.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         DataSet::named(name).is_ok_and(|set| self.find(&set.files()).is_some())
@@ -189,7 +189,7 @@ impl Data {
     }
 }
 
-/// The provenance of content with this hash, or the error when a real data set has another.
+/// The provenance of content with this hash, or an error if a real data set should have another hash.
 fn provenance(name: &str, path: Option<&Path>, got: String, expected: &str) -> Result<Provenance, DataError> {
     if let Some(path) = path
         && got != expected
@@ -204,7 +204,7 @@ fn provenance(name: &str, path: Option<&Path>, got: String, expected: &str) -> R
     Ok(Provenance { name: name.into(), real: path.is_some(), sha256: got })
 }
 
-/// SHA-256 of the lines, each ended by a line feed, in hexadecimal.
+/// SHA-256 of the lines, each followed by a line feed, in hexadecimal.
 fn hash_lines(lines: impl Iterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     for line in lines {

@@ -5,7 +5,7 @@ use crate::seed::Seed;
 use ndp_report::figure::{Figure, Scale};
 use serde::{Deserialize, Serialize};
 
-/// Figures that measure time or memory, and therefore are computed while nothing else is.
+/// Figures that measure time or memory, and are therefore computed while nothing else is.
 pub(crate) const MEASURING: [&str; 1] = ["beyond/scale"];
 
 /// A figure that can be computed.
@@ -15,7 +15,7 @@ pub struct Entry {
     pub id: &'static str,
     /// What it shows, in a few words.
     pub what: &'static str,
-    /// The names of the data sets it uses, see [`SETS`](crate::datasets::SETS); without them it runs on
+    /// The names of the data sets it uses, see [`SETS`](crate::datasets::SETS); if they are missing it uses
     /// stand-ins.
     pub needs: &'static [&'static str],
     /// About how long it takes at paper scale on two cores.
@@ -33,7 +33,7 @@ impl Entry {
         self.id.split_once('/').map_or(self.id, |(paper, _)| paper)
     }
 
-    /// Whether it measures time or memory: then nothing else is computed beside it.
+    /// Whether it measures time or memory: then nothing else is computed at the same time.
     #[must_use]
     pub fn measures(&self) -> bool {
         MEASURING.contains(&self.id)
@@ -50,9 +50,9 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// For figures without randomness: room for another machine's `exp` and `ln`.
+    /// For figures without randomness: allows for differences in another machine's `exp` and `ln`.
     pub const DETERMINISTIC: Self = Self { relative: 1e-9, absolute: 1e-12 };
 
-    /// For figures of seeded randomness, where a last digit may change the course of a run.
+    /// For figures with seeded randomness, where the last digit of a number may change the course of a run.
     pub const SEEDED: Self = Self { relative: 1e-6, absolute: 1e-9 };
 }

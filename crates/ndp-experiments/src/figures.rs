@@ -9,7 +9,7 @@ pub mod network_dp;
 pub mod random_walk;
 mod walk_laws;
 
-/// `⌊x⌋` as a count: 0 for what is negative or no number, the largest count for what is too large.
+/// `⌊x⌋` as a count: 0 if `x` is negative or NaN, the largest count if `x` is too large.
 #[must_use]
 #[allow(
     clippy::cast_possible_truncation,

@@ -1,7 +1,7 @@
-//! Every figure and table of five papers on decentralized privacy, reproduced beside what is true.
+//! Every figure and table of five papers on decentralized privacy, reproduced beside the true values.
 //!
-//! A [`Figure`](ndp_report::figure::Figure) is plain data, computed by a pure function that [`registry`]
-//! lists. [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all of them on one page;
+//! A [`Figure`](ndp_report::figure::Figure) is plain data, computed by a pure function listed in
+//! [`registry`]. [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all figures on one page;
 //! [`mod@reference`] compares their numbers with the committed ones; [`run`] does this for one figure after
 //! the other. [`datasets`] is the only part that reads data files.
 

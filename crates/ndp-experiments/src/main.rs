@@ -20,14 +20,14 @@ fn main() -> ExitCode {
         Ok(()) if UNSAID.load(Ordering::Relaxed) => ExitCode::FAILURE,
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            // Not the debug form, which may add a stack trace.
+            // Display, not Debug, which may add a stack trace.
             let _ = writeln!(std::io::stderr(), "error: {e:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Whether standard output did not take a line, and not because its reader went away.
+/// Whether writing a line to standard output failed for another reason than a closed pipe.
 static UNSAID: AtomicBool = AtomicBool::new(false);
 
 fn print_line(line: &str) {

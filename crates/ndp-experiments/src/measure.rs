@@ -1,4 +1,4 @@
-//! Time and memory of a piece of work. They go to the field `run` of the JSON, never to the CSV.
+//! Time and memory of a piece of work. They are written to the field `run` of the JSON, never to the CSV.
 
 use std::fs;
 use std::time::Instant;
@@ -8,13 +8,13 @@ use std::time::Instant;
 pub struct Cost {
     /// Wall time, in seconds.
     pub seconds: f64,
-    /// Largest memory of the whole process during the work, in bytes, where the system tells.
+    /// Peak memory of the whole process during the work, in bytes, if the system reports it.
     pub peak_memory: Option<u64>,
 }
 
-/// Does `work` and says what it took.
+/// Does `work` and returns what it took.
 pub fn measured<T>(work: impl FnOnce() -> T) -> (T, Cost) {
-    // Linux forgets the earlier peak when 5 is written here; elsewhere the file does not exist.
+    // Linux resets the recorded peak when 5 is written here; on other systems the file does not exist.
     let _ = fs::write("/proc/self/clear_refs", "5");
     let start = Instant::now();
     let result = work();

@@ -1,8 +1,8 @@
 //! Writing a figure: CSV, JSON, pictures. With [`crate::report`], the only part that writes.
 //!
-//! Every file appears whole or not at all: it is written beside its place and renamed. The JSON
-//! is written last; a figure is done when it is there, so that a run that is killed loses at
-//! most the figure in progress.
+//! Every file appears whole or not at all: it is written under another name and then renamed. The JSON is
+//! written last; a figure is done when its JSON exists, so a run that is killed loses at most the figure in
+//! progress.
 //!
 //! The bytes of CSV, SVG and PNG depend on nothing but the figure. The JSON differs from run to
 //! run only in the field `run`.
@@ -44,7 +44,7 @@ pub fn write_figure(
         write(&out.join(&name), bytes)?;
         files.push(name);
     }
-    // From the numbers that were written, with the grades that were written.
+    // Evaluate the checks from the numbers and grades that were written.
     let mut rows = Vec::new();
     for file in files.iter().filter(|file| file.ends_with(".csv")) {
         rows.extend(table::read(&out.join(file)).map_err(OutputError::Malformed)?);

@@ -1,9 +1,8 @@
-//! Comparing the numbers of a run with the committed ones, and replacing these.
+//! Compares the numbers of a run with the committed ones, and replaces the committed ones.
 //!
-//! A reference is a small CSV per figure and scale. A series of at most [`FEW`] points is kept
-//! point by point (`y`, `low`, `high` at every abscissa); of a longer one, and of matrices, the
-//! number of values, their mean, root mean square, minimum and maximum. Positions in drawings are
-//! not compared.
+//! A reference is a small CSV per figure and scale. A series of at most [`FEW`] points is kept point by point
+//! (`y`, `low`, `high` at every abscissa). For a longer series, and for matrices, the number of values is
+//! kept, and their mean, root mean square, minimum and maximum. Positions in drawings are not compared.
 
 use crate::entry::Tolerance;
 use ndp_report::figure::Scale;
@@ -20,17 +19,17 @@ const HEADER: [&str; 5] = ["panel", "series", "grade", "quantity", "value"];
 /// Panel, series, grade, quantity; and its value.
 type Values = BTreeMap<[String; 4], f64>;
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Comparison {
     /// There is no committed reference for this figure at this scale.
     Absent,
     /// All numbers agree.
     Agrees {
-        /// How many were compared.
+        /// How many numbers were compared.
         numbers: usize,
     },
-    /// Some differ, are new or are gone.
+    /// Some numbers differ, are new or are missing.
     Differs(Vec<Difference>),
 }
 
@@ -39,9 +38,9 @@ pub enum Comparison {
 pub struct Difference {
     /// Panel, series, grade and quantity.
     pub key: [String; 4],
-    /// The committed number; none if it is new.
+    /// The committed number; `None` if it is new.
     pub committed: Option<f64>,
-    /// The number of this run; none if it is gone.
+    /// The number of this run; `None` if it is missing.
     pub got: Option<f64>,
 }
 
@@ -63,7 +62,7 @@ pub fn path(folder: &Path, scale: Scale, id: &str) -> PathBuf {
 /// Compares the rows of a figure with its reference.
 ///
 /// # Errors
-/// A sentence, when the reference is there but cannot be read.
+/// A sentence, when the reference exists but cannot be read.
 pub fn compare(file: &Path, rows: &[Row], tolerance: Tolerance) -> Result<Comparison, String> {
     let Some(committed) = read(file)? else { return Ok(Comparison::Absent) };
     let got = quantities(rows);
@@ -78,7 +77,7 @@ pub fn compare(file: &Path, rows: &[Row], tolerance: Tolerance) -> Result<Compar
 /// Replaces the reference of a figure by its rows; returns every change.
 ///
 /// # Errors
-/// A sentence, when the old reference cannot be read or the new one not be written.
+/// A sentence, when the old reference cannot be read or the new one cannot be written.
 pub fn bless(file: &Path, rows: &[Row]) -> Result<Vec<Difference>, String> {
     let committed = read(file)?.unwrap_or_default();
     let got = quantities(rows);
@@ -89,7 +88,7 @@ pub fn bless(file: &Path, rows: &[Row]) -> Result<Vec<Difference>, String> {
 }
 
 fn close(a: f64, b: f64, tolerance: Tolerance) -> bool {
-    // The first for infinities, whose difference is not a number.
+    // The first comparison is for infinities, whose difference is not a number.
     a == b || (a - b).abs() <= tolerance.absolute + tolerance.relative * a.abs().max(b.abs())
 }
 
@@ -120,7 +119,7 @@ fn read(file: &Path) -> Result<Option<Values>, String> {
     Ok(Some(values))
 }
 
-/// What is committed of the rows of a figure.
+/// The quantities that are committed for the rows of a figure.
 fn quantities(rows: &[Row]) -> Values {
     let mut series: BTreeMap<[&str; 3], Vec<&Row>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.column.is_none() || row.series != POSITION) {
@@ -134,13 +133,13 @@ fn quantities(rows: &[Row]) -> Values {
         };
         if rows.len() <= FEW && rows.iter().all(|row| row.column.is_none()) {
             for (i, row) in rows.iter().enumerate() {
-                // Points may share an abscissa: then they are numbered.
+                // Several points may share an abscissa: then they are numbered.
                 let before = rows[..i].iter().filter(|other| other.x == row.x).count();
                 let again = if before > 0 { format!(" ({})", before + 1) } else { String::new() };
                 let at = number(row.x) + &again;
                 put(format!("y at {at}"), row.y);
                 for (name, end) in [("low", row.low), ("high", row.high)] {
-                    // The range of a class of equal values would only repeat them.
+                    // If all values of a class are equal, the ends of its range would only repeat them.
                     let end = end.filter(|end| *end != row.y);
                     end.into_iter().for_each(|end| put(format!("{name} at {at}"), end));
                 }

@@ -48,9 +48,9 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 //!
-//! A figure of a data set calls [`Data`](crate::datasets::Data) and names the source by
-//! [`Figure::computed_from`](ndp_report::figure::Figure::computed_from); that a stand-in was used is
-//! then said everywhere without further doing.
+//! A figure that uses a data set calls [`Data`](crate::datasets::Data) and names the source by
+//! [`Figure::computed_from`](ndp_report::figure::Figure::computed_from); all outputs then say if a stand-in
+//! was used.
 
 pub use crate::entry::{Entry, Tolerance};
 use crate::figures;
@@ -91,7 +91,7 @@ pub const PAPERS: [Paper; 5] = [
     Paper { id: "beyond", title: "Beyond the papers", figures: figures::beyond::FIGURES },
 ];
 
-/// Every figure, in the order of the report.
+/// All figures, in the order of the report.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
     PAPERS.iter().flat_map(|paper| paper.figures)
 }
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// What the papers show, and figures of our own.
+    /// The number of figures of the papers, and of our own.
     #[test]
     fn every_figure_and_table_of_the_papers_is_there() {
         let papers: [(&str, &[&str]); 5] = [

@@ -1,4 +1,4 @@
-//! One page that shows all figures: `report.html`, complete in itself.
+//! One page that shows all figures: `report.html`, which needs no other file.
 //!
 //! Whether claims hold is computed from the numbers that were read back from the CSVs.
 
@@ -17,11 +17,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Component, Path};
 
-/// A figure with what the comparison with its reference found.
+/// A figure with the result of the comparison with its reference.
 pub struct Shown {
     /// The figure.
     pub done: Done,
-    /// Whether its numbers are the committed ones.
+    /// Whether its numbers agree with the committed ones.
     pub comparison: Comparison,
 }
 
@@ -63,7 +63,7 @@ fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
     html
 }
 
-/// The table on top, computed from the numbers.
+/// The table at the top, computed from the numbers.
 fn summary(html: &mut String, figures: &[Shown]) {
     html.push_str(
         "<div class=\"wide\"><table>\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
@@ -204,7 +204,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
     );
 }
 
-/// The picture within the page: as vector graphics unless these are large.
+/// The picture within the page: as vector graphics unless they are large.
 fn picture(html: &mut String, out: &Path, record: &Record) {
     let read = |ending: &str| std::fs::read(out.join(format!("{}.{ending}", record.id))).unwrap_or_default();
     let (svg, png) = (read("svg"), read("png"));
@@ -257,7 +257,7 @@ fn table(html: &mut String, panel: &serde_json::Value, title: &str, rows: &[Row]
     html.push_str("</tbody>\n</table></div>\n");
 }
 
-/// By which function and theorem the numbers of each grade are what they say.
+/// The functions and theorems by which the numbers of each grade hold.
 fn theorems(rows: &[Row]) -> String {
     let named = rows.iter().filter(|row| !row.by.is_empty());
     let all: BTreeSet<(&str, &str)> = named.map(|row| (row.grade.as_str(), row.by.as_str())).collect();
@@ -279,8 +279,8 @@ fn anchor(id: &str) -> String {
     id.replace('/', "-")
 }
 
-/// The module that computes a figure; a link to its page where `cargo doc` has made one, seen from the root
-/// of the repository with `out` below it.
+/// The module that computes a figure. It is a link to the module's page if `cargo doc` has made one, relative
+/// to the root of the repository with `out` below it.
 fn module(out: &Path, id: &str) -> String {
     let path = format!("ndp_experiments::figures::{}", id.replace('-', "_").replace('/', "::"));
     let page = format!("target/doc/{}/index.html", path.replace("::", "/"));

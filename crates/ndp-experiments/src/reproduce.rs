@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The committed references, seen from the root of the repository.
+/// The committed references, relative to the root of the repository.
 pub(crate) const REFERENCES: &str = "crates/ndp-experiments/reference";
 
 impl Reproduce {
@@ -50,11 +50,12 @@ impl Reproduce {
     }
 }
 
-/// The figures of one shard of several: the longest first, each to the shard that has least to do so far.
+/// The figures of one shard of several: in order of decreasing time, each figure goes to the shard with the
+/// least work so far.
 fn of_shard(entries: &[&'static Entry], shard: usize, shards: usize) -> Vec<&'static Entry> {
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by(|&a, &b| entries[b].minutes.total_cmp(&entries[a].minutes));
-    // More shards than figures have nothing to do.
+    // If there are more shards than figures, the remaining shards have nothing to do.
     let mut busy = vec![0_u64; shards.min(entries.len())];
     let mut mine = Vec::new();
     for at in order {
@@ -109,7 +110,7 @@ fn reproduce(entries: &[&'static Entry], options: &Options, whole: bool) -> anyh
                 }
                 shown.insert(entry.id, figure);
             }
-            // A folder that cannot be written will not take the next figure either.
+            // If the folder cannot be written now, it cannot be written for the next figure either.
             Err(e)
                 if e.downcast_ref::<OutputError>()
                     .is_some_and(|e| matches!(e, OutputError::Write { .. })) =>
@@ -152,9 +153,9 @@ fn page(mut shown: BTreeMap<&str, Shown>, options: &Options) -> anyhow::Result<(
     Ok(())
 }
 
-/// Computes the figures and hands over each one when it is done, until that fails: two at a time, because
-/// every figure has parts that one thread does alone, and those that measure time or memory after the others,
-/// one by one.
+/// Computes the figures and calls a function with each one when it is done, until that function fails. Two
+/// figures run at a time, because every figure has parts that only one thread can do. Figures that measure
+/// time or memory come after the others, one by one.
 fn each(
     entries: &[&'static Entry],
     options: &Options,
@@ -192,10 +193,11 @@ fn one(entry: &Entry, options: &Options) -> anyhow::Result<Shown> {
     Ok(Shown { done, comparison })
 }
 
-/// Figures of an earlier run of the same build with the same scale and seed belong on the page too.
+/// Figures that an earlier run of the same build completed with the same scale and seed belong on the page,
+/// too.
 fn add_earlier(shown: &mut BTreeMap<&str, Shown>, options: &Options) {
     for entry in registry::all().filter(|entry| !shown.contains_key(entry.id)).collect::<Vec<_>>() {
-        // A figure that cannot be read back is not part of this run: it is left out.
+        // A figure that cannot be read back is not part of this run, and is left out.
         if let Some(done) = run::kept(entry, options)
             && let Ok(comparison) = done.compare(options)
         {
@@ -204,7 +206,7 @@ fn add_earlier(shown: &mut BTreeMap<&str, Shown>, options: &Options) {
     }
 }
 
-/// What the command line says about a figure.
+/// The line that the command prints for a figure.
 fn line(figure: &Shown) -> String {
     let record = &figure.done.record;
     let claim = format!("claim {}", figure.done.verdict().as_str());
@@ -218,7 +220,7 @@ fn line(figure: &Shown) -> String {
     format!("{:<26}{time:>9}  {reference:<28}{claim}", record.id).trim_end().to_owned()
 }
 
-/// A bar with the time left; nothing when not on a terminal, where the lines are enough.
+/// A bar with the time left; hidden when not on a terminal, where the printed lines are enough.
 fn progress(entries: &[&Entry]) -> ProgressBar {
     let bar = ProgressBar::new(entries.iter().map(|entry| weight(entry)).sum());
     let template = "{spinner} {wide_bar} {percent} %, {eta} left: {msg}";
@@ -229,7 +231,7 @@ fn progress(entries: &[&Entry]) -> ProgressBar {
     bar
 }
 
-/// How much of the bar a figure takes.
+/// The share of a figure in the bar.
 fn weight(entry: &Entry) -> u64 {
     1 + (entry.minutes * 600.0) as u64
 }
@@ -238,8 +240,8 @@ fn weight(entry: &Entry) -> u64 {
 mod tests {
     use super::*;
 
-    /// Every figure belongs to one shard, whatever their number, and no shard has much more to do than the
-    /// others.
+    /// Every figure belongs to exactly one shard, for any number of shards, and no shard has much more to do
+    /// than the others.
     #[test]
     fn shards_are_disjoint_and_alike() {
         let all: Vec<&Entry> = registry::all().collect();

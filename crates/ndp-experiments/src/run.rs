@@ -12,7 +12,7 @@ use ndp_report::verdict::{self, Outcome, Verdict};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// How the figures are computed, and where they go.
+/// How the figures are computed, and where they are written.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How large they are.
@@ -25,18 +25,18 @@ pub struct Options {
     pub data: Data,
     /// The folder of the committed references.
     pub references: PathBuf,
-    /// Whether figures that are done are left as they are.
+    /// Whether figures that are already done are kept.
     pub resume: bool,
 }
 
-/// A figure that is done.
+/// A completed figure.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// What its JSON says.
+    /// The content of its JSON.
     pub record: Record,
     /// The numbers of its CSV, read back.
     pub rows: Vec<Row>,
-    /// What its checks found.
+    /// The results of its checks.
     pub outcomes: Vec<Outcome>,
     /// Whether an earlier run had completed it.
     pub kept: bool,
@@ -53,14 +53,14 @@ impl Done {
         Ok(Self { record, rows, outcomes, kept })
     }
 
-    /// Whether what it claims holds.
+    /// Whether its claim holds.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         verdict::of_claim(&self.outcomes)
     }
 
-    /// Whether there is a reference to compare it with: not for a stand-in, and only for the
-    /// seed of the references.
+    /// Whether there is a reference to compare it with: never for a stand-in, and only for the seed of the
+    /// references.
     #[must_use]
     pub fn is_comparable(&self) -> bool {
         !self.record.has_stand_in() && self.record.seed == Seed::DEFAULT.0
@@ -79,8 +79,9 @@ impl Done {
     }
 }
 
-/// The figure that an earlier run of the same build completed with the same scale and seed, if all its
-/// files are there and its numbers can be read. A stand-in does not count once the data are there.
+/// The figure that an earlier run of the same build completed with the same scale and seed, if all its files
+/// exist and its numbers can be read. A figure made from a stand-in does not count once the real data are
+/// there.
 #[must_use]
 pub fn kept(entry: &Entry, options: &Options) -> Option<Done> {
     let Options { scale, seed, out, data, .. } = options;
@@ -96,7 +97,7 @@ pub fn kept(entry: &Entry, options: &Options) -> Option<Done> {
 /// Computes one figure and writes it; when resuming, keeps it if an earlier run completed it.
 ///
 /// # Errors
-/// What the figure or its output said, with the id of the figure.
+/// The error of the figure or of its output, with the id of the figure.
 pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     if options.resume
         && let Some(done) = kept(entry, options)

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The seed of a run. Everything random in a figure comes from it, and from nothing else.
+/// The seed of a run. All randomness in a figure comes from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Seed(pub u64);

@@ -30,7 +30,7 @@ fn run(folder: &Path, arguments: &[&str]) -> (bool, String) {
     (status.success(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
 }
 
-/// What does not depend on the machine: the JSON loses its field `run`.
+/// The content that does not depend on the machine: the JSON without its field `run`.
 fn content(path: &Path) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap();
     if path.extension().is_some_and(|extension| extension == "json") {
@@ -60,7 +60,7 @@ fn results(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The figures that are done, each with its record; all files of each are whole.
+/// The figures that are done, each with its record; asserts that all files of each are complete.
 fn done(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let records = registry::all().map(|entry| (entry.id, out.join(format!("{}.json", entry.id))));
     let there = records.filter(|(_, path)| path.is_file());
@@ -75,8 +75,8 @@ fn done(out: &Path) -> BTreeMap<String, Vec<u8>> {
     read.collect()
 }
 
-/// All figures at once: a run on one thread, one on three, and one on two that is killed at ten random
-/// moments.
+/// Runs all figures three times: on one thread, on three threads, and on two threads while being killed at
+/// ten random moments.
 #[test]
 fn killed_runs_lose_one_figure_at_most_and_threads_change_no_byte() {
     let folder = folder("killed");
@@ -94,7 +94,7 @@ fn killed_runs_lose_one_figure_at_most_and_threads_change_no_byte() {
         child.kill().unwrap();
         child.wait().unwrap();
         let after = done(&out);
-        // What was done stays as it is: it was not even computed again.
+        // Figures that were done stay as they are: they were not even computed again.
         assert!(before.iter().all(|(id, record)| after.get(id) == Some(record)));
         before = after;
     }
@@ -112,7 +112,7 @@ fn killed_runs_lose_one_figure_at_most_and_threads_change_no_byte() {
             assert!(got[path] == *bytes, "{} differs on {threads} threads", path.display());
         }
     }
-    // Parameters, too, but for what depends on the machine.
+    // Parameters are equal, too, except those that depend on the machine.
     for entry in registry::all() {
         let file = format!("{}.json", entry.id);
         assert_eq!(content(&folder.join("1").join(&file)), content(&folder.join("3").join(&file)), "{file}");
@@ -138,7 +138,7 @@ fn only_what_is_the_same_is_kept() {
     std::fs::write(&record, text.replace(" bytes, changed at ", " bytes, changed long before ")).unwrap();
     let (ok, said) = run(&folder, &arguments);
     assert!(ok && !said.contains("kept"), "{said}");
-    // A file that is gone, or cannot be understood.
+    // A file is missing, or cannot be understood.
     std::fs::remove_file(folder.join("out/muffliato/fig3.png")).unwrap();
     let (ok, said) = run(&folder, &arguments);
     assert!(ok && !said.contains("kept"), "{said}");
@@ -165,7 +165,7 @@ fn differing_numbers_fail_and_blessed_ones_pass() {
     std::fs::write(&file, text.replace(row, &changed)).unwrap();
     let (ok, said) = run(&folder, &with(&[FIGURE, "--quick"]));
     assert!(!ok && said.contains("1 NUMBERS DIFFER") && said.contains("0.123 -> "), "{said}");
-    // Another seed has no reference.
+    // There is no reference for another seed.
     let (ok, said) = run(&folder, &with(&[FIGURE, "--quick", "--seed", "7"]));
     assert!(ok && said.contains("no reference"), "{said}");
 }

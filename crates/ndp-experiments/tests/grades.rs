@@ -1,4 +1,4 @@
-//! What the CSV of a figure says of a grade, its JSON says, too.
+//! The JSON of a figure states the same grades as its CSV.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use ndp_report::table::{self, Row};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All figures, quickly, into a folder: made now, or those that `NDP_FIGURES` names.
+/// All figures at quick scale in a folder: computed now, or those in the folder that `NDP_FIGURES` names.
 fn figures() -> PathBuf {
     if let Some(there) = std::env::var_os("NDP_FIGURES") {
         return there.into();
@@ -27,8 +27,8 @@ fn rows(out: &Path, record: &Value) -> Vec<Row> {
         .collect()
 }
 
-/// The values of single runs are in the JSON, their mean is drawn: where a point of the CSV is the mean of a
-/// sample, both rest on the same noise, and so have the same grade.
+/// The JSON contains the values of single runs, the picture shows their mean. If a point of the CSV is the
+/// mean of a sample, both rest on the same noise, and so must have the same grade.
 #[test]
 fn samples_have_the_grade_of_their_curves() {
     let out = figures();

@@ -1,5 +1,5 @@
-//! The real data sets, where `$NDP_DATA` names a folder that has them. Without them nothing is
-//! checked here: the parsers and the refusal of other content have tests of their own.
+//! The real data sets, if `$NDP_DATA` names a folder that has them. Without them nothing is checked here; the
+//! parsers and the refusal of other content have tests of their own.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use ndp_experiments::datasets::{Data, EGOS, SETS};

@@ -1,7 +1,7 @@
-//! The report of all figures: complete in itself, and in a real browser all pictures load, nothing is missing
-//! and nothing complains, in wide and narrow windows, by day and by night.
+//! The report of all figures needs no other file; and in a real browser all pictures load, nothing is missing
+//! and no error is reported, in wide and narrow windows, in light and dark colours.
 //!
-//! Where no Chromium is installed the test says so and only reads the page.
+//! If no Chromium is installed, the test says so and only reads the page.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says when it is skipped")]
 
 use ndp_experiments::registry;
@@ -10,7 +10,7 @@ use std::process::Command;
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// What the page says of itself once it is loaded.
+/// A script that reports the state of the page once it is loaded.
 const PROBE: &str = "<script>addEventListener('load', () => { \
     const images = [...document.images]; \
     document.body.dataset.loaded = images.filter(i => i.complete && i.naturalWidth > 0).length; \
@@ -18,8 +18,8 @@ const PROBE: &str = "<script>addEventListener('load', () => { \
     document.body.dataset.paper = getComputedStyle(document.body).backgroundColor; \
     document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth; });</script>";
 
-/// The page as the browser sees it in a window this wide, and what it said. A dark scheme is number 0 to
-/// Chromium.
+/// The page as the browser shows it in a window of this width, and the browser's messages. Chromium numbers
+/// the dark scheme 0.
 fn open(browser: &str, page: &Path, width: u32, scheme: u32, profile: &Path) -> (String, String) {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])

@@ -1,4 +1,4 @@
-//! What is written, against the schemas in `docs/schemas`.
+//! Compares what is written with the schemas in `docs/schemas`.
 //!
 //! The validator knows the part of JSON Schema that those schemas use, and refuses a schema that uses more.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -18,7 +18,7 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The problems of `value` under `schema`, each with its place; `root` resolves references.
+/// The problems of `value` under `schema`, each with its place; references are resolved in `root`.
 fn problems(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut say = |problem: String| found.push(format!("{place}: {problem}"));
@@ -211,7 +211,7 @@ fn records_of_figures_have_their_schema() {
     wrong["verdict"] = json!("perhaps");
     refuse("figure", &wrong);
     std::fs::remove_dir_all(folder).unwrap();
-    // Every figure, where a folder of them is named.
+    // Checks every figure if a folder of them is named.
     let Some(all) = std::env::var_os("NDP_FIGURES").map(PathBuf::from) else { return };
     let mut count = 0;
     for paper in

@@ -1,6 +1,6 @@
-//! Conversions between sizes of integers and from reals, none of which wraps.
+//! Conversions between integer sizes and from reals; none of them wraps around.
 
-/// A node as columns of sparse rows hold it.
+/// A node as the 32-bit column index that sparse rows store.
 ///
 /// # Panics
 /// For `2^32` nodes and more, which no graph and no matrix of this crate has: constructors refuse them.
@@ -8,13 +8,13 @@ pub(crate) fn id(node: usize) -> u32 {
     u32::try_from(node).expect("graphs and matrices have fewer than 2^32 nodes")
 }
 
-/// An index from a count of pairs of nodes; the largest one, which is out of any range, where it does not
-/// fit.
+/// An index from a count of pairs of nodes. A count that does not fit gives the largest index, which is out
+/// of every range.
 pub(crate) fn index(cell: u64) -> usize {
     usize::try_from(cell).unwrap_or(usize::MAX)
 }
 
-/// `⌊x⌋`: 0 for what is negative or no number, the largest count for what is too large.
+/// `⌊x⌋`: 0 if `x` is negative or NaN, the largest count if `x` is too large.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -94,7 +94,7 @@ fn perron(graph: &Graph) -> Result<(f64, Vec<f64>), Error> {
     let matrix = adjacency(graph);
     if n <= DENSE_NODES {
         let eigen = sym_eigen(matrix.to_dense()?.view())?;
-        // The eigenvector has one sign; entries below rounding may show the other.
+        // All entries of the eigenvector have one sign; rounding may flip that of the smallest ones.
         return Ok((eigen.values[n - 1], eigen.vectors.column(n - 1).iter().map(|x| x.abs()).collect()));
     }
     let mut x = vec![1.0 / (n as f64).sqrt(); n];

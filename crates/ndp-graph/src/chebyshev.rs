@@ -32,7 +32,7 @@ pub struct Chebyshev {
     radius: f64,
 }
 
-/// What is read, before it is checked.
+/// The fields as they are read, before they are checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parts {
@@ -58,10 +58,9 @@ impl TryFrom<Parts> for Chebyshev {
 
 impl Chebyshev {
     /// The published choice `g = 2 / (1 + √(l (1 - l/4)))` for the gap `l`.
-    ///
-    /// It is optimal for half the gap, eigenvalues in `[-(1 - l/2), 1 - l/2]`. Printed as
-    /// `2 (1 - √(l (1 - l/4))) / (1 - l/2)²`, the same number, which loses digits for small gaps. At
-    /// `l = 1` it is not 1: the iteration reaches consensus at `P_1` and leaves it again.
+    /// This is optimal for half the gap, that is for eigenvalues in `[-(1 - l/2), 1 - l/2]`. The paper prints
+    /// the same number as `2 (1 - √(l (1 - l/4))) / (1 - l/2)²`, a form that loses digits for small gaps. At
+    /// `l = 1` the value is not 1: the iteration reaches consensus at `P_1` and leaves it again.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `gap` lies in `(0, 1]`. A signed gap may exceed 1; take
@@ -81,7 +80,7 @@ impl Chebyshev {
         Self::for_radius(gap, 1.0 - gap, gap * (2.0 - gap))
     }
 
-    /// `sine_squared = 1 - radius²`, free of cancellation.
+    /// Takes `sine_squared = 1 - radius²`, computed without cancellation.
     fn for_radius(gap: f64, radius: f64, sine_squared: f64) -> Result<Self, Error> {
         if 0.0 < gap && gap <= 1.0 {
             Ok(Self { g: 2.0 / (1.0 + sine_squared.sqrt()), radius })
@@ -313,8 +312,8 @@ mod tests {
         Ok(())
     }
 
-    /// At gap 1 the published iteration has reached consensus at `P_1` and leaves it again; the optimal
-    /// stays.
+    /// At gap 1 the published iteration has reached consensus at `P_1` and leaves it again; the optimal one
+    /// stays there.
     #[test]
     fn the_published_parameter_leaves_consensus_at_gap_one() -> Result<(), Error> {
         let published = Chebyshev::published(1.0)?;

@@ -1,4 +1,4 @@
-//! Graph families whose gossip matrices are diagonalised on paper.
+//! Graph families whose gossip matrices can be diagonalised by hand.
 //!
 //! With the same weight `w` on every edge, `W = I - w L` for the graph Laplacian `L`. The
 //! eigenvalues `ℓ` of `L` and its projectors are known for the families here, so every function
@@ -91,7 +91,7 @@ pub(crate) struct ClosedForm<'a> {
 impl<'a> ClosedForm<'a> {
     /// The family with the given weights.
     pub(crate) fn new(family: &'a Family, weights: Weights) -> Result<Self, Error> {
-        // The generator checks the sizes; a star of one leaf and a path of two nodes are regular.
+        // The generator checks the sizes; a star with one leaf and a path of two nodes are regular graphs.
         let (nodes, low, high) = match *family {
             Family::Cycle(n) => (at_least(n, 3)?, 2, 2),
             Family::Path(n) => (at_least(n, 1)?, n.min(3) - 1, n.min(3) - 1),
@@ -163,8 +163,8 @@ impl<'a> ClosedForm<'a> {
         Ok(Extremes { second: 1.0 - self.weight * least, last: 1.0 - self.weight * largest })
     }
 
-    /// `f(W)_uv`, where `at_one` stands for `f(1)` and `f` is given as a function of the gap
-    /// `1 - λ`, which keeps its digits where `λ` is close to 1.
+    /// `f(W)_uv`, where `at_one` stands for `f(1)`. `f` is given as a function of the gap `1 - λ`, which
+    /// keeps its digits when `λ` is close to 1.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`].
@@ -187,7 +187,7 @@ impl<'a> ClosedForm<'a> {
         }
         let mut sum = at_one / self.nodes as f64;
         self.each_projector(u, v, |laplacian, projector| {
-            // A zero projector entry must not meet an infinite f.
+            // A zero projector entry must not be multiplied by an infinite value of f.
             if projector != 0.0 {
                 sum += projector * f(self.weight * laplacian);
             }
@@ -216,8 +216,8 @@ impl<'a> ClosedForm<'a> {
         self.entry(u, v, 0.0, |gap| -gap.ln())
     }
 
-    /// The eigenvalues of the Laplacian but for the 0 of the constant vector, with multiplicities
-    /// (equal ones may be listed apart).
+    /// The eigenvalues of the Laplacian except the 0 of the constant vector, with multiplicities (equal ones
+    /// may be listed separately).
     fn laplacian(&self) -> Vec<(f64, usize)> {
         let n = self.nodes;
         match *self.family {
@@ -283,7 +283,7 @@ impl<'a> ClosedForm<'a> {
     }
 }
 
-/// `2 - 2 cos(2π k / n)`, without the cancellation.
+/// `2 - 2 cos(2π k / n)`, computed without cancellation.
 fn cycle_eigenvalue(k: usize, n: usize) -> f64 {
     let sine = (PI * k as f64 / n as f64).sin();
     4.0 * sine * sine
@@ -293,8 +293,8 @@ fn cycle_eigenvalue(k: usize, n: usize) -> f64 {
 #[cfg(test)]
 fn each_torus_projector(sides: &[usize], u: usize, v: usize, mut visit: impl FnMut(f64, f64)) {
     let n: usize = sides.iter().product();
-    // Real parts suffice: the sines of k and -k cancel, but only in the full product of
-    // exponentials, so that the phases of the axes are added before the cosine is taken.
+    // Real parts suffice: the sines of k and -k cancel. But they cancel only in the full product of
+    // exponentials, so the phases of the axes are added before the cosine is taken.
     let mut stride = n;
     let axes: Vec<(usize, usize, Vec<f64>, usize)> = sides
         .iter()

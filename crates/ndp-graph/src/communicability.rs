@@ -13,7 +13,8 @@ use ndarray::Array2;
 
 /// `exp(W) - I = Σ_{i≥1} W^i / i!`, `n` by `n`.
 ///
-/// Off the diagonal it equals `exp(W)`, which the authors' programs plot with a zero diagonal.
+/// Its entries off the diagonal equal those of `exp(W)`, which the authors' programs plot with a zero
+/// diagonal.
 ///
 /// # Errors
 /// [`Error::Disconnected`], [`Error::TooLarge`].

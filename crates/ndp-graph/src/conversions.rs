@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayView2};
 use ndp_linalg::memory::require_dense;
 use petgraph::graph::{DiGraph, IndexType, NodeIndex, UnGraph};
 
-/// Nodes in order, each with its label, or its index in decimal where there are no labels.
+/// Nodes in order, each with its label, or with its index in decimal if there are no labels.
 impl From<&Graph> for UnGraph<String, ()> {
     fn from(graph: &Graph) -> Self {
         let mut other = Self::with_capacity(graph.node_count(), graph.edge_count());
@@ -48,8 +48,8 @@ impl From<&Graph> for DiGraph<String, ()> {
     }
 }
 
-/// Nodes in the order of their indices; weights are left out. The graph must be symmetric: an edge that goes
-/// one way only is no edge on which two nodes exchange messages.
+/// Nodes in the order of their indices; weights are left out. The graph must be symmetric: an edge in one
+/// direction only cannot carry an exchange of messages between two nodes.
 ///
 /// # Errors
 /// [`Error::OneWay`], [`Error::RepeatedEdge`], and those of [`Graph::from_edges`].
@@ -70,7 +70,7 @@ impl<N, E, Ix: IndexType> TryFrom<&DiGraph<N, E, Ix>> for Graph {
     }
 }
 
-/// The graph of an adjacency matrix, `n` by `n`: entry `(u, v)` is 1 where `u` and `v` are joined, else 0.
+/// The graph of an adjacency matrix, `n` by `n`: entry `(u, v)` is 1 if `u` and `v` are joined, else 0.
 ///
 /// # Errors
 /// [`Error::Shape`] unless it is square, [`Error::InvalidParameter`] for an entry that is neither 0 nor 1,
@@ -117,7 +117,7 @@ impl TryFrom<ArrayView2<'_, f64>> for Graph {
     }
 }
 
-/// The adjacency matrix, `n` by `n`: 1 where two nodes are joined, else 0.
+/// The adjacency matrix, `n` by `n`: 1 if two nodes are joined, else 0.
 ///
 /// # Errors
 /// [`Error::TooLarge`] when `8 n²` bytes are more than the limit.

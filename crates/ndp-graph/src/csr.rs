@@ -72,7 +72,7 @@ impl Csr {
         (&self.starts, &self.columns, &self.weights)
     }
 
-    /// The entry at `(row, column)`, zero where none is stored.
+    /// The entry at `(row, column)`, zero if none is stored.
     ///
     /// # Panics
     /// When `row` is out of range.
@@ -188,8 +188,8 @@ impl Csr {
     }
 }
 
-/// The sum of many numbers, as if rounded about once (Neumaier's compensated sum): a row of `10^6` equal
-/// weights sums to 1 within `1e-15`, where plain summation is off by `1e-11`.
+/// The sum of many numbers, as if rounded only about once (Neumaier's compensated sum): a row of `10^6` equal
+/// weights sums to 1 within `1e-15`, while plain summation is off by `1e-11`.
 pub(crate) fn accurate_sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0);
     for value in values {

@@ -22,7 +22,7 @@ pub fn draw_index(law: &[f64], rng: &mut impl Rng) -> usize {
             return index;
         }
     }
-    // Rounding may leave a remainder of order 1e-16: the last possible index takes it.
+    // Rounding may leave a remainder of order 1e-16; it goes to the last index of positive probability.
     law.iter().rposition(|&p| p > 0.0).unwrap_or(0)
 }
 
@@ -45,7 +45,7 @@ mod tests {
         }
     }
 
-    /// A remainder beyond the last entry goes to the last outcome that is possible.
+    /// A remainder beyond the last entry goes to the last outcome of positive probability.
     #[test]
     fn what_rounding_leaves_goes_to_a_possible_outcome() {
         let rng = &mut ChaCha8Rng::seed_from_u64(7);

@@ -2,7 +2,7 @@
 //!
 //! Reads the files of SNAP (each edge once or in both directions, comments after `#`), KONECT (comments after
 //! `%`), tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is
-//! given again, in either direction, is merged. Whatever is no edge is refused by the number of its line,
+//! given twice, in either direction, is merged. A line that is not an edge is refused with its line number,
 //! unless an option allows it.
 
 mod foreign;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, Read};
 
-/// What to accept beside plain edges; the default accepts nothing that could be a mistake.
+/// What to accept besides plain edges; the default accepts nothing that could be a mistake.
 ///
 /// # Examples
 /// ```
@@ -31,9 +31,9 @@ pub struct EdgeListOptions {
     pub header: Header,
     /// What separates the fields.
     pub separator: Separator,
-    /// What becomes of an edge from a node to itself.
+    /// How to handle an edge from a node to itself.
     pub self_loops: SelfLoops,
-    /// What becomes of fields after the second.
+    /// How to handle fields after the second.
     pub extra_fields: ExtraFields,
 }
 
@@ -49,12 +49,12 @@ pub struct EdgeListOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Header {
-    /// It is one when neither of its two fields is an integer, and every label below it is.
+    /// The line is a header if neither of its two fields is an integer and every label below it is.
     #[default]
     Detect,
-    /// It is an edge.
+    /// The line is an edge.
     Absent,
-    /// It is skipped.
+    /// The line is a header and is skipped.
     Present,
 }
 
@@ -71,12 +71,12 @@ pub enum Header {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Separator {
-    /// Commas if the first line has one outside quotation marks; else semicolons; else tabs if it has one and
-    /// a field with a space in it; else white space.
+    /// Commas if the first line has one outside quotation marks; else semicolons if it has one; else tabs if
+    /// it has one and a field with a space in it; else white space.
     #[default]
     Detect,
-    /// Commas; labels may contain spaces. A field in quotation marks may contain commas, and `""` for a
-    /// quotation mark.
+    /// Commas; labels may contain spaces. A field in quotation marks may contain commas, and writes `""` for
+    /// a quotation mark.
     Comma,
     /// Semicolons, with quotation marks as for commas.
     Semicolon,
@@ -86,7 +86,7 @@ pub enum Separator {
     Whitespace,
 }
 
-/// What becomes of an edge from a node to itself.
+/// How to handle an edge from a node to itself.
 ///
 /// # Examples
 /// ```
@@ -102,11 +102,11 @@ pub enum SelfLoops {
     /// It is an error.
     #[default]
     Refuse,
-    /// It is left out; its node stays.
+    /// The edge is left out; its node stays.
     Skip,
 }
 
-/// What becomes of fields after the second, such as weights and times.
+/// How to handle fields after the second, such as weights and times.
 ///
 /// # Examples
 /// ```
@@ -123,15 +123,16 @@ pub enum ExtraFields {
     Refuse,
     /// They are left out.
     Skip,
-    /// The third is the weight of the edge, a finite number; more are an error. Where headers are detected, a
-    /// first line whose third field is no number is one above edges of integers.
+    /// The third field is the weight of the edge, a finite number; further fields are an error. If headers
+    /// are detected, a first line whose third field is not a number is a header when the edges below join
+    /// integers.
     Weight,
 }
 
 /// The graph of an edge list. Its nodes carry the labels of the text, and are in numerical order when every
 /// label is an integer, else in the order of their first appearance.
 ///
-/// Empty lines and lines that begin with `#` or `%` are skipped. A slice of bytes is a reader.
+/// Empty lines and lines that begin with `#` or `%` are skipped. A byte slice can serve as the reader.
 ///
 /// # Errors
 /// [`Error::EdgeListLine`] naming the first line that is no edge, has more than two fields, is a self-loop,
@@ -158,7 +159,7 @@ pub(crate) struct Arcs {
     pub(crate) arcs: Vec<(usize, usize)>,
     /// Whether fields after the second were left out.
     pub(crate) extra: bool,
-    /// A weight for each, where they were read.
+    /// One weight for each pair, if weights were read.
     pub(crate) weights: Option<Vec<f64>>,
 }
 
@@ -224,7 +225,8 @@ pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> R
 #[derive(Default)]
 struct Numbers {
     labels: Vec<Box<str>>,
-    /// Labels of up to 15 bytes and their numbers, from the slot of their hash on; at most half are taken.
+    /// Labels of up to 15 bytes and their numbers, each at the first free slot from its hash on; at most half
+    /// of the slots are taken.
     slots: Vec<Option<(u128, usize)>>,
     short: usize,
     long: BTreeMap<Box<str>, usize>,
@@ -263,7 +265,7 @@ impl Numbers {
         self.labels.len() - 1
     }
 
-    /// Where a key is, or would be: half of the slots are free, so that there is one.
+    /// The slot of a key, or the free slot where it would go. Half of the slots are free, so the search ends.
     fn slot(&self, key: u128) -> usize {
         let last = self.slots.len() - 1;
         let mut hasher = DefaultHasher::new();
@@ -285,7 +287,7 @@ fn packed(label: &str) -> Option<u128> {
     Some(u128::from_le_bytes(bytes))
 }
 
-/// The graph of labels in the order of their first appearance and edges that may repeat or be self-loops.
+/// The graph of labels in the order of their first appearance, from edges that may repeat or be self-loops.
 pub(crate) fn build(labels: Vec<Box<str>>, edges: Vec<(usize, usize)>) -> Result<Graph, Error> {
     Ok(build_ranked(labels, edges)?.0)
 }
@@ -315,7 +317,7 @@ pub(crate) fn build_ranked(
     Ok((Graph::from_edges(order.len(), edges)?.with_labels(labels)?, rank))
 }
 
-/// Whether the first two labels, and they alone, are no integers, and occur in the first edge only.
+/// Whether the first two labels, and no others, are not integers, and occur in the first edge only.
 fn begins_with_header(labels: &[Box<str>], edges: &[(usize, usize)]) -> bool {
     let odd: Vec<usize> =
         (0..labels.len()).filter(|&number| integer(&labels[number]).is_none()).take(3).collect();
@@ -373,7 +375,7 @@ fn detected(text: &str) -> Separator {
     }
 }
 
-/// Whether a separator stands outside quotation marks, which open at the beginning of a field alone.
+/// Whether a separator occurs outside quotation marks, which open only at the beginning of a field.
 fn stands_outside(separator: char, text: &str) -> bool {
     let (mut quoted, mut opens) = (false, true);
     for c in text.chars() {
@@ -388,10 +390,10 @@ fn stands_outside(separator: char, text: &str) -> bool {
     false
 }
 
-/// The two ends of an edge, and what else is in the line.
+/// The two ends of an edge, and what else the line contains.
 type Ends<'a> = ([Cow<'a, str>; 2], More);
 
-/// What stands in a line after the ends of an edge.
+/// What a line contains after the ends of an edge.
 #[derive(Clone, Copy, PartialEq)]
 enum More {
     Nothing,
@@ -435,7 +437,7 @@ fn two<'a>(
     if ends.iter().any(|end| end.is_empty()) { Err("has an empty field") } else { Ok((ends, more)) }
 }
 
-/// Fields between separators, without the white space around them; those in quotation marks without these.
+/// Fields between separators, without the white space around them and without enclosing quotation marks.
 struct Quoted<'a> {
     rest: Option<&'a str>,
     separator: char,
@@ -484,7 +486,7 @@ impl<'a> Iterator for Quoted<'a> {
     }
 }
 
-/// The part of a line that an error shows.
+/// The beginning of a line, as an error shows it.
 fn beginning(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         None => text.into(),
@@ -492,10 +494,10 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// A line of so many bytes is no edge: a reader without line breaks must not fill the memory.
+/// A line of this many bytes is refused: input without line breaks must not fill the memory.
 const MAX_LINE: u64 = 1 << 16;
 
-/// Characters of a line that an error shows.
+/// Number of characters of a line that an error shows.
 const SHOWN: usize = 60;
 
 #[cfg(test)]
@@ -531,7 +533,7 @@ mod tests {
         graph.edges().collect()
     }
 
-    /// `line`, and the words of its problem.
+    /// The number of the refused line, and the words of the problem.
     fn refusal(text: &str) -> (usize, &'static str, String) {
         match read(text) {
             Err(Error::EdgeListLine { line, problem, text }) => (line, problem, text),
@@ -539,7 +541,7 @@ mod tests {
         }
     }
 
-    /// The same triangle with a tail in the dialects of the wild.
+    /// The same triangle with a tail, in the dialects found in practice.
     #[test]
     fn every_dialect_gives_the_same_graph() -> Result<(), Error> {
         let expected = read("1 2\n2 3\n1 3\n3 10\n")?;
@@ -569,7 +571,7 @@ mod tests {
         assert_eq!(refusal("a,b\n\"c,d\n").1, "has a quotation mark that is not closed");
         assert_eq!(refusal("a,b\n\"c\"x,d\n").1, "has text after a closing quotation mark");
         assert_eq!(refusal("a,b\n\"\",d\n").1, "has an empty field");
-        // Only what begins with a quotation mark is quoted.
+        // Only a field that begins with a quotation mark is quoted.
         assert_eq!(labels(&read("5\" disk,b\n")?), ["5\" disk", "b"]);
         Ok(())
     }
@@ -592,14 +594,14 @@ mod tests {
         let huge = "170141183460469231731687303715884105727";
         let graph = read(&format!("{huge} 9\n-5 10\n9 10\n18446744073709551616 007\n7 9\n"))?;
         assert_eq!(labels(&graph), ["-5", "007", "7", "9", "10", "18446744073709551616", huge]);
-        // One digit more is no integer any more, and the order that of appearance.
+        // With one digit more it is no longer an integer, and the order is that of first appearance.
         assert_eq!(labels(&read(&format!("{huge}0 9\n5 9\n"))?), [&format!("{huge}0"), "9", "5"]);
         Ok(())
     }
 
     #[test]
     fn headers_are_told_from_edges() -> Result<(), Error> {
-        // Labels that are no integers further down: the first line is an edge.
+        // Some labels further down are not integers, so the first line is an edge.
         assert_eq!(labels(&read("a b\nb c\n")?), ["a", "b", "c"]);
         assert_eq!(labels(&read("a b\na 5\n6 5\n")?), ["a", "b", "5", "6"]);
         assert_eq!(labels(&read("a 1\n1 2\n")?), ["a", "1", "2"]);
@@ -639,7 +641,7 @@ mod tests {
         let binary: &[u8] = b"1 2\n\xff\xfe 3\n";
         let error = read_edge_list(binary, EdgeListOptions::default()).unwrap_err();
         assert!(matches!(error, Error::EdgeListLine { line: 2, problem: "is not UTF-8", .. }), "{error}");
-        // A reader without line breaks does not fill the memory.
+        // Input without line breaks does not fill the memory.
         let zeros = std::io::BufReader::new(std::io::repeat(b'0'));
         let error = read_edge_list(zeros, EdgeListOptions::default()).unwrap_err();
         assert!(matches!(error, Error::EdgeListLine { line: 1, problem: "is too long", .. }), "{error}");

@@ -28,7 +28,7 @@ pub enum Error {
     /// An edge from a node to itself.
     #[error("self-loop at node {0}: graphs are simple")]
     SelfLoop(usize),
-    /// An edge of a directed graph without the edge back.
+    /// An edge of a directed graph whose opposite edge is missing.
     #[error("edge {0}-{1} of the directed graph has no edge {1}-{0}: graphs are undirected")]
     OneWay(usize, usize),
     /// The same edge twice.
@@ -37,7 +37,7 @@ pub enum Error {
     /// A pair of nodes that no edge joins.
     #[error("{0}-{1} is no edge of the graph")]
     NotAnEdge(usize, usize),
-    /// A graph in pieces where one piece is needed.
+    /// A disconnected graph where a connected one is needed.
     #[error("the graph is not connected: it has {0} components")]
     Disconnected(usize),
     /// No draw of a random graph was connected.
@@ -70,7 +70,7 @@ pub enum Error {
         /// Its sum.
         sum: f64,
     },
-    /// An entry of a sparse matrix in a file that does not come after the one before it.
+    /// An entry of a sparse matrix in a file that is out of order: it does not come after the one before it.
     #[error(
         "entry ({row}, {column}) of the matrix is out of order: rows and their columns ascend, each entry once"
     )]
@@ -80,7 +80,7 @@ pub enum Error {
         /// The column.
         column: usize,
     },
-    /// A matrix in a file that names its weights and has others.
+    /// A matrix in a file that names its weights but has other entries.
     #[error("entry ({row}, {column}) of the matrix is {value}, not the {named} that its weights give it")]
     NotItsWeights {
         /// The row.
@@ -89,10 +89,10 @@ pub enum Error {
         column: usize,
         /// The entry.
         value: f64,
-        /// The entry that the weights give.
+        /// The entry that the named weights give.
         named: f64,
     },
-    /// A name that stands for nothing here.
+    /// An unknown name.
     #[error("there is no {what} named {name:?}")]
     UnknownName {
         /// What the name should stand for.
@@ -152,13 +152,13 @@ pub enum Error {
         /// The row of the first pivot that is zero.
         row: usize,
     },
-    /// A gossip matrix that does not average, however long it runs.
+    /// A gossip matrix that never reaches the mean, however long it runs.
     #[error("the matrix does not mix: its eigenvalue {eigenvalue} is 1 in absolute value, up to rounding")]
     DoesNotMix {
-        /// The eigenvalue, besides the 1 of the constant vector.
+        /// The eigenvalue that prevents it, besides the 1 of the constant vector.
         eigenvalue: f64,
     },
-    /// A walk that cannot get from everywhere to everywhere: its stationary law is not unique.
+    /// A walk that cannot get from every node to every other: its stationary law is not unique.
     #[error("the walk is reducible: its positive entries have {classes} strongly connected classes")]
     Reducible {
         /// Number of strongly connected classes.
@@ -170,7 +170,7 @@ pub enum Error {
         /// Greatest common divisor of the lengths of all closed walks.
         period: usize,
     },
-    /// An iteration that was stopped before it reached its accuracy.
+    /// An iteration stopped before it reached the required accuracy.
     #[error("{what} did not converge: the error bound is {residual} after {steps} steps")]
     NoConvergence {
         /// The iteration.
@@ -190,27 +190,27 @@ pub enum Error {
         /// Bytes allowed, 16 GiB.
         limit: u128,
     },
-    /// A file of a graph that is not what its format says.
+    /// A graph file that violates its format.
     #[error("{}the {format} {problem}", line.map_or(String::new(), |line| format!("line {line} of ")))]
     Malformed {
         /// The format.
         format: String,
-        /// The number of the line, from 1, where there is one.
+        /// The number of the line, from 1, if the problem is in one line.
         line: Option<usize>,
         /// What is wrong with it, as the end of a sentence.
         problem: String,
     },
-    /// Edges without an edge back in a file whose edges have a direction.
+    /// Edges whose opposite edges are missing, in a file whose edges have a direction.
     #[error("{count} edges go one way only, such as {from:?} to {to:?}: graphs are undirected")]
     OneWayEdges {
         /// How many.
         count: usize,
-        /// The start of one.
+        /// The start of one of them.
         from: String,
         /// Its end.
         to: String,
     },
-    /// A line of an edge list that is no edge.
+    /// A line of an edge list that is not an edge.
     #[error("line {line} of the edge list {problem}: {text:?}")]
     EdgeListLine {
         /// The number of the line, from 1.
@@ -250,7 +250,7 @@ pub enum Error {
     },
 }
 
-/// Dense linear algebra fails with conditions that are conditions here too.
+/// The conditions with which dense linear algebra fails are conditions of this crate, too.
 impl From<ndp_linalg::Error> for Error {
     fn from(error: ndp_linalg::Error) -> Self {
         use ndp_linalg::Error as Of;
@@ -270,7 +270,7 @@ impl From<ndp_linalg::Error> for Error {
 mod tests {
     use super::*;
 
-    /// What is refused below reads the same here.
+    /// An error of `ndp-linalg` reads the same here.
     #[test]
     fn errors_of_dense_linear_algebra_keep_their_words() {
         use ndp_linalg::Error as Of;

@@ -26,9 +26,9 @@ impl Extremes {
     /// `‖W^t x - x̄‖ ≤ (1 - gap_abs)^t ‖x - x̄‖`.
     ///
     /// # Errors
-    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding: for connected graphs
-    /// exactly when the graph is bipartite and the diagonal of `W` is zero. Take metropolis or lazy weights
-    /// then.
+    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding. For connected graphs
+    /// this happens exactly when the graph is bipartite and the diagonal of `W` is zero; metropolis or lazy
+    /// weights avoid it.
     ///
     /// # Examples
     /// ```
@@ -57,5 +57,5 @@ fn gap(eigenvalue: f64, value: f64) -> Result<f64, Error> {
     if gap > RESOLUTION { Ok(gap) } else { Err(Error::DoesNotMix { eigenvalue }) }
 }
 
-/// Gaps below this are errors of the eigensolvers.
+/// Gaps below this are rounding errors of the eigensolvers.
 const RESOLUTION: f64 = 1e-12;

@@ -8,8 +8,8 @@
 //! | [`GossipSequence`] | `nodes`, `matrices`, each different one once, `steps`: `"idle"`, `{"pair": [u, v]}`, `{"matrix": index}` |
 //! | [`EdgeActivations`] | `nodes`, `edges` as `[u, v, probability]` |
 //!
-//! A text that says `"weights": "metropolis"` is not believed: exact ranks are decided from the name, so the
-//! entries are made from it, and entries that are given beside it must be those.
+//! A file's `"weights": "metropolis"` is not taken on trust: exact ranks are decided from the name, so the
+//! entries are computed from it, and entries that the file also gives must equal those.
 
 use crate::gossip_matrix::Weights;
 use crate::sequences::EdgeActivations;
@@ -78,7 +78,7 @@ fn entries(matrix: &Csr) -> Vec<Entry> {
 
 /// The rows of a list of entries that must be in order, each at most once, with finite weights.
 fn rows(nodes: usize, entries: &[Entry]) -> Result<Vec<Vec<(u32, f64)>>, Error> {
-    // The nodes are not more than a graph may have, and take no more memory than it may.
+    // There are no more nodes than a graph may have, and they take no more memory than a graph may.
     Graph::from_edges(nodes, [])?;
     let mut rows = vec![Vec::new(); nodes];
     let mut last = None;
@@ -125,7 +125,8 @@ impl<'de> Deserialize<'de> for TransitionMatrix {
     }
 }
 
-/// A share of the identity, or several in the order in which they were taken: their sum is no `f64`.
+/// A share of the identity, or several in the order in which they were taken: no single `f64` stands for
+/// several.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Shares {
@@ -198,7 +199,7 @@ impl Serialize for GossipSequence {
         for step in self.steps() {
             steps.push(match *step {
                 Step::Matrix(ref matrix) => {
-                    // The last one first: mostly it is the same again.
+                    // Search from the last matrix backwards: mostly it is the same again.
                     let known = matrices.iter().rposition(|&known| known == matrix);
                     StepFile::Matrix(known.unwrap_or_else(|| {
                         matrices.push(matrix);

@@ -146,7 +146,7 @@ pub(crate) fn pairs(n: usize) -> f64 {
     0.5 * n as f64 * (n as f64 - 1.0)
 }
 
-/// Refuses a graph whose edges, as many as given or expected, would not fit in memory.
+/// Refuses a graph whose edges, of the given or expected number, would not fit in memory.
 pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
     // An edge takes 8 bytes in the graph, and up to 16 in the growing list that it is built from.
     Ok(require_memory(what, u128::from(crate::cast::floor(24.0 * edges)))?)
@@ -186,7 +186,7 @@ mod tests {
         Ok(())
     }
 
-    /// `ring_of_cliques(5, 4)` of networkx: 20 nodes, 5 * 6 + 5 edges, clique ends joined.
+    /// `ring_of_cliques(5, 4)` of networkx: 20 nodes, 5 * 6 + 5 edges, neighboring cliques joined.
     #[test]
     fn ring_of_cliques_joins_second_to_first() -> Result<(), Error> {
         let graph = ring_of_cliques(5, 4)?;
@@ -226,7 +226,7 @@ mod tests {
         assert!(matches!(ring_of_cliques(5, 1), Err(Error::InvalidParameter { .. })));
     }
 
-    /// Refused at once, with the memory it would take.
+    /// Too large a graph is refused at once, with the memory it would take.
     #[test]
     fn absurd_sizes_are_refused_before_the_work_starts() {
         for graph in [

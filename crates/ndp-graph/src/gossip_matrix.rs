@@ -7,7 +7,7 @@ use crate::csr::{Csr, accurate_sum};
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
 
-/// Reads the word that `Display` writes.
+/// Parses the word that `Display` writes.
 impl std::str::FromStr for Weights {
     type Err = Error;
 
@@ -37,7 +37,7 @@ pub struct GossipMatrix {
     graph: Graph,
     matrix: Csr,
     weights: Weights,
-    /// Shares of the identity, in the order in which they were taken; none for a matrix that is not lazy.
+    /// Shares of the identity, in the order in which they were taken; empty for a matrix that is not lazy.
     shares: Vec<f64>,
 }
 
@@ -48,12 +48,12 @@ impl GossipMatrix {
         Self::by_degrees(graph, Weights::Metropolis)
     }
 
-    /// The matrix that a rule of weights gives this graph: on every edge what [`Weights`] says, the rest on
-    /// the diagonal.
+    /// The matrix that a weight rule gives this graph: the weights of [`Weights`] on the edges, and on the
+    /// diagonal what they leave of 1.
     ///
     /// # Errors
-    /// For [`Weights::Regular`] [`Error::InvalidParameter`] for a graph without edges, or naming the first
-    /// degree that differs from that of node 0; [`Error::UnknownName`] for [`Weights::Given`], which is no
+    /// For [`Weights::Regular`], [`Error::InvalidParameter`] if the graph has no edges, or naming the first
+    /// degree that differs from that of node 0. [`Error::UnknownName`] for [`Weights::Given`], which is not a
     /// rule. None for the others.
     ///
     /// # Examples
@@ -78,12 +78,12 @@ impl GossipMatrix {
         }
     }
 
-    /// `(1 - laziness) W + laziness I`, where `laziness` is the number that it stores: no share is added up
-    /// and rounded, see [`Self::shares`].
+    /// `(1 - laziness) W + laziness I`, where `laziness` is exactly the number stored: shares are never added
+    /// up and rounded, see [`Self::shares`].
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`, and where a weight would become too
-    /// small for a normal number.
+    /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`, and if a weight would become too small
+    /// for a normal number.
     ///
     /// # Examples
     /// ```
@@ -110,7 +110,7 @@ impl GossipMatrix {
                 .map(move |(&v, &w)| (v, (1.0 - laziness) * w + if v as usize == u { laziness } else { 0.0 }))
         });
         let matrix = Csr::from_rows(self.node_count(), rows);
-        // A weight that rounds to 0 would stand for another protocol.
+        // A weight that rounds to 0 would describe another protocol.
         let lost =
             |(&before, &after): (&f64, &f64)| after < f64::MIN_POSITIVE && before > 0.0 && before != after;
         if self.matrix.parts().2.iter().zip(matrix.parts().2).any(lost) {
@@ -121,8 +121,8 @@ impl GossipMatrix {
         Ok(Self { graph: self.graph.clone(), matrix, weights: self.weights, shares })
     }
 
-    /// A given matrix, `n` by `n`, checked against the graph. Entries that differ from their transposed ones
-    /// by rounding are replaced by the mean of the two.
+    /// A given matrix, `n` by `n`, checked against the graph. Two transposed entries that differ by rounding
+    /// are replaced by their mean.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::InvalidWeight`] (below `-1e-15`), [`Error::OffSupport`],
@@ -166,7 +166,8 @@ impl GossipMatrix {
         })
     }
 
-    /// `W[u][v] = weight(u, v)` on every edge, asked for once with `u < v`, the rest on the diagonal.
+    /// `W[u][v] = weight(u, v)` on every edge, called once per edge with `u < v`; what is left of 1 goes on
+    /// the diagonal.
     ///
     /// # Errors
     /// [`Error::InvalidWeight`] naming a weight that is negative (below `-1e-15`), infinite or NaN, or the
@@ -201,13 +202,13 @@ impl GossipMatrix {
         })
     }
 
-    /// The matrix of a file, whose entries are left out when name and graph say them all. Named weights are
-    /// those of the name: the entries of the file are only compared with them.
+    /// The matrix of a file, which leaves out the entries if name and graph determine them. Named weights are
+    /// computed from the name: the entries of the file are only compared with them.
     ///
     /// # Errors
-    /// Those of [`Self::from_dense`] for given entries, [`Error::NotItsWeights`] where named weights have
-    /// others (beyond the rounding of a lazy matrix), [`Error::Shape`] when there are too few or none; those
-    /// of [`Self::lazy`].
+    /// Those of [`Self::from_dense`] for given entries, [`Error::NotItsWeights`] if the entries differ from
+    /// those of the named weights (beyond the rounding of a lazy matrix), [`Error::Shape`] when there are too
+    /// few or none; those of [`Self::lazy`].
     pub(crate) fn from_parts(
         graph: &Graph,
         weights: Weights,
@@ -245,12 +246,12 @@ impl GossipMatrix {
                     return Err(Error::NotSymmetric { row: u, column, difference });
                 }
                 let expected = named.as_ref().map_or(value, |named| named.get(u, column));
-                // Lazy matrices of lazy ones round a few times more.
+                // A matrix made lazy several times has a few more roundings.
                 if (value - expected).abs() > 16.0 * f64::EPSILON {
                     return Err(Error::NotItsWeights { row: u, column, value, named: expected });
                 }
             }
-            // A row stores its diagonal and every edge, also those of weight 0.
+            // A row stores its diagonal and every edge, including edges of weight 0.
             let (expected, got) = (graph.degree(u) + 1, columns.len());
             if expected != got {
                 return Err(Error::Shape { what: "entries of a row of the gossip matrix", expected, got });
@@ -303,7 +304,7 @@ impl GossipMatrix {
         self.matrix.node_count()
     }
 
-    /// The graph on whose edges messages travel (an edge of weight zero still carries them).
+    /// The graph on whose edges messages travel; an edge of weight zero carries messages, too.
     #[must_use]
     #[inline]
     pub fn graph(&self) -> &Graph {
@@ -326,8 +327,8 @@ impl GossipMatrix {
     /// Share of the identity: the entries are `(1 - laziness)` times the named scheme plus
     /// `laziness` on the diagonal.
     ///
-    /// The number given to [`Self::lazy`]; where it was called several times a rounding of `1 - Π (1 - l)`,
-    /// below 1, and the exact number is in [`Self::shares`].
+    /// The number given to [`Self::lazy`]. If that was called several times, it is `1 - Π (1 - l)`, rounded
+    /// and below 1; the exact number is in [`Self::shares`].
     #[must_use]
     pub fn laziness(&self) -> f64 {
         match self.shares.as_slice() {
@@ -337,10 +338,10 @@ impl GossipMatrix {
         }
     }
 
-    /// The shares `l_1, …, l_k` of the identity, in order: for a named scheme `S` the matrix is, exactly,
-    /// `(1 - l_k)(… ((1 - l_1) S + l_1 I) …) + l_k I`, each share the number that it stores. The stored
-    /// [entries](Self::csr) are roundings of that; those of [given](Weights::Given) weights are what is
-    /// meant, whatever the shares.
+    /// The shares `l_1, …, l_k` of the identity, in order: for a named scheme `S` the matrix is, exactly, `(1
+    /// - l_k)(… ((1 - l_1) S + l_1 I) …) + l_k I`, where each share is exactly the number stored. The stored
+    /// [entries](Self::csr) are roundings of that. For [given](Weights::Given) weights the stored entries
+    /// define the matrix, whatever the shares are.
     #[must_use]
     pub fn shares(&self) -> &[f64] {
         &self.shares
@@ -383,7 +384,7 @@ fn require_regular(graph: &Graph) -> Result<(), Error> {
     }
 }
 
-/// The value, negative rounding errors replaced by 0.
+/// The value itself; a negative rounding error is replaced by 0.
 fn nonnegative(value: f64, row: usize, column: usize) -> Result<f64, Error> {
     if value.is_finite() && -TINY <= value {
         Ok(value.max(0.0))
@@ -392,7 +393,7 @@ fn nonnegative(value: f64, row: usize, column: usize) -> Result<f64, Error> {
     }
 }
 
-/// Smaller entries are rounding errors.
+/// A negative entry of at most this size is a rounding error.
 const TINY: f64 = 1e-15;
 
 #[cfg(test)]
@@ -426,8 +427,8 @@ mod tests {
         Ok(())
     }
 
-    /// Where `1 - Σ` would leave rounding errors, the diagonal is exact: zero for `max_degree` on regular
-    /// graphs and at the hub of a star, `1/n` for metropolis on complete graphs.
+    /// In cases where `1 - Σ` would leave rounding errors, the diagonal is exact: zero for `max_degree` on
+    /// regular graphs and at the hub of a star, `1/n` for metropolis on complete graphs.
     #[test]
     fn diagonals_have_no_rounding_errors() -> Result<(), Error> {
         for n in [3, 10, 49, 50, 1000] {
@@ -460,7 +461,7 @@ mod tests {
         Ok(())
     }
 
-    /// Nodes without neighbors keep everything.
+    /// Nodes without neighbors keep their whole value.
     #[test]
     fn isolated_nodes_keep_their_value() -> Result<(), Error> {
         let isolated = Graph::from_edges(2, [])?;
@@ -488,13 +489,13 @@ mod tests {
         Ok(())
     }
 
-    /// Shares are kept as they were given: none is a rounding of another.
+    /// Shares are kept as they were given, not rounded.
     #[test]
     fn every_share_is_kept() -> Result<(), Error> {
         let walk = GossipMatrix::new(&cycle_graph(4)?, Weights::Regular)?;
         for share in [1e-17, 1e-10, 0.3, 1.0 - 1e-10, 5e-324] {
             let lazy = walk.lazy(share)?;
-            // The diagonal of the walk is 0, so that the entry is the share itself.
+            // The diagonal of the walk is 0, so the diagonal entry is the share itself.
             assert_eq!((lazy.laziness(), lazy.get(0, 0)), (share, share));
             assert!((lazy.get(0, 1) - 0.5 * (1.0 - share)).abs() <= f64::EPSILON * lazy.get(0, 1));
         }
@@ -502,7 +503,7 @@ mod tests {
         assert_eq!(twice.shares(), [1.0 - 1e-10; 2]);
         assert!(twice.laziness() < 1.0 && twice.get(0, 1) > 4.9e-21);
         assert_eq!(walk.lazy(0.0)?.shares(), [0.0; 0]);
-        // 2^-53 to the power of 20 is no normal number any more.
+        // 2^-53 to the power of 20 is below the normal numbers.
         let mut slow = walk;
         let refused = loop {
             match slow.lazy(1.0f64.next_down()) {

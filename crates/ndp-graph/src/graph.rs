@@ -26,7 +26,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph with nodes `0..n` and the given edges, each listed once in either direction.
+    /// The graph with nodes `0..n` and the given edges, each listed only once, in either direction.
     ///
     /// # Errors
     /// [`Error::EmptyGraph`], [`Error::TooManyNodes`], [`Error::TooLarge`], [`Error::NodeOutOfRange`],
@@ -239,7 +239,7 @@ impl Graph {
         self.component_count() == 1
     }
 
-    /// Nothing if the graph is connected.
+    /// Checks that the graph is connected.
     ///
     /// # Errors
     /// [`Error::Disconnected`] with the number of components.
@@ -250,8 +250,9 @@ impl Graph {
         }
     }
 
-    /// The largest component (of equals the one with the smallest node), its nodes renumbered
-    /// in ascending order, labels and positions kept; and the original index of each of its nodes.
+    /// The largest component, with its nodes renumbered in ascending order and with labels and positions
+    /// kept, and the original index of each of its nodes. Among components of equal size it is the one with
+    /// the smallest node.
     #[must_use]
     pub fn largest_component(&self) -> (Self, Vec<usize>) {
         let component = self.components();
@@ -277,7 +278,7 @@ impl Graph {
     }
 }
 
-/// Its size: a graph has too many edges to show.
+/// Writes its size only, because a graph may have too many edges to show.
 impl std::fmt::Display for Graph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -357,7 +358,7 @@ mod tests {
         assert_eq!(component.edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
         assert_eq!(component.labels(), Some(&["c".into(), "f".into(), "g".into()][..]));
         assert_eq!(component.positions(), Some(&[[2.0, 0.5], [5.0, 0.5], [6.0, 0.5]][..]));
-        // Of equal ones the first; of a connected graph all.
+        // Among components of equal size the first; for a connected graph the whole graph.
         let pairs = Graph::from_edges(5, [(0, 3), (1, 2)])?;
         assert_eq!(pairs.largest_component().1, [0, 3]);
         let grid = grid_2d_graph(3, 3)?;

@@ -1,4 +1,4 @@
-//! Graphs from files of any format that is recognised by its first bytes.
+//! Graphs from files; the format is recognised by the first bytes.
 //!
 //! | format | first bytes | what is read |
 //! |---|---|---|
@@ -7,9 +7,9 @@
 //! | MatrixMarket | `%%MatrixMarket` | a square coordinate matrix: an edge for every entry that is not 0 |
 //! | NumPy | `\x93NUMPY` | a square matrix (an edge for every entry that is not 0), or integers in two columns (the ends of edges) |
 //!
-//! Graphs are undirected. Where a file has edges in one direction only although it says that it has both (a
-//! matrix, a directed GraphML, an edge list in which other edges go both ways), it is refused unless
-//! [`OneWay::Symmetric`] asks for the edges back.
+//! Graphs are undirected. A file that is meant to contain both directions of each edge (a matrix, a directed
+//! GraphML, an edge list in which other edges go both ways) but has edges in one direction only is refused,
+//! unless [`OneWay::Symmetric`] adds the missing directions.
 
 mod graphml;
 mod matrix_market;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::BufRead;
 
-/// What becomes of edges that go one way only in a file whose edges have a direction.
+/// How to handle edges that go one way only in a file whose edges have a direction.
 ///
 /// # Examples
 /// ```
@@ -71,7 +71,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A graph, and what was in its file beside it.
+/// A graph, and what else its file contained.
 ///
 /// # Examples
 /// ```
@@ -88,22 +88,23 @@ pub struct GraphFile {
     pub format: Format,
     /// Whether weights (or other fields after the ends of an edge) were left out.
     pub weights_left_out: bool,
-    /// The weights of `graph.edges()`, in their order, where [`ExtraFields::Weight`] asked for them and the
-    /// file has them.
+    /// The weights of `graph.edges()`, in their order, if [`ExtraFields::Weight`] asked for them and the file
+    /// has them.
     pub weights: Option<Vec<f64>>,
-    /// Edges that went one way only in a file whose edges have a direction, and were made symmetric.
+    /// Number of edges that went one way only in a file whose edges have a direction, and were made
+    /// symmetric.
     pub made_symmetric: usize,
 }
 
-/// What a parser found.
+/// The result of a parser.
 struct Found {
     arcs: Arcs,
-    /// Whether edges have a direction, so that one without the edge back goes one way; `None` where that is
-    /// to be guessed.
+    /// Whether edges have a direction, so that an edge whose opposite is missing goes one way; `None` if this
+    /// must be guessed.
     directed: Option<bool>,
 }
 
-/// The graph of a file; `options` are those of edge lists, self-loops those of all formats.
+/// The graph of a file; `options` are those for edge lists, and `options.self_loops` applies to all formats.
 ///
 /// # Errors
 /// Those of [`read_edge_list`](edge_list::read_edge_list); [`Error::Malformed`] for the other formats, and
@@ -139,7 +140,7 @@ pub fn read_graph(
     };
     let Found { arcs, directed } = found;
     let weighted = options.extra_fields == ExtraFields::Weight;
-    // The diagonal of a matrix of weights is what nodes keep.
+    // The diagonal of a matrix of weights is the share that nodes keep, so it is not a self-loop.
     let keeps = weighted && matches!(format, Format::MatrixMarket | Format::Npy);
     if options.self_loops == SelfLoops::Refuse
         && !keeps
@@ -149,7 +150,8 @@ pub fn read_graph(
         return Err(Error::Malformed { format: format.to_string(), line: None, problem });
     }
     let alone = one_way_edges(&arcs.arcs);
-    // Lists that name each edge once, or each twice, are undirected; those that do both for some are not.
+    // A list that names every edge once, or every edge twice, is undirected; one that names some once and
+    // some twice has directions.
     let both_ways = arcs.arcs.iter().filter(|(u, v)| u != v).count() > alone.len();
     let meant = directed.unwrap_or(both_ways && !alone.is_empty());
     let made_symmetric = if meant { alone.len() } else { 0 };
@@ -167,7 +169,7 @@ pub fn read_graph(
     Ok(GraphFile { graph, format, weights_left_out, weights, made_symmetric })
 }
 
-/// One weight for every edge; a diagonal that is given must be what is left of the rows.
+/// One weight for every edge; a given diagonal must be what the rest of each row leaves of 1.
 fn weights_of_edges(
     graph: &Graph,
     format: Format,
@@ -215,7 +217,7 @@ fn weights_of_edges(
 /// Rows written with nine digits or more sum to 1 within this.
 const ROW_TOLERANCE: f64 = 1e-9;
 
-/// The edges without an edge back, each once, by the smaller end first.
+/// The edges whose opposite edge is missing, each once, sorted by the smaller end.
 fn one_way_edges(arcs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let undirected = |&(u, v): &(usize, usize)| (u.min(v), u.max(v), u > v);
     let mut sorted: Vec<(usize, usize, bool)> = arcs.iter().filter(|(u, v)| u != v).map(undirected).collect();

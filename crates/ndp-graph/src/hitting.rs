@@ -10,9 +10,9 @@
 //! gives the law of the first visit of the set after time 0, in `O(T · nonzeros)` for all `t`
 //! at once and without cancellation: every term is nonnegative.
 //!
-//! For a symmetric `W` half of the steps are enough. With `Q` the matrix restricted to the other
-//! nodes and `r_x = Q`-column of target `x`, the probability of going from `x` to `y` in `t` steps
-//! without meeting a target in between is `⟨Q^j r_x, Q^k r_y⟩` for any `j + k = t − 2`.
+//! For a symmetric `W` half of the steps are enough. Let `Q` be the matrix restricted to the other nodes and
+//! `r_x` the column of target `x` restricted to them. Then the probability of going from `x` to `y` in `t`
+//! steps without meeting a target in between is `⟨Q^j r_x, Q^k r_y⟩` for any `j + k = t − 2`.
 //!
 //! # References
 //! - Levin, Peres, *Markov Chains and Mixing Times*, second edition, chapter 10 (hitting times).
@@ -27,7 +27,7 @@ use ndp_linalg::stop::checkpoint;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Where a walk starts, time 0.
+/// Where a walk starts, at time 0.
 ///
 /// # Examples
 /// ```
@@ -116,7 +116,7 @@ pub struct FirstVisits {
     pub relative_error: Vec<f64>,
 }
 
-/// A transition matrix laid out for pushing laws forward: for every node the nodes from which the
+/// A transition matrix laid out for pushing laws forward: it stores, for every node, the nodes from which the
 /// walk may come.
 ///
 /// # Examples
@@ -154,8 +154,8 @@ impl<'a> Walk<'a> {
         let defect = (0..outgoing.node_count())
             .map(|i| (outgoing.row(i).1.iter().sum::<f64>() - 1.0).abs())
             .fold(0.0, f64::max);
-        // A dot product of k nonnegative terms loses at most k units of the last place; the sum of
-        // a row is known to as many.
+        // A dot product of k nonnegative terms is off by at most k units of the last place, and the sum of a
+        // row is known to the same accuracy.
         let roundings = widest(outgoing) + widest(&transpose) + 2;
         let error_per_step = defect + roundings as f64 * f64::EPSILON;
         let symmetric = *outgoing == transpose;
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
         require_targets(targets, n)?;
         require_horizon(horizon, targets.len() + 2)?;
         let mut lanes = Lanes::new(mass.iter().map(|&p| [p]).collect());
-        // At once: the sum over all nodes.
+        // The error made once, at the end: the sum over all nodes.
         let at_once = n as f64 * f64::EPSILON;
         let mut visits = FirstVisits {
             at: vec![vec![0.0; horizon + 1]; targets.len()],
@@ -326,7 +326,7 @@ impl PairLaws {
         laws
     }
 
-    /// Files the inner products of `Q^j` and `Q^k` columns, `steps = j + k`, under their times.
+    /// Stores the inner products of `Q^j` and `Q^k` columns, `steps = j + k`, under their times.
     fn put(&mut self, steps: usize, [uu, uv, vv, su, sv]: [f64; 5]) {
         if let Some(entry) = self.start_to_u.get_mut(steps + 1) {
             *entry = su;
@@ -383,8 +383,9 @@ fn products(a: &[[f64; 3]], b: &[[f64; 3]]) -> [f64; 5] {
     })
 }
 
-/// The errors at the times `0..=horizon`. Those of the steps multiply: `(1 - d)^-t ≤ e^{t d / (1 - d)}`, and
-/// `d²` is far below what an error per step has to spare, a whole unit of the last place for every half.
+/// The errors at the times `0..=horizon`. Those of the steps multiply: `(1 - d)^-t ≤ e^{t d / (1 - d)}`. The
+/// term `d²` is far below the slack in the error per step, which counts a whole unit of the last place where
+/// half a unit suffices.
 fn relative_errors(horizon: usize, at_once: f64, per_step: f64) -> Vec<f64> {
     (0..=horizon).map(|t| (at_once + t as f64 * per_step).exp_m1()).collect()
 }
@@ -416,7 +417,7 @@ fn require_targets(targets: &[usize], n: usize) -> Result<(), Error> {
     }
 }
 
-/// A horizon of at least 1 for which `laws` vectors fit in memory together.
+/// Checks that the horizon is at least 1 and that `laws` vectors fit in memory together.
 fn require_horizon(horizon: usize, laws: usize) -> Result<(), Error> {
     if horizon == 0 {
         return Err(Error::InvalidParameter {

@@ -16,7 +16,7 @@ pub fn karate_club_graph() -> Result<Graph, Error> {
     Graph::from_edges(34, edges)
 }
 
-/// Each pair once, by its smaller member.
+/// Each pair once, listed under its smaller member.
 const FRIENDS: &[(usize, &[usize])] = &[
     (0, &[1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31]),
     (1, &[2, 3, 7, 13, 17, 19, 21, 30]),

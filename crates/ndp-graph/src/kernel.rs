@@ -113,7 +113,7 @@ pub fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut 
 pub const SCORES: usize = 16;
 
 multiversion! {
-    /// Adds to `right` the worth of every example: `worth[0]` if its score `intercept + Σ_j model[j] x_j` is
+    /// Adds to `right` a value for every example: `worth[0]` if its score `intercept + Σ_j model[j] x_j` is
     /// positive, else `worth[1]`. Features come in blocks of `B` examples, one block per feature.
     fn add_worth<const B: usize>(
         blocks: &[[f64; B]],
@@ -140,8 +140,8 @@ multiversion! {
 
 multiversion! {
     /// One round of message shares on rows `first..`: adds `x² · scale` to the shares, writes `Y = W X` and
-    /// adds the squares of `Y` to `squares`. With `SUM` a row has one share for all its lanes,
-    /// else one for each.
+    /// adds the squares of `Y` to `squares`. With `SUM`, a row has one share for all its lanes; without it,
+    /// one for each lane.
     fn share_rows<const B: usize, const SUM: bool>(
         w: &Csr,
         first: usize,
@@ -192,7 +192,7 @@ fn add_shares<const B: usize, const SUM: bool>(x: &Lanes<B>, scale: &[f64; B], s
         *term = x * x * scale;
     }
     if SUM {
-        // A fixed tree of sums, which vectorises.
+        // A fixed tree of sums, so that the compiler can vectorise it.
         let mut width = B / 2;
         while width > 0 {
             for k in 0..width {

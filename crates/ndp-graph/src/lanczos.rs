@@ -2,13 +2,14 @@
 //!
 //! The iteration runs on the vectors orthogonal to the constant one, whose eigenvalue 1 is known, so that
 //! both ends of the remaining spectrum, `λ_2` and `λ_n`, come out of one run. It stops when the residual
-//! bounds `|β_k s_k|` of both ends are within a tolerance: `s_k` is the last entry of the eigenvector of the
-//! tridiagonal matrix, and the bound is the distance from the Ritz value to the nearest eigenvalue.
+//! bounds `|β_k s_k|` of both ends are within a tolerance. Here `s_k` is the last entry of the eigenvector of
+//! the tridiagonal matrix, and the residual bounds the distance from the Ritz value to the nearest
+//! eigenvalue.
 //!
 //! Rounding makes the basis lose its orthogonality just when a Ritz value converges, and converged
-//! eigenvalues would then appear again. The loss is followed by Simon's recurrence, and the basis is
-//! reorthogonalised when the recurrence passes `√ε`, which keeps the tridiagonal matrix that of an exactly
-//! orthogonal basis up to rounding (partial reorthogonalisation).
+//! eigenvalues would then appear again. Simon's recurrence tracks the loss, and the basis is reorthogonalised
+//! when the recurrence exceeds `√ε`. Up to rounding, this keeps the tridiagonal matrix that of an exactly
+//! orthogonal basis (partial reorthogonalisation).
 //!
 //! The start vector is fixed and every sum has a fixed order: the result does not depend on the
 //! number of threads.
@@ -42,21 +43,21 @@ pub struct LanczosExtremes {
     pub steps: usize,
 }
 
-/// `λ_2` and `λ_n`, each within `tolerance` of an eigenvalue, of a gossip matrix whose positive entries
-/// connect all its nodes; that is not checked here, but by [`spectrum::extremes`](crate::spectrum::extremes),
-/// which takes `5e-13`.
+/// `λ_2` and `λ_n`, each within `tolerance` of an eigenvalue, of a gossip matrix whose positive entries must
+/// connect all its nodes. This is not checked here but by [`spectrum::extremes`](crate::spectrum::extremes),
+/// which uses the tolerance `5e-13`.
 ///
-/// The residual bound says that there *is* an eigenvalue so close. That it is the extreme one needs a start
-/// vector that is not orthogonal to its eigenvectors, which holds for every matrix not built against this one
-/// start vector. Where the next eigenvalue is at a distance `γ`, the error is about `residual² / γ`: a loose
-/// tolerance often gives most digits.
+/// The residual bound says that there *is* an eigenvalue so close. For that eigenvalue to be the extreme one,
+/// the start vector must not be orthogonal to the extreme eigenvectors; this holds for every matrix not built
+/// against this one start vector. If the next eigenvalue is at a distance `γ`, the error is about
+/// `residual² / γ`: a loose tolerance often gives most digits.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a single node and unless `1e-13 ≤ tolerance < 1`; [`Error::NoConvergence`]
-/// when the residual bound is larger after as many steps as fit in 4 GiB. Steps grow like the inverse root of
-/// the distance from the extreme eigenvalues to the next: a long path or cycle is out of reach, and has
-/// [closed forms](crate::closed_form) instead; an Erdős–Rényi graph of `10^6` nodes, with its many equal
-/// dangling trees, needs a looser tolerance.
+/// when the residual bound is still larger after as many steps as fit in 4 GiB. The number of steps grows
+/// like the inverse root of the distance from the extreme eigenvalues to the next. A long path or cycle is
+/// therefore out of reach; use the [closed forms](crate::closed_form) instead. An Erdős–Rényi graph of `10^6`
+/// nodes, with its many equal dangling trees, needs a looser tolerance.
 ///
 /// # Complexity
 /// One product with the matrix per step; memory `8 n` bytes per step.
@@ -88,7 +89,7 @@ pub fn lanczos_extremes(matrix: &GossipMatrix, tolerance: f64) -> Result<Lanczos
     run(matrix, tolerance, (n - 1).min(BASIS_LIMIT / 8 / n))
 }
 
-/// At most `most` steps.
+/// Runs the iteration for at most `most` steps.
 fn run(matrix: &GossipMatrix, tolerance: f64, most: usize) -> Result<LanczosExtremes, Error> {
     let mut lanczos = Lanczos::new(matrix.csr());
     let mut next_check = FIRST_CHECK;
@@ -154,7 +155,8 @@ impl<'a> Lanczos<'a> {
         }
         let alpha = dot(&w, &self.basis[k]);
         add_scaled(-alpha, &self.basis[k], &mut w);
-        // The constant vector has the largest eigenvalue: unless removed at every step it grows back.
+        // The constant vector has the largest eigenvalue and would grow back unless it is removed at every
+        // step.
         remove_mean(&mut w);
         self.alphas.push(alpha);
         let mut beta = dot(&w, &w).sqrt();
@@ -177,7 +179,7 @@ impl<'a> Lanczos<'a> {
         beta
     }
 
-    /// Estimates of the products of the coming basis vector with the present ones.
+    /// Estimates of the products of the next basis vector with the present ones.
     fn next_overlaps(&self, beta: f64) -> Vec<f64> {
         let k = self.alphas.len() - 1;
         let [before, last] = &self.overlaps;
@@ -330,7 +332,7 @@ const INVARIANT: f64 = 1e-10;
 /// Size of the rounding errors that one step leaves, for a matrix of norm 1.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Rotations sweeps allowed per eigenvalue; two or three are usual.
+/// Rotation sweeps allowed per eigenvalue; two or three are usual.
 const QL_LIMIT: usize = 60;
 
 /// The first step at which the residual bounds are looked at.
@@ -379,7 +381,7 @@ mod tests {
         Ok(())
     }
 
-    /// Run far beyond convergence, the basis stays orthogonal up to `√ε`; without reorthogonalisation the
+    /// A run far beyond convergence keeps the basis orthogonal up to `√ε`; without reorthogonalisation the
     /// products would reach 1.
     #[test]
     fn the_basis_stays_orthogonal() -> Result<(), Error> {
@@ -430,7 +432,7 @@ mod tests {
         Ok(())
     }
 
-    /// Stopped early, the values are as close as promised.
+    /// When the iteration stops early, the values are as close as promised.
     #[test]
     fn loose_tolerances_are_kept() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&grid_2d_graph(30, 31)?);

@@ -1,13 +1,13 @@
-//! Graphs, gossip and transition matrices, and their spectra. Knows nothing of privacy.
+//! Graphs, gossip and transition matrices, and their spectra. Nothing here is about privacy.
 //!
-//! This page is a tutorial: from a list of edges to how quickly a network forgets, in the order in which one
-//! needs it. What protocols on these graphs cost in privacy is asked of `ndp-algos`.
+//! This page is a tutorial, from a list of edges to how quickly a network forgets, in the order in which a
+//! user needs the parts. `ndp-algos` computes what protocols on these graphs cost in privacy.
 //!
 //! # 1. A graph
 //!
 //! A [`Graph`] is simple and undirected, with nodes `0..n`, and perhaps labels and positions. Generators have
-//! the names and the order of arguments of networkx; whatever is random takes its generator as the last
-//! argument:
+//! the names and the argument order of networkx; a random generator takes the random number generator as its
+//! last argument:
 //!
 //! ```
 //! use ndp_graph::{generators, random};
@@ -32,7 +32,7 @@
 //!
 //! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or
 //! KONECT, from [GraphML, MatrixMarket or NumPy](graph_file), from edges, from an adjacency matrix, or from
-//! petgraph. What is no simple graph is refused, by the number of the line or the entry:
+//! petgraph. Input that is not a simple graph is refused, with the number of the line or the entry:
 //!
 //! ```
 //! use ndp_graph::Graph;
@@ -51,8 +51,8 @@
 //! # 2. A matrix on it
 //!
 //! Nodes average with a [`GossipMatrix`]: symmetric, rows summing to 1, supported on the edges and the
-//! diagonal. A walking token follows a [`TransitionMatrix`], of which only the rows sum to 1. Both are
-//! checked when they are made and sparse inside; your own `ndarray` is as good as a rule by name:
+//! diagonal. A walking token follows a [`TransitionMatrix`], for which only the rows must sum to 1. Both are
+//! checked when they are made and are stored sparsely; your own `ndarray` works as well as a named rule:
 //!
 //! ```
 //! use ndarray::arr2;
@@ -71,10 +71,10 @@
 //!
 //! # 3. How quickly it mixes
 //!
-//! The distance to the mean shrinks by `1 - gap` in a round. Which eigenvalues are wanted decides what is
-//! computed: the extreme ones by [`spectrum::extremes`] (dense, or [`lanczos`] for large graphs), all of them
-//! by [`Spectrum`], those of families that are diagonalised on paper by a [`Family`](closed_form::Family) at
-//! any size:
+//! The distance to the mean shrinks by `1 - gap` in a round. Choose the function by the eigenvalues that you
+//! need: the extreme ones come from [`spectrum::extremes`] (dense, or [`lanczos`] for large graphs), all of
+//! them from [`Spectrum`], and those of families that can be diagonalised by hand from a
+//! [`Family`](closed_form::Family), at any size:
 //!
 //! ```
 //! use ndp_graph::closed_form::Family;
@@ -128,9 +128,9 @@
 //!
 //! # 5. Walks
 //!
-//! When does a token first come by? [`hitting`] answers with laws, without cancellation and with the error of
-//! every entry; [`walk_sums`] and [`log_matrix`] count visits, [`mixing_time`] says when the start is
-//! forgotten.
+//! When does a token first visit a node? [`hitting`] answers with laws, without cancellation and with the
+//! error of every entry; [`walk_sums`] and [`log_matrix`] count visits, [`mixing_time`] says when the start
+//! is forgotten.
 //!
 //! ```
 //! use ndp_graph::hitting::{Start, Walk};
@@ -173,9 +173,9 @@
 //!   [`files`].
 //! * Inside: [`csr`], the compressed rows of every matrix here.
 //!
-//! No input panics: graphs that are empty, disconnected or not simple, matrices that are not stochastic,
-//! sizes that do not fit in memory give an [`Error`] naming condition and value. The documented exception is
-//! an index out of range. Results never depend on the number of threads.
+//! No input panics: for graphs that are empty, disconnected or not simple, for matrices that are not
+//! stochastic, and for sizes that do not fit in memory, calls return an [`Error`] naming condition and value.
+//! The documented exception is an index out of range. Results never depend on the number of threads.
 //!
 //! # Features
 //! * `lapack`, off by default: dense decompositions by LAPACK instead of faer; the binary chooses and links

@@ -41,8 +41,8 @@ pub fn log_matrix(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
 
 /// Row `u` of the [`log_matrix`], without an eigendecomposition: one entry per node.
 ///
-/// Sums the powers of the lazy matrix `P = (I + W) / 2`, which converges for bipartite graphs too:
-/// `-ln(1 - λ) = -ln 2 - ln(1 - (1 + λ)/2)`. Entries are accurate to `1e-15` and rounding.
+/// Sums the powers of the lazy matrix `P = (I + W) / 2`, a sum that converges for bipartite graphs, too:
+/// `-ln(1 - λ) = -ln 2 - ln(1 - (1 + λ)/2)`. Entries are accurate to `1e-15` plus rounding.
 ///
 /// # Errors
 /// [`Error::NodeOutOfRange`]; those of [`spectrum::extremes`], as the stopping rule
@@ -86,8 +86,8 @@ pub fn log_matrix_row(matrix: &GossipMatrix, u: usize) -> Result<Vec<f64>, Error
     Err(Error::NoConvergence { what: "the row of the log matrix", steps: MAX_POWERS, residual: rest })
 }
 
-/// A lower bound on `1 - λ_2`, by Lanczos iteration unless that fails: the dense eigensolver takes longer
-/// than the row.
+/// A lower bound on `1 - λ_2`, by Lanczos iteration unless that fails: the dense eigensolver would take
+/// longer than computing the row.
 fn gap_signed(matrix: &GossipMatrix) -> Result<f64, Error> {
     let classes = TransitionMatrix::from(matrix).class_count();
     if classes > 1 {

@@ -68,7 +68,7 @@ pub fn mixing_time(walk: &TransitionMatrix, iota: f64) -> Result<u64, Error> {
         });
         powers.push(square);
     }
-    // The longest time that has not mixed, bit by bit.
+    // The longest time at which the walk has not yet mixed, bit by bit.
     let (mut time, mut reached) = (0u64, Array2::eye(n));
     for (bit, power) in powers.iter().enumerate().rev().skip(1) {
         let further = gemm(reached.view(), power.view())?;

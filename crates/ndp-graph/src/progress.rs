@@ -1,9 +1,9 @@
-//! How far a long call has come, and ways to stop it.
+//! Progress reports of long calls, and ways to stop them.
 //!
-//! Libraries print nothing and read no clock: whoever waits passes a [`Progress`] to a call that takes one
-//! (those of `ndp-algos` over many observers or runs), which shows what it likes and says whether to go on. A
-//! closure is one. Any computation at all, on threads made for it, ends soon after a flag is set that these
-//! threads [`watch`].
+//! Libraries print nothing and read no clock. A caller passes a [`Progress`] to a call that takes one (those
+//! of `ndp-algos` over many observers or runs); it shows what it likes and says whether to go on. A closure
+//! is a [`Progress`], too. Any other computation, on threads made for it, ends soon after a flag is set that
+//! these threads [`watch`].
 
 #[doc(inline)]
 pub use ndp_linalg::stop::Cancelled;
@@ -57,11 +57,11 @@ impl Progress for Silent {
     }
 }
 
-/// From now on whatever this thread computes ends with [`Cancelled`], as the payload of an unwinding without
-/// a message, soon after `stop` is set.
+/// From now on, any computation on this thread ends soon after `stop` is set: it unwinds with [`Cancelled`]
+/// as the payload and without a message.
 ///
-/// For answers that somebody may no longer want, on threads that were made for them: all threads of a pool
-/// must watch the same flag.
+/// Meant for answers that somebody may no longer want, on threads that were made for them: all threads of a
+/// pool must watch the same flag.
 ///
 /// # Examples
 /// ```
@@ -95,7 +95,7 @@ mod tests {
             .start_handler(move |_| watch(Arc::clone(&watched)));
         let pool = pool.build().unwrap();
         let matrix = GossipMatrix::metropolis(&cycle_graph(4_096)?);
-        // Nobody asked to stop.
+        // Nobody has asked to stop yet.
         let one_step = |x: &[f64]| {
             let mut y = vec![0.0; x.len()];
             matrix.csr().par_multiply(x, &mut y);
@@ -106,7 +106,7 @@ mod tests {
         stop.store(true, Ordering::Relaxed);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(|| one_step(&x))));
         assert!(ended.unwrap_err().is::<Cancelled>());
-        // Threads outside of the pool go on.
+        // Threads outside the pool are not stopped.
         assert_eq!(one_step(&x).len(), 4_096);
         Ok(())
     }

@@ -171,9 +171,9 @@ impl GossipSequence {
         Ok(Self { nodes, steps: (0..m).map(step).collect::<Result<_, Error>>()? })
     }
 
-    /// The sequence after every node, in every step independently, drops all its edges with
-    /// probability `q`: metropolis weights on what is left of each graph, and no averaging of a
-    /// pair with a dropped end.
+    /// The sequence in which every node, independently in every step, drops all its edges with probability
+    /// `q`: metropolis weights on what is left of each graph, and no averaging of a pair if one of the two
+    /// dropped its edges.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `q` lies in `[0, 1]`.
@@ -235,7 +235,8 @@ pub struct EdgeActivations {
 }
 
 impl EdgeActivations {
-    /// Edge `{u, v}` of `graph` with probability `p` for each `(u, v, p)`; edges left out never.
+    /// Edge `{u, v}` of `graph` with probability `p` for each `(u, v, p)`; an edge that is not listed has
+    /// probability 0.
     ///
     /// # Errors
     /// [`Error::NotAnEdge`], [`Error::RepeatedEdge`]; [`Error::InvalidWeight`] for a negative or
@@ -322,7 +323,7 @@ impl EdgeActivations {
     /// The pair of one step, or [`Step::Idle`].
     pub fn draw(&self, rng: &mut impl Rng) -> Step {
         let total = self.cumulative.last().copied().unwrap_or(0.0);
-        // Probabilities that sum to 1 up to rounding leave nothing for an idle step.
+        // If the probabilities sum to 1 up to rounding, nothing is left for an idle step.
         let scale = if total >= 1.0 - rounding(self.edges.len()) { total } else { 1.0 };
         let point = scale * rng.random::<f64>();
         if point >= total && scale != total {
@@ -341,7 +342,7 @@ impl TryFrom<&GossipMatrix> for EdgeActivations {
 
     /// A uniform node wakes up and picks a neighbor by its row of `W`: `p_uv = 2 W_uv / n`.
     ///
-    /// The remaining probability, the mean of the diagonal of `W`, is that of no edge.
+    /// The remaining probability, the mean of the diagonal of `W`, is that of a step without an edge.
     ///
     /// # Errors
     /// [`Error::Disconnected`] when the positive entries of `W` do not connect all nodes.
@@ -362,7 +363,7 @@ fn require_edge(graph: &Graph, u: usize, v: usize) -> Result<(), Error> {
     if graph.has_edge(u, v) { Ok(()) } else { Err(Error::NotAnEdge(u, v)) }
 }
 
-/// How far from 1 the sum of so many probabilities may be by rounding alone.
+/// How far from 1 the sum of `count` probabilities may be by rounding alone.
 fn rounding(count: usize) -> f64 {
     (count as f64 * f64::EPSILON).max(1e-12)
 }

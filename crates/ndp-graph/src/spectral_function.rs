@@ -36,8 +36,8 @@ impl Spectrum {
         Ok(if at_one == 0.0 { sum } else { sum + at_one / n as f64 })
     }
 
-    /// `sqrt|f_k| (I - 11ᵀ/n) φ_k` as columns, for the chosen values `f_k`; in row order, which the
-    /// product wants.
+    /// `sqrt|f_k| (I - 11ᵀ/n) φ_k` as columns, for the chosen values `f_k`; in row order, which makes the
+    /// product faster.
     fn scaled_vectors(&self, values: &[f64], chosen: impl Fn(f64) -> bool + Sync) -> Array2<f64> {
         let n = self.node_count();
         let columns: Vec<(ArrayView1<'_, f64>, f64, f64)> = (0..values.len())
@@ -50,8 +50,8 @@ impl Spectrum {
             .collect();
         let width = columns.len();
         let mut entries = vec![0.0; n * width];
-        // A cache line of eight rows of each column at a time. No column, no work: a chunk has at least one
-        // entry.
+        // Handles a cache line of eight rows of each column at a time. Without columns there is nothing to
+        // do, but a chunk needs at least one entry.
         entries.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate().for_each(|(task, rows)| {
             for (k, &(vector, mean, scale)) in columns.iter().enumerate() {
                 for (i, row) in rows.chunks_exact_mut(width).enumerate() {

@@ -99,8 +99,8 @@ pub fn extremes(matrix: &GossipMatrix) -> Result<Extremes, Error> {
     Ok(mixing.extremes(values[n - 2], values[0]))
 }
 
-/// What the positive entries of a symmetric stochastic matrix say about its eigenvalues 1 and -1,
-/// without rounding.
+/// The eigenvalues 1 and -1 of a symmetric stochastic matrix, as its positive entries determine them, without
+/// rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Mixing {
     components: usize,

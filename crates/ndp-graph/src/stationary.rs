@@ -9,7 +9,8 @@ impl TransitionMatrix {
     /// # Complexity
     /// `O(n + nnz)`.
     pub(crate) fn class_count(&self) -> usize {
-        // Kosaraju: leave times forward, then search backward from the last to leave.
+        // Kosaraju's algorithm: a forward search records when each node is left, then backward searches start
+        // from the last to be left.
         let n = self.node_count();
         let mut order = Vec::with_capacity(n);
         let mut next: Vec<Option<usize>> = vec![None; n];
@@ -55,8 +56,8 @@ impl TransitionMatrix {
     /// [`Error::Reducible`].
     pub(crate) fn period(&self) -> Result<usize, Error> {
         self.require_irreducible()?;
-        // With levels of a search from node 0, the period divides level(u) + 1 - level(v) for every
-        // arrow u → v, and is their greatest common divisor.
+        // With `level(u)` the level of `u` in a search from node 0, the period divides level(u) + 1 -
+        // level(v) for every arrow u → v, and is the greatest common divisor of these numbers.
         let n = self.node_count();
         let mut level = vec![usize::MAX; n];
         level[0] = 0;
@@ -148,7 +149,7 @@ fn reversible_law(matrix: &Csr) -> Option<Vec<f64>> {
             }
             if law[v] == 0.0 {
                 law[v] = law[u] * forward / backward;
-                // Out of the range of numbers: leave it to elimination.
+                // The number left the range of floats: leave this walk to elimination.
                 if !(law[v].is_finite() && law[v] > 0.0) {
                     return None;
                 }

@@ -1,10 +1,10 @@
-//! Long loops cut into pieces of fixed size, so that results do not depend on the number of threads. For the
-//! crates of this workspace alone: nothing here is promised.
+//! Long loops cut into pieces of fixed size, so that results do not depend on the number of threads. Only for
+//! the crates of this workspace: nothing here is stable.
 
 use rayon::prelude::*;
 
-/// Runs `work` on pieces of fixed size, in parallel when there are several; it is given the first
-/// row of its piece.
+/// Runs `work` on pieces of fixed size, in parallel when there are several; `work` receives the first row of
+/// its piece.
 pub fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
     if rows.len() <= TASK {
         work(0, rows);
@@ -13,8 +13,7 @@ pub fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) + Sync)
     }
 }
 
-/// As [`for_tasks`], with one result for each piece, in order, on rows of which each has `stride` numbers
-/// beside it.
+/// As [`for_tasks`], with one result for each piece, in order. Each row has `stride` numbers beside it.
 pub fn for_paired_tasks<T: Send, R: Send>(
     rows: &mut [T],
     beside: &mut [f64],
@@ -29,5 +28,5 @@ pub fn for_paired_tasks<T: Send, R: Send>(
     }
 }
 
-/// Rows of a task: enough to be worth a thread, few enough to share the work evenly.
+/// Rows per task: enough to be worth a thread, few enough to share the work evenly.
 const TASK: usize = 1 << 13;

@@ -24,7 +24,7 @@ impl TransitionMatrix {
     /// Draws the node that follows `node`: a step of the walk.
     ///
     /// # Panics
-    /// If `node` is no node.
+    /// If `node` is not a node of the walk.
     ///
     /// # Examples
     /// ```

@@ -1,12 +1,12 @@
 //! Sums over the powers of a walk, `S_T = Σ_{t=1}^T W^t / t`.
 //!
-//! `S_T[u][v]` is the expected number of visits of `v` by a walk from `u`, a visit at time `t`
-//! counted `1/t`: the published loss of a random-walk token is a multiple of it.
+//! `S_T[u][v]` is the expected number of visits to `v` by a walk from `u`, where a visit at time `t` counts
+//! `1/t`: the published loss of a random-walk token is a multiple of it.
 //!
 //! # References
 //! - Cyffers, Bellet, Upadhyay, *Differentially Private Decentralized Learning with Random Walks*,
-//!   ICML 2024, arXiv:2402.07471: Theorem 3 and equation (15), which prints `ln T` for the harmonic
-//!   number `H_T`; `H_T` is larger, and is what stands here.
+//!   ICML 2024, arXiv:2402.07471: Theorem 3 and equation (15), which prints `ln T` for the harmonic number
+//!   `H_T`; `H_T` is larger, and is used here.
 
 use crate::{Error, GossipMatrix, Spectrum};
 use ndarray::Array2;
@@ -16,7 +16,7 @@ pub(crate) const MAX_STEPS: usize = 10_000_000;
 
 /// Row `u` of `S_T` for a gossip matrix and `T = steps`: one entry per node.
 ///
-/// The deviation from the stationary law is summed apart, until it is too small to count.
+/// The deviation from the stationary law is summed separately, until it is too small to count.
 ///
 /// # Errors
 /// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] beyond `10^7` steps.
@@ -45,7 +45,7 @@ pub fn walk_sum_row(matrix: &GossipMatrix, u: usize, steps: usize) -> Result<Vec
         for (sum, x) in sums.iter_mut().zip(&deviation) {
             *sum += x / t as f64;
         }
-        // Norms do not grow, so the terms left sum to at most |deviation| ln(T / t).
+        // Norms do not grow, so the remaining terms sum to at most |deviation| ln(T / t).
         let norm = deviation.iter().map(|x| x * x).sum::<f64>().sqrt();
         if norm * (steps as f64 / t as f64).ln() <= 1e-17 / n as f64 {
             break;
@@ -106,7 +106,7 @@ pub fn walk_sums(spectrum: &Spectrum, steps: usize) -> Result<Array2<f64>, Error
     spectrum.function(harmonic_number(steps), |lambda| power_sum(lambda, steps))
 }
 
-/// The harmonic number `H_T = 1 + 1/2 + … + 1/T`, to a few units in the last place.
+/// The harmonic number `H_T = 1 + 1/2 + … + 1/T`, to within a few units in the last place.
 #[must_use]
 pub(crate) fn harmonic_number(steps: usize) -> f64 {
     if steps <= 256 {
@@ -118,18 +118,19 @@ pub(crate) fn harmonic_number(steps: usize) -> f64 {
     t.ln() + EULER_GAMMA + 0.5 / t - square * (1.0 / 12.0 - square / 120.0)
 }
 
-/// `Σ_{t=1}^T λ^t / t` for `|λ| ≤ 1` and `T = steps`; `-ln(1 - λ)` once the rest is too small to count.
+/// `Σ_{t=1}^T λ^t / t` for `|λ| ≤ 1` and `T = steps`; `-ln(1 - λ)` if the terms beyond `T` are too small to
+/// count.
 pub(crate) fn power_sum(lambda: f64, steps: usize) -> f64 {
     // Beyond T the terms sum to at most |λ|^(T+1) / ((T+1) (1 - |λ|)), here below e^-40 of the sum.
     if (1.0 - lambda.abs()) * steps as f64 > 45.0 {
         return -(-lambda).ln_1p();
     }
-    // Horner's scheme. Powers made by repeated multiplication drift: at λ = 0.9999 their sum was
-    // wrong by 6e-12.
+    // Horner's scheme. Powers computed by repeated multiplication drift: at λ = 0.9999 their sum was wrong by
+    // 6e-12.
     (1..=steps).rev().fold(0.0, |sum, t| sum * lambda + 1.0 / t as f64) * lambda
 }
 
-/// Refuses a number of steps that no sum should have.
+/// Refuses a number of steps above `MAX_STEPS`.
 pub(crate) fn check_steps(steps: usize) -> Result<(), Error> {
     if steps <= MAX_STEPS {
         Ok(())
@@ -146,7 +147,7 @@ pub(crate) fn deviation_from_uniform(n: usize, u: usize) -> Result<Vec<f64>, Err
     Ok(deviation)
 }
 
-/// Projects on the vectors of mean zero: rounding would otherwise bring the constant vector back.
+/// Projects on the vectors of mean zero: otherwise rounding would bring the constant vector back.
 pub(crate) fn remove_mean(x: &mut [f64]) {
     let mean = x.iter().sum::<f64>() / x.len() as f64;
     x.iter_mut().for_each(|x| *x -= mean);

@@ -1,5 +1,5 @@
-//! Random graphs against their laws. Every test would fail with probability below `1e-5` for a
-//! correct sampler with a fresh seed; the seeds are fixed.
+//! Random graphs against their laws. With a fresh seed, a correct sampler would fail each test with
+//! probability below `1e-5`; the seeds are fixed.
 
 use ndarray::array;
 use ndp_graph::random::{
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::collections::BTreeMap;
 
-/// A normal variable is farther than this from its mean with probability `2e-6`.
+/// A normal variable is farther than this many standard deviations from its mean with probability `2e-6`.
 const Z: f64 = 4.75;
 
 /// The edges as bits, pair `(u, v)`, `u < v`, at bit `v (v-1) / 2 + u`.
@@ -31,7 +31,7 @@ fn assert_follows(
         *counts.entry(mask(&draw()?)).or_insert(0.0) += 1.0;
     }
     assert!(counts.keys().all(|outcome| law.contains_key(outcome)), "impossible outcome");
-    // Rare outcomes are compared together: chi-square needs some draws in every cell.
+    // Rare outcomes are pooled: chi-square needs some draws in every cell.
     let (mut statistic, mut cells, mut rare) = (0.0, 0, (0.0, 0.0));
     let mut compare = |count: f64, expected: f64| {
         statistic += (count - expected) * (count - expected) / expected;
@@ -108,7 +108,7 @@ fn erdos_renyi_degrees_are_binomial() -> Result<(), Error> {
         .collect();
     for node in [0, n - 1] {
         let mut rng = ChaCha8Rng::seed_from_u64(13);
-        // A star of the observed degree carries the degree through the common comparison.
+        // A star encodes the observed degree, so that the common comparison can be used.
         let star = |degree: usize| generators::star_graph(degree);
         let law = (0..n).map(|k| (mask(&star(k).unwrap()), binomial[k])).collect();
         assert_follows(&law, 20_000, || star(erdos_renyi_graph(n, p, &mut rng)?.degree(node)))?;
@@ -262,7 +262,7 @@ fn blocks_have_their_probabilities() -> Result<(), Error> {
 fn barabasi_albert_attaches_by_degree() -> Result<(), Error> {
     let bit = |u: u64, v: u64| 1u64 << (v * (v - 1) / 2 + u);
     let mut rng = ChaCha8Rng::seed_from_u64(21);
-    // m = 1: node 2 joins an end of 0-1, then node 3 joins with probability degree / 4.
+    // m = 1: node 2 joins an end of 0-1, then node 3 joins a node with probability degree / 4.
     let mut law = BTreeMap::new();
     for second in [0, 1] {
         for third in [0, 1, 2] {
@@ -271,7 +271,7 @@ fn barabasi_albert_attaches_by_degree() -> Result<(), Error> {
         }
     }
     assert_follows(&law, 20_000, || barabasi_albert_graph(4, 1, &mut rng))?;
-    // m = 2: node 3 sees degrees 2, 1, 1; a second draw among the two others.
+    // m = 2: node 3 sees degrees 2, 1, 1; its second draw is among the two others.
     let star = bit(0, 1) + bit(0, 2);
     let law = BTreeMap::from([
         (star + bit(0, 3) + bit(1, 3), 5.0 / 12.0),
@@ -287,7 +287,7 @@ fn barabasi_albert_attaches_by_degree() -> Result<(), Error> {
     Ok(())
 }
 
-/// The law of the rewiring by following every choice.
+/// The law of the rewiring, computed by following every choice.
 fn rewire_law(n: usize, k: usize, p: f64) -> BTreeMap<u64, f64> {
     let bit = |u: usize, v: usize| 1u64 << (u.max(v) * (u.max(v) - 1) / 2 + u.min(v));
     let ring = (1..=k / 2).flat_map(|j| (0..n).map(move |u| bit(u, (u + j) % n))).sum();
@@ -357,7 +357,7 @@ fn impossible_parameters_are_named() {
     assert!(matches!(barabasi_albert_graph(1_000_000, 500_000, rng), Err(Error::TooLarge { .. })));
 }
 
-/// A change of these numbers is value-breaking: it moves every seeded figure.
+/// Changing these numbers is value-breaking: it changes every seeded figure.
 #[test]
 fn first_draws_are_pinned() -> Result<(), Error> {
     let seeded = || ChaCha8Rng::seed_from_u64(42);

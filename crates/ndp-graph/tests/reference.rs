@@ -104,7 +104,7 @@ fn complete_graphs() -> Result<(), Error> {
     Ok(())
 }
 
-/// `maxdeg` on a regular bipartite graph has the eigenvalue -1: it does not mix, half-lazy it does.
+/// `maxdeg` on a regular bipartite graph has the eigenvalue -1 and does not mix; made half lazy, it does.
 #[test]
 fn regular_bipartite_graphs_do_not_mix_without_a_diagonal() -> Result<(), Error> {
     for graph in [hypercube_graph(4)?, cycle_graph(10)?, path_graph(2)?] {
@@ -123,7 +123,7 @@ fn regular_bipartite_graphs_do_not_mix_without_a_diagonal() -> Result<(), Error>
     Ok(())
 }
 
-/// As a set difference the gap of a disconnected graph would be positive; it is refused.
+/// If the gap left out the value 1 as a set, a disconnected graph would have a positive gap; it is refused.
 #[test]
 fn disconnected_graphs_have_no_gap() -> Result<(), Error> {
     let two_edges = ndp_graph::Graph::from_edges(4, [(0, 1), (2, 3)])?;
@@ -147,7 +147,8 @@ fn tori_with_metropolis_weights() -> Result<(), Error> {
     Ok(())
 }
 
-/// A connection of weight 1e-14 is none to floating point: refused, not reported as a gap of rounding errors.
+/// To floating point, a connection of weight 1e-14 is none: the graph is refused, and no gap made of rounding
+/// errors is reported.
 #[test]
 fn gaps_below_the_resolution_are_refused() -> Result<(), Error> {
     let path = path_graph(4)?;
@@ -184,7 +185,7 @@ fn lanczos_matches_closed_forms_at_a_hundred_thousand_nodes() -> Result<(), Erro
     Ok(())
 }
 
-/// A gap of 1.5e-6, an eigenvalue -1 of exact sign, and stars: just above the dense sizes.
+/// A gap of 1.5e-6, an eigenvalue of exactly -1, and stars: just above the dense sizes.
 #[test]
 fn lanczos_matches_closed_forms_on_slow_and_degenerate_graphs() -> Result<(), Error> {
     let n = 3000;

@@ -1,4 +1,4 @@
-//! Sequences of gossip matrices: what each step is, and how often.
+//! Sequences of gossip matrices: what each step is, and how often it occurs.
 
 use ndarray::Array2;
 use ndp_graph::Weights;
@@ -8,7 +8,7 @@ use ndp_graph::{Error, GossipMatrix, Graph, spectrum};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// A normal variable is farther than this from its mean with probability `2e-6`.
+/// A normal variable is farther than this many standard deviations from its mean with probability `2e-6`.
 const Z: f64 = 4.75;
 
 fn assert_binomial(successes: f64, trials: f64, p: f64) {
@@ -88,7 +88,7 @@ fn activations_have_their_probabilities_and_their_mean() -> Result<(), Error> {
     }
     assert_binomial(share(Step::Idle), draws as f64, 0.3);
 
-    // E[W] from the steps themselves.
+    // E[W] computed from the steps themselves.
     let mut mean: Array2<f64> = Array2::eye(5) * 0.3;
     for &(u, v, p) in law.edges() {
         mean = mean + dense(&Step::Pair(u, v), 5) * p;
@@ -149,13 +149,13 @@ fn dropout_removes_all_edges_of_a_node() -> Result<(), Error> {
     for step in left.steps() {
         let Step::Matrix(w) = step else { unreachable!("a matrix stays a matrix") };
         assert_eq!(*w, GossipMatrix::metropolis(w.graph()));
-        // On the complete graph those that stay are still joined to each other.
+        // On the complete graph the nodes that stay are still joined to each other.
         let up = (0..n).filter(|&v| w.graph().degree(v) > 0).count();
         assert!((0..n).all(|v| [0, up.saturating_sub(1)].contains(&w.graph().degree(v))));
         isolated += f64::from(u8::from(w.graph().degree(0) == 0));
         joined += f64::from(u8::from(w.graph().has_edge(3, 7)));
     }
-    // Node 0 is alone when it drops out or all others do.
+    // Node 0 is isolated if it drops out or if all others do.
     assert_binomial(isolated, steps as f64, q + (1.0 - q) * f64::powi(q, 11));
     assert_binomial(joined, steps as f64, (1.0 - q) * (1.0 - q));
 
@@ -191,7 +191,7 @@ fn given_steps_are_checked() -> Result<(), Error> {
     Ok(())
 }
 
-/// A change of these numbers is value-breaking: it moves every seeded figure.
+/// Changing these numbers is value-breaking: it changes every seeded figure.
 #[test]
 fn first_draws_are_pinned() -> Result<(), Error> {
     let law = EdgeActivations::try_from(&GossipMatrix::metropolis(&cycle_graph(6)?))?;
@@ -205,13 +205,13 @@ fn first_draws_are_pinned() -> Result<(), Error> {
     Ok(())
 }
 
-/// As many edges as make the sum of equal probabilities miss 1 by more than a fixed tolerance.
+/// So many edges that the sum of equal probabilities misses 1 by more than a fixed tolerance.
 #[test]
 fn many_equal_probabilities_sum_to_one_up_to_rounding() -> Result<(), Error> {
     let star = star_graph(300_000)?;
     let law = EdgeActivations::uniform(&star)?;
     assert_eq!(law.edges().len(), star.edge_count());
-    // Nothing is left for a step without an edge.
+    // No probability is left for a step without an edge.
     let rng = &mut ChaCha8Rng::seed_from_u64(3);
     assert!((0..100).all(|_| law.draw(rng) != Step::Idle));
     Ok(())

@@ -1,4 +1,5 @@
-//! The errors of this crate; `ndp-graph` has the same under the same names, and hands them on as its own.
+//! The errors of this crate; `ndp-graph` has the same ones under the same names, and converts these to its
+//! own.
 
 /// Why dense linear algebra was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -35,7 +36,7 @@ pub enum Error {
         /// The row of the first pivot that is zero.
         row: usize,
     },
-    /// An iteration that was stopped before it reached its accuracy.
+    /// An iteration stopped before it reached the required accuracy.
     #[error("{what} did not converge: the error bound is {residual} after {steps} steps")]
     NoConvergence {
         /// The iteration.

@@ -1,7 +1,7 @@
-//! Decompositions by LAPACK, whichever the binary links.
+//! Decompositions by LAPACK; the binary chooses which one is linked.
 //!
-//! Eigenvalues call `dsyevd` directly: `ndarray-linalg` calls `dsyev`, which is several times slower. The
-//! rest is `ndarray-linalg`.
+//! Eigenvalues call `dsyevd` directly: `ndarray-linalg` calls `dsyev`, which is several times slower.
+//! Everything else goes through `ndarray-linalg`.
 
 use super::{SymEigen, column_major};
 use crate::Error;
@@ -110,8 +110,8 @@ pub(super) fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Ar
 
 /// Runs `work` on a thread of its own with 64 MiB of stack.
 ///
-/// OpenBLAS keeps a table of jobs on the stack, 2 MiB when built for 128 processors: all that a Rust thread
-/// has, so that from a worker of rayon the factorizations crash.
+/// OpenBLAS keeps a table of jobs on the stack, 2 MiB when built for 128 processors. A Rust thread has no
+/// more than that, so the factorizations would crash on a rayon worker.
 fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

@@ -1,15 +1,15 @@
-//! Dense linear algebra on `f64`, `ndarray` in and out, and what bounds it: the memory that a result may take
-//! ([`memory`]) and whether anybody still waits for it ([`stop`]). An implementation detail of the `ndp`
-//! workspace: nothing here is stable.
+//! Dense linear algebra on `f64`, `ndarray` in and out, and the limits on it: the memory that a result may
+//! take ([`memory`]) and whether the caller still waits for it ([`stop`]). An implementation detail of the
+//! `ndp` workspace: nothing here is stable.
 //!
 //! This is the only crate that knows the backend, [faer](https://docs.rs/faer), which reads and writes the
-//! memory of the arrays themselves; an array that is contiguous in neither order is copied once. Every call
-//! uses the same constant parallelism: with that of the thread pool, the bits of an eigendecomposition would
-//! depend on the number of threads. faer's generic code is compiled in the crate that calls it; kept behind
-//! these few functions it is compiled once.
+//! memory of the arrays themselves; only an array that is contiguous in neither order is copied, once. Every
+//! call uses the same constant parallelism: if it followed the thread pool, the bits of an eigendecomposition
+//! would depend on the number of threads. faer's generic code is compiled in the crate that calls it; behind
+//! these few functions it is compiled only once.
 //!
-//! Under the feature `lapack` everything but the products calls LAPACK instead. The feature links none: the
-//! binary that enables it chooses one.
+//! With the feature `lapack`, everything but the products calls LAPACK instead. The feature itself links no
+//! LAPACK: the binary that enables it chooses one.
 
 mod error;
 #[cfg(feature = "lapack")]
@@ -205,7 +205,7 @@ pub fn cholesky(matrix: ArrayView2<'_, f64>) -> Result<Cholesky, Error> {
 /// # Errors
 /// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NotFinite`] naming an entry of
 /// `a` or `b`, or of `X` when it overflows, [`Error::TooLarge`], [`Error::Singular`] when a pivot is exactly
-/// zero. Any other nearly singular system is solved; its solution is then inaccurate.
+/// zero. A system that is only nearly singular is solved, but its solution is inaccurate.
 pub fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_square(a)?;
     require_shape("rows of the right-hand side", a.nrows(), b.nrows())?;
@@ -219,7 +219,7 @@ pub fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f6
     Ok(x)
 }
 
-/// The same memory as a faer matrix.
+/// A faer view of the same memory.
 fn to_faer<'a>(matrix: &'a CowArray<'_, f64, Ix2>) -> MatRef<'a, f64> {
     let (rows, columns) = matrix.dim();
     match (matrix.as_slice(), matrix.as_slice_memory_order()) {
@@ -229,7 +229,7 @@ fn to_faer<'a>(matrix: &'a CowArray<'_, f64, Ix2>) -> MatRef<'a, f64> {
     }
 }
 
-/// The same memory as a faer matrix, of an array that [`column_major`] or `zeros(_.f())` made.
+/// A mutable faer view of the same memory, for an array that [`column_major`] or `zeros(_.f())` made.
 fn to_faer_mut(matrix: &mut Array2<f64>) -> MatMut<'_, f64> {
     let (rows, columns) = matrix.dim();
     debug_assert!(matrix.t().is_standard_layout());
@@ -292,10 +292,10 @@ fn require_shape(what: &'static str, expected: usize, got: usize) -> Result<(), 
     if expected == got { Ok(()) } else { Err(Error::Shape { what, expected, got }) }
 }
 
-/// faer splits the work in this many parts whatever the size of the pool that runs them.
+/// faer splits the work into this many parts, whatever the size of the pool that runs them.
 const PARALLELISM: Par = Par::Rayon(NonZeroUsize::new(2).expect("2 is not 0"));
 
-/// Side of the squares in which a triangle is mirrored: two of them fit in the first-level cache.
+/// Side of the squares in which a triangle is mirrored: two such squares fit in the first-level cache.
 const TILE: usize = 32;
 
 #[cfg(test)]

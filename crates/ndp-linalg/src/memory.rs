@@ -7,7 +7,7 @@ use crate::Error;
 /// A dense matrix stays below it up to 46 340 nodes.
 pub const MEMORY_LIMIT: u128 = 16 << 30;
 
-/// Nothing when `what`, which would take `bytes` bytes, stays within the limit of 16 GiB.
+/// `Ok` if `what`, which would take `bytes` bytes, stays within the limit of 16 GiB.
 ///
 /// Sizes are 128-bit so that the product of two node counts cannot wrap around; use saturating
 /// arithmetic beyond that.
@@ -18,7 +18,7 @@ pub fn require_memory(what: &'static str, bytes: u128) -> Result<(), Error> {
     if bytes <= MEMORY_LIMIT { Ok(()) } else { Err(Error::TooLarge { what, bytes, limit: MEMORY_LIMIT }) }
 }
 
-/// Nothing when a matrix of `rows` by `columns` numbers stays within the limit of 16 GiB.
+/// `Ok` if a matrix of `rows` by `columns` numbers stays within the limit of 16 GiB.
 ///
 /// # Errors
 /// [`Error::TooLarge`] otherwise, with `8 · rows · columns` bytes.

@@ -1,4 +1,4 @@
-//! Decompositions by faer, compiled from Rust on any machine.
+//! Decompositions by faer, written in Rust, which compile on any machine.
 
 use super::{PARALLELISM, SymEigen, column_major, contiguous, to_faer, to_faer_mut};
 use crate::Error;
@@ -18,7 +18,7 @@ pub(super) fn sym_eigenvalues(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>
     decompose(matrix, None)
 }
 
-/// The eigenvalues; the eigenvectors too if there is a place for them.
+/// Computes the eigenvalues, and the eigenvectors if a place for them is given.
 fn decompose(matrix: ArrayView2<'_, f64>, vectors: Option<&mut Array2<f64>>) -> Result<Array1<f64>, Error> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];
@@ -83,7 +83,7 @@ pub(super) fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Ar
         MemStack::new(&mut MemBuffer::new(scratch)),
         Default::default(),
     );
-    // A zero pivot is not an error to faer, which divides by it.
+    // faer does not report a zero pivot as an error but divides by it.
     if let Some(row) = factors.diag().iter().position(|pivot| *pivot == 0.0 || !pivot.is_finite()) {
         return Err(Error::Singular { row });
     }

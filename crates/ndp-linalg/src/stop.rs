@@ -1,10 +1,10 @@
-//! Ending a computation that nobody waits for any more.
+//! Stopping a computation whose result nobody waits for any more.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The payload of the unwinding that ends abandoned work, and the error of a call that its caller stopped.
+/// The payload of the unwinding that ends abandoned work; also the error of a call that its caller stopped.
 ///
 /// # Examples
 /// ```
@@ -26,19 +26,19 @@ thread_local! {
     static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// From now on whatever this thread computes ends at its next [`checkpoint`] once `stop` is set.
+/// From now on, any computation on this thread ends at its next [`checkpoint`] once `stop` is set.
 pub fn watch(stop: Arc<AtomicBool>) {
     STOP.set(Some(stop));
 }
 
-/// Ends the work of this thread when the flag that it [`watch`]es is set; a thread that watches none never
-/// ends.
+/// Ends the work of this thread if the flag that it [`watch`]es is set; does nothing on a thread that watches
+/// none.
 ///
-/// Long computations of the workspace call it now and then, between steps, where nothing is half done.
+/// Long computations of the workspace call it between steps, where no step is half done.
 ///
 /// # Panics
-/// With [`Cancelled`] as its payload and without a message, when the flag is set: catch it where the thread
-/// was started.
+/// With [`Cancelled`] as its payload and without a message, if the flag is set; catch the panic where the
+/// thread was started.
 #[inline]
 pub fn checkpoint() {
     if STOP.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))) {

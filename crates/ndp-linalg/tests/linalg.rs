@@ -74,7 +74,7 @@ fn eigenvalues_match_closed_forms() -> Result<(), Error> {
     Ok(())
 }
 
-/// Repeated eigenvalues, a zero matrix and a diagonal one.
+/// Repeated eigenvalues, a zero matrix and a diagonal matrix.
 #[test]
 fn degenerate_matrices_are_decomposed() -> Result<(), Error> {
     for n in [1, 4, 40, 100] {
@@ -120,7 +120,7 @@ fn products_match_the_definition() -> Result<(), Error> {
     Ok(())
 }
 
-/// Any layout may come in: rows, columns, transposed, reversed, strided.
+/// Inputs may have any layout: by rows, by columns, transposed, reversed, strided.
 #[test]
 fn every_layout_is_accepted() -> Result<(), Error> {
     let a = random(40, 30, 3);
@@ -205,8 +205,8 @@ fn bad_input_is_named() {
     assert!(matches!(factor.solve(Array2::zeros((2, 1)).view()), Err(Error::Shape { .. })));
 }
 
-/// The bits do not depend on the pool, nor on running inside one of its tasks. With the pool's own
-/// parallelism faer's eigenvectors differ between 1 and 2 threads at this size.
+/// The result has the same bits for every pool, and inside one of its tasks. With the pool's own parallelism
+/// faer's eigenvectors would differ between 1 and 2 threads at this size.
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
     let a = symmetric(300, 8);

@@ -4,7 +4,8 @@ use crate::error::{OutOfRange, ensure};
 use crate::incomplete::{deviation, log_beta_i, log_beta_i_complement, log_binomial_saddle};
 use crate::rounding::up_log;
 
-/// The most trials accepted: beyond, a count is no longer exact as a float, and tails take too long.
+/// The largest number of trials accepted: beyond it a float cannot hold every count exactly, and tails take
+/// too long.
 pub const MAX_TRIALS: u64 = 1_000_000_000_000;
 
 /// `ln P(X = k)` for `X ~ Bin(trials, p)`, rounded up by [`PMF_ERROR`]; `−∞` where the probability is 0.
@@ -59,7 +60,7 @@ pub fn clopper_pearson_upper(count: u64, trials: u64, error: f64) -> Result<f64,
         return Ok(1.0);
     }
     let (mut low, mut high) = (count as f64 / trials as f64, 1.0);
-    // The upper end always refutes; 60 halvings exhaust the digits.
+    // The upper end is always refuted by the counts; 60 halvings use up the digits of a float.
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
         if log_cdf_up(count, trials, middle)? > error.ln() {
@@ -71,7 +72,7 @@ pub fn clopper_pearson_upper(count: u64, trials: u64, error: f64) -> Result<f64,
     Ok(high)
 }
 
-/// Checks a number of trials and the probability of success.
+/// Checks a number of trials and a success probability.
 ///
 /// # Errors
 /// As [`log_pmf_up`].
@@ -85,8 +86,8 @@ pub fn check(trials: u64, p: f64) -> Result<(), OutOfRange> {
 pub const PMF_ERROR: f64 = 16.0;
 
 /// Error of [`log_tail`] and [`log_cdf_up`] in epsilons of `1 + |ln P|`. Measured: against 78 digits at 920
-/// points with up to 1500 trials, at most 2.1. More trials need longer fractions and were not measured in
-/// numbers; the constant stands far above twice what was seen.
+/// points with up to 1500 trials, at most 2.1. More trials need longer continued fractions, for which no
+/// error was measured; the constant is far above twice the largest error seen.
 pub const TAIL_ERROR: f64 = 256.0;
 
 /// `ln P(X = k)` for `X ~ Bin(trials, p)`, to within [`PMF_ERROR`]; `0 ≤ p ≤ 1` is not checked.
@@ -150,7 +151,8 @@ mod tests {
         Ok(())
     }
 
-    /// 700 digits, see `outward.py` of `ndp-dp`: no value falls below the truth, nor far above it.
+    /// Against 700 digits, see `outward.py` of `ndp-dp`: no value is below the truth, and none is far above
+    /// it.
     #[test]
     fn tails_are_rounded_up() -> Result<(), OutOfRange> {
         for line in include_str!("../tests/reference/binomial_outward.csv").lines() {

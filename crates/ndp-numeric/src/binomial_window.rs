@@ -1,7 +1,8 @@
 //! The probabilities of a binomial law on a window around its mode, with proven bounds on what lies outside.
 //!
-//! Expectations over a binomial count are sums of a million terms of which a few thousand matter. A window
-//! holds those; the caller adds `outside times the largest value` and so rounds the expectation up.
+//! An expectation over a binomial count is a sum of up to a million terms, of which a few thousand matter. A
+//! window holds those. The caller adds the probability outside the window times the largest value, and so
+//! rounds the expectation up.
 
 use crate::binomial::{PMF_ERROR, log_pmf};
 use crate::error::{OutOfRange, ensure};
@@ -143,9 +144,9 @@ impl BinomialWindow {
 /// A probability with its complement, each to full relative accuracy.
 #[derive(Clone, Copy, Debug)]
 pub struct Chance {
-    /// Of success.
+    /// The probability of success.
     pub p: f64,
-    /// Of failure, `1 − p`.
+    /// The probability of failure, `1 − p`.
     pub q: f64,
 }
 
@@ -164,16 +165,18 @@ pub fn mode(trials: u64, chance: Chance) -> (u64, f64) {
     (mode, probability(trials, mode, chance))
 }
 
-/// At most `value (1 + r + r² + …)` for the probabilities from `value` on, whose ratios are at most `r`.
+/// An upper bound on a sum of probabilities, `value (1 + r + r² + …)`: the first is `value` and consecutive
+/// ones have ratios of at most `r`.
 #[must_use]
 pub fn geometric_tail(value: f64, ratio: f64) -> f64 {
-    // A value rounded to zero stands for one below the smallest float.
+    // A value rounded to zero may be anything below the smallest float.
     let value = value.max(f64::MIN_POSITIVE);
-    // Past the mode the ratio is below 1; next to it rounding may hide that, and 1 is always a bound.
+    // Past the mode the ratio is below 1. Next to the mode rounding may give 1 or more; then 1 is always a
+    // bound.
     if ratio < 1.0 { (value / (1.0 - ratio)).min(1.0) } else { 1.0 }
 }
 
-/// `P(X = k)`, from the smaller of the two chances: the other has lost the digits that matter.
+/// `P(X = k)`, computed from the smaller of the two chances: the larger one has lost the digits that matter.
 #[must_use]
 pub fn probability(trials: u64, k: u64, chance: Chance) -> f64 {
     let Chance { p, q } = chance;
@@ -185,7 +188,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
-    /// mpmath at 40 digits, from factorials.
+    /// Reference values: mpmath at 40 digits, from factorials.
     #[test]
     fn probabilities_near_the_mode_match_40_digits() {
         for (n, k, p, expected) in [

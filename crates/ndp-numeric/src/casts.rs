@@ -1,6 +1,7 @@
-//! Conversions between integers and from reals, each of which says what becomes of what does not fit.
+//! Conversions between integer sizes and from floats; each states what it returns for a value that does not
+//! fit.
 
-/// `⌊x⌋` as a count: 0 for what is negative or no number, the largest count for what is too large.
+/// `⌊x⌋` as a count: 0 if `x` is negative or NaN, the largest count if `x` is too large.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -12,7 +13,7 @@ pub fn floor(x: f64) -> usize {
     x as usize
 }
 
-/// `x` as an integer, towards 0: the nearest one that there is beyond 64 bits, 0 for what is no number.
+/// `x` rounded towards 0: the nearest 64-bit integer if `x` is outside their range, and 0 if `x` is NaN.
 #[allow(clippy::cast_possible_truncation, reason = "such casts saturate, which is what is promised")]
 #[inline]
 #[must_use]
@@ -20,11 +21,11 @@ pub fn integer(x: f64) -> i64 {
     x as i64
 }
 
-/// A place in a list as sparse rows hold it.
+/// A position in a list, as the 32-bit index that sparse rows store.
 ///
 /// # Panics
-/// For `2^32` and more: no graph has as many nodes, and lists of as many entries exceed every memory limit
-/// long before.
+/// For `2^32` and more. No graph has that many nodes, and a list with that many entries exceeds every memory
+/// limit long before.
 #[inline]
 #[must_use]
 pub fn id(place: usize) -> u32 {

@@ -1,8 +1,8 @@
-//! Numbers as text, rounded to a stated side.
+//! Numbers as text, rounded in a stated direction.
 //!
-//! A guarantee that is shown must not look smaller than it is, and what is left of a budget not larger. Every
-//! number that is written for a reader goes through one of four functions, each with the side to which it is
-//! rounded:
+//! A guarantee must not look smaller than it is when it is shown, and the remaining budget must not look
+//! larger. Every number written for a reader goes through one of four functions, each with the direction in
+//! which it is rounded:
 //!
 //! | function | writes | example, `Up` |
 //! |---|---|---|
@@ -17,15 +17,15 @@
 //! | lower ends, and what is left of a budget | [`Round::Down`] |
 //! | estimates, values of printed formulas, parameters | [`Round::Nearest`] |
 //!
-//! The decimal expansion of the binary number decides, to its last digit, and no floating-point operation
+//! The decision rests on the full decimal expansion of the binary number, and no floating-point operation
 //! takes part: the float that is written 0.1 is larger than a tenth by `5.6e-18`, and rounded up to one
-//! decimal it is 0.2. A number that has no more digits than are asked for stays what it is. Whoever wants the
-//! shortest text that reads back as the same float writes `{}`.
+//! decimal it is 0.2. A number with no more digits than asked for is written exactly. For the shortest text
+//! that reads back as the same float, write `{}`.
 //!
-//! Infinities are `inf` and `-inf`. What is not a number is bounded by nothing: `inf` rounded up, `-inf`
-//! rounded down, and `undefined` to nearest.
+//! Infinities are `inf` and `-inf`. NaN has no finite bound: it is `inf` rounded up, `-inf` rounded down, and
+//! `undefined` rounded to nearest.
 
-/// To which side a number is rounded when it is written.
+/// The direction in which a number is rounded when it is written.
 ///
 /// # Examples
 /// ```
@@ -36,15 +36,15 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
-    /// Never below the number: a guarantee, the noise that it needs.
+    /// Never below the number: for a guarantee, and for the noise that it needs.
     Up,
-    /// Never above it: a lower end, what is left of a budget.
+    /// Never above the number: for a lower end, and for what is left of a budget.
     Down,
-    /// To the nearer side, halves to the even digit: what is no guarantee.
+    /// To the nearest, halves to the even digit: for numbers that are no guarantee.
     Nearest,
 }
 
-/// `x` with exactly so many decimals.
+/// `x` with exactly `decimals` decimals.
 ///
 /// # Examples
 /// ```
@@ -59,7 +59,7 @@ pub fn fixed(x: f64, decimals: usize, round: Round) -> String {
     shifted(x, decimals, 0, round)
 }
 
-/// The share `x` in per cent, with exactly so many decimals and without the sign.
+/// The share `x` in per cent, with exactly `decimals` decimals and without the per cent sign.
 ///
 /// # Examples
 /// ```
@@ -72,7 +72,7 @@ pub fn percent(x: f64, decimals: usize, round: Round) -> String {
     shifted(x, decimals, 2, round)
 }
 
-/// `x` in scientific notation with exactly so many decimals.
+/// `x` in scientific notation with exactly `decimals` decimals.
 ///
 /// # Examples
 /// ```
@@ -94,8 +94,8 @@ pub fn scientific(x: f64, decimals: usize, round: Round) -> String {
     }
 }
 
-/// `x` with at most so many significant digits (at least one), zeros at the end left out; with an exponent
-/// below `1e-4` and where the digits do not reach the point.
+/// `x` with at most `digits` significant digits (at least one), without trailing zeros; written with an
+/// exponent if it is below `1e-4` or if the digits end before the decimal point.
 ///
 /// # Examples
 /// ```
@@ -114,7 +114,7 @@ pub fn significant(x: f64, digits: usize, round: Round) -> String {
             let kept = &kept[..shown];
             let text = match usize::try_from(exponent) {
                 Ok(whole) if exponent < reach => {
-                    // At least all digits before the point.
+                    // Fill up with zeros to the decimal point.
                     let mut all = kept.to_vec();
                     all.resize(shown.max(whole + 1), 0);
                     pointed(&all, all.len() - whole - 1)
@@ -132,7 +132,7 @@ pub fn significant(x: f64, digits: usize, round: Round) -> String {
     }
 }
 
-/// `x · 10^shift` with so many decimals.
+/// `x · 10^shift` with `decimals` decimals.
 fn shifted(x: f64, decimals: usize, shift: i32, round: Round) -> String {
     let decimals = decimals.min(MOST_WRITTEN);
     match Decimal::of(x) {
@@ -147,7 +147,7 @@ fn shifted(x: f64, decimals: usize, shift: i32, round: Round) -> String {
     }
 }
 
-/// What has no decimal expansion.
+/// Values without a decimal expansion.
 enum Special {
     Infinite { negative: bool },
     Undefined,
@@ -164,7 +164,7 @@ impl Special {
     }
 }
 
-/// A finite number other than 0, to its last digit: `d₀.d₁d₂… · 10^exponent`, `d₀` not 0.
+/// A finite number other than 0 with all its digits: `d₀.d₁d₂… · 10^exponent`, `d₀` not 0.
 struct Decimal {
     negative: bool,
     digits: Vec<u8>,
@@ -200,7 +200,7 @@ impl Decimal {
         self.cut(last.saturating_add(i64::from(self.exponent)).saturating_add(1), round)
     }
 
-    /// So many digits, and the exponent of the first.
+    /// The first `count` digits, and the exponent of the first one.
     fn to_digits(&self, count: usize, round: Round) -> (Vec<u8>, i32) {
         let mut digits = self.cut(i64::try_from(count).unwrap_or(i64::MAX), round);
         // 9.99 may have become 10.0.
@@ -209,11 +209,11 @@ impl Decimal {
         (digits, self.exponent + i32::from(carried))
     }
 
-    /// The first `keep` digits, rounded, as those of a whole number; one more where it carries.
+    /// The first `keep` digits, rounded, as those of a whole number; one digit more if rounding carries.
     fn cut(&self, keep: i64, round: Round) -> Vec<u8> {
         let at = usize::try_from(keep.max(0)).unwrap_or(usize::MAX);
         let rest = self.digits.get(at..).unwrap_or(&[]);
-        // The number goes on with zeros.
+        // Beyond its last digit the number continues with zeros.
         let mut kept: Vec<u8> = self.digits.iter().copied().chain(std::iter::repeat(0)).take(at).collect();
         let beyond = rest.iter().any(|&digit| digit != 0);
         let away = match round {
@@ -259,7 +259,7 @@ fn pointed(digits: &[u8], decimals: usize) -> String {
 
 /// The most digits that a float has.
 const MOST_DIGITS: usize = 767;
-/// More decimals than any float has, and the most that are written.
+/// The largest number of decimals that is written; no float has more.
 const MOST_WRITTEN: usize = 1100;
 
 #[cfg(test)]
@@ -268,7 +268,7 @@ mod tests {
 
     const SIDES: [Round; 3] = [Round::Up, Round::Down, Round::Nearest];
 
-    /// `x = m 2^-k` against `N 10^-d` in whole numbers: no float takes part in the comparison.
+    /// Compares `x = m 2^-k` with `N 10^-d` in whole numbers: no float takes part in the comparison.
     #[test]
     fn texts_lie_on_the_stated_side_and_within_a_unit() {
         let mut m: u64 = 1;
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Digits and decimals cut at the same place say the same.
+    /// `significant` and `fixed` give the same text when they cut at the same place.
     #[test]
     fn all_notations_agree() {
         let mut x = 1.234e-7;
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// The float written 0.1 is above a tenth, that written 0.7 below seven tenths.
+    /// The float written 0.1 is above a tenth, the one written 0.7 below seven tenths.
     #[test]
     fn the_binary_number_decides() {
         assert_eq!(SIDES.map(|side| fixed(0.1, 1, side)), ["0.2", "0.1", "0.1"]);
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(SIDES.map(|side| fixed(-0.1, 1, side)), ["-0.1", "-0.2", "-0.1"]);
         assert_eq!(fixed(0.1, 55, Round::Up), "0.1000000000000000055511151231257827021181583404541015625");
         assert_eq!(fixed(0.1, 55, Round::Down), "0.1000000000000000055511151231257827021181583404541015625");
-        // Where a parser cannot tell the text from the number.
+        // A parser reads both texts back as the same float, although neither is equal to it.
         assert_eq!(significant(0.1, 17, Round::Down), "0.1");
         assert_eq!(significant(0.1, 17, Round::Up), "0.10000000000000001");
     }

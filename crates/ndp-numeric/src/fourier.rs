@@ -10,7 +10,7 @@
 //! most the norm of its result, a stage errs by at most `η = STAGE u` of that norm, and all `s = log₂ N`
 //! stages by at most `(1 + η)^s − 1`. So `‖computed − exact‖₂ ≤ ((1 + η)^s − 1) √N ‖input‖₂`:
 //! [`Transform::error`]. (Higham, *Accuracy and stability of numerical algorithms*, 2002, Theorem 24.2, is
-//! the same statement.) What underflows is far below.
+//! the same statement.) Errors from underflow are far smaller.
 
 mod scrambled;
 
@@ -69,8 +69,8 @@ impl Complex {
         self.re * self.re + self.im * self.im
     }
 
-    /// `z^count`; relative error at most `(1 + 3u)^{count−1} − 1`, by induction over the products. Where an
-    /// intermediate power of a number of size at most 1 falls below [`NOTHING`], so does the result, and 0 is
+    /// `z^count`; relative error at most `(1 + 3u)^{count−1} − 1`, by induction over the products. If
+    /// `|z| ≤ 1` and an intermediate power falls below [`NOTHING`], then so does the result, and 0 is
     /// returned.
     #[must_use]
     pub fn power(self, count: u64) -> Self {
@@ -91,19 +91,20 @@ impl Complex {
     }
 }
 
-/// Below this a power counts as 0.
+/// A power below this is replaced by 0.
 pub const NOTHING: f64 = 1e-40;
 
 /// The transform `z ↦ Σ_j z_j e^{−2πi jk/N}` of one size `N`, a power of two.
 #[derive(Debug)]
 pub struct Transform {
     size: usize,
-    /// For each stage that joins halves of length `m`, its `m` roots, at `m − 1`.
+    /// For each stage that joins halves of length `m`, its `m` roots, starting at index `m − 1`.
     roots: Vec<Complex>,
 }
 
 impl Transform {
-    /// The transform of the least power of two that is at least `size`, at most [`LARGEST`].
+    /// The transform whose size is the least power of two that is at least `size`, but no more than
+    /// [`LARGEST`].
     #[must_use]
     pub fn new(size: usize) -> Self {
         let size = size.clamp(2, LARGEST).next_power_of_two();
@@ -132,7 +133,7 @@ impl Transform {
         libm::expm1(stages * STAGE * 0.5 * f64::EPSILON) * (1.0 + 1e-12)
     }
 
-    /// In place; as many numbers as the size.
+    /// The transform, in place; `data` must hold `N` numbers.
     pub fn run(&self, data: &mut [Complex]) {
         let shift = usize::BITS - self.size.trailing_zeros();
         for i in 0..data.len() {
@@ -164,8 +165,8 @@ impl Transform {
         }
     }
 
-    /// The inverse, in place: the transform of the conjugates, conjugated, over `N`, which is exact. The same
-    /// error.
+    /// The inverse, in place: the transform of the conjugates, conjugated and divided by `N`, which is exact.
+    /// The error is the same.
     pub fn invert(&self, data: &mut [Complex]) {
         for z in data.iter_mut() {
             *z = z.conjugate();
@@ -191,13 +192,13 @@ fn butterflies(a: &mut [Complex], b: &mut [Complex], roots: &[Complex]) {
     }
 }
 
-/// `e^{−2πi k/N}` for any `k`, from sine and cosine of at most an eighth of a turn. For `N` up to [`TESTED`]
-/// a power of two, and up to a 64th of that three or five times one, it errs by at most [`ROOT`] units `u =
-/// 2^{−53}`: all of them are tested.
+/// `e^{−2πi k/N}` for any `k`, from sine and cosine of at most an eighth of a turn. It errs by at most
+/// [`ROOT`] units `u = 2^{−53}` if `N` is a power of two up to [`TESTED`], or three or five times a power of
+/// two up to a 64th of that: tests cover all of them.
 #[must_use]
 pub fn root(k: usize, size: usize) -> Complex {
     let k = k % size;
-    // The nearest quarter of a turn, and what is left of it: integers.
+    // The nearest quarter of a turn and the remainder, in integers.
     let quarters = (8 * k + size - 1) / (2 * size);
     let (turns, all) = (4 * k, quarters * size);
     let left = if turns < all { -((all - turns) as f64) } else { (turns - all) as f64 };
@@ -213,14 +214,14 @@ pub fn root(k: usize, size: usize) -> Complex {
 
 /// Error of a root of unity, in units of `u`.
 pub const ROOT: f64 = 5.0;
-/// The same where their number is a power of two up to [`LARGEST`].
+/// The same bound if the number of roots is a power of two up to [`LARGEST`].
 #[cfg(test)]
 const ROOT_OF_TRANSFORM: f64 = 4.0;
 /// The largest number of roots of unity whose errors are known.
 pub const TESTED: usize = 1 << 24;
 /// Error of a stage, in units of `u`: `2√2 + ROOT + 1`, and what is of second order.
 const STAGE: f64 = 8.0;
-/// Numbers that a thread takes at once: 64 KiB.
+/// Numbers that a thread handles at once: 64 KiB.
 const BLOCK: usize = 4096;
 /// The largest size.
 pub const LARGEST: usize = 1 << 22;
@@ -230,9 +231,9 @@ mod tests {
     use super::*;
     use crate::incomplete::{two_product, two_sum};
 
-    /// All roots of the largest sizes, and so of every size, by their squares: if `|w_k² − w_{2k}| ≤ c` for
-    /// the computed roots, their errors `e` obey `2 e_k ≤ c + e_{2k} + e_k²`, and the largest one is at most
-    /// `c` and what is of second order, for roots on the right side.
+    /// All roots of the largest sizes, and hence of every size, checked by squaring: if `|w_k² − w_{2k}| ≤ c`
+    /// for the computed roots, their errors `e` obey `2 e_k ≤ c + e_{2k} + e_k²`, so the largest error is at
+    /// most `c` up to terms of second order, provided that each root is on the right side of the circle.
     #[test]
     fn roots_err_by_less_than_is_said() {
         let sizes =
@@ -255,7 +256,7 @@ mod tests {
                 };
                 let re = gap(&[(w.re, w.re), (-w.im, w.im)], square.re);
                 let im = gap(&[(2.0 * w.re, w.im)], square.im);
-                // On the right side.
+                // The root is on the right side of the circle.
                 let turn = -TAU * k as f64 / size as f64;
                 assert!((w.re - turn.cos()).abs() < 1e-12 && (w.im - turn.sin()).abs() < 1e-12);
                 re.hypot(im)
@@ -265,8 +266,8 @@ mod tests {
         }
     }
 
-    /// Against the definition, with angles reduced exactly; small sizes, and the worst case of a constant
-    /// input.
+    /// Against the definition, with angles reduced exactly, on small sizes; one input is constant, which is
+    /// the worst case.
     #[test]
     fn transforms_follow_the_definition() {
         for size in [2_usize, 8, 64] {
@@ -291,8 +292,8 @@ mod tests {
         }
     }
 
-    /// Forth and back on a size with blocks: within twice the error that is claimed, and not far below 1/1000
-    /// of it.
+    /// Forward and back, on a size that is split into blocks: the error is at most twice the claimed one, and
+    /// at least a thousandth of that.
     #[test]
     fn the_error_covers_a_round_trip() {
         let transform = Transform::new(1 << 15);

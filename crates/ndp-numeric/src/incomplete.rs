@@ -1,17 +1,17 @@
 //! Regularised incomplete gamma and beta functions, in log space, with full relative accuracy in both tails.
 //!
-//! Both are a density times a continued fraction (or a positive series). The densities are Loader's
-//! saddle-point form: `ln Γ` of a large argument has an absolute error of many units in the last place
-//! of the answer (2e-7 at 1e8), while here every large term is a nonnegative deviance
+//! Both are a density times a continued fraction (or a positive series). The densities are computed in
+//! Loader's saddle-point form: `ln Γ` of a large argument has an absolute error of many units in the last
+//! place of the answer (2e-7 at 1e8), while here every large term is a nonnegative deviance
 //! `a (t − ln(1 + t))` computed from a deviation known exactly.
 //!
 //! Parameters above [`MAX_PARAMETER`] give NaN, like all others outside the domain.
 //!
 //! Measured against 40-digit values (`tests/special_functions.rs`): relative error below 1e-13 for parameters
-//! up to 1e8, values down to 1e-300, logarithms beyond. For a parameter below 1/10 nothing is claimed: the
-//! fraction of the incomplete beta function then loses digits (2.6e-2 absolute in the logarithm at `a =
-//! 2e-10`, `b = 1e5`). No guarantee of this crate takes a parameter below 1; those of binomial tails are
-//! integers, see [`crate::binomial::TAIL_ERROR`].
+//! up to 1e8 and values down to 1e-300, and for logarithms of smaller values. Nothing is claimed for a
+//! parameter below 1/10: the fraction of the incomplete beta function then loses digits (2.6e-2 absolute in
+//! the logarithm at `a = 2e-10`, `b = 1e5`). No guarantee of this crate takes a parameter below 1; those of
+//! binomial tails are integers, see [`crate::binomial::TAIL_ERROR`].
 //!
 //! # References
 //! - Loader, *Fast and accurate computation of binomial probabilities*, 2000.
@@ -23,7 +23,7 @@ use crate::logspace::log1m_exp;
 use crate::rounding::whole_index;
 use crate::special::LN_SQRT_2PI;
 
-/// The largest parameter accepted: near the mean, `√a` steps are taken.
+/// The largest parameter accepted: near the mean, `√a` steps are needed.
 pub const MAX_PARAMETER: f64 = 1e13;
 
 /// `ln P(a, x)`, `P(a, x) = ∫_0^x t^{a−1} e^{−t} dt / Γ(a)`, for `0 < a ≤ 1e13` and `x ≥ 0`; NaN elsewhere.
@@ -148,7 +148,7 @@ fn continued_fraction(first: f64, mut next: impl FnMut() -> (f64, f64)) -> f64 {
     let mut value = guard(first);
     let mut c = value;
     let mut d = 0.0;
-    // The fractions used need about √a terms; the bound only keeps a defect from hanging.
+    // The fractions used need about √a terms; the limit only keeps a defect from looping forever.
     for _ in 0..10_000_000 {
         let (numerator, denominator) = next();
         d = 1.0 / guard(denominator + numerator * d);
@@ -162,7 +162,7 @@ fn continued_fraction(first: f64, mut next: impl FnMut() -> (f64, f64)) -> f64 {
     value
 }
 
-/// `a − (a + b) x`, exact up to its own rounding: it decides how far in the tail the point lies.
+/// `a − (a + b) x`, exact up to its own rounding: it says how far the point lies in the tail.
 pub(crate) fn deviation(a: f64, b: f64, x: f64) -> f64 {
     let (n, n_low) = two_sum(a, b);
     let (product, product_low) = two_product(n, x);
@@ -170,7 +170,7 @@ pub(crate) fn deviation(a: f64, b: f64, x: f64) -> f64 {
     difference + (difference_low - product_low - n_low * x)
 }
 
-/// `a + b` as the nearest float and the rest, exactly (Knuth).
+/// `a + b` as the nearest float and the remainder, exactly (Knuth).
 #[must_use]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -178,7 +178,7 @@ pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// `a b` as the nearest float and the rest, exactly unless the rest underflows.
+/// `a b` as the nearest float and the remainder, exactly unless the remainder underflows.
 #[must_use]
 pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
@@ -208,8 +208,8 @@ fn log_poisson_density(a: f64, x: f64) -> f64 {
     -stirling_error(a) - deviance(a, x, a - x) - 0.5 * libm::log(a) - LN_SQRT_2PI
 }
 
-/// `m ln(m/e) − (m − e) ≥ 0` from `m > 0`, the expected `e > 0` and the accurate `deviation = m − e`,
-/// without cancellation near 0.
+/// `m ln(m/e) − (m − e) ≥ 0` for `m > 0` and the expected value `e > 0`, from the accurate
+/// `deviation = m − e`, without cancellation near 0.
 fn deviance(m: f64, e: f64, deviation: f64) -> f64 {
     let t = -deviation / m;
     if t.abs() > 0.6 {
@@ -231,7 +231,7 @@ fn deviance(m: f64, e: f64, deviation: f64) -> f64 {
 
 /// `ln Γ(x+1) − [(x + ½) ln x − x + ln √(2π)]` for `x > 0`.
 pub(crate) fn stirling_error(x: f64) -> f64 {
-    // The difference below loses up to 25 epsilons of a small count.
+    // The subtraction below loses up to 25 epsilons if `x` is a small count.
     if (1.0..16.0).contains(&x) && x == x.trunc() {
         return STIRLING_ERRORS[whole_index(x) - 1];
     }

@@ -9,11 +9,12 @@
 //! * [`fourier`]: discrete Fourier transforms with a proven error.
 //! * [`decimal`]: numbers as text, rounded up, down or to nearest, exactly.
 //! * [`logspace`]: sums and differences of numbers given by their logarithms.
-//! * [`casts`]: integers of other sizes and from reals; [`sums`]: long sums of nonnegative terms.
+//! * [`casts`]: conversions between integer sizes and from reals; [`sums`]: long sums of nonnegative terms.
 //!
-//! Every function states its error: either proven, or the worst seen against many digits, doubled.
+//! Every function states its error: either a proven bound, or the largest error seen against many digits,
+//! doubled.
 
-// A float or an integer that does not fit must not be cut silently.
+// A float or an integer that does not fit must not be truncated silently.
 #![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 #![cfg_attr(
     test,

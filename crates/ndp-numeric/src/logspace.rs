@@ -1,9 +1,9 @@
 //! Sums and differences of numbers given by their logarithms, without overflow or cancellation.
 //!
-//! Measured against 78 digits, in epsilons of `1 + |result|`; guarantees count on twice as much:
-//! [`log_add_exp`] 0.50 at 10⁶ points, [`log1m_exp`] 0.52 at 996 000, [`log_expm1`] 0.50 at 10⁶,
-//! [`log_sub_exp`] 6.6 at 853 000. [`log_sum_exp`] adds one rounding a term: proven. Where every digit
-//! counts, [`crate::rounding::Interval`] has the same functions with both ends.
+//! Largest errors measured against 78 digits, in epsilons of `1 + |result|`; guarantees count on twice as
+//! much: [`log_add_exp`] 0.50 at 10⁶ points, [`log1m_exp`] 0.52 at 996 000, [`log_expm1`] 0.50 at 10⁶,
+//! [`log_sub_exp`] 6.6 at 853 000. [`log_sum_exp`] adds one rounding per term, which is proven. If every
+//! digit counts, [`crate::rounding::Interval`] has the same functions with both ends.
 
 /// `ln(e^a + e^b)`; either may be `−∞`.
 #[must_use]
@@ -33,7 +33,7 @@ pub fn log1m_exp(x: f64) -> f64 {
 /// `ln(e^x − 1)` for `x ≥ 0`; `−∞` at `x = 0`.
 #[must_use]
 pub fn log_expm1(x: f64) -> f64 {
-    // Beyond 37, e^{−x} is below the last bit of 1; the sum still carries it.
+    // Beyond 37, e^{−x} is less than the last bit of 1, but the sum still includes it.
     if x > 37.0 { x - libm::exp(-x) } else { libm::log(libm::expm1(x)) }
 }
 

@@ -2,17 +2,17 @@
 //!
 //! One mechanism for the whole workspace:
 //!
-//! * A formula of a few operations is evaluated on an [`Interval`], which holds the true value whatever
-//!   cancels. The four operations and the root are rounded in both directions, exactly: a result that is a
-//!   float stays one. Elementary functions are those of `libm`, widened by [`ELEMENTARY_ULPS`] units in the
+//! * A formula of a few operations is evaluated on an [`Interval`], which contains the true value even where
+//!   terms cancel. The four operations and the root are rounded in both directions, exactly: a result that is
+//!   a float stays one. Elementary functions are those of `libm`, widened by [`ELEMENTARY_ULPS`] units in the
 //!   last place on each side.
 //! * A special function, or a sum of many positive terms, is computed in plain floats and moved outward by
 //!   [`up`] or [`down`] by its error; logarithms by [`up_log`] or [`down_log`]. Each special function has one
 //!   error constant, in units of [`f64::EPSILON`], in the file of the function: either proven there, or the
 //!   worst relative error seen at 10⁶ points against 60 digits, doubled. Its documentation says which.
-//! * A probability that underflows is the smallest positive float, never 0: [`exp_up`].
+//! * A probability that underflows becomes the smallest positive float, never 0: [`exp_up`].
 //!
-//! Integers that are no floats go through [`count_up`] and [`count_down`].
+//! Integers that a float cannot represent go through [`count_up`] and [`count_down`].
 
 /// Units in the last place by which an elementary function of `libm` is moved outward.
 ///
@@ -21,14 +21,14 @@
 /// least 1.5.
 pub const ELEMENTARY_ULPS: u32 = 3;
 
-/// As [`ELEMENTARY_ULPS`], for `tanh`. Measured in the same way: 1.25 epsilons; doubled 2.5, which five units
-/// are.
+/// As [`ELEMENTARY_ULPS`], for `tanh`. Measured in the same way: 1.25 epsilons; doubled, that is 2.5, which
+/// is five units.
 pub(crate) const TANH_ULPS: u32 = 5;
 
 /// A number known to lie between two floats, `low ≤ x ≤ high`.
 ///
-/// Every operation returns an interval that holds the exact result for every pair of arguments; an operation
-/// without a value (`∞ − ∞`, a root of a negative number) returns `[−∞, ∞]`. No bound is ever NaN.
+/// Every operation returns an interval that contains the exact result for every pair of arguments; an
+/// operation without a value (`∞ − ∞`, a root of a negative number) returns `[−∞, ∞]`. No end is ever NaN.
 ///
 /// # Examples
 /// ```
@@ -51,13 +51,13 @@ impl Interval {
     /// Exactly 1.
     pub const ONE: Self = Self { low: 1.0, high: 1.0 };
 
-    /// The float itself; the whole line for NaN.
+    /// The interval of one float; the whole line for NaN.
     #[must_use]
     pub const fn new(exact: f64) -> Self {
         Self::between(exact, exact)
     }
 
-    /// Everything between two bounds; a NaN bound is no bound.
+    /// All numbers between two bounds; a NaN counts as no bound.
     #[must_use]
     pub const fn between(low: f64, high: f64) -> Self {
         Self {
@@ -66,13 +66,13 @@ impl Interval {
         }
     }
 
-    /// An integer, also one that is no float.
+    /// An integer, even one that no float represents exactly.
     #[must_use]
     pub fn count(count: u64) -> Self {
         Self { low: count_down(count), high: count_up(count) }
     }
 
-    /// `a b − c`, with every digit also where the product and `c` nearly cancel.
+    /// `a b − c`, keeping every digit even if the product and `c` nearly cancel.
     ///
     /// # Examples
     /// ```
@@ -88,17 +88,17 @@ impl Interval {
         if !product.is_finite() || (product != 0.0 && product.abs() < ERROR_UNDERFLOWS) {
             return Self::new(a) * Self::new(b) - Self::new(c);
         }
-        // The error of the product is a float, and so is the difference where it cancels.
+        // The rounding error of the product is a float, and so is the difference if the two cancel.
         Self::new(product) - Self::new(c) + Self::new(libm::fma(a, b, -product))
     }
 
-    /// The largest float that is no larger, as far as known.
+    /// The lower end: the largest float known not to exceed the number.
     #[must_use]
     pub const fn low(self) -> f64 {
         self.low
     }
 
-    /// The smallest float that is no smaller, as far as known.
+    /// The upper end: the smallest float known not to be below the number.
     #[must_use]
     pub const fn high(self) -> f64 {
         self.high
@@ -114,7 +114,7 @@ impl Interval {
     #[must_use]
     pub fn exp(self) -> Self {
         let wide = self.monotone(libm::exp, ELEMENTARY_ULPS, 0.0, |x| x == 0.0 || x == f64::NEG_INFINITY);
-        // e^{−745.2} is below the smallest float, which is therefore above it.
+        // e^{−745.2} is below the smallest positive float, so that float is an upper end.
         let underflows = f64::NEG_INFINITY < self.high && self.high < -745.2;
         Self { low: wide.low, high: if underflows { 5e-324 } else { wide.high } }
     }
@@ -128,7 +128,7 @@ impl Interval {
     /// `ln x`, for `x ≥ 0`.
     #[must_use]
     pub fn ln(self) -> Self {
-        // A lower end that rounding took below 0 is no number to take a logarithm of.
+        // A lower end that rounding made negative is replaced by 0.
         let domain = Self { low: self.low.max(0.0), high: self.high };
         domain.monotone(libm::log, ELEMENTARY_ULPS, f64::NEG_INFINITY, |x| x == 1.0 || x == 0.0)
     }
@@ -150,7 +150,7 @@ impl Interval {
     /// `ln(e^x − 1)`, for `x ≥ 0`.
     #[must_use]
     pub fn log_expm1(self) -> Self {
-        // Beyond 37, e^{−x} is below the last bit of 1; the sum still carries it.
+        // Beyond 37, e^{−x} is less than the last bit of 1, but the sum still includes it.
         if self.low > 37.0 { self + (-(-self).exp()).ln_1p() } else { self.expm1().ln() }
     }
 
@@ -179,8 +179,8 @@ impl Interval {
         Self { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    /// A nondecreasing function of `libm` that is never below `least`; `exact` says where its value is a
-    /// float.
+    /// Applies a nondecreasing function of `libm` whose values are at least `least`; `exact` says for which
+    /// arguments the value is a float.
     fn monotone(self, f: impl Fn(f64) -> f64, ulps: u32, least: f64, exact: impl Fn(f64) -> bool) -> Self {
         let (mut low, mut high) = (f(self.low), f(self.high));
         if !exact(self.low) {
@@ -248,7 +248,7 @@ impl std::ops::Div for Interval {
 }
 
 impl Interval {
-    /// The hull of an operation on the four pairs of ends.
+    /// The smallest interval that contains the operation's result on the four pairs of ends.
     fn extremes(self, other: Self, f: impl Fn(f64, f64, Direction) -> f64) -> Self {
         let ends =
             [(self.low, other.low), (self.low, other.high), (self.high, other.low), (self.high, other.high)];
@@ -270,8 +270,8 @@ impl std::iter::Sum for Interval {
     }
 }
 
-/// The probability that any of several events happens, at most: the sum of theirs (union bound), rounded up,
-/// and 1 where that is less.
+/// An upper bound on the probability that any of several events happens: the sum of their probabilities
+/// (union bound), rounded up, or 1 if that is less.
 ///
 /// # Examples
 /// ```
@@ -286,45 +286,47 @@ pub fn any_of(probabilities: impl IntoIterator<Item = f64>) -> f64 {
     probabilities.into_iter().map(Interval::new).sum::<Interval>().high().min(1.0)
 }
 
-/// A nonnegative value of relative error at most `error` epsilons, rounded up; 0 and `∞` stay what they are.
+/// Rounds up a nonnegative value of relative error at most `error` epsilons; 0 and `∞` are returned
+/// unchanged.
 #[must_use]
 pub fn up(value: f64, error: f64) -> f64 {
-    // The product rounds once, and the error of a subnormal value is one unit of it.
+    // The product rounds once, and a subnormal value may be off by one of its units.
     if value == 0.0 { value } else { (value * (1.0 + error * f64::EPSILON)).next_up() }
 }
 
-/// A nonnegative value of relative error at most `error` epsilons, rounded down.
+/// Rounds down a nonnegative value of relative error at most `error` epsilons.
 #[must_use]
 pub fn down(value: f64, error: f64) -> f64 {
     if value <= 0.0 { value } else { (value * (1.0 - error * f64::EPSILON)).next_down().max(0.0) }
 }
 
-/// A logarithm whose error is at most `absolute + relative · |log|` epsilons, rounded up; infinities stay.
+/// Rounds up a logarithm of error at most `absolute + relative · |log|` epsilons; infinities are unchanged.
 #[must_use]
 pub fn up_log(log: f64, absolute: f64, relative: f64) -> f64 {
     if log.is_infinite() { log } else { log + f64::EPSILON * (absolute + (relative + 1.0) * log.abs()) }
 }
 
-/// A logarithm whose error is at most `absolute + relative · |log|` epsilons, rounded down; infinities stay.
+/// Rounds down a logarithm of error at most `absolute + relative · |log|` epsilons; infinities are unchanged.
 #[must_use]
 pub fn down_log(log: f64, absolute: f64, relative: f64) -> f64 {
     -up_log(-log, absolute, relative)
 }
 
-/// A value that is a sum of terms of both signs, none larger than `scale`, each with a relative error of at
-/// most `error` epsilons, rounded up.
+/// Rounds up a value that is a sum of terms of both signs, none larger than `scale`, each with a relative
+/// error of at most `error` epsilons.
 #[must_use]
 pub fn up_by(value: f64, scale: f64, error: f64) -> f64 {
     (value + (error + 1.0) * f64::EPSILON * scale).next_up()
 }
 
-/// `e^log` rounded up: a probability that underflows is the smallest positive float, 0 only at `−∞`.
+/// `e^log` rounded up: a probability that underflows becomes the smallest positive float, and only `−∞` gives
+/// 0.
 #[must_use]
 pub fn exp_up(log: f64) -> f64 {
     Interval::new(log).exp().high()
 }
 
-/// `ln x` rounded down: what a logarithm must not exceed for its value not to exceed `x`.
+/// `ln x` rounded down: a logarithm that does not exceed it belongs to a value that does not exceed `x`.
 #[must_use]
 pub fn log_down(x: f64) -> f64 {
     Interval::new(x).ln().low()
@@ -350,7 +352,7 @@ pub fn count_down(count: u64) -> f64 {
     if whole_wide(nearest) > u128::from(count) { nearest.next_down() } else { nearest }
 }
 
-/// A nonnegative float without fraction, at most `2^64`, as an integer.
+/// A nonnegative float without a fractional part, at most `2^64`, as an integer.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -360,8 +362,8 @@ const fn whole_wide(x: f64) -> u128 {
     x as u128
 }
 
-/// The whole part of a number, 0 below 1 or for NaN, the largest integer beyond it: the one place where a
-/// float is cut.
+/// The whole part of a number: 0 for NaN or below 1, the largest integer for larger numbers. This is the only
+/// place where a float is truncated.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -372,13 +374,13 @@ pub const fn whole(x: f64) -> u64 {
     x as u64
 }
 
-/// [`whole`] as an index; an index beyond memory is the largest.
+/// [`whole`] as an index; a number beyond the largest index gives that index.
 #[must_use]
 pub fn whole_index(x: f64) -> usize {
     index(whole(x))
 }
 
-/// An integer as an index; one beyond memory is the largest.
+/// An integer as an index; a number beyond the largest index gives that index.
 #[must_use]
 pub fn index(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
@@ -391,7 +393,8 @@ enum Direction {
 }
 
 impl Direction {
-    /// The float on this side of `nearest + error`, where `error` is exact in its sign.
+    /// Rounds `nearest + error` to a float in this direction, where only the sign of `error` needs to be
+    /// exact.
     fn correct(self, nearest: f64, error: f64) -> f64 {
         match self {
             Self::Up if error > 0.0 => nearest.next_up(),
@@ -400,7 +403,7 @@ impl Direction {
         }
     }
 
-    /// The neighbor on this side, of the same sign: for results whose error cannot be told.
+    /// The neighbor in this direction, without changing sign: for results whose error cannot be computed.
     fn outward(self, nearest: f64, negative: bool) -> f64 {
         match (self, negative) {
             (Self::Up, false) => nearest.next_up(),
@@ -411,7 +414,7 @@ impl Direction {
     }
 }
 
-/// Below this the error of a product or quotient may itself underflow.
+/// Below this size, the error term of a product or quotient may itself underflow.
 const ERROR_UNDERFLOWS: f64 = 1e-280;
 
 fn sum(a: f64, b: f64, direction: Direction) -> f64 {
@@ -463,7 +466,7 @@ fn root(x: f64, direction: Direction) -> f64 {
     direction.correct(root, libm::fma(-root, root, x))
 }
 
-/// An infinite result: of finite numbers it is only too large to be a float.
+/// Replaces an infinite result of finite numbers, which is only too large for a float, by the right bound.
 fn overflow(infinite: f64, finite: bool, direction: Direction) -> f64 {
     match (finite, direction) {
         (true, Direction::Down) if infinite > 0.0 => f64::MAX,
@@ -498,7 +501,7 @@ mod tests {
         assert_eq!(count_down(u64::MAX), 18_446_744_073_709_549_568.0);
     }
 
-    /// Against integers, where products, quotients and roots are known exactly.
+    /// Compared with integers, for which products, quotients and roots are known exactly.
     #[test]
     fn operations_are_directed_and_exact_ones_stay() {
         let thin = |x: Interval| x.low() == x.high();

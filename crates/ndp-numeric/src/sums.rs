@@ -1,6 +1,8 @@
-//! Sums whose error does not grow with their length, and values a few roundings away, rounded up.
+//! Sums whose error does not grow with their length, and outward rounding of values that are a few roundings
+//! off.
 
-/// A sum of nonnegative terms by Kahan's method, two roundings away whatever their number (below 2^50).
+/// A sum of nonnegative terms by Kahan's method; its error is two roundings for any number of terms below
+/// 2^50.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Total {
     sum: f64,
@@ -25,8 +27,8 @@ impl Total {
     }
 }
 
-/// A nonnegative value a few roundings away, rounded up; 0 and `∞` stay. What is below the normal numbers has
-/// lost digits, and becomes the smallest of them.
+/// Rounds up a nonnegative value that is a few roundings off; 0 and `∞` are returned unchanged. A value below
+/// the normal numbers has lost digits, and becomes the smallest normal number.
 #[inline]
 #[must_use]
 pub fn up(value: f64) -> f64 {
@@ -34,8 +36,8 @@ pub fn up(value: f64) -> f64 {
     if 0.0 < value && value < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { raised }
 }
 
-/// A product or quotient of positive numbers, rounded up as by [`up`]: what underflowed to 0 was positive.
-/// What is no number stays none.
+/// Rounds up a product or quotient of positive numbers like [`up`]; a result that underflowed to 0 was
+/// positive, so it becomes the smallest normal number. NaN stays NaN.
 #[inline]
 #[must_use]
 pub fn positive_up(value: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use ndp_numeric::{gaussian_profile, incomplete, special};
 
-/// Largest relative error allowed, by function; an absolute error of a logarithm below 1.
+/// Largest relative error allowed, by function; for logarithms of size below 1, the absolute error.
 fn tolerance(name: &str) -> f64 {
     match name {
         "erfcx" | "normal_tail" | "log_normal_tail" => 1e-15,
@@ -30,8 +30,8 @@ fn special_functions_match_the_reference_table() {
             "log_beta_i" => incomplete::log_beta_i(x, y, z),
             other => panic!("no function {other}"),
         };
-        // The logarithm of a small value need only be right in absolute terms: that is the relative
-        // error of the value itself.
+        // The logarithm of a small value need only be right in absolute terms: its absolute error is the
+        // relative error of the value itself.
         let scale = if fields[0].starts_with("log_") { reference.abs().max(1.0) } else { reference.abs() };
         let error = (value - reference).abs() / scale;
         let entry = worst.entry(fields[0]).or_insert((0.0, ""));

@@ -1,4 +1,4 @@
-//! Theorem 2 as its paper draws it: the exponent `n/m` is not rounded down to whole rounds.
+//! Theorem 2 as its paper draws it: with the exponent `n/m`, not rounded down to whole rounds.
 
 use ndp_dp::federated::{ContractionFactor, FederatedDescent};
 use ndp_dp::parts::check_epsilon;

@@ -1,8 +1,8 @@
-//! Every formula that may be false: those of the papers as they stand, kept to redraw their figures.
+//! Every formula that may be false: formulas as the papers print them, kept to redraw their figures.
 //!
-//! Nothing here is a guarantee. Several of these statements are false, others not proven; each function says
-//! which, with a counterexample, and names the sound replacement. Their type, [`Printed`](ndp_dp::Printed),
-//! keeps them from being taken for guarantees:
+//! Nothing here is a guarantee. Several of these statements are false, others are not proven; each function
+//! says which, with a counterexample, and names the sound replacement. Their type,
+//! [`Printed`](ndp_dp::Printed), keeps them from being taken for guarantees:
 //!
 //! ```
 //! use ndp_account::LinearProtocol;
@@ -26,7 +26,7 @@
 //! | noise of the published training curves | [`training`] |
 //!
 //! Only the figures, the module `printed` of the Python package, the search for false guarantees and benches
-//! use this crate; `cargo xtask tidy` checks that. So no guarantee can rest on what is here.
+//! use this crate; `cargo xtask tidy` checks that. So no guarantee can rest on a formula of this crate.
 
 #![cfg_attr(
     not(test),

@@ -1,4 +1,4 @@
-//! What the paper prints about the ring, kept beside the corrected protocols. Not guarantees.
+//! What the paper prints about the ring, kept next to the corrected protocols. These are not guarantees.
 //!
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 1, Remark 1, Algorithms 2 and 5.
@@ -8,8 +8,8 @@ use ndp_account::parts::ensure;
 use ndp_algos::parts::check_ring;
 use ndp_dp::Printed;
 
-/// Theorem 1 and Remark 1: how often noise is added, and how far the result is from the sum, for full noise
-/// `σ`.
+/// Theorem 1 and Remark 1: how often noise is added, and how far the result is from the sum, when each noise
+/// has standard deviation `σ`.
 ///
 /// # Examples
 /// ```
@@ -20,12 +20,12 @@ use ndp_dp::Printed;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Theorem1 {
-    /// `⌊K n/(n−1)⌋`, the number of noises as the proof states it. One too small unless `n − 1` divides `K`:
-    /// it is the ceiling.
+    /// `⌊K n/(n−1)⌋`, the number of noises as the proof states it. The true number is the ceiling, so this is
+    /// one too small unless `n − 1` divides `K`.
     pub noise_count: usize,
     /// `σ √⌊K n/(n−1)⌋`.
     pub output_std: f64,
-    /// `σ/√n`, the share of Remark 1: too small, as an observer sees `n − 1` foreign shares.
+    /// `σ/√n`, the share of Remark 1: too small, because an observer sees only `n − 1` foreign shares.
     pub share: f64,
     /// `σ √(⌊K n/(n−1)⌋ + 1)` of Remark 1, which fits shares of `σ/√(n−1)`.
     pub distributed_output_std: f64,
@@ -47,7 +47,7 @@ pub fn theorem1(n: usize, rounds: usize, sigma: f64) -> Result<Printed<Theorem1>
 }
 
 /// The de-biasing of Algorithms 2 and 5, `(τ − γ/L)/(1 − γ)`: it subtracts the share of one report instead of
-/// all, and is biased.
+/// that of all reports, and is therefore biased.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `labels ≥ 2` and `0 < γ < 1`.
@@ -83,7 +83,7 @@ mod tests {
         Ok(())
     }
 
-    /// Defect: Remark 1's share does not make its own total, which fits the corrected share.
+    /// Defect: the shares of Remark 1 do not add up to its own total, but the corrected shares do.
     #[test]
     fn share_of_remark_1_contradicts_its_total() -> Result<(), Error> {
         let (n, rounds) = (5, 4);

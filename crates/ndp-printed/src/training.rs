@@ -7,9 +7,9 @@ use ndp_dp::{NoiseMultiplier, Order, Printed};
 /// The noise, in units of the sensitivity, at which the published mean loss of a walk of `steps` steps is
 /// `target`: `σ² = α T ln T / (n² · target)`.
 ///
-/// The log matrix of Theorem 3 of *Differentially Private Decentralized Learning with Random Walks* sums to 0
-/// over a row, so only `α T ln T/(σ² n²)` is left of the mean, on every graph. The theorem adds up losses of
-/// contributions that are observed together, which is false.
+/// Every row of the log matrix of Theorem 3 of *Differentially Private Decentralized Learning with Random
+/// Walks* sums to 0, so only `α T ln T/(σ² n²)` is left of the mean, on every graph. The theorem adds up
+/// losses of contributions that are observed together, which is false.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless target, users and `ln T` are positive.
@@ -30,7 +30,7 @@ pub fn walk_noise_for_mean_loss(
 /// Muffliato-SGD is `target`: every round is charged `min(1, K d / n)` local losses, `K` gossip steps with
 /// mean degree `d`.
 ///
-/// Charging the rounds one by one ignores what other nodes carry from round to round.
+/// Charging the rounds one by one ignores what other nodes carry over from round to round.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless target, users and rounds are positive and `messages` is at least 0.
@@ -69,7 +69,7 @@ mod tests {
         Ok(())
     }
 
-    /// What Lemma 1 and the authors' central formula ask for at the same budgets.
+    /// The noise that Lemma 1 and the authors' central formula require at the same budgets.
     #[test]
     fn printed_noise_levels_of_the_experiment() -> Result<(), Error> {
         let delta = Delta::new(1e-6)?;

@@ -1,12 +1,13 @@
 //! Losses of a walking token as they are printed. None of them is a guarantee.
 //!
 //! Theorem 3 bounds one contribution by `(α/σ²) Σ_{t ≤ T} (W^t)_{uv}/t` and multiplies by the mean number
-//! `T/n` of contributions. The first step is sound (first passage is at most occupation), the second is not:
-//! contributions observed together cost more than their sum. On a star nothing is hidden from the hub, and
-//! the true loss of a leaf is up to 28 times the printed one at a hundred nodes. Its closed form further
-//! replaces the harmonic number by `ln T`, which is smaller. Theorem 4 describes a matrix that is not
-//! stochastic, Theorem 5 has the wrong index and a factor 4 too much under the logarithm. Equation (18) adds
-//! up the losses to the members of a coalition, which is true for one contribution and false for several.
+//! `T/n` of contributions. The first step is sound (first-visit probabilities are at most visit
+//! probabilities), the second is not: contributions observed together cost more than their sum. On a star
+//! nothing is hidden from the hub, and the true loss of a leaf is up to 28 times the printed one at a hundred
+//! nodes. The closed form of the theorem also replaces the harmonic number by `ln T`, which is smaller.
+//! Theorem 4 describes a matrix that is not stochastic. Theorem 5 has the wrong index and a factor 4 too much
+//! under the logarithm. Equation (18) adds up the losses to the members of a coalition, which is true for one
+//! contribution and false for several.
 //!
 //! Losses are Rényi losses in nats at the order of `local`, not clipped; entries of the log matrix
 //! come from [`ndp_graph::log_matrix`], sums over powers from [`ndp_graph::walk_sums`].
@@ -23,8 +24,8 @@ use ndp_algos::walk::graph::LocalLoss;
 use ndp_dp::Printed;
 use ndp_graph::Graph;
 
-/// How often a walk of `T` steps from `u` comes to `v`, each visit at time `t` counted as `1/t`: what Theorem
-/// 3 takes the loss of one contribution from, and what is printed in the place of that sum.
+/// How often a walk of `T` steps from `u` comes to `v`, where each visit at time `t` counts `1/t`: the sum
+/// from which Theorem 3 computes the loss of one contribution, and the formulas printed in its place.
 ///
 /// # Examples
 /// ```
@@ -44,12 +45,12 @@ use ndp_graph::Graph;
 pub enum VisitSum {
     /// `S_T(u, v) = Σ_{t ≤ T} (W^t)_{uv}/t`, from [`ndp_graph::walk_sums`].
     Powers(f64),
-    /// `ln T / n + L_uv` by the entry `L_uv` of the log matrix, from [`ndp_graph::log_matrix`] (equation 15):
-    /// `ln T` in the place of the harmonic number.
+    /// `ln T / n + L_uv` with the entry `L_uv` of the log matrix, from [`ndp_graph::log_matrix`] (equation
+    /// 15): `ln T` replaces the harmonic number.
     LogMatrix(f64),
-    /// Theorem 4, star of `n` nodes, `m = n − 1`, self-loop probability `kappa`, one of the two the hub:
-    /// `(1−κ)/(2√m) · ln((√m+1)/(√m−1))`. It sums the powers of `A/m`, whose leaf rows sum to `1/m`: not a
-    /// transition matrix.
+    /// Theorem 4, for a star of `n` nodes, `m = n − 1`, self-loop probability `kappa`, where one of the two
+    /// nodes is the hub: `(1−κ)/(2√m) · ln((√m+1)/(√m−1))`. It sums the powers of `A/m`, whose leaf rows sum
+    /// to `1/m`, so it is not a transition matrix.
     HubAndLeaf {
         /// The self-loop probability `κ`.
         kappa: f64,
@@ -59,8 +60,8 @@ pub enum VisitSum {
         /// The self-loop probability `κ`.
         kappa: f64,
     },
-    /// Theorem 5, ring of `n` nodes with equal weights: [`Self::LogMatrix`] with `(1/n) Σ_{k=1}^{n−1}
-    /// cos(2πk(u+v)/n) ln(3 csc²(πk/n))` for the entry. The true one has `u − v` and `ln(¾ csc²(πk/n))`.
+    /// Theorem 5, ring of `n` nodes with equal weights: [`Self::LogMatrix`] whose entry is replaced by `(1/n)
+    /// Σ_{k=1}^{n−1} cos(2πk(u+v)/n) ln(3 csc²(πk/n))`. The true entry has `u − v` and `ln(¾ csc²(πk/n))`.
     Ring {
         /// The exposed node, from 0.
         u: usize,
@@ -95,8 +96,8 @@ impl VisitSum {
 /// One contribution: `(α/σ²) S = 2c₀ S`, `S` the sum over visits.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a sum that is not finite, no step or no node, and for fewer than 3 nodes
-/// or `kappa` outside `[0, 1)` where a formula is for a star or a ring; [`Error::NodeOutOfRange`].
+/// [`Error::InvalidParameter`] for a sum that is not finite, for no step or no node, and, for formulas of a
+/// star or a ring, for fewer than 3 nodes or `kappa` outside `[0, 1)`; [`Error::NodeOutOfRange`].
 pub fn single_contribution(
     visits: VisitSum,
     nodes: usize,
@@ -108,11 +109,11 @@ pub fn single_contribution(
     Ok(Printed::new(2.0 * local.cost() * visits.value(nodes, steps)?))
 }
 
-/// All contributions: the loss of one times their mean number `T/n`. By the log matrix, equation 16 and the
-/// programs, `α T ln T / (σ² n²) + (α T / (σ² n)) L_uv`.
+/// All contributions: the loss of one times their mean number `T/n`. With the log matrix, as in equation 16
+/// and in the programs, it is `α T ln T / (σ² n²) + (α T / (σ² n)) L_uv`.
 ///
-/// Theorem 3 states it under `σ² ≥ 2α(α − 1)`, which the programs' `α = 2`, `σ = 1` violate. Where senders
-/// are known (Remark 3), the entry of [`worst_sender`] takes the place of `L_uv`.
+/// Theorem 3 states it under `σ² ≥ 2α(α − 1)`, which the programs' `α = 2`, `σ = 1` violate. If senders are
+/// known (Remark 3), the entry of [`worst_sender`] takes the place of `L_uv`.
 ///
 /// # Errors
 /// As [`single_contribution`].
@@ -126,9 +127,9 @@ pub fn user_level(
     Ok(one.map(|loss| steps as f64 / nodes as f64 * loss))
 }
 
-/// The largest of the entries `from_u` over the neighbors of `v`, `v` itself excluded: what Remark 3 puts in
+/// The largest of the entries `from_u` over the neighbors of `v`, `v` itself excluded: Remark 3 puts it in
 /// the place of entry `v`. The entries may be of the log matrix or sums over powers. It leaves out the hop
-/// from the sender, so that neighbors come out too low even for what it states.
+/// from the sender, so the values for neighbors are too low even for what the remark states.
 ///
 /// # Errors
 /// [`Error::Shape`] unless there is one entry per node; [`Error::NodeOutOfRange`];
@@ -210,7 +211,7 @@ mod tests {
         ]
     }
 
-    /// Section 6 of the specification, last column; section 4, known-sender maxima of `S_10`.
+    /// Last column of section 6 of the specification; the known-sender maxima of `S_10` are from section 4.
     #[test]
     fn the_reference_table() -> Result<(), Error> {
         let expected = [
@@ -239,7 +240,7 @@ mod tests {
             (100, 1000, 0.014_991_042_392_808, 0.421_985_738_535_327),
         ];
         let local = local(2.0, 10.0);
-        // As the theorem asks: σ² = 100 is at least 2α(α − 1) = 4.
+        // The condition of the theorem: σ² = 100 is at least 2α(α − 1) = 4.
         for (n, steps, published, exact) in rows {
             let w = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree)?;
             let sum = walk_sum_row(&w, 1, steps)?[0];
@@ -295,7 +296,7 @@ mod tests {
         let w = GossipMatrix::metropolis(&cycle_graph(9)?);
         let correct = log_matrix::log_matrix_row(&w, 2)?[3];
         assert_relative_eq!(correct, 0.392_993_211_584_174_4, max_relative = 1e-12);
-        // With the right index, what is left is ln(4)/n: at u + v = 1 the two indices agree.
+        // With the right index only ln(4)/n is left: at u + v = 1 the two indices agree.
         assert_relative_eq!(*ring_log_entry(9, 0, 1)?.value(), 0.238_960_504_793_076_1, max_relative = 1e-12);
         assert_relative_eq!(
             0.392_993_211_584_174_4 - 4f64.ln() / 9.0,
@@ -358,8 +359,8 @@ mod tests {
         Ok(())
     }
 
-    /// At user level it inherits the fault of Theorem 3: the hub and a leaf of a star of 100 nodes learn at
-    /// least what the hub learns, 28 times what is printed for it.
+    /// At user level it inherits the fault of Theorem 3: the hub and a leaf of a star of 100 nodes together
+    /// learn at least what the hub learns, which is 28 times what is printed for it.
     #[test]
     fn equation_18_is_false_at_user_level() -> Result<(), Error> {
         let (n, steps, local) = (100, 1000, local(2.0, 10.0));
@@ -372,8 +373,8 @@ mod tests {
         Ok(())
     }
 
-    /// The closed form of one contribution is negative on a path of 4 in 10 steps, where the loss is not; and
-    /// the programs, which clip at 0, then claim that nothing is learned.
+    /// The closed form of one contribution is negative on a path of 4 nodes in 10 steps, but the loss is not;
+    /// and the programs, which clip at 0, then claim that nothing is learned.
     #[test]
     fn equation_15_may_be_negative() -> Result<(), Error> {
         let w = GossipMatrix::metropolis(&path_graph(4)?);
@@ -391,9 +392,9 @@ mod tests {
         Ok(())
     }
 
-    /// Remark 3 maximises over the senders, but leaves out that the sender may be the exposed node itself:
-    /// then the whole contribution is seen, `c₀`, where the hypercube of 64 nodes prints little more than
-    /// half of it.
+    /// Remark 3 maximises over the senders, but leaves out that the sender may be the exposed node itself. In
+    /// that case the observer sees the whole contribution, `c₀`, while the remark gives little more than half
+    /// of it on the hypercube of 64 nodes.
     #[test]
     fn remark_3_leaves_out_the_hop_itself() -> Result<(), Error> {
         let w = GossipMatrix::metropolis(&hypercube_graph(6)?);

@@ -1,4 +1,5 @@
-//! Attacks on transcripts of the simulator: exact losses are met and never exceeded, printed ones are.
+//! Attacks on transcripts of the simulator: they reach the exact losses but never exceed them, and they
+//! exceed printed ones.
 
 use ndp_account::audit::{Audit, AuditPlan, audit};
 use ndp_account::{Error, LinearProtocol, LossReport, Observer};
@@ -110,7 +111,7 @@ fn farthest(graph: &Graph, distance: u32) -> Result<usize, Error> {
     })
 }
 
-/// At 10^5 runs a world, the measured lower bound on `μ` reaches 0.9 of the exact `μ` and stays below it
+/// With 10^5 runs per world, the measured lower bound on `μ` reaches 0.9 of the exact `μ` and stays below it
 /// (each setting fails by chance with probability 1e-4).
 #[test]
 fn attacks_meet_exact_losses_and_never_exceed_them() -> Result<(), Error> {
@@ -161,7 +162,7 @@ fn weakened_noise_fails_the_audit() -> Result<(), Error> {
     Ok(())
 }
 
-/// Theorem 1 as printed, violated by measurement: path of 4, antipode of a hypercube, ring.
+/// Measurements violate Theorem 1 as printed: on a path of 4, at the antipode of a hypercube, and on a ring.
 #[test]
 fn printed_bounds_are_violated_by_attacks() -> Result<(), Error> {
     let cases = [
@@ -215,7 +216,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert!(run(&[], 0, PLAN).is_err());
     assert!(run(&[3], 1, AuditPlan { runs: 0, ..PLAN }).is_err());
     assert!(run(&[3], 1, AuditPlan { error_rate: 0.0, ..PLAN }).is_err());
-    // Three hops away nothing has arrived after two rounds.
+    // Nothing has arrived at a node three hops away after two rounds.
     assert!(matches!(run(&[3], 0, PLAN), Err(Error::InvalidParameter { .. })));
     Ok(())
 }

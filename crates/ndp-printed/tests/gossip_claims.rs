@@ -23,7 +23,7 @@ fn scales(alpha: f64, sigma: f64) -> Result<(Order, Sensitivity, Sigma), Error> 
     Ok((Order::new(alpha)?, Sensitivity::new(1.0)?, Sigma::new(sigma)?))
 }
 
-/// The two last nodes of a path of six pool their views: five messages of one sender tell everything.
+/// The last two nodes of a path of six pool their views: five messages of one sender reveal everything.
 #[test]
 fn theorem_12_is_false_for_a_coalition() -> Result<(), Error> {
     let w = GossipMatrix::metropolis(&generators::path_graph(6)?);
@@ -69,18 +69,19 @@ fn printed_sums_fail_often() -> Result<(), Error> {
         failures[1] += u32::from(clipped < known - 1e-9);
         failures[2] += u32::from(corollary < known - 1e-9);
     }
-    // The law of our trials is not the reference's: the same order of magnitude.
+    // Our random trials follow another law than the reference's, so only the order of magnitude is compared.
     let [ignored, known, corollary] = failures.map(|count| f64::from(count) / f64::from(trials));
     assert!((0.05..0.4).contains(&ignored) && ignored <= known && known < 0.4, "{ignored} {known}");
     assert!((0.005..0.2).contains(&corollary), "{corollary}");
     Ok(())
 }
 
-/// On a geometric graph everybody's noisy value is learnt, except by those who share it: nodes with the same
-/// closed neighborhood change places without a trace, so `k` of them hide behind each other with loss `1/k`.
+/// On a geometric graph the observer learns everybody's noisy value, except that nodes with the same closed
+/// neighborhood can be exchanged without any change in the view, so `k` of them hide behind each other with
+/// loss `1/k`.
 #[test]
 fn on_geometric_graphs_only_twins_are_hidden() -> Result<(), Error> {
-    // Without the symmetry the float computation loses up to ten digits on these graphs.
+    // Without using the symmetry, the floating-point computation loses up to ten digits on these graphs.
     for (seed, v) in [(0, 63), (1, 0), (2, 0), (3, 176)] {
         let graph = connected_random_geometric(300, 0.14, 1000, &mut ChaCha8Rng::seed_from_u64(seed))?;
         let w = GossipMatrix::metropolis(&graph);
@@ -106,7 +107,7 @@ fn on_geometric_graphs_only_twins_are_hidden() -> Result<(), Error> {
     Ok(())
 }
 
-/// Ring of 8, one observer, 5 rounds: at the printed variance the mean loss is 1.75 times the one promised.
+/// Ring of 8, one observer, 5 rounds: at the printed variance the mean loss is 1.75 times the promised one.
 #[test]
 fn corollary_4_asks_for_too_little_noise() -> Result<(), Error> {
     let (order, epsilon) = (Order::new(2.0)?, 0.3);
@@ -135,9 +136,9 @@ fn random_graphs_with_coalitions() -> Result<(), Error> {
     Ok(())
 }
 
-/// Appendix D prints that a node takes part in a step with probability `2/n`: on the ring of 8 it is
-/// `(2/n)(1 - W_vv) = 1/6`. The expected mean loss is at most `T π_v / n`, and more than the printed `T/n²`
-/// local losses.
+/// Appendix D prints that a node takes part in a step with probability `2/n`; on the ring of 8 the
+/// probability is `(2/n)(1 - W_vv) = 1/6`. The expected mean loss is at most `T π_v / n`, and more than the
+/// printed `T/n²`, in local losses.
 #[test]
 fn participation_on_the_ring() -> Result<(), Error> {
     let (n, steps, draws) = (8, 4, 20_000);
@@ -165,7 +166,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let gossip = SynchronousGossip::new(w.clone(), 3);
     let (sensitivity, sigma) = (Sensitivity::new(1.0)?, Sigma::new(1.0)?);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    // A source that observes, alone or in a coalition.
+    // A source that is itself an observer, alone or in a coalition.
     let report = exact_loss((&w, 3), &[2, 4], ExactOptions::default())?;
     assert_eq!(report.unit(4), Err(Error::SourceIsObserver(4)));
     assert_eq!(gossip.coalition_loss(&[2])?.unit(2), Err(Error::SourceIsObserver(2)));
@@ -178,13 +179,13 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert_eq!(attack(&gossip, &[2, 4], 4, &mut rng), Err(Error::SourceIsObserver(4)));
     assert_eq!(attack(&gossip, &[], 4, &mut rng), Err(Error::EmptyCoalition));
     assert_eq!(attack(&gossip, &[1, 1], 4, &mut rng), Err(Error::RepeatedMember(1)));
-    // No rounds: nothing is learnt, there is nothing to attack, and no schedule.
+    // Without rounds nothing is learnt, there is nothing to attack, and there is no schedule.
     let silent = SynchronousGossip::new(w.clone(), 0);
     assert_eq!(silent.coalition_loss(&[0])?.loss.value().unit, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     assert!(matches!(attack(&silent, &[0], 1, &mut rng), Err(Error::InvalidParameter { .. })));
     assert!(matches!(FreshNoiseGossip::new(w.clone(), vec![]), Err(Error::InvalidParameter { .. })));
     assert!(matches!(flat_variances(0, 0.0), Err(Error::InvalidParameter { .. })));
-    // Edges that are not there.
+    // Edges that the graph does not have.
     let missing = GossipSequence::given_activations(&graph, &[(0, 1), (0, 3)]);
     assert_eq!(missing, Err(ndp_graph::Error::NotAnEdge(0, 3)));
     let outside = GossipSequence::given_activations(&graph, &[(0, 6)]);

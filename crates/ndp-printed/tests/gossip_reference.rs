@@ -26,7 +26,7 @@ fn exact(matrix: &GossipMatrix, v: usize, rounds: usize, options: ExactOptions) 
     Ok((report.loss.into_value().unit, report.rank))
 }
 
-/// Reported are the upper ends of enclosures, which roundings of the Gram matrix make some 1e-12 wide.
+/// Reports give the upper ends of enclosures, which rounding errors of the Gram matrix make about 1e-12 wide.
 fn assert_units(units: &[f64], expected: &[f64]) {
     assert_eq!(units.len(), expected.len());
     for (unit, expected) in units.iter().zip(expected) {
@@ -34,8 +34,8 @@ fn assert_units(units: &[f64], expected: &[f64]) {
     }
 }
 
-/// The counterexample that decides the design: Theorem 1 and Corollary 1 print a third of the local
-/// loss for a pair without any amplification.
+/// The counterexample that decides the design: Theorem 1 and Corollary 1 print a third of the local loss for
+/// a pair whose loss is not amplified at all.
 #[test]
 fn theorem_1_is_false_on_the_path_with_three_nodes() -> Result<()> {
     let w = metropolis(&generators::path_graph(3)?);
@@ -54,7 +54,8 @@ fn theorem_1_is_false_on_the_path_with_three_nodes() -> Result<()> {
     Ok(())
 }
 
-/// From the last node of a path to the first with `T = n - 1`: printed values fade, the loss is 1.
+/// From the last node of a path to the first with `T = n - 1`: the printed values fade with the distance, but
+/// the loss is 1.
 #[test]
 fn printed_values_fade_along_paths_where_nothing_is_hidden() -> Result<()> {
     for (n, expected) in [(4, 4.35e-2), (5, 5.24e-3), (6, 6.21e-4), (8, 8.54e-6), (10, 1.15e-7)] {
@@ -200,7 +201,7 @@ fn torus(rows: usize, columns: usize) -> Result<Graph> {
     Ok(Graph::from_edges(rows * columns, edges)?)
 }
 
-/// Ranks that no tolerance finds: rounding grows past any threshold over these chains.
+/// Ranks that no tolerance can find: over these chains rounding errors grow past any threshold.
 #[test]
 fn ranks_that_a_tolerance_gets_wrong() -> Result<()> {
     let torus = metropolis(&torus(8, 9)?);
@@ -216,7 +217,7 @@ fn ranks_that_a_tolerance_gets_wrong() -> Result<()> {
     assert_eq!(report.loss.grade(), Grade::Exact);
     assert_abs_diff_eq!(report.loss.value().unit.iter().sum::<f64>(), 27.0, epsilon = 1e-9);
 
-    // Entry by entry, the rounded matrix is another protocol, and its losses are exact too.
+    // Given entry by entry, the rounded matrix is another protocol, whose losses are exact, too.
     let given = GossipMatrix::from_dense(&club, metropolis(&club).to_dense()?.view())?;
     let other = exact_loss((&given, 36), &[11], ExactOptions::default())?;
     assert_eq!(other.loss.grade(), Grade::Exact);
@@ -224,13 +225,14 @@ fn ranks_that_a_tolerance_gets_wrong() -> Result<()> {
     Ok(())
 }
 
-/// Enough messages do not make the rank full: legs 1, 3, 5; the ends are out of reach.
+/// Even with enough messages the rank is not full: legs 1, 3, 5; the ends are out of reach.
 #[test]
 fn spider() -> Result<()> {
     let edges = [(0, 1), (0, 2), (2, 3), (0, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 9)];
     let w = metropolis(&Graph::from_edges(10, edges)?);
     let (units, rank) = exact(&w, 0, 4, ExactOptions::default())?;
-    // Node 3 is two hops away, nodes 6 and 7 at most four: all determined. Nodes 8 and 9 are beyond.
+    // Node 3 is two hops away, nodes 6 and 7 at most four: all are determined. Nodes 8 and 9 are farther
+    // away.
     assert_eq!(rank, 8);
     for (u, unit) in units.iter().enumerate() {
         assert_abs_diff_eq!(*unit, if u < 8 { 1.0 } else { 0.0 }, epsilon = 1e-13);
@@ -280,7 +282,7 @@ fn grid_of_figure_1a() -> Result<()> {
     Ok(())
 }
 
-/// Long vectors are cut into tasks; the bits do not depend on who runs them.
+/// Long vectors are cut into tasks; the bits of the result do not depend on which threads run them.
 #[test]
 fn threads_do_not_change_a_bit() -> Result<()> {
     let w = metropolis(&generators::grid_2d_graph(120, 150)?);
@@ -295,8 +297,8 @@ fn threads_do_not_change_a_bit() -> Result<()> {
     Ok(())
 }
 
-/// On the hypercube with `2^m` nodes and a matrix that treats all edges alike: `min(1, m / C(m, k))` at
-/// distance `k ≥ 1` within the rounds, else 0.
+/// On the hypercube with `2^m` nodes and a matrix that treats all edges alike, the loss is
+/// `min(1, m / C(m, k))` at distance `k ≥ 1` within the rounds, else 0.
 fn of_hypercube(m: u32, observer: usize, rounds: usize) -> Vec<f64> {
     let binomial = |k: u32| (1..=k).fold(1.0, |c, i| c * f64::from(m + 1 - i) / f64::from(i));
     let unit = |k: u32| match k {
@@ -325,7 +327,7 @@ fn hypercube_law() -> Result<()> {
 fn path_end_law() -> Result<()> {
     for n in [1, 2, 5, 9] {
         for rounds in [0, 1, 3, 8, 20] {
-            // All within as many hops as rounds, whatever the weights.
+            // All nodes within as many hops as rounds, for any weights.
             let law: Vec<f64> = (0..n).map(|u| f64::from(u8::from(u <= rounds))).collect();
             let w = metropolis(&generators::path_graph(n)?);
             assert_units(&exact(&w, 0, rounds, ExactOptions::default())?.0, &law);

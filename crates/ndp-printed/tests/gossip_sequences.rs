@@ -61,14 +61,14 @@ fn one_peer_hypercube() -> Result<(), Error> {
         let law = closed_form::one_peer_hypercube(m, v)?.into_value().unit;
         let report = exact_loss(&sequence, &[v], ExactOptions::default())?;
         assert_eq!((report.rank, report.loss.grade()), (m as usize + 1, Grade::Exact));
-        // The upper end of an enclosure, some roundings above.
+        // The upper end of an enclosure is a few roundings higher.
         assert_units(&report.loss.value().unit, &law, 1e-12);
         let printed = printed::theorem1_towards(&sequence, &[v], Powers::FromZero)?.into_value().unit;
         for (u, unit) in printed.iter().enumerate().filter(|&(u, _)| u != v) {
             assert_relative_eq!(*unit, law[u], max_relative = 1e-14);
         }
         let n = 1usize << m;
-        // Consensus: of the noise alone there is left that of a mean.
+        // Consensus: of the noise, only that of a mean is left.
         let error = SequenceGossip::from(sequence)
             .mean_squared_error(Array2::ones((n, 1)).view(), Sigma::new(1.0)?)?;
         assert_relative_eq!(*error.value(), 1.0 / n as f64, max_relative = 1e-13);
@@ -76,7 +76,7 @@ fn one_peer_hypercube() -> Result<(), Error> {
     Ok(())
 }
 
-/// A constant sequence is gossip with a fixed matrix, for every quantity.
+/// A constant sequence gives the same as gossip with a fixed matrix, for every quantity.
 #[test]
 fn constant_sequences_are_fixed_matrices() -> Result<(), Error> {
     let graph = generators::grid_2d_graph(3, 4)?;
@@ -89,7 +89,7 @@ fn constant_sequences_are_fixed_matrices() -> Result<(), Error> {
                 let changing = exact_loss(&sequence, &[v], ExactOptions::default())?;
                 let fixed = exact_loss((&matrix, rounds), &[v], ExactOptions::default())?;
                 assert_eq!((changing.rank, changing.loss.grade()), (fixed.rank, Grade::Exact));
-                // Reports are upper ends of enclosures of at most 1e-9.
+                // Reports give upper ends of enclosures of width at most 1e-9.
                 assert_units(&changing.loss.value().unit, &fixed.loss.value().unit, 1e-9);
                 let printed =
                     printed::theorem1_towards((&matrix, rounds), &[v], Powers::FromZero)?.into_value();
@@ -183,7 +183,7 @@ fn random_sequences_agree_with_fractions() -> Result<(), Error> {
         if let Some(last) = means.by_step.last() {
             assert_relative_eq!(*last.value(), (rank - 1) as f64 / n as f64, max_relative = 1e-14);
         }
-        // A view carries its exact rows: the numbers in it are roundings.
+        // A view carries its exact rows; its floating-point numbers are only roundings of them.
         let view = SequenceGossip::from(sequence).coalition_view(&[1])?;
         assert_eq!(loss::exact_loss(&view)?, report);
     }
@@ -217,13 +217,13 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     Ok(())
 }
 
-/// A weight that differs by 1e-12 is another weight: after enough rounds it tells apart what equal ones do
-/// not.
+/// A weight that differs by 1e-12 is another weight: after enough rounds it tells nodes apart that equal
+/// weights do not.
 #[test]
 fn given_entries_are_what_they_store() -> Result<(), Error> {
     let graph = generators::cycle_graph(6)?;
     let metropolis = GossipMatrix::metropolis(&graph);
-    // A ring whose weights differ in the last place: its mirror images are no longer alike.
+    // A ring whose weights differ in the last place: its mirror images are no longer identical.
     let given = GossipMatrix::from_edge_weights(&graph, |u, v| {
         if (u, v) == (0, 1) { (1.0f64 / 3.0).next_up() } else { 1.0 / 3.0 }
     })?;

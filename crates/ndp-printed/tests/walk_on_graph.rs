@@ -1,4 +1,4 @@
-//! Attacks on the transcripts of a token that walks on a graph, path and all.
+//! Attacks on the transcripts of a token that walks on a graph, including its path.
 
 use ndarray::{Array1, Array2};
 use ndp_account::Protocol;
@@ -23,15 +23,15 @@ fn local(sigma: f64) -> Outcome<LocalLoss> {
     Ok(LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(sigma)? })
 }
 
-/// The logarithm of the likelihood ratio between `y_u = 1` and `y_u = 0`, all other values 0, of what
-/// an observer who knows the path saw of a running average.
+/// The log-likelihood ratio between `y_u = 1` and `y_u = 0`, with all other values 0, of what an observer who
+/// knows the path saw of a running average.
 fn log_ratio(run: &AveragingRun, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64> {
     let path = &run.path;
     let count = |from: usize, to: usize, who: &dyn Fn(usize) -> bool| {
         let contributes = |&t: &usize| path.contributes[t] && who(path.holders[t]);
         (from..to).filter(contributes).count() as f64
     };
-    // The token times the number of contributions is a sum, in which every step has one noise.
+    // The token times the number of contributions is a sum, in which every step adds one noise.
     let sum = |token: f64, t: usize| token * count(0, t, &|_| true).max(1.0);
     let (mut known, mut since) = (0.0, 0);
     let mut ratio = 0.0;
@@ -41,7 +41,7 @@ fn log_ratio(run: &AveragingRun, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64>
             let shift = sum(run.tokens[(t, 0)], t) - known;
             ratio += k * (shift - k / 2.0) / (sigma * sigma * (t - since) as f64);
         }
-        // What it passed on it knows, its own noise included.
+        // The observer knows what it passed on, including its own noise.
         if t < path.contributes.len() {
             (known, since) = (sum(run.tokens[(t + 1, 0)], t + 1), t + 1);
         }
@@ -49,8 +49,8 @@ fn log_ratio(run: &AveragingRun, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64>
     Ok(ratio)
 }
 
-/// A lower bound, with probability `1 − error`, on the Rényi divergence of order 2 between two worlds of
-/// which `hits` and `false_hits` out of `runs` runs fell into an event: that of the event alone.
+/// A lower bound, with probability `1 − error`, on the Rényi divergence of order 2 between two worlds in
+/// which `hits` and `false_hits` of `runs` runs fell into an event: the divergence of the event alone.
 fn measured_loss(hits: usize, false_hits: usize, runs: usize, error: f64) -> Outcome<f64> {
     let least = 1.0 - clopper_pearson_upper((runs - hits) as u64, runs as u64, error / 2.0)?;
     let most = clopper_pearson_upper(false_hits as u64, runs as u64, error / 2.0)?;

@@ -1,8 +1,8 @@
-//! A figure as plain data: what is written to CSV and JSON, and all that a picture is drawn from.
+//! A figure as plain data: it is written to CSV and JSON, and its pictures are drawn from it alone.
 //!
-//! A [`Figure`] is a title, parameters, words (what the paper claims, what is true) and one or
-//! several [`Panel`]s. A panel shows curves, a heat map, the drawing of a graph, or a table. Every
-//! number in it carries a [`Kind`]: one of the four privacy grades, or `data`.
+//! A [`Figure`] is a title, parameters, sentences (what the paper claims, what is true) and one or several
+//! [`Panel`]s. A panel shows curves, a heat map, the drawing of a graph, or a table. Every number in it
+//! carries a [`Kind`]: one of the four privacy grades, or `data`.
 //!
 //! ```
 //! use ndp_dp::Grade;
@@ -56,7 +56,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// One of two values of a parameter.
+    /// The value for this scale, one of the two given.
     pub fn pick<T>(self, paper: T, quick: T) -> T {
         match self {
             Self::Paper => paper,
@@ -103,12 +103,12 @@ pub struct Axis {
     pub label: String,
     /// How it is scaled.
     pub scale: AxisScale,
-    /// Drawn range; by the data if absent. The CSV is never clipped.
+    /// Drawn range; it follows from the data if absent. The CSV is never clipped.
     pub range: Option<[f64; 2]>,
-    /// Values above are drawn at this value, as the papers clip losses at the local loss. The
-    /// CSV is never clipped.
+    /// Larger values are drawn at this value, as the papers clip losses at the local loss. The CSV is never
+    /// clipped.
     pub clamp: Option<f64>,
-    /// Names of the places 0, 1, 2, … of a vertical axis, from the top down, instead of numbers; none on
+    /// For a vertical axis, names to show instead of the numbers 0, 1, 2, …, from the top down; empty on
     /// other axes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
@@ -139,7 +139,7 @@ impl Axis {
         self
     }
 
-    /// The same axis, values above `most` drawn at `most`.
+    /// The same axis; values above `most` are drawn at `most`.
     #[must_use]
     pub fn clamped_at(mut self, most: f64) -> Self {
         self.clamp = Some(most);
@@ -185,7 +185,7 @@ pub enum Content {
     Table {
         /// Header of the first column.
         rows: String,
-        /// Name of the row at an abscissa; the number itself where there is none.
+        /// Name of the row at an abscissa; a row without a name shows the number itself.
         names: Vec<(f64, String)>,
         /// The columns.
         series: Vec<Series>,
@@ -279,7 +279,7 @@ impl Panel {
 pub struct Provenance {
     /// Which data set.
     pub name: String,
-    /// Whether it is the real one; a figure of a stand-in is never compared with a reference.
+    /// Whether it is the real one; a figure computed from a stand-in is never compared with a reference.
     pub real: bool,
     /// SHA-256 of the parsed content, in hexadecimal.
     pub sha256: String,
@@ -314,15 +314,15 @@ pub struct Figure {
     pub claim: String,
     /// What is true, and known deviations from the paper, in sentences.
     pub findings: Vec<String>,
-    /// How it is decided from the numbers whether the claim holds.
+    /// The checks that decide from the numbers whether the claim holds.
     pub checks: Vec<Check>,
     /// The pictures.
     pub panels: Vec<Panel>,
-    /// How many panels stand side by side; by their number if absent.
+    /// How many panels stand side by side; it follows from the number of panels if absent.
     pub columns: Option<usize>,
     /// The data sets it was computed from.
     pub provenance: Vec<Provenance>,
-    /// By which theorems its privacy numbers are what their grades say.
+    /// The theorems by which its privacy numbers have the grades that they state.
     pub sources: Vec<Source>,
 }
 
@@ -345,7 +345,7 @@ impl Figure {
         }
     }
 
-    /// Adds a parameter. All of them, also those that are constants of the file.
+    /// Adds a parameter. Add all parameters, including those that are constants in the code.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
@@ -424,10 +424,10 @@ impl Figure {
     /// Checks what the output relies on.
     ///
     /// # Errors
-    /// A sentence naming the first of these that fails: some panel; titles of panels, and names
-    /// of series within a panel, not empty and unique; no name that says `exact` of values of
-    /// another grade; no NaN; checks that name existing series, none of them averages over runs, and
-    /// existing samples.
+    /// A sentence naming the first requirement that fails: there is at least one panel; titles of panels, and
+    /// names of series within a panel, are not empty and unique; no series is called `exact` whose values
+    /// have another grade; no value is NaN; every check names existing series, none of them averages over
+    /// runs, and existing samples.
     pub fn validate(&self) -> Result<(), String> {
         if self.panels.is_empty() {
             return Err("the figure has no panel".into());

@@ -1,4 +1,4 @@
-//! The one way to write an output: it appears whole or not at all, and destroys nothing.
+//! The one way to write an output: it appears whole or not at all, and never destroys another file.
 //!
 //! | the path names | what happens |
 //! |---|---|
@@ -40,18 +40,18 @@ pub enum OutputError {
     Write {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error that the system reported.
         source: io::Error,
     },
-    /// A folder stands where a file was to be written.
+    /// There is a folder where a file was to be written.
     #[error("cannot write {0}: it is a folder")]
     IsFolder(PathBuf),
-    /// The output is a file that is read.
+    /// The output is a file that is also read.
     #[error("the output {output} is an input, too ({input}), and would destroy it")]
     IsInput {
-        /// What was to be written.
+        /// The file to be written.
         output: PathBuf,
-        /// The same file, as it was named to be read.
+        /// The same file, under the name by which it is read.
         input: PathBuf,
     },
     /// Two outputs go to the same place.
@@ -62,8 +62,8 @@ pub enum OutputError {
         /// The other.
         second: PathBuf,
     },
-    /// The figure contradicts itself, see [`Figure::validate`](crate::figure::Figure::validate), or a check
-    /// of it compared nothing.
+    /// The figure contradicts itself, see [`Figure::validate`](crate::figure::Figure::validate), or one of
+    /// its checks compared nothing.
     #[error("the figure is not well-formed: {0}")]
     Malformed(String),
 }
@@ -87,8 +87,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     output.finish()
 }
 
-/// An output that is being written; without [`finish`](Self::finish) a file does not appear, and what stood
-/// in its place stays.
+/// An output that is being written. Without [`finish`](Self::finish) no file appears, and an older file in
+/// its place stays.
 ///
 /// # Examples
 /// ```
@@ -106,7 +106,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 pub struct Output {
     path: PathBuf,
     writer: BufWriter<Sink>,
-    /// `None` for what is written directly.
+    /// `None` for an output that is written directly.
     part: Option<Part>,
 }
 
@@ -117,7 +117,7 @@ enum Sink {
 }
 
 impl Output {
-    /// Begins an output, in a folder that is made where it is missing.
+    /// Begins an output; its folder is created if it is missing.
     ///
     /// # Errors
     /// [`OutputError::Write`], [`OutputError::IsFolder`].
@@ -137,10 +137,10 @@ impl Output {
         Ok(Self { path: path.into(), writer: BufWriter::new(sink), part })
     }
 
-    /// Writes what is left and puts a file in its place.
+    /// Writes what is left and moves the finished file to its place.
     ///
     /// # Errors
-    /// [`OutputError::Write`]; then what stood in its place stays.
+    /// [`OutputError::Write`]; then the older file in its place stays.
     pub fn finish(self) -> Result<(), OutputError> {
         let Self { path, mut writer, part } = self;
         let close = || {
@@ -180,14 +180,14 @@ impl Write for Sink {
     }
 }
 
-/// A file that is not whole yet, beside the place where it will be; taken away unless it gets there.
+/// An unfinished file next to its final place; it is deleted unless it gets there.
 #[derive(Debug)]
 struct Part {
     at: PathBuf,
     target: PathBuf,
 }
 
-/// The parts of this process, for [`abandon`].
+/// The unfinished files of this process, for [`abandon`].
 static PARTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn parts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -195,15 +195,15 @@ fn parts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 impl Part {
-    /// A new file in the folder of `target`, with the rights of what stands there.
+    /// A new file in the folder of `target`, with the permissions of the file that is already there.
     fn begin(target: PathBuf) -> io::Result<(File, Self)> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        // Not the name of the target, which may be as long as a name can be.
+        // Not based on the name of the target, which may already have the maximal length.
         let (file, at) = loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let at = target.with_file_name(format!(".ndp-{}-{number}.part", std::process::id()));
             let mut parts = parts();
-            // Another machine may have a process of the same number.
+            // A process on another machine may have the same number.
             match OpenOptions::new().write(true).create_new(true).open(&at) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -225,7 +225,7 @@ impl Part {
         let mut parts = parts();
         fs::rename(&self.at, &self.target)?;
         parts.remove(&self.at);
-        // The name, too, outlasts a power cut; some file systems cannot promise it.
+        // The new name, too, should survive a power cut; some file systems cannot promise this.
         let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
         Ok(())
@@ -240,14 +240,14 @@ impl Drop for Part {
     }
 }
 
-/// Takes away what is not finished, for the end of a program that was interrupted: from now on no file is
-/// begun or takes its place.
+/// Deletes all unfinished files, for the end of a program that was interrupted: from now on no file is begun
+/// or moved to its place.
 pub fn abandon() {
     let parts = parts();
     for part in parts.iter() {
         let _ = fs::remove_file(part);
     }
-    // Held until the process ends.
+    // The lock is held until the process ends.
     std::mem::forget(parts);
 }
 
@@ -263,7 +263,7 @@ pub fn is_standard_output(path: &Path) -> bool {
     matches!(place(path), Ok(Place::Standard))
 }
 
-/// The path of a file beside an output, its name with `suffix`; `None` where the output is no file.
+/// The path of a file next to an output: its name with `suffix`; `None` if the output is not a file.
 ///
 /// # Examples
 /// ```
@@ -280,7 +280,7 @@ pub fn beside(path: &Path, suffix: &str) -> Option<PathBuf> {
     })
 }
 
-/// Makes sure that files can be made in a folder, which is made where it is missing.
+/// Makes sure that files can be created in a folder; the folder is created if it is missing.
 ///
 /// # Errors
 /// [`OutputError::Write`].
@@ -297,7 +297,7 @@ pub fn require_writable(folder: &Path) -> Result<(), OutputError> {
 /// Where an output goes.
 enum Place {
     Standard,
-    /// The file at the end of all links, which may not be there yet.
+    /// The file at the end of all links; it may not exist yet.
     File(PathBuf),
     /// A device, a pipe, a socket.
     Direct,
@@ -327,10 +327,10 @@ fn place(path: &Path) -> io::Result<Place> {
     }
 }
 
-/// What a path that leads to nothing stands for: the name at the end of its links.
+/// The target of a path that leads to no file: the name at the end of its links.
 fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut end = path.to_owned();
-    // As many as the system follows.
+    // The number of links that the system follows.
     for _ in 0..40 {
         let Ok(next) = fs::read_link(&end) else {
             let folder = end.as_os_str().as_encoded_bytes().last().is_none_or(|&byte| byte == b'/');
@@ -380,7 +380,7 @@ mod tests {
             (fs::read(&path).unwrap(), names(&folder.join("new"))),
             (b"two".to_vec(), vec!["a.csv".into()])
         );
-        // A name as long as a name can be.
+        // A name of maximal length.
         write(&folder.join("n".repeat(255)), b"").unwrap();
         assert!(matches!(write(&folder, b""), Err(OutputError::IsFolder(_))));
         assert!(matches!(write(&folder.join("no/"), b""), Err(OutputError::IsFolder(_))));
@@ -389,7 +389,7 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
-    /// Writers of one path, all at once: each file that can be seen is the whole of one.
+    /// Many writers of one path at once: every file that a reader sees is complete and from one writer.
     #[test]
     fn writers_do_not_disturb_each_other() {
         let folder = folder("files-at-once");
@@ -426,7 +426,7 @@ mod tests {
         assert!(fs::symlink_metadata(at("to-nothing")).unwrap().is_symlink());
         assert_eq!(fs::metadata(at("far/a")).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(matches!(write(&at("ring"), b""), Err(OutputError::Write { .. })));
-        // Nobody may write to it, and so it stays, whoever asks.
+        // The file is write-protected, so it stays, whoever tries to write it.
         fs::set_permissions(at("far/a"), fs::Permissions::from_mode(0o440)).unwrap();
         assert!(write(&at("link"), b"").unwrap_err().to_string().contains("write-protected"));
         assert_eq!((read("far/a"), names(&at("far"))), (b"after".to_vec(), vec!["a".into(), "new".into()]));

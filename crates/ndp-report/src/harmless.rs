@@ -1,9 +1,9 @@
-//! Names from files, shown so that they do nothing but to be read.
+//! Names from files, shown so that they have no effect on a terminal.
 
 use std::borrow::Cow;
 
-/// The text with letters written out that would do something to a terminal, end a line, or turn the direction
-/// of what is read.
+/// The text with those characters escaped that would control a terminal, end a line, or change the direction
+/// of the text.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Control characters, ends of lines, and what turns the direction of writing.
+/// Control characters, line ends, and characters that change the direction of the text.
 fn does_something(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

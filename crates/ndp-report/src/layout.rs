@@ -37,12 +37,14 @@ pub fn force(graph: &Graph) -> Vec<[f64; 2]> {
                 let (mut fx, mut fy) = (0.5 * (0.5 - x), 0.5 * (0.5 - y));
                 for &[ox, oy] in &places {
                     let (dx, dy) = (x - ox, y - oy);
-                    // Coinciding nodes would be torn to infinity; a node does not repel itself.
+                    // Without a limit, coinciding nodes would be pushed to infinity; a node does not repel
+                    // itself.
                     let push = k * k / (dx * dx + dy * dy).max(1e-9);
                     fx += dx * push;
                     fy += dy * push;
                 }
-                // Many neighbours would pull everything to one spot: their pull is averaged beyond eight.
+                // The pull of many neighbours would draw everything to one spot: beyond eight neighbours it
+                // is averaged.
                 let share = 8.0 / (graph.degree(v) as f64).max(8.0);
                 for &w in graph.neighbors(v) {
                     let [ox, oy] = places[w as usize];

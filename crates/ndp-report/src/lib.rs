@@ -1,12 +1,12 @@
-//! From numbers to what people look at: figures as plain data in; tables, pictures and verdicts out.
+//! From numbers to what people look at: figures as plain data go in; tables, pictures and verdicts come out.
 //!
 //! A [`figure::Figure`] holds panels of graded series, matrices and drawings. [`table`] writes it as tidy CSV
 //! and reads it back, [`plot`] draws it as SVG and PNG, [`verdict`] decides from the numbers and their grades
-//! whether what is claimed holds. [`words`] puts statements into words: no sentence about privacy is made
-//! elsewhere. [`files`] writes whole files or none, [`harmless`] shows names from files, [`page`] pages in
-//! plain words, [`stamp`] what made a picture into it.
+//! whether what is claimed holds. [`words`] turns statements into sentences: no sentence about privacy is
+//! made elsewhere. [`files`] writes whole files or none, [`harmless`] shows names from files, [`page`] writes
+//! pages in plain words, [`stamp`] records in a picture what made it.
 //!
-//! Bytes depend on nothing but the figure.
+//! The bytes written depend on the figure alone.
 
 #![cfg_attr(
     not(test),

@@ -1,4 +1,4 @@
-//! A page in plain words, complete in itself: sentences, tables, pictures; no network, no script.
+//! A page in plain words that needs no other file: sentences, tables, pictures; no network, no script.
 
 use crate::harmless::harmless;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ pub struct Page {
 pub enum Tone {
     /// What was asked for holds.
     Good,
-    /// It does not, or is not shown.
+    /// It does not hold, or is not shown to hold.
     Bad,
     /// There was nothing to decide.
     Plain,
@@ -67,7 +67,7 @@ impl Page {
         self.raw(&format!("<p>{}</p>\n", escape(sentences)))
     }
 
-    /// A list of sentences; nothing where there are none.
+    /// A list of sentences; an empty list writes nothing.
     #[must_use]
     pub fn list<S: AsRef<str>>(self, items: &[S]) -> Self {
         if items.is_empty() {
@@ -103,10 +103,10 @@ impl Page {
         self.raw(&html)
     }
 
-    /// A picture as SVG, with what it shows in a sentence.
+    /// A picture as SVG, with a sentence that says what it shows.
     #[must_use]
     pub fn picture(self, svg: &str, caption: &str) -> Self {
-        // An XML declaration has no place within a page.
+        // An XML declaration is not allowed within a page.
         let svg = svg.find("<svg").map_or(svg, |at| &svg[at..]);
         let caption = escape(caption);
         self.raw(&format!(
@@ -114,7 +114,7 @@ impl Page {
         ))
     }
 
-    /// Letters as a machine prints them, such as a command.
+    /// Text as a machine prints it, such as a command.
     #[must_use]
     pub fn code(self, text: &str) -> Self {
         self.raw(&format!("<pre>{}</pre>\n", escape(text)))
@@ -138,8 +138,7 @@ impl Page {
     }
 }
 
-/// The text with letters written out that mean something in HTML, or do something but to be read; ends of
-/// lines stay.
+/// The text with those characters escaped that mean something in HTML or control a terminal; line ends stay.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let text = text.split('\n').map(harmless).collect::<Vec<_>>().join("\n");
@@ -181,7 +180,7 @@ mod tests {
         assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>a &lt;b&gt;</title>"));
         assert!(page.contains("&lt;script&gt;") && !page.contains("<script") && !page.contains("<?xml"));
         assert!(page.contains("a&quot;b") && page.matches("<li>").count() == 2);
-        // Nothing is fetched; dark screens, small ones and paper have rules of their own.
+        // The page loads nothing; dark screens, small screens and paper have rules of their own.
         assert!(!page.contains("http") && !page.contains("src="));
         for medium in ["prefers-color-scheme:dark", "max-width:30rem", "@media print"] {
             assert!(page.contains(medium), "{medium}");

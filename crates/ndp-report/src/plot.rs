@@ -1,9 +1,9 @@
 //! Drawing a figure, as SVG and as PNG.
 //!
-//! Layout, axes, curves and colours are ours; `canvas` hands lines, circles and letters to
-//! kuva, which knows the font and the file formats. kuva's own plots are not used: their clip
-//! paths are numbered by a global counter, so that a picture would depend on what was drawn
-//! before it, and they have no colour bar for graphs. Nothing here depends on threads or time.
+//! This crate does layout, axes, curves and colours; `canvas` hands lines, circles and letters to kuva, which
+//! knows the font and the file formats. kuva's own plots are not used: their clip paths are numbered by a
+//! global counter, so that a picture would depend on what was drawn before it, and they have no colour bar
+//! for graphs. Nothing here depends on threads or time.
 
 mod axes;
 mod canvas;
@@ -44,7 +44,7 @@ pub struct Picture {
 /// Draws a figure.
 ///
 /// # Errors
-/// What kuva says, when it cannot encode the PNG.
+/// kuva's message when it cannot encode the PNG.
 pub fn draw(figure: &Figure) -> Result<Picture, String> {
     let styles = Styles::of(figure);
     let count = figure.panels.len();
@@ -114,7 +114,7 @@ fn height(content: &Content, cell_width: f64) -> f64 {
     match content {
         Content::Curves { y, .. } if !y.names.is_empty() => 84.0 + 20.0 * y.names.len() as f64,
         Content::Curves { .. } => 40.0 + cell_width * if cell_width > 600.0 { 0.6 } else { 0.74 },
-        // The colour bar and its label stand beside a square.
+        // The colour bar and its label are beside a square.
         Content::HeatMap { .. } | Content::Drawing { .. } => cell_width - 60.0,
         Content::Table { series, .. } => 50.0 + table::height(series),
     }
@@ -135,8 +135,8 @@ fn panel_title(canvas: &mut Canvas, cell: Rect, title: &str) -> Rect {
     Rect { y: cell.y + used, height: cell.height - used, ..cell }
 }
 
-/// The range of a colour scale: as given, or that of all panels with the same label, so that
-/// they can be compared.
+/// The range of a colour scale: as given, or else the range of all panels with the same label, so that they
+/// can be compared.
 fn color_range(figure: &Figure, color: &Axis) -> [f64; 2] {
     let values = figure.panels.iter().flat_map(|panel| match &panel.content {
         Content::HeatMap { color: c, matrix } if c.label == color.label => {

@@ -1,10 +1,10 @@
-//! What made a picture, written into the picture.
+//! Writes into a picture what made it.
 
 /// The PNG with a text under this key (Latin letters without spaces), which image viewers show among its
-/// properties; other bytes come back as they are.
+/// properties; bytes that are not a PNG are returned unchanged.
 #[must_use]
 pub fn png(picture: &[u8], key: &str, text: &str) -> Vec<u8> {
-    // The signature takes 8 bytes, the header chunk 25; a text may follow.
+    // The signature takes 8 bytes, the header chunk 25; the text may come next.
     let at = 33;
     if !picture.starts_with(b"\x89PNG\r\n\x1a\n") || picture.len() < at {
         return picture.to_vec();
@@ -35,7 +35,7 @@ pub fn svg(picture: &str, text: &str) -> String {
     }
 }
 
-/// The checksum of PNG, bit by bit: a text is short.
+/// The checksum of PNG, computed bit by bit because a text is short.
 fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn the_checksum_is_that_of_png() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
-        // Of the empty chunk that ends every PNG.
+        // The checksum of the empty chunk that ends every PNG.
         assert_eq!(crc32(b"IEND"), 0xae42_6082);
     }
 

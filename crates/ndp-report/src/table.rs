@@ -12,7 +12,7 @@ pub const MATRIX_HEADER: [&str; 7] = ["panel", "series", "grade", "row", "column
 /// Name of the series of a drawing that holds the positions, in the columns 0 and 1.
 pub const POSITION: &str = "position";
 
-/// Column of a drawing's table that holds the value of a node.
+/// Column in a drawing's table that holds the value of a node.
 pub const VALUE: u32 = 2;
 
 /// A number as the shortest decimal text that reads back as the same number.
@@ -22,8 +22,8 @@ pub fn number(value: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// The tables of a figure, with what their file names add to that of the figure: curves and
-/// columns of tables together; heat maps and drawings together, `-matrix` when there are both.
+/// The tables of a figure, each with what its file name adds to that of the figure. Curves and columns of
+/// tables share one table; heat maps and drawings share another, `-matrix` when there are both.
 #[must_use]
 pub fn tables(figure: &Figure) -> Vec<(&'static str, String)> {
     let curves: Vec<Vec<String>> = figure.panels.iter().flat_map(|panel| curve_rows(figure, panel)).collect();
@@ -76,7 +76,7 @@ pub struct Row {
     pub by: String,
 }
 
-/// Reads a CSV that [`tables`] wrote.
+/// Reads a CSV written by [`tables`].
 ///
 /// # Errors
 /// A sentence naming the file and what is wrong with it.
@@ -84,7 +84,7 @@ pub fn read(path: &Path) -> Result<Vec<Row>, String> {
     let fail = |problem: String| format!("{}: {problem}", path.display());
     let mut reader = csv::Reader::from_path(path).map_err(|e| fail(e.to_string()))?;
     let header = reader.headers().map_err(|e| fail(e.to_string()))?.clone();
-    // Tables of earlier builds, references among them, have no last column.
+    // Tables of earlier builds, including references, lack the last column.
     let is = |columns: &[&str]| {
         header.iter().eq(columns.iter().copied().take(header.len().max(columns.len() - 1)))
     };

@@ -1,9 +1,9 @@
 //! Whether the claims hold, decided from the numbers that were written and from their grades.
 //!
 //! "Holds" follows only from exact values or from an upper bound below what is claimed, "does not hold" only
-//! from exact values, lower bounds or attacks; all else is "not shown". That is a property of the types in
-//! [`evidence`]; runs with seeds decide by [`paired`] comparisons with a stated rate of errors. A claim holds
-//! if all its checks hold, and a check that compared nothing is an error.
+//! from exact values, lower bounds or attacks; everything else is "not shown". The types in [`evidence`]
+//! enforce this. Runs with seeds are decided by [`paired`] comparisons with a stated error rate. A claim
+//! holds if all its checks hold, and a check that compared nothing is an error.
 
 pub mod evidence;
 pub mod paired;
@@ -46,17 +46,18 @@ use std::collections::BTreeMap;
 pub struct Outcome {
     /// The check.
     pub check: Check,
-    /// What follows.
+    /// The verdict that follows.
     pub verdict: Verdict,
-    /// At how many places both series have a value; of runs, how many there are of each.
+    /// The number of places at which both series have a value; for runs, how many there are of each sample.
     pub compared: usize,
-    /// At how many of them it fails.
+    /// The number of these places at which the check fails.
     pub failures: usize,
-    /// At how many nothing is decided by the grades.
+    /// The number of these places at which the grades decide nothing.
     pub undecided: usize,
     /// The largest ratio of the second series to the first (true to printed), and where it is.
     pub worst: Option<Place>,
-    /// The smallest rank correlation, for checks that ask for one; then panels are counted, not places.
+    /// The smallest rank correlation, for checks that ask for one; such checks count panels instead of
+    /// places.
     pub correlation: Option<f64>,
     /// What the runs show, for checks of samples.
     pub paired: Option<Paired>,
@@ -88,7 +89,7 @@ pub struct Outcome {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// The ratio there: second to first; of an agreement, larger to smaller.
+    /// The ratio there: second to first; for an agreement, larger to smaller.
     pub ratio: f64,
     /// Value of the first series.
     pub first: f64,
@@ -173,8 +174,8 @@ pub fn of_claim(outcomes: &[Outcome]) -> Verdict {
 
 /// Evaluates the checks on the rows of a figure and on the values of its runs.
 ///
-/// Two series are compared in every panel that has both. When no panel has both, the first panel
-/// with the first series is compared with the first panel with the second, and so on.
+/// Two series are compared in every panel that has both. If no panel has both, the first panel with the first
+/// series is compared with the first panel with the second series, and so on.
 ///
 /// # Errors
 /// A sentence naming a check that compared nothing, a row of unknown grade, or runs that cannot be paired.
@@ -239,7 +240,7 @@ fn placed(outcome: &mut Outcome, of_first: &[Vec<&Row>], of_second: &[Vec<&Row>]
     let pairs = if shared.is_empty() { of_first.iter().zip(of_second).collect() } else { shared };
     let mut verdicts = Vec::new();
     for (a, b) in pairs {
-        // Series are short or in the same order: search from where the last match was.
+        // Series are short or in the same order, so the search starts at the last match.
         let mut start = 0;
         for row in b {
             let key = |r: &&Row| r.x == row.x && r.column == row.column;
@@ -263,8 +264,8 @@ fn placed(outcome: &mut Outcome, of_first: &[Vec<&Row>], of_second: &[Vec<&Row>]
     Ok(())
 }
 
-/// Panels that are named alike up to what is after the last colon belong together; if there are none, panels
-/// are taken in order: the first with the first series, the first with the second, and so on.
+/// Panels belong together if their names agree up to the last colon. If no panels do, they are paired in
+/// order: the first with the first series, the first with the second, and so on.
 fn correlated(
     outcome: &mut Outcome,
     least: f64,
@@ -312,7 +313,7 @@ fn by_panel<'a>(rows: &'a [Row], name: &str) -> Vec<Vec<&'a Row>> {
     of_name.chunk_by(|a, b| a.panel == b.panel).map(<[&Row]>::to_vec).collect()
 }
 
-/// What a row is; data that stand for a range are averages, that is estimates.
+/// The kind of a row; data with a range are averages, and therefore estimates.
 fn known_kind(row: &Row) -> Result<Kind, String> {
     match Kind::from_word(&row.grade) {
         None => Err(format!("“{}” has the unknown grade {:?}", row.series, row.grade)),
@@ -324,8 +325,8 @@ fn known_kind(row: &Row) -> Result<Kind, String> {
 fn compare(outcome: &mut Outcome, first: &Row, second: &Row) -> Result<Verdict, String> {
     let (a, b) = (first.y, second.y);
     let (of_first, of_second) = (known_kind(first)?, known_kind(second)?);
-    // A point may stand for a class: for the means to differ, some member must; for all members to be in
-    // order, the ends of their ranges must be.
+    // A point may stand for a class. If the means of two classes differ, some members differ; for all members
+    // to be in order, the ends of their ranges must be in order.
     let low = |row: &Row| row.low.unwrap_or(row.y);
     let high = |row: &Row| row.high.unwrap_or(row.y);
     let of_class = |means: Verdict, ends: Verdict| {
@@ -345,7 +346,7 @@ fn compare(outcome: &mut Outcome, first: &Row, second: &Row) -> Result<Verdict, 
             let agrees = Interval::read(of_first, a).agrees(Interval::read(of_second, b), tolerance);
             (agrees, quotient(a, b).max(quotient(b, a)))
         }
-        // These are about whole panels, and about runs.
+        // These checks are about whole panels, or about runs.
         Check::Follows { .. }
         | Check::Rises { .. }
         | Check::Falls { .. }
@@ -418,7 +419,7 @@ mod tests {
             "“printed” is at least “exact”: fails at 1 of 2 places; largest ratio 3 (1 to 0.3333) in “path” at \
              x = 2."
         );
-        // A printed value is evidence of nothing about the truth.
+        // A printed value is no evidence about the truth.
         assert_eq!(words(&[Check::below("exact", "printed")], &rows), ["not shown"]);
     }
 
@@ -439,8 +440,8 @@ mod tests {
         assert_eq!((by_title.compared, by_title.failures), (1, 1));
     }
 
-    /// `network-dp/fig3`: a bound above a bound said no. `random-walk/fig5`: a bound 4.5 % below a bound said
-    /// yes.
+    /// `network-dp/fig3`: an upper bound above an upper bound was reported as "does not hold".
+    /// `random-walk/fig5`: an upper bound 4.5 % below another was reported as "holds".
     #[test]
     fn upper_bounds_are_not_ordered_by_what_they_bound() {
         let rows = |sound: f64| {
@@ -483,8 +484,8 @@ mod tests {
         assert!(decide(&check, &rows).unwrap()[0].sentence().contains("proves nothing"));
     }
 
-    /// Points that stand for classes: a mean above proves that some pair is above, and only ends prove the
-    /// contrary.
+    /// Points that stand for classes: a mean that is above proves that some pair is above; the contrary is
+    /// proven by the ends of the ranges only.
     #[test]
     fn classes_are_covered_by_their_ends() {
         let with = |mut row: Row, low: f64, high: f64| {
@@ -497,7 +498,7 @@ mod tests {
         assert_eq!(words(&check, &[printed(2.0, 1.5, 3.0), exact(1.0, 0.5, 1.4)]), ["holds"]);
         assert_eq!(words(&check, &[printed(2.0, 0.5, 3.0), exact(1.0, 0.5, 1.4)]), ["not shown"]);
         assert_eq!(words(&check, &[printed(0.9, 0.5, 3.0), exact(1.0, 0.5, 1.4)]), ["does not hold"]);
-        // Averages over runs are no data.
+        // Averages over runs do not count as data.
         let rows = [with(row("a", "s", 1.0, 1.0), 0.9, 1.1), row("a", "t", 1.0, 2.0)];
         assert_eq!(words(&[Check::below("s", "t")], &rows), ["not shown"]);
     }
@@ -519,7 +520,7 @@ mod tests {
         assert_eq!(words(&falls, &rows), ["does not hold", "holds"]);
         let sentence = decide(&checks, &rows).unwrap()[0].sentence();
         assert_eq!(sentence, "“s” follows “t”: holds; rank correlation 1 or more, 0.9 asked.");
-        // A second pair of panels that disagrees.
+        // A second pair of panels, which disagrees with the first.
         rows.extend([
             row("c", "s", 1.0, 1.0),
             row("c", "s", 2.0, 2.0),
@@ -529,7 +530,7 @@ mod tests {
         let outcome = &decide(&checks, &rows).unwrap()[0];
         assert_eq!((outcome.compared, outcome.failures, outcome.correlation), (2, 1, Some(-1.0)));
         assert!(decide(&checks, &rows[..3]).unwrap_err().contains("compared nothing"));
-        // `random-walk/fig3`: the printed loss follows, which says nothing of the loss.
+        // `random-walk/fig3`: the printed loss follows, which says nothing about the loss itself.
         for grade in ["printed", "upper-bound", "estimate"] {
             rows.iter_mut().filter(|row| row.series == "s").for_each(|row| row.grade = grade.into());
             assert_eq!(words(&checks[..2], &rows), ["not shown", "not shown"]);
@@ -550,7 +551,7 @@ mod tests {
         assert_eq!((outcome.compared, outcome.correlation), (1, Some(1.0)));
     }
 
-    /// `network-dp/fig1a`: numbers of users that were rounded in one series and not in the other.
+    /// `network-dp/fig1a`: the numbers of users were rounded in one series and not in the other.
     #[test]
     fn nothing_in_common_is_an_error() {
         let rows = [row("a", "s", 9.9, 1.0), row("a", "t", 10.0, 1.0), row("a", "u", 9.9, 1.0)];
@@ -599,7 +600,7 @@ mod tests {
             "{said}"
         );
         assert!(evaluate(&[Check::exceeds("x", "walk", "gossip")], &[], &samples).is_err());
-        // A part that nothing decides keeps the claim open.
+        // A part of the claim that nothing decides keeps the whole claim open.
         let open = Check::open("Far nodes are safe", "only bounds are known");
         let found = evaluate(&[checks[0].clone(), open], &[], &samples).unwrap();
         assert_eq!(of_claim(&found), Verdict::NOT_SHOWN);

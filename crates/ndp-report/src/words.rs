@@ -1,9 +1,9 @@
 //! The one place that puts a statement into words.
 //!
 //! A sentence about privacy that is composed where a number is shown is sooner or later stronger than the
-//! number: a sample becomes all, a bound becomes what is learnt. So tables, pages and messages take theirs
-//! from here, each made from a [`Statement`] and what goes with it, and `cargo xtask tidy` refuses certain
-//! words in strings elsewhere.
+//! number: a sample is reported as all, a bound as what is learnt. So tables, pages and messages take their
+//! sentences from here, each made from a [`Statement`] and the data that belong to it, and `cargo xtask tidy`
+//! refuses certain words in strings elsewhere.
 //!
 //! Three registers: [`Words::line`] for tables, [`Words::paragraph`] for pages, and the statement itself as
 //! data.
@@ -41,7 +41,7 @@ pub struct Words<'a> {
     name: &'a dyn Fn(usize) -> String,
 }
 
-/// Names are listed up to so many.
+/// The largest number of names that is listed.
 const MOST_NAMED: usize = 8;
 
 impl<'a> Words<'a> {
@@ -51,7 +51,7 @@ impl<'a> Words<'a> {
         Self { statement, name }
     }
 
-    /// Who observes, with how they are covered where nobody was named.
+    /// Who observes; if nobody was named, which observers are covered and how.
     #[must_use]
     pub fn observed_by(self) -> String {
         match &self.statement.coverage {
@@ -60,7 +60,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Who learns no more than a sentence says: its subject.
+    /// The subject of a sentence that says how much somebody learns at most.
     #[must_use]
     pub fn whom(self) -> String {
         match &self.statement.coverage {
@@ -76,7 +76,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// All in one line: what may differ, who observes, what is taken for granted.
+    /// Everything in one line: what may differ, who observes, what is taken for granted.
     #[must_use]
     pub fn line(self) -> String {
         let mut line = format!("{}; observed by {}", changes(self.statement), self.observed_by());
@@ -87,7 +87,7 @@ impl<'a> Words<'a> {
         line
     }
 
-    /// All in sentences.
+    /// Everything in sentences.
     #[must_use]
     pub fn paragraph(self) -> String {
         let runs = match self.statement.runs {
@@ -158,7 +158,7 @@ impl<'a> Words<'a> {
         who
     }
 
-    /// The largest loss of all, and who learns that much where it is proven.
+    /// The largest loss of all, and who learns that much if this is proven.
     #[must_use]
     pub fn largest(self, worst: &Worst) -> String {
         let most = up(*worst.loss.value());
@@ -168,7 +168,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What one learns about another.
+    /// What one observer learns about another node.
     #[must_use]
     pub fn pair(self, worst: &Worst) -> String {
         let u = (self.name)(worst.source);
@@ -176,23 +176,23 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A loss that is the largest of all, in the terms of a measure, with what else is known of it.
+/// The largest loss of all, in the terms of a measure, with what else is known about it.
 ///
 /// See [`Words::at_most`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Most {
-    /// The loss, rounded up, in its terms.
+    /// The loss, rounded up, in the terms of its measure.
     pub loss: String,
-    /// Of whom it is known, as a clause; empty where it is not.
+    /// The pair that has this loss, as a clause; empty if the pair is not known.
     pub pair: String,
-    /// What it means for somebody who guesses.
+    /// What the loss means for somebody who guesses.
     pub odds: Option<String>,
-    /// Whether it is a bound that stands for pairs without a loss of their own.
+    /// Whether the loss is a bound that also covers pairs whose own loss was not computed.
     pub may_be_less: bool,
 }
 
 impl Words<'_> {
-    /// What those who were asked about learn at most, in sentences.
+    /// What the observers asked about learn at most, in sentences.
     #[must_use]
     pub fn at_most(self, most: &Most) -> String {
         let odds = most.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
@@ -208,15 +208,15 @@ impl Words<'_> {
     }
 }
 
-/// What nodes with the same neighbors gain by one another.
+/// What nodes with the same neighbors gain from one another.
 pub const TWINS: &str = "twins (same neighbors): with muffliato, and weights that depend on degrees alone, a node that is neither one of k twins nor \
      a neighbor of theirs learns at most 1/k of the local Rényi loss about each; their neighbors hear each twin's own noisy value and \
      learn all of it";
 
-/// Said where there is no pair to speak of.
+/// The sentence for the case that there is no pair.
 pub const NOBODY_OUTSIDE: &str = "There is nobody outside the observer about whom anything could be learnt.";
 
-/// The verdict on a limit, before what is learnt at most.
+/// The verdict on a limit, followed by what is learnt at most.
 #[must_use]
 pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
     match why_not {
@@ -225,7 +225,7 @@ pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
     }
 }
 
-/// What is learnt from a training at most, as `epsilon` at `delta`.
+/// What is learnt at most from a training, as `epsilon` at `delta`.
 #[must_use]
 pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
     let epsilon = up(epsilon);
@@ -234,7 +234,7 @@ pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
     )
 }
 
-/// What is left of a limit, at least.
+/// What is left of a limit, rounded down.
 #[must_use]
 pub fn left(least: f64) -> String {
     format!("left for every pair that was looked at: at least {}", down(least))
@@ -273,7 +273,7 @@ pub fn coverage(coverage: &Coverage) -> String {
     }
 }
 
-/// What is not known of those who are not covered; nothing to say where all are.
+/// What is not known about observers that are not covered; `None` if all are covered.
 #[must_use]
 pub fn unknown(coverage: &Coverage) -> Option<String> {
     match coverage {
@@ -285,7 +285,7 @@ pub fn unknown(coverage: &Coverage) -> Option<String> {
     }
 }
 
-/// The grade of what is shown of those who were looked at, and of what covers the others.
+/// The grade of the result for the observers looked at, and of the bound that covers the others.
 #[must_use]
 pub fn grade(grade: Grade, coverage: &Coverage) -> String {
     match coverage {
@@ -317,10 +317,10 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
     }
 }
 
-/// What to add where more could be shown.
+/// The hint to add if looking at more observers could show more.
 pub const LOOK_AT_ALL: &str = "; --all looks at everybody";
 
-/// How much less noise those would need who were looked at.
+/// The smaller noise that would do for the observers looked at.
 #[must_use]
 pub fn less_for_those(noise: &str) -> String {
     format!("{noise}, which shows nothing about the others")
@@ -336,7 +336,7 @@ pub fn target(target: &Target) -> String {
     }
 }
 
-/// What stands for pairs that time ran out for.
+/// What is said about pairs when time ran out before their losses were computed.
 #[must_use]
 pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
     let others = bound.map_or_else(
@@ -348,17 +348,18 @@ pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
     format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
 }
 
-/// In which share of cases somebody is right who sees all that the observer sees and guesses between two
-/// worlds that are equally likely, at most; `None` where nothing can be said.
+/// An upper bound on the share of cases in which somebody who sees all that the observer sees guesses right
+/// between two equally likely worlds; `None` if nothing can be said.
 #[must_use]
 pub fn right_guesses(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> Option<f64> {
-    // At ε = 0 what is left is the total variation, and (1 + TV)/2 the best guess between two worlds.
+    // At ε = 0, δ is the total variation TV, and the best guess between two worlds is right with probability
+    // (1 + TV)/2.
     let profile = account.profile(u, noise).ok()?;
     let apart = profile.delta(0.0).ok()?.into_value().delta();
     Some((0.5 + 0.5 * apart).next_up().min(1.0))
 }
 
-/// What a loss means for somebody who guesses; `None` where nothing can be said.
+/// What a loss means for somebody who guesses; `None` if nothing can be said.
 #[must_use]
 pub fn odds(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> Option<String> {
     right_guesses(account, u, noise).map(guesses)
@@ -391,20 +392,20 @@ pub fn measure(measure: Measure) -> String {
     }
 }
 
-/// A sentence or a name with its first letter large.
+/// A sentence or a name with its first letter capitalised.
 #[must_use]
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Five digits, to nearest: for what is no guarantee.
+/// A number in five digits, rounded to nearest: for numbers that are no guarantee.
 #[must_use]
 pub fn number(x: f64) -> String {
     rounded(x, Round::Nearest)
 }
 
-/// A number in as many digits, not below `x`: for losses, noises and errors, which must not look smaller than
+/// A number in as many digits, rounded up: for losses, noises and errors, which must not look smaller than
 /// they are.
 ///
 /// # Examples
@@ -417,7 +418,7 @@ pub fn up(x: f64) -> String {
     rounded(x, Round::Up)
 }
 
-/// A number in as many digits, not above `x`: for what is left of a limit.
+/// A number in as many digits, rounded down: for what is left of a limit.
 #[must_use]
 pub fn down(x: f64) -> String {
     rounded(x, Round::Down)

@@ -23,16 +23,17 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
     match crate_name {
         "ndp-graph" => &["ndp-numeric", "ndp-linalg"],
         "ndp-dp" => &["ndp-numeric"],
-        // It knows no grade and no protocol.
+        // This crate does not know about grades or protocols.
         "ndp-certify" => &["ndp-numeric", "ndp-linalg", "ndp-graph"],
         "ndp-account" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify"],
         "ndp-program" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account"],
         "ndp-algos" => {
             &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program"]
         }
-        // The front door: what is meant to be used.
+        // The entry point: re-exports what users are meant to use.
         "ndp" => &["ndp-graph", "ndp-dp", "ndp-account", "ndp-program", "ndp-algos"],
-        // What may be false: no library but this one, and not the command.
+        // Formulas that may be false: only the crates listed below may use them, no library and not the
+        // command.
         "ndp-printed" => &[
             "ndp-numeric",
             "ndp-linalg",
@@ -65,7 +66,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-algos",
             "ndp-report",
         ],
-        // The search is about the libraries, and no library knows of it.
+        // The search tests the libraries, and no library depends on it.
         "ndp-soundness" => &[
             "ndp-graph",
             "ndp-dp",
@@ -80,7 +81,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
     }
 }
 
-/// The forbidden edges in the output of `cargo tree`: one package a line, the crate itself first.
+/// The forbidden edges in the output of `cargo tree`, which has one package per line, the crate itself first.
 pub(super) fn problems(crate_name: &str, tree: &str) -> Vec<String> {
     tree.lines()
         .skip(1)

@@ -1,4 +1,4 @@
-//! Whether what the documents link to, or show, is there.
+//! Whether the files that the documents link to, or show, exist.
 
 use super::File;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(super) fn problems(files: &[File], root: &Path) -> Vec<String> {
     problems
 }
 
-/// The paths of the links and pictures in a line: addresses and places in the same page are none.
+/// The paths of the links and pictures in a line, without web addresses and places in the same page.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     let targets = line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
     let paths = targets.map(|target| target.split('#').next().unwrap_or(target));

@@ -1,9 +1,9 @@
-//! The modules of each crate: no circle among them, and `docs/modules.md` says which use which.
+//! The modules of each crate: they must not form a circle, and `docs/modules.md` must list which use which.
 
 use super::File;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For every module of a crate, a file or a folder at its root, the modules that it names.
+/// For every module of a crate (a file or a folder at its root), the modules that it names.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates whose modules are listed.
@@ -13,7 +13,7 @@ const DOCUMENT: &str = "docs/modules.md";
 const BEGIN: &str = "<!-- modules: begin -->\n";
 const END: &str = "<!-- modules: end -->";
 
-/// Circles of modules, and a list in the documents that is not theirs.
+/// Circles of modules, and a list in the documents that is out of date.
 pub(super) fn problems(files: &[File]) -> Vec<String> {
     let mut found = Vec::new();
     for crate_name in super::layers::CRATES {
@@ -42,7 +42,8 @@ fn list(document: &str) -> Option<&str> {
     document.split_once(BEGIN)?.1.split_once(END).map(|(list, _)| list)
 }
 
-/// One line for each module, from the top down, with the modules that it uses but the errors, which all use.
+/// One line for each module, from the top down, with the modules that it uses except the errors, which all
+/// use.
 fn listing(files: &[File]) -> String {
     let mut text = String::from("\n");
     for crate_name in LISTED {
@@ -59,10 +60,10 @@ fn listing(files: &[File]) -> String {
     text
 }
 
-/// Every module before those that it uses, by name where that leaves a choice.
+/// Orders the modules so that each comes before those that it uses; ties are broken by name.
 ///
 /// # Errors
-/// The modules of a circle, and what uses only them.
+/// The modules of a circle, and the modules used only by them.
 fn order(uses: &Uses) -> Result<Vec<String>, Vec<String>> {
     let mut left: BTreeSet<&String> = uses.keys().collect();
     let mut ordered = Vec::new();
@@ -81,7 +82,7 @@ fn uses(files: &[File], source: &str) -> Uses {
     let Some((_, root)) = inside().find(|(path, _)| ["lib.rs", "main.rs"].contains(path)) else {
         return Uses::new();
     };
-    // Test modules stand below `#[cfg(test)]`.
+    // Test modules are declared below `#[cfg(test)]`.
     let modules: BTreeSet<&str> = declared(root).collect();
     let home: BTreeMap<&str, &str> = exports(root);
     let mut uses: Uses = modules.iter().map(|name| ((*name).to_owned(), BTreeSet::new())).collect();
@@ -99,7 +100,7 @@ fn uses(files: &[File], source: &str) -> Uses {
     uses
 }
 
-/// The modules that a root declares, those of tests left out.
+/// The modules that a root declares, without test modules.
 fn declared(root: &str) -> impl Iterator<Item = &str> {
     let mut of_tests = false;
     root.lines().filter_map(move |line| {
@@ -114,7 +115,7 @@ fn declared(root: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The items that a root shows, and the module of each.
+/// The items that a root exports, and the module of each.
 fn exports(root: &str) -> BTreeMap<&str, &str> {
     let mut home = BTreeMap::new();
     for statement in root.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next()) {
@@ -132,7 +133,7 @@ fn code(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What stands behind `crate::`, a group taken apart.
+/// The names after `crate::`; a group in braces is split up.
 fn named(code: &str) -> Vec<String> {
     let word =
         |text: &str| text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();

@@ -19,7 +19,7 @@ const CRATES: [&str; 10] = [
     "ndp_experiments",
 ];
 
-/// The document whose names users follow: all of them are public. Tests are none of them.
+/// The document whose names users look up: all of them must be public, and none may be a test.
 const PUBLIC: &str = "docs/theory.md";
 
 /// What a name must be.
@@ -50,7 +50,7 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
 
 /// The paths in backticks that begin with a crate.
 fn names(line: &str) -> impl Iterator<Item = &str> {
-    // Odd pieces are those between backticks.
+    // The pieces with odd index are those between backticks.
     line.split('`').skip(1).step_by(2).map(|code| code.split(['(', '<']).next().unwrap_or(code)).filter(
         |code| {
             let crate_name = code.split("::").next().unwrap_or(code);
@@ -71,7 +71,7 @@ fn exists(name: &str, files: &[File], wanted: Wanted) -> bool {
         return defines(&f.text, item, Wanted::Defined);
     }
     let wanted = if segments.contains(&"tests") { Wanted::Defined } else { wanted };
-    // As many segments as there are modules; what is left must be in the last one.
+    // Follow as many segments as there are modules; the remainder must be in the last module.
     let mut module = find(format!("{folder}/src/lib.rs"));
     let mut path = format!("{folder}/src");
     let mut rest = &segments[..];
@@ -80,7 +80,7 @@ fn exists(name: &str, files: &[File], wanted: Wanted) -> bool {
         let Some(file) = find(format!("{path}.rs")).or_else(|| find(format!("{path}/mod.rs"))) else { break };
         let opened = |parent: &File| parent.text.contains(&format!("\npub mod {first};"));
         if wanted == Wanted::Reachable && !module.is_some_and(opened) {
-            // A private module may share its name with what is re-exported from it.
+            // A private module may have the same name as an item that is re-exported from it.
             if !module.is_some_and(|parent| reexports(&parent.text, first)) {
                 return false;
             }
@@ -88,7 +88,7 @@ fn exists(name: &str, files: &[File], wanted: Wanted) -> bool {
         }
         (module, rest) = (Some(file), after);
     }
-    // A module of its own within the file, as `mod tests { … }`.
+    // An inline module of the file, such as `mod tests { … }`.
     let rest = match rest {
         ["tests", item] => std::slice::from_ref(item),
         _ => rest,
@@ -123,8 +123,8 @@ fn method_elsewhere(files: &[File], folder: &str, owner: &str, method: &str, wan
     })
 }
 
-/// Whether the text has `fn item`, `struct item` and the like, or the variant or field `item`; where it must
-/// be reachable, behind a `pub` or in a trait.
+/// Whether the text has `fn item`, `struct item` and the like, or the variant or field `item`; if it must be
+/// reachable, it must follow a `pub` or be in a trait.
 fn defines(text: &str, item: &str, wanted: Wanted) -> bool {
     const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "mod", "type"];
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -143,7 +143,7 @@ fn defines(text: &str, item: &str, wanted: Wanted) -> bool {
     })
 }
 
-/// Whether some `pub use` names `item`, not only a module on the way to what it names.
+/// Whether some `pub use` re-exports `item`, not merely names a module of that name on the path.
 fn reexports(text: &str, item: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     text.split("pub use ").skip(1).any(|rest| {

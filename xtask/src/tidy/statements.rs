@@ -1,10 +1,10 @@
 //! Whether `docs/theory.md` has a row for every numbered statement of the papers, and every row of
-//! `docs/findings.md` a test that shows what it says.
+//! `docs/findings.md` names a test that shows what it says.
 
 use super::File;
 use std::collections::BTreeSet;
 
-/// For each section of the document: kinds of statements, and up to which number they go.
+/// For each section of the document: kinds of statements, and the largest number of each kind.
 const PAPERS: [(&str, &[(&str, u32)]); 4] = [
     (
         "Muffliato",
@@ -46,7 +46,7 @@ const PAPERS: [(&str, &[(&str, u32)]); 4] = [
     ("Federated learning by contraction", &[("Algorithm", 1), ("Theorem", 2), ("Lemma", 2)]),
 ];
 
-/// Numbers that the text of a paper skips.
+/// Numbers that a paper itself skips.
 const SKIPPED: [(&str, &str, u32); 1] = [("Random walks", "Remark", 4)];
 
 pub(super) fn problems(files: &[File]) -> Vec<String> {
@@ -65,19 +65,19 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     problems
 }
 
-/// Theorems that accounts and figures name, `.by("path::of::function", "Section")`, and that are no section
-/// of the theory, or whose function is nowhere.
+/// Theorems that accounts and figures name, `.by("path::of::function", "Section")`, for which the theory has
+/// no such section, or whose function does not exist.
 pub(super) fn named_theorems(files: &[File]) -> Vec<String> {
     let Some(theory) = files.iter().find(|file| file.path == "docs/theory.md") else { return Vec::new() };
     let sources =
         || files.iter().filter(|file| file.path.starts_with("crates/") && file.path.ends_with(".rs"));
     let mut problems = Vec::new();
     for file in sources() {
-        // Line breaks stand where rustfmt puts them.
+        // rustfmt may break a call into several lines, so join them.
         let text = file.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let calls = text.split(".by(").skip(1).chain(text.split(".by_named(").skip(1));
         for call in calls {
-            // Of a figure, what it is about comes first.
+            // For a figure, the first string says which series the call is about.
             let strings: Vec<&str> = call.split('"').skip(1).step_by(2).take(3).collect();
             let first = strings.iter().take(2).position(|string| string.starts_with("ndp_"));
             let Some((function, section)) = first.and_then(|i| Some((strings[i], strings.get(i + 1)?)))
@@ -97,7 +97,7 @@ pub(super) fn named_theorems(files: &[File]) -> Vec<String> {
     problems
 }
 
-/// The rows of the findings without the name of a test in their third cell.
+/// The rows of the findings whose third cell does not name a test.
 pub(super) fn findings_without_test(files: &[File]) -> Vec<String> {
     let Some(findings) = files.iter().find(|file| file.path == "docs/findings.md") else { return Vec::new() };
     let rows = findings.text.lines().enumerate().filter(|(_, line)| line.starts_with("| "));

@@ -1,11 +1,11 @@
-//! Lengths of files and comments, leftovers, and where `unsafe` may be.
+//! Lengths of files and comments, leftovers, and the files that may contain `unsafe`.
 
 use super::File;
 
-/// The files that may hold `unsafe`, each block with its proof.
+/// The files that may contain `unsafe`, where each block has its proof.
 const UNSAFE: [&str; 2] = ["crates/ndp-linalg/src/lapack.rs", "crates/ndp-graph/src/kernel.rs"];
 
-/// The longest a source file may be, its unit tests left out; most have 100 to 400 lines.
+/// The maximal length of a source file in lines, without its unit tests; most have 100 to 400 lines.
 const LONGEST: usize = 500;
 
 pub(super) fn problems(files: &[File]) -> Vec<String> {
@@ -19,7 +19,7 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
         let mut fenced = false;
         for (i, line) in text.lines().enumerate() {
             let at = format!("{path}:{}", i + 1);
-            // Comments of the Python half are its docstrings, whose first line is their summary.
+            // In the Python half, comments are the docstrings; their first line is a summary.
             if rust && !path.starts_with("python/") && is_wide_comment(line, &mut fenced) {
                 problems.push(format!("{at}: a comment wider than {WIDTH} characters"));
             }
@@ -42,10 +42,10 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     problems
 }
 
-/// That of rustfmt.toml, which leaves comments alone.
+/// The width of rustfmt.toml; rustfmt does not wrap comments.
 const WIDTH: usize = 110;
 
-/// Whether a line is text of a comment beyond the width; examples, tables and targets of links may be wider.
+/// Whether a line is comment text beyond the width. Examples, tables and link targets may be wider.
 fn is_wide_comment(line: &str, fenced: &mut bool) -> bool {
     let text = line.trim_start();
     let Some(text) = text.strip_prefix("//").map(|text| text.trim_start_matches(['/', '!']).trim_start())
@@ -62,11 +62,11 @@ fn is_wide_comment(line: &str, fenced: &mut bool) -> bool {
 
 const UNSAFE_WORD: &str = concat!("un", "safe");
 
-/// What must not be committed: folders of one machine, hosts of package registries, work that is
-/// not finished. Put together here, so that this file does not contain them.
+/// Text that must not be committed: folders of one machine, hosts of package registries, notes about
+/// unfinished work. The patterns are put together here from parts, so that this file does not contain them.
 fn leftovers() -> Vec<String> {
     let folders = ["work", "root", "home", "tmp"].map(|name| format!("/{name}/"));
-    // Word by word: a host is not written down here either.
+    // Put together from words, so that no host is written down here either.
     let hosts = [
         &["index", "crates", "io"][..],
         &["static", "crates", "io"],

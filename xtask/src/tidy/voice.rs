@@ -1,8 +1,9 @@
-//! Sentences about privacy are those of `ndp_report::words`: what they are made of is in no string elsewhere.
+//! Sentences about privacy belong in `ndp_report::words`: the phrases that they consist of are in no string
+//! elsewhere.
 
 use super::File;
 
-/// What promises something about more than was computed, as soon as it stands alone.
+/// Phrases that, used alone, promise more than was computed.
 const WORDS: [&str; 12] = [
     "anybody",
     "about any node",
@@ -18,8 +19,8 @@ const WORDS: [&str; 12] = [
     "nothing is shown",
 ];
 
-/// Where they may be: the voice itself; figures of papers and formulas that may be false have sentences of
-/// their own.
+/// Where these phrases are allowed: in the words module itself, and in figures of papers and formulas that
+/// may be false, which have sentences of their own.
 const EXCEPT: [&str; 4] = [
     "crates/ndp-report/src/words",
     "crates/ndp-experiments/",
@@ -55,7 +56,7 @@ fn strings(code: &str) -> Vec<(usize, String)> {
         match letter {
             '\n' => line += 1,
             '/' if letters.peek() == Some(&'/') => while letters.next_if(|&next| next != '\n').is_some() {},
-            // A letter in single quotes, which may be a quotation mark.
+            // A character literal in single quotes, which may be a quotation mark.
             '\'' if letters.peek() == Some(&'"') && before != 'b' => {
                 letters.next();
             }
@@ -68,7 +69,8 @@ fn strings(code: &str) -> Vec<(usize, String)> {
                     match next {
                         '"' => break,
                         '\\' => match letters.next() {
-                            // A string goes on where the next line has its first letter.
+                            // A string continues on the next line, at its first character that is not white
+                            // space.
                             Some('\n') => {
                                 line += 1;
                                 while letters.next_if(|&next| next == ' ').is_some() {}
@@ -100,7 +102,7 @@ mod tests {
         problems(&[File { path: path.into(), text: text.into() }])
     }
 
-    /// A sentence that is moved to where a number is shown is found, also over two lines, and not in a
+    /// If a sentence is moved to where a number is shown, it is found, even over two lines, but not in a
     /// comment or a test.
     #[test]
     fn a_promise_elsewhere_is_found() {

@@ -8,7 +8,7 @@ use ndp_graph::tasks::for_tasks;
 pub(crate) struct ModularMatrix<'a> {
     pub(super) matrix: &'a ExactMatrix,
     pub(super) field: Field,
-    /// One over each divisor.
+    /// The inverse of each divisor.
     pub(super) inverses: Vec<u64>,
     /// The same times `2^64`.
     pub(super) lifted: Vec<u64>,
@@ -28,7 +28,8 @@ impl ModularMatrix<'_> {
                 for (u, y) in (first..).zip(y) {
                     let mut sum = x[u];
                     for group in &groups[starts[u]..starts[u + 1]] {
-                        // Twice 2^32 residues below 2^61 stay below 2^94; their sum is reduced once.
+                        // A sum of 2 · 2^32 residues below 2^61 is below 2^94, so it is reduced once, at the
+                        // end.
                         let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
                         let added: u128 = inside.iter().map(|&v| u128::from(x[v as usize])).sum();
                         let taken = u128::from(group.count) * u128::from(field.prime() - x[u]);

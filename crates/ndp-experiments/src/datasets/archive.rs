@@ -5,8 +5,8 @@ use flate2::read::MultiGzDecoder;
 use std::io::Read;
 use std::path::Path;
 
-/// The bytes of the file, decompressed when they begin as gzip does: a server may have unpacked
-/// a file without changing its name.
+/// The bytes of the file, decompressed if they begin like a gzip file: a server may have unpacked a file
+/// without changing its name.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, DataError> {
     let attempt = || -> std::io::Result<Vec<u8>> {
         let bytes = std::fs::read(path)?;

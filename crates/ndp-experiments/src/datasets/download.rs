@@ -19,10 +19,10 @@ pub enum DownloadError {
         /// What went wrong.
         source: Box<ureq::Error>,
     },
-    /// The description of a data set does not say where the file is.
+    /// The description of a data set does not contain the address of the file.
     #[error("the answer of {0} holds no address of a file")]
     NoAddress(String),
-    /// What came is not the data set.
+    /// The downloaded file is not the data set.
     #[error("what came from {address} is not accepted: {source}")]
     Refused {
         /// The address.
@@ -35,11 +35,11 @@ pub enum DownloadError {
     Write(#[from] OutputError),
 }
 
-/// Fetches what is missing in `folder` of the data sets of [`SETS`] that can be fetched, and checks it; says
-/// what it does to `say`. One data set that fails does not keep the others from being fetched.
+/// Fetches the data sets of [`SETS`] that can be fetched and are missing in `folder`, and checks them;
+/// reports its steps to `say`. If one data set fails, the others are still fetched.
 ///
-/// `address` gives the address of a data set, mostly `download.address`; `patience` is the time without
-/// progress after which a server is given up.
+/// `address` gives the address of a data set, usually `download.address`; `patience` is the time without
+/// progress after which a server is considered unreachable.
 ///
 /// # Errors
 /// One error for each data set that could not be fetched; a file that is not the data set is not
@@ -90,7 +90,7 @@ fn fetch_one(
     check: &dyn Fn(&Data) -> Result<bool, DataError>,
 ) -> Result<(), DownloadError> {
     let (address, bytes) = follow_description(agent, address)?;
-    // Two processes may fetch the same file.
+    // The name differs between processes, because two may fetch the same file.
     let incoming = path.with_file_name(format!(".incoming-{}", std::process::id()));
     write(&incoming.join(path.file_name().unwrap_or_default()), &bytes)?;
     let checked = check(&Data::only(&incoming));
@@ -103,7 +103,7 @@ fn fetch_one(
     result
 }
 
-/// The bytes at `address`, or those at the address that the JSON there names.
+/// The bytes at `address`, or, if there is a JSON text that names another address, the bytes there.
 fn follow_description(agent: &Agent, address: &str) -> Result<(String, Vec<u8>), DownloadError> {
     let bytes = get(agent, address)?;
     let Ok(description) = serde_json::from_slice::<serde_json::Value>(&bytes) else {
@@ -133,7 +133,7 @@ mod tests {
     /// Long enough for a busy machine to answer.
     const PATIENCE: Duration = Duration::from_millis(1500);
 
-    /// A server that answers any request for `/NAME` as `answer` says, until the test ends.
+    /// A server that answers any request for `/NAME` with `answer(NAME)`, until the test ends.
     fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -152,7 +152,7 @@ mod tests {
                     }
                     let name = request.split('/').nth(1).and_then(|rest| rest.split(' ').next());
                     let bytes = answer(name.unwrap_or_default());
-                    // An answer in two halves shows a server that stalls in between.
+                    // An answer that is sent in two halves imitates a server that stalls in between.
                     let stall = bytes.starts_with(b"HTTP/1.1 200 Stall");
                     let half = if stall { bytes.len() / 2 } else { bytes.len() };
                     stream.write_all(&bytes[..half])?;
@@ -177,7 +177,8 @@ mod tests {
             "good" => response("200 OK", 4, "good"),
             "truncated" => response("200 OK", 400, "good"),
             "stalled" => response("200 Stall", 4, "good"),
-            // Without `close` the client may ask again on a connection that the server has just closed.
+            // Without `close` the client may send its next request over a connection that the server has just
+            // closed.
             "moved" => {
                 b"HTTP/1.1 302 Found\r\nLocation: /good\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                     .to_vec()

@@ -6,12 +6,11 @@ use ndp_graph::Graph;
 use ndp_graph::edge_list::{EdgeListOptions, read_edge_list};
 use std::path::Path;
 
-/// The graph of the edge list in a file, compressed by gzip or not: one edge a line, two labels an edge,
-/// separated by white space or commas. See [`read_edge_list`] for what else is accepted, and what `options`
-/// add.
+/// The graph of the edge list in a file, compressed by gzip or not: one edge per line, two labels per edge,
+/// separated by white space or commas. [`read_edge_list`] says what else is accepted, and what `options` add.
 ///
 /// # Errors
-/// [`DataError::Read`] when the file cannot be read; [`DataError::EdgeList`] when it is no edge list.
+/// [`DataError::Read`] when the file cannot be read; [`DataError::EdgeList`] when it is not an edge list.
 pub fn read_graph(path: &Path, options: EdgeListOptions) -> Result<Graph, DataError> {
     edges(&read(path)?, options, path)
 }

@@ -13,7 +13,7 @@ pub const EGOS: [u32; 10] = [0, 107, 348, 414, 686, 698, 1684, 1912, 3437, 3980]
 /// The official archive.
 pub(super) const ARCHIVES: [&str; 3] = ["facebook.tar.gz", "facebook/facebook.tar.gz", "facebook.tar"];
 
-/// Where the unpacked network of an ego may be.
+/// The names under which the unpacked network of an ego is looked up.
 pub(super) fn ego_names(ego: u32) -> [String; 2] {
     [format!("facebook/{ego}.edges"), format!("{ego}.edges")]
 }

@@ -1,8 +1,8 @@
 //! OpenML 823, `houses`: census blocks of California, 1990.
 //!
-//! Its label is the binarised *longitude* (positive west of the mean), although the name suggests
-//! a price; longitude is therefore no feature. The rows are in geographic order: shuffle them
-//! before dealing them to users.
+//! Its label is the binarised *longitude* (positive west of the mean), although the name suggests a price;
+//! longitude is therefore not a feature. The rows are in geographic order: shuffle them before dealing them
+//! to users.
 //!
 //! Pace, Barry, *Sparse Spatial Autoregressions*, Statistics & Probability Letters 33 (1997).
 
@@ -45,7 +45,7 @@ pub(super) const SET: DataSet = DataSet {
     load: |data| Ok(vec![load(data)?.map(Content::Table)]),
 };
 
-/// Its packings, in order of preference.
+/// The files in which it may be packed, in order of preference.
 const NAMES: [&str; 5] = [
     "houses.csv",
     "houses_openml823.arff.gz",
@@ -117,7 +117,7 @@ fn parse_arff(text: &str, path: &Path) -> Result<Houses, DataError> {
     collect(lines, path, |cells| (cells.len() == 9).then(|| cells.to_vec()))
 }
 
-/// The rows of comma-separated lines, of which `pick` takes the 8 features and the label.
+/// The rows of comma-separated lines; `pick` takes the 8 features and the label from each.
 fn collect<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
     path: &Path,
@@ -152,8 +152,8 @@ fn collect<'a>(
     Ok(Houses { features, labels })
 }
 
-/// As many rows with features of about the same sizes and a label that a linear rule predicts
-/// well but not perfectly, always the same.
+/// The same number of rows, with features of about the same sizes and a label that a linear rule predicts
+/// well but not perfectly; the stand-in is always the same.
 fn stand_in() -> Houses {
     /// Typical value and spread of the logarithm of every feature.
     const SHAPE: [(f64, f64); 8] = [
@@ -233,7 +233,7 @@ mod tests {
         assert!(!loaded.source.real);
         assert_eq!(loaded.value.features.dim(), (ROWS, 8));
         assert!(loaded.value.features.iter().all(|x| x.is_finite() && *x > 0.0));
-        // 8914 positive rows in the data.
+        // The real data have 8914 positive rows.
         let positive = loaded.value.labels.iter().filter(|&&label| label > 0.0).count();
         assert!((8000..10_000).contains(&positive), "{positive}");
         assert_eq!(loaded, Data::stand_ins().houses()?);

@@ -7,7 +7,7 @@ use super::network::{Network, PAIRS};
 use super::{Content, DataSet};
 use ndp_graph::edge_list::{EdgeListOptions, Header, Separator};
 
-/// The network; to be fetched by hand, since its page offers an archive of another kind.
+/// The network. It must be fetched by hand, because its page offers an archive of another kind.
 pub(super) const SET: DataSet = DataSet {
     name: "lastfm-asia",
     about: "mutual followers among users of LastFM in Asia, one graph",

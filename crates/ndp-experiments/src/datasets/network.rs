@@ -15,7 +15,7 @@ use std::path::Path;
 pub(super) struct Network {
     pub(super) nodes: usize,
     pub(super) edges: usize,
-    /// Of the lines `u v` of the edges by their ids, the smaller id first, ascending.
+    /// Hash of the lines `u v` of the edges by their ids, with the smaller id first, in ascending order.
     pub(super) sha256: &'static str,
     pub(super) options: EdgeListOptions,
 }
@@ -26,7 +26,7 @@ impl Network {
         Self { nodes, edges, sha256, options: PAIRS }
     }
 
-    /// The network in the first of `files` that some folder has, or its stand-in, drawn from `seed`.
+    /// The network from the first of `files` that some folder has, or its stand-in, drawn from `seed`.
     pub(super) fn load(
         &self,
         data: &Data,
@@ -40,14 +40,14 @@ impl Network {
         }
     }
 
-    /// The network in `text`, which came from `path`, if it is this one.
+    /// The network in `text`, which came from `path`, if its content is that of this network.
     pub(super) fn real(&self, name: &str, path: &Path, text: &[u8]) -> Result<Loaded<Graph>, DataError> {
         let value = edges(text, self.options, path)?;
         let source = provenance(name, Some(path), hash(&value), self.sha256)?;
         Ok(Loaded { value, source })
     }
 
-    /// A connected graph with as many nodes and edges, in loose groups, always the same.
+    /// A connected graph with the same numbers of nodes and edges, in loose groups; it is always the same.
     pub(super) fn stand_in(&self, name: &str, seed: u64) -> Result<Loaded<Graph>, DataError> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let n = self.nodes as u64;
@@ -55,7 +55,7 @@ impl Network {
         let group = (n / 12).max(2);
         while pairs.len() < self.edges {
             let u = rng.random_range(0..n);
-            // Most friendships stay in the group; a group alone could not hold all the edges.
+            // Most friendships are within a group; groups alone could not contain all the edges.
             let v = if rng.random_bool(0.7) {
                 u / group * group + rng.random_range(0..group)
             } else {
@@ -80,7 +80,7 @@ pub(super) fn hash(graph: &Graph) -> String {
     hash_lines(graph.edges().map(|(u, v)| format!("{} {}", id(u), id(v))))
 }
 
-/// Pairs of ids between white space, repeats and loops left out.
+/// Pairs of ids separated by white space; repeats and loops are left out.
 pub(super) const PAIRS: EdgeListOptions = EdgeListOptions {
     header: Header::Absent,
     separator: Separator::Whitespace,

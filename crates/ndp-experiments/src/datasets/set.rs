@@ -11,13 +11,13 @@ pub const SETS: &[DataSet] = &[houses::SET, facebook::EGO_SET, facebook::COMBINE
 /// A data set: where it comes from, in which files it is looked up, how it is read and checked.
 #[derive(Clone, Copy, Debug)]
 pub struct DataSet {
-    /// Its name in lists and in what figures need.
+    /// Its name in lists and in the field `needs` of figures.
     pub name: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
     /// The page that describes it.
     pub page: &'static str,
-    /// Where it is fetched from; `None` for one that has to be put into the folder by hand.
+    /// Where it is fetched from; `None` if the user must put it into the folder by hand.
     pub download: Option<Download>,
     pub(super) files: fn() -> Vec<String>,
     pub(super) load: fn(&Data) -> Result<Vec<Loaded<Content>>, DataError>,
@@ -28,11 +28,11 @@ pub struct DataSet {
 pub struct Download {
     /// The address of the file, or of a JSON text that names it.
     pub address: &'static str,
-    /// The name that the file gets.
+    /// The name under which the file is stored.
     pub file: &'static str,
 }
 
-/// What a data set holds.
+/// The content of a data set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A graph.
@@ -64,7 +64,7 @@ impl DataSet {
         (self.load)(data)
     }
 
-    /// Whether all of it is there and is the real one.
+    /// Whether all its parts are there and are the real ones.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -77,7 +77,7 @@ impl DataSet {
 mod tests {
     use super::*;
 
-    /// What figures and lists rely on, for every set there is or will be.
+    /// What figures and lists rely on, for every present and future data set.
     #[test]
     fn sets_are_well_formed() -> Result<(), DataError> {
         for (i, set) in SETS.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Our own figures: what is true beyond the papers.
+//! Our own figures: true statements beyond those of the papers.
 
 pub mod audit;
 pub mod correlated;

@@ -5,7 +5,7 @@ use anyhow::Result;
 use ndp_graph::{Graph, generators, random};
 use ndp_report::figure::Scale;
 
-/// Draws allowed until a random graph is connected.
+/// The number of draws allowed to get a connected random graph.
 pub(super) const TRIES: usize = 1000;
 
 /// The four graphs of the papers' comparisons, with the node that observes.

@@ -1,4 +1,4 @@
-//! What the learning figures share: houses as users' data, and seeded runs of walk SGD.
+//! What the learning figures share: the houses as users' data, and seeded runs of walk SGD.
 
 use crate::datasets::Data;
 use crate::seed::Seed;
@@ -102,7 +102,7 @@ impl Recorded {
         Ok(curves)
     }
 
-    /// One of the two.
+    /// The objective or the accuracy, as a series.
     pub(super) fn series(&self, objective: bool) -> Series {
         recorded_series(&self.name, &self.steps, if objective { &self.objective } else { &self.accuracy })
     }
@@ -116,21 +116,21 @@ pub(super) fn recorded_series(name: &str, steps: &[u32], values: &[(f64, f64)]) 
     })
 }
 
-/// How many recorded means are within `4 √(s₁²/k₁ + s₂²/k₂)` of ours.
+/// How many of the recorded means are within `4 √(s₁²/k₁ + s₂²/k₂)` of ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Agreement {
     within: u32,
     all: u32,
-    /// Whether the last point of every curve is.
+    /// Whether the last point of every curve is within that distance.
     last: bool,
 }
 
 impl Agreement {
-    /// No curve yet.
+    /// The count before any curve was compared.
     pub(super) const NONE: Self = Self { within: 0, all: 0, last: true };
 
-    /// Counts one more curve: our `runs` with `every` steps between measurements, and what `their_runs` runs
-    /// recorded at some steps.
+    /// Adds one more curve to the count: our `runs` with `every` steps between measurements, against what
+    /// `their_runs` runs recorded at some steps.
     pub(super) fn count(
         &mut self,
         runs: &[Vec<f64>],
@@ -147,7 +147,7 @@ impl Agreement {
             let average = ours.iter().sum::<f64>() / count;
             let variance = ours.iter().map(|v| (v - average).powi(2)).sum::<f64>() / count;
             let error = (variance / count + spread * spread / their_runs).sqrt();
-            // Means that agree to the digits carried over agree, also where nothing varies.
+            // Means that agree to the recorded digits count as equal, even if nothing varies.
             last = (average - mean).abs() <= 4.0 * error + 1e-5;
             self.within += u32::from(last);
             self.all += 1;
@@ -155,7 +155,8 @@ impl Agreement {
         self.last &= last;
     }
 
-    /// As a note: share of the points, and whether it is at least 95 % with all last points.
+    /// As a note: the share of points that agree, and whether it is at least 95 % and includes all last
+    /// points.
     pub(super) fn note(self) -> serde_json::Value {
         let share = f64::from(self.within) / f64::from(self.all.max(1));
         serde_json::json!({
@@ -166,7 +167,7 @@ impl Agreement {
     }
 }
 
-/// Sound steps are the best of these many, log-spaced, on separate runs.
+/// The step for sound noise is the best of this many, log-spaced, on separate runs.
 const STEP_GRID: (f64, f64, usize) = (1e-4, 2.0, 10);
 
 /// The step of the grid with the best last objective on the given runs.
@@ -188,7 +189,7 @@ pub(super) struct Runs {
     splits: Vec<(Users, Evaluation)>,
 }
 
-/// What the runs of a figure have in common.
+/// The settings that all runs of a figure share.
 #[derive(Clone, Copy)]
 pub(super) struct Setting {
     pub(super) users: usize,
@@ -198,12 +199,13 @@ pub(super) struct Setting {
     pub(super) runs: u64,
     /// Whether the objective is measured as well.
     pub(super) objective: bool,
-    /// Of a model per node, every so-many-th is measured.
+    /// If there is one model per node, only every `stride`-th model is measured.
     pub(super) stride: usize,
 }
 
 impl Runs {
-    /// Splits the houses once per run: users with consecutive training rows, and what is measured.
+    /// Splits the houses once per run: consecutive training rows go to the users, and the rest is what is
+    /// measured.
     pub(super) fn prepare(houses: &Dataset, setting: Setting, seed: Seed) -> Result<Self> {
         let split = |rng: &mut ChaCha8Rng| {
             let (train, test) = houses.stratified_split(setting.test_rows, rng)?;
@@ -233,7 +235,7 @@ impl Runs {
         })
     }
 
-    /// Runs `sgd` on every split; `mixing` is asked with the number of the run and of the round.
+    /// Runs `sgd` on every split; `mixing` is called with the number of the run and of the round.
     pub(super) fn gossip(
         &self,
         objective: &Linear,
@@ -248,7 +250,7 @@ impl Runs {
         })
     }
 
-    /// One history per split, each on a random stream of its own.
+    /// One history per split; every split has a random stream of its own.
     pub(super) fn each(
         &self,
         seed: Seed,

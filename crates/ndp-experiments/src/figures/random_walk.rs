@@ -42,7 +42,7 @@ fn walk_steps(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
     walk_length(matrix.node_count(), extremes(matrix)?.gap_signed()?, NoiseMultiplier::new(sigma)?)
 }
 
-/// `⌊20 ⌈ln n / gap⌉ (0.25 + σ²)/σ²⌋`, at least 1, with the signed gap; no theorem is behind it.
+/// `⌊20 ⌈ln n / gap⌉ (0.25 + σ²)/σ²⌋`, at least 1, with the signed gap; no theorem supports it.
 fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Result<usize, Error> {
     let square = noise.get() * noise.get();
     let length = 20.0 * ((nodes as f64).ln() / gap_signed).ceil() * (0.25 + square) / square;
@@ -55,13 +55,13 @@ fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Result<
     }
 }
 
-/// A walk with a cap on contributions, whose first visits are followed for so many steps.
+/// A walk with a cap on contributions, whose first visits are followed for a given number of steps.
 fn followed(matrix: &GossipMatrix, steps: usize, cap: usize, horizon: usize) -> Result<TokenWalk, Error> {
     let options = WalkOptions { cap: Some(cap), horizon: Some(horizon), ..WalkOptions::default() };
     TokenWalk::new(&TransitionMatrix::from(matrix), Start::Uniform, steps)?.with_options(options)
 }
 
-/// The printed loss of all contributions, of every pair by its entry of the log matrix; 0 on the diagonal.
+/// The printed loss of all contributions, for every pair from its entry of the log matrix; 0 on the diagonal.
 fn printed_losses(
     entries: ArrayView2<'_, f64>,
     steps: usize,

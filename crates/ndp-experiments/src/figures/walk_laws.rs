@@ -1,7 +1,7 @@
-//! Walks at an `ε` and a `δ`: as printed, by Rényi losses, and by the law of the path's cost.
+//! Walks at a given `ε` and `δ`: as printed, by Rényi losses, and by the law of the path's cost.
 //!
-//! All three are about one observer and one exposed node. The printed loss is a Rényi loss that is
-//! proportional to its order; the others hold for an observer who may know the path. What an observer who
+//! All three curves are about one observer and one exposed node. The printed loss is a Rényi loss that is
+//! proportional to its order; the other two hold for an observer who may know the path. What an observer who
 //! does not know it can really learn would be a fourth curve, from an attack.
 
 use anyhow::Result;
@@ -22,7 +22,7 @@ pub(super) const PRINTED: &str = "printed";
 pub(super) const RENYI: &str = "by Rényi losses, path known";
 pub(super) const LAW: &str = "by the law of the cost, path known";
 
-/// What is the same wherever these curves stand.
+/// The text that accompanies these curves in every figure.
 pub(super) const READING: &str = "Epsilon: the printed Rényi loss is proportional to its order and is converted at the best one, whatever the theorem's condition on \
      the order says. The law of the path's cost is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
      an upper bound, and how far below it the truth lies is open.";
@@ -61,7 +61,7 @@ pub(super) struct Seen {
     upper: f64,
 }
 
-/// The two curves that are proved, towards each of `observers`, given with their distance.
+/// The two proved curves towards each of `observers`, which are given with their distance.
 pub(super) fn seen(
     walk: &TokenWalk,
     node: usize,
@@ -80,8 +80,8 @@ pub(super) fn seen(
     observers.par_iter().map(one).collect()
 }
 
-/// Their curves: means over the observers of a distance, with the least and the largest, and of the law with
-/// the least lower end.
+/// The curves of those observers: means over the observers at a distance, with the least and the largest
+/// value; for the law, the least value is that of its lower end.
 pub(super) fn curves(seen: &[Seen]) -> [Series; 2] {
     let renyi = Series::new(RENYI, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.renyi)));
     let mut law = Series::new(LAW, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.upper)));
@@ -97,7 +97,8 @@ pub(super) fn panel(title: String, delta: f64) -> Panel {
     Panel::curves(title, Axis::linear("distance"), Axis::log(format!("epsilon at delta {delta:e}")))
 }
 
-/// The first node at each distance from `node`, of at most so many distances, as evenly as may be.
+/// The first node at each distance from `node`, for at most the given number of distances, spread as evenly
+/// as possible.
 pub(super) fn observers(graph: &Graph, node: usize, most: usize) -> Vec<(u32, usize)> {
     let distances = graph.distances(node);
     let farthest = distances.iter().flatten().max().copied().unwrap_or(0) as usize;
@@ -113,11 +114,11 @@ pub(super) fn observers(graph: &Graph, node: usize, most: usize) -> Vec<(u32, us
         .collect()
 }
 
-/// Some pairs `(u, v)` of users of a training, `v` watching `u`.
+/// Some pairs `(u, v)` of users of a training, where `v` observes `u`.
 pub(super) struct PairAccounts<'a> {
     pairs: &'a [(usize, usize)],
     sensitivity: Sensitivity,
-    /// One for each pair: an account keeps what it has computed about a user.
+    /// One account for each pair: an account keeps what it has computed about a user.
     accounts: Vec<Box<dyn Account + 'a>>,
 }
 
@@ -146,7 +147,7 @@ impl<'a> PairAccounts<'a> {
         Ok(calibration::smallest_sigma(loss, mean)?.parameter)
     }
 
-    /// The largest `ε` of a pair.
+    /// The largest `ε` over the pairs.
     pub(super) fn epsilon(&self, sigma: Sigma, delta: Delta) -> Result<f64> {
         let of_pair = |profile: Profile| Ok(profile.epsilon(delta)?.value().epsilon());
         Ok(self.of_pairs(sigma, of_pair)?.into_iter().fold(0.0, f64::max))
@@ -157,14 +158,14 @@ impl<'a> PairAccounts<'a> {
         Ok(self.epsilons_by_renyi(sigma, delta)?.into_iter().fold(0.0, f64::max))
     }
 
-    /// The least noise at `(ε, δ)` for all pairs: by Rényi losses alone, and by all that is known, which
-    /// includes laws.
+    /// The least noise at `(ε, δ)` for all pairs: by Rényi losses alone, and by everything that is known,
+    /// which includes laws.
     pub(super) fn noises(&self, epsilon: f64, delta: Delta) -> Result<[Sigma; 2]> {
         let by_law = self.noise_for(epsilon, delta)?;
         let (mut low, mut high) = (0.5 * by_law.get(), by_law.get());
         let meets =
             |sigma: f64| -> Result<bool> { Ok(self.epsilon_by_renyi(Sigma::new(sigma)?, delta)? <= epsilon) };
-        // The law asks for no more, so that the search goes up from there.
+        // The law requires no more noise, so the search goes up from there.
         while !meets(high)? {
             (low, high) = (high, 1.5 * high);
         }
@@ -199,8 +200,8 @@ mod tests {
     use ndp_graph::hitting::Start;
     use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 
-    /// The law of cube 3, 0 to 7, in rationals: its epsilon and that of its best Rényi order; and the order
-    /// of the curves.
+    /// The law of cube 3, from 0 to 7, in rationals: its epsilon, and the epsilon by its best Rényi order;
+    /// also checks which curve is lower.
     #[test]
     fn the_cube_has_its_known_losses() -> Result<()> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(3)?));
@@ -209,15 +210,15 @@ mod tests {
         let found = seen(&walk, 0, &[(3, 7)], noise, delta)?;
         assert!(found[0].lower <= 2.385_783_375 && 2.385_783_374 <= found[0].upper);
         assert!(found[0].upper < 2.39, "{}", found[0].upper);
-        // The accountant's bounds are not below the best order of the true law.
+        // The accountant's bounds are not below the best Rényi bound of the true law.
         assert!(found[0].renyi > 3.148 && found[0].renyi < 3.7, "{}", found[0].renyi);
         let [renyi, law] = curves(&found);
         assert!(law.points[0].y < renyi.points[0].y && law.points[0].low.is_some_and(|low| low < 2.3858));
         Ok(())
     }
 
-    /// A loss that is proportional to the order is that of a normal release, up to what Rényi conversion
-    /// costs.
+    /// A loss proportional to the order is that of a normal release, up to what is lost in the Rényi
+    /// conversion.
     #[test]
     fn printed_losses_are_converted_at_the_best_order() -> Result<()> {
         let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };

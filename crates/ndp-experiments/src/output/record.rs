@@ -1,4 +1,4 @@
-//! What the JSON beside a figure says.
+//! The content of the JSON beside a figure.
 
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Everything about a figure but its numbers and pictures.
+/// Everything about a figure except its numbers and pictures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of this form of record: [`FORMAT`]; 0 for one that is older than the number.
+    /// Version of the format of this record: [`FORMAT`]; 0 for a record older than this field.
     #[serde(default)]
     pub format: u32,
     /// Its id.
@@ -25,7 +25,7 @@ pub struct Record {
     pub claim: String,
     /// What is true, and known deviations.
     pub findings: Vec<String>,
-    /// How it is decided whether the claim holds.
+    /// The checks that decide whether the claim holds.
     pub checks: Vec<Check>,
     /// Values of single runs that checks compare.
     pub samples: BTreeMap<String, Sample>,
@@ -69,8 +69,8 @@ pub struct Run {
     pub build: String,
 }
 
-/// Size and time of change of the running program: another build may give other numbers, and a run that
-/// resumes must not mix them. Empty where the system does not tell.
+/// Size and modification time of the running program: another build may give other numbers, and a run that
+/// resumes must not mix them. Empty if the system does not report them.
 #[must_use]
 pub fn build() -> String {
     let attempt = || -> std::io::Result<String> {
@@ -118,7 +118,7 @@ impl Record {
 
     /// The JSON text.
     pub(super) fn to_json(&self) -> String {
-        // Only maps with keys that are no strings fail to serialise; there are none.
+        // Serialising fails only for maps whose keys are not strings; there are none.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
@@ -131,8 +131,8 @@ impl Record {
         serde_json::from_str(&text).ok()
     }
 
-    /// Whether this is the figure that a run of this build with this scale and seed would make, with
-    /// all its files in place.
+    /// Whether a run of this build with this scale and seed would make this figure, and all its files are in
+    /// place.
     #[must_use]
     pub fn is_current(&self, out: &Path, scale: Scale, seed: Seed) -> bool {
         self.format == FORMAT
@@ -150,7 +150,7 @@ impl Record {
     }
 }
 
-/// The version of the form of records: goes up when a field changes its meaning or goes away, see
+/// The version of the format of records. It increases when a field changes its meaning or is removed, see
 /// `docs/formats.md`.
 pub const FORMAT: u32 = 1;
 

@@ -6,7 +6,7 @@ use ndp_dp::Grade;
 use ndp_report::figure::{Check, Figure, Panel, Provenance, Series};
 use ndp_report::table;
 
-/// The first registered figure, with made-up content that holds everything the page can show.
+/// The first registered figure, with made-up content that contains everything the page can show.
 fn shown(out: &Path) -> Shown {
     let id = registry::all().next().unwrap().id;
     let entry = Entry {
@@ -58,7 +58,7 @@ fn the_page_is_complete_in_itself_and_computes_the_verdict() {
     for text in wanted {
         assert!(html.contains(text), "{text}");
     }
-    // Nothing is fetched: the only addresses are those of the figure's own files.
+    // The page loads nothing: its only addresses are those of the figure's own files.
     assert!(!html.contains("http"));
     for link in html.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
         let own = link.starts_with('#') || link.starts_with("data:") || out.join(link).is_file();

@@ -107,7 +107,7 @@ fn reducible_and_periodic_walks_are_named() -> Result<(), Error> {
     assert_eq!(walk(cycle_graph(7)?)?.period()?, 1);
     assert_eq!(walk(star_graph(3)?)?.period()?, 2);
     assert_eq!(mixing_time(&walk(hypercube_graph(3)?)?, 0.25), Err(Error::Periodic { period: 2 }));
-    // Entries of weight zero are no arrows: max-degree weights store a zero diagonal.
+    // Entries of weight zero do not count as arrows: max-degree weights store a zero diagonal.
     assert_eq!(
         TransitionMatrix::from(&GossipMatrix::new(&hypercube_graph(3)?, Weights::MaxDegree)?).period()?,
         2
@@ -235,13 +235,13 @@ fn katz_solves_its_equation_within_the_radius_only() -> Result<(), Error> {
         let refused = katz_centrality(&davis, share * radius, 1.0);
         assert!(matches!(refused, Err(Error::InvalidParameter { .. })), "{share}");
     }
-    // Disconnected graphs: the largest component decides.
+    // For a disconnected graph, the component with the largest value decides.
     let graph = Graph::from_edges(6, [(0, 1), (2, 3), (2, 4), (3, 4)])?;
     assert_relative_eq!(katz_centrality(&graph, 0.49, 1.0)?[5], 1.0, max_relative = 1e-13);
     for a in [0.5, 0.51, 0.9, 1.0, 3.0] {
         assert!(matches!(katz_centrality(&graph, a, 1.0), Err(Error::InvalidParameter { .. })), "{a}");
     }
-    // Complete graphs and cycles start on the eigenvector itself.
+    // On complete graphs and cycles, the start vector is already the eigenvector.
     for (graph, radius) in [(complete_graph(4)?, 1.0 / 3.0), (cycle_graph(12)?, 0.5)] {
         assert!(katz_centrality(&graph, 0.999 * radius, 1.0).is_ok());
         for a in [radius, 1.2 * radius] {

@@ -1,4 +1,5 @@
-//! Tests that need more than one module, against values computed elsewhere and for any graph.
+//! Tests that need more than one module: against values computed elsewhere, and properties of arbitrary
+//! graphs.
 
 mod chains;
 mod properties;

@@ -1,4 +1,4 @@
-//! What holds for every graph, matrix and text.
+//! Properties that hold for every graph, every matrix and every text.
 
 use crate::Weights;
 use crate::chebyshev::Chebyshev;
@@ -34,7 +34,7 @@ fn matrices() -> impl Strategy<Value = GossipMatrix> {
     })
 }
 
-/// Whether every edge that node 0 reaches joins nodes at even and at odd distance.
+/// Whether every edge in the component of node 0 joins a node at even distance to one at odd distance.
 fn is_bipartite(graph: &Graph) -> bool {
     let parity: Vec<Option<u32>> = graph.distances(0);
     graph.edges().all(|(u, v)| parity[u].zip(parity[v]).is_none_or(|(a, b)| a % 2 != b % 2))
@@ -118,7 +118,7 @@ proptest! {
                 let periodic = is_bipartite(matrix.graph()) && (0..n).all(|u| matrix.get(u, u) == 0.0);
                 prop_assert_eq!(extremes(&matrix).and_then(|ends| ends.gap_abs()).is_err(), periodic);
                 match (spectrum.extremes().and_then(|ends| ends.gap_abs()), extremes(&matrix).and_then(|ends| ends.gap_abs())) {
-                    // Eigenvalues with and without eigenvectors come from different code.
+                    // Eigenvalues computed with and without eigenvectors come from different code.
                     (Ok(dense), Ok(gap)) => prop_assert!((dense - gap).abs() < 1e-13),
                     (dense, gap) => prop_assert_eq!(dense, gap),
                 }
@@ -168,7 +168,7 @@ proptest! {
         prop_assert_eq!(&matrix.csr().transpose(), matrix.csr());
     }
 
-    /// Any text and any bytes give a graph or an error.
+    /// Any text and any bytes give either a graph or an error.
     #[test]
     fn any_text_is_read_or_refused(text in "([0-9a-c#%,\t \"é-]{0,12}(\n|\r\n)){0,8}", loops: bool, extra: bool) {
         let options = EdgeListOptions {
@@ -190,7 +190,7 @@ proptest! {
         prop_assert!(result.is_ok() || refused);
     }
 
-    /// Written in any dialect, an edge list gives back the graph.
+    /// Reading an edge list written in any dialect gives back the graph.
     #[test]
     fn edge_lists_are_read_back(graph in graphs(), dialect in 0usize..4, both: bool, header: bool) {
         let (mark, separator) = [(" ", Separator::Whitespace), ("\t", Separator::Tab), (",", Separator::Comma),

@@ -62,7 +62,7 @@ fn log_matrix_and_ten_steps() -> Result<(), Error> {
         assert_abs_diff_eq!(walk_sum_row(w, *u, 10)?[*v], ten, epsilon = 1e-14);
         assert_abs_diff_eq!(walk_sum_row_of_chain(&w.into(), *u, 10)?[*v], ten, epsilon = 1e-14);
         assert_abs_diff_eq!(sums_by_definition(&w.to_dense()?, 10)[(*u, *v)], ten, epsilon = 1e-14);
-        // The largest over the neighbors of v.
+        // The largest entry over the neighbors of v.
         let row = walk_sum_row(w, *u, 10)?;
         let largest = w.graph().neighbors(*v).iter().map(|&x| row[x as usize]).fold(0.0, f64::max);
         assert_abs_diff_eq!(largest, known, epsilon = 1e-14);
@@ -70,7 +70,8 @@ fn log_matrix_and_ten_steps() -> Result<(), Error> {
     Ok(())
 }
 
-/// Ring n = 9, nodes 3 and 4; the constant as printed, and with it the index, give other numbers.
+/// Ring n = 9, nodes 3 and 4; with the printed constant, and with the printed index as well, the numbers
+/// differ.
 #[test]
 fn ring_of_nine() -> Result<(), Error> {
     let ring = ClosedForm::new(&Family::Cycle(9), Weights::Metropolis)?;
@@ -106,7 +107,7 @@ fn star_of_six() -> Result<(), Error> {
         assert_abs_diff_eq!(sums[(1, 0)], leaf_hub, epsilon = 1e-13);
         assert_abs_diff_eq!(sums[(1, 2)], leaf_leaf, epsilon = 1e-13);
     }
-    // The powers themselves.
+    // Checks the powers themselves.
     let (n, m) = (6.0, 5.0);
     for t in 1..20 {
         let power = |weights, u, v| {
@@ -139,8 +140,8 @@ fn families() -> Vec<Family> {
     all
 }
 
-/// Every family under every scheme against the gossip matrix of its generator: the matrix itself,
-/// its eigenvalues, its gaps, its walk sums and its log matrix.
+/// Every family under every scheme against the gossip matrix of the graph that its generator builds: the
+/// matrix itself, its eigenvalues, its gaps, its walk sums and its log matrix.
 #[test]
 fn closed_forms_are_those_of_the_generated_matrices() -> Result<(), Error> {
     let mut refused = 0;
@@ -195,7 +196,7 @@ fn closed_forms_are_those_of_the_generated_matrices() -> Result<(), Error> {
             }
         }
     }
-    // Paths of 4 and 9 nodes have no equal sum-of-degrees weights.
+    // On paths of 4 and 9 nodes the sum-of-degrees weights are not all equal.
     assert_eq!(refused, 2);
     Ok(())
 }
@@ -244,7 +245,8 @@ fn closed_forms_refuse_what_they_do_not_know() {
 
 #[test]
 fn sums_handle_every_eigenvalue() {
-    // H_T from exact rationals and from its asymptotic series agree where they meet.
+    // H_T from exact rationals and H_T from its asymptotic series agree where one method takes over from the
+    // other.
     assert_relative_eq!(harmonic_number(10), 7381.0 / 2520.0, max_relative = 1e-16);
     for steps in [257usize, 300, 1000, 100_000] {
         let sum: f64 = (1..=steps).rev().map(|t| 1.0 / t as f64).sum();
@@ -252,7 +254,7 @@ fn sums_handle_every_eigenvalue() {
         assert_relative_eq!(harmonic_number(steps), sum, max_relative = 4e-15);
     }
     assert_eq!((harmonic_number(0), power_sum(0.7, 0)), (0.0, 0.0));
-    // Auxiliary Proposition 1, with the halves that the print leaves out.
+    // Auxiliary Proposition 1, with the factors 1/2 that the print leaves out.
     for x in [0.1, 0.5, 0.9, 0.999] {
         let (plus, minus) = (power_sum(x, 100_000), power_sum(-x, 100_000));
         let odd = 0.5 * ((1.0 + x) / (1.0 - x)).ln();
@@ -290,7 +292,7 @@ fn mistakes_are_named() -> Result<(), Error> {
     assert_eq!(log_matrix(&spectrum), Err(Error::Disconnected(2)));
     assert_eq!(log_matrix_row(&w, 0), Err(Error::Disconnected(2)));
     assert_eq!(walk_sums(&spectrum, 5), Err(Error::Disconnected(2)));
-    // One row is well defined even so.
+    // A single row is well defined even then.
     let sums = sums_by_definition(&w.to_dense()?, 5);
     assert_abs_diff_eq!(walk_sum_row(&w, 0, 5)?[1], sums[(0, 1)], epsilon = 1e-15);
     let w = GossipMatrix::metropolis(&grid_2d_graph(2, 3)?);

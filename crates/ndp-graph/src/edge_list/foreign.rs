@@ -1,6 +1,7 @@
 //! Formats whose lines look like those of edge lists.
 
-/// What a line says of a format that is no edge list; most of their lines look like edges.
+/// The problem to report if a line begins a format that is not an edge list; most lines of such formats look
+/// like edges.
 pub(super) fn foreign(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
     let graph = lower.strip_prefix("strict").map_or(&lower[..], str::trim_start);

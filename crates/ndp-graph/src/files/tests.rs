@@ -98,7 +98,7 @@ fn matrices_are_checked_when_read() {
         refused::<GossipMatrix>(&text)
     };
     for (weights, laziness, entries, problem) in [
-        // Named weights are those of the name.
+        // The entries of named weights must be those of the name.
         (
             "metropolis",
             "0.0",
@@ -130,8 +130,9 @@ fn matrices_are_checked_when_read() {
     }
 }
 
-/// Named weights are those of the name: entries beside it that differ within the rounding of a lazy matrix do
-/// not come to run, or the account, which goes by the name, would be of another protocol.
+/// Named weights are computed from the name. Entries that the file also gives, and that differ within the
+/// rounding of a lazy matrix, are not used: the account goes by the name, and would be that of another
+/// protocol.
 #[test]
 fn named_weights_are_made_from_the_name() -> Result<(), Error> {
     let text = |diagonal: f64| {
@@ -143,7 +144,7 @@ fn named_weights_are_made_from_the_name() -> Result<(), Error> {
     let read: GossipMatrix = serde_json::from_str(&text(1e-15)).unwrap();
     assert_eq!(read, GossipMatrix::new(&path_graph(2)?, Weights::Regular)?);
     assert!(refused::<GossipMatrix>(&text(1e-14)).contains("that its weights give it"));
-    // A list of one share, of none, and one number say the same as before.
+    // A list of one share, an empty list and a single number are read as before.
     for (laziness, shares) in [("0.25", &[0.25][..]), ("[0.25]", &[0.25]), ("[0.25,0,0.5]", &[0.25, 0.5])] {
         let lazy = shares.iter().try_fold(read.clone(), |matrix, &share| matrix.lazy(share))?;
         let entries: Vec<(usize, usize, f64)> =

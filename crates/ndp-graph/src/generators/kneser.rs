@@ -1,4 +1,5 @@
-//! Kneser graphs: the sets of `k` out of `n`, joined when they share nothing.
+//! Kneser graphs: the nodes are the sets of `k` out of `n` numbers; two sets are joined when they are
+//! disjoint.
 //!
 //! # References
 //! - Godsil and Royle, *Algebraic graph theory*, Springer, 2001, section 7.4 and theorem 9.4.3 (spectrum).
@@ -11,8 +12,8 @@ use std::collections::BTreeMap;
 /// The Kneser graph: its nodes are the sets of `k` of the numbers `0..n`, in lexicographic order, which are
 /// their labels: `{0, 1}`. Two sets are joined when they are disjoint.
 ///
-/// Every degree is `C(n−k, k)`. Without edges for `n < 2k`, a matching for `n = 2k`, connected for `n > 2k`;
-/// `(5, 2)` is the Petersen graph. networkx takes the same arguments.
+/// Every degree is `C(n−k, k)`. The graph has no edges for `n < 2k`, is a matching for `n = 2k`, and is
+/// connected for `n > 2k`; `(5, 2)` is the Petersen graph. networkx takes the same arguments.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `1 ≤ k ≤ n`; [`Error::TooManyNodes`], [`Error::TooLarge`].
@@ -29,7 +30,7 @@ pub fn kneser_graph(n: usize, k: usize) -> Result<Graph, Error> {
     at_least("the numbers of a Kneser graph", "be at least as many as those of a set", n, k)?;
     let nodes = choose(n, k);
     check_edges("the Kneser graph", 0.5 * nodes * choose(n - k, k))?;
-    // A set takes 8 bytes a member twice, its label and what holds both.
+    // A set takes 8 bytes per member twice, its label, and the memory of the containers that hold both.
     require_memory(
         "the sets of the Kneser graph",
         u128::from(crate::cast::floor(nodes * (32.0 * k as f64 + 128.0))),
@@ -59,7 +60,7 @@ fn choose(n: usize, k: usize) -> f64 {
     let mut count = 1.0;
     for i in 0..k.min(n - k) {
         count *= (n - i) as f64 / (i + 1) as f64;
-        // Larger than any memory, and growing: the rest of a long product changes nothing.
+        // The product is already larger than any memory, and it grows: the remaining factors change nothing.
         if count > 1e30 {
             return f64::INFINITY;
         }
@@ -67,7 +68,7 @@ fn choose(n: usize, k: usize) -> f64 {
     count
 }
 
-/// The sets of `k` of the given numbers, which ascend, in lexicographic order.
+/// The sets of `k` of the given ascending numbers, in lexicographic order.
 fn subsets(numbers: &[usize], k: usize) -> Vec<Vec<usize>> {
     let n = numbers.len();
     let mut all = Vec::new();
@@ -98,7 +99,7 @@ mod tests {
     fn sets_are_joined_when_they_are_disjoint() -> Result<(), Error> {
         for (n, k) in [(1, 1), (4, 2), (5, 2), (7, 3), (6, 1), (5, 3), (8, 3), (4, 4)] {
             let graph = kneser_graph(n, k)?;
-            // Sets as bits, so that disjointness is decided another way.
+            // Represent sets as bits, so that disjointness is decided in another way.
             let mut sets: Vec<u32> = (0..1u32 << n).filter(|set| set.count_ones() as usize == k).collect();
             sets.sort_by_key(|set| (0..n).filter(|i| set >> i & 1 == 1).collect::<Vec<_>>());
             assert_eq!(graph.node_count(), sets.len());

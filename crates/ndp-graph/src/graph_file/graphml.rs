@@ -13,11 +13,12 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
     let mut reader = Reader::from_reader(Counted { reader, ends: 0 });
     let mut buffer = Vec::new();
     let mut numbers: BTreeMap<Box<str>, usize> = BTreeMap::new();
-    // Of every node that an edge names before a node does: the line. Nodes may come behind their edges.
+    // Nodes may come after their edges. For every node that so far only an edge has named: the line of that
+    // edge.
     let mut undeclared: BTreeMap<usize, usize> = BTreeMap::new();
     let (mut arcs, mut extra) = (Vec::new(), false);
     let (mut in_graph, mut in_edge, mut directed, mut seen) = (false, false, false, false);
-    // Some edges may say that they have no direction, or have one, whatever the graph says.
+    // An edge may say that it is undirected, or directed, whatever the graph says.
     let mut undirected_arcs: Vec<(usize, usize)> = Vec::new();
     loop {
         buffer.clear();
@@ -110,7 +111,7 @@ fn required(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Box<str>, E
     Err(malformed(Format::GraphMl, Some(line), format!("has a <{tag}> {problem} {name}")))
 }
 
-/// A reader that counts the ends of lines that were taken from it.
+/// A reader that counts the line ends in the bytes consumed from it.
 struct Counted<R> {
     reader: R,
     ends: usize,
@@ -130,7 +131,7 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What is in the buffer is given again, and without error.
+        // This returns the bytes already in the buffer again, and cannot fail.
         self.ends += self.reader.fill_buf().map_or(0, |buffer| ends(&buffer[..amount.min(buffer.len())]));
         self.reader.consume(amount);
     }

@@ -79,7 +79,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         let problem = format!("has {entries} entries where it announces {count}");
         return Err(malformed(Format::MatrixMarket, None, problem));
     }
-    // A size is only a claim: isolated nodes cost memory.
+    // The stated size may be false, and isolated nodes cost memory.
     if nodes > MAX_PER_ENTRY.saturating_mul(count.max(1)) {
         let problem = format!("has {nodes} nodes and only {count} entries");
         return Err(malformed(Format::MatrixMarket, None, problem));
@@ -90,7 +90,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
     })
 }
 
-/// Whether entries have no value, and whether the other half is left out.
+/// Whether entries have no value, and whether the file stores only one of the two triangles.
 fn banner(text: &str) -> Result<(bool, bool), &'static str> {
     let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -113,5 +113,5 @@ fn banner(text: &str) -> Result<(bool, bool), &'static str> {
 
 const MAX_LINE: u64 = 1 << 16;
 
-/// Nodes for each entry, at most.
+/// The largest number of nodes allowed for each entry.
 const MAX_PER_ENTRY: usize = 1000;

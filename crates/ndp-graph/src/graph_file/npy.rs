@@ -1,4 +1,4 @@
-//! Arrays of NumPy, format 1 to 3: little-endian numbers of common types.
+//! NumPy arrays, formats 1 to 3: little-endian numbers of common types.
 
 use super::{Format, Found, malformed, numbered};
 use crate::Error;
@@ -112,7 +112,7 @@ impl Kind {
         !matches!(self, Self::Float(_))
     }
 
-    /// The entry as a float; nodes are below 2^32, and of others only whether they are 0 or 1 matters.
+    /// The entry as a float. Nodes are below 2^32; for other entries it matters only whether they are 0 or 1.
     fn number(self, bytes: &[u8]) -> f64 {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
@@ -128,7 +128,7 @@ impl Kind {
     }
 }
 
-/// What stands after `'key':` in the header.
+/// The text after `'key':` in the header.
 fn value<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let (_, after) = header.split_once(&format!("'{key}':"))?;
     Some(after.trim_start().split(',').next()?.trim_end_matches(['}', ' ', '\n']))

@@ -1,4 +1,4 @@
-//! Every format gives the same graph, and what is no graph is refused in one sentence.
+//! Every format gives the same graph, and a file that is not a graph is refused in one sentence.
 
 use super::*;
 use crate::edge_list::ExtraFields;
@@ -82,7 +82,7 @@ fn edges_that_go_one_way_are_made_symmetric_on_request_only() -> Result<(), Erro
         assert!(both.made_symmetric > 0);
     }
     assert_eq!(problem(market), "1 edges go one way only, such as \"2\" to \"3\": graphs are undirected");
-    // Each edge once, or each twice, has no direction.
+    // Lists that name each edge once, or each twice, have no direction.
     for text in ["1 2\n3 2\n", "1 2\n2 1\n3 2\n2 3\n"] {
         assert_eq!(read(text.as_bytes())?.made_symmetric, 0);
     }
@@ -153,7 +153,7 @@ fn what_is_no_graph_is_refused() {
     assert_eq!(read(b""), Err(Error::EmptyGraph));
 }
 
-/// Words of other formats are names like any others, and nodes may come behind their edges.
+/// Words of other formats are names like any others, and nodes may come after their edges.
 #[test]
 fn what_looks_like_another_format_may_be_an_edge() -> Result<(), Error> {
     for text in ["graph paper\npaper digraph\n", "graphics{ a\n", "strict graph\n", "a graph{\n"] {
@@ -182,7 +182,7 @@ fn weights_are_those_of_the_edges_in_their_order() -> Result<(), Error> {
         assert_eq!(file.graph.edges().collect::<Vec<_>>(), [(0, 1), (0, 2)], "{text}");
         assert_eq!((file.weights, file.weights_left_out), (Some(vec![0.5, 0.25]), false), "{text}");
     }
-    // The diagonal of a matrix is what nodes keep.
+    // The diagonal of a matrix is the share that nodes keep.
     let matrix = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 0.5\n2 1 0.5\n2 2 0.25\n3 2 0.25\n3 3 0.75\n";
     assert_eq!(weighted(matrix)?.weights, Some(vec![0.5, 0.25]));
     assert_eq!(
@@ -191,7 +191,7 @@ fn weights_are_those_of_the_edges_in_their_order() -> Result<(), Error> {
             .unwrap_err(),
         "the MatrixMarket file has a diagonal, and row \"3\" sums to 0.25, not to 1"
     );
-    // Without asking for them they are left out.
+    // If weights are not asked for, they are left out.
     assert_eq!(read_graph("1 2\n".as_bytes(), EdgeListOptions::default(), OneWay::Refuse)?.weights, None);
     Ok(())
 }

@@ -29,8 +29,8 @@ pub struct PairLaws {
     pub v_to_u: Vec<f64>,
     /// `P_v(the first visit of {u, v} after time 0 is at time t, at v)`.
     pub v_to_v: Vec<f64>,
-    /// Probability that the walk, started from its start law, is for the first time in `{u, v}` at time `t`,
-    /// time 0 included, and is at `u` then.
+    /// Probability that the walk, started from its start law, is in `{u, v}` for the first time at time `t`
+    /// (time 0 counts), and is then at `u`.
     pub start_to_u: Vec<f64>,
     /// As [`Self::start_to_u`], at `v`.
     pub start_to_v: Vec<f64>,

@@ -13,7 +13,8 @@ fn crooked() -> TransitionMatrix {
     TransitionMatrix::from_dense(rows.view()).unwrap()
 }
 
-/// The definition: every path of `t` steps from `x` that meets the targets last and only last.
+/// The definition: sums over every path of `t` steps from `x` that meets a target at its last step and not
+/// before.
 fn by_enumeration(w: &Array2<f64>, x: usize, targets: &[usize], t: usize, y: usize) -> f64 {
     if t == 0 {
         return if x == y { 1.0 } else { 0.0 };
@@ -24,7 +25,7 @@ fn by_enumeration(w: &Array2<f64>, x: usize, targets: &[usize], t: usize, y: usi
         .sum()
 }
 
-/// What happens by a time does not depend on how long the walk is followed.
+/// The probabilities up to a time do not depend on how long the walk is followed.
 #[test]
 fn a_longer_walk_begins_as_a_shorter_one() {
     let w = GossipMatrix::metropolis(&path_graph(5).unwrap());
@@ -39,7 +40,7 @@ fn a_longer_walk_begins_as_a_shorter_one() {
     }
 }
 
-/// Section 4 of the specification of walks, made there with exact fractions.
+/// Section 4 of the specification of walks, whose values were computed with exact fractions.
 #[test]
 fn first_passage_matches_the_reference_table() {
     let star = GossipMatrix::new(&star_graph(5).unwrap(), Weights::MaxDegree).unwrap();
@@ -70,7 +71,7 @@ fn first_passage_matches_the_reference_table() {
         for (t, expected) in (1..).zip(expected) {
             assert_relative_eq!(visits.at[0][t], expected, max_relative = 1e-13);
         }
-        // What has not arrived is still on its way.
+        // A walk that has not arrived is still on its way.
         let arrived: f64 = visits.at[0].iter().sum();
         assert_relative_eq!(visits.none[10], 1.0 - arrived, max_relative = 1e-13);
     }
@@ -121,8 +122,8 @@ fn pair_laws_are_first_visits_for_any_matrix() {
     }
 }
 
-/// Rows as far below 1 as is accepted, against the same walk with rows of exactly 1: what every step loses is
-/// bounded, and not by much more.
+/// Rows whose sums are as far below 1 as is accepted, compared with the same walk with row sums of exactly 1:
+/// the loss of every step is bounded, and the bound is not much larger than the loss.
 #[test]
 fn short_rows_are_within_the_error() {
     let exact = array![[0.25, 0.75], [0.5, 0.5]];
@@ -176,7 +177,7 @@ fn a_uniform_start_meets_the_target_as_kac_says() {
 }
 
 proptest! {
-    /// First passage is at most occupation, and nothing is lost.
+    /// First-visit probabilities are at most visit probabilities, and no probability is lost.
     #[test]
     fn first_passage_is_below_occupation(
         weights in proptest::collection::vec(0.01..1.0f64, 25), u in 0usize..5, v in 0usize..5

@@ -29,7 +29,7 @@ pub fn barabasi_albert_graph(n: usize, m: usize, rng: &mut impl Rng) -> Result<G
     }
     check_edges("the Barabási–Albert graph", m as f64 * (n - m) as f64)?;
     let mut edges: Vec<(usize, usize)> = (1..=m).map(|leaf| (0, leaf)).collect();
-    // Every node as often as its degree.
+    // Every node occurs as often as its degree.
     let mut ends: Vec<usize> = edges.iter().flat_map(|&(u, v)| [u, v]).collect();
     let mut chosen = vec![usize::MAX; n];
     let mut targets = Vec::with_capacity(m);
@@ -80,7 +80,7 @@ pub fn watts_strogatz_graph(n: usize, k: usize, p: f64, rng: &mut impl Rng) -> R
     }
     let reach = k / 2;
     check_edges("the Watts–Strogatz graph", n as f64 * reach as f64)?;
-    // `k < n` keeps the ring simple: the two sides meet nowhere.
+    // `k < n` keeps the ring simple: the neighbors on the two sides are distinct.
     let mut neighbors: Vec<Vec<usize>> = vec![Vec::with_capacity(k); n];
     for u in 0..n {
         for j in 1..=reach {

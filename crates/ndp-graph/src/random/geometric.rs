@@ -51,7 +51,7 @@ pub fn connected_random_geometric(
 
 /// All pairs of points of the unit square at distance at most `radius`.
 fn close_pairs(positions: &[[f64; 2]], radius: f64) -> Vec<(usize, usize)> {
-    // More cells than points would only cost memory.
+    // More cells than points would cost memory without saving time.
     let floor = |x: f64| index(floor(x));
     let side = floor(1.0 / radius).min(floor((positions.len() as f64).sqrt())).max(1);
     let along = |x: f64| floor(x * side as f64).min(side - 1);
@@ -75,7 +75,7 @@ fn close_pairs(positions: &[[f64; 2]], radius: f64) -> Vec<(usize, usize)> {
     for (u, position) in positions.iter().enumerate() {
         let (i, j) = (along(position[0]), along(position[1]));
         for near_i in i.saturating_sub(1)..=(i + 1).min(side - 1) {
-            // The up to three cells of a row lie next to each other.
+            // The cells of a row, at most three, are adjacent in the list.
             let (first, last) = (near_i * side + j.saturating_sub(1), near_i * side + (j + 1).min(side - 1));
             for &v in &points[starts[first]..starts[last + 1]] {
                 let (x, y) = (position[0] - positions[v][0], position[1] - positions[v][1]);

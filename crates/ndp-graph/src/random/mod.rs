@@ -1,7 +1,7 @@
 //! Random graph families, named and parametrised as in networkx.
 //!
-//! The law of each family is stated with it; the same generator state gives the same graph on
-//! every machine.
+//! The law of each family is stated with it. The same state of the random number generator gives the same
+//! graph on every machine.
 
 mod attachment;
 mod erdos_renyi;
@@ -38,7 +38,7 @@ fn first_connected(
     Err(Error::NeverConnected { family, tries })
 }
 
-/// Refuses what is not a probability, NaN included.
+/// Refuses numbers that are not probabilities, including NaN.
 fn check_probability(name: &'static str, p: f64) -> Result<(), Error> {
     if (0.0..=1.0).contains(&p) {
         Ok(())

@@ -102,8 +102,8 @@ fn pairing<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Growing> {
     let mut graph = Growing::new(d, n);
     let mut halves: Vec<u32> = (0..n * d).map(|half| id(half / d)).collect();
     while let Some(u) = halves.pop() {
-        // The last half-edge is matched with a uniform one of the others: a uniform matching.
-        // Stopping at the first clash rejects the same matchings as looking at the whole.
+        // The last half-edge is matched with a uniform one of the others, which gives a uniform matching.
+        // Stopping at the first clash rejects the same matchings as checking the complete matching would.
         let v = halves.swap_remove(rng.random_range(0..halves.len()));
         if !graph.fits(u as usize, v as usize) {
             return None;
@@ -130,7 +130,7 @@ fn steger_wormald<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Growing> {
 fn fitting_pair<R: Rng>(halves: &[u32], graph: &Growing, rng: &mut R) -> Option<(usize, usize)> {
     let count = halves.len();
     let fits = |i: usize, j: usize| graph.fits(halves[i] as usize, halves[j] as usize);
-    // Rejection first; once it fails this often, few half-edges are left and listing is cheap.
+    // Rejection first; if it fails this often, few half-edges are left and listing the pairs is cheap.
     for _ in 0..count + 20 {
         let (i, j) = (rng.random_range(0..count), rng.random_range(0..count));
         if i != j && fits(i, j) {
@@ -156,7 +156,8 @@ mod tests {
         let bit = |u: usize, v: usize| 1usize << (u.max(v) * (u.max(v) - 1) / 2 + u.min(v));
         let mut reach = vec![0.0; 1 << 15];
         reach[0] = 1.0;
-        // Adding an edge makes the mask larger, so that ascending order meets every mask complete.
+        // Adding an edge makes the mask larger, so in ascending order every mask is complete when it is
+        // reached.
         for mask in 0..reach.len() {
             if reach[mask] == 0.0 {
                 continue;

@@ -1,8 +1,8 @@
-//! Transforms whose frequencies come in an order of their own: whoever multiplies spectra, or sums over all
-//! frequencies, does not care.
+//! Transforms whose frequencies come in an order of their own. The order does not matter to a caller that
+//! multiplies spectra or sums over all frequencies.
 //!
-//! Radix 4 by decimation in frequency, with one stage of radix 3 or 2 where the size asks for it; real and
-//! imaginary parts are apart, and several series that are transformed together lie next to each other.
+//! Radix 4 by decimation in frequency, with one stage of radix 3 or 2 if the size needs it. Real and
+//! imaginary parts are stored apart, and several series that are transformed together lie next to each other.
 //!
 //! *Error.* Let `u = 2^{−53}`. A computed sum of complex numbers is the sum times `1 + δ`, `|δ| ≤ u`, and a
 //! computed product with a root of unity that errs by at most [`ROOT`](super::ROOT)` u = 5u` is the product
@@ -15,11 +15,11 @@
 //!   way of `x₁` are three sums with weight `1/2` and four roundings with weight `√3/2`, below `5u` of a
 //!   coefficient of size 1 in all; with the product below `13u`.
 //!
-//! So `|θ_k| ≤ E = Π (1 + stage) − 1`, and every result errs by at most `E Σ_k |z_k|`. In 2-norms a stage of
-//! radix 2 or 4 errs by as much of the norm of its result, as its sums and products do; one of radix 3, as
-//! `Σ |x| ≤ √3 ‖x‖` and its result has the norm `√3 ‖x‖`, by at most `5√3 u + τ < 17u`. Stages without
-//! rounding multiply norms by the root of the radix: `‖computed − exact‖₂ ≤ E √N ‖input‖₂`, with `17u` for
-//! radix 3. What underflows is far below.
+//! So `|θ_k| ≤ E = Π (1 + stage) − 1`, and every result errs by at most `E Σ_k |z_k|`. In 2-norms, a stage of
+//! radix 2 or 4 errs by the same multiple of the norm of its result, because its sums and products do; one of
+//! radix 3, as `Σ |x| ≤ √3 ‖x‖` and its result has the norm `√3 ‖x‖`, by at most `5√3 u + τ < 17u`. Stages
+//! without rounding multiply norms by the root of the radix: `‖computed − exact‖₂ ≤ E √N ‖input‖₂`, with
+//! `17u` for radix 3. Errors from underflow are far smaller.
 
 use super::{TESTED, root};
 
@@ -31,7 +31,7 @@ pub struct Scrambled {
     stages: Vec<Stage>,
 }
 
-/// Blocks of `length` that become `radix` shorter ones.
+/// A stage: blocks of `length` numbers are each split into `radix` shorter ones.
 #[derive(Debug)]
 struct Stage {
     radix: usize,
@@ -47,7 +47,7 @@ struct Roots {
 }
 
 impl Scrambled {
-    /// The transform of [`Self::size_for`] so many numbers; none beyond 2^22.
+    /// The transform of size [`Self::size_for`] `size`; none beyond 2^22.
     #[must_use]
     pub fn new(size: usize) -> Option<Self> {
         Self::size_for(size).and_then(Self::of_size)
@@ -58,13 +58,13 @@ impl Scrambled {
     pub fn size_for(size: usize) -> Option<usize> {
         let two = size.max(1).checked_next_power_of_two()?;
         let three = two / 4 * 3;
-        // Of three times a power of two fewer roots are tested, and four times as many as the size may be
-        // asked for.
+        // For three times a power of two, fewer roots are tested, and callers may ask for four times as many
+        // roots as the size.
         let by_three = three >= size && three <= 3 * TESTED / 256;
         Some(if by_three { three } else { two }).filter(|&size| size <= TESTED / 4)
     }
 
-    /// The transform of the least power of two that is at least `size`; none beyond 2^22.
+    /// The transform whose size is the least power of two that is at least `size`; none beyond 2^22.
     #[must_use]
     pub fn power_of_two(size: usize) -> Option<Self> {
         Self::of_size(size.max(1).checked_next_power_of_two()?)
@@ -95,8 +95,8 @@ impl Scrambled {
         self.size
     }
 
-    /// `E` such that a result errs by at most `E √N ‖input‖₂` in the 2-norm and by at most `E ‖input‖₁`
-    /// everywhere; rounded up. The inverse errs by as much over `N`, with two more units.
+    /// `E` such that a result errs by at most `E √N ‖input‖₂` in the 2-norm and by at most `E ‖input‖₁` in
+    /// every entry; rounded up. The inverse errs by `1/N` times that, with two more units.
     #[must_use]
     pub fn error(&self) -> f64 {
         let units = |stage: &Stage| match stage.radix {
@@ -108,7 +108,7 @@ impl Scrambled {
         libm::expm1(units * 0.5 * f64::EPSILON) * (1.0 + 1e-12)
     }
 
-    /// The frequency of each place of a spectrum.
+    /// The frequency at each place of a spectrum.
     #[must_use]
     pub fn frequencies(&self) -> Vec<usize> {
         let mut order = vec![0];
@@ -118,7 +118,8 @@ impl Scrambled {
         order
     }
 
-    /// In place: `L` series at once, real and imaginary parts, `N` of each.
+    /// The transform, in place, of `L` series at once: the `N` real parts and the `N` imaginary parts of
+    /// each.
     pub fn run<const L: usize>(&self, re: &mut [[f64; L]], im: &mut [[f64; L]]) {
         debug_assert!(re.len() == self.size && im.len() == self.size);
         forward(&self.stages, re, im);
@@ -133,7 +134,7 @@ impl Scrambled {
     }
 }
 
-/// Blocks that fit the cache go through all stages before the next one does.
+/// A block that fits the cache goes through all stages before the next block does.
 fn forward<const L: usize>(stages: &[Stage], re: &mut [[f64; L]], im: &mut [[f64; L]]) {
     let Some((first, rest)) = stages.split_first() else { return };
     if re.len() * L <= CACHED {
@@ -327,7 +328,7 @@ mod tests {
         std::array::from_fn(|l| re.iter().zip(&im).map(|(re, im)| Complex { re: re[l], im: im[l] }).collect())
     }
 
-    /// Against the definition with exactly reduced angles, one series and three at once, and back.
+    /// Against the definition with exactly reduced angles: one series, three at once, and back.
     #[test]
     fn transforms_follow_the_definition() {
         for size in [1_usize, 2, 3, 4, 6, 8, 12, 16, 24, 48, 64, 96, 128] {
@@ -347,7 +348,7 @@ mod tests {
                         sum = sum.plus(z.times(root(j * k, size)));
                     }
                     let gap = together[lane][place].minus(sum).square_norm().sqrt();
-                    // The definition errs by some units for each term.
+                    // The definition itself errs by a few units per term.
                     assert!(gap <= (transform.error() + 1e-15 * size as f64) * length, "{gap} {size}");
                 }
                 for (a, b) in inputs[lane].iter().zip(&again[lane]) {
@@ -357,8 +358,8 @@ mod tests {
         }
     }
 
-    /// Sizes with stages beyond the cache, there and back: within twice the error that is claimed, and not
-    /// far below it.
+    /// Sizes with stages beyond the cache, forward and back: the error is at most twice the claimed one, and
+    /// at least a thousandth of that.
     #[test]
     fn the_error_covers_a_round_trip() {
         for size in [1 << 13, 3 << 12, 1 << 16, 3 << 14] {

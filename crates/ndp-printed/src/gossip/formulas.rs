@@ -9,8 +9,8 @@ use ndp_dp::{Order, Printed, Sensitivity, Sigma};
 /// Theorem 4 (9, and Corollary 5 with the `Δ²` that its print leaves out) for a node that is not adjacent
 /// to the observers: `α Δ² T d / (σ² (n - d))` in nats.
 ///
-/// For a neighbor the theorem has the local loss. The print needs `σ² ≥ Δ² α (α - 1) / 2`, which is not
-/// checked here; a sound version is [`RandomGraph::loss`].
+/// For a neighbor the theorem gives the local loss. The print requires `σ² ≥ Δ² α (α - 1) / 2`, which is not
+/// checked here; [`RandomGraph::loss`] is a sound version.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `d < n`.
@@ -29,9 +29,9 @@ pub fn theorem4(
 /// Corollary 4, the variance for a mean loss of `epsilon` towards a coalition with `degree` neighbors:
 /// `d_V / (2 α ε)`.
 ///
-/// False: it has neither the number of rounds nor that of nodes, and `α` on the wrong side. The mean that the
-/// theorem behind it proves asks for `α Δ² d_V T / (2 n ε)`, as
-/// [`MeanBudget`](ndp_algos::gossip::table1::MeanBudget) does.
+/// False: it contains neither the number of rounds nor that of nodes, and has `α` on the wrong side. The mean
+/// that the theorem behind it proves requires `α Δ² d_V T / (2 n ε)`, as in
+/// [`MeanBudget`](ndp_algos::gossip::table1::MeanBudget).
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `epsilon` is positive and finite.

@@ -1,10 +1,10 @@
-//! The sums over messages that *Muffliato* prints as pairwise guarantees. They are none.
+//! The sums over messages that *Muffliato* prints as pairwise guarantees. They are not guarantees.
 //!
 //! Theorem 1 charges the loss of every message separately:
 //! `f(u, v) = c₀ Σ_{t<T} Σ_{w ∈ N(v)} (Wᵗ)_{wu}² / ‖(Wᵗ)_w‖²`. Messages share their noise, so their
-//! losses do not add up: on the path 0-1-2 with two rounds the sum towards node 2 is `c₀/3` for node
-//! 0, whose true loss is `c₀`. It can also exceed `c₀` many times. Only the sum over all `u` (it is
-//! `T d_v`) says something true, about the mean.
+//! losses do not add up: on the path 0-1-2 with two rounds the sum towards node 2 is `c₀/3` for node 0, whose
+//! true loss is `c₀`. The sum can also be many times larger than `c₀`. Only the sum over all `u`, which is
+//! `T d_v`, says something true, about the mean.
 //!
 //! All functions return unit losses (divide by `c₀ = α Δ² / (2σ²)`), not clipped at 1.
 //!
@@ -43,14 +43,14 @@ use rayon::prelude::*;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Powers {
-    /// `0..T`, as the theorem says: round `t` sends `Wᵗ (x + η)`, starting with the noisy value itself.
+    /// `0..T`, as the theorem says: round `t` sends `Wᵗ (x + η)`, and round 0 the noisy value itself.
     #[default]
     FromZero,
     /// `1..=T`, as the authors' program does: the most revealing message is left out.
     FromOne,
-    /// `0..T`, a message of `w` being charged the entry `(W_{0:t})_{uw}` of the running product, as Corollary
-    /// 2 writes, and not `(W_{0:t})_{wu}`, how much of `u`'s value it holds. They differ where the product is
-    /// not symmetric: never with a fixed matrix.
+    /// `0..T`, but a message of `w` is charged the entry `(W_{0:t})_{uw}` of the running product, as
+    /// Corollary 2 writes, instead of `(W_{0:t})_{wu}`, the share of `u`'s value in the message. The two
+    /// differ if the product is not symmetric, which never happens with a fixed matrix.
     Transposed,
 }
 
@@ -59,11 +59,11 @@ pub enum Powers {
 ///
 /// # Errors
 /// [`Error::NodeOutOfRange`]; [`ndp_graph::Error::TooLarge`] for more sources than fit in memory;
-/// [`Error::InvalidParameter`] for more rounds than can be gone through, here and below.
+/// [`Error::InvalidParameter`] for more rounds than can be computed, here and below.
 ///
 /// # Complexity
-/// `O(T n nnz(W))` time however few the sources: the norms of all rows of all powers are needed. In parallel
-/// over panels of columns that stay in cache for all `T` rounds; `O(n)` memory for every source.
+/// `O(T n nnz(W))` time even for few sources, because the norms of all rows of all powers are needed. In
+/// parallel over panels of columns that stay in cache for all `T` rounds; `O(n)` memory for every source.
 ///
 /// # Examples
 /// ```
@@ -91,7 +91,7 @@ pub fn theorem1_from(
     if rounds > 0 && !unit.is_empty() {
         let sum = Sum { rounds, powers };
         let everybody = sources.iter().copied().eq(0..nodes);
-        // The rows of the sources alone.
+        // Keeps only the rows of the sources.
         let charged = |senders: Vec<usize>| {
             let shares = message_shares::<PANEL, false>(matrix.csr(), &senders, sum);
             if everybody {
@@ -100,7 +100,7 @@ pub fn theorem1_from(
             sources.iter().flat_map(|&u| &shares[u * PANEL..(u + 1) * PANEL]).copied().collect()
         };
         let shares: Vec<Vec<f64>> = panels(nodes).into_par_iter().map(charged).collect();
-        // The sum over neighbors is needed once, after the sum over rounds.
+        // The sum over neighbors is computed only once, after the sum over rounds.
         unit.par_chunks_mut(nodes).enumerate().for_each(|(k, towards)| {
             let row: Vec<f64> =
                 shares.iter().flat_map(|panel| &panel[k * PANEL..(k + 1) * PANEL]).copied().collect();
@@ -113,11 +113,11 @@ pub fn theorem1_from(
     Ok(Printed::new(unit.expect("a row for every source")))
 }
 
-/// Theorem 1 from every node to one observer, entry `u` is `f(u, v) / c₀`, and Theorem 12 to a coalition: the
+/// Theorem 1 from every node to one observer: entry `u` is `f(u, v) / c₀`. For a coalition, Theorem 12: the
 /// sum over the messages received from outside.
 ///
-/// Over a sequence it is `Σ_t Σ_w (W_{0:t})_{wu}² / ‖(W_{0:t})_w‖²`, given the steps, and with one edge per
-/// step Corollary 2.
+/// Over a sequence it is `Σ_t Σ_w (W_{0:t})_{wu}² / ‖(W_{0:t})_w‖²` for the given steps; with one edge per
+/// step this is Corollary 2.
 ///
 /// # Errors
 /// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`]; [`Error::NotOffered`] for
@@ -189,7 +189,7 @@ pub fn corollary1_towards(
         for _ in 0..rounds {
             matrix.csr().multiply(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
-            // Where the walk cannot be, a weight of zero elsewhere costs nothing.
+            // Where the walk cannot be, an edge of weight zero elsewhere adds no cost.
             let costs = law.iter().map(|p| if *p == 0.0 { 0.0 } else { factor * p * p });
             unit.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost);
         }
@@ -197,8 +197,8 @@ pub fn corollary1_towards(
     Ok(Printed::new(ObserverLoss { observer: coalition[0], unit }))
 }
 
-/// What the messages of up to `B` senders are charged: `Σ_t (Wᵗ)_{uw}² / ‖(Wᵗ)_w‖²`, in row `u` one
-/// number for each sender `w`, or with `SUM` their sum.
+/// The charges for the messages of up to `B` senders: `Σ_t (Wᵗ)_{uw}² / ‖(Wᵗ)_w‖²`. Row `u` has one number
+/// for each sender `w`, or with `SUM` their sum.
 fn message_shares<const B: usize, const SUM: bool>(w: &Csr, senders: &[usize], sum: Sum) -> Vec<f64> {
     let n = w.node_count();
     let stride = if SUM { 1 } else { B };
@@ -206,10 +206,10 @@ fn message_shares<const B: usize, const SUM: bool>(w: &Csr, senders: &[usize], s
     let mut x = vec![Lanes::<B>::ZERO; n];
     senders.iter().enumerate().for_each(|(lane, &w)| x[w].0[lane] = 1.0);
     let mut y = vec![Lanes::ZERO; n];
-    // An unused lane is zero throughout; its scale must not make it 0/0.
+    // An unused lane is zero throughout; its scale must not turn that into 0/0.
     let mut scale: [f64; B] = std::array::from_fn(|lane| f64::from(u8::from(lane < senders.len())));
     if sum.powers == Powers::FromOne {
-        // Power 0 is left out: multiply first, with nothing charged.
+        // Power 0 is left out: multiply first, without charging anything.
         scale = step::<B, SUM>(w, &x, [0.0; B], &mut y, &mut shares);
         std::mem::swap(&mut x, &mut y);
     }
@@ -244,7 +244,7 @@ fn step<const B: usize, const SUM: bool>(
     total.map(|square| if square > 0.0 { 1.0 / square } else { 0.0 })
 }
 
-/// Nothing if the powers of all rounds can be applied to so many columns, a panel at a time.
+/// Checks that the powers of all rounds can be applied to `columns` columns, a panel at a time.
 fn require_rounds_of(matrix: &GossipMatrix, columns: usize, rounds: usize) -> Result<(), Error> {
     require_rounds(rounds, matrix.csr().parts().1.len().saturating_mul(columns.div_ceil(PANEL)))
 }
@@ -261,8 +261,8 @@ fn panels(n: usize) -> Vec<Vec<usize>> {
     (0..n).step_by(PANEL).map(|first| (first..n.min(first + PANEL)).collect()).collect()
 }
 
-/// Columns that are propagated together: enough for every sum to have several chains of additions, few
-/// enough for two panels of 2048 rows to stay in a cache of 512 KiB.
+/// Columns that are propagated together: enough for every sum to run several chains of additions in parallel,
+/// few enough for two panels of 2048 rows to stay in a cache of 512 KiB.
 const PANEL: usize = 16;
 
 #[cfg(test)]
@@ -323,7 +323,7 @@ mod tests {
                         assert_relative_eq!(towards.unit[u], expected[(u, v)], max_relative = 1e-12);
                         assert_relative_eq!(from[(0, u)], expected[(v, u)], max_relative = 1e-12);
                     }
-                    // What the sum does prove: over all sources it is the number of messages.
+                    // What the sum does prove: added up over all sources it is the number of messages.
                     let messages = (rounds * graph.degree(v)) as f64;
                     assert_relative_eq!(towards.unit.iter().sum::<f64>(), messages, max_relative = 1e-12);
                 }
@@ -343,7 +343,7 @@ mod tests {
         Ok(())
     }
 
-    /// Corollary 1 is a relaxation of Theorem 1, hence above it, and infinite over an edge of weight 0.
+    /// Corollary 1 is a relaxation of Theorem 1, so it is larger, and it is infinite if an edge has weight 0.
     #[test]
     fn corollary_1_relaxes_theorem_1() -> Result<(), Error> {
         for graph in graphs()? {
@@ -379,7 +379,7 @@ mod tests {
         Ok(())
     }
 
-    /// What goes through all rounds refuses more than it can go through, naming their number.
+    /// Functions that compute all rounds refuse more rounds than they can compute, naming their number.
     #[test]
     fn rounds_without_end_are_refused() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);

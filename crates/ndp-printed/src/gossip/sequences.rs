@@ -140,5 +140,5 @@ fn squares(block: &Block) -> [f64; WIDTH] {
     sums
 }
 
-/// Panels whose tables are in memory at a time.
+/// The number of panels whose tables are in memory at the same time.
 const TOGETHER: usize = 8;

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 /// Lemma 1: the Rényi loss in nats at `order` of `contributions` contributions to a walk among `users`,
 /// `4NαL² ln n/(σ² n)`, claimed for orders up to `(1 + √(1 + 2σ²/L²))/2`.
 ///
-/// **Not proved as stated.** The gap to the next look is geometric with mean inverse `ln n/(n − 1)`, more
-/// than the printed `ln n/n`, and several contributions before a look are not separate mechanisms. For `n =
-/// 2`, one contribution and `2α(α−1)L²/σ² = 1` it is false if the observer sees the step index: `(α − 1) D_α
-/// = 0.742 > 0.693`. Sound: [`ndp_dp::iteration::CappedWalk`].
+/// **Not proved as stated.** The gap until the observer next looks is geometric with mean inverse
+/// `ln n/(n − 1)`, more than the printed `ln n/n`, and several contributions before a look are not separate
+/// mechanisms. For `n = 2`, one contribution and `2α(α−1)L²/σ² = 1` the lemma is false if the observer sees
+/// the step index: `(α − 1) D_α = 0.742 > 0.693`. Sound: [`ndp_dp::iteration::CappedWalk`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite, and for an order above the limit.
@@ -25,7 +25,7 @@ pub fn lemma1_rdp(
     step: &NoisyStep,
     users: f64,
 ) -> Result<Printed<f64>, Error> {
-    // The limit is rounded in a few operations.
+    // The limit is rounded by a few operations.
     let limit = lemma1_order_limit(step).into_value() * (1.0 + 8.0 * f64::EPSILON);
     ensure(order.get() <= limit, "the order of Lemma 1", "be at most (1 + √(1 + 2σ²/L²))/2", order.get())?;
     Ok(Printed::new(order.get() * slope(contributions, step, users)?))
@@ -62,7 +62,7 @@ pub struct Theorem4 {
     /// The claimed `ε′ = ε √(2q ln(1/δ)/ln(1.25/δ))`.
     #[serde(with = "ndp_dp::lossless")]
     pub epsilon: f64,
-    /// Whether `ε′ < 2 ln(1/δ)`, which the derivation needs. Where it fails the closed form is below what
+    /// Whether `ε′ < 2 ln(1/δ)`, which the derivation needs. If this fails, the closed form is below what
     /// Lemma 1 gives.
     pub preconditions_hold: bool,
 }
@@ -100,7 +100,8 @@ pub(crate) struct NetworkEpsilon {
     pub(crate) order: f64,
 }
 
-/// Lemma 1 for `contributions` contributions, converted at `δ` (Remark 5). As unproved as [`lemma1_rdp`].
+/// Lemma 1 for `contributions` contributions, converted at `δ` (Remark 5). It is no better proved than
+/// [`lemma1_rdp`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite.
@@ -115,7 +116,7 @@ pub(crate) fn network_epsilon(
 }
 
 /// The smallest `σ` for which Lemma 1 for `contributions` contributions, converted at `δ` (Remark 5), is at
-/// most `epsilon`, for Lipschitz constant `lipschitz`. As unproved as [`lemma1_rdp`].
+/// most `epsilon`, for Lipschitz constant `lipschitz`. It is no better proved than [`lemma1_rdp`].
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `L` is positive and
@@ -147,12 +148,12 @@ pub fn network_sigma(
 
 /// The noise of centralized DP-SGD in the authors' program, `16 L √(T ln(2/δ) ln(1.25 T/(δ n)))/(n ε)`.
 ///
-/// By our reconstruction its deltas add up to about `1.5δ`, and approximations for small `ε` enter. The
+/// By our reconstruction, its deltas add up to about `1.5δ`, and it uses approximations for small `ε`. The
 /// program passes a target `(ε, δ)`. Sound: the Rényi loss of sampling one user of `n`.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `L` and `ε` are positive and finite, `n ≥ 2`, `T ≥ 1` and the logarithm
-/// is positive; [`Error::InvalidSigma`] when the result is no float.
+/// is positive; [`Error::InvalidSigma`] when the result is out of the range of floats.
 #[doc(alias = "central_sigma_refcode")]
 pub fn central_sigma(
     lipschitz: f64,
@@ -184,8 +185,8 @@ fn slope(contributions: f64, step: &NoisyStep, users: f64) -> Result<f64, Error>
 /// The minimum over the allowed orders of `αA + ln(1/δ)/(α − 1)`.
 fn converted(slope: f64, step: &NoisyStep, delta: Delta) -> NetworkEpsilon {
     let log = -libm::log(delta.get());
-    // At A = 0 the quotient is infinite and the limit decides; an infinite order would meet a zero slope
-    // below.
+    // At A = 0 the quotient is infinite and the limit decides; an infinite order would be multiplied by a
+    // zero slope below.
     let order = (1.0 + libm::sqrt(log / slope)).min(*lemma1_order_limit(step).value()).min(1e300);
     // The limit rounds to 1 for a tiny σ, where the quotient below is rightly infinite.
     NetworkEpsilon { epsilon: order * slope + log / (order - 1.0), order }
@@ -214,7 +215,7 @@ mod tests {
         near(*value.value(), 0.051_808_164_592_366_03);
         let value = lemma1_rdp(Order::new(2.0)?, 11.0, &step(2.0, 5.0), 1001.0)?;
         near(*value.value(), 0.194_356_178_407_109_5 / 2.0);
-        // Above its limit of 2.337 nothing is claimed.
+        // Above the limit of 2.337 nothing is claimed.
         assert!(lemma1_rdp(Order::new(2.34)?, 11.0, &step(2.0, 5.0), 1001.0).is_err());
         near(*lemma1_order_limit(&step(1.0, 4.0)).value(), 3.372_281_323_269_014_3);
         near(*lemma1_order_limit(&step(2.0, 5.0)).value(), 2.337_117_307_087_383_5);

@@ -8,8 +8,8 @@ use ndp_dp::{Delta, Error, Printed};
 /// The probability of a random answer that Theorem 2 prints, `γ = L/(e^{12 ε √(ln(1/δ)/n)} + L − 1)`.
 ///
 /// **Inverted**: amplification by shuffling needs `ε₀ = (ε/12) √(n/ln(1/δ))`, not `12 ε √(ln(1/δ)/n)`. For
-/// large `n` the printed report is more private on its own than the whole protocol is asked to be, and
-/// useless. Sound: [`ndp_dp::shuffling::Bound::Efmrtt`] at `ε₀`.
+/// large `n` each printed report on its own is more private than the whole protocol needs to be, and useless.
+/// Sound: [`ndp_dp::shuffling::Bound::Efmrtt`] at `ε₀`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and `n ≥ 2`.
@@ -29,8 +29,8 @@ pub(crate) fn theorem2_gamma(
     Ok(Printed::new(labels / (libm::expm1(exponent) + labels)))
 }
 
-/// Theorem 6: a histogram by randomized response over the hidden walk of Theorem 3, `walk.epsilon` being the
-/// loss of one report and `delta` that of amplification by shuffling within a large cycle.
+/// Theorem 6: a histogram by randomized response over the hidden walk of Theorem 3, where `walk.epsilon` is
+/// the loss of one report and `delta` the `δ` of amplification by shuffling within a large cycle.
 ///
 /// **False** for the reasons of [`Theorem3`]; its constant 14 is sound.
 ///
@@ -64,7 +64,7 @@ struct Theorem6 {
 
 impl Theorem6 {
     /// The largest `ε` for which amplification by shuffling is claimed in a large cycle,
-    /// `ln(c² n^{2/3}/(16 ln(2/δ)))`; perhaps negative.
+    /// `ln(c² n^{2/3}/(16 ln(2/δ)))`; it may be negative.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
@@ -117,7 +117,7 @@ mod tests {
         Theorem6 { walk, delta: delta(scale * 1e-9) }
     }
 
-    /// The total with the second term that advanced composition gives, `N ε_c (e^{ε_c} − 1)`.
+    /// The total with the second term corrected to that of advanced composition, `N ε_c (e^{ε_c} − 1)`.
     fn with_advanced(theorem: Theorem6) -> Result<Printed<f64>, Error> {
         let (walk, epsilon_c) = (theorem.walk, theorem.epsilon_c()?.into_value());
         Ok(Printed::new(composed(walk.count(), epsilon_c, epsilon_c, walk.delta_prime)))

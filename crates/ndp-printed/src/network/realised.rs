@@ -1,10 +1,10 @@
 //! Empirical accounting of one realised walk: what the paper's Section 5.1 plots. Estimates, not guarantees.
 //!
-//! Every reception by `v` closes a cycle. A node whose contribution the cycle may hold is charged a *mass*
-//! (the loss of one contribution hidden among the `m` of the cycle), lowered by subsampling,
-//! `ln(1 + g (e^mass − 1))`, `g = 1 − (1 − p)^m`, unless it is known to have contributed: the node to which
-//! `v` sent the token and the node from which it came back are charged the mass itself, twice if they are
-//! the same. The cycles of a pair are composed by the theorem of Kairouz, Oh and Viswanath.
+//! Every reception by `v` closes a cycle. A node whose contribution may be in the cycle is charged a *mass*
+//! (the loss of one contribution hidden among the `m` of the cycle), lowered by subsampling to
+//! `ln(1 + g (e^mass − 1))`, `g = 1 − (1 − p)^m`. A node known to have contributed is charged the mass
+//! itself: the node to which `v` sent the token and the node from which it came back, twice if they are the
+//! same. The cycles of a pair are composed by the theorem of Kairouz, Oh and Viswanath.
 //!
 //! This conditions on one walk and leaves out the failure probabilities of the cycles.
 //!
@@ -31,26 +31,27 @@ use ndp_dp::{Delta, Estimate};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleSize {
-    /// The number of foreign contributions, which is what hides one of them; `p = 1/(n−1)`. Without any the
-    /// cycle costs nothing; with a single one, the two neighbors of `v` in the cycle are one contribution.
+    /// The number of foreign contributions, which is what hides one of them; `p = 1/(n−1)`. A cycle without
+    /// foreign contributions costs nothing; in a cycle with a single one, the two neighbors of `v` are the
+    /// same contribution.
     Foreign,
-    /// The number of steps from one reception to the next, the observer's own included; `p = 1/n`: too large
-    /// by one, and charged as the authors' program charges it. Node 0 holds the token before the first step
-    /// and stands in for the first receiver of the nodes that have not sent yet; a node that sends to itself
-    /// charges again the node it last sent to.
+    /// The number of steps from one reception to the next, the observer's own included; `p = 1/n`. This is
+    /// too large by one, and is charged as the authors' program charges it. Node 0 holds the token before the
+    /// first step and stands in for the first receiver of the nodes that have not sent yet; a node that sends
+    /// to itself charges again the node it last sent to.
     Length,
 }
 
 /// Loss of every ordered pair in a realised walk, in nats: entry `[u, v]` is what `v` learns about `u`, the
 /// diagonal is 0.
 ///
-/// `mass(m)` is the loss of one contribution among `m`, asked once for each size that occurs: `ε₀/√m` for the
-/// sum as the paper has it, a Gaussian `ε` at `μ/√m`, or a shuffling bound for histograms. The composition of
-/// a pair may fail with probability `slack` for each cycle, as the authors' program has it.
+/// `mass(m)` is the loss of one contribution among `m`, called once for each size that occurs: `ε₀/√m` for
+/// the sum as in the paper, a Gaussian `ε` at `μ/√m`, or a shuffling bound for histograms. The composition of
+/// a pair may fail with probability `slack` for each cycle, as in the authors' program.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a mass that is negative or not a number, and for more than 10 000 nodes;
-/// [`Error::NodeOutOfRange`] for a holder that is no node.
+/// [`Error::NodeOutOfRange`] for a holder that is not a node.
 ///
 /// # Complexity
 /// `O(T + n²)` besides the masses.
@@ -64,7 +65,7 @@ pub fn pairwise_losses(
     Ok(Estimate::new(losses))
 }
 
-/// As [`pairwise_losses`], `failure` the slack of a pair with so many cycles.
+/// As [`pairwise_losses`], where `failure` gives the slack of a pair from its number of cycles.
 fn composed_losses(
     path: &Path,
     size: CycleSize,
@@ -92,7 +93,7 @@ fn composed_losses(
     Ok(losses)
 }
 
-/// Tables of all pairs of more nodes would take gigabytes.
+/// With more nodes, tables of all pairs would take gigabytes.
 const MAX_NODES: usize = 10_000;
 
 /// Cycles counted by their foreign contributions.
@@ -109,7 +110,7 @@ fn charge_foreign<F: Fn(usize) -> f64>(
         if start < step {
             let cost = costs.of(step - start)?;
             ledger.common[v] = ledger.common[v].plus(cost.hidden);
-            // Before its first reception v has sent to nobody.
+            // Before its first reception v has not sent to anybody.
             let first = last_reception[v].map(|_| path.holders[start]);
             let last = path.holders[step - 1];
             match first {
@@ -185,7 +186,7 @@ impl Charge {
     }
 }
 
-/// Charges of the pairs: one part common to all sources of an observer, one part of the pair's own.
+/// Charges of the pairs: a part common to all sources of an observer, and a part of each pair's own.
 struct Ledger {
     common: Vec<Charge>,
     own: Array2<Charge>,
@@ -207,7 +208,8 @@ impl Ledger {
     }
 }
 
-/// What a cycle of one size costs a node that is not known to have contributed, or known once, or twice.
+/// The costs of a cycle of one size for a node not known to have contributed, known to have contributed once,
+/// or twice.
 #[derive(Clone, Copy)]
 struct CycleCost {
     hidden: Charge,
@@ -306,7 +308,7 @@ mod tests {
         Ok(())
     }
 
-    /// The `ε` at `δ` of one of `m` shuffled reports as Figure 3 has it: the best of the blanket bounds by
+    /// The `ε` at `δ` of one of `m` shuffled reports, as in Figure 3: the best of the blanket bounds by
     /// Hoeffding and by Bennett and of the closed bound, never above `ε₀`.
     fn shuffle_mass(local_epsilon: f64, m: usize, delta: Delta) -> Result<f64, Error> {
         let (count, reports) = (m as u64, Reports { local_epsilon, labels: None });
@@ -323,10 +325,11 @@ mod tests {
         Ok(best)
     }
 
-    /// The least `ε` in `[0, high]` at which a non-increasing bound is at most `δ`, `high` if none is.
+    /// The least `ε` in `[0, high]` at which a non-increasing bound is at most `δ`, or `high` if there is
+    /// none.
     fn least(high: f64, delta: Delta, bound: impl Fn(f64) -> Result<f64, Error>) -> Result<f64, Error> {
         let (mut fails, mut holds) = (0.0, high);
-        // Sixty halvings exhaust the digits of any answer above a billionth of the bracket.
+        // Sixty halvings use up the digits of any answer above a billionth of the bracket.
         for _ in 0..60 {
             let middle = 0.5 * (fails + holds);
             if bound(middle)? <= delta.get() { holds = middle } else { fails = middle }
@@ -334,8 +337,8 @@ mod tests {
         Ok(holds)
     }
 
-    /// Figure 3: mean over all pairs of the authors' program for this walk, histogram masses; its search
-    /// for the mass ends within 1e-12 of it.
+    /// Figure 3: the mean over all pairs that the authors' program gives for this walk, with histogram
+    /// masses; its search for the mass ends within 1e-12 of it.
     #[test]
     fn as_released_histogram_matches_the_authors_program() -> Result<(), Error> {
         let delta = Delta::new(1e-7)?;
@@ -353,7 +356,7 @@ mod tests {
         Ok(())
     }
 
-    /// The same accounting with a list of losses per pair and nothing shared.
+    /// The same accounting with a separate list of losses for every pair.
     fn by_lists(path: &Path, epsilon: f64, slack: f64) -> Array2<f64> {
         let n = path.nodes;
         Array2::from_shape_fn((n, n), |(u, v)| {
@@ -414,7 +417,7 @@ mod tests {
         let delta = Delta::new(1e-6)?;
         let sigma = ndp_dp::Gaussian::classic(0.5, delta, ndp_dp::Sensitivity::new(1.0)?)?;
         let mu = 1.0 / sigma.value().sigma.get();
-        // One foreign contribution: the whole noise there is.
+        // With one foreign contribution, its noise is all the noise there is.
         let truth = *ndp_dp::Mechanism::epsilon(&ndp_dp::Gdp::new(mu)?, delta).value();
         let printed = 0.5 / 2f64.sqrt();
         assert_relative_eq!(truth, 0.37298, max_relative = 1e-5);

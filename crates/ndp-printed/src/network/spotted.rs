@@ -31,10 +31,10 @@ pub struct SpottedLoss {
 
 /// Lemma 2 for a user with `contributions` contributions among `users`, one of which costs `epsilon`.
 ///
-/// **False.** The factor 2 under the first root is missing; one `δ̃` stands for the failure of the count and
-/// for the slack of composition; and the count is used far outside the range of the Chernoff bound: at `N =
-/// 12`, `n = 2000`, `δ̃ = 1e-6` it is 0.717, that is "never spotted", but the probability of being spotted is
-/// 0.0119.
+/// **False.** The factor 2 under the first root is missing; the same `δ̃` is used for the failure of the
+/// count and for the slack of composition; and the count is used far outside the range of the Chernoff bound:
+/// at `N = 12`, `n = 2000`, `δ̃ = 1e-6` it is 0.717, that is "never spotted", but the probability of being
+/// spotted is 0.0119.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both
@@ -50,7 +50,7 @@ pub fn spotted(
     check_users(users)?;
     check_epsilon(epsilon)?;
     let log = -libm::log(delta_tilde.get());
-    // Products are grouped so that no overflow meets a zero.
+    // Products are grouped so that an overflow is never multiplied by zero.
     let mean = 2.0 * (contributions / users);
     let count = mean + libm::sqrt(3.0 * log) * libm::sqrt(mean);
     let drift = if count == 0.0 { 0.0 } else { count * epsilon * libm::expm1(epsilon) };

@@ -120,7 +120,7 @@ impl Theorem3 {
         count(self.steps / self.users, self.delta_hat)
     }
 
-    /// The constant `c`, every field checked.
+    /// Checks every field; returns the constant `c`.
     pub(super) fn check(&self) -> Result<f64, Error> {
         check_users(self.users)?;
         check_steps(self.steps)?;
@@ -133,7 +133,7 @@ impl Theorem3 {
 }
 
 /// The poster's Theorem 4, an older and weaker form of Theorem 3, for a walk of `steps` steps among `users`,
-/// one contribution costing `epsilon`; the same `δ` is used for the count and for composition. It has the
+/// where one contribution costs `epsilon`; the same `δ` is used for the count and for composition. It has the
 /// defects of [`Theorem3`].
 ///
 /// `√(2Nl) u + 2√(2Nγl) ε + N u (e^u − 1) + 4Nγε (e^ε − 1)` with `N = T/n + √(1.5 T ln(1/δ))`, `γ = 1 − (1 −
@@ -159,7 +159,7 @@ pub fn poster_theorem4(users: f64, steps: f64, epsilon: f64, delta: Delta) -> Re
     check_epsilon(epsilon)?;
     let log = -libm::log(delta.get());
     let (contributions, gamma) = poster_parts(users, steps, log);
-    // Products are grouped so that no overflow meets a zero.
+    // Products are grouped so that an overflow is never multiplied by zero.
     let u = std::f64::consts::SQRT_2 * epsilon / libm::sqrt(libm::sqrt(users));
     let spread = libm::sqrt(2.0 * log) * libm::sqrt(contributions);
     let total = spread * u
@@ -267,7 +267,7 @@ mod tests {
             delta_hat: delta(0.1),
         };
         assert!(good.total_epsilon().is_ok());
-        // The best constant is no worse than another one.
+        // The best constant is no worse than any other one.
         let best = Theorem3 { c: None, ..good };
         assert!(best.total_epsilon()?.value() <= good.total_epsilon()?.value());
         assert!(Theorem3 { users: f64::NAN, ..best }.total_epsilon().is_err());

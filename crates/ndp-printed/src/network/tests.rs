@@ -1,5 +1,5 @@
 //! Claims of *Privacy amplification by decentralization* against each other, and every formula on hostile
-//! numbers. What is true instead is tested in `ndp-dp`.
+//! numbers. `ndp-dp` tests the statements that are true instead.
 
 use super as printed;
 use super::Theorem3;
@@ -33,7 +33,8 @@ fn refuted_numbers_are_those_printed() -> Result<(), Error> {
     Ok(())
 }
 
-/// Theorem 4 with `ε′` of three times `ln(1/δ)`: below what its own Lemma 1 gives at the best order.
+/// Theorem 4 with `ε′` equal to three times `ln(1/δ)`: it is below what its own Lemma 1 gives at the best
+/// order.
 #[test]
 fn theorem_4_is_below_its_own_lemma() -> Result<(), Error> {
     let (users, epsilon, d) = (10.0, 0.5, delta(1e-6));
@@ -57,15 +58,15 @@ fn theorem_4_is_below_its_own_lemma() -> Result<(), Error> {
     Ok(())
 }
 
-/// Lemma 2 says "never spotted but for 1e-6" where one user in eighty is; and without the factor 2 under the
-/// root its composition is no longer a bound.
+/// Lemma 2 says "never spotted, except with probability 1e-6" although one user in eighty is spotted; and
+/// without the factor 2 under the root its composition is no longer a bound.
 #[test]
 fn lemma_2_undercounts_and_undercharges() -> Result<(), Error> {
     let spotted = printed::spotted(12.0, 2000.0, 0.1, delta(1e-6))?.into_value();
     assert_relative_eq!(spotted.count, 0.717, max_relative = 1e-3);
     assert!(spotted.count < 1.0);
-    // Followed by the observer, alone, has probability 1 − (1 − 1/n)^N per run; with "preceded by" it is
-    // twice that.
+    // "Followed by the observer" alone has probability 1 − (1 − 1/n)^N per run; with "preceded by" added it
+    // is twice that.
     let followed = -(12.0 * (-1.0 / 2000.0_f64).ln_1p()).exp_m1();
     assert!(followed > 5e-3);
     let either = -(12.0 * (-2.0 / 2000.0_f64).ln_1p()).exp_m1();
@@ -99,7 +100,7 @@ const NUMBERS: [f64; 17] = [
     f64::MAX,
 ];
 
-/// Losses: nonnegative, perhaps infinite, never NaN.
+/// Losses must be nonnegative; they may be infinite but are never NaN.
 #[track_caller]
 fn losses<T>(value: Result<T, Error>, numbers: impl Fn(T) -> Vec<f64>) {
     let found = value.map_or_else(|_| Vec::new(), numbers);

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 /// A comparison of two series in every panel that has both, at every abscissa (or node, or entry) that both
 /// have; or of the runs of several samples.
 ///
-/// The series are named, not given: the report reads them back from the CSV, with their grades, so that its
-/// verdict rests on what was written. What follows from which grade is the business of
-/// [`verdict`](crate::verdict).
+/// The series are given by name: the report reads them back from the CSV, with their grades, so that its
+/// verdict rests on what was written. [`verdict`](crate::verdict) defines what follows from which grade.
 ///
 /// # Examples
 /// ```
@@ -26,8 +25,8 @@ pub enum Check {
         /// Name of the series of true values, or of bounds on them.
         truth: String,
     },
-    /// No attack shows more than a series says. One that shows more refutes it; one that does not shows
-    /// nothing.
+    /// No attack shows more than a series says. An attack that shows more refutes the series; one that does
+    /// not proves nothing.
     Attacked {
         /// Name of the series that is attacked.
         claimed: String,
@@ -36,13 +35,13 @@ pub enum Check {
         /// Probability with which a loss shown by the attack is too large.
         error_rate: f64,
     },
-    /// The true values of one series lie nowhere above those of another.
+    /// The true values of one series are nowhere above those of another.
     Below {
         /// Name of the series that should be lower.
         lower: String,
         /// Name of the series that should be higher.
         upper: String,
-        /// Least abscissa that the claim is about.
+        /// Smallest abscissa to which the claim applies.
         from: Option<f64>,
     },
     /// Two series agree within a relative tolerance.
@@ -54,7 +53,8 @@ pub enum Check {
         /// Largest allowed difference, relative to the larger of the two.
         tolerance: f64,
     },
-    /// Two series rank the places that both have alike, in every panel: the loss follows something.
+    /// In every panel, two series rank the places that both have in the same order: the loss follows some
+    /// quantity.
     Follows {
         /// Name of the first series.
         first: String,
@@ -74,21 +74,21 @@ pub enum Check {
     Falls {
         /// Name of the series.
         series: String,
-        /// Least rank correlation (Spearman) of ordinates with abscissas, its sign turned.
+        /// Least rank correlation (Spearman) of ordinates with abscissas, after changing its sign.
         least: f64,
     },
-    /// In more than half of all runs `Σ factor · sample` is above a least value.
+    /// In more than half of all runs `Σ factor · sample` exceeds a given value.
     Exceeds {
         /// What this says, in words.
         what: String,
-        /// Factors, and names of the samples; runs of the same number are compared.
+        /// Factors and names of the samples; values of the same run are combined.
         terms: Vec<(f64, String)>,
-        /// The least value.
+        /// The value to exceed.
         least: f64,
     },
-    /// A part of the claim that no number here decides: it is not shown.
+    /// A part of the claim that no number here decides; it counts as not shown.
     Open {
-        /// The part, in words.
+        /// The part of the claim, in words.
         what: String,
         /// Why nothing decides it.
         why: String,
@@ -101,8 +101,7 @@ impl Check {
         Self::Covers { printed: printed.into(), truth: truth.into() }
     }
 
-    /// The values of `claimed` are exceeded by no `attack`, each of which may err with probability
-    /// `error_rate`.
+    /// No `attack` exceeds the values of `claimed`; each attack may err with probability `error_rate`.
     pub fn attacked(claimed: impl Into<String>, attack: impl Into<String>, error_rate: f64) -> Self {
         Self::Attacked { claimed: claimed.into(), attack: attack.into(), error_rate }
     }
@@ -137,12 +136,12 @@ impl Check {
         Self::Falls { series: series.into(), least }
     }
 
-    /// The runs of the sample `more` are above those of `less`, in words `what`.
+    /// The runs of the sample `more` exceed those of `less`; `what` says this in words.
     pub fn exceeds(what: impl Into<String>, more: &str, less: &str) -> Self {
         Self::exceeds_by(what, &[(1.0, more), (-1.0, less)], 0.0)
     }
 
-    /// `Σ factor · sample` is above `least` in more than half of all runs, in words `what`.
+    /// `Σ factor · sample` is above `least` in more than half of all runs; `what` says this in words.
     pub fn exceeds_by(what: impl Into<String>, terms: &[(f64, &str)], least: f64) -> Self {
         let terms = terms.iter().map(|&(factor, name)| (factor, name.to_owned())).collect();
         Self::Exceeds { what: what.into(), terms, least }
@@ -153,7 +152,8 @@ impl Check {
         Self::Open { what: what.into(), why: why.into() }
     }
 
-    /// The two series it names, the same twice if it is about one; none if it is about samples or undecided.
+    /// The two series that the check names, the same one twice if it is about one; `None` if it is about
+    /// samples or is never decided.
     #[must_use]
     pub fn names(&self) -> Option<[&str; 2]> {
         match self {
@@ -167,7 +167,7 @@ impl Check {
         }
     }
 
-    /// The samples it names.
+    /// The samples that the check names.
     pub fn samples(&self) -> impl Iterator<Item = &str> {
         let terms: &[(f64, String)] = if let Self::Exceeds { terms, .. } = self { terms } else { &[] };
         terms.iter().map(|(_, name)| name.as_str())

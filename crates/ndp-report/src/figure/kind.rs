@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// The kind that is written as `word`.
+    /// The kind that `word` stands for.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for Kind {
     }
 }
 
-/// Refuses a name that calls values exact whose grade is another.
+/// Refuses a name that calls values exact although their grade is another.
 pub(super) fn require_honest(name: &str, kind: Kind) -> Result<(), String> {
     let says_exact =
         name.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case("exact"));

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// The most edges a drawing shows: beyond, they would hide the nodes.
+/// The largest number of edges that a drawing shows: more would hide the nodes.
 pub const MAX_EDGES: usize = 5000;
 
 /// A matrix of values, drawn as a heat map.
@@ -41,7 +41,7 @@ impl Matrix {
         Self { name: name.into(), kind: kind.into(), values, row_names: None, column_names: None }
     }
 
-    /// The matrix with the same names for its rows and its columns.
+    /// Uses the same names for the rows and for the columns.
     #[must_use]
     pub fn named(mut self, names: &[String]) -> Self {
         self.row_names = Some(names.to_vec());
@@ -98,8 +98,8 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// A drawing of `graph` at `positions` with `values`, one per node. Of more than
-    /// [`MAX_EDGES`] edges a sample is drawn, the same for the same graph; the picture says so.
+    /// A drawing of `graph` at `positions` with `values`, one per node. If the graph has more than
+    /// [`MAX_EDGES`] edges, a sample is drawn, always the same for the same graph, and the picture says so.
     pub fn new(
         name: impl Into<String>,
         kind: impl Into<Kind>,

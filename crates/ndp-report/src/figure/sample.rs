@@ -1,4 +1,4 @@
-//! Values of single runs, from which comparisons are decided.
+//! Values of single runs, which comparisons are decided from.
 
 use super::Kind;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// What the values rest on: of an accuracy, the grade of the noise at the stated budget.
+    /// The kind of the values; for an accuracy, the grade of the noise at the stated budget.
     pub kind: Kind,
     /// The values, run by run. Samples that are compared have their runs in the same order.
     pub values: Vec<f64>,

@@ -69,10 +69,10 @@ pub struct Series {
     pub kind: Kind,
     /// How it is drawn.
     pub mark: Mark,
-    /// Place `[i, count]` in an ordered family of `count` curves (sizes, probabilities): drawn
-    /// in shades of one hue, light to dark.
+    /// Place `[i, count]` in an ordered family of `count` curves (sizes, probabilities); such curves are
+    /// drawn in shades of one hue, light to dark.
     pub shade: Option<[usize; 2]>,
-    /// Whether the points are means over runs, from which no check may decide.
+    /// Whether the points are means over runs, which no check may use.
     pub averaged: bool,
     /// The points, in drawing order.
     pub points: Vec<Point>,
@@ -115,15 +115,15 @@ impl Series {
     #[must_use]
     pub fn by_class(mut self, pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut pairs: Vec<(f64, f64)> = pairs.into_iter().collect();
-        // Stable: within a class the values are added in the order given.
+        // The sort is stable: within a class the values are added in the order given.
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         for class in pairs.chunk_by(|a, b| a.0 == b.0) {
             let values = class.iter().map(|&(_, y)| y);
             let mean = values.clone().sum::<f64>() / class.len() as f64;
             let low = values.clone().fold(f64::INFINITY, f64::min);
             let high = values.fold(f64::NEG_INFINITY, f64::max);
-            // A rounded mean of equal values may leave their range; and values that differ by less than an
-            // exact loss is known to, 1e-9, are one value.
+            // Rounding may move the mean of equal values out of their range. Values that differ by less than
+            // 1e-9, the accuracy of an exact loss, count as equal.
             let mean = mean.clamp(low, high);
             let (low, high) = if high - low <= 1e-9 * high.abs() { (mean, mean) } else { (low, high) };
             self = self.ranged(class[0].0, mean, low, high);
@@ -131,9 +131,9 @@ impl Series {
         self
     }
 
-    /// The series as the mean curve of several `runs` over the same abscissas `x`: the mean in
-    /// `y`, mean minus and plus one standard deviation (of the runs, not of the mean) in `low`
-    /// and `high`. Runs that are shorter than `x` end the curve.
+    /// The series as the mean curve of several `runs` over the same abscissas `x`: the mean in `y`, the mean
+    /// minus and plus one standard deviation (of the runs, not of the mean) in `low` and `high`. The curve
+    /// ends where the shortest run ends.
     #[must_use]
     pub fn mean_of_runs(mut self, x: &[f64], runs: &[Vec<f64>]) -> Self {
         self.averaged = true;
@@ -151,8 +151,8 @@ impl Series {
         self
     }
 
-    /// The series as a histogram of `values`: shares of all values in the bins between
-    /// consecutive `edges` (the last bin holds its upper edge too), at the centres of the bins.
+    /// The series as a histogram of `values`: the share of all values in each bin between consecutive `edges`
+    /// (the last bin includes its upper edge), at the centres of the bins.
     #[must_use]
     pub fn histogram(mut self, values: &[f64], edges: &[f64]) -> Self {
         self.mark = Mark::Bars;
@@ -175,7 +175,7 @@ impl Series {
         self
     }
 
-    /// The series as number `i` of an ordered family of `count`.
+    /// The series as member `i` of an ordered family of `count`.
     #[must_use]
     pub fn shade(mut self, i: usize, count: usize) -> Self {
         self.shade = Some([i, count]);

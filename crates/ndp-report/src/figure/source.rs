@@ -1,8 +1,8 @@
-//! By which theorems the numbers of a figure hold.
+//! The theorems by which the numbers of a figure hold.
 
 use super::{Figure, Kind};
 
-/// By which function and theorem some series of a figure are what their grade says.
+/// The function and the theorem that give some series of a figure their grade.
 ///
 /// # Examples
 /// ```
@@ -16,7 +16,7 @@ use super::{Figure, Kind};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What the names of the series contain.
+    /// Text that the names of the series contain.
     pub fragment: &'static str,
     /// Their kind.
     pub kind: Kind,
@@ -33,14 +33,15 @@ impl std::fmt::Display for Source {
 }
 
 impl Figure {
-    /// Names the function that computed the series of a kind, and the section of the theory that it
+    /// Names the function that computed the series of a kind, and the section of the theory that the function
     /// implements.
     #[must_use]
     pub fn by(self, kind: impl Into<Kind>, function: &'static str, theorem: &'static str) -> Self {
         self.by_named("", kind, function, theorem)
     }
 
-    /// The same of those series of a kind whose names contain `fragment`; the longest fragment counts.
+    /// The same for those series of a kind whose names contain `fragment`; if several fragments match, the
+    /// longest one counts.
     #[must_use]
     pub fn by_named(
         mut self,
@@ -53,7 +54,7 @@ impl Figure {
         self
     }
 
-    /// By which function and theorem a series of this name and kind is what it says, if that was said.
+    /// The source given for series of this name and kind, if any.
     #[must_use]
     pub fn source_of(&self, series: &str, kind: Kind) -> Option<&Source> {
         let of_it = |source: &&Source| source.kind == kind && series.contains(source.fragment);

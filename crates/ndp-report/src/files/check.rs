@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 /// Refuses outputs that would destroy an input or one another; `-` is standard input and standard output.
 ///
-/// Files are the same that have the same path without links, or the same device and number on it. An input
-/// that is not there is left to whoever reads it. Devices that take everything, such as a terminal, may be
-/// named several times.
+/// Two paths name the same file if they are equal after resolving links, or if device and inode number are
+/// equal. A missing input is left to the code that reads it. Devices that take everything, such as a
+/// terminal, may be named several times.
 ///
 /// # Errors
 /// [`OutputError::IsInput`], [`OutputError::SamePlace`]; those of [`Output::create`](super::Output::create)
-/// that can be known before.
+/// that can be detected in advance.
 ///
 /// # Examples
 /// ```
@@ -40,7 +40,7 @@ pub fn check(inputs: &[&Path], outputs: &[&Path]) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// What two names of the same file have in common.
+/// What makes two names belong to the same file.
 struct Identity {
     path: Option<PathBuf>,
     node: Option<(u64, u64)>,
@@ -77,7 +77,7 @@ impl Identity {
     }
 }
 
-/// The full path of a file that may not be there yet.
+/// The full path of a file that may not exist yet.
 fn full(path: &Path) -> PathBuf {
     let mut rest = Vec::new();
     let mut there = path;

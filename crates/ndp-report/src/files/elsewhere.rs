@@ -1,4 +1,4 @@
-//! Systems that do not say which names are those of one file.
+//! For systems that do not say whether two names belong to the same file.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::Path;

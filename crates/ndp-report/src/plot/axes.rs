@@ -1,4 +1,4 @@
-//! From numbers to places: ranges, ticks and the frame of a panel of curves.
+//! From numbers to positions: ranges, ticks and the frame of a panel of curves.
 
 use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, text_width};
 use super::frame::Rect;
@@ -8,8 +8,8 @@ use crate::figure::{Axis, AxisScale};
 pub(super) const TICK_SIZE: f64 = 11.0;
 const LABEL_SIZE: f64 = 12.0;
 
-/// The drawn range of an axis over `values`, widened by `padding` of its length on both sides
-/// where the axis leaves it open. Values that cannot be drawn do not count.
+/// The drawn range of an axis over `values`, widened by `padding` times its length at each end that the axis
+/// does not fix. Values that cannot be drawn are ignored.
 pub(super) fn data_range(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f64; 2] {
     if let Some(range) = axis.range {
         return range;
@@ -42,14 +42,14 @@ pub(super) fn data_range(axis: &Axis, values: impl Iterator<Item = f64>, padding
     }
 }
 
-/// Places the numbers of an axis between two pixels.
+/// Maps the numbers of an axis to the positions between two pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mapping {
     pub(super) scale: AxisScale,
     pub(super) range: [f64; 2],
     pub(super) pixels: [f64; 2],
     clamp: Option<f64>,
-    /// Whether the axis counts: no ticks between whole numbers.
+    /// Whether the axis shows whole numbers only, so that there are no ticks between them.
     whole: bool,
 }
 
@@ -63,8 +63,8 @@ impl Mapping {
         Self { whole: true, ..self }
     }
 
-    /// How far `value` is along the axis: 0 at its start, 1 at its end; none for what has no
-    /// place on it.
+    /// How far `value` is along the axis: 0 at its start, 1 at its end; `None` for a value that has no
+    /// position on it.
     pub(super) fn share(&self, value: f64) -> Option<f64> {
         if value.is_nan() {
             return None;
@@ -82,7 +82,7 @@ impl Mapping {
     /// The pixel of `value`.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let [start, end] = self.pixels;
-        // Far outside, pixels would overflow in the PNG; the line is cut at the frame anyway.
+        // Pixels far outside would overflow in the PNG; the line is clipped at the frame anyway.
         self.share(value).map(|share| start + share.clamp(-50.0, 50.0) * (end - start))
     }
 
@@ -119,7 +119,7 @@ fn linear_ticks([low, high]: [f64; 2], most: usize, whole: bool) -> Vec<(f64, St
     ticks
 }
 
-/// Powers of ten, every so many; between them 2 and 5 when there are few.
+/// Powers of ten at regular intervals; if there are few, 2 and 5 between them, too.
 fn log_ticks([low, high]: [f64; 2], most: usize) -> (Vec<(f64, String)>, Vec<f64>) {
     let (first, last) = (low.log10(), high.log10());
     let inside = |v: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&v);

@@ -1,4 +1,4 @@
-//! Lines, shapes and letters: the only file that knows kuva.
+//! Lines, shapes and letters: the only file that calls kuva.
 
 use super::Picture;
 use crate::harmless::harmless;
@@ -30,7 +30,7 @@ pub(super) const GREY: Rgb = Rgb(0x77, 0x77, 0x77);
 pub(super) const PALE: Rgb = Rgb(0xe6, 0xe6, 0xe6);
 pub(super) const WHITE: Rgb = Rgb(0xff, 0xff, 0xff);
 
-/// Which part of a text stands at its position.
+/// Which part of a text is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -43,9 +43,9 @@ pub(super) enum Anchor {
 pub(super) struct Stroke {
     pub(super) color: Rgb,
     pub(super) width: f64,
-    /// Lengths of dashes and gaps in turn; none for a solid line.
+    /// Lengths of dashes and gaps in turn; empty for a solid line.
     pub(super) dashes: &'static [f64],
-    /// Where in the pattern the line starts, so that coinciding lines show each other.
+    /// Where in the pattern the line starts, so that a line stays visible where another one covers it.
     pub(super) phase: f64,
 }
 
@@ -61,8 +61,8 @@ impl Canvas {
         Self { scene }
     }
 
-    /// A line through `points`. Dashes are cut here, by the length along the whole line: kuva
-    /// starts them anew on every segment.
+    /// A line through `points`. Dashes are cut here, by the length along the whole line, because kuva would
+    /// restart them on every segment.
     pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke) {
         let parts = if stroke.dashes.is_empty() { vec![points.to_vec()] } else { dash(points, stroke) };
         for points in parts {
@@ -179,7 +179,7 @@ impl Canvas {
 
     pub(super) fn finish(self) -> Result<Picture, String> {
         let png = PngBackend::new().with_scale(2.0).render_scene(&self.scene)?;
-        // Without a view box the picture cannot be shown smaller than it is.
+        // Without a view box the picture cannot be scaled down.
         let view = format!("<svg viewBox=\"0 0 {} {}\" ", self.scene.width, self.scene.height);
         let svg = SvgBackend::new().render_scene(&self.scene).replacen("<svg ", &view, 1);
         Ok(Picture { svg, png })
@@ -226,7 +226,7 @@ fn dash(points: &[(f64, f64)], stroke: Stroke) -> Vec<Vec<(f64, f64)>> {
     parts
 }
 
-/// About how wide a text is in DejaVu Sans.
+/// The approximate width of a text in DejaVu Sans.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em: f64 = text
         .chars()

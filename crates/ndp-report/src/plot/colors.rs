@@ -5,8 +5,8 @@ use super::canvas::{Anchor, BLACK, Canvas, Rgb};
 use super::frame::Rect;
 use crate::figure::Axis;
 
-/// Dark violet to yellow: equal steps look equal, also without colour and to the colour-blind.
-/// Every eighth of the palette known as viridis (van der Walt, Smith, 2015).
+/// Dark violet to yellow: equal steps look equal, in grey and to colour-blind readers, too. Every eighth
+/// colour of the palette known as viridis (van der Walt, Smith, 2015).
 const STOPS: [Rgb; 9] = [
     Rgb(68, 1, 84),
     Rgb(71, 44, 122),
@@ -19,7 +19,7 @@ const STOPS: [Rgb; 9] = [
     Rgb(253, 231, 37),
 ];
 
-/// The colour a share of the way along the scale, in 256 steps.
+/// The colour at `share` of the way along the scale, in 256 steps.
 pub(super) fn color(share: f64) -> Rgb {
     let step = (share.clamp(0.0, 1.0) * 255.0).round() / 255.0;
     let place = step * (STOPS.len() - 1) as f64;
@@ -27,7 +27,7 @@ pub(super) fn color(share: f64) -> Rgb {
     STOPS[i].towards(STOPS[i + 1], place - i as f64)
 }
 
-/// What has no place on the scale: zero where colours are logarithmic gets the lowest colour.
+/// The colour of a value, including values off the scale: zero on a logarithmic scale gets the lowest colour.
 pub(super) fn color_of(map: &Mapping, value: f64) -> Option<Rgb> {
     if value.is_nan() {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn bar(canvas: &mut Canvas, cell: Rect, axis: &Axis, range: [f64; 2])
     let cells: Vec<(f64, f64, f64, f64, Rgb)> = (0..STRIPES)
         .map(|i| {
             let y = cell.bottom() - (i + 1) as f64 * stripe;
-            // A little overlap leaves no seams.
+            // A small overlap avoids seams.
             (x, y, 14.0, stripe + 0.4, color((i as f64 + 0.5) / STRIPES as f64))
         })
         .collect();

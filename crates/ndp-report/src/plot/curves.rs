@@ -6,7 +6,7 @@ use super::frame::Rect;
 use super::style::{Marker, Style, Styles};
 use crate::figure::{Axis, AxisScale, Mark, Point, Series};
 
-/// More points than this are drawn without markers, their ranges as a band.
+/// A series with more points than this is drawn without markers, and its ranges as a band.
 const FEW: usize = 40;
 
 pub(super) fn draw(
@@ -25,7 +25,7 @@ pub(super) fn draw(
     let whole = !bars && points().all(|p| p.x.fract() == 0.0);
     let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range), whole);
     let panel = Place { across, up, frame };
-    // Dashes over solid lines: where curves coincide both are seen.
+    // Dashed lines are drawn over solid ones, so that both are seen where curves coincide.
     let mut order: Vec<&Series> = series.iter().collect();
     order.sort_by_key(|s| s.kind);
     for s in order {
@@ -42,7 +42,7 @@ pub(super) fn draw(
     }
 }
 
-/// Where the numbers of the panel go.
+/// The frame of the panel and the positions of its numbers.
 struct Place {
     across: Mapping,
     up: Mapping,
@@ -54,7 +54,7 @@ impl Place {
         Some((self.across.place(x)?, self.up.place(y)?))
     }
 
-    /// The line through the points; it is broken where a value has no place.
+    /// The line through the points; it is interrupted at a value that has no position.
     fn line(&self, canvas: &mut Canvas, series: &Series, style: Style) {
         let places: Vec<Option<(f64, f64)>> = series.points.iter().map(|p| self.at(p.x, p.y)).collect();
         for run in places.split(Option::is_none) {
@@ -74,7 +74,7 @@ impl Place {
                 let (low, high) = (p.low?, p.high?);
                 let px = self.across.place(p.x)?;
                 let top = self.up.place(high)?.clamp(self.frame.y, self.frame.bottom());
-                // A range that starts at zero reaches the edge of a log axis.
+                // On a log axis, a range that starts at zero reaches the edge.
                 let bottom = self.up.place(low).unwrap_or(self.frame.bottom());
                 Some((px, bottom.clamp(self.frame.y, self.frame.bottom()), top))
             })
@@ -98,8 +98,8 @@ impl Place {
         }
     }
 
-    /// Markers, if there are few points; a hollow triangle on the edge for every value that is
-    /// beyond the axis: zero on a log axis, infinity.
+    /// Markers, if there are few points; and a hollow triangle on the edge for every value beyond the axis:
+    /// zero on a log axis, or infinity.
     fn markers(&self, canvas: &mut Canvas, series: &Series, style: Style) {
         let color = style.stroke.color;
         let many = series.points.len() > FEW;

@@ -1,4 +1,4 @@
-//! Rectangles, and lines cut off at their edges.
+//! Rectangles, and lines clipped at their edges.
 
 /// A rectangle of the picture; `y` grows downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ impl Rect {
         self.y + self.height
     }
 
-    /// The rectangle without margins of these widths.
+    /// The rectangle that is left after removing margins of these widths.
     pub(super) fn inset(self, left: f64, top: f64, right: f64, bottom: f64) -> Self {
         Self {
             x: self.x + left,

@@ -17,13 +17,14 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     let map = bar(canvas, beside, color, range);
     let mut cells = Vec::new();
     for (i, row) in matrix.values.rows().into_iter().enumerate() {
-        // Neighbours of equal colour are drawn as one: a picture of 324 by 324 cells stays small.
+        // Neighbours of equal colour are drawn as one rectangle, so that a picture of 324 by 324 cells stays
+        // small.
         let mut start = 0;
         let paint = |value: f64| color_of(&map, value).unwrap_or(PALE);
         let colors: Vec<Rgb> = row.iter().map(|&value| paint(value)).collect();
         for run in colors.chunk_by(PartialEq::eq) {
             let (x, y) = (area.x + start as f64 * side, area.y + i as f64 * side);
-            // A little overlap leaves no seams.
+            // A small overlap avoids seams.
             cells.push((x, y, side * run.len() as f64 + 0.3, side + 0.3, run[0]));
             start += run.len();
         }
@@ -43,7 +44,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     canvas.text(area.x + area.width / 2.0, area.bottom() + 33.0, &name, TICK_SIZE, Anchor::Middle, BLACK);
 }
 
-/// The rows or columns that are named: all of a few, else about eight.
+/// Which rows or columns get a name: all if there are few, else about eight.
 fn shown(count: usize) -> impl Iterator<Item = usize> {
     let rough = count.div_ceil(9);
     let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|&s| s >= rough).unwrap_or(rough);

@@ -6,7 +6,7 @@ use crate::figure::Mark;
 
 const SIZE: f64 = 12.0;
 const ROW: f64 = 20.0;
-/// Room for the sample of the line.
+/// Width of the sample line.
 const SAMPLE: f64 = 44.0;
 
 pub(super) struct Legend {
@@ -21,7 +21,7 @@ impl Legend {
         let widest = entries.iter().map(|(text, _)| text_width(text, SIZE)).fold(0.0, f64::max);
         let fit = (width / (SAMPLE + widest + 18.0)).floor().max(1.0) as usize;
         let columns = fit.min(entries.len()).max(1);
-        // As few columns as the number of rows allows, so that they stand close.
+        // As few columns as the number of rows allows, so that entries are close together.
         let rows = entries.len().div_ceil(columns);
         let columns = entries.len().div_ceil(rows.max(1)).max(1);
         Self { entries, columns, column_width: width / columns as f64 }
@@ -35,7 +35,7 @@ impl Legend {
         self.rows() as f64 * ROW
     }
 
-    /// Column by column, so that series of one grade stand below each other.
+    /// Filled column by column, so that series of one grade are below each other.
     pub(super) fn draw(&self, canvas: &mut Canvas, x: f64, y: f64) {
         let rows = self.rows().max(1);
         for (i, (text, style)) in self.entries.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::style::graded_name;
 use crate::figure::{Axis, Drawing};
 
 const EDGE: Rgb = Rgb(0xd2, 0xd2, 0xd2);
-/// Of many edges: they cover each other, and should not turn into one grey area.
+/// The colour of edges in a graph with many: they cover each other, and should not turn into one grey area.
 const PALE_EDGE: Rgb = Rgb(0xe6, 0xe6, 0xe6);
 
 pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2], drawing: &Drawing) {
@@ -22,7 +22,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
         canvas.line(places[u], places[v], edge, width);
     }
     let radius = (0.42 * typical_gap(&places)).clamp(1.7, 6.0);
-    // Low values first: what matters is not hidden.
+    // Nodes with low values are drawn first, so that they do not hide those that matter.
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| drawing.values[a].total_cmp(&drawing.values[b]));
     for v in order {
@@ -56,7 +56,7 @@ fn typical_gap(places: &[(f64, f64)]) -> f64 {
     gaps.get(gaps.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
-/// The positions moved and scaled into `area`, in their own proportions.
+/// The positions moved and scaled into `area`, keeping their proportions.
 fn places(area: Rect, positions: &[[f64; 2]]) -> Vec<(f64, f64)> {
     let bounds = |axis: usize| {
         let values = positions.iter().map(|p| p[axis]);
@@ -66,7 +66,7 @@ fn places(area: Rect, positions: &[[f64; 2]]) -> Vec<(f64, f64)> {
     let ((left, across), (down, up)) = (bounds(0), bounds(1));
     let room = 8.0;
     let scale = ((area.width - 2.0 * room) / across).min((area.height - 2.0 * room) / up);
-    // All nodes on one point, or on a line.
+    // The scale is not finite if all nodes are at one point, or on a line.
     let scale = if scale.is_finite() { scale } else { 1.0 };
     let x0 = area.x + (area.width - scale * across) / 2.0;
     let y0 = area.bottom() - (area.height - scale * up) / 2.0;

@@ -1,5 +1,5 @@
-//! What the grades look like: exact values are solid blue and green, upper bounds dashed, printed
-//! formulas dotted in red and orange, estimates dash-dotted in violet.
+//! The look of each grade: exact values are solid in blue and green, upper bounds dashed, printed formulas
+//! dotted in red and orange, estimates dash-dotted in violet.
 
 use super::canvas::{Canvas, Rgb, Stroke, WHITE};
 use crate::figure::{Content, Figure, Kind, Mark, Series};
@@ -49,13 +49,13 @@ impl Styles {
         found.map_or_else(|| style(series, 0), |&(_, _, style)| style)
     }
 
-    /// The texts of the legend: names, each with its grade unless it says it.
+    /// The texts of the legend: each name, with its grade unless the name contains it.
     pub(super) fn legend(&self) -> impl Iterator<Item = (String, Style)> + '_ {
         self.entries.iter().map(|(name, kind, style)| (graded_name(name, *kind), *style))
     }
 }
 
-/// The name of a series with its grade, unless it says it.
+/// The name of a series with its grade, unless the name contains it.
 pub(super) fn graded_name(name: &str, kind: Kind) -> String {
     let grade = kind.as_str().replace('-', " ");
     let said = kind == Kind::Data || name.to_lowercase().contains(&grade);
@@ -71,14 +71,14 @@ fn style(series: &Series, index: usize) -> Style {
         Kind::Data => (&DATA, &[], Marker::Disc),
     };
     let color = match series.shade {
-        // Light to dark, never so light that white would swallow it.
+        // Light to dark, but never so light that it is invisible on white.
         Some([i, count]) => {
             let share = (i + 1) as f64 / count.max(1) as f64;
             palette[0].towards(WHITE, 0.62 * (1.0 - share)).towards(Rgb(0, 0, 0), 0.35 * share.powi(3))
         }
         None => palette[index % palette.len()],
     };
-    // A colour that returns has another marker: first one that lets a point beneath it shine through.
+    // When a colour is used again it gets another marker, first one through which a point beneath is visible.
     let markers = [marker, Marker::Frame, Marker::Triangle, Marker::Disc];
     let marker = if series.shade.is_some() { marker } else { markers[index / palette.len() % 4] };
     let phase = (index % 3) as f64 / 3.0 * dashes.iter().sum::<f64>();
@@ -96,7 +96,7 @@ impl Marker {
                 let corners = at(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]);
                 canvas.polygon(&corners, Some(color), 1.0, None);
             }
-            // Hollow, so that a printed point lets the true one shine through.
+            // Hollow, so that the true point is visible through a printed one.
             Self::Diamond => {
                 let corners = at(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]);
                 canvas.polygon(&corners, None, 1.0, Some(color));

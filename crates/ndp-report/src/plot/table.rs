@@ -1,4 +1,4 @@
-//! A table as a picture. The report shows it as text besides.
+//! A table as a picture. The report also shows it as text.
 
 use super::axes::power_of_ten;
 use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, text_width, wrap};

@@ -4,7 +4,7 @@ use ndarray::Array2;
 use ndp_dp::Grade;
 use ndp_graph::generators::grid_2d_graph;
 
-/// A figure with everything that can be drawn, hard cases included.
+/// A figure with everything that can be drawn, including hard cases.
 pub(crate) fn everything() -> Figure {
     let curve = |name: &str, grade: Grade, shift: f64| {
         let pairs =
@@ -65,7 +65,7 @@ fn everything_is_drawn_and_always_alike() {
     let figure = everything();
     figure.validate().unwrap();
     let picture = draw(&figure).unwrap();
-    // What was drawn in between must not matter.
+    // The picture must not depend on what was drawn in between.
     draw(&Figure::new("other").panel(figure.panels[0].clone())).unwrap();
     assert_eq!(draw(&figure).unwrap(), picture);
     assert!(picture.svg.starts_with("<svg viewBox=\"0 0 "));
@@ -78,7 +78,7 @@ fn everything_is_drawn_and_always_alike() {
     assert_eq!(&picture.png[..8], b"\x89PNG\r\n\x1a\n");
 }
 
-/// Names stand from the top down, beside their points.
+/// Names are listed from the top down, next to their points.
 #[test]
 fn places_may_have_names() {
     let dots = Series::data("noise").points([(3.0, 0.0), (1.0, 1.0), (2.0, 2.0)]).scattered();

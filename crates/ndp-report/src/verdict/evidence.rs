@@ -1,11 +1,11 @@
 //! What a graded value says about the true one, and the verdicts that follow.
 //!
-//! A [`Verdict`] cannot be made up: it is computed here, from [`Interval`]s, in which the true values lie,
-//! and from [`Claim`]s, which are what a paper says and evidence of nothing. An interval comes from a graded
-//! value by the grade alone: an exact value has both ends, an upper bound its upper end, an attack its lower
-//! end, a printed value or an estimate none. So "holds" follows only from exact values and from upper bounds
-//! below what is claimed, "does not hold" only from exact values and from lower bounds, and everything else
-//! is "not shown".
+//! A [`Verdict`] cannot be constructed freely: it is computed here, from [`Interval`]s, which contain the
+//! true values, and from [`Claim`]s, which are what a paper says and are not evidence. The interval of a
+//! graded value follows from the grade alone: an exact value has both ends, an upper bound its upper end, an
+//! attack its lower end, a printed value or an estimate none. So "holds" follows only from exact values and
+//! from upper bounds below what is claimed, "does not hold" only from exact values and from lower bounds, and
+//! everything else is "not shown".
 
 use crate::figure::Kind;
 use ndp_dp::{Estimate, Exact, Grade, Printed, UpperBound};
@@ -56,8 +56,8 @@ impl Verdict {
         self.0 == Word::DoesNotHold
     }
 
-    /// On a claim that says all of several things: it fails if one of them does, and holds if all do; of
-    /// nothing, nothing is shown.
+    /// The verdict on a claim that asserts several things together: it fails if one of them fails, and holds
+    /// if all of them hold. With nothing asserted, nothing is shown.
     #[must_use]
     pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
         let and = |a: Self, b: Self| match (a.0, b.0) {
@@ -77,12 +77,12 @@ impl Verdict {
     }
 }
 
-/// Rounding of exact values, relative to the larger of two that are compared: exact means exact up to
-/// floating-point error, and equal numbers computed in two ways differ by some. Upper and lower bounds are
-/// rounded outwards where they are computed, and get nothing.
+/// Rounding error of exact values, relative to the larger of the two that are compared: exact means exact up
+/// to floating-point error, and equal numbers computed in two ways differ by that much. Upper and lower
+/// bounds are rounded outwards where they are computed, and get no allowance.
 const ROUNDING: f64 = 1e-9;
 
-/// In which interval the true value lies.
+/// The interval in which the true value lies.
 ///
 /// # Examples
 /// ```
@@ -114,7 +114,7 @@ impl From<UpperBound<f64>> for Interval {
 }
 
 impl From<Printed<f64>> for Interval {
-    /// What was printed is no evidence.
+    /// A printed value is no evidence.
     fn from(_: Printed<f64>) -> Self {
         Self::UNKNOWN
     }
@@ -127,7 +127,7 @@ impl From<Estimate<f64>> for Interval {
     }
 }
 
-/// A loss that an attack has shown to be there, but for a stated rate of errors.
+/// A loss that an attack has shown to be present, with a stated error rate.
 ///
 /// # Examples
 /// ```
@@ -146,10 +146,10 @@ impl From<Attacked> for Interval {
 }
 
 impl Interval {
-    /// Anything is possible.
+    /// The true value may be anything.
     pub const UNKNOWN: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
 
-    /// Of a written value of some kind: data that stand for no range are what they are.
+    /// The interval of a written value of some kind; data without a range are exact.
     #[must_use]
     pub fn read(kind: Kind, value: f64) -> Self {
         match kind {
@@ -174,7 +174,7 @@ impl Interval {
         )
     }
 
-    /// Whether the true value is another, up to a tolerance relative to the larger of the two.
+    /// Whether the true value equals another, up to a tolerance relative to the larger of the two.
     #[must_use]
     pub fn agrees(self, other: Self, tolerance: f64) -> Verdict {
         let (a, b) = (self.most, other.most);
@@ -186,7 +186,7 @@ impl Interval {
     }
 }
 
-/// A number that is claimed to be at least the true one. It becomes no [`Interval`].
+/// A number that is claimed to be at least the true one. It cannot become an [`Interval`].
 ///
 /// # Examples
 /// ```
@@ -208,15 +208,15 @@ impl Claim {
     }
 }
 
-/// Whether a rank correlation that was found shows at least the one asked for: only that of true values does.
+/// Whether an observed rank correlation shows at least the one required; only a correlation of true values
+/// does.
 #[must_use]
 pub fn correlation(found: f64, asked: f64, kinds: impl IntoIterator<Item = Kind>) -> Verdict {
     let known = kinds.into_iter().all(|kind| matches!(kind, Kind::Data | Kind::Graded(Grade::Exact)));
     if known { Verdict::when(found >= asked, found < asked) } else { Verdict::NOT_SHOWN }
 }
 
-/// Whether a quantity with the given confidence bounds is above `least`; an end that is missing shows
-/// nothing.
+/// Whether a quantity with the given confidence bounds is above `least`; a missing bound shows nothing.
 pub(super) fn above(low: Option<f64>, high: Option<f64>, least: f64) -> Verdict {
     Verdict::when(low.is_some_and(|low| low > least), high.is_some_and(|high| high < least))
 }
@@ -234,7 +234,7 @@ mod tests {
     const FAILS: Verdict = Verdict(Word::DoesNotHold);
     const OPEN: Verdict = Verdict::NOT_SHOWN;
 
-    /// All combinations of what is claimed with what is known.
+    /// All combinations of a claim with what is known.
     #[test]
     fn a_verdict_follows_from_the_grade() {
         let claim = Claim(1.0);
@@ -249,10 +249,10 @@ mod tests {
             let exact = Interval::from(Exact::new(1.0));
             assert_eq!((truth(0.9).is_at_most(exact), truth(1.1).is_at_most(exact)), (below, above));
         }
-        // Two upper bounds, in either order, say nothing about the values below them.
+        // Two upper bounds, in either order, say nothing about the true values below them.
         let bound = |x| Interval::from(UpperBound::new(x));
         assert_eq!((bound(0.1).is_at_most(bound(9.0)), bound(9.0).is_at_most(bound(0.1))), (OPEN, OPEN));
-        // A lower bound above is as good as an exact value above.
+        // A larger lower bound refutes as well as a larger exact value.
         assert_eq!(bound(0.1).is_at_most(Attacked(0.2).into()), HOLDS);
         assert_eq!(Interval::from(Attacked(0.2)).is_at_most(bound(0.1)), FAILS);
     }
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(one.covers(Attacked(more).into()), OPEN);
         assert_eq!(Claim(f64::INFINITY).covers(Exact::new(f64::INFINITY).into()), HOLDS);
         assert_eq!(Claim(1.0).covers(Exact::new(f64::INFINITY).into()), FAILS);
-        // Whatever the loss is, it is at most infinite.
+        // Any loss is at most infinite.
         assert_eq!(Claim(f64::INFINITY).covers(Interval::UNKNOWN), HOLDS);
         let infinite = Interval::from(Exact::new(f64::INFINITY));
         assert_eq!(infinite.is_at_most(infinite), HOLDS);

@@ -1,17 +1,17 @@
-//! Comparisons of runs, pair by pair, with a stated rate of errors.
+//! Comparisons of runs, pair by pair, with a stated error rate.
 //!
-//! Let `d_1, …, d_n` be independent with the same law and median `m`. Of the ordered ones, `d_(k) ≤ m` but
-//! with probability at most `P(Bin(n, 1/2) < k)`, and `d_(n+1-k) ≥ m` likewise, whatever the law: the sign
-//! test, read as an interval. Nothing is assumed about the law, and the rate of errors is exact where no two
-//! values are equal, at most that otherwise.
+//! Let `d_1, …, d_n` be independent with the same law and median `m`. In increasing order, `d_(k) ≤ m` except
+//! with probability at most `P(Bin(n, 1/2) < k)`, and likewise `d_(n+1-k) ≥ m`, for every law: this is the
+//! sign test, read as an interval. Nothing is assumed about the law. The error rate is exact if no two values
+//! are equal, and at most that otherwise.
 
 use super::evidence::{Verdict, above};
 use crate::figure::{Check, Kind, Sample};
 use ndp_dp::Grade;
 use std::collections::BTreeMap;
 
-/// Probability with which a comparison may say that something holds which does not, and with which all
-/// comparisons of a claim together may say that something does not hold which does.
+/// Probability with which one comparison may say that something holds although it does not, and with which
+/// all comparisons of a claim together may say that something does not hold although it does.
 pub const ERROR_RATE: f64 = 0.05;
 
 /// What the paired runs of a comparison show.
@@ -38,7 +38,7 @@ pub struct Paired {
     pub low: Option<f64>,
     /// Upper confidence bound.
     pub high: Option<f64>,
-    /// Whether the grades of the samples leave open what the runs alone would show.
+    /// Whether the runs alone would show something that the grades of the samples leave open.
     pub open: bool,
     /// The verdict.
     pub verdict: Verdict,
@@ -46,8 +46,8 @@ pub struct Paired {
 
 /// Evaluates [`Check::Exceeds`], one of `of` comparisons on which a claim rests.
 ///
-/// The claim holds only if all of them do, so that each may err with [`ERROR_RATE`] in saying so. It fails if
-/// one of them does, so that each has a share of it for that.
+/// The claim holds only if all comparisons hold, so each may err with [`ERROR_RATE`] when it says "holds".
+/// The claim fails if one of them fails, so for "does not hold" each gets an equal share of that rate.
 pub(super) fn compare(
     (terms, least): (&[(f64, String)], f64),
     samples: &BTreeMap<String, Sample>,
@@ -68,8 +68,8 @@ pub(super) fn compare(
     differences.sort_by(f64::total_cmp);
     let low = order(runs, ERROR_RATE).map(|k| differences[k - 1]);
     let high = order(runs, ERROR_RATE / of.max(1) as f64).map(|k| differences[runs - k]);
-    // A run on noise that is proven to be enough learns at most as well as the budget allows: what is
-    // subtracted must not be able to do better, what is added may.
+    // A run on noise that is proven to be enough learns at most as well as the budget allows. A subtracted
+    // sample must not be able to do better; an added sample may.
     let known = |kind: Kind| matches!(kind, Kind::Data | Kind::Graded(Grade::Exact));
     let proven = |kind: Kind| known(kind) || kind == Kind::Graded(Grade::UpperBound);
     let shows = found.iter().all(|(f, s)| if *f > 0.0 { proven(s.kind) } else { known(s.kind) });
@@ -85,9 +85,9 @@ pub(super) fn count(checks: &[Check]) -> usize {
     checks.iter().filter(|check| matches!(check, Check::Exceeds { .. })).count()
 }
 
-/// The largest `k` with `P(Bin(runs, 1/2) < k) ≤ rate`; none if that is 0.
+/// The largest `k` with `P(Bin(runs, 1/2) < k) ≤ rate`; `None` if `k` is 0.
 fn order(runs: usize, rate: f64) -> Option<usize> {
-    // From the smallest terms up; runs are few, but 2^-runs must not underflow.
+    // Sums from the smallest terms up; runs are few, but 2^-runs must not underflow.
     let mut term = f64::exp2(-(runs.min(1000) as f64));
     if runs > 1000 {
         return None;
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!((order(8, 0.05 / 12.0), order(8, 0.05 / 13.0)), (Some(1), None));
     }
 
-    /// The bound misses the median of a law that is far from symmetric as often as it may, and not more.
+    /// The bound misses the median of a very asymmetric law as often as it may, and not more often.
     #[test]
     fn the_rate_of_errors_is_as_stated() {
         use rand::RngExt;

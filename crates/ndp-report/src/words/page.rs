@@ -1,5 +1,5 @@
-//! The parts of a page for whoever answers for the data: what is protected, against whom, what must be so,
-//! how sure it is.
+//! The parts of a page for the person responsible for the data: what is protected, against whom, under which
+//! assumptions, and how certain it is.
 
 use super::{Words, by, capital, changes, guesses, number, up};
 use crate::page::Page;
@@ -7,27 +7,27 @@ use ndp_account::{OwnNoise, Senders, Statement};
 use ndp_dp::Grade;
 use ndp_numeric::decimal::{Round, percent};
 
-/// What a page is about.
+/// The subject of a page.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
     /// Where the graph was read from, and its size in words.
     pub network: String,
     /// Who observes, in a sentence.
     pub observers: &'a str,
-    /// Whether they know from whom messages come.
+    /// Whether the observers know who sent each message.
     pub senders: Senders,
-    /// Whether they use the noise that they drew.
+    /// Whether the observers use the noise that they drew themselves.
     pub own_noise: OwnNoise,
     /// How far one node's value may move.
     pub sensitivity: f64,
     /// What may differ: the value of a node, the examples of a user.
     pub protected: &'a str,
-    /// Of the public random choices.
+    /// The seed of the public random choices.
     pub seed: u64,
 }
 
 impl Words<'_> {
-    /// What may differ, for a [`Subject`].
+    /// What may differ, in words for a [`Subject`].
     #[must_use]
     pub fn protected(self) -> String {
         changes(self.statement)
@@ -81,8 +81,8 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
         .list(&against)
 }
 
-/// What one could conclude at most, in words and as a picture: two bars, of blind guesses and of those that
-/// are `right` so often.
+/// What somebody could conclude at most, in words and as a picture of two bars: blind guesses, and guesses
+/// that are right in a share `right` of cases.
 #[must_use]
 pub fn conclusions(page: Page, right: f64) -> Page {
     let shown = percent(right, 1, Round::Up);
@@ -111,7 +111,7 @@ pub fn conclusions(page: Page, right: f64) -> Page {
         )
 }
 
-/// What must be so for the promise to hold.
+/// The assumptions on which the promise rests.
 #[must_use]
 pub fn assumptions(page: Page, particular: &[String]) -> Page {
     let mut all: Vec<String> = particular.to_vec();

@@ -1,14 +1,14 @@
-//! What a number is about, part by part.
+//! The parts of what a number is about.
 
 use ndp_account::{Assumption, Changes, Law, Noise, Statement};
 
-/// What of one node's data may differ; of several, each.
+/// What may differ in the data of one node; if there are several possibilities, each of them.
 #[must_use]
 pub fn changes(statement: &Statement) -> String {
     statement.changes.iter().map(|&change| change_of(change)).collect::<Vec<_>>().join("; ")
 }
 
-/// The same of one.
+/// The same for one possibility.
 #[must_use]
 pub const fn change_of(changes: Changes) -> &'static str {
     match changes {
@@ -33,7 +33,7 @@ pub const fn change_of(changes: Changes) -> &'static str {
     }
 }
 
-/// What the number that is called noise measures.
+/// The quantity that the number called noise measures.
 #[must_use]
 pub const fn law(law: Law) -> &'static str {
     match law {
@@ -76,7 +76,7 @@ pub fn noise_in_a_sentence(statement: &Statement) -> String {
     }
 }
 
-/// By which theorems numbers hold, and where they are computed.
+/// The theorems by which numbers hold, and where they are computed.
 #[must_use]
 pub fn by(statement: &Statement) -> String {
     statement.by.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")

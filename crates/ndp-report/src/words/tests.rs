@@ -58,7 +58,7 @@ fn observers_are_shown_as_they_were_asked_about() -> Result<(), Error> {
     Ok(())
 }
 
-/// A sample is never shown without what it leaves open, in any register.
+/// A sample is never shown without saying what it leaves open, in any register.
 #[test]
 fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     let mut found = statement(&Audience::drawn(12, &[2, 5], 9)?)?;
@@ -71,7 +71,7 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     Ok(())
 }
 
-/// A question that is changed changes its words: no two statements that differ are shown alike.
+/// Changing a question changes its words: no two different statements are shown alike.
 #[test]
 fn statements_that_differ_are_shown_differently() -> Result<(), Error> {
     let plain = statement(&Audience::named(vec![node(1), node(4)]))?;
@@ -105,15 +105,15 @@ fn statements_that_differ_are_shown_differently() -> Result<(), Error> {
     shown.sort();
     shown.dedup();
     assert_eq!(shown.len(), count, "two statements read alike");
-    // So do the same nodes under other names.
+    // The same nodes under other names are shown differently, too.
     let permuted = |v: usize| format!("n{}", 11 - v);
     let words = others.last().map(|found| Words::new(found, &permuted).observed_by());
     assert_eq!(words.as_deref(), Some("n10, n7, each alone"));
     Ok(())
 }
 
-/// The best guess is rounded against the protocol: of two normal laws mu apart it is right in `Phi(mu/2)` of
-/// cases.
+/// The best guess is rounded against the protocol: between two normal laws mu apart it is right with
+/// probability `Phi(mu/2)`.
 #[test]
 fn odds_are_rounded_up() -> Result<(), Error> {
     let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
@@ -126,8 +126,8 @@ fn odds_are_rounded_up() -> Result<(), Error> {
     Ok(())
 }
 
-/// What is shown of a loss is not below it, of what is left not above it, and never off by more than a unit
-/// of the last digit.
+/// A loss is never shown below its value, a remainder never above its value, and neither is off by more than
+/// one unit of the last digit.
 #[test]
 fn numbers_are_rounded_outward() {
     let mut x = 1.234_567_891e-9;
@@ -142,7 +142,7 @@ fn numbers_are_rounded_outward() {
     }
 }
 
-/// The picture and the sentence say the same, and neither is below the truth.
+/// The picture and the sentence give the same number, and neither is below the truth.
 #[test]
 fn the_page_shows_what_one_could_conclude() {
     let page = page::conclusions(crate::page::Page::new("x"), 0.691_462_5).finish();

@@ -21,15 +21,15 @@ use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIGMA: f64 = 1.0;
-/// `μ` of a full loss.
+/// The sensitivity, which is the `μ` of a full loss.
 const SENSITIVITY: f64 = 2.0;
 const RUNS: usize = 100_000;
 const ERROR_RATE: f64 = 1e-4;
-/// Noise of the later rounds over that of the first, in variance.
+/// Variance of the noise of the later rounds, relative to that of the first.
 const RHO: f64 = 0.3;
 /// The smallest network of the data set, and one of 148 nodes.
 const EGOS: [u32; 2] = [3980, 414];
-/// Losses that are neither nearly 0 nor nearly 1.
+/// Losses that count as partial: neither nearly 0 nor nearly 1.
 const PARTIAL: std::ops::RangeInclusive<f64> = 0.05..=0.95;
 
 const ONE_SHOT: &str = "one shot of noise";
@@ -152,7 +152,7 @@ fn synthetic(seed: Seed) -> Result<Vec<Setting>> {
     let ring = generators::cycle_graph(16)?;
     let grid = generators::grid_2d_graph(6, 6)?;
     let cube = generators::hypercube_graph(6)?;
-    // Three children each.
+    // Every inner node has three children.
     let tree = Graph::from_edges(13, (1..13).map(|v| ((v - 1) / 3, v)))?;
     let star = generators::star_graph(9)?;
     let random = erdos_renyi(32, 1.2, seed, 0)?;
@@ -190,7 +190,7 @@ fn synthetic(seed: Seed) -> Result<Vec<Setting>> {
     ])
 }
 
-/// Plain gossip; without a source, one two hops away whose loss is partial.
+/// Plain gossip; if no source is given, it takes a node two hops away whose loss is partial.
 fn plain(name: &str, graph: &Graph, v: &[usize], source: Option<usize>, rounds: usize) -> Result<Setting> {
     let matrix = GossipMatrix::metropolis(graph);
     let printed = theorem1_towards((&matrix, rounds), v, Powers::FromZero)?;
@@ -239,7 +239,8 @@ fn two_hops(graph: &Graph, v: usize) -> Vec<usize> {
     (0..graph.node_count()).filter(|&u| hops[u] == Some(2)).collect()
 }
 
-/// The setting with its exact loss; of `candidates` the first whose loss is partial, else the first with any.
+/// The setting with its exact loss: the first of `candidates` whose loss is partial, else the first with any
+/// loss.
 fn setting(
     panel: &'static str,
     name: &str,

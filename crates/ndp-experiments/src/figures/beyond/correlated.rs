@@ -13,7 +13,7 @@ use ndp_program::{NodeVerdict, Program, Reads, SensitivitySet, Weight};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rand::seq::SliceRandom;
 
-/// Variances of masks, for own noise of variance 1.
+/// Variances of the masks, when the own noise has variance 1.
 const MASKS: [i32; 2] = [4, 64];
 const ROUNDS: usize = 8;
 /// Root mean square of the noise in the result, in units of the sensitivity.
@@ -81,11 +81,13 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// Largest and mean loss outside coalitions of these sizes, at the error, and what both are worth.
+/// The grade of the losses, then the largest and the mean loss outside coalitions of these sizes, at the
+/// given error.
 type Curves = (Grade, Vec<(f64, f64)>, Vec<(f64, f64)>);
 
 fn curves(program: &Program, order: &[usize], sizes: &[usize]) -> Result<Curves> {
-    // The share of noise in the squared error grows with the square of the noise, that of mixing not at all.
+    // The share of noise in the squared error grows with the square of the noise; the share of mixing does
+    // not change.
     let square = |noise: f64| -> Result<f64> { Ok(program.error(NoiseMultiplier::new(noise)?)?.powi(2)) };
     let share = (square(2.0)? - square(1.0)?) / 3.0;
     let variance = ERROR * ERROR / share;
@@ -109,7 +111,8 @@ fn curves(program: &Program, order: &[usize], sizes: &[usize]) -> Result<Curves>
     Ok((grade, worst, mean))
 }
 
-/// Everybody publishes its value with own noise of variance 1 and a mask; masks add up to 0 over all nodes.
+/// Every node publishes its value with its own noise of variance 1 and a mask; the masks of all nodes add up
+/// to 0.
 fn zero_sum(n: usize, masks: i32) -> Result<Program> {
     let mut program = Program::new(n)?;
     let x = program.contribute_all(Reads::Nothing)?;

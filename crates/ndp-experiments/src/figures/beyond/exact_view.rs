@@ -17,7 +17,7 @@ use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIGMA: f64 = 1.0;
-/// Sensitivity of the attacked runs: `μ` of a full loss.
+/// Sensitivity of the attacked runs, which is the `μ` of a full loss.
 const SENSITIVITY: f64 = 2.0;
 const RUNS: usize = 10_000;
 const ERROR_RATE: f64 = 1e-3;

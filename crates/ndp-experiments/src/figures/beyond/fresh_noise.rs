@@ -1,4 +1,4 @@
-//! `beyond/fresh-noise`: error against mean loss of gossip with fresh noise, and its competitors.
+//! `beyond/fresh-noise`: error against mean loss, for gossip with fresh noise and its competitors.
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
@@ -18,12 +18,12 @@ use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const OPTIMAL: &str = "optimal schedule";
 const ONE_SHOT: &str = "one-shot noise";
-/// Every loss is in units of `α Δ²/2`, so that the local loss of `σ = 1` is 1; the floor keeps it there.
+/// Every loss is in units of `α Δ²/2`, in which the local loss of `σ = 1` is 1; the floor keeps it at 1.
 const FLOOR: f64 = 1.0;
 const RHOS: [f64; 3] = [0.01, 0.1, 1.0];
-/// Mean losses over pairs at distance 2 or more for which schedules are optimised.
+/// Target mean losses, over pairs at distance 2 or more, for which schedules are optimised.
 const TARGETS: [f64; 5] = [0.3, 0.1, 0.03, 0.01, 0.003];
-/// Noise variances of the schedules that are scaled.
+/// Noise variances to which the schedules are scaled.
 const SCALES: [f64; 5] = [1.0, 2.0, 5.0, 20.0, 100.0];
 /// Observers of a graph without symmetry.
 const OBSERVERS: usize = 8;
@@ -89,7 +89,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         series.push(Series::new(ONE_SHOT, Grade::Exact).points(one_shot));
         if n.is_power_of_two() {
             let unit = one_peer_hypercube(n.ilog2(), 0)?.into_value().unit;
-            // Direct partners are this protocol's neighbors: the far pairs are those that never meet.
+            // Direct partners are the neighbors in this protocol, so the far pairs are those that never meet.
             let far: Vec<f64> = (1..n).filter(|u| !u.is_power_of_two()).map(|u| unit[u]).collect();
             let mean = far.iter().sum::<f64>() / far.len() as f64;
             let points = SCALES.map(|s| (mean / s, s / n as f64));
@@ -130,7 +130,7 @@ fn flat_curve(
     Ok(SCALES.iter().map(|s| (mean / s, error * s)).collect())
 }
 
-/// The error of equal inputs at unit noise: that of the noise alone.
+/// The error for equal inputs at unit noise, which is caused by the noise alone.
 fn noise_error(gossip: &FreshNoiseGossip) -> Result<f64> {
     let inputs = Array2::zeros((gossip.matrix.node_count(), 1));
     Ok(gossip.mean_squared_error(inputs.view(), Sigma::new(1.0)?)?.into_value())
@@ -170,7 +170,7 @@ fn optimal_curve(
     for target in TARGETS {
         let found = optimize(matrix, rounds, &pairs, Limit::Mean(target), FLOOR, stopping)?;
         gap = gap.max(found.error / found.error_lower_bound);
-        // The search computes in floating point; what the schedule is worth its account says.
+        // The search computes in floating point; the loss of the schedule is taken from its account.
         let start = found.variances[0];
         let gossip = FreshNoiseGossip::new(matrix.clone(), found.variances)?;
         let unit =

@@ -1,5 +1,5 @@
-//! `beyond/laws`: walks by the law of their path's cost, beside what is printed and what Rényi losses prove;
-//! and what that is worth in training.
+//! `beyond/laws`: losses of walks by the law of the cost of their path, beside the printed losses and those
+//! proven by Rényi losses; and what the law gains in training.
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
@@ -23,22 +23,22 @@ use rayon::prelude::*;
 const NODE: usize = 0;
 const NOISE: f64 = 3.0;
 const DELTA: f64 = 1e-5;
-/// Steps for each node.
+/// Steps per node.
 const VISITS: usize = 10;
-/// Distances at which the loss is computed, at most.
+/// The largest number of distances at which the loss is computed.
 const DISTANCES: usize = 6;
 
-/// Of the attack, for which a smaller one takes too many tokens.
+/// The δ of the attack; a smaller one would take too many tokens.
 const ATTACK_DELTA: f64 = 1e-3;
 const TOKENS: usize = 20_000;
 const ERROR_RATE: f64 = 1e-4;
 const ATTACK: &str = "attack, path not known";
 
-/// Of the training.
+/// The ε of the training.
 const EPSILON: f64 = 1.0;
 const CAP: usize = 12;
 const RUNS: u64 = 16;
-/// Steps up to which first visits are followed; later ones are charged at this time.
+/// First visits are followed up to this step; later ones are charged as if they were at this step.
 const HORIZON: usize = 1000;
 
 /// `beyond/laws`.
@@ -107,7 +107,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     training(figure, scale, seed, &rows)
 }
 
-/// The law beside what an observer who does not know the path learns from simulated tokens.
+/// The law, beside what an observer who does not know the path learns from simulated tokens.
 fn attacked(
     walk: &TokenWalk,
     observers: &[(u32, usize)],
@@ -121,7 +121,7 @@ fn attacked(
         let rng = &mut seed.trial(u64::from(distance));
         let found = HiddenPath::new(walk, NODE, v)?.epsilon(noise, delta, tokens, ERROR_RATE, rng)?;
         let x = f64::from(distance);
-        // Too few tokens bound the attack from below alone.
+        // With too few tokens, the attack gives a lower bound only.
         let high = Some(found.high).filter(|high| high.is_finite());
         Ok([
             Point { x, y: law.upper(), low: Some(law.lower()), high: Some(law.upper()) },
@@ -138,8 +138,8 @@ fn attacked(
     Ok(panel.with(series(LAW, Grade::UpperBound, 0)).with(series(ATTACK, Grade::Estimate, 1)))
 }
 
-/// Private gradient descent by a walk on a hypercube, at the same target for every pair, with the noise of
-/// either account.
+/// Private gradient descent by a walk on a hypercube, at the same target for every pair, with the noise that
+/// each of the two accounts requires.
 fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd::Dataset) -> Result<Figure> {
     let dimension = scale.pick(11, 6);
     let (users, steps) = (1usize << dimension, scale.pick(20_000, 1000));
@@ -169,7 +169,7 @@ fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd:
         over_cap: OverCap::NoiseOnly,
         update: Update::Sound,
     };
-    // All pairs at one distance are alike, so that one of each stands for all.
+    // All pairs at the same distance are alike, so one pair per distance stands for all.
     let pairs: Vec<(usize, usize)> = (1..=dimension).map(|distance| (0, (1usize << distance) - 1)).collect();
     let walk = Training::Walk { run: sgd(1.0), final_model: FinalToken::Withheld, horizon: HORIZON };
     let walk = PrivateTraining::new(users, constants, walk)?;
@@ -190,7 +190,7 @@ fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd:
     let names = ["noise by Rényi losses", "noise by the law of gaps"];
     let mut last = Vec::new();
     for (name, sigma) in names.into_iter().zip(noises) {
-        // The same random numbers for both, so that runs are compared in pairs.
+        // Both use the same random numbers, so that runs can be compared in pairs.
         let step = best_step(|step| tuning.walk(&model, &sgd(step), sigma, seed.fork("training tuning")))?;
         let curve = runs.walk(&model, &sgd(step), sigma, seed.fork("training"))?;
         figure = figure

@@ -1,5 +1,5 @@
-//! `beyond/protocols`: published protocols at the same pairwise guarantee: error, messages, what a mean pair
-//! loses.
+//! `beyond/protocols`: published protocols at the same pairwise guarantee: their error, their messages, and
+//! the loss of a mean pair.
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
@@ -15,23 +15,23 @@ use ndp_program::design::{Design, DesignStopping, Limit};
 use ndp_program::{Declared, SensitivitySet};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
-/// What every pair of nodes loses at most: `μ`.
+/// The largest loss allowed for any pair of nodes, as `μ`.
 const WORST: f64 = 1.0;
-/// Steps of D-SGD; its error is that of the mean step.
+/// Steps of D-SGD; its error is the error of the mean step.
 const STEPS: usize = 8;
-/// What a unit of the variance of masks costs the design, beside the error.
+/// The price per unit of the variance of masks that the design adds to the error.
 const PRICE: f64 = 1e-5;
 const DESIGNED: &str = "designed masks";
 const LOCAL: &str = "local";
 const CENTRAL: &str = "central";
-/// Protocols of the registry and how they are called in the figure.
+/// Protocols of the registry, each with its name in the figure.
 const PROTOCOLS: [(&str, &str); 13] = [
     ("muffliato", "Muffliato"),
     ("randomized-gossip", "randomized gossip"),
     ("fresh-noise", "fresh noise"),
     ("push-sum", "push-sum"),
     ("secure-neighbor-sums", "secure neighbor sums"),
-    // DECOR and masks that are averaged coincide: a disc within a frame.
+    // DECOR and averaged masks coincide in the figure: a disc within a frame.
     ("decor", "DECOR"),
     ("dsgd", "D-SGD"),
     ("corn-dsgd", "CorN-DSGD"),
@@ -48,17 +48,17 @@ pub const ENTRY: Entry = Entry {
     what: "published protocols at the same worst pair: error, messages and mean loss on three graphs",
     needs: &[],
     minutes: 0.2,
-    // A design stops within a thousandth of its lower bound, on another machine perhaps a step later.
+    // A design stops within a thousandth of its lower bound; on another machine it may stop one step later.
     tolerance: Tolerance { relative: 2e-3, absolute: 1e-9 },
     figure,
 };
 
-/// A protocol at the guarantee.
+/// A protocol with the noise that the guarantee requires.
 struct Point {
     error: f64,
     messages: f64,
     mean: f64,
-    /// What the losses are worth, and so the noise.
+    /// The grade of the losses, and therefore of the noise.
     grade: Grade,
 }
 
@@ -126,7 +126,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure.panel(panel.with_all(series)))
 }
 
-/// Least noise for the worst pair, and what it gives.
+/// The least noise that keeps the guarantee for the worst pair, and the resulting point.
 fn at_guarantee(protocol: &dyn Protocol) -> Result<(NoiseMultiplier, Point)> {
     let n = protocol.node_count();
     let accounts: Vec<Box<dyn Account + '_>> =
@@ -147,7 +147,8 @@ fn at_guarantee(protocol: &dyn Protocol) -> Result<(NoiseMultiplier, Point)> {
 
 fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {
     let parameters = match name {
-        // The constants of the figure: every gradient changes alike and depends on nothing received.
+        // The constants of the figure: all gradients of a node change alike, and none depends on what it
+        // received.
         "dsgd" => Parameters::from([("steps", STEPS as f64), ("alike", 1.0), ("fixed", 1.0)]),
         _ => Parameters::default(),
     };
@@ -159,13 +160,13 @@ fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {
     Ok(point)
 }
 
-/// DECOR whose own noise, node by node, and masks are designed: with what it costs over the lower bound, and
-/// the variance of masks.
+/// DECOR whose own noise, node by node, and whose masks are designed; also its cost relative to the lower
+/// bound, and the variance of the masks.
 fn designed(graph: &Graph) -> Result<(Point, f64, f64)> {
     let n = graph.node_count();
     let program = decor(graph, 1, 1, 1)?;
     let noises = program.noises();
-    // Own noise by node, masks all alike.
+    // Own noise is designed per node; all masks have the same variance.
     let mut groups: Vec<_> = noises[..n].iter().map(|&own| vec![own]).collect();
     groups.push(noises[n..].to_vec());
     let mut prices = vec![0.0; n];

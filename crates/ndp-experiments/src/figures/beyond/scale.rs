@@ -15,12 +15,12 @@ use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const ROUNDS: usize = 30;
 const MEAN_DEGREE: f64 = 10.0;
-/// Numbers of nodes of the printed curves; grids have the nearest square.
+/// Numbers of nodes for the printed curves; grids take the nearest square number.
 const NODES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// Largest number of nodes with an exact curve.
 const EXACT_NODES: usize = 100_000;
 
-/// From so many nodes on a graph is large.
+/// A graph with at least this many nodes counts as large.
 const LARGE_NODES: usize = 10_000;
 
 /// `beyond/scale`.
@@ -51,7 +51,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         figure = figure.check(Check::covers(format!("printed, n = {n}"), format!("sound, n = {n}")));
     }
     for family in ["Erdős–Rényi", "grid"] {
-        // Beyond T hops all losses are 0: a grid has many more distances than are worth drawing.
+        // Beyond T hops all losses are 0: a grid has many more distances than need to be drawn.
         let distance = Axis::linear("distance");
         let distance = if family == "grid" { distance.range(0.0, ROUNDS as f64 + 4.0) } else { distance };
         let mut panel = Panel::curves(format!("{family}, T = {ROUNDS}"), distance, axis().range(1e-8, 1.5));

@@ -12,13 +12,13 @@ use ndp_graph::spectrum::extremes;
 use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
 use ndp_report::figure::{Axis, Check, Series};
 
-/// Name of Theorem 1 from the node to all others.
+/// Name of the curve of Theorem 1 from the node to all others.
 pub const PRINTED: &str = "printed, powers 0..T-1";
-/// Name of Theorem 1 as the authors' program computes it.
+/// Name of the curve of Theorem 1 as the authors' program computes it.
 pub const PROGRAM: &str = "printed, powers 1..T as in the program";
-/// Name of Theorem 1 in the orientation of the exact curve.
+/// Name of the curve of Theorem 1 in the direction of the exact curve, towards the node.
 pub const TOWARDS: &str = "printed, towards the node";
-/// Name of the sound curve: exact, or an upper bound where numerical error is not negligible.
+/// Name of the sound curve: exact, or an upper bound if the numerical error is not negligible.
 pub const SOUND: &str = "loss towards the node";
 
 /// The spread of the inputs that the authors' programs assume.
@@ -55,8 +55,8 @@ pub struct Curves {
 
 /// Loss by distance from and towards `node` after `rounds` rounds.
 ///
-/// Theorem 1 from the node has a point at distance 0, as in the paper; a node's loss to itself
-/// is no privacy loss, so the other curves start at 1.
+/// The curve of Theorem 1 from the node has a point at distance 0, as in the paper; a node's loss to itself
+/// is no privacy loss, so the other curves start at distance 1.
 ///
 /// # Errors
 /// Those of [`exact_loss`].

@@ -19,9 +19,9 @@ const DROPOUT: [f64; 4] = [0.0, 0.1, 0.5, 0.9];
 const SEEDS: u64 = 8;
 const SIGMA: f64 = 1.0;
 const NODE: usize = 0;
-/// A mean loss that is larger by at most this share of the local loss is no more.
+/// A mean loss that is larger by at most this share of the local loss does not count as larger.
 const NO_MORE: f64 = 1e-3;
-/// Steps beyond which a run is cut; the stopping rule ends most runs before.
+/// Longest run, in steps; the stopping rule ends most runs earlier.
 const LONGEST: usize = 2000;
 
 /// `muffliato/dropout`.
@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// Mean losses of one run after every step: printed from node 0, and what is true towards it.
+/// Mean losses of one run after every step: the printed loss from node 0, and the true loss towards it.
 struct Run {
     printed: Vec<f64>,
     exact: Vec<f64>,
@@ -63,7 +63,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .into_iter()
             .collect::<Result<_>>()?;
         let longest = runs.iter().map(|r| r.printed.len()).max().unwrap_or(0);
-        // A curve ends with the longest run; shorter runs keep their last value, as they stop leaking.
+        // A curve ends with the longest run. A shorter run keeps its last value, because it stops leaking
+        // when it ends.
         let curve = |pick: fn(&Run) -> &Vec<f64>| -> Vec<Vec<f64>> {
             runs.iter()
                 .map(|r| {
@@ -115,7 +116,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// One run of plain gossip until the stopping rule; the losses of its steps.
+/// One run of plain gossip until the stopping rule ends it; returns the losses after each step.
 fn run(nodes: usize, q: f64, dropout: f64, rng: &mut ChaCha8Rng) -> Result<Run> {
     let mut values: Vec<f64> = (0..nodes).map(|_| SIGMA * rng.sample::<f64, _>(StandardNormal)).collect();
     let mean = values.iter().sum::<f64>() / nodes as f64;

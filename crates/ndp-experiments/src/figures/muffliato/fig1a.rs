@@ -14,7 +14,7 @@ use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 const SIGMA: f64 = 1.0;
 /// Erdős–Rényi: `q = C ln n / n`.
 const C: f64 = 1.0;
-/// Draws of the Erdős–Rényi graph; the exact curve is that of the first.
+/// Number of draws of the Erdős–Rényi graph; the exact curve uses the first draw.
 const DRAWS: u64 = 5;
 /// The grid's observers: the corner that the program uses, and the centre.
 const CORNER: usize = 0;
@@ -81,7 +81,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// The printed curve of several draws in place of that of one.
+/// Replaces the printed curve of one draw by that of several draws.
 fn replace_by_draws(series: &mut [Series], n: usize, seed: Seed) -> Result<()> {
     let mut pairs = Vec::new();
     for draw in 0..DRAWS {

@@ -13,9 +13,9 @@ use ndp_report::layout::force;
 use rand::RngExt;
 
 const EGO: u32 = 1912;
-/// 148 nodes instead of 744.
+/// An ego network of 148 nodes, which replaces the one of 744 in a quick run.
 const QUICK_EGO: u32 = 414;
-/// Of the program: `√(α ε / 2)` with `α = 1.5` and `ε = 5`, where `√(α / (2ε))` is meant.
+/// The value of the program: `√(α ε / 2)` with `α = 1.5` and `ε = 5`, although `√(α / (2ε))` is meant.
 const SIGMA_SQUARED: f64 = 3.75;
 
 /// The largest component of ego network 1912.

@@ -21,14 +21,15 @@ const ROUNDS: usize = 10;
 const STEP: f64 = 0.7;
 /// Standard deviation per coordinate of the noise on a gradient.
 const NOISE: f64 = 0.75;
-/// Noise in the rule for the number of gossip steps: that of the program, in units of its sensitivity 0.5.
+/// The noise that the rule for the number of gossip steps assumes: that of the program, in units of its
+/// sensitivity 0.5.
 const RULE_SIGMA: f64 = 1.5;
 const SPREAD: f64 = 0.25;
 const RUNS: u64 = 10;
 const TEST_ROWS: usize = 20_640 - 16_006;
-/// Error of the gap, from which only a whole number of steps and the parameter of the recursion follow.
+/// Accuracy of the gap: only a whole number of steps and the parameter of the recursion follow from it.
 const GAP_TOLERANCE: f64 = 1e-6;
-/// Accuracy is averaged over every so many nodes, whose models nearly agree.
+/// Accuracy is averaged over every `STRIDE`-th node, since the models nearly agree.
 const STRIDE: usize = 20;
 /// Norm to which the program clips gradient plus noise.
 const CLIP: f64 = 1.0;
@@ -43,7 +44,7 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// Accuracies that differ by at most this are alike.
+/// Accuracies that differ by at most this count as equal.
 const LIKE: f64 = 0.01;
 
 /// What the authors' program recorded at n = 2000 (3 runs): mean and standard deviation of the accuracy
@@ -83,7 +84,7 @@ const RECORDED: [(&str, [(f64, f64); 10]); 2] = [
     ),
 ];
 
-/// Gossip of one round.
+/// The gossip of one round.
 #[derive(Clone)]
 struct Round {
     matrix: GossipMatrix,
@@ -91,7 +92,7 @@ struct Round {
     parameter: f64,
 }
 
-/// A connected graph, the number of gossip steps and their parameter.
+/// A connected graph, the number of gossip steps and the parameter of the recursion.
 fn round_graph(nodes: usize, rng: &mut ChaCha8Rng) -> Result<Round> {
     let q = ((nodes as f64).ln() / nodes as f64).min(1.0);
     let graph: Graph = random::connected_erdos_renyi(nodes, q, TRIES, rng)?;
@@ -154,7 +155,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         };
         let at = seed.fork(&format!("users {users}"));
         let runs = Runs::prepare(&rows, setting, at.fork("splits"))?;
-        // A new graph in every round of every run, the same for both ways of gossip.
+        // Every round of every run has a new graph, the same one for both kinds of gossip.
         let graphs = at.fork("graphs").run(runs.count(), |rng| {
             (0..rounds).map(|_| round_graph(users, rng)).collect::<Result<Vec<_>>>()
         });
@@ -225,8 +226,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 /// The histogram of losses of node 0, relative to local DP.
 fn losses(users: usize, hypercube: usize, published: &[f64], released: &[f64]) -> Panel {
     let edges: Vec<f64> = (0..=50).map(|i| f64::from(i) / 50.0).collect();
-    // In one round of the one-peer hypercube the unit loss is 2^-j, j the highest bit in which two nodes
-    // differ.
+    // In one round of the one-peer hypercube the unit loss is 2^-j, where j is the highest bit in which the
+    // two nodes differ.
     let peers: Vec<f64> = (1..hypercube).map(|u| (-f64::from(u.ilog2())).exp2()).collect();
     Panel::curves(
         format!("{users} users: loss of node 0 over all rounds"),
@@ -243,7 +244,7 @@ fn losses(users: usize, hypercube: usize, published: &[f64], released: &[f64]) -
 }
 
 /// Published losses of node 0 towards every other node, as stated and as released, over all rounds and
-/// relative to local DP, and the gossip steps of the rounds.
+/// relative to local DP; and the number of gossip steps in each round.
 fn relative_losses(users: usize, rounds: &[Round]) -> (Vec<f64>, Vec<f64>, Vec<usize>) {
     let mut published = vec![0.0; users - 1];
     let mut released = published.clone();

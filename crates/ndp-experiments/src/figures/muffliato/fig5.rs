@@ -15,7 +15,7 @@ use rand::RngExt;
 
 /// The ego networks of the gallery.
 pub(in crate::figures) const EGOS: [u32; 9] = [0, 107, 348, 414, 686, 698, 1684, 3437, 3980];
-/// As in `muffliato/fig1b`.
+/// The same as in `muffliato/fig1b`.
 const SIGMA_SQUARED: f64 = 3.75;
 
 /// `muffliato/fig5`.
@@ -40,7 +40,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .finding("The exact loss towards the node is large nearly everywhere; both panels show the loss towards the node.")
         .finding("The program observes from the first node of degree 1; here the seed draws the node.")
         .columns(4);
-    // Small networks are enough for a quick look.
+    // A quick run uses small networks only.
     let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
     for &ego in egos {
         figure = figure.check(Check::covers(format!("ego {ego}, printed"), format!("ego {ego}, as it is")));

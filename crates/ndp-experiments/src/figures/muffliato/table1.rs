@@ -36,18 +36,18 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// What one graph needs and gets by Algorithm 1.
+/// What Algorithm 1 needs on one graph, and the error it reaches.
 struct Synchronous {
     gap: f64,
     plan: GossipPlan,
-    /// On the worst inputs of the spread.
+    /// The error on the worst inputs of the spread.
     worst: f64,
-    /// The variance that the exact mean loss needs, and the worst error then.
+    /// The variance that the exact mean loss requires, and the worst error at that variance.
     calibrated: Option<(f64, f64)>,
 }
 
-/// The family's name, the printed exponents of `n` (constants and logarithms are hidden there) for Algorithm
-/// 1, synchronous, and Algorithm 2, randomized, and the family and degree of its `k`-th size.
+/// The family's name; the printed exponents of `n` (the paper hides constants and logarithms) for Algorithm
+/// 1, synchronous, and Algorithm 2, randomized; and the family and degree of its `k`-th size.
 type Row = (&'static str, [f64; 2], fn(usize) -> (Family, usize));
 
 const FAMILIES: [Row; 5] = [
@@ -91,13 +91,13 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             let (family, degree) = member(k);
             let context = || format!("{name} with {n} nodes");
             synchronous.push(by_algorithm_1(&family, degree, budget(n)?).with_context(context)?);
-            // p = 2 W / n: λ₂ = 2 gap / n, and everybody takes part with (2/n)(1 - W_vv).
+            // p = 2 W / n: λ₂ = 2 gap / n, and every node takes part with probability (2/n)(1 - W_vv).
             let (n, d) = (n as f64, degree as f64);
             let second = 2.0 * family.extremes(Weights::Metropolis)?.gap_signed()? / n;
             randomized
                 .push(budget(sizes[k])?.calibrate(Convergence::Randomized(second), 2.0 / n * d / (d + 1.0))?);
-            // Everyone releases with its own noise at the same local loss; a trusted curator has the n-th
-            // part of that error.
+            // Every node releases its value with its own noise at the same local loss; a trusted curator has
+            // 1/n of that error.
             let local = ALPHA * SENSITIVITY * SENSITIVITY / (2.0 * EPSILON * n);
             baselines.push((local / n, local));
         }
@@ -150,8 +150,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// Noise by the number of messages and, on small graphs, by the exact mean; all these graphs look alike from
-/// every node.
+/// The noise from the number of messages and, on small graphs, from the exact mean loss; each of these graphs
+/// looks the same from every node.
 fn by_algorithm_1(family: &Family, degree: usize, budget: MeanBudget) -> Result<Synchronous> {
     let gap = family.extremes(Weights::Metropolis)?.gap_abs()?.min(1.0);
     let plan = budget.calibrate(Convergence::Accelerated(gap), degree as f64)?;

@@ -22,11 +22,11 @@ const LOCAL: &str = "local, N by the binomial tail";
 const EXACT_LOCAL: &str = "local, averaged over N";
 const CERTIFIED: &str = "network, averaged over the walk";
 const THEOREM_3: &str = "Theorem 3 as printed, best c";
-/// The curves before are at numbers of users that are no whole ones, as the program has them: nothing sound
-/// is there to compare them with.
+/// The preceding curves are at fractional numbers of users, as in the program, where there is nothing sound
+/// to compare them with.
 const WHOLE_USERS: &str = "Theorem 3 as printed, whole numbers of users";
 
-/// Log-spaced numbers of users, those below 2 left out: the theorems need two users.
+/// Log-spaced numbers of users without those below 2, because the theorems need two users.
 fn users(largest_exponent: f64, count: usize) -> Vec<f64> {
     (0..count)
         .map(|k| 10f64.powf(largest_exponent * k as f64 / (count - 1) as f64))
@@ -34,7 +34,7 @@ fn users(largest_exponent: f64, count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Composition as the program has it: the plain sum or the advanced theorem, for a real number of terms.
+/// Composition as in the program: the plain sum or the advanced theorem, for a real number of terms.
 fn as_released(epsilon: f64, k: f64) -> f64 {
     let advanced = (2.0 * k * (1.0 / DELTA).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1();
     if k < 1e5 { advanced.min(k * epsilon) } else { advanced }
@@ -70,7 +70,7 @@ fn certified(n: f64) -> Result<f64> {
     averaged_epsilon(walk, classic_mu(), total_delta(n)?)
 }
 
-/// The same walk by the law of its cost, without Rényi losses.
+/// The same walk accounted by the law of its cost, without Rényi losses.
 fn by_law(users: &[f64]) -> Result<Series> {
     let ends = |&n: &f64| law_epsilon(count(n.round()), classic_mu(), total_delta(n.round())?);
     let ends = users.par_iter().map(ends).collect::<Result<Vec<_>>>()?;
@@ -78,13 +78,13 @@ fn by_law(users: &[f64]) -> Result<Series> {
     Ok(users.iter().zip(ends).fold(series, |series, (&n, [low, high])| series.ranged(n, high, low, high)))
 }
 
-/// Numbers of users for which that is computed.
+/// The numbers of users for which the law is computed.
 fn few(small: &[f64], scale: Scale) -> Vec<f64> {
     let most = scale.pick(LAW_USERS, 12.0);
     small.iter().copied().filter(|&n| n <= most).collect()
 }
 
-/// The exact local loss: as many Gaussian releases as a user makes but for `δ̂`.
+/// The exact local loss: the number of Gaussian releases that a user exceeds only with probability `δ̂`.
 fn local(n: f64) -> Result<f64> {
     let steps = count(VISITS * n.round()) as u64;
     let count = tails::n_exact(steps, 1.0 / n.round(), Delta::new(DELTA)?)?.into_value();
@@ -92,11 +92,11 @@ fn local(n: f64) -> Result<f64> {
     Ok(Gdp::new((count as f64).sqrt() * classic_mu())?.epsilon(delta).into_value())
 }
 
-/// The local loss when every contribution is seen, and how many there were: `δ = E δ_N`, `N` binomial.
+/// The local loss when every contribution and their number are seen: `δ = E δ_N`, `N` binomial.
 fn exact_local(n: f64) -> Result<f64> {
     let n = n.round();
     let (steps, delta) = (count(VISITS * n) as u64, total_delta(n)?.get());
-    // Beyond twelve standard deviations nothing is left that counts.
+    // More than twelve standard deviations from the mean, the remaining probability is negligible.
     let mean = VISITS;
     let ends = [mean - 12.0 * mean.sqrt(), mean + 12.0 * mean.sqrt() + 40.0];
     let counts = count(ends[0].max(1.0)) as u64..=(count(ends[1]) as u64).min(steps);
@@ -119,7 +119,7 @@ fn exact_local(n: f64) -> Result<f64> {
         let middle = f64::midpoint(low, high);
         if at(middle)? > delta { low = middle } else { high = middle }
     }
-    // The lower end: fewer visits than the true law has would make it too small, not too large.
+    // Take the lower end: leaving out visits may only make this loss too small, never too large.
     Ok(low)
 }
 
@@ -128,7 +128,7 @@ fn curve(name: &str, grade: Grade, users: &[f64], f: impl Fn(f64) -> Result<f64>
     Ok(Series::new(name, grade).points(points))
 }
 
-/// What both figures say of themselves.
+/// The description that both figures share.
 fn described(title: &str) -> Figure {
     Figure::new(title)
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
@@ -204,7 +204,7 @@ pub(super) fn poster(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> 
 mod tests {
     use super::*;
 
-    /// What the program plots at n = 1 and n = 1269: local with a random number of contributions.
+    /// What the program plots at n = 1 and n = 1269: the local loss with a random number of contributions.
     #[test]
     fn released_curves_have_their_recorded_values() {
         let random = |n: f64| VISITS + (1.5 * VISITS * n * (1.0 / DELTA).ln()).sqrt();

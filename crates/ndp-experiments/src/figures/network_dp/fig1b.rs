@@ -18,7 +18,7 @@ use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 const EPSILONS: [f64; 2] = [0.1, 0.4];
 const USERS: [usize; 7] = [5, 10, 20, 50, 100, 200, 400];
 const RUNS: u64 = 10;
-/// A contribution counted once for each visit, on the walk of the exact curve.
+/// Name of the curve of the local loss: one contribution for each visit, on the walk of the exact curve.
 const LOCAL: &str = "local on this walk, exactly";
 const CERTIFIED: &str = "averaged over the walk";
 const DELTA: f64 = 1e-7;
@@ -77,7 +77,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             let epsilons = visits(&paths[0]).into_iter().map(|visits| exact_epsilon(mu * visits.sqrt()));
             local_exact.push(n, epsilons.collect::<Result<_>>()?);
             let mut values = Vec::new();
-            // One walk is enough for its range, and 160 000 pairs of the largest take a second.
+            // One walk is enough to show the range, and the 160 000 pairs of the largest walk take a second.
             for path in paths.iter().take(1) {
                 let units = path_units(path, FinalToken::Withheld)?.into_value();
                 for ((u, v), &unit) in units.indexed_iter() {
@@ -111,7 +111,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// The exact `ε` of a release of Gaussian parameter `mu`.
+/// The exact `ε` of a release with Gaussian parameter `mu`.
 fn exact_epsilon(mu: f64) -> Result<f64> {
     Ok(Gdp::new(mu)?.epsilon(Delta::new(TOTAL_DELTA)?).into_value())
 }
@@ -120,7 +120,7 @@ fn exact_epsilon(mu: f64) -> Result<f64> {
 mod tests {
     use super::*;
 
-    /// The recorded mean of 10 walks of the authors' program at n = 5: within 4 standard errors of the mean.
+    /// The recorded mean of 10 walks of the authors' program at n = 5 is within 4 standard errors of ours.
     #[test]
     fn released_losses_are_those_of_the_program() -> Result<()> {
         let (n, recorded, spread) = (5, 2.415_157_909, 0.043);

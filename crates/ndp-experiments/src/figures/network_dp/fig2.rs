@@ -41,8 +41,8 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// The walk behind a curve: users beyond their cap add noise only, in local SGD nothing; the curator's
-/// draws have no cap.
+/// The walk behind a curve. Users beyond their cap only add noise, in local SGD they do nothing; the
+/// curator's draws have no cap.
 fn walk(curve: usize, steps: usize, step: f64, update: Update) -> WalkSgd {
     WalkSgd {
         route: Route::Complete,
@@ -68,7 +68,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         stride: 1,
     };
     let runs = Runs::prepare(&rows, setting, seed.fork("splits"))?;
-    // Steps are compared by the last objective alone.
+    // Step sizes are compared by the last objective alone.
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
@@ -121,7 +121,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 1 => Training::Local { contributions: CAP },
                 _ => Training::walk(walked),
             };
-            // All users learn the same about each other.
+            // Every user learns the same about every other.
             let target = Target::worst(Measure::Approx(delta), epsilon);
             let sigma =
                 PrivateTraining::new(USERS, constants, training)?.noise_for(&[Observer::node(0)], &target)?;

@@ -18,11 +18,11 @@ const EPSILONS: [f64; 2] = [0.1, 0.4];
 const USERS: [usize; 6] = [5, 10, 20, 50, 100, 200];
 const RUNS: u64 = 10;
 const DELTA: f64 = 1e-7;
-/// Labels of the certified curve; our choice.
+/// Labels of the certified curve; this number is our choice.
 const LABELS: u32 = 10;
-/// Segments of up to so many reports are bounded by the exact blanket of randomized response.
+/// Segments of at most this many reports are bounded by the exact blanket of randomized response.
 const EXACT_REPORTS: u64 = 200;
-/// The δ of the certified curves, a tenth of which pays for more visits than accounted for.
+/// The δ of the certified curves; a tenth of it covers the case of more visits than accounted for.
 const TOTAL_DELTA: f64 = 1e-5;
 
 const CERTIFIED: &str = "composed over receptions";
@@ -38,8 +38,8 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// The loss of one report among `m`, as the program has it: the best of Hoeffding, Bennett and, where it
-/// applies, the closed form of Erlingsson et al.; never above the report's own.
+/// The loss of one report among `m`, as in the program: the best of Hoeffding, Bennett and, where it applies,
+/// the closed form of Erlingsson et al.; never above the loss of the report alone.
 fn mass(epsilon: f64, m: usize) -> f64 {
     let (m, Ok(delta)) = (m as u64, Delta::new(DELTA)) else { return epsilon };
     let reports = Reports { local_epsilon: epsilon, labels: None };
@@ -96,7 +96,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             };
             let total = Delta::new(TOTAL_DELTA)?;
             let hidden = Observer::node(0).with_hidden_senders();
-            // Reports of this epsilon.
+            // The noise of reports with this epsilon.
             let noise = NoiseMultiplier::new(1.0 / epsilon)?;
             let at = |account: Box<dyn Account + '_>| -> Result<f64> {
                 Ok(account.profile(1, noise)?.epsilon(total)?.into_value().epsilon())

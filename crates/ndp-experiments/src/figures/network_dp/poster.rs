@@ -1,4 +1,4 @@
-//! `network-dp/poster`: the poster's bound beside the final one.
+//! `network-dp/poster`: the poster's bound beside the one in the final paper.
 
 use super::bounds;
 use crate::entry::{Entry, Tolerance};

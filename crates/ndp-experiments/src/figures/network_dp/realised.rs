@@ -20,7 +20,7 @@ pub(super) fn as_released_path(n: usize, rng: &mut impl Rng) -> Result<Path> {
     Ok(CompleteWalk::new(n, VISITS * n - 1)?.sample(rng))
 }
 
-/// The loss of a sum towards one observer, averaged over the walk, at `μ = Δ/σ` of one contribution.
+/// The loss of a sum towards one observer, averaged over the walk, when one contribution has `μ = Δ/σ`.
 pub(super) fn averaged_epsilon(walk: CompleteWalk, mu: f64, delta: Delta) -> Result<f64> {
     let sum = CompleteSum {
         walk,
@@ -54,8 +54,8 @@ pub(super) fn visits(path: &Path) -> Vec<f64> {
     visits
 }
 
-/// The local loss of every user of every walk: advanced composition over its contributions, as the
-/// program has it.
+/// The local loss of every user of every walk: advanced composition over the user's contributions, as in the
+/// program.
 pub(super) fn local_curve(paths: &[Path], epsilon: f64, delta: f64) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     for path in paths {
@@ -66,12 +66,12 @@ pub(super) fn local_curve(paths: &[Path], epsilon: f64, delta: f64) -> Result<Ve
     Ok(values)
 }
 
-/// Users up to which the law of the walk's cost is computed.
+/// The largest number of users for which the law of the walk's cost is computed.
 pub(super) const LAW_USERS: f64 = 60.0;
-/// Its name.
+/// The name of that curve.
 pub(super) const LAW: &str = "network, by the law of the walk's cost";
 
-/// What the figures say of that curve.
+/// What the figures say about that curve.
 pub(super) const OF_LAW: &str = "By the law of the walk's cost, drawn with its proven lower end: with a hundred visits of the observer its table is coarse, and its upper end may be above \
      the bound by Rényi losses. The truth for an observer who knows the path lies between the lower end and the smaller of the two.";
 
@@ -82,7 +82,7 @@ pub(super) fn law_epsilon(n: usize, mu: f64, delta: Delta) -> Result<[f64; 2]> {
     let walk = TokenWalk::new(&TransitionMatrix::from(&matrix), Start::Uniform, VISITS * n)?;
     let law = walk.cost_law(0, &[n - 1])?;
     let at = |noise: f64| -> Result<_> { Ok(law.epsilon(NoiseMultiplier::new(noise)?, delta)?) };
-    // The reciprocal is rounded either way.
+    // The reciprocal may be rounded in either direction, so take both neighbors.
     Ok([at((1.0 / mu).next_up())?.lower(), at((1.0 / mu).next_down())?.upper()])
 }
 

@@ -1,7 +1,7 @@
-//! Loss against distance, a walking token beside gossip: figures 1 and 4 of the paper.
+//! Loss against distance, for a walking token and for gossip: figures 1 and 4 of the paper.
 //!
 //! Losses are Rényi losses at `α = 2` with `σ = Δ = 1`, where one contribution released at once costs
-//! `c₀ = 1`; unclipped, clipped at 1 in the picture as in the paper.
+//! `c₀ = 1`; they are unclipped here, and clipped at 1 in the picture, as in the paper.
 
 use super::walk_length;
 use crate::figures::count;
@@ -25,11 +25,11 @@ use rayon::prelude::*;
 
 /// Name of the published user-level loss of the walk.
 pub const PRINTED: &str = "walk, printed";
-/// Name of the same with a known sender.
+/// Name of the published loss when the sender is known.
 pub const KNOWN: &str = "walk, printed, known sender";
 /// Name of the sound curve of the walk.
 pub const SOUND: &str = "walk, sound";
-/// Name of what releasing every contribution at once costs, where contributions are capped.
+/// Name of the loss of releasing every contribution at once, for walks with a cap on contributions.
 pub const LOCAL: &str = "local loss of all contributions";
 
 /// Order, noise and node of the paper.
@@ -38,24 +38,24 @@ const SIGMA: f64 = 1.0;
 const NODE: usize = 0;
 /// Erdős–Rényi: `q = C ln n / n`.
 const C: f64 = 1.2;
-/// Observers per distance class in the sound curve of the walk, those with the smallest indices.
+/// Observers per distance class in the sound curve of the walk; those with the smallest indices are taken.
 const OBSERVERS: usize = 20;
-/// The walks on geometric graph and grid visit every node many times: there a node contributes at
-/// most `CAP` times the mean number of visits, and only adds noise afterwards.
+/// On the geometric graph and the grid, walks visit every node many times. There a node contributes at most
+/// `CAP` times the mean number of visits, and only adds noise afterwards.
 const CAP: f64 = 1.25;
-/// Of the panels that show `ε`.
+/// The δ of the panels that show `ε`.
 const DELTA: f64 = 1e-5;
-/// Distances at which `ε` is computed, at most.
+/// The largest number of distances at which `ε` is computed.
 const DISTANCES: usize = 6;
-/// First visits are followed this far on those graphs; what is left is charged at once.
+/// On those graphs first visits are followed for this many steps; the remainder is charged at once.
 const CUT: usize = 10_000;
 
 /// Which printed loss of the walk is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
-    /// Observers do not know from whom the token comes: figure 1.
+    /// Observers do not know who sent them the token: figure 1.
     Hidden,
-    /// They do: figure 4.
+    /// Observers know who sent them the token: figure 4.
     Known,
 }
 
@@ -68,7 +68,7 @@ impl Sender {
     }
 }
 
-/// The panels of the four graphs, and what is the same in both figures.
+/// The panels of the four graphs, and the parts that both figures share.
 ///
 /// # Errors
 /// None at the sizes of the figures, unless no random graph is connected.
@@ -99,7 +99,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .finding("That gossip protects far nodes better rests on the printed sum; the exact loss of gossip does not fade.")
         .check(Check::covers(sender.name(), SOUND))
         .columns(2);
-    // Where the sender is known, gossip stands beside the walk, and the claim is not about it.
+    // If the sender is known, gossip is shown for comparison only, and the claim is not about it.
     if let Sender::Hidden = sender {
         figure = figure.check(Check::covers(gossip_name(gossip::TOWARDS), gossip_name(gossip::SOUND)));
     }
@@ -115,7 +115,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         let printed = Series::new(sender.name(), Grade::Printed)
             .by_class(classes.filter_map(|(_, (&loss, &distance))| Some((f64::from(distance?), loss))));
 
-        // All nodes at one distance are alike on the hypercube.
+        // On the hypercube all nodes at the same distance are alike.
         let observed = if name == "hypercube" { 1 } else { OBSERVERS };
         let often = matches!(name, "geometric" | "grid");
         if !often {
@@ -180,7 +180,7 @@ fn gossip_name(name: &str) -> String {
     format!("gossip, {name}")
 }
 
-/// What is printed of the loss of node 0 towards every node; 0 towards itself.
+/// The printed loss of node 0 towards every node; 0 towards itself.
 fn printed_losses(
     entries: &[f64],
     graph: &Graph,
@@ -230,7 +230,7 @@ fn renewed(
     Ok(vec![Series::new(SOUND, Grade::UpperBound).by_class(losses)])
 }
 
-/// The sound curve of a walk with a cap on contributions, and the local loss of as many.
+/// The sound curve of a walk with a cap on contributions, and the local loss of that many contributions.
 fn capped(
     matrix: &GossipMatrix,
     observers: &[(u32, usize)],

@@ -28,11 +28,11 @@ const EVERY: usize = 100;
 const RUNS: u64 = 8;
 const RECORDED_RUNS: f64 = 4.0;
 const PAIRS: usize = 200;
-/// Steps up to which first visits are followed; later ones are charged at this time.
+/// First visits are followed up to this step; later ones are charged as if they were at this step.
 const HORIZON: usize = 200;
 /// Norm to which the released program clips gradient plus noise.
 const CLIP: f64 = 0.4;
-/// Epsilon, and the released noise levels of central, local and every walk.
+/// Epsilon, and the released noise levels of the central and local curves and of every walk.
 const RELEASED: [(f64, [f64; 3]); 2] = [
     (10.0, [0.679_995_047_721_065_8, 5.871_055_612_534, 1.227_015_364_146_962_6]),
     (1.0, [6.799_950_477_210_658, 46.868_737_550_456, 10.983_400_455_602_524]),
@@ -50,7 +50,7 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// Curve `k` of [`NAMES`]: which released numbers it takes.
+/// Which of the released numbers curve `k` of [`NAMES`] takes.
 fn role(k: usize) -> usize {
     k.min(2)
 }
@@ -82,7 +82,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         stride: 1,
     };
     let runs = Runs::prepare(&rows, setting, seed.fork("splits"))?;
-    // Steps are compared by the last objective alone.
+    // Step sizes are compared by the last objective alone.
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
@@ -160,7 +160,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
             let target = Target::worst(Measure::Approx(delta), epsilon);
-            // All users learn the same about each other, but on the last two graphs.
+            // Every user learns the same about every other, except on the last two graphs.
             let noise = |training: Training| -> Result<Sigma> {
                 let training = PrivateTraining::new(users, constants, training)?;
                 Ok(training.noise_for(&[Observer::node(0)], &target)?)
@@ -225,8 +225,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     Ok(figure.panel(noises))
 }
 
-/// A table of the noise at each `ε`: as released, and for the sampled pairs by Rényi losses and by the law of
-/// gaps.
+/// A table of the noise at each `ε`: the released one, and for the sampled pairs those by Rényi losses and by
+/// the law of gaps.
 fn noises_at(accounts: &[PairAccounts<'_>], delta: Delta) -> Result<Panel> {
     let mut columns = [
         Series::new("as released", Grade::Printed),
@@ -246,7 +246,7 @@ fn noises_at(accounts: &[PairAccounts<'_>], delta: Delta) -> Result<Panel> {
     Ok(Panel::table(format!("noise at (epsilon, {DELTA:e})"), "graph").with_all(columns))
 }
 
-/// Runs as the released program: on a graph the token starts at node 0 and moves before the first update.
+/// Runs like the released program: on a graph the token starts at node 0 and moves before the first update.
 fn released_runs(runs: &Runs, walk: &WalkSgd, sigma: Sigma, seed: Seed) -> Result<Curve> {
     let model = Linear { intercept: true, ..Linear::from(LinearLoss::Logistic) };
     runs.each(seed, |_, users, evaluation, rng| {

@@ -21,13 +21,13 @@ use ndp_report::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const EGO: u32 = 0;
-/// A small network is enough for a quick look.
+/// A quick run uses a small network.
 const QUICK_EGO: u32 = 3980;
 const ALPHA: f64 = 2.0;
 const SIGMA: f64 = 10.0;
 /// Katz centrality: `a = SHARE / λ_max(A)`, `b = 1`.
 const SHARE: f64 = 0.5;
-/// Nodes of the third matrix in a quick look.
+/// Nodes of the third matrix in a quick run.
 const QUICK_NODES: usize = 8;
 
 /// `random-walk/fig3`.
@@ -117,7 +117,7 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// Logarithms off the diagonal; what has none is left out.
+/// Logarithms off the diagonal; an entry without a logarithm is left out.
 fn logs(values: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_fn(values.dim(), |(u, v)| {
         let value = values[(u, v)];

@@ -20,13 +20,13 @@ use ndp_report::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIZES: [usize; 3] = [75, 75, 50];
-/// As dense as the paper's in a quick look.
+/// Sizes for a quick run; the graph is as dense as the paper's.
 const QUICK_SIZES: [usize; 3] = [30, 30, 20];
 const ALPHA: f64 = 2.0;
 const SIGMA: f64 = 1.0;
-/// The sound losses are those among every fourth node.
+/// Sound losses are computed among every fourth node only.
 const EVERY: usize = 4;
-/// There a node contributes at most this many times the mean number of its visits.
+/// In the sound panels a node contributes at most this many times the mean number of its visits.
 const CAP: f64 = 1.25;
 
 /// Names of the means within communities and outside.
@@ -132,7 +132,7 @@ fn within(means: &Array2<f64>) -> Vec<(f64, f64)> {
     means.diag().iter().zip(1..).map(|(&mean, b)| (f64::from(b), mean)).collect()
 }
 
-/// The mean loss of each community to the other that learns most.
+/// The mean loss of each community to that other community that learns most.
 fn outside(means: &Array2<f64>) -> Vec<(f64, f64)> {
     let largest = |(a, row): (usize, ArrayView1<'_, f64>)| {
         let others = row.iter().enumerate().filter(|&(b, _)| b != a).map(|(_, &mean)| mean);
@@ -141,7 +141,7 @@ fn outside(means: &Array2<f64>) -> Vec<(f64, f64)> {
     means.outer_iter().enumerate().map(largest).collect()
 }
 
-/// The mean of every pair of blocks, entries that are left out not counted.
+/// The mean over every pair of blocks, without the entries that are left out.
 fn block_means(values: ArrayView2<'_, f64>, block: &[usize]) -> Array2<f64> {
     let blocks = block.iter().max().map_or(0, |last| last + 1);
     let mut sums = Array2::zeros((blocks, blocks));

@@ -22,7 +22,7 @@ const ALPHA: f64 = 2.0;
 const SIGMA: f64 = 10.0;
 /// In the sound panels a node contributes at most this many times the mean number of its visits.
 const CAP: f64 = 1.25;
-/// First visits are followed this far there; what is left is charged at once.
+/// In the sound panels first visits are followed for this many steps; the remainder is charged at once.
 const CUT: usize = 500;
 
 /// `random-walk/fig6`.
@@ -50,7 +50,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .finding("The printed losses are no guarantees: contributions observed together cost more than their sum. The sound ones bound what all contributions of the node reveal to another, for a walk on which it contributes a capped number of times.")
         .finding("The choice of the node is ours, by the seed; the program draws it without one.")
         .columns(4);
-    // Small networks are enough for a quick look.
+    // A quick run uses small networks only.
     let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
     for &ego in egos {
         let loaded = data.ego(ego)?;

@@ -1,4 +1,4 @@
-//! `random-walk/fig7`: a geometric graph with labels that depend on the place, and with the same shuffled.
+//! `random-walk/fig7`: a geometric graph whose labels depend on the position, and the same labels shuffled.
 
 use super::heterogeneity::{Labelled, labelled};
 use crate::datasets::Data;
@@ -8,9 +8,9 @@ use anyhow::Result;
 use ndp_report::figure::{Axis, Check, Drawing, Figure, Kind, Panel, Scale};
 use rand::RngExt;
 
-/// Graphs that decide the claim.
+/// The number of graphs that decide the claim.
 const GRAPHS: u64 = 20;
-/// Differences of labels between 0 and 2 that are alike.
+/// Two differences of labels count as equal if they are at most this far apart; labels are between 0 and 2.
 const LIKE: f64 = 0.05;
 
 /// `random-walk/fig7`.
@@ -34,7 +34,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .claim("Close nodes have close data in the original order, not after shuffling.")
         .finding("The numbers are the data of the experiment of figure 8; nothing here is a privacy loss. The graph is drawn by our seed, the program's by another generator.")
         .columns(2);
-    // The claim is about graphs of this kind: as many are drawn anew as decide it.
+    // The claim is about graphs of this kind, so the graphs that decide it are drawn anew.
     let drawn = seed
         .fork("other graphs")
         .run(GRAPHS, |rng| closeness(scale, Seed(rng.random())))
@@ -67,8 +67,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// On another graph: by how much shuffled labels differ more across an edge than the original ones, and less
-/// than over all pairs (then negative).
+/// For another graph: by how much shuffled labels differ more across an edge than the original labels do; and
+/// by how much they differ more across an edge than over all pairs (negative if they differ less).
 fn closeness(scale: Scale, seed: Seed) -> Result<[f64; 2]> {
     let Labelled { graph, original, shuffled } = labelled(scale, seed)?;
     let n = graph.node_count();

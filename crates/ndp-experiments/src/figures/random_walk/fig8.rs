@@ -1,5 +1,5 @@
-//! `random-walk/fig8`: a token averages data that depend on the place, or do not: how far apart nodes are,
-//! and what they lose, by their distance.
+//! `random-walk/fig8`: a token averages data that do or do not depend on the position: how far the values of
+//! two nodes are apart, and what the nodes lose, by their distance.
 
 use super::heterogeneity::{LABEL_RANGE, Labelled, as_released, classes, labelled, means};
 use crate::datasets::Data;
@@ -19,7 +19,7 @@ use ndp_report::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
 use rand::RngExt;
 use rayon::prelude::*;
 
-/// Steps of the program, and between two of its snapshots.
+/// Steps of the program, and steps between two of its snapshots.
 const STEPS: usize = 1500;
 const EVERY: usize = 200;
 const ALPHA: f64 = 2.0;
@@ -28,7 +28,7 @@ const SIGMA: f64 = 1.0;
 const WALKS: u64 = 10;
 /// A node contributes at most `CAP` times the mean number of visits and only adds noise afterwards.
 const CAP: f64 = 1.25;
-/// Pairs per distance class whose sound loss is computed, at every other snapshot.
+/// Pairs per distance class whose sound loss is computed; it is computed at every other snapshot.
 const SAMPLE: usize = 16;
 
 /// `random-walk/fig8`.
@@ -139,7 +139,7 @@ fn differences(title: String, times: &[usize], runs: &[Vec<Vec<f64>>]) -> Panel 
     })
 }
 
-/// The mean difference by class at every snapshot of every walk, by the authors' program.
+/// The mean difference by class at every snapshot of every walk, averaged as the authors' program does.
 fn released_runs(
     matrix: &GossipMatrix,
     labels: &[f64],
@@ -180,7 +180,7 @@ fn private_runs(
         averaging.require_amplification(&path)?;
         let transcript = averaging.run(&path, values.view(), noise, rng)?;
         let at = |&time: &usize| {
-            // What every node holds: the token as it last passed it on, and its own label until then.
+            // What every node holds: the token as the node last passed it on, and before that its own label.
             let mut held = values.clone();
             for (t, &holder) in path.holders.iter().enumerate().take(time) {
                 held.row_mut(holder).assign(&transcript.tokens.row(t + 1));
@@ -207,7 +207,7 @@ fn printed_losses(
     times.iter().map(at).collect()
 }
 
-/// Some pairs of every class, in either direction.
+/// Some pairs of every class, each in a random direction.
 fn sample(classes: &Classes, most: usize, seed: Seed) -> Vec<Vec<(usize, usize)>> {
     let mut rng = seed.fork("pairs").trial(0);
     let mut draw = |pairs: &Vec<(usize, usize)>| {
@@ -250,7 +250,7 @@ mod tests {
         panel.series().iter().find(|s| s.name == series).unwrap().points.iter().map(|p| p.y).collect()
     }
 
-    /// At the start far nodes differ more under the original labels only; losses fall with the distance.
+    /// At the start far nodes differ more only under the original labels; losses fall with the distance.
     #[test]
     fn what_the_paper_shows_is_seen() -> Result<()> {
         let figure = figure(Scale::Quick, Seed::DEFAULT, &Data::stand_ins())?;
@@ -259,7 +259,7 @@ mod tests {
         assert!(original[9] > 3.0 * original[0] && shuffled[9] < 2.0 * shuffled[0]);
         let printed = y(&figure, "printed loss, mean", "printed, T = 400");
         assert!(printed[0] > printed[9], "{printed:?}");
-        // 13 is the cap at 400 steps on 40 nodes.
+        // The cap is 13 for 400 steps on 40 nodes.
         let sound = y(&figure, "sound loss of at most 13 contributions", "sound, T = 200");
         assert!(sound.len() == 10 && sound.iter().all(|loss| 0.0 < *loss && *loss <= 13.0 * (1.0 + 1e-12)));
         Ok(())

@@ -1,5 +1,5 @@
-//! A geometric graph whose data vary from place to place, what a walking token makes of them, and the
-//! distance classes of pairs: what figures 7 and 8 share.
+//! What figures 7 and 8 share: a geometric graph whose data vary with the position, what a walking token
+//! makes of them, and the distance classes of pairs.
 
 use crate::figures::families::geometric;
 use crate::seed::Seed;
@@ -41,7 +41,7 @@ pub(super) fn classes(positions: &[[f64; 2]]) -> Vec<Vec<(usize, usize)>> {
     };
     let n = positions.len();
     let mut pairs: Vec<(usize, usize)> = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
-    // Stable: pairs at one distance stay in order.
+    // The sort is stable: pairs at the same distance stay in order.
     pairs.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
     let (size, longer) = (pairs.len() / CLASSES, pairs.len() % CLASSES);
     let mut rest = pairs.as_slice();
@@ -54,18 +54,19 @@ pub(super) fn classes(positions: &[[f64; 2]]) -> Vec<Vec<(usize, usize)>> {
         .collect()
 }
 
-/// The mean over every class of what a pair has.
+/// The mean of a quantity of pairs, over every class.
 pub(super) fn means(classes: &[Vec<(usize, usize)>], of: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mean =
         |pairs: &Vec<(usize, usize)>| pairs.iter().map(|&(u, v)| of(u, v)).sum::<f64>() / pairs.len() as f64;
     classes.iter().map(mean).collect()
 }
 
-/// The averaging of the authors' program along a path, without noise: what all nodes hold after the steps
-/// `0, every, 2 every, …`.
+/// Averages along a path without noise, as the authors' program does: returns what all nodes hold after the
+/// steps `0, every, 2 every, …`.
 ///
-/// The token starts with the value of its first holder. Every holder adds what it holds (its data only at its
-/// first visit), then keeps the sum over `step + 1`, one less than the values in it.
+/// The token starts with the value of its first holder. Every holder adds the value it holds (only at its
+/// first visit is that its own data), then keeps the sum divided by `step + 1`, one less than the number of
+/// values in it.
 pub(super) fn as_released(holders: &[usize], labels: &[f64], every: usize) -> Vec<Vec<f64>> {
     let mut held = labels.to_vec();
     let mut sum = holders.first().map_or(0.0, |&first| held[first]);
@@ -97,7 +98,7 @@ mod tests {
         assert!(means.windows(2).all(|pair| pair[0] <= pair[1]));
     }
 
-    /// The first value counts twice, and a node that is visited again adds the mean it holds.
+    /// The first value counts twice, and a node that is visited again adds the mean that it holds.
     #[test]
     fn the_released_mean_is_none() {
         let snapshots = as_released(&[0, 1, 0], &[1.0, 2.0], 1);

@@ -28,21 +28,21 @@ const CAP: usize = 12;
 const RUNS: u64 = 8;
 const BUDGETS: [f64; 3] = [0.5, 1.0, 2.0];
 const PAIRS: usize = 100;
-/// Of the table of epsilons.
+/// The δ of the table of epsilons.
 const DELTA: f64 = 1e-5;
-/// Steps up to which first visits are followed; later ones are charged at this time.
+/// First visits are followed up to this step; later ones are charged as if they were at this step.
 const HORIZON: usize = 200;
 const SPREAD: f64 = 0.25;
 /// Norm of one example's gradient: users' gradients then have sensitivity 1.
 const EXAMPLE_CLIP: f64 = 0.5;
-/// Error of the gaps, from which only a whole number of steps and the parameter of the recursion follow.
+/// Accuracy of the gaps: only a whole number of steps and the parameter of the recursion follow from them.
 const GAP_TOLERANCE: f64 = 1e-9;
-/// Accuracy is averaged over every so many nodes.
+/// Accuracy is averaged over every `STRIDE`-th node.
 const STRIDE: usize = 32;
 const NAMES: [&str; 4] = ["complete", "exponential", "geometric", "grid"];
-/// Series of the walk where pairs are sampled.
+/// The series of the walk on graphs whose pairs are sampled.
 const SAMPLED: &str = "walk, sound for sampled pairs";
-/// As printed: graphs by budgets, gossip and walk, mean and standard deviation.
+/// The printed values: graphs by budgets, gossip and walk, mean and standard deviation.
 const PRINTED: [[[(f64, f64); 2]; 3]; 4] = [
     [[(0.65, 0.10), (0.841, 0.07)], [(0.70, 0.10), (0.900, 0.04)], [(0.83, 0.06), (0.940, 0.02)]],
     [[(0.70, 0.10), (0.818, 0.09)], [(0.77, 0.05), (0.883, 0.05)], [(0.89, 0.04), (0.937, 0.01)]],
@@ -64,13 +64,13 @@ pub const ENTRY: Entry = Entry {
 struct Ground {
     users: usize,
     runs: Runs,
-    /// Of the walk.
+    /// The training of the walk.
     training: PrivateTraining,
     sparse: Option<Sparse>,
 }
 
 impl Ground {
-    /// Of the sampled pairs; on the complete graph one pair is as any other.
+    /// The accounts of the sampled pairs; on the complete graph all pairs are alike, so one pair is enough.
     fn accounts(&self) -> Result<PairAccounts<'_>> {
         let pairs = self.sparse.as_ref().map_or(&[(1, 0)][..], |sparse| &sparse.pairs);
         PairAccounts::new(&self.training, pairs)
@@ -97,7 +97,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let setting = Setting {
         users: n,
         test_rows: TEST_ROWS,
-        // Before the start alone: what counts is the last accuracy.
+        // Measure before the start only: the result is the last accuracy.
         every: usize::MAX,
         runs: scale.pick(RUNS, 2),
         objective: false,
@@ -235,7 +235,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .note("share of cells in which the walk is better, sound noise", f64::from(won[1]) / cells))
 }
 
-/// A table of `ε` at the printed noise of the walk: of the printed mean loss, and proved for the worst pair.
+/// A table of `ε` at the printed noise of the walk: the one that follows from the printed mean loss, and the
+/// one proved for the worst pair.
 fn epsilons(grounds: &[Ground], accounts: &[PairAccounts<'_>]) -> Result<Panel> {
     let delta = Delta::new(DELTA)?;
     let mut panel = Panel::table(
@@ -265,13 +266,13 @@ fn epsilons(grounds: &[Ground], accounts: &[PairAccounts<'_>]) -> Result<Panel> 
     Ok(panel.with_all([printed, renyi, law, complete]))
 }
 
-/// The series of a cell: gossip and walk with printed noise, with sound noise, and the walk on a graph with
-/// sound noise, of which pairs are sampled: no guarantee for all of them.
+/// The series of a cell: gossip and walk with printed noise, with sound noise, and the walk with sound noise
+/// on a graph whose pairs are sampled, which is no guarantee for all pairs.
 fn column(ground: &Ground, sound: bool, c: usize) -> usize {
     if sound && c == 1 && ground.sparse.is_some() { 4 } else { 2 * usize::from(sound) + c }
 }
 
-/// Of the noise of a column.
+/// The grade of the noise of a column.
 fn grade(sound: bool) -> Grade {
     if sound { Grade::UpperBound } else { Grade::Printed }
 }
@@ -280,13 +281,13 @@ fn grade(sound: bool) -> Grade {
 fn printed_noise(ground: &Ground, budget: f64) -> Result<[Sigma; 2]> {
     let (n, order) = (ground.users, Order::new(2.0)?);
     let walk = training::walk_noise_for_mean_loss(budget, order, n, 10 * n)?.into_value();
-    // One gossip step on the complete graph, to everybody.
+    // On the complete graph one gossip step reaches everybody.
     let Some(sparse) = &ground.sparse else {
         let gossip = training::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, n as f64)?;
         return Ok([Sigma::new(gossip.into_value().get())?, Sigma::new(walk.get())?]);
     };
-    // The number of steps depends on the noise only where it is small, and falls with it: a few rounds settle
-    // it.
+    // The number of steps depends on the noise only if the noise is small, and decreases with it: a few
+    // rounds reach the fixed point.
     let mut gossip = Sigma::new(1.0)?;
     for _ in 0..20 {
         let k = stopping_rounds(n, Convergence::Accelerated(sparse.gap), gossip, SPREAD)?;
