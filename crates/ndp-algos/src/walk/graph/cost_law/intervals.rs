@@ -174,6 +174,7 @@ pub(super) fn sightings(upper: &Intervals, steps: usize) -> f64 {
     let members = upper.first.len();
     let transposed = (0..members).map(|w| upper.between.iter().map(|row| at(&row[w])).collect()).collect();
     let means = solve(transposed, upper.first.iter().map(at).collect());
+    // e to 1e-16, weights to 4e-16 each, sums of T + 1 of them.
     let bound = means.map_or(f64::INFINITY, |means| 1.0001 * std::f64::consts::E * means.iter().sum::<f64>());
     if bound >= 0.0 { (bound + upper.lost * most).min(most) } else { most }
 }

@@ -15,6 +15,7 @@ use super::intervals::{ByCount, Intervals};
 use super::passages::Side;
 use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::id;
+use ndp_numeric::rounding::{Interval, up};
 
 /// Steps of size `numerator/denominator`, on which costs lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,18 +176,15 @@ impl Charges {
         self.cells.iter().all(|&cell| cell == 0)
     }
 
-    /// For each time the sum of the masses, each weighed by its cell.
-    pub(super) fn weighed(&self, weights: &[f64]) -> impl Iterator<Item = f64> + '_ {
-        let weigh = |cell: u32| weights.get(cell as usize).copied();
-        let weights: Vec<f64> = self.cells.iter().map(|&cell| weigh(cell).unwrap_or(f64::INFINITY)).collect();
-        self.starts.windows(2).map(move |pair| {
+    /// For each time the sum of the masses, each weighed by its cell, rounded up.
+    fn weighed(&self, weights: &[f64]) -> Vec<f64> {
+        let weigh = |cell: u32| weights.get(cell as usize).copied().unwrap_or(f64::INFINITY);
+        let at_time = |pair: &[usize]| {
             let entries = pair[0]..pair[1];
-            self.masses[entries.clone()]
-                .iter()
-                .zip(&weights[entries])
-                .map(|(mass, weight)| mass * weight)
-                .sum()
-        })
+            let terms = self.masses[entries.clone()].iter().zip(&self.cells[entries]);
+            sum_up(terms.map(|(&mass, &cell)| (mass, weigh(cell))))
+        };
+        self.starts.windows(2).map(at_time).collect()
     }
 
     fn last_cell(&self) -> usize {
@@ -250,7 +248,7 @@ impl System {
             if unseen.is_empty() && tail.iter().all(|tail| tail.variance == 0.0) { 0.0 } else { 0.25 };
         let variance = 1.001 * (intervals.sightings * varied + of_first + at_end);
         // Each interval that was left out begins at a sighting or at the start.
-        let lost = intervals.lost + (intervals.sightings + 1.0) * dropped * 1.001;
+        let lost = intervals.lost + (intervals.sightings + 1.0) * dropped * 1.001 + UNDERFLOWN;
         Self { steps, between, first, tail, unseen, lost, variance }
     }
 
@@ -267,8 +265,10 @@ impl System {
         let mut best = (0.0, 1.0);
         let look = |log: f64, best: &mut (f64, f64)| {
             checkpoint();
-            let weights: Vec<f64> = (0..=largest).map(|cell| (cell as f64 * log).exp()).collect();
-            let bound = self.log_transform(&weights, cell as f64 * log) - cell as f64 * log;
+            let power = |cell: usize| Interval::new(cell as f64) * Interval::new(log);
+            let weights: Vec<f64> = (0..=largest).map(|cell| power(cell).exp().high()).collect();
+            let transform = Interval::new(self.log_transform(&weights, cell as f64 * log));
+            let bound = (transform - power(cell)).high();
             if bound < best.0 {
                 *best = (bound, log);
             }
@@ -290,26 +290,24 @@ impl System {
         self.between.iter().flatten().chain(&self.first).chain(&self.tail)
     }
 
-    /// `ln E ρ^cost`, at most, for the given powers of `ρ`: `min_r r^{−T} (F (1 − I)^{−1} G)(r, ρ)`.
+    /// `ln E ρ^cost`, at most, for the given powers of `ρ`, none below its own: `min_r r^{−T} (F (1 − I)^{−1}
+    /// G)(r, ρ)`. Every step is rounded up, so that this holds at each `r` that is looked at.
     fn log_transform(&self, weights: &[f64], scale: f64) -> f64 {
-        let at = |charges: &Charges| charges.weighed(weights).collect::<Vec<f64>>();
+        let at = |charges: &Charges| charges.weighed(weights);
         let between: Vec<Vec<Vec<f64>>> =
             self.between.iter().map(|row| row.iter().map(at).collect()).collect();
         let first: Vec<Vec<f64>> = self.first.iter().map(at).collect();
         let tail: Vec<Vec<f64>> = self.tail.iter().map(at).collect();
-        // Nothing times an infinite weight is not a number, and a comparison with that would leave out the
-        // rest.
-        let possible = self.unseen.iter().filter(|&&(_, mass)| mass > 0.0);
-        let unseen: f64 = possible.map(|&(cell, mass)| mass * weights[cell]).sum();
+        let unseen = sum_up(self.unseen.iter().map(|&(cell, mass)| (mass, weights[cell])));
         let at = |rate: f64| -> Option<f64> {
             let r = (-rate / self.steps as f64).exp();
-            let sum = |law: &Vec<f64>| law.iter().rev().fold(0.0, |sum, p| sum * r + p);
+            let sum = |law: &Vec<f64>| series_up(law, r);
             let matrix = between.iter().map(|row| row.iter().map(sum).collect()).collect();
-            let ends: Vec<f64> = tail.iter().map(sum).collect();
-            let values = solve(matrix, ends)?;
-            let mean: f64 = first.iter().zip(&values).map(|(first, value)| sum(first) * value).sum();
-            let mean = mean.ln() + rate + (1e-9 + 1e-15 * (self.steps as f64 + rate));
-            mean.is_finite().then_some(mean)
+            let values = solve(matrix, tail.iter().map(sum).collect())?;
+            let mean = sum_up(first.iter().map(sum).zip(values));
+            // The power is that of the float r itself.
+            let log = Interval::new(mean).ln() - Interval::new(self.steps as f64) * Interval::new(r).ln();
+            log.high().is_finite().then_some(log.high())
         };
         // Nobody ever sees the token, or else: convex in the logarithm of r, thirds.
         let never = first.iter().flatten().all(|&p| p == 0.0);
@@ -327,44 +325,74 @@ impl System {
             if left.is_some_and(|left| right.is_none_or(|right| left < right)) { high = b } else { low = a }
         }
         if unseen > 0.0 && best < f64::INFINITY {
-            let (small, large) = if best < unseen.ln() { (best, unseen.ln()) } else { (unseen.ln(), best) };
-            best = large + (small - large).exp().ln_1p() + 1e-12;
+            best = Interval::new(best).log_add_exp(Interval::new(unseen).ln()).high();
         }
         best
     }
 }
 
-/// The solution `y = values + matrix · y` for a nonnegative matrix of spectral radius below 1; `None` for
-/// another one.
+/// `Σ a b` over pairs of nonnegative numbers, rounded up. Nothing times an infinite number is nothing.
+fn sum_up(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (mut sum, mut terms) = (0.0, 0.0);
+    for (a, b) in pairs.filter(|&(a, b)| a > 0.0 && b > 0.0) {
+        sum += a * b;
+        terms += 1.0;
+    }
+    raised(sum, terms)
+}
+
+/// `Σ_t series[t] r^t` of nonnegative numbers, `0 ≤ r ≤ 1`, rounded up.
+fn series_up(series: &[f64], r: f64) -> f64 {
+    let sum = series.iter().rev().fold(0.0, |sum, p| sum * r + p);
+    raised(sum, if series.iter().all(|&p| p == 0.0) { 0.0 } else { 2.0 * series.len() as f64 })
+}
+
+/// Not below what `terms` products and sums of nonnegative numbers made of `sum`; they may have underflown.
+fn raised(sum: f64, terms: f64) -> f64 {
+    if terms == 0.0 { 0.0 } else { up(sum.max(UNDERFLOWN), terms + 2.0) }
+}
+
+/// At least the solution `y = values + matrix · y`, all numbers nonnegative: the sum over all ways through
+/// the indices of the products of their entries. `None` where it is not seen to be finite.
+///
+/// One index after the other is taken out: staying there any number of times makes `1/(1 − m_ii)`, which goes
+/// to the ways between the others, `m_jk + m_ji m_ik / (1 − m_ii)`. This grows with each entry, and every
+/// step is rounded up.
 pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>> {
     let (mut matrix, mut values) = (matrix, values);
     let n = values.len();
-    for (i, row) in matrix.iter_mut().enumerate() {
-        for (j, entry) in row.iter_mut().enumerate() {
-            *entry = f64::from(u8::from(i == j)) - *entry;
-        }
-    }
-    // All pivots are positive exactly where the radius is below 1.
+    let through = |from: f64, leaves: f64, to: f64| {
+        let share = Interval::new(from) / Interval::new(leaves) * Interval::new(to);
+        if from == 0.0 || to == 0.0 { Interval::ZERO } else { share }
+    };
+    let mut leaving = Vec::with_capacity(n);
     for i in 0..n {
-        if matrix[i][i].is_nan() || matrix[i][i] <= 1e-13 {
+        let leaves = (Interval::ONE - Interval::new(matrix[i][i])).low();
+        if leaves <= 1e-13 {
             return None;
         }
+        leaving.push(leaves);
         for j in i + 1..n {
-            let factor = matrix[j][i] / matrix[i][i];
-            let (above, below) = matrix.split_at_mut(j);
-            below[0].iter_mut().zip(&above[i]).skip(i).for_each(|(x, y)| *x -= factor * y);
-            values[j] -= factor * values[i];
+            let from = matrix[j][i];
+            for k in i + 1..n {
+                let added = through(from, leaves, matrix[i][k]);
+                matrix[j][k] = (Interval::new(matrix[j][k]) + added).high();
+            }
+            values[j] = (Interval::new(values[j]) + through(from, leaves, values[i])).high();
         }
     }
     for i in (0..n).rev() {
-        let known: f64 = (i + 1..n).map(|j| matrix[i][j] * values[j]).sum();
-        values[i] = (values[i] - known) / matrix[i][i];
+        let known = (i + 1..n).fold(Interval::ZERO, |sum, j| sum + through(matrix[i][j], 1.0, values[j]));
+        values[i] = through(1.0, leaving[i], (Interval::new(values[i]) + known).high()).high();
     }
     values.iter().all(|value| value.is_finite()).then_some(values)
 }
 
-/// `r^T` is not below `e^{-500}`: with probabilities of 1e-24 before and after, products stay normal numbers.
+/// Smaller radii are not looked at: `r^T = e^{−500}`.
 const LARGEST_RATE: f64 = 500.0;
+/// Far above what underflow takes away, `2^{−1074}` at a time: from a sum of up to 2^32 terms not 1e-313, and
+/// from a law not 1e-283 (`docs/theory.md`, the law of a walk's cost).
+const UNDERFLOWN: f64 = 1e-280;
 /// Probabilities up to this are left out of the sums.
 const DROPPED: f64 = 1e-24;
 /// Beyond so many cells nothing is said about what is beyond them.

@@ -433,6 +433,49 @@ fn spread_charges_enclose_the_reference_values() -> Result<(), Error> {
     Ok(())
 }
 
+/// Never below the solution in rationals, hardly above it, and not 0 where products underflow.
+#[test]
+fn solutions_are_rounded_up() {
+    use num_bigint::BigInt;
+    use num_rational::BigRational;
+    let rng = &mut ChaCha8Rng::seed_from_u64(500);
+    let ratio = |k: u32, of: u32| BigRational::new(BigInt::from(k), BigInt::from(of));
+    for case in 0..300 {
+        let n = 1 + case % 3;
+        let entry = |rng: &mut ChaCha8Rng| rng.random_range(0..128 / u32::try_from(n).unwrap());
+        let matrix: Vec<Vec<u32>> = (0..n).map(|_| (0..n).map(|_| entry(rng)).collect()).collect();
+        let values: Vec<u32> = (0..n).map(|_| rng.random_range(1..128)).collect();
+        let floats = |row: &Vec<u32>| row.iter().map(|&k| f64::from(k) / 128.0).collect::<Vec<f64>>();
+        let found = system::solve(matrix.iter().map(floats).collect(), floats(&values)).unwrap();
+        // Cramer's rule, row by row.
+        let unit = |i: usize, j: usize| ratio(u32::from(i == j), 1);
+        let mut rows: Vec<Vec<BigRational>> = (0..n)
+            .map(|i| {
+                let left = (0..n).map(|j| unit(i, j) - ratio(matrix[i][j], 128));
+                left.chain([ratio(values[i], 128)]).collect()
+            })
+            .collect();
+        for i in 0..n {
+            let pivot = rows[i][i].clone();
+            rows[i].iter_mut().for_each(|x| *x /= &pivot);
+            let own = rows[i].clone();
+            for (_, row) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
+                let factor = row[i].clone();
+                row.iter_mut().zip(&own).for_each(|(x, y)| *x -= &factor * y);
+            }
+        }
+        for (found, row) in found.iter().zip(&rows) {
+            let (found, truth) = (BigRational::from_float(*found).unwrap(), &row[n]);
+            let most = truth * ratio(1_000_000_001, 1_000_000_000);
+            assert!(*truth <= found && found <= most, "{found} {truth}");
+        }
+    }
+    let tiny = vec![vec![0.0, 1e-200, 0.0], vec![0.0, 0.0, 1e-200], vec![0.0; 3]];
+    assert!(system::solve(tiny, vec![0.0, 0.0, 1.0]).unwrap()[0] > 0.0);
+    assert!(system::solve(vec![vec![1.0]], vec![1.0]).is_none());
+    assert!(system::solve(vec![vec![f64::NAN]], vec![1.0]).is_none());
+}
+
 /// A published token that nobody saw on its way, where more contributions are impossible: path 4 without
 /// loops, two steps, node 0 towards node 3. Three starts of eight end with one contribution behind two
 /// noises. (An impossible charge at an infinite weight was not a number, and all unseen paths were left out.)
