@@ -61,40 +61,39 @@ impl Grid {
         cell as f64 * self.numerator as f64 / self.denominator as f64
     }
 
-    /// The cell of a charge `1/slots`, rounded up.
-    pub(super) fn charge(self, slots: usize) -> usize {
-        self.cell(1, slots, Side::Upper)
-    }
-
-    /// The cell below a charge `count²/slots`, and how far it is from there to the next one: the share that
-    /// belongs to it, and the rest.
-    fn place(self, count: usize, slots: usize) -> (usize, f64, f64) {
-        if count == 0 || slots == 0 {
-            return (0, 0.0, 1.0);
+    /// The cell of a charge, its share there and that of the next cell.
+    pub(super) fn place(self, charge: Charge, rounding: Rounding) -> (usize, [f64; 2]) {
+        let size = u128::from(charge.numerator) * u128::from(self.denominator);
+        let step = u128::from(charge.denominator) * u128::from(self.numerator);
+        let (cell, left) = (size / step, size % step);
+        let cell = usize::try_from(cell).unwrap_or(usize::MAX);
+        if cell >= LAST_CELL {
+            return (LAST_CELL, [1.0, 0.0]);
         }
-        let charge = (count as u128).pow(2) * u128::from(self.denominator);
-        let step = slots as u128 * u128::from(self.numerator);
-        let (cell, left) = (charge / step, charge % step);
-        match usize::try_from(cell) {
-            Ok(cell) if cell < LAST_CELL => {
-                (cell, left as f64 / step as f64, (step - left) as f64 / step as f64)
-            }
-            _ => (LAST_CELL, 0.0, 1.0),
+        match rounding {
+            Rounding::To(Side::Upper) => (cell + usize::from(left > 0), [1.0, 0.0]),
+            Rounding::To(Side::Lower) => (cell, [1.0, 0.0]),
+            Rounding::Spread => (cell, [(step - left) as f64 / step as f64, left as f64 / step as f64]),
         }
     }
+}
 
-    /// The cell of a charge `count²/slots`, exactly rounded to its side.
-    fn cell(self, count: usize, slots: usize, side: Side) -> usize {
-        if count == 0 || slots == 0 {
-            return 0;
+/// A charge as a quotient of whole numbers, the second one positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Charge {
+    pub(super) numerator: u64,
+    pub(super) denominator: u64,
+}
+
+impl Charge {
+    pub(super) const FREE: Self = Self { numerator: 0, denominator: 1 };
+
+    /// `count²/slots`; nothing without a slot.
+    pub(super) fn of_count(count: usize, slots: usize) -> Self {
+        if slots == 0 {
+            return Self::FREE;
         }
-        let charge = (count as u128).pow(2) * u128::from(self.denominator);
-        let step = slots as u128 * u128::from(self.numerator);
-        let cell = match side {
-            Side::Upper => charge.div_ceil(step),
-            Side::Lower => charge / step,
-        };
-        usize::try_from(cell).unwrap_or(usize::MAX).min(LAST_CELL)
+        Self { numerator: (count as u64).saturating_pow(2), denominator: slots as u64 }
     }
 }
 
@@ -105,6 +104,17 @@ pub(super) enum Rounding {
     To(Side),
     /// It is at either point, with its mean.
     Spread,
+}
+
+impl Rounding {
+    /// What covers the roundings of the product of a mass and its share, three each.
+    fn raised(self) -> f64 {
+        if self == Self::Spread { 1.0 + 4.0 * f64::EPSILON } else { 1.0 }
+    }
+
+    fn is_down(self) -> bool {
+        self == Self::To(Side::Lower)
+    }
 }
 
 /// For each time the cells of the charges and their probabilities.
@@ -119,11 +129,11 @@ pub(super) struct Charges {
 }
 
 impl Charges {
-    /// With `slots(t)` noises in an interval of length `t`. What is too small to matter is left out and added
-    /// to `dropped`.
+    /// With the charge of each entry of `laws` in an interval of length `t`. What is too small to matter is
+    /// left out and added to `dropped`.
     fn new(
         laws: &ByCount,
-        slots: impl Fn(usize) -> usize,
+        charge: impl Fn(usize, usize) -> Charge,
         grid: Grid,
         rounding: Rounding,
         least: f64,
@@ -131,44 +141,32 @@ impl Charges {
     ) -> Self {
         let steps = laws.first().map_or(0, Vec::len);
         let mut charges = Self { starts: vec![0], ..Self::default() };
+        let mut at_time: Vec<(u32, f64)> = Vec::new();
         for t in 0..steps {
-            let begin = charges.cells.len();
-            for (count, law) in laws.iter().enumerate() {
+            at_time.clear();
+            for (index, law) in laws.iter().enumerate() {
                 let mass = law[t];
                 if mass <= least {
                     *dropped += mass;
                     continue;
                 }
-                match rounding {
-                    Rounding::To(side) => charges.push(begin, grid.cell(count, slots(t), side), mass),
-                    Rounding::Spread => {
-                        let (cell, share, rest) = grid.place(count, slots(t));
-                        // Three roundings each.
-                        charges.push(begin, cell, mass * rest * (1.0 + 4.0 * f64::EPSILON));
-                        if share > 0.0 {
-                            charges.push(begin, cell + 1, mass * share * (1.0 + 4.0 * f64::EPSILON));
-                            charges.variance += mass * share * rest;
-                        }
-                    }
+                let (cell, [own, next]) = grid.place(charge(index, t), rounding);
+                at_time.push((id(cell), mass * own * rounding.raised()));
+                if next > 0.0 {
+                    at_time.push((id(cell + 1), mass * next * rounding.raised()));
+                    charges.variance += mass * next * own;
                 }
+            }
+            at_time.sort_by_key(|&(cell, _)| cell);
+            for group in at_time.chunk_by(|a, b| a.0 == b.0) {
+                let sum: f64 = group.iter().map(|&(_, mass)| mass).sum();
+                let error = (group.len() - 1) as f64 * f64::EPSILON;
+                charges.cells.push(group[0].0);
+                charges.masses.push(sum * if rounding.is_down() { 1.0 - error } else { 1.0 + error });
             }
             charges.starts.push(charges.cells.len());
         }
         charges
-    }
-
-    /// One more entry of the time whose entries begin at `begin`.
-    fn push(&mut self, begin: usize, cell: usize, mass: f64) {
-        let cell = id(cell);
-        // Cells grow with the count.
-        if self.cells.len() > begin && self.cells.last() == Some(&cell) {
-            if let Some(last) = self.masses.last_mut() {
-                *last += mass;
-            }
-        } else {
-            self.cells.push(cell);
-            self.masses.push(mass);
-        }
     }
 
     /// Whether nothing is charged.
@@ -217,28 +215,28 @@ impl System {
         let entries: usize = intervals.between.iter().flatten().chain(&intervals.first).map(Vec::len).sum();
         let steps = intervals.tail[0][0].len() - 1;
         let least = DROPPED.max(forgotten / (intervals.sightings * (entries * (steps + 1)) as f64));
-        let own = |t: usize| if intervals.whole { t } else { t.saturating_sub(1) };
+        let own = |index, t| intervals.charging.charge(index, t, true);
+        let from_start = |index, t| intervals.charging.charge(index, t, false);
         let between = intervals.between.iter().map(|row| {
             row.iter()
                 .map(|laws| Charges::new(laws, own, grid, rounding, least, &mut dropped))
                 .collect::<Vec<_>>()
         });
         let between = between.collect::<Vec<_>>();
-        let first =
-            intervals.first.iter().map(|laws| Charges::new(laws, |t| t, grid, rounding, least, &mut dropped));
+        let first = intervals
+            .first
+            .iter()
+            .map(|laws| Charges::new(laws, from_start, grid, rounding, least, &mut dropped));
         let first = first.collect::<Vec<_>>();
         let tail =
             intervals.tail.iter().map(|laws| Charges::new(laws, own, grid, rounding, least, &mut dropped));
         let tail = tail.collect::<Vec<_>>();
-        let of_unseen = |(count, &mass): (usize, &f64)| match rounding {
-            Rounding::To(side) => vec![(grid.cell(count, steps, side), mass)],
-            Rounding::Spread => {
-                let (cell, share, rest) = grid.place(count, steps);
-                let raised = mass * (1.0 + 4.0 * f64::EPSILON);
-                vec![(cell, raised * rest), (cell + 1, raised * share)]
-            }
+        let of_unseen = |(count, &mass): (usize, &f64)| {
+            let (cell, shares) = grid.place(Charge::of_count(count, steps), rounding);
+            [0, 1].map(|next| (cell + next, mass * shares[next] * rounding.raised()))
         };
-        let unseen: Vec<(usize, f64)> = intervals.unseen.iter().enumerate().flat_map(of_unseen).collect();
+        let unseen = intervals.unseen.iter().enumerate().flat_map(of_unseen);
+        let unseen: Vec<(usize, f64)> = unseen.filter(|&(_, mass)| mass > 0.0).collect();
         // Intervals begin at a sighting or at the start; a path has one end, which varies by at most a
         // quarter.
         let row = |row: &Vec<Charges>| row.iter().map(|charges| charges.variance).sum::<f64>();
@@ -372,11 +370,11 @@ pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>>
             return None;
         }
         leaving.push(leaves);
-        for j in i + 1..n {
-            let from = matrix[j][i];
-            for k in i + 1..n {
-                let added = through(from, leaves, matrix[i][k]);
-                matrix[j][k] = (Interval::new(matrix[j][k]) + added).high();
+        let (above, below) = matrix.split_at_mut(i + 1);
+        for (j, row) in (i + 1..).zip(below) {
+            let from = row[i];
+            for (entry, &to) in row.iter_mut().zip(&above[i]).skip(i + 1) {
+                *entry = (Interval::new(*entry) + through(from, leaves, to)).high();
             }
             values[j] = (Interval::new(values[j]) + through(from, leaves, values[i])).high();
         }
