@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
     /// As [`first_visits`](Self::first_visits) from nonnegative weights that need not sum to 1.
     ///
     /// # Errors
-    /// As [`first_visits`](Self::first_visits), but for the sum.
+    /// As [`first_visits`](Self::first_visits), without the condition on the sum.
     pub fn first_visits_of_mass(
         &self,
         mass: &[f64],
