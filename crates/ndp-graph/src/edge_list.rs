@@ -2,7 +2,7 @@
 //!
 //! Reads the files of SNAP (each edge once or in both directions, comments after `#`), KONECT (comments after
 //! `%`), tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is
-//! given twice, in either direction, is merged. A line that is not an edge is refused with its line number,
+//! repeated, in either direction, is merged. A line that is not an edge is refused with its line number,
 //! unless an option allows it.
 
 mod foreign;
