@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`fixed`] | `n` decimals | `0.4507` with 2: `0.46` |
 //! | [`scientific`] | `n` decimals and an exponent | `1.21e-7` with 1: `1.3e-7` |
-//! | [`significant`] | at most `n` digits, as short as possible | `1` with 6: `1`; `0.30001` with 3: `0.301` |
+//! | [`significant`] | at most `n` digits, as few as possible | `1` with 6: `1`; `0.30001` with 3: `0.301` |
 //! | [`percent`] | a share in per cent, `n` decimals | `0.450720` with 2: `45.08` |
 //!
 //! | what is shown | direction |
