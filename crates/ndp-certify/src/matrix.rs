@@ -15,7 +15,6 @@ use crate::field::{Field, Fingerprint};
 use crate::fixed::{self, Divisor, Fixed};
 use crate::magnitude::Magnitude;
 use ndp_graph::GossipMatrix;
-use ndp_graph::gossip_matrix::Weights;
 use ndp_graph::tasks::for_tasks;
 use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::id;
@@ -87,16 +86,16 @@ impl Group {
 impl ExactMatrix {
     /// The rows and columns of `matrix` within `ball`.
     pub fn new(matrix: &GossipMatrix, ball: &Ball, laziness: Laziness) -> Self {
-        let denominator: fn(u64, u64) -> u64 = match matrix.weights() {
-            Weights::Metropolis => |a, b| a.max(b) + 1,
-            Weights::MaxDegree => |a, b| a.max(b),
-            Weights::SumDegree => |a, b| a + b + 1,
-            Weights::Regular => |a, _| a,
-            // Given weights are used as stored, including laziness.
-            _ => return Self::given(matrix, ball),
+        let (graph, weights) = (matrix.graph(), matrix.weights());
+        let denominator = |u: usize, v: u32| {
+            weights
+                .denominator(graph.degree(u), graph.degree(v as usize))
+                .map(|denominator| denominator as u64)
         };
-        let graph = matrix.graph();
-        let degree = |u: usize| graph.degree(u) as u64;
+        if weights.denominator(0, 0).is_none() {
+            // What is stored is what runs, laziness and all.
+            return Self::given(matrix, ball);
+        }
         let mut sizes: Vec<u64> = Vec::new();
         let (mut starts, mut groups, mut neighbors) = (vec![0], Vec::<Group>::new(), Vec::new());
         let mut row: Vec<(u64, u32)> = Vec::new();
@@ -104,9 +103,9 @@ impl ExactMatrix {
         // out at the end.
         for &u in ball.nodes() {
             row.clear();
-            row.extend(graph.neighbors(u).iter().map(|&v| {
+            row.extend(graph.neighbors(u).iter().filter_map(|&v| {
                 let local = ball.local(v as usize).map_or(u32::MAX, id);
-                (denominator(degree(u), degree(v as usize)), local)
+                Some((denominator(u, v)?, local))
             }));
             row.sort_unstable();
             for group in row.chunk_by(|a, b| a.0 == b.0) {
@@ -493,6 +492,7 @@ fn log2_lcm(numbers: &[u64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndp_graph::gossip_matrix::Weights;
     use ndp_graph::{Graph, generators};
 
     fn matrices() -> Result<Vec<GossipMatrix>, ndp_graph::Error> {

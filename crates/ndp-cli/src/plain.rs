@@ -52,8 +52,9 @@ pub(crate) const fn knows(knowledge: &Knowledge) -> (Senders, OwnNoise) {
 pub(crate) fn provenance(page: Page, seed: u64) -> Page {
     page.section("How to check this")
         .text(&format!(
-            "Everything on this page was computed by ndp {} with the command below and the seed {seed}; the same command gives the same \
-             numbers. `ndp audit` attacks real runs of the protocol and compares what it finds with what is promised.",
+            "The program ndp {} and the files that the command below names give these numbers again (seed {seed}). That shows where they \
+             come from; it does not show that a system follows the protocol. As a further check, `ndp audit` attacks simulated runs of the \
+             protocol and compares what it finds with what is promised; an attack that finds nothing proves nothing.",
             env!("CARGO_PKG_VERSION")
         ))
         .code(&command_line())

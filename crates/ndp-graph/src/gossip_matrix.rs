@@ -45,7 +45,7 @@ impl GossipMatrix {
     /// `W[u][v] = 1 / (max(d_u, d_v) + 1)` on every edge, the rest on the diagonal.
     #[must_use]
     pub fn metropolis(graph: &Graph) -> Self {
-        Self::by_degrees(graph, Weights::Metropolis, 1, |a, b| a.max(b) + 1)
+        Self::by_degrees(graph, Weights::Metropolis)
     }
 
     /// The matrix that a weight rule gives this graph: the weights of [`Weights`] on the edges, and on the
@@ -65,12 +65,12 @@ impl GossipMatrix {
     /// ```
     pub fn new(graph: &Graph, weights: Weights) -> Result<Self, Error> {
         match weights {
-            Weights::Metropolis => Ok(Self::metropolis(graph)),
-            Weights::MaxDegree => Ok(Self::by_degrees(graph, weights, 0, |a, b| a.max(b))),
-            Weights::SumDegree => Ok(Self::by_degrees(graph, weights, 1, |a, b| a + b + 1)),
+            Weights::Metropolis | Weights::MaxDegree | Weights::SumDegree => {
+                Ok(Self::by_degrees(graph, weights))
+            }
             Weights::Regular => {
                 require_regular(graph)?;
-                Ok(Self::by_degrees(graph, weights, 0, |a, _| a))
+                Ok(Self::by_degrees(graph, weights))
             }
             Weights::Given => {
                 Err(Error::UnknownName { what: "rule of weights", name: weights.as_str().to_owned() })
@@ -274,18 +274,14 @@ impl GossipMatrix {
         Ok(Self { graph: graph.clone(), matrix, weights, shares })
     }
 
-    /// Weight `1 / denominator(d_u, d_v)` on every edge, where the denominator is at least `d_u + spare`.
-    fn by_degrees(
-        graph: &Graph,
-        weights: Weights,
-        spare: usize,
-        denominator: impl Fn(usize, usize) -> usize,
-    ) -> Self {
+    /// The weights of a rule; given entries have none.
+    fn by_degrees(graph: &Graph, weights: Weights) -> Self {
         let n = graph.node_count();
+        let denominator = |a, b| weights.denominator(a, b).unwrap_or(usize::MAX);
         let rows = (0..n).map(|u| {
             let degree = graph.degree(u);
-            // An isolated node keeps its whole value.
-            let least = (degree + spare).max(1);
+            // The smallest denominator that a neighbor may cause. An isolated node keeps everything.
+            let least = denominator(degree, 0).max(1);
             // The diagonal is 1 minus the row's other entries, written as a sum of nonnegative terms: the
             // subtraction itself leaves rounding errors where the diagonal is zero, some of them negative
             // (8e-12 at the hub of a star with 10^6 leaves).

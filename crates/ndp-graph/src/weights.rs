@@ -29,7 +29,28 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// The word that stands for it in files.
+    /// What an edge between nodes of degrees `a` and `b` is divided by: its weight is `1 / denominator`. `None`
+    /// for entries that were given. The one place that says the rules: what runs and what is accounted for both
+    /// come from here.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::gossip_matrix::Weights;
+    /// assert_eq!(Weights::Metropolis.denominator(1, 3), Some(4));
+    /// assert_eq!(Weights::Given.denominator(1, 3), None);
+    /// ```
+    #[must_use]
+    pub fn denominator(self, a: usize, b: usize) -> Option<usize> {
+        match self {
+            Self::Metropolis => Some(a.max(b) + 1),
+            Self::MaxDegree => Some(a.max(b)),
+            Self::SumDegree => Some(a + b + 1),
+            Self::Regular => Some(a),
+            Self::Given => None,
+        }
+    }
+
+    /// The word in files.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Metropolis => "metropolis",

@@ -159,7 +159,49 @@ pub struct Program {
     pub(super) held: Known,
 }
 
+/// A state of a program to which it can go back.
+#[derive(Clone, Debug)]
+pub(super) struct Mark {
+    values: usize,
+    contributions: usize,
+    noises: usize,
+    events: usize,
+    changes: usize,
+    results: BTreeMap<usize, usize>,
+    uses: Vec<usize>,
+    presence: Vec<Presence>,
+    clock: usize,
+}
+
 impl Program {
+    /// The state of now.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            values: self.values.len(),
+            contributions: self.contributions.len(),
+            noises: self.noises.len(),
+            events: self.events.len(),
+            changes: self.changes.len(),
+            results: self.results.clone(),
+            uses: self.uses.clone(),
+            presence: self.presence.clone(),
+            clock: self.clock,
+        }
+    }
+
+    /// Undoes all steps since an earlier state of this program.
+    pub(super) fn rewind(&mut self, mark: Mark) {
+        self.held.forget();
+        Arc::make_mut(&mut self.values).truncate(mark.values);
+        Arc::make_mut(&mut self.moments).truncate(mark.values);
+        Arc::make_mut(&mut self.contributions).truncate(mark.contributions);
+        Arc::make_mut(&mut self.noises).truncate(mark.noises);
+        Arc::make_mut(&mut self.events).truncate(mark.events);
+        self.changes.truncate(mark.changes);
+        (self.results, self.uses) = (mark.results, mark.uses);
+        (self.presence, self.clock) = (mark.presence, mark.clock);
+    }
+
     /// A program of `nodes` nodes, numbered from 0, with no steps yet.
     ///
     /// # Errors

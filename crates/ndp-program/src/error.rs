@@ -230,6 +230,46 @@ pub enum ProgramError {
         /// Bits of a number; 0 where the messages are too many for elimination.
         bits: u64,
     },
+    /// A sensitivity set that cannot be followed message by message.
+    #[error(
+        "a meter follows one use, all uses in the same direction, or all uses by any numbers or vectors, not \
+         \"{0}\": ask the account of the program"
+    )]
+    MeterSet(String),
+    /// Something that is fixed before the first step.
+    #[error("the meter has been fed: limits and what it keeps are fixed before the first step")]
+    MeterStarted,
+    /// A value that no later step was to read.
+    #[error("value {0} was forgotten, or was never there: later steps cannot read it")]
+    Forgotten(usize),
+    /// A step that a meter without record cannot take.
+    #[error("the meter keeps no record: only whole rounds can be fed")]
+    Unrecorded,
+    /// An observer that is not watched.
+    #[error("observer {observer} is not known: {observers} are watched")]
+    UnknownObserver {
+        /// The observer.
+        observer: usize,
+        /// How many are watched.
+        observers: usize,
+    },
+    /// A limit below 0.
+    #[error("a limit must be at least 0, got {0}")]
+    NegativeLimit(f64),
+    /// A point of view with observers that it cannot speak of.
+    #[error(
+        "node {0} alone knows its own messages: it can watch what all other nodes together learn, and nothing else"
+    )]
+    OtherView(usize),
+    /// A log that cannot be read, gone on with or written.
+    #[error("the log: {0}")]
+    Log(String),
+    /// A question about what is left where nothing is limited.
+    #[error("no limit was fixed: nothing runs out")]
+    NoLimits,
+    /// A step after which a loss would be above its limit.
+    #[error("refused: {0}")]
+    OverBudget(Box<crate::meter::Refusal>),
     /// What is not linear Gaussian.
     #[error("{0} is not linear Gaussian: state a public realisation, or the worst pattern")]
     NotLinear(String),

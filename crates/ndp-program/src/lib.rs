@@ -18,6 +18,7 @@
 //! | In a file? | [`Program::read`], [`Program::write`] | |
 //! | Can nodes send what they send? | [`Program::check_holdings`]; checked for what is read | |
 //! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
+//! | While it runs: what so far, and may this message still be sent? | [`meter::Meter`] | exact, or upper bound |
 //! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
 //! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](ndp_account::Protocol), so `audit` takes it | |
 //! | Can a third party check it? | [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
@@ -44,6 +45,7 @@ mod format;
 mod gram;
 mod holdings;
 mod known;
+pub mod meter;
 mod mixing;
 mod noiseless;
 mod observers;

@@ -3,7 +3,6 @@
 use crate::weight::least_common_multiple;
 use crate::{ProgramError, Weight};
 use ndp_graph::GossipMatrix;
-use ndp_graph::gossip_matrix::Weights;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
@@ -161,20 +160,15 @@ impl From<&GossipMatrix> for MixingMatrix {
         let integer = |x: usize| BigRational::from_integer(x.into());
         // Stored weights are finite: the matrix checked them.
         let dyadic = |x: f64| BigRational::from_float(x).unwrap_or_else(BigRational::zero);
-        let denominator: fn(usize, usize) -> usize = match matrix.weights() {
-            Weights::Metropolis => |a, b| a.max(b) + 1,
-            Weights::MaxDegree => |a, b| a.max(b),
-            Weights::SumDegree => |a, b| a + b + 1,
-            Weights::Regular => |a, _| a,
-            _ => {
-                let row = |u: usize| {
-                    let (columns, weights) = matrix.csr().row(u);
-                    let entries = columns.iter().zip(weights).filter(|(_, w)| **w != 0.0);
-                    entries.map(|(&v, &w)| (v, dyadic(w))).collect()
-                };
-                return Self::of((0..matrix.node_count()).map(row).collect());
-            }
-        };
+        let weights = matrix.weights();
+        if weights.denominator(0, 0).is_none() {
+            let row = |u: usize| {
+                let (columns, weights) = matrix.csr().row(u);
+                let entries = columns.iter().zip(weights).filter(|(_, w)| **w != 0.0);
+                entries.map(|(&v, &w)| (v, dyadic(w))).collect()
+            };
+            return Self::of((0..matrix.node_count()).map(row).collect());
+        }
         let moving = matrix
             .shares()
             .iter()
@@ -183,7 +177,8 @@ impl From<&GossipMatrix> for MixingMatrix {
             let mut own = BigRational::one();
             let mut entries: Vec<(u32, BigRational)> = Vec::new();
             for &v in graph.neighbors(u) {
-                let weight = &moving / integer(denominator(graph.degree(u), graph.degree(v as usize)));
+                let denominator = weights.denominator(graph.degree(u), graph.degree(v as usize));
+                let weight = &moving / integer(denominator.unwrap_or(usize::MAX));
                 own -= &weight;
                 entries.push((v, weight));
             }

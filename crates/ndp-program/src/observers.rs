@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// # Errors
 /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Repeated`], [`ProgramError::SameEnds`];
 /// [`Error::NotOffered`] for an observer who throws away its own noise or does not know senders.
-fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
+pub(super) fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
     let ends = observer.tapped.iter().flat_map(|&(from, to)| [from, to]);
     if let Some(node) = observer.members().iter().copied().chain(ends).find(|&node| node >= nodes) {
         return Err(ProgramError::NodeOutOfRange { node, nodes }.into());

@@ -149,6 +149,7 @@
 //! targets, ledgers, audits), [`program`] (protocols stated step by step), [`algos`] (gossip, token walks,
 //! private SGD, the registry). Formulas of papers that may be false are in `ndp-printed`, which no library
 //! depends on.
+//! Where to change what is the table at the top of `docs/architecture.md`.
 
 pub mod prelude;
 

@@ -1,6 +1,12 @@
 //! Token walks by enumerating all their paths: the mean of `exp(θ cost)` for an adversary who sees the path.
 
 use ndarray::Array2;
+use ndp_graph::Graph;
+use ndp_graph::hitting::Start;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rayon::prelude::*;
 
 /// Limits on contributions; `usize::MAX` stands for no limit, and a rest of 1 for no rest.
 #[derive(Clone, Copy, Debug)]
@@ -114,12 +120,79 @@ pub(crate) fn mean_delta(
     observers: &[usize],
     published: bool,
 ) -> f64 {
-    let tail = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
     let delta = |path: &Path| {
         let slopes = vec![1.0; 1 + path.holders.iter().copied().max().unwrap_or(0)];
-        let mu = path.cost(u, observers, &slopes, published).sqrt() / sigma;
-        let (near, far) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
-        if mu == 0.0 { 0.0 } else { path.probability * (tail(near) - epsilon.exp() * tail(far)) }
+        path.probability * cost_delta(path.cost(u, observers, &slopes, published), epsilon, sigma)
     };
     paths.iter().map(delta).sum()
 }
+
+/// `δ(ε)` of two normal laws at a distance of `√cost` noises.
+pub(crate) fn cost_delta(cost: f64, epsilon: f64, sigma: f64) -> f64 {
+    let tail = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
+    let mu = cost.sqrt() / sigma;
+    let (near, far) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
+    if mu == 0.0 { 0.0 } else { tail(near) - epsilon.exp() * tail(far) }
+}
+
+/// Walks on a graph with the weights `1/(max degree of the two + 1)`, drawn from the degrees alone;
+/// contributions that do not depend on the token.
+pub(crate) struct Simulated<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) start: &'a Start,
+    pub(crate) steps: usize,
+    pub(crate) cap: Option<usize>,
+    pub(crate) u: usize,
+    pub(crate) members: &'a [usize],
+    pub(crate) published: bool,
+}
+
+impl Simulated<'_> {
+    /// The costs of so many paths, ascending.
+    pub(crate) fn costs(&self, paths: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        let chunks: Vec<(usize, u64)> =
+            (0..paths).step_by(CHUNK).map(|from| (CHUNK.min(paths - from), rng.random())).collect();
+        let chunk = |&(paths, seed): &(usize, u64)| {
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            (0..paths).map(|_| self.cost(rng)).collect::<Vec<f64>>()
+        };
+        let mut costs: Vec<f64> = chunks.par_iter().flat_map(chunk).collect();
+        costs.sort_unstable_by(f64::total_cmp);
+        costs
+    }
+
+    fn cost(&self, rng: &mut ChaCha8Rng) -> f64 {
+        let mut holder = match self.start {
+            Start::Node(node) => *node,
+            _ => rng.random_range(0..self.graph.node_count()),
+        };
+        let (mut count, mut pending, mut noises, mut cost) = (0, 0usize, 0usize, 0.0);
+        for t in 0..=self.steps {
+            let seen = self.members.contains(&holder);
+            if seen || t == self.steps && self.published {
+                if pending > 0 {
+                    cost += (pending * pending) as f64 / noises as f64;
+                }
+                (pending, noises) = (0, 0);
+            }
+            if t < self.steps && !seen {
+                if holder == self.u && self.cap.is_none_or(|cap| count < cap) {
+                    (count, pending) = (count + 1, pending + 1);
+                }
+                noises += 1;
+            }
+            // A neighbor or a stay, all alike; a neighbor of larger degree is taken more rarely.
+            let neighbors = self.graph.neighbors(holder);
+            if let Some(&next) = neighbors.get(rng.random_range(0..=neighbors.len())) {
+                let degree = self.graph.degree(next as usize);
+                if degree <= neighbors.len() || rng.random_range(0..=degree) <= neighbors.len() {
+                    holder = next as usize;
+                }
+            }
+        }
+        cost
+    }
+}
+
+/// Paths that share a stream of random numbers.
+const CHUNK: usize = 1000;

@@ -13,6 +13,7 @@ mod hidden_graphs;
 mod histograms;
 mod learning;
 mod ledgers;
+mod long_walks;
 mod losses;
 mod messages;
 mod outward;
@@ -51,6 +52,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &claims::Claims,
     &random_graphs::RandomGraphs,
     &graph_walks::GraphWalks,
+    &long_walks::LongWalks,
     &ring::Ring,
     &complete::Complete,
     &histograms::Histograms,

@@ -74,7 +74,7 @@ pub enum ModelReads {
 
 impl ModelReads {
     /// What the contribution of a node with this model reads.
-    fn of(self, model: Option<Value>) -> Reads {
+    pub(crate) fn of(self, model: Option<Value>) -> Reads {
         let named = |reads: fn(Option<Vec<Value>>) -> Reads| {
             model.map_or(Reads::Nothing, |model| reads(Some(vec![model])))
         };

@@ -12,7 +12,7 @@ use std::fmt;
 /// # Errors
 /// [`ProgramError::Syntax`] for what is no JSON object, for a key that is given twice in an object, at any
 /// depth, for an integer beyond 64 bits with a sign, and for a number that is not 0 and would be read as 0.
-pub(super) fn object(text: &str) -> Result<Map<String, Json>, ProgramError> {
+pub(crate) fn object(text: &str) -> Result<Map<String, Json>, ProgramError> {
     match serde_json::from_str(text) {
         Ok(Strict(Json::Object(map))) => {
             kept(text)?;

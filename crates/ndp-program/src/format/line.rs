@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 
 /// The keys of a line, and what they hold.
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     map: &'a Map<String, Json>,
 }
 
@@ -15,7 +15,7 @@ pub(super) fn syntax<T>(problem: impl Into<String>) -> Result<T, ProgramError> {
 
 impl<'a> Line<'a> {
     /// The line, which may have no other keys than these.
-    pub(super) fn new(map: &'a Map<String, Json>, keys: &[&str]) -> Result<Self, ProgramError> {
+    pub(crate) fn new(map: &'a Map<String, Json>, keys: &[&str]) -> Result<Self, ProgramError> {
         match map.keys().find(|key| !keys.contains(&key.as_str())) {
             Some(key) => syntax(format!("the key {key:?} does not belong here, only {keys:?} do")),
             None => Ok(Self { map }),
@@ -39,23 +39,23 @@ impl<'a> Line<'a> {
         }
     }
 
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }
 
-    pub(super) fn get(&self, key: &str) -> Result<&'a Json, ProgramError> {
+    pub(crate) fn get(&self, key: &str) -> Result<&'a Json, ProgramError> {
         self.map.get(key).map_or_else(|| syntax(format!("the key {key:?} is missing")), Ok)
     }
 
-    pub(super) fn text(&self, key: &str) -> Result<&'a str, ProgramError> {
+    pub(crate) fn text(&self, key: &str) -> Result<&'a str, ProgramError> {
         self.get(key)?.as_str().map_or_else(|| syntax(format!("{key:?} must be a text")), Ok)
     }
 
-    pub(super) fn number(&self, key: &str) -> Result<usize, ProgramError> {
+    pub(crate) fn number(&self, key: &str) -> Result<usize, ProgramError> {
         index(self.get(key)?, key)
     }
 
-    pub(super) fn weight(&self, key: &str) -> Result<Weight, ProgramError> {
+    pub(crate) fn weight(&self, key: &str) -> Result<Weight, ProgramError> {
         weight(self.get(key)?)
     }
 
@@ -68,7 +68,7 @@ impl<'a> Line<'a> {
     }
 
     /// A list of texts, each once, or one text.
-    pub(super) fn texts(&self, key: &str) -> Result<Vec<&'a str>, ProgramError> {
+    pub(crate) fn texts(&self, key: &str) -> Result<Vec<&'a str>, ProgramError> {
         let one = |x: &'a Json| x.as_str().map_or_else(|| syntax(format!("{key:?} must hold texts")), Ok);
         let Json::Array(list) = self.get(key)? else { return Ok(vec![one(self.get(key)?)?]) };
         let texts = list.iter().map(one).collect::<Result<Vec<_>, _>>()?;

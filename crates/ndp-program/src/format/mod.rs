@@ -26,5 +26,10 @@ mod read;
 mod values;
 mod write;
 
+pub(crate) use json::object;
+pub(crate) use line::Line;
+pub(crate) use read::Reader;
+pub(crate) use write::{matrix as matrix_line, name as value_name};
+
 /// The version of the format that is read and written.
 const VERSION: u64 = 1;

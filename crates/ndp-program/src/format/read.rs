@@ -76,8 +76,9 @@ fn header(map: &Map<String, Json>) -> Result<(Program, Option<Holdings>), Progra
     }
 }
 
-pub(super) struct Reader {
-    pub(super) program: Program,
+/// Reads steps line by line.
+pub(crate) struct Reader {
+    pub(crate) program: Program,
     pub(super) names: Names,
     graphs: BTreeMap<String, Graph>,
     matrices: BTreeMap<String, MixingMatrix>,
@@ -88,6 +89,29 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    /// For steps of a program that is made elsewhere; what nodes hold is not followed.
+    pub(crate) fn following(nodes: usize) -> Result<Self, ProgramError> {
+        Ok(Self {
+            program: Program::new(nodes)?,
+            names: Names::default(),
+            graphs: BTreeMap::new(),
+            matrices: BTreeMap::new(),
+            holdings: None,
+            done: 0,
+        })
+    }
+
+    /// A name for a value that was made elsewhere.
+    pub(crate) fn call(&mut self, name: &str, value: Value) -> Result<(), ProgramError> {
+        self.names.define(name, Entry::One(value))
+    }
+
+    /// The values of these names.
+    pub(crate) fn values(&self, names: &[&str]) -> Result<Vec<Value>, ProgramError> {
+        let all = names.iter().map(|name| self.names.all(name)).collect::<Result<Vec<_>, _>>()?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
     fn block(
         &mut self,
         steps: &[Step],
@@ -150,7 +174,7 @@ impl Reader {
         }
     }
 
-    fn step(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+    pub(crate) fn step(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
         // Most lines make a few values for every node.
         self.room(4 * self.program.node_count())?;
         let verb = VERBS.iter().find(|verb| map.contains_key(**verb));
@@ -319,7 +343,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(super) fn find_matrix(&self, name: &str) -> Result<MixingMatrix, ProgramError> {
+    pub(crate) fn find_matrix(&self, name: &str) -> Result<MixingMatrix, ProgramError> {
         self.matrices.get(name).cloned().ok_or_else(|| ProgramError::UnknownName(name.to_owned()))
     }
 

@@ -31,9 +31,22 @@ impl Program {
             header["holdings"] = json!("assumed");
         }
         writeln!(to, "{header}")?;
+        let mut steps = self.steps_since((0, 0, 0), &mut Vec::new());
+        steps.sort_by_key(|step| step.get("matrix").is_none());
+        let results = self.results.iter();
+        let results = results.map(|(node, &value)| json!({"result": name(value), "nodes": [node]}));
+        steps.into_iter().chain(results).try_for_each(|step| writeln!(to, "{step}"))
+    }
+
+    /// The lines of all steps but results from these numbers of values, events and changes on; matrices that
+    /// were not written before come before their use.
+    pub(crate) fn steps_since(
+        &self,
+        (values, events, changes): (usize, usize, usize),
+        matrices: &mut Vec<MixingMatrix>,
+    ) -> Vec<Json> {
         let mut steps: Vec<(usize, Json)> = Vec::new();
-        let mut matrices: Vec<MixingMatrix> = Vec::new();
-        for (value, definition) in self.values.iter().enumerate() {
+        for (value, definition) in self.values.iter().enumerate().skip(values) {
             let step = match definition {
                 Definition::Contribution(k) => {
                     let contribution = &self.contributions[*k];
@@ -51,19 +64,8 @@ impl Program {
                 }
                 Definition::Mixed { row, .. } if *row > 0 => continue,
                 Definition::Mixed { mixing, inputs, .. } => {
-                    let known = matrices.iter().position(|known| known.same(mixing));
-                    let number = known.unwrap_or(matrices.len());
-                    if known.is_none() {
-                        let row = |u: usize| -> Map<String, Json> {
-                            let entries = mixing.entries(u).into_iter();
-                            entries
-                                .map(|(v, weight)| (v.to_string(), Json::String(weight.to_string())))
-                                .collect()
-                        };
-                        let rows: Vec<_> = (0..mixing.node_count()).map(row).collect();
-                        writeln!(to, "{}", json!({"matrix": format!("W{number}"), "entries": rows}))?;
-                        matrices.push(mixing.clone());
-                    }
+                    let (number, line) = matrix(mixing, matrices);
+                    steps.extend(line.map(|line| (self.moments[value], line)));
                     let names: Vec<String> = (value..value + self.nodes).map(name).collect();
                     let of: Vec<String> = inputs.iter().map(|&x| name(x)).collect();
                     json!({"let": names, "gossip": format!("W{number}"), "of": of})
@@ -71,7 +73,7 @@ impl Program {
             };
             steps.push((self.moments[value], step));
         }
-        for event in self.events.iter() {
+        for event in self.events.iter().skip(events) {
             let value = name(event.value);
             let step = match &event.seeing {
                 Seeing::Message { from, to } => json!({"send": value, "from": from, "to": to}),
@@ -82,19 +84,30 @@ impl Program {
             };
             steps.push((event.moment, step));
         }
-        for &(moment, node, joins) in &self.changes {
+        for &(moment, node, joins) in self.changes.iter().skip(changes) {
             steps.push((moment, if joins { json!({"join": node}) } else { json!({"leave": node}) }));
         }
         steps.sort_by_key(|(moment, _)| *moment);
-        let results = self.results.iter();
-        steps.extend(
-            results.map(|(node, &value)| (usize::MAX, json!({"result": name(value), "nodes": [node]}))),
-        );
-        steps.iter().try_for_each(|(_, step)| writeln!(to, "{step}"))
+        steps.into_iter().map(|(_, step)| step).collect()
     }
 }
 
-fn name(value: usize) -> String {
+/// The number of a matrix, and its line where it was not written before.
+pub(crate) fn matrix(mixing: &MixingMatrix, matrices: &mut Vec<MixingMatrix>) -> (usize, Option<Json>) {
+    if let Some(number) = matrices.iter().position(|known| known.same(mixing)) {
+        return (number, None);
+    }
+    let row = |u: usize| -> Map<String, Json> {
+        let entries = mixing.entries(u).into_iter();
+        entries.map(|(v, weight)| (v.to_string(), Json::String(weight.to_string()))).collect()
+    };
+    let rows: Vec<_> = (0..mixing.node_count()).map(row).collect();
+    let number = matrices.len();
+    matrices.push(mixing.clone());
+    (number, Some(json!({"matrix": format!("W{number}"), "entries": rows})))
+}
+
+pub(crate) fn name(value: usize) -> String {
     format!("v{value}")
 }
 

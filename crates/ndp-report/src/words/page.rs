@@ -38,21 +38,27 @@ impl Words<'_> {
 #[must_use]
 pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     let mut against = vec![
-        format!("What is learnt by {}.", subject.observers),
-        "Observers follow the protocol and are curious: they keep all that they receive and combine it in any way, with any computing power."
-            .to_owned(),
+        format!("The numbers are about what is learnt by {}.", subject.observers),
+        "They follow the protocol, keep everything that they receive and combine it in any way, with unlimited computing power.".to_owned(),
         "They know the network, the protocol, its public random choices and the amount of noise.".to_owned(),
-        "Observers who put together what they see learn more than each of them alone; only those named here are covered.".to_owned(),
     ];
     against.push(match subject.own_noise {
         OwnNoise::Unknown => {
             "They do not use the noise that they drew themselves. A real observer does: this is weaker than what a node could do.".into()
         }
-        OwnNoise::Known => "They know the noise that they drew themselves.".into(),
+        OwnNoise::Known => "Each knows the noise that it drew itself; that is counted.".into(),
     });
     if subject.senders == Senders::Hidden {
         against.push("They do not know from whom messages come.".into());
     }
+    against.push(
+        "Not covered: observers who share with each other what they see, unless they are named as a group above. They can learn more, and no number here says how much."
+            .into(),
+    );
+    against.push(
+        "Not covered: whoever sees more than the observers named above, such as the messages of others, or breaks the rules of the protocol."
+            .into(),
+    );
     let moves = if subject.sensitivity == 1.0 {
         String::new()
     } else {
@@ -60,15 +66,16 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     };
     page.section("What is protected")
         .text(&format!(
-            "{} in {}. Two worlds are compared that differ in this alone.{moves} What is promised is how hard they are to tell apart.",
+            "{} in {}. Imagine two worlds in which everything else is the same.{moves} What is promised is how hard it is to tell from what is \
+             seen which of the two is the real one. The data of one participant count as a whole, not the people that they may be about.",
             capital(subject.protected),
             subject.network,
         ))
         .section("What is not")
         .list(&[
-            "The result itself: whoever knows the data of all others may work out the rest from an exact result; the noise that is left in it is all that hides it.",
-            "Who takes part and who is connected with whom: both are public.",
-            "Several releases together: each run adds to what is known. The command “ndp ledger” adds runs up.",
+            "The result itself is not hidden: whoever knows the data of all others may work out the rest from it, and only the noise that is left in it stands in the way.",
+            "Who takes part and who is connected with whom count as known to everybody.",
+            "Several runs on the same data together reveal more than this page says. The command “ndp ledger” adds them up.",
         ])
         .section("Against whom")
         .list(&against)
@@ -95,10 +102,13 @@ pub fn conclusions(page: Page, right: f64) -> Page {
         bar(6.0, 150.0, "#888", "50 %"),
         bar(34.0, width, "#3b6ea8", &format!("{shown} %"))
     );
-    page.section("What one could conclude at most").text(&format!("{}.", capital(&guesses(right)))).picture(
-        &svg,
-        &format!("Right guesses between two worlds: 50 % blindly, at most {shown} % after the run."),
-    )
+    let average = "This is an average over what may be seen: in a single case more may show, and somebody who knew more beforehand may end up surer.";
+    page.section("What one could conclude at most")
+        .text(&format!("{}. {average}", capital(&guesses(right))))
+        .picture(
+            &svg,
+            &format!("Right guesses between two worlds that seemed equally likely: 50 % blindly, at most {shown} % after all is seen."),
+        )
 }
 
 /// The assumptions on which the promise rests.
@@ -109,10 +119,12 @@ pub fn assumptions(page: Page, particular: &[String]) -> Page {
         "Every participant carries out the protocol as it is written, and draws its noise from a good source of randomness, anew in every run."
             .to_owned(),
         "Values are kept within the range that the noise was chosen for, before noise is added.".to_owned(),
-        "The protocol is run once on these data. Several runs add up: the command “ndp ledger” adds them.".to_owned(),
-        "Nothing is said about attacks on computers and networks.".to_owned(),
+        "The protocol is run once on these data.".to_owned(),
+        "Nobody breaks into a computer.".to_owned(),
     ]);
-    page.section("Under which assumptions").list(&all)
+    page.section("Under which assumptions")
+        .list(&all)
+        .text("Where one of these does not hold, the numbers on this page do not hold.")
 }
 
 /// What the grade and the failure probability mean.
@@ -126,14 +138,13 @@ pub fn sureness(
     let mut words = Vec::new();
     if grades.contains(&Grade::Exact) {
         words.push(
-            "“exact” numbers equal what the observer can learn, up to rounding that goes against the protocol: nobody can learn more, \
-             and somebody can learn as much."
+            "An “exact” number is what its observer can learn under the assumptions above, not less and not more, rounded to the cautious side."
                 .to_owned(),
         );
     }
     if grades.contains(&Grade::UpperBound) {
         words.push(
-            "“upper-bound” numbers are proven not to be exceeded; the truth may be smaller.".to_owned(),
+            "An “upper-bound” is proven not to be exceeded under the assumptions above; the truth may be smaller.".to_owned(),
         );
     }
     words.push(if failure == 0.0 {

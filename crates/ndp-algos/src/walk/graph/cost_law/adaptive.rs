@@ -1,31 +1,175 @@
 //! Contributions that depend on the token: gradients, with steps that never move two tokens further apart.
 //!
-//! By amplification by iteration a contribution that waits `t` steps for the next one, or for a sighting,
-//! costs at most `1/t`, and costs add up: the path costs at most the sum over its contributions, whatever the
-//! gradients ([`PathCost`](crate::walk::graph::PathCost), the cost of gaps). This is a renewal at the visits
-//! of `u` and the observers, up to the last sighting.
+//! By amplification by iteration the contributions between two sightings cost at most `Σ a²`, whatever the
+//! gradients, for any shares `a ≥ 0` of the slots of noise between, of which up to every slot there are no more
+//! than contributions so far, and in all as many ([`PathCost`](crate::walk::graph::PathCost), the taut
+//! string). Here contributions are taken together in *groups*, each with the slots up to the next one:
+//!
+//! * A contribution at most `g` steps after the one before belongs to its group, up to `J` of them.
+//! * Let the last of `j` contributions wait `τ` steps for the next one or the sighting. They are at least 1
+//!   and at most `g` apart, so that up to `l` slots after the slot `j − 1` before the last one there were at
+//!   least `l/g`. So `j/(τ + j − 1)` for each of the last `τ + j − 1` slots is allowed where it is at most
+//!   `1/g`, and costs `j²/(τ + j − 1)`. Otherwise `1/g` for each of the first `j − 1` and what is left for
+//!   the `τ` after them, `(j − 1)/g² + (j − (j − 1)/g)²/τ`; or 1 for the slot of each contribution, `j`.
+//!
+//! `J = 1` is the cost of gaps, `1/τ`. Groups are a renewal at their first contributions and the visits of the
+//! observers, up to the last sighting.
 
-use super::intervals::{ByCount, Intervals, sightings};
+use super::intervals::{ByCount, Charging, Intervals, sightings};
 use super::passages::{Passages, Side};
+use super::system::Charge;
 use ndp_account::Error;
 
-/// Visits of `u`, then of each member, as a renewal whose charges belong to what begins at `u`.
-pub(super) fn visits(passages: &Passages, published: bool) -> Result<[Intervals; 2], Error> {
+/// How contributions are taken together.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    /// `J`.
+    most: usize,
+    /// `g`.
+    gap: usize,
+    /// Number of contributions, and steps from the first to the last.
+    kinds: Vec<(usize, usize)>,
+}
+
+impl Groups {
+    pub(super) fn new(most: usize, gap: usize, steps: usize) -> Self {
+        let of_size = |size: usize| {
+            let longest = ((size - 1) * gap).min(steps);
+            (size - 1..=longest).map(move |before| (size, before))
+        };
+        Self { most, gap, kinds: (1..=most).flat_map(of_size).collect() }
+    }
+
+    /// `J` and `g`.
+    #[cfg(test)]
+    pub(super) fn rule(&self) -> (usize, usize) {
+        (self.most, self.gap)
+    }
+
+    /// The groups that seem to cost least. A guess: each choice gives a law from above.
+    pub(super) fn best(passages: &Passages) -> Self {
+        let steps = passages.steps();
+        let most = if steps > LONG { FEW } else { MANY };
+        let again = passages.side(&passages.again, Side::Upper);
+        let seen: Vec<Vec<f64>> = passages.seen.iter().map(|law| passages.side(law, Side::Upper)).collect();
+        let score = |gap: usize| {
+            let short: f64 = again.iter().take(gap + 1).sum();
+            let (mut cost, mut count) = (0.0, 0.0);
+            for size in 1..=most {
+                let weight = short.powi(i32::try_from(size).unwrap_or(i32::MAX) - 1);
+                for t in 1..=steps {
+                    let last = size == most || t > gap;
+                    let seen: f64 = seen.iter().map(|law| law[t]).sum();
+                    let mass = weight * (seen + if last { again[t] } else { 0.0 });
+                    let Charge { numerator, denominator } = charge(size, gap, t);
+                    let charge = numerator as f64 / denominator as f64;
+                    cost += mass * charge * charge.sqrt();
+                    count += mass * size as f64;
+                }
+            }
+            cost / count
+        };
+        let gaps = GAPS.iter().copied().take_while(|&gap| gap <= steps.max(1));
+        let best = gaps.map(|gap| (gap, score(gap))).min_by(|a, b| a.1.total_cmp(&b.1));
+        Self::new(most, best.map_or(1, |(gap, _)| gap), steps)
+    }
+
+    /// The charge of a kind whose first contribution is `t` steps away from the next group, the sighting or
+    /// the end.
+    pub(super) fn charge(&self, kind: usize, t: usize) -> Charge {
+        let (size, before) = self.kinds[kind];
+        charge(size, self.gap, t.saturating_sub(before))
+    }
+
+    /// For each size the law of the steps from the first contribution to the last.
+    fn bursts(&self, again: &[f64], side: Side) -> Vec<Vec<f64>> {
+        let steps = again.len() - 1;
+        let mut bursts = vec![vec![1.0]];
+        for size in 2..=self.most {
+            let last = &bursts[size - 2];
+            let longest = ((size - 1) * self.gap).min(steps);
+            let at = |t: usize| -> f64 {
+                let shorts = (1..=self.gap.min(t)).filter(|short| t - short < last.len());
+                let sum: f64 = shorts.map(|short| last[t - short] * again[short]).sum();
+                moved(sum, self.gap + 2, side)
+            };
+            let next = (0..=longest).map(at).collect();
+            bursts.push(next);
+        }
+        bursts
+    }
+
+    /// Of every kind the series of what follows its last contribution, `ends(is the group full, τ)`.
+    fn ended(
+        &self,
+        bursts: &[Vec<f64>],
+        steps: usize,
+        side: Side,
+        ends: impl Fn(bool, usize) -> f64,
+    ) -> ByCount {
+        let of_kind = |&(size, before): &(usize, usize)| {
+            let burst = bursts[size - 1].get(before).copied().unwrap_or(0.0);
+            let at = |t: usize| {
+                t.checked_sub(before).map_or(0.0, |t| moved(burst * ends(size == self.most, t), 2, side))
+            };
+            (0..=steps).map(at).collect()
+        };
+        [vec![0.0; steps + 1]].into_iter().chain(self.kinds.iter().map(of_kind)).collect()
+    }
+}
+
+/// What `size` contributions cost at most of which the last waits `t` steps; at the very end of the walk, where
+/// the last one is none any more, 1 for each.
+pub(super) fn charge(size: usize, gap: usize, t: usize) -> Charge {
+    let (size, gap, t) = (size as u64, gap as u64, t as u64);
+    let whole = |numerator: u64| Charge { numerator, denominator: 1 };
+    if t == 0 {
+        return whole(size - 1);
+    }
+    if t + size > size * gap {
+        return Charge { numerator: size * size, denominator: t + size - 1 };
+    }
+    let rest = size * gap - (size - 1);
+    let (numerator, denominator) = ((size - 1) * t + rest * rest, gap * gap * t);
+    if numerator < size * denominator { Charge { numerator, denominator } } else { whole(size) }
+}
+
+/// A sum of products of so many nonnegative numbers, rounded to its side.
+fn moved(sum: f64, operations: usize, side: Side) -> f64 {
+    let error = (operations + 1) as f64 * f64::EPSILON;
+    if side == Side::Upper { sum * (1.0 + error) } else { sum * (1.0 - error) }
+}
+
+/// Groups of contributions of `u` by their first ones, then visits of each member, as a renewal whose charges
+/// belong to what begins at `u`.
+pub(super) fn visits(passages: &Passages, groups: &Groups, published: bool) -> Result<[Intervals; 2], Error> {
     // The ends of the walk without another sighting are those of contributions that are fixed.
     let [above, below] = Intervals::both(passages, false)?.map(|side| side.tail);
     let mut sides = [(Side::Upper, above), (Side::Lower, below)]
-        .map(|(side, ends)| of_side(passages, published, side, ends));
+        .map(|(side, ends)| of_side(passages, groups, published, side, ends));
     let sightings = sightings(&sides[0], passages.steps());
     sides.iter_mut().for_each(|side| side.sightings = sightings);
     Ok(sides)
 }
 
-fn of_side(passages: &Passages, published: bool, side: Side, ends: Vec<ByCount>) -> Intervals {
+fn of_side(
+    passages: &Passages,
+    groups: &Groups,
+    published: bool,
+    side: Side,
+    ends: Vec<ByCount>,
+) -> Intervals {
     let steps = passages.steps();
     let law = |law: &Vec<f64>| passages.side(law, side);
-    let charged = |law: Vec<f64>| -> ByCount { vec![vec![0.0; steps + 1], law] };
     let free = |law: Vec<f64>| -> ByCount { vec![law] };
-    let of_u = [&passages.again].into_iter().chain(&passages.seen).map(|p| charged(law(p))).collect();
+    let again = law(&passages.again);
+    let bursts = groups.bursts(&again, side);
+    let next = |full: bool, t: usize| if full || t > groups.gap { again[t] } else { 0.0 };
+    let mut of_u = vec![groups.ended(&bursts, steps, side, next)];
+    of_u.extend(passages.seen.iter().map(|seen| {
+        let seen = law(seen);
+        groups.ended(&bursts, steps, side, |_, t| seen[t])
+    }));
     let of_members = passages
         .back
         .iter()
@@ -50,11 +194,8 @@ fn of_side(passages: &Passages, published: bool, side: Side, ends: Vec<ByCount>)
     let mut tail = Vec::new();
     if published {
         // What is pending is seen at the end; nothing is contributed after the last step.
-        let mut shown = none([&passages.again].into_iter().chain(&passages.seen).collect());
-        let mut now = vec![0.0; steps + 1];
-        now[0] = shown[0];
-        shown[0] = 0.0;
-        tail.push(vec![now, shown]);
+        let shown = none([&passages.again].into_iter().chain(&passages.seen).collect());
+        tail.push(groups.ended(&bursts, steps, side, |_, t| shown[t]));
         for (back, among) in passages.back.iter().zip(&passages.among) {
             tail.push(free(none([back].into_iter().chain(among).collect())));
         }
@@ -63,6 +204,13 @@ fn of_side(passages: &Passages, published: bool, side: Side, ends: Vec<ByCount>)
         tail.push(free(vec![0.0; steps + 1]));
         tail.extend(ends);
     }
-    let sightings = (steps + 1) as f64;
-    Intervals { between, first, tail, unseen: Vec::new(), sightings, whole: true, lost: 0.0 }
+    let (sightings, charging) = ((steps + 1) as f64, Charging::Groups(groups.clone()));
+    Intervals { between, first, tail, unseen: Vec::new(), sightings, charging, lost: 0.0 }
 }
+
+/// `J`, and less for walks of more steps.
+const MANY: usize = 8;
+const FEW: usize = 4;
+const LONG: usize = 4000;
+/// `g`, from which one is chosen.
+const GAPS: [usize; 8] = [1, 2, 3, 4, 6, 8, 12, 16];

@@ -6,7 +6,9 @@
 //! same law, so that the cost is at most the sum of `N` draws from it.
 
 use super::level::Level;
-use super::system::Grid;
+use super::passages::Side;
+use super::spread::Spread;
+use super::system::{Charge, Grid, Rounding};
 
 /// The law of one gap: probabilities of its lengths, and of being longer.
 #[derive(Clone, Debug)]
@@ -26,10 +28,11 @@ pub(super) struct Gaps {
 impl Gaps {
     /// The first table: beyond it next to nothing.
     pub(super) fn first_table(&self, cells: usize) -> Level {
+        let rounded = |window: f64| self.table(window, cells, ROUNDED).level;
         let mut window = 2.0 * self.cap.next_power_of_two() as f64;
-        let mut table = self.table(window, cells);
+        let mut table = rounded(window);
         while window > SMALLEST {
-            let next = self.table(0.5 * window, cells);
+            let next = rounded(0.5 * window);
             if next.upper[cells] > NEGLIGIBLE.max(table.upper[cells]) {
                 break;
             }
@@ -39,20 +42,29 @@ impl Gaps {
     }
 
     /// The table of costs up to `window`, a power of two as the number of cells is.
-    pub(super) fn table(&self, window: f64, cells: usize) -> Level {
+    pub(super) fn table(&self, window: f64, cells: usize, rounding: Rounding) -> Spread {
         let grid = Grid::of_step(window / cells as f64);
-        // Probabilities of the cells of one charge.
+        let place = |slots: usize| {
+            let (cell, shares) = grid.place(Charge::of_count(1, slots), rounding);
+            [0, 1].map(|next| (cell + next, shares[next]))
+        };
+        // Probabilities of the cells of one charge, and E (x − a)(b − x).
         let mut one = vec![0.0; cells];
-        let mut charged = 0.0;
+        let (mut charged, mut variance) = (0.0, 0.0);
         let lengths = self.law.iter().copied().enumerate().skip(1).chain([(self.law.len(), self.longer)]);
         for (t, p) in lengths.filter(|&(_, p)| p > 0.0) {
             charged += p;
-            if let Some(mass) = one.get_mut(grid.charge(t)) {
-                *mass += p;
+            let points = place(t);
+            variance += p * points[0].1 * points[1].1;
+            for (cell, share) in points {
+                if let Some(mass) = one.get_mut(cell) {
+                    *mass += p * share;
+                }
             }
         }
         let sum = |terms: usize| (terms + 4) as f64 * f64::EPSILON;
-        let roundings = self.error + sum(self.law.len() + 2);
+        // A share errs by four units, and two of them are added.
+        let roundings = self.error + sum(2 * self.law.len() + 8);
         // What is not charged has the rest; of a small rest little is known but that it is not larger.
         let rest = (1.0 - charged * (1.0 - roundings)).clamp(0.0, 1.0);
         one[0] += rest;
@@ -60,12 +72,16 @@ impl Gaps {
         let law = power(&one, draws);
         // One more unit for each term of each product, of which there are less than twice as many as draws.
         let error = 1.01 * (draws as f64 * roundings + 2.0 * (draws as f64 + 1.0) * sum(cells));
+        variance *= draws as f64;
         let mut shown = vec![0.0; cells];
         if self.published {
-            let unit = grid.charge(1);
+            let points = place(1);
+            variance += points[0].1 * points[1].1;
             for (cell, &mass) in law.iter().enumerate() {
-                if let Some(shown) = shown.get_mut(cell + unit) {
-                    *shown = mass;
+                for (more, share) in points {
+                    if let Some(shown) = shown.get_mut(cell + more) {
+                        *shown += mass * share;
+                    }
                 }
             }
         } else {
@@ -82,7 +98,8 @@ impl Gaps {
             upper[cell] = (above * (1.0 + error) + beyond).min(1.0);
         }
         upper[0] = 1.0;
-        Level { grid, upper, lower: vec![0.0; cells + 1] }
+        let (level, step) = (Level { grid, upper, lower: vec![0.0; cells + 1] }, grid.cost(1));
+        Spread { level, variance: variance * step * step * (1.0 + 1e-9) }
     }
 }
 
@@ -111,6 +128,8 @@ fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
     out
 }
 
+/// How coarse tables round.
+pub(super) const ROUNDED: Rounding = Rounding::To(Side::Upper);
 /// What may be beyond the first table, and the smallest one.
 const NEGLIGIBLE: f64 = 1e-11;
 const SMALLEST: f64 = 1e-9;

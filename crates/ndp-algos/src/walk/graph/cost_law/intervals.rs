@@ -6,13 +6,35 @@
 //! The first interval, from a start elsewhere, costs `k²/L`.
 
 use super::super::series::{Factor, Products};
+use super::adaptive::Groups;
 use super::passages::{Passages, Side};
-use super::system::solve;
+use super::system::{Charge, solve};
 use ndp_account::Error;
 use ndp_linalg::stop::checkpoint;
 
-/// Series in the length of an interval, one for each number of contributions.
+/// Series in the length of an interval, one for each number of contributions, or for each kind of charge; the
+/// first is free.
 pub(super) type ByCount = Vec<Vec<f64>>;
+
+/// What an interval costs.
+#[derive(Clone, Debug)]
+pub(super) enum Charging {
+    /// `k²` over the noises of others than the observer who begins it.
+    Values,
+    /// What groups of contributions cost that may depend on the token.
+    Groups(Groups),
+}
+
+impl Charging {
+    /// The charge of an entry in an interval of length `t` that began at a sighting, or at the start.
+    pub(super) fn charge(&self, index: usize, t: usize, at_sighting: bool) -> Charge {
+        match (self, index) {
+            (_, 0) => Charge::FREE,
+            (Self::Values, count) => Charge::of_count(count, t.saturating_sub(usize::from(at_sighting))),
+            (Self::Groups(groups), kind) => groups.charge(kind - 1, t),
+        }
+    }
+}
 
 /// The laws of all kinds of intervals, none above (or none below) the truth.
 #[derive(Clone, Debug)]
@@ -27,8 +49,7 @@ pub(super) struct Intervals {
     pub(super) unseen: Vec<f64>,
     /// Mean number of sightings, at most.
     pub(super) sightings: f64,
-    /// Whether all noises of an interval count, also that of whoever begins it.
-    pub(super) whole: bool,
+    pub(super) charging: Charging,
     /// Probability of a path with more contributions in an interval than are followed, at most.
     pub(super) lost: f64,
 }
@@ -101,6 +122,50 @@ impl Intervals {
         Ok(sides)
     }
 
+    /// The same where only the first `cap` contributions of a path count: of every member one copy for each
+    /// number of contributions so far, the last one for all that follow.
+    pub(super) fn capped(self, cap: usize, side: Side) -> Self {
+        let members = self.first.len();
+        let length = self.tail[0][0].len();
+        let states = || (0..=cap).flat_map(|so_far| (0..members).map(move |w| (so_far, w)));
+        // Of an interval after `so_far` contributions with so many counted ones.
+        let counted = |laws: &ByCount, so_far: usize, count: usize| -> Vec<f64> {
+            let all = if so_far + count < cap { count + 1 } else { laws.len() };
+            sum(laws.get(count..all.min(laws.len())).unwrap_or_default(), length, side)
+        };
+        let alone = |laws: &ByCount, so_far: usize, count: usize| -> ByCount {
+            let mut series = vec![vec![0.0; length]; count];
+            series.push(counted(laws, so_far, count));
+            series
+        };
+        let nothing = || vec![vec![0.0; length]];
+        let between = states().map(|(so_far, w)| {
+            let row = states().map(|(then, to)| match then.checked_sub(so_far) {
+                Some(count) => alone(&self.between[w][to], so_far, count),
+                None => nothing(),
+            });
+            row.collect()
+        });
+        let tail = states().map(|(so_far, w)| {
+            let laws = &self.tail[w];
+            (0..=(cap - so_far).min(laws.len() - 1)).map(|count| counted(laws, so_far, count)).collect()
+        });
+        let first = states().map(|(then, w)| alone(&self.first[w], 0, then));
+        let unseen: ByCount = self.unseen.iter().map(|&mass| vec![mass]).collect();
+        let of_unseen = |count: usize| {
+            let all = if count < cap { count + 1 } else { unseen.len() };
+            sum(&unseen[count..all], 1, side)[0]
+        };
+        let counts = unseen.len().min(cap + 1);
+        Self {
+            between: between.collect(),
+            first: first.collect(),
+            tail: tail.collect(),
+            unseen: (0..counts).map(of_unseen).collect(),
+            ..self
+        }
+    }
+
     fn without_ends(passages: &Passages, side: Side, counts: usize, lost: f64, products: &Products) -> Self {
         let factor = |law: &[f64]| products.factor(passages.side(law, side));
         let chain = Chain { products, again: factor(&passages.again), side };
@@ -125,10 +190,17 @@ impl Intervals {
             tail: Vec::new(),
             unseen: Vec::new(),
             sightings: (steps + 1) as f64,
-            whole: false,
+            charging: Charging::Values,
             lost,
         }
     }
+}
+
+/// The sum of series, rounded to its side.
+fn sum(series: &[Vec<f64>], length: usize, side: Side) -> Vec<f64> {
+    let error = series.len() as f64 * f64::EPSILON;
+    let moved = if side == Side::Upper { 1.0 + error } else { 1.0 - error };
+    (0..length).map(|t| series.iter().map(|law| law[t]).sum::<f64>() * moved).collect()
 }
 
 /// Contributions that follow one another.
@@ -174,6 +246,7 @@ pub(super) fn sightings(upper: &Intervals, steps: usize) -> f64 {
     let members = upper.first.len();
     let transposed = (0..members).map(|w| upper.between.iter().map(|row| at(&row[w])).collect()).collect();
     let means = solve(transposed, upper.first.iter().map(at).collect());
+    // e to 1e-16, weights to 4e-16 each, sums of T + 1 of them.
     let bound = means.map_or(f64::INFINITY, |means| 1.0001 * std::f64::consts::E * means.iter().sum::<f64>());
     if bound >= 0.0 { (bound + upper.lost * most).min(most) } else { most }
 }

@@ -9,6 +9,7 @@ use super::circle::{Cells, Circle};
 use super::intervals::Intervals;
 use super::passages::Side;
 use super::system::{Grid, Rounding, System};
+use ndp_numeric::rounding::Interval;
 
 /// Both ends of the probabilities that the cost is at least so many cells.
 #[derive(Clone, Debug)]
@@ -58,9 +59,8 @@ impl FirstWindow {
                 Rounding::To(Side::Upper),
                 0.0,
             );
-            let log = system.log_beyond(1 << COARSE);
-            // Products of more probabilities than are followed may underflow.
-            if log == 0.0 { 1.0 } else { log.exp() * (1.0 + 1e-9) + system.lost + 1e-60 }
+            let beyond = Interval::new(system.log_beyond(1 << COARSE)).exp();
+            (beyond + Interval::new(system.lost)).high()
         };
         let mut window = Self { exponent: wide, beyond: beyond(wide) };
         while window.exponent > SMALLEST {

@@ -42,6 +42,7 @@ use super::attack::Shares;
 use super::path::{EdgeRule, TokenWalk};
 use super::{LocalLoss, laws};
 use crate::walk::FinalToken;
+use adaptive::Groups;
 use gaps::Gaps;
 use intervals::Intervals;
 pub(super) use level::Ends;
@@ -53,9 +54,10 @@ use ndp_dp::loss_law::Enclosed;
 use ndp_dp::{Delta, NoiseMultiplier};
 use ndp_graph::hitting::{FirstVisits, PairLaws, Walk};
 use ndp_numeric::rounding::Interval;
-use passages::Passages;
+use passages::{Passages, Side};
 use spread::{Sided, Spread};
 use std::sync::{Arc, Mutex, PoisonError};
+use system::Rounding;
 use tables::Tables;
 
 /// The law of what a path of a [`TokenWalk`] tells observers about one node, between two proven ends: see
@@ -86,6 +88,8 @@ pub struct CostLaw {
     published: bool,
     /// Contributions of the node, at most.
     most: usize,
+    /// The cap on them where the law counts them.
+    cap: Option<usize>,
     /// Whether all visits contribute, so that the law is that of the walk itself and not only above it.
     attained: bool,
     /// The same, whichever laws are computed.
@@ -101,7 +105,7 @@ enum Source {
     /// Contributions that do not depend on the token.
     Values(Passages),
     /// Others, with non-expansive steps.
-    Gradients(Passages),
+    Gradients(Passages, Groups),
     /// Others under a cap, by their gaps alone.
     Gaps(Gaps),
 }
@@ -111,8 +115,9 @@ impl TokenWalk {
     /// do not depend on the token and steps that keep distances, such as sums and running averages.
     ///
     /// `δ(ε) = E δ_Gauss(ε; √C/σ)`, exact for observers who know the path, an upper bound for all others.
-    /// With a cap, a refractory period or edges that wear out the upper end is that of all contributions, and
-    /// at most that of so many released at once: fewer never cost more; the lower end is then 0.
+    /// A cap `N` is counted along the path while `T ((N + 1) F)² ≤ 20,000`, for `F` observers. With a larger
+    /// one, a refractory period or edges that wear out the upper end is that of all contributions, and at
+    /// most that of so many released at once: fewer never cost more; the lower end is then 0.
     ///
     /// # Errors
     /// As [`Self::loss`]; [`Error::NotOffered`] for walks of more than 20,000 steps, and where a node
@@ -163,13 +168,19 @@ impl TokenWalk {
             (None, &[v]) => Passages::of_pair(&walk.pair_laws(u, v, &start, steps)?, start_error),
             (None, _) => Passages::of_coalition(&walk, u, members, &start, steps, start_error)?,
         };
-        let all = options.cap.is_none_or(|cap| cap >= steps) && options.refractory == 1;
-        let is_free_of_limits = all && options.edges == EdgeRule::Unlimited;
+        // What the law cannot follow makes it one of all contributions, which cost more.
+        let cap = options.cap.filter(|&cap| cap < steps);
+        let states = |cap: usize| cap.saturating_add(1).saturating_mul(members.len());
+        let followed = |&cap: &usize| steps.saturating_mul(states(cap).saturating_pow(2)) <= MOST_STEPS;
+        let is_free_of_limits = options.refractory == 1
+            && options.edges == EdgeRule::Unlimited
+            && cap.as_ref().is_none_or(followed);
         Ok(CostLaw {
             source: Source::Values(passages),
             steps,
             published: options.final_token == FinalToken::Published,
             most: self.most_contributions(),
+            cap: cap.filter(|_| is_free_of_limits),
             attained: ends == Ends::Both && is_free_of_limits,
             is_free_of_limits,
             cells,
@@ -183,9 +194,10 @@ impl TokenWalk {
 /// and not in between.
 pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Error> {
     let law = walk.cost_law(u, &[v])?;
-    let Some([upper, _]) = law.intervals()? else {
+    let Source::Values(passages) = &law.source else {
         return Err(Error::NotOffered("the attack is for contributions that do not depend on the token"));
     };
+    let [upper, _] = Intervals::both(passages, law.published)?;
     // At each length the shares of the counts; none where there is no such interval.
     let at_lengths = |laws: &[Vec<f64>]| -> Vec<Vec<f64>> {
         let length = laws.first().map_or(0, Vec::len);
@@ -193,7 +205,7 @@ pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Err
     };
     // Without contribution: neither was visited, or u at the very end.
     let mut unseen = upper.unseen.clone();
-    if let (Source::Values(passages), Some(none)) = (&law.source, unseen.first_mut()) {
+    if let Some(none) = unseen.first_mut() {
         let visited: f64 = passages.start.iter().chain(&passages.start_seen[0]).sum();
         *none = (1.0 - visited).max(0.0) + passages.start[walk.steps()];
     }
@@ -217,7 +229,7 @@ fn share(masses: Vec<f64>) -> Vec<f64> {
 
 impl CostLaw {
     /// For contributions that may depend on the token, such as gradients, with non-expansive steps: an upper
-    /// law of the cost of gaps.
+    /// law of the cost of groups of contributions (`adaptive.rs`).
     ///
     /// # Errors
     /// [`Error::NotOffered`] for more than 20,000 steps.
@@ -227,7 +239,9 @@ impl CostLaw {
         if steps > MOST_STEPS {
             return Err(Error::NotOffered("the law of the cost is for walks of at most 20,000 steps"));
         }
-        let source = Source::Gradients(Passages::of_pair(laws, 0.0));
+        let passages = Passages::of_pair(laws, 0.0);
+        let groups = Groups::best(&passages);
+        let source = Source::Gradients(passages, groups);
         Ok(Self::above(source, steps, published, steps, CELLS / 4))
     }
 
@@ -244,8 +258,8 @@ impl CostLaw {
 
     fn above(source: Source, steps: usize, published: bool, most: usize, cells: usize) -> Self {
         let is_free_of_limits = !matches!(source, Source::Gaps(_));
-        let (ends, tables) = (Ends::Upper, Mutex::default());
-        Self { source, steps, published, most, attained: false, is_free_of_limits, cells, ends, tables }
+        let (ends, cap, tables) = (Ends::Upper, None, Mutex::default());
+        Self { source, steps, published, most, cap, attained: false, is_free_of_limits, cells, ends, tables }
     }
 
     /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to
@@ -374,22 +388,20 @@ impl CostLaw {
             }
             let narrower = last.window() / NARROWER as f64;
             // The same where the grid is too coarse to tell, as far as it can be told.
-            let unresolved = self.is_spread() && small(last.grid.cost(LEAST_RESOLVED)) > 0.5;
+            let unresolved = small(last.grid.cost(LEAST_RESOLVED)) > 0.5;
             if (unresolved || small(narrower) > SMALL_SHARE) && tables.coarse.len() < MOST_COARSE {
                 tables = self.tables_of(tables.coarse.len() + 1)?;
                 continue;
             }
             // The least window that has nearly all.
-            let share = if self.is_spread() { SPREAD_SHARE } else { LARGE_SHARE };
             let mut window = tables.coarse[0].window();
-            while small(0.5 * window) > share {
+            while small(0.5 * window) > LARGE_SHARE {
                 window *= 0.5;
             }
             let resolution = 2.0 * window / self.cells as f64;
             let enough = |level: &Level| level.window() >= window && level.grid.cost(1) <= resolution;
             let spread: Vec<&Spread> = tables.spread.iter().filter(|spread| enough(&spread.level)).collect();
-            let full = tables.fine.len() + tables.spread.len() >= MOST_FINE;
-            if full || !self.is_spread() && tables.coarse.iter().chain(&tables.fine).any(enough) {
+            if tables.spread.len() >= MOST_FINE {
                 return Ok(tables);
             }
             // What spreading may move matters: once more, four times as fine.
@@ -413,16 +425,17 @@ impl CostLaw {
         }
     }
 
-    /// Whether fine tables spread charges.
-    fn is_spread(&self) -> bool {
-        !matches!(self.source, Source::Gaps(_))
-    }
-
     /// Both sides of the law of intervals; none where the law follows from gaps.
     fn intervals(&self) -> Result<Option<[Intervals; 2]>, Error> {
         match &self.source {
-            Source::Values(passages) => Intervals::both(passages, self.published).map(Some),
-            Source::Gradients(passages) => adaptive::visits(passages, self.published).map(Some),
+            Source::Values(passages) => {
+                let [above, below] = Intervals::both(passages, self.published)?;
+                let Some(cap) = self.cap else { return Ok(Some([above, below])) };
+                Ok(Some([above.capped(cap, Side::Upper), below.capped(cap, Side::Lower)]))
+            }
+            Source::Gradients(passages, groups) => {
+                adaptive::visits(passages, groups, self.published).map(Some)
+            }
             Source::Gaps(_) => Ok(None),
         }
     }
@@ -440,7 +453,7 @@ impl CostLaw {
             let next = match (&self.source, &intervals, coarse.last()) {
                 (Source::Gaps(gaps), _, None) => Some(gaps.first_table(cells)),
                 (Source::Gaps(gaps), _, Some(last)) => {
-                    Some(gaps.table(last.window() / NARROWER as f64, cells))
+                    Some(gaps.table(last.window() / NARROWER as f64, cells, gaps::ROUNDED).level)
                 }
                 (_, Some(intervals), None) => {
                     Level::first(intervals, &FirstWindow::new(&intervals[0], self.most), cells, self.ends)
@@ -451,18 +464,17 @@ impl CostLaw {
             coarse.push(next.ok_or(NO_BOUND)?);
         }
         let sightings = intervals.map_or(0.0, |intervals| intervals[0].sightings);
-        let (fine, spread) = (tables.fine.clone(), tables.spread.clone());
-        *tables = Arc::new(Tables::joined(coarse, fine, spread, sightings, self.most, self.attained));
+        let spread = tables.spread.clone();
+        *tables = Arc::new(Tables::joined(coarse, spread, sightings, self.most, self.attained));
         Ok(tables.clone())
     }
 
     /// One more fine table, of costs up to `window`.
     fn refined(&self, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let (coarse, mut fine, mut spread) =
-            (tables.coarse.clone(), tables.fine.clone(), tables.spread.clone());
+        let (coarse, mut spread) = (tables.coarse.clone(), tables.spread.clone());
         match (&self.source, self.intervals()?) {
-            (Source::Gaps(gaps), _) => fine.push(gaps.table(window, cells)),
+            (Source::Gaps(gaps), _) => spread.push(gaps.table(window, cells, Rounding::Spread)),
             (_, Some(intervals)) => {
                 let wide = coarse.iter().rev().find(|level| level.window() >= window);
                 let Some(wide) = wide else { return Ok(tables.clone()) };
@@ -477,7 +489,7 @@ impl CostLaw {
             (_, None) => return Err(NO_BOUND),
         }
         let sightings = tables.sightings;
-        *tables = Arc::new(Tables::joined(coarse, fine, spread, sightings, self.most, self.attained));
+        *tables = Arc::new(Tables::joined(coarse, spread, sightings, self.most, self.attained));
         Ok(tables.clone())
     }
 }
@@ -496,10 +508,8 @@ const MOST_COARSE: usize = 6;
 const MOST_FINE: usize = 8;
 /// One more coarse table is made where the costs within it make more than this share of `δ`.
 const SMALL_SHARE: f64 = 0.05;
-/// A fine table reaches to where this share of `δ` is.
+/// A fine table reaches to where this share of `δ` is, and spreading may move this one.
 const LARGE_SHARE: f64 = 0.9;
-/// The same of tables that spread charges, and the share of `δ` that this may move.
-const SPREAD_SHARE: f64 = 0.9;
 const MOVED_SHARE: f64 = 0.03;
 /// A coarse table has at least so many cells up to where half of `δ` is.
 const LEAST_RESOLVED: usize = 16;

@@ -15,6 +15,7 @@ use super::intervals::{ByCount, Intervals};
 use super::passages::Side;
 use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::id;
+use ndp_numeric::rounding::{Interval, up};
 
 /// Steps of size `numerator/denominator`, on which costs lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,40 +61,39 @@ impl Grid {
         cell as f64 * self.numerator as f64 / self.denominator as f64
     }
 
-    /// The cell of a charge `1/slots`, rounded up.
-    pub(super) fn charge(self, slots: usize) -> usize {
-        self.cell(1, slots, Side::Upper)
-    }
-
-    /// The cell below a charge `count²/slots`, and how far it is from there to the next one: the share that
-    /// belongs to it, and the rest.
-    fn place(self, count: usize, slots: usize) -> (usize, f64, f64) {
-        if count == 0 || slots == 0 {
-            return (0, 0.0, 1.0);
+    /// The cell of a charge, its share there and that of the next cell.
+    pub(super) fn place(self, charge: Charge, rounding: Rounding) -> (usize, [f64; 2]) {
+        let size = u128::from(charge.numerator) * u128::from(self.denominator);
+        let step = u128::from(charge.denominator) * u128::from(self.numerator);
+        let (cell, left) = (size / step, size % step);
+        let cell = usize::try_from(cell).unwrap_or(usize::MAX);
+        if cell >= LAST_CELL {
+            return (LAST_CELL, [1.0, 0.0]);
         }
-        let charge = (count as u128).pow(2) * u128::from(self.denominator);
-        let step = slots as u128 * u128::from(self.numerator);
-        let (cell, left) = (charge / step, charge % step);
-        match usize::try_from(cell) {
-            Ok(cell) if cell < LAST_CELL => {
-                (cell, left as f64 / step as f64, (step - left) as f64 / step as f64)
-            }
-            _ => (LAST_CELL, 0.0, 1.0),
+        match rounding {
+            Rounding::To(Side::Upper) => (cell + usize::from(left > 0), [1.0, 0.0]),
+            Rounding::To(Side::Lower) => (cell, [1.0, 0.0]),
+            Rounding::Spread => (cell, [(step - left) as f64 / step as f64, left as f64 / step as f64]),
         }
     }
+}
 
-    /// The cell of a charge `count²/slots`, exactly rounded to its side.
-    fn cell(self, count: usize, slots: usize, side: Side) -> usize {
-        if count == 0 || slots == 0 {
-            return 0;
+/// A charge as a quotient of whole numbers, the second one positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Charge {
+    pub(super) numerator: u64,
+    pub(super) denominator: u64,
+}
+
+impl Charge {
+    pub(super) const FREE: Self = Self { numerator: 0, denominator: 1 };
+
+    /// `count²/slots`; nothing without a slot.
+    pub(super) fn of_count(count: usize, slots: usize) -> Self {
+        if slots == 0 {
+            return Self::FREE;
         }
-        let charge = (count as u128).pow(2) * u128::from(self.denominator);
-        let step = slots as u128 * u128::from(self.numerator);
-        let cell = match side {
-            Side::Upper => charge.div_ceil(step),
-            Side::Lower => charge / step,
-        };
-        usize::try_from(cell).unwrap_or(usize::MAX).min(LAST_CELL)
+        Self { numerator: (count as u64).saturating_pow(2), denominator: slots as u64 }
     }
 }
 
@@ -104,6 +104,17 @@ pub(super) enum Rounding {
     To(Side),
     /// It is at either point, with its mean.
     Spread,
+}
+
+impl Rounding {
+    /// What covers the roundings of the product of a mass and its share, three each.
+    fn raised(self) -> f64 {
+        if self == Self::Spread { 1.0 + 4.0 * f64::EPSILON } else { 1.0 }
+    }
+
+    fn is_down(self) -> bool {
+        self == Self::To(Side::Lower)
+    }
 }
 
 /// For each time the cells of the charges and their probabilities.
@@ -118,11 +129,11 @@ pub(super) struct Charges {
 }
 
 impl Charges {
-    /// With `slots(t)` noises in an interval of length `t`. What is too small to matter is left out and added
-    /// to `dropped`.
+    /// With the charge of each entry of `laws` in an interval of length `t`. What is too small to matter is
+    /// left out and added to `dropped`.
     fn new(
         laws: &ByCount,
-        slots: impl Fn(usize) -> usize,
+        charge: impl Fn(usize, usize) -> Charge,
         grid: Grid,
         rounding: Rounding,
         least: f64,
@@ -130,44 +141,32 @@ impl Charges {
     ) -> Self {
         let steps = laws.first().map_or(0, Vec::len);
         let mut charges = Self { starts: vec![0], ..Self::default() };
+        let mut at_time: Vec<(u32, f64)> = Vec::new();
         for t in 0..steps {
-            let begin = charges.cells.len();
-            for (count, law) in laws.iter().enumerate() {
+            at_time.clear();
+            for (index, law) in laws.iter().enumerate() {
                 let mass = law[t];
                 if mass <= least {
                     *dropped += mass;
                     continue;
                 }
-                match rounding {
-                    Rounding::To(side) => charges.push(begin, grid.cell(count, slots(t), side), mass),
-                    Rounding::Spread => {
-                        let (cell, share, rest) = grid.place(count, slots(t));
-                        // Three roundings each.
-                        charges.push(begin, cell, mass * rest * (1.0 + 4.0 * f64::EPSILON));
-                        if share > 0.0 {
-                            charges.push(begin, cell + 1, mass * share * (1.0 + 4.0 * f64::EPSILON));
-                            charges.variance += mass * share * rest;
-                        }
-                    }
+                let (cell, [own, next]) = grid.place(charge(index, t), rounding);
+                at_time.push((id(cell), mass * own * rounding.raised()));
+                if next > 0.0 {
+                    at_time.push((id(cell + 1), mass * next * rounding.raised()));
+                    charges.variance += mass * next * own;
                 }
+            }
+            at_time.sort_by_key(|&(cell, _)| cell);
+            for group in at_time.chunk_by(|a, b| a.0 == b.0) {
+                let sum: f64 = group.iter().map(|&(_, mass)| mass).sum();
+                let error = (group.len() - 1) as f64 * f64::EPSILON;
+                charges.cells.push(group[0].0);
+                charges.masses.push(sum * if rounding.is_down() { 1.0 - error } else { 1.0 + error });
             }
             charges.starts.push(charges.cells.len());
         }
         charges
-    }
-
-    /// One more entry of the time whose entries begin at `begin`.
-    fn push(&mut self, begin: usize, cell: usize, mass: f64) {
-        let cell = id(cell);
-        // Cells grow with the count.
-        if self.cells.len() > begin && self.cells.last() == Some(&cell) {
-            if let Some(last) = self.masses.last_mut() {
-                *last += mass;
-            }
-        } else {
-            self.cells.push(cell);
-            self.masses.push(mass);
-        }
     }
 
     /// Whether nothing is charged.
@@ -175,18 +174,15 @@ impl Charges {
         self.cells.iter().all(|&cell| cell == 0)
     }
 
-    /// For each time the sum of the masses, each weighed by its cell.
-    pub(super) fn weighed(&self, weights: &[f64]) -> impl Iterator<Item = f64> + '_ {
-        let weigh = |cell: u32| weights.get(cell as usize).copied();
-        let weights: Vec<f64> = self.cells.iter().map(|&cell| weigh(cell).unwrap_or(f64::INFINITY)).collect();
-        self.starts.windows(2).map(move |pair| {
+    /// For each time the sum of the masses, each weighed by its cell, rounded up.
+    fn weighed(&self, weights: &[f64]) -> Vec<f64> {
+        let weigh = |cell: u32| weights.get(cell as usize).copied().unwrap_or(f64::INFINITY);
+        let at_time = |pair: &[usize]| {
             let entries = pair[0]..pair[1];
-            self.masses[entries.clone()]
-                .iter()
-                .zip(&weights[entries])
-                .map(|(mass, weight)| mass * weight)
-                .sum()
-        })
+            let terms = self.masses[entries.clone()].iter().zip(&self.cells[entries]);
+            sum_up(terms.map(|(&mass, &cell)| (mass, weigh(cell))))
+        };
+        self.starts.windows(2).map(at_time).collect()
     }
 
     fn last_cell(&self) -> usize {
@@ -219,28 +215,28 @@ impl System {
         let entries: usize = intervals.between.iter().flatten().chain(&intervals.first).map(Vec::len).sum();
         let steps = intervals.tail[0][0].len() - 1;
         let least = DROPPED.max(forgotten / (intervals.sightings * (entries * (steps + 1)) as f64));
-        let own = |t: usize| if intervals.whole { t } else { t.saturating_sub(1) };
+        let own = |index, t| intervals.charging.charge(index, t, true);
+        let from_start = |index, t| intervals.charging.charge(index, t, false);
         let between = intervals.between.iter().map(|row| {
             row.iter()
                 .map(|laws| Charges::new(laws, own, grid, rounding, least, &mut dropped))
                 .collect::<Vec<_>>()
         });
         let between = between.collect::<Vec<_>>();
-        let first =
-            intervals.first.iter().map(|laws| Charges::new(laws, |t| t, grid, rounding, least, &mut dropped));
+        let first = intervals
+            .first
+            .iter()
+            .map(|laws| Charges::new(laws, from_start, grid, rounding, least, &mut dropped));
         let first = first.collect::<Vec<_>>();
         let tail =
             intervals.tail.iter().map(|laws| Charges::new(laws, own, grid, rounding, least, &mut dropped));
         let tail = tail.collect::<Vec<_>>();
-        let of_unseen = |(count, &mass): (usize, &f64)| match rounding {
-            Rounding::To(side) => vec![(grid.cell(count, steps, side), mass)],
-            Rounding::Spread => {
-                let (cell, share, rest) = grid.place(count, steps);
-                let raised = mass * (1.0 + 4.0 * f64::EPSILON);
-                vec![(cell, raised * rest), (cell + 1, raised * share)]
-            }
+        let of_unseen = |(count, &mass): (usize, &f64)| {
+            let (cell, shares) = grid.place(Charge::of_count(count, steps), rounding);
+            [0, 1].map(|next| (cell + next, mass * shares[next] * rounding.raised()))
         };
-        let unseen: Vec<(usize, f64)> = intervals.unseen.iter().enumerate().flat_map(of_unseen).collect();
+        let unseen = intervals.unseen.iter().enumerate().flat_map(of_unseen);
+        let unseen: Vec<(usize, f64)> = unseen.filter(|&(_, mass)| mass > 0.0).collect();
         // Intervals begin at a sighting or at the start; a path has one end, which varies by at most a
         // quarter.
         let row = |row: &Vec<Charges>| row.iter().map(|charges| charges.variance).sum::<f64>();
@@ -250,7 +246,7 @@ impl System {
             if unseen.is_empty() && tail.iter().all(|tail| tail.variance == 0.0) { 0.0 } else { 0.25 };
         let variance = 1.001 * (intervals.sightings * varied + of_first + at_end);
         // Each interval that was left out begins at a sighting or at the start.
-        let lost = intervals.lost + (intervals.sightings + 1.0) * dropped * 1.001;
+        let lost = intervals.lost + (intervals.sightings + 1.0) * dropped * 1.001 + UNDERFLOWN;
         Self { steps, between, first, tail, unseen, lost, variance }
     }
 
@@ -267,8 +263,10 @@ impl System {
         let mut best = (0.0, 1.0);
         let look = |log: f64, best: &mut (f64, f64)| {
             checkpoint();
-            let weights: Vec<f64> = (0..=largest).map(|cell| (cell as f64 * log).exp()).collect();
-            let bound = self.log_transform(&weights, cell as f64 * log) - cell as f64 * log;
+            let power = |cell: usize| Interval::new(cell as f64) * Interval::new(log);
+            let weights: Vec<f64> = (0..=largest).map(|cell| power(cell).exp().high()).collect();
+            let transform = Interval::new(self.log_transform(&weights, cell as f64 * log));
+            let bound = (transform - power(cell)).high();
             if bound < best.0 {
                 *best = (bound, log);
             }
@@ -290,26 +288,24 @@ impl System {
         self.between.iter().flatten().chain(&self.first).chain(&self.tail)
     }
 
-    /// `ln E ρ^cost`, at most, for the given powers of `ρ`: `min_r r^{−T} (F (1 − I)^{−1} G)(r, ρ)`.
+    /// `ln E ρ^cost`, at most, for the given powers of `ρ`, none below its own: `min_r r^{−T} (F (1 − I)^{−1}
+    /// G)(r, ρ)`. Every step is rounded up, so that this holds at each `r` that is looked at.
     fn log_transform(&self, weights: &[f64], scale: f64) -> f64 {
-        let at = |charges: &Charges| charges.weighed(weights).collect::<Vec<f64>>();
+        let at = |charges: &Charges| charges.weighed(weights);
         let between: Vec<Vec<Vec<f64>>> =
             self.between.iter().map(|row| row.iter().map(at).collect()).collect();
         let first: Vec<Vec<f64>> = self.first.iter().map(at).collect();
         let tail: Vec<Vec<f64>> = self.tail.iter().map(at).collect();
-        // Nothing times an infinite weight is not a number, and a comparison with that would leave out the
-        // rest.
-        let possible = self.unseen.iter().filter(|&&(_, mass)| mass > 0.0);
-        let unseen: f64 = possible.map(|&(cell, mass)| mass * weights[cell]).sum();
+        let unseen = sum_up(self.unseen.iter().map(|&(cell, mass)| (mass, weights[cell])));
         let at = |rate: f64| -> Option<f64> {
             let r = (-rate / self.steps as f64).exp();
-            let sum = |law: &Vec<f64>| law.iter().rev().fold(0.0, |sum, p| sum * r + p);
+            let sum = |law: &Vec<f64>| series_up(law, r);
             let matrix = between.iter().map(|row| row.iter().map(sum).collect()).collect();
-            let ends: Vec<f64> = tail.iter().map(sum).collect();
-            let values = solve(matrix, ends)?;
-            let mean: f64 = first.iter().zip(&values).map(|(first, value)| sum(first) * value).sum();
-            let mean = mean.ln() + rate + (1e-9 + 1e-15 * (self.steps as f64 + rate));
-            mean.is_finite().then_some(mean)
+            let values = solve(matrix, tail.iter().map(sum).collect())?;
+            let mean = sum_up(first.iter().map(sum).zip(values));
+            // The power is that of the float r itself.
+            let log = Interval::new(mean).ln() - Interval::new(self.steps as f64) * Interval::new(r).ln();
+            log.high().is_finite().then_some(log.high())
         };
         // Nobody ever sees the token, or else: convex in the logarithm of r, thirds.
         let never = first.iter().flatten().all(|&p| p == 0.0);
@@ -327,44 +323,74 @@ impl System {
             if left.is_some_and(|left| right.is_none_or(|right| left < right)) { high = b } else { low = a }
         }
         if unseen > 0.0 && best < f64::INFINITY {
-            let (small, large) = if best < unseen.ln() { (best, unseen.ln()) } else { (unseen.ln(), best) };
-            best = large + (small - large).exp().ln_1p() + 1e-12;
+            best = Interval::new(best).log_add_exp(Interval::new(unseen).ln()).high();
         }
         best
     }
 }
 
-/// The solution `y = values + matrix · y` for a nonnegative matrix of spectral radius below 1; `None` for
-/// another one.
+/// `Σ a b` over pairs of nonnegative numbers, rounded up. Nothing times an infinite number is nothing.
+fn sum_up(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (mut sum, mut terms) = (0.0, 0.0);
+    for (a, b) in pairs.filter(|&(a, b)| a > 0.0 && b > 0.0) {
+        sum += a * b;
+        terms += 1.0;
+    }
+    raised(sum, terms)
+}
+
+/// `Σ_t series[t] r^t` of nonnegative numbers, `0 ≤ r ≤ 1`, rounded up.
+fn series_up(series: &[f64], r: f64) -> f64 {
+    let sum = series.iter().rev().fold(0.0, |sum, p| sum * r + p);
+    raised(sum, if series.iter().all(|&p| p == 0.0) { 0.0 } else { 2.0 * series.len() as f64 })
+}
+
+/// Not below what `terms` products and sums of nonnegative numbers made of `sum`; they may have underflown.
+fn raised(sum: f64, terms: f64) -> f64 {
+    if terms == 0.0 { 0.0 } else { up(sum.max(UNDERFLOWN), terms + 2.0) }
+}
+
+/// At least the solution `y = values + matrix · y`, all numbers nonnegative: the sum over all ways through
+/// the indices of the products of their entries. `None` where it is not seen to be finite.
+///
+/// One index after the other is taken out: staying there any number of times makes `1/(1 − m_ii)`, which goes
+/// to the ways between the others, `m_jk + m_ji m_ik / (1 − m_ii)`. This grows with each entry, and every
+/// step is rounded up.
 pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>> {
     let (mut matrix, mut values) = (matrix, values);
     let n = values.len();
-    for (i, row) in matrix.iter_mut().enumerate() {
-        for (j, entry) in row.iter_mut().enumerate() {
-            *entry = f64::from(u8::from(i == j)) - *entry;
-        }
-    }
-    // All pivots are positive exactly where the radius is below 1.
+    let through = |from: f64, leaves: f64, to: f64| {
+        let share = Interval::new(from) / Interval::new(leaves) * Interval::new(to);
+        if from == 0.0 || to == 0.0 { Interval::ZERO } else { share }
+    };
+    let mut leaving = Vec::with_capacity(n);
     for i in 0..n {
-        if matrix[i][i].is_nan() || matrix[i][i] <= 1e-13 {
+        let leaves = (Interval::ONE - Interval::new(matrix[i][i])).low();
+        if leaves <= 1e-13 {
             return None;
         }
-        for j in i + 1..n {
-            let factor = matrix[j][i] / matrix[i][i];
-            let (above, below) = matrix.split_at_mut(j);
-            below[0].iter_mut().zip(&above[i]).skip(i).for_each(|(x, y)| *x -= factor * y);
-            values[j] -= factor * values[i];
+        leaving.push(leaves);
+        let (above, below) = matrix.split_at_mut(i + 1);
+        for (j, row) in (i + 1..).zip(below) {
+            let from = row[i];
+            for (entry, &to) in row.iter_mut().zip(&above[i]).skip(i + 1) {
+                *entry = (Interval::new(*entry) + through(from, leaves, to)).high();
+            }
+            values[j] = (Interval::new(values[j]) + through(from, leaves, values[i])).high();
         }
     }
     for i in (0..n).rev() {
-        let known: f64 = (i + 1..n).map(|j| matrix[i][j] * values[j]).sum();
-        values[i] = (values[i] - known) / matrix[i][i];
+        let known = (i + 1..n).fold(Interval::ZERO, |sum, j| sum + through(matrix[i][j], 1.0, values[j]));
+        values[i] = through(1.0, leaving[i], (Interval::new(values[i]) + known).high()).high();
     }
     values.iter().all(|value| value.is_finite()).then_some(values)
 }
 
-/// `r^T` is not below `e^{-500}`: with probabilities of 1e-24 before and after, products stay normal numbers.
+/// Smaller radii are not looked at: `r^T = e^{−500}`.
 const LARGEST_RATE: f64 = 500.0;
+/// Far above what underflow takes away, `2^{−1074}` at a time: from a sum of up to 2^32 terms not 1e-313, and
+/// from a law not 1e-283 (`docs/theory.md`, the law of a walk's cost).
+const UNDERFLOWN: f64 = 1e-280;
 /// Probabilities up to this are left out of the sums.
 const DROPPED: f64 = 1e-24;
 /// Beyond so many cells nothing is said about what is beyond them.

@@ -10,8 +10,7 @@ use ndp_numeric::rounding::Interval;
 pub(super) struct Tables {
     /// The first one has all costs, each of the others those of a part of the one before.
     pub(super) coarse: Vec<Level>,
-    /// Fine ones where questions needed them: by rounding, or by spreading.
-    pub(super) fine: Vec<Level>,
+    /// Fine ones where questions needed them, by spreading.
     pub(super) spread: Vec<Spread>,
     /// The laws by rounding.
     pub(super) upper: Mixture,
@@ -27,13 +26,12 @@ impl Tables {
     /// whether there is a law from below.
     pub(super) fn joined(
         coarse: Vec<Level>,
-        fine: Vec<Level>,
         spread: Vec<Spread>,
         sightings: f64,
         most: usize,
         attained: bool,
     ) -> Self {
-        let mut levels: Vec<&Level> = coarse.iter().chain(&fine).collect();
+        let mut levels: Vec<&Level> = coarse.iter().collect();
         levels.sort_by(|a, b| a.grid.cost(1).total_cmp(&b.grid.cost(1)));
         let (mut upper, mut plain, mut lower) = (Vec::new(), Vec::new(), Vec::new());
         let most = Interval::new(most as f64);
@@ -73,7 +71,7 @@ impl Tables {
             })
             .collect();
         let (upper, lower) = (law(upper, true), law(lower, false));
-        Self { coarse, fine, spread, upper, lower, spread_laws, sightings }
+        Self { coarse, spread, upper, lower, spread_laws, sightings }
     }
 
     fn laws(&self, upper: bool) -> impl Iterator<Item = Sided<'_>> {
@@ -125,8 +123,7 @@ impl Tables {
         while small(cost) > 0.5 && cost > 1e-9 {
             cost *= 0.8;
         }
-        let levels = self.coarse.iter().chain(&self.fine);
-        let grids = levels.filter(|level| level.window() >= cost).map(|level| level.grid.cost(1));
+        let grids = self.coarse.iter().filter(|level| level.window() >= cost).map(|level| level.grid.cost(1));
         let rounding = grids.fold(f64::INFINITY, f64::min) * self.sightings;
         let spread = self.spread.iter().any(|spread| {
             let moved = Sided::new(law, spread.variance).moved(epsilon, sigma);

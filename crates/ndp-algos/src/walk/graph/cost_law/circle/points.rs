@@ -114,6 +114,9 @@ fn eliminate(spectra: &[Spectrum<'_>], m: usize, p: usize, lane: usize, scratch:
     }
     for i in 0..m {
         for j in i + 1..m {
+            if scratch[j * width + i] == Complex::ZERO {
+                continue;
+            }
             let factor = quotient(scratch[j * width + i], scratch[i * width + i]);
             for column in i + 1..width {
                 let above = scratch[i * width + column];

@@ -1,6 +1,10 @@
 //! Laws against all paths of small graphs.
 
+use super::super::system::{Rounding, System};
 use super::*;
+
+/// Nothing is rounded on a grid that has all charges.
+const EXACT: Rounding = Rounding::To(passages::Side::Upper);
 
 /// All connected graphs of so many nodes, up to the names of the nodes in no order.
 fn connected_graphs(n: usize) -> Vec<Graph> {
@@ -101,11 +105,17 @@ fn check_against_paths(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members
     let law = enumerated(walk, w, u, members);
     let (level, _) = on_exact_grid(walk, u, members, 840);
     let attained = walk.cost_law(u, members).unwrap().attained;
+    let intervals = intervals(walk, u, members);
+    let system = System::new(&intervals[0], Grid { numerator: 1, denominator: 840 }, EXACT, 0.0);
     let mut at_least = 0.0;
     let what = format!("{:?} {u} {members:?} {:?}", w.to_dense().unwrap(), walk.options());
     for cell in (1..=840 * walk.steps()).rev() {
         at_least += law.get(&(cell as u64)).copied().unwrap_or(0.0);
         assert!(at_least <= level.upper[cell] + 1e-15, "{at_least} {} at {cell}: {what}", level.upper[cell]);
+        if cell % 60 == 0 {
+            let beyond = Interval::new(system.log_beyond(cell)).exp().high() + system.lost;
+            assert!(at_least <= beyond, "{at_least} {beyond} beyond {cell}: {what}");
+        }
         if attained {
             assert!(
                 level.lower[cell] <= at_least + 1e-15,

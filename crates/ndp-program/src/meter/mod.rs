@@ -1,0 +1,592 @@
+//! The meter: an account that runs along, and refuses a step that would exceed a budget.
+//!
+//! A filter for every observer follows the program step by step (`filter`, `docs/theory.md`, "The meter").
+//! Its numbers come with a proof. Where rounding cannot tell whether a row has noise, or its bound has grown
+//! beyond use, the account of the recorded program takes over: ranks are then decided as there, never by a
+//! tolerance.
+
+mod budget;
+mod filter;
+mod log;
+mod square;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use budget::{Limits, Refusal};
+pub use log::{Durable, Feed, MeterLog, Resumed};
+pub use view::PointOfView;
+
+use crate::adaptivity::Dependence;
+use crate::build::{Mark, Program};
+use crate::constructors::ModelReads;
+use crate::registers::Definition;
+use crate::sensitivity::{Loss, SensitivitySet};
+use crate::{AccountOptions, MixingMatrix, NodeVerdict, ProgramError, Value, Weight};
+use filter::{Filter, Followed, Round};
+use ndp_account::{Error, Observer};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// What every observer has learnt about every node so far.
+///
+/// It is made with the observers that are watched and with the sensitivity set that every number is about:
+/// [`UseLevel`](SensitivitySet::UseLevel), [`SameDirection`](SensitivitySet::SameDirection) (the most
+/// optimistic set), or all uses of a node in any direction: [`Signs`](SensitivitySet::Signs),
+/// [`Vectors`](SensitivitySet::Vectors). Of the last two it gives an upper bound, of the others enclosures.
+///
+/// Steps are those of a [`Program`], and are the same for all. A message that is lost counts as sent.
+///
+/// # Examples
+/// ```
+/// use ndp_program::meter::Meter;
+/// use ndp_program::{MixingMatrix, SensitivitySet, constructors::ModelReads};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let mixing = MixingMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
+/// let mut meter = Meter::every_node(3, SensitivitySet::SameDirection)?;
+/// for expected in [0.0, 1.0 / 10.0, 9.0 / 26.0] {
+///     meter.round(&mixing, 1, ModelReads::Nothing)?;
+///     // What node 2 has learnt about node 0.
+///     let loss = meter.reading(2)?.loss(0)?;
+///     assert!(loss.lower <= expected && expected <= loss.value() && loss.value() < expected + 1e-9);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Meter {
+    nodes: usize,
+    set: SensitivitySet,
+    program: Program,
+    recorded: bool,
+    filters: Vec<Filter>,
+    limits: Limits,
+    /// Values that later steps may read.
+    alive: BTreeSet<usize>,
+    /// Values, events and changes of the program that the filters have seen.
+    followed: (usize, usize),
+    model: Option<Vec<usize>>,
+    rounds: u64,
+    /// Whether single steps were fed, of which it is not plain that nodes have what they send.
+    stepped: bool,
+    view: PointOfView,
+}
+
+/// How the numbers of a reading were found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Source {
+    /// By the filter that runs along; its innovations are uncorrelated up to `h`, which is in both ends.
+    Running {
+        /// The bound.
+        h: f64,
+    },
+    /// By the account of the recorded program.
+    Batch,
+}
+
+/// What one observer has learnt about every node.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Who looks.
+    pub observer: Observer,
+    /// How the numbers were found.
+    pub source: Source,
+    /// Probability that an upper end is too small, at most; 0 for a running filter.
+    pub failure: f64,
+    verdicts: Vec<Option<NodeVerdict>>,
+}
+
+impl Reading {
+    /// What is proven about a node; none for members of the coalition.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`].
+    pub fn verdict(&self, node: usize) -> Result<Option<&NodeVerdict>, ProgramError> {
+        let nodes = self.verdicts.len();
+        self.verdicts.get(node).map(Option::as_ref).ok_or(ProgramError::NodeOutOfRange { node, nodes })
+    }
+
+    /// The loss of a node.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ndp_certify::Error::NoiselessView`]
+    /// where a change of the set was seen without noise.
+    pub fn loss(&self, node: usize) -> Result<&Loss, Error> {
+        match self.verdict(node)? {
+            None => Err(ProgramError::Member(node).into()),
+            Some(NodeVerdict::Bounded(loss)) => Ok(loss),
+            Some(NodeVerdict::Noiseless { .. }) => {
+                Err(Error::Certify(ndp_certify::Error::NoiselessView(node)))
+            }
+        }
+    }
+
+    /// The upper end of the loss of a node, infinite where a change was seen without noise; none for members
+    /// and nodes that are not there.
+    #[must_use]
+    pub fn upper(&self, node: usize) -> Option<f64> {
+        self.verdicts.get(node)?.as_ref().map(|verdict| match verdict {
+            NodeVerdict::Bounded(loss) => loss.value(),
+            NodeVerdict::Noiseless { .. } => f64::INFINITY,
+        })
+    }
+}
+
+impl Meter {
+    /// A meter of a run of `nodes` nodes, of what these observers learn, for a declared sensitivity set.
+    ///
+    /// # Errors
+    /// Those of a bad observer; [`ProgramError::MeterSet`] for a set that cannot be followed;
+    /// [`ProgramError::NoNodes`], [`ProgramError::TooManyNodes`].
+    pub fn new(
+        nodes: usize,
+        observers: impl IntoIterator<Item = Observer>,
+        set: SensitivitySet,
+    ) -> Result<Self, Error> {
+        let followed = match &set {
+            SensitivitySet::SameDirection => Followed::Same,
+            SensitivitySet::UseLevel => Followed::Uses,
+            SensitivitySet::Vectors { dimension } if *dimension > 0 => Followed::Whole,
+            SensitivitySet::Signs => Followed::Whole,
+            other => return Err(ProgramError::MeterSet(other.to_string()).into()),
+        };
+        let program = Program::new(nodes)?;
+        let filter = |observer: Observer| -> Result<Filter, Error> {
+            crate::observers::check(&observer, nodes)?;
+            Ok(Filter::new(observer, nodes, followed))
+        };
+        let filters = observers.into_iter().map(filter).collect::<Result<_, _>>()?;
+        Ok(Self {
+            nodes,
+            set,
+            program,
+            recorded: true,
+            filters,
+            limits: Limits::default(),
+            alive: BTreeSet::new(),
+            followed: (0, 0),
+            model: None,
+            rounds: 0,
+            stepped: false,
+            view: PointOfView::Coordinator,
+        })
+    }
+
+    /// A meter of what every node alone learns.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn every_node(nodes: usize, set: SensitivitySet) -> Result<Self, Error> {
+        Self::new(nodes, (0..nodes).map(Observer::node), set)
+    }
+
+    /// Keeps no record of the steps, so that memory does not grow with [rounds](Self::round), which are then
+    /// all that can be fed. Where a filter gives up there is no other account.
+    ///
+    /// # Errors
+    /// [`ProgramError::MeterStarted`] once something was fed.
+    pub fn without_record(mut self) -> Result<Self, ProgramError> {
+        if self.started() {
+            return Err(ProgramError::MeterStarted);
+        }
+        self.recorded = false;
+        Ok(self)
+    }
+
+    /// Refuses from now on every step after which a loss would be above its limit.
+    ///
+    /// # Errors
+    /// [`ProgramError::MeterStarted`] once something was fed: a limit that is chosen after something was seen
+    /// bounds nothing. [`ProgramError::NodeOutOfRange`], [`ProgramError::UnknownObserver`] for a limit that
+    /// is about nobody.
+    pub fn with_limits(mut self, limits: Limits) -> Result<Self, ProgramError> {
+        if self.started() {
+            return Err(ProgramError::MeterStarted);
+        }
+        limits.check(self.filters.len(), self.nodes)?;
+        self.limits = limits;
+        Ok(self)
+    }
+
+    /// Whether something was fed.
+    pub(super) fn started(&self) -> bool {
+        self.followed != (0, 0) || self.rounds > 0
+    }
+
+    /// Who runs the meter, and so what it rests on.
+    ///
+    /// # Errors
+    /// [`ProgramError::MeterStarted`]; [`ProgramError::NodeOutOfRange`]; [`ProgramError::OtherView`] for a
+    /// node that trusts nobody, unless all other nodes together are the one observer.
+    pub fn seen_by(mut self, view: PointOfView) -> Result<Self, ProgramError> {
+        if self.started() {
+            return Err(ProgramError::MeterStarted);
+        }
+        view.check(self.nodes, self.observers())?;
+        self.view = view;
+        Ok(self)
+    }
+
+    /// The models after the last round; none before it.
+    pub(super) fn models(&self) -> Vec<Value> {
+        // Values of a program have numbers of 32 bits.
+        let value = |&k: &usize| u32::try_from(k).ok().map(Value);
+        self.model.iter().flatten().filter_map(value).collect()
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// Who is watched, in the order of [`reading`](Self::reading).
+    pub fn observers(&self) -> impl ExactSizeIterator<Item = &Observer> {
+        self.filters.iter().map(|filter| &filter.observer)
+    }
+
+    /// What may differ between neighboring inputs: every number is about this.
+    #[must_use]
+    pub fn set(&self) -> &SensitivitySet {
+        &self.set
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What was fed; without what was refused. Of a meter without record it has no steps.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Rounds that were fed as a whole.
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Feeds steps: all of them, or none where one is refused.
+    ///
+    /// The decision depends on public values alone: the schedule, the weights and the variances.
+    ///
+    /// # Errors
+    /// What the steps return; [`ProgramError::OverBudget`] where a loss would be above its limit, and the
+    /// message must not be sent; [`ProgramError::Forgotten`], [`ProgramError::Unrecorded`].
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_program::meter::{Limits, Meter};
+    /// use ndp_program::{ProgramError, Reads, SensitivitySet};
+    /// let mut meter = Meter::every_node(2, SensitivitySet::SameDirection)?.with_limits(Limits::worst(1.5)?)?;
+    /// let mut message = || {
+    ///     meter.step(|program| {
+    ///         let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 4)?);
+    ///         let y = program.add(&[x, z])?;
+    ///         program.send(0, 1, y)
+    ///     })
+    /// };
+    /// // One message costs 1/4, two that change alike 4/8, and so on.
+    /// assert_eq!((0..9).filter(|_| message().is_ok()).count(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn step<T, E: Into<Error>>(
+        &mut self,
+        steps: impl FnOnce(&mut Program) -> Result<T, E>,
+    ) -> Result<T, Error> {
+        if !self.recorded {
+            return Err(ProgramError::Unrecorded.into());
+        }
+        let mark = self.program.mark();
+        let fed = steps(&mut self.program).map_err(Into::into).and_then(|found| {
+            self.only_alive(self.followed.0)?;
+            Ok(found)
+        });
+        let found = match fed {
+            Ok(found) => found,
+            Err(error) => {
+                self.program.rewind(mark);
+                return Err(error);
+            }
+        };
+        self.stepped = true;
+        self.commit(&mark, None)?;
+        Ok(found)
+    }
+
+    /// A round of decentralized SGD, whole: every node that is present adds a contribution and a noise of
+    /// this variance to its model, sends the sum to all nodes that give it a weight, and takes its mean. The
+    /// first models are 0.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step); [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a
+    /// weight between a node that has left and another.
+    pub fn round(
+        &mut self,
+        mixing: &MixingMatrix,
+        variance: impl Into<Weight>,
+        reads: ModelReads,
+    ) -> Result<(), Error> {
+        let (variance, n) = (variance.into(), self.nodes);
+        if mixing.node_count() != n {
+            let what = "rows of a gossip matrix";
+            return Err(ProgramError::Shape { what, expected: n, got: mixing.node_count() }.into());
+        }
+        let exact = variance.variance()?.clone();
+        for u in 0..n {
+            for v in mixing.row(u).iter().map(|(v, _)| *v as usize).filter(|&v| v != u) {
+                if let Some(node) = [u, v].into_iter().find(|&node| self.program.has_left(node)) {
+                    return Err(ProgramError::Absent { node, what: "take part in gossip" }.into());
+                }
+            }
+        }
+        let present: Vec<bool> = (0..n).map(|u| !self.program.has_left(u)).collect();
+        let mark = self.program.mark();
+        let after = match self.recorded {
+            true => match self.record(mixing, &variance, reads, &present) {
+                Ok(after) => after,
+                Err(error) => {
+                    self.program.rewind(mark);
+                    return Err(error.into());
+                }
+            },
+            false => (0..n).collect(),
+        };
+        // A weight out of range is refused by the filters, which see that it is no number.
+        let float = |x: &num_rational::BigRational| num_traits::ToPrimitive::to_f64(x).unwrap_or(f64::NAN);
+        let row = |u| mixing.row(u).iter().map(|(v, weight)| (*v as usize, float(weight))).collect();
+        let weights: Vec<Vec<(usize, f64)>> = (0..n).map(row).collect();
+        let before = self.model.clone();
+        let value = |u: usize| {
+            // Values of a program have numbers of 32 bits.
+            before.as_ref().and_then(|before| u32::try_from(before[u]).ok()).map(Value)
+        };
+        let reads = |u: usize| reads.of(value(u));
+        let (before, after_models) = (before.as_deref(), &after);
+        let round = Round {
+            before,
+            after: after_models,
+            present: &present,
+            variance: &exact,
+            weights: &weights,
+            reads: &reads,
+        };
+        self.commit(&mark, Some(&round))?;
+        if let Some(before) = before {
+            before.iter().for_each(|value| {
+                self.alive.remove(value);
+            });
+        }
+        self.alive.extend(after.iter().copied());
+        self.model = Some(after);
+        self.rounds += 1;
+        Ok(())
+    }
+
+    /// A node leaves for good, see [`Program::leave`]; its noises stay unknown.
+    ///
+    /// # Errors
+    /// Those of [`Program::leave`].
+    pub fn leave(&mut self, node: usize) -> Result<(), ProgramError> {
+        self.program.leave(node)
+    }
+
+    /// How many more such rounds fit below all limits, at most `most`.
+    ///
+    /// # Errors
+    /// As [`round`](Self::round), without that of a limit; [`ProgramError::NoLimits`].
+    pub fn remaining(
+        &self,
+        mixing: &MixingMatrix,
+        variance: impl Into<Weight>,
+        reads: ModelReads,
+        most: u64,
+    ) -> Result<u64, Error> {
+        if self.limits.is_empty() {
+            return Err(ProgramError::NoLimits.into());
+        }
+        let (mut copy, variance) = (self.clone(), variance.into());
+        for rounds in 0..most {
+            match copy.round(mixing, variance.clone(), reads) {
+                Ok(()) => {}
+                Err(error) if Refusal::of(&error).is_some() => return Ok(rounds),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(most)
+    }
+
+    /// Says that no later step reads these values: filters become smaller, and no loss changes.
+    ///
+    /// # Errors
+    /// [`ProgramError::UnknownValue`], [`ProgramError::Forgotten`]; all are forgotten, or none.
+    pub fn forget(&mut self, values: &[Value]) -> Result<(), ProgramError> {
+        for &value in values {
+            self.program.check(value)?;
+            if !self.alive.contains(&value.index()) {
+                return Err(ProgramError::Forgotten(value.index()));
+            }
+        }
+        for value in values.iter().map(|value| value.index()) {
+            self.alive.remove(&value);
+            self.filters.iter_mut().for_each(|filter| filter.forget(value));
+        }
+        Ok(())
+    }
+
+    /// Who runs the meter.
+    #[must_use]
+    pub fn view(&self) -> &PointOfView {
+        &self.view
+    }
+
+    /// What an observer has learnt about every node so far, by its number among the [observers](
+    /// Self::observers).
+    ///
+    /// # Errors
+    /// [`ProgramError::UnknownObserver`]; where the filter gave up those of [`Program::account`], or
+    /// [`ndp_certify::Error::NotCertified`] without a record.
+    pub fn reading(&self, observer: usize) -> Result<Reading, Error> {
+        let observers = self.filters.len();
+        let filter = self.filters.get(observer);
+        let filter = filter.ok_or(ProgramError::UnknownObserver { observer, observers })?;
+        self.read(filter)
+    }
+
+    fn read(&self, filter: &Filter) -> Result<Reading, Error> {
+        let observer = filter.observer.clone();
+        let others = |u: usize| !observer.contains(u);
+        if filter.doubt.is_some() {
+            if !self.recorded {
+                return Err(Error::Certify(ndp_certify::Error::NotCertified { bits: 53 }));
+            }
+            let account = self.program.account_with(&observer, &AccountOptions::default())?;
+            let verdict = |u| others(u).then(|| account.verdict(u, &self.set)).transpose();
+            let verdicts = (0..self.nodes).map(verdict).collect::<Result<_, _>>()?;
+            return Ok(Reading { observer, source: Source::Batch, failure: account.failure, verdicts });
+        }
+        let exact = !matches!(self.set, SensitivitySet::Vectors { .. } | SensitivitySet::Signs);
+        let verdict = |u: usize| {
+            others(u).then(|| match filter.ends(u) {
+                Some(ends) => NodeVerdict::Bounded(Loss::new(ends, exact, &self.set, filter.reads)),
+                None => NodeVerdict::Noiseless { change: Vec::new(), combination: None },
+            })
+        };
+        let verdicts = (0..self.nodes).map(verdict).collect();
+        let source = Source::Running { h: filter.h() };
+        Ok(Reading { observer, source, failure: 0.0, verdicts })
+    }
+
+    /// What all numbers rest on beside what is computed, each as a sentence without its period.
+    #[must_use]
+    pub fn rests_on(&self) -> Vec<String> {
+        let reads = self.filters.iter().map(|filter| filter.reads).max().unwrap_or(Dependence::Fixed);
+        let mut sentences = vec![self.set.to_string(), reads.to_string()];
+        sentences.extend(self.view.rests_on().map(str::to_owned));
+        if self.stepped && !self.program.holds() {
+            sentences.push(
+                "nodes have what they send: assumed, it does not follow from what they were sent".to_owned(),
+            );
+        }
+        sentences
+    }
+
+    /// Lets the filters follow what was fed since the mark; undoes all where a limit would be exceeded.
+    fn commit(&mut self, mark: &Mark, round: Option<&Round<'_>>) -> Result<(), Error> {
+        let (from, before) = (self.followed, (!self.limits.is_empty()).then(|| self.filters.clone()));
+        let program = &self.program;
+        self.filters.par_iter_mut().filter(|filter| filter.doubt.is_none()).for_each(|filter| match round {
+            Some(round) => filter.round(round),
+            None => follow(filter, program, from),
+        });
+        if let Some(before) = before {
+            let kept = self.limits.keep(self.filters.iter().map(|filter| self.read(filter)));
+            if let Err(error) = kept {
+                self.filters = before;
+                self.program.rewind(mark.clone());
+                return Err(error);
+            }
+        }
+        if round.is_none() {
+            self.alive.extend(from.0..self.program.values.len());
+        }
+        self.followed = (self.program.values.len(), self.program.events.len());
+        Ok(())
+    }
+
+    /// Checks that steps from value `from` on read and show nothing that was forgotten.
+    fn only_alive(&self, from: usize) -> Result<(), ProgramError> {
+        let check = |value: usize| match value >= from || self.alive.contains(&value) {
+            true => Ok(()),
+            false => Err(ProgramError::Forgotten(value)),
+        };
+        for definition in &self.program.values[from..] {
+            let mut found = Ok(());
+            definition.each_term(|term, _| {
+                if found.is_ok() {
+                    found = check(term);
+                }
+            });
+            found?;
+        }
+        self.program.events[self.followed.1..].iter().try_for_each(|event| check(event.value))
+    }
+
+    /// Writes a round into the record: the models after it.
+    fn record(
+        &mut self,
+        mixing: &MixingMatrix,
+        variance: &Weight,
+        reads: ModelReads,
+        present: &[bool],
+    ) -> Result<Vec<usize>, ProgramError> {
+        // Values of a program have numbers of 32 bits.
+        let value = |k: usize| Value(u32::try_from(k).unwrap_or(u32::MAX));
+        let before: Option<Vec<Value>> =
+            self.model.as_ref().map(|model| model.iter().map(|&k| value(k)).collect());
+        let program = &mut self.program;
+        let mut sums = Vec::with_capacity(self.nodes);
+        for (u, &present) in present.iter().enumerate() {
+            let own = before.as_ref().map(|before| before[u]);
+            let mut terms: Vec<Value> = own.into_iter().collect();
+            if present {
+                terms.push(program.contribute(u, reads.of(own))?);
+                terms.push(program.noise([u], variance.clone())?);
+            }
+            sums.push(program.add(&terms)?);
+        }
+        for to in 0..self.nodes {
+            for from in mixing.row(to).iter().map(|(from, _)| *from as usize).filter(|&from| from != to) {
+                program.send(from, to, sums[from])?;
+            }
+        }
+        Ok(program.gossip(mixing, &sums)?.into_iter().map(|value| value.index()).collect())
+    }
+}
+
+/// Feeds a filter the steps of a program from the given ones on.
+fn follow(filter: &mut Filter, program: &Program, from: (usize, usize)) {
+    let mut events = program.events[from.1..].iter().peekable();
+    for value in from.0..=program.values.len() {
+        let moment = program.moments.get(value).copied().unwrap_or(usize::MAX);
+        while let Some(event) = events.next_if(|event| event.moment < moment) {
+            if filter.sees(&event.seeing) {
+                filter.see(event.value);
+            }
+        }
+        match program.values.get(value) {
+            None => {}
+            Some(Definition::Contribution(k)) => {
+                let contribution = &program.contributions[*k];
+                filter.contribute(value, contribution.node, &contribution.reads);
+            }
+            Some(Definition::Noise(k)) => filter.noise(value, &program.noises[*k].variance),
+            Some(definition) => filter.combine(value, definition.terms()),
+        }
+        if filter.doubt.is_some() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,559 @@
+//! Tests of the meter: the reference values of the specification, and every prefix of random programs.
+
+use super::*;
+use crate::Reads;
+use crate::constructors::dsgd;
+use ndp_dp::Grade;
+use ndp_graph::generators::{cycle_graph, karate_club_graph, path_graph};
+use ndp_graph::{GossipMatrix, Graph};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn max_degree_plus_one(graph: &Graph) -> MixingMatrix {
+    let n = graph.node_count();
+    let most = (0..n).map(|u| graph.degree(u)).max().unwrap_or(0) as i64 + 1;
+    let rows: Vec<Vec<(usize, Weight)>> = (0..n)
+        .map(|u| {
+            let mut row: Vec<_> =
+                graph.neighbors(u).iter().map(|&v| (v as usize, Weight::from((1, most)))).collect();
+            row.push((u, Weight::from((most - graph.degree(u) as i64, most))));
+            row
+        })
+        .collect();
+    MixingMatrix::try_from(rows.as_slice()).expect("a matrix")
+}
+
+#[track_caller]
+fn assert_near(reading: &Reading, node: usize, expected: f64, room: f64) {
+    let loss = reading.loss(node).expect("a loss");
+    assert!(matches!(reading.source, Source::Running { .. }));
+    assert!(
+        loss.lower <= expected * (1.0 + 1e-15) && expected * (1.0 - 1e-15) <= loss.value(),
+        "node {node}: {loss:?} misses {expected}"
+    );
+    assert!(loss.value() - loss.lower <= room, "node {node}: {loss:?} is wide");
+}
+
+/// Every step of section 1 of the specification of the meter.
+#[test]
+fn decentralized_sgd_has_the_values_of_the_specification() -> Result<(), Error> {
+    let check = |graph: &Graph, v: usize, u: usize, expected: &[f64]| -> Result<(), Error> {
+        let mixing = max_degree_plus_one(graph);
+        let mut meter = Meter::every_node(graph.node_count(), SensitivitySet::SameDirection)?;
+        let mut slim = meter.clone().without_record()?;
+        for &expected in expected {
+            meter.round(&mixing, 1, ModelReads::Nothing)?;
+            slim.round(&mixing, 1, ModelReads::Nothing)?;
+            assert_near(&meter.reading(v)?, u, expected, 1e-9);
+            assert_near(&slim.reading(v)?, u, expected, 1e-9);
+            assert_eq!(meter.reading(v)?.loss(u)?.value.grade(), Grade::Exact);
+        }
+        Ok(())
+    };
+    let path = path_graph(3)?;
+    check(&path, 2, 0, &[0.0, 1.0 / 10.0, 9.0 / 26.0, 191.0 / 274.0, 806.0 / 725.0])?;
+    check(&path, 2, 1, &[1.0, 19.0 / 10.0, 69.0 / 26.0])?;
+    let ring = cycle_graph(5)?;
+    check(&ring, 0, 1, &[1.0, 19.0 / 10.0, 709.0 / 260.0, 4797.0 / 1370.0])?;
+    check(&ring, 0, 2, &[0.0, 1.0 / 10.0, 71.0 / 260.0, 683.0 / 1370.0])?;
+    let mixing = MixingMatrix::from(&GossipMatrix::metropolis(&karate_club_graph()?));
+    let mut meter = Meter::new(34, [Observer::node(11)], SensitivitySet::SameDirection)?;
+    for _ in 0..5 {
+        meter.round(&mixing, 1, ModelReads::Nothing)?;
+    }
+    let loss = meter.reading(0)?.loss(33)?.clone();
+    let printed = 0.001_836_521_722_906_69;
+    assert!(
+        loss.lower <= printed + 5e-18 && printed - 5e-18 <= loss.value() && loss.value() - loss.lower < 1e-12
+    );
+    Ok(())
+}
+
+/// One use: the largest diagonal entry; all uses in any direction: between the semidefinite value and the
+/// sum of sizes.
+#[test]
+fn other_sets_are_followed() -> Result<(), Error> {
+    let ring = cycle_graph(5)?;
+    let mixing = max_degree_plus_one(&ring);
+    let mut uses = Meter::every_node(5, SensitivitySet::UseLevel)?;
+    let mut whole = Meter::every_node(5, SensitivitySet::Vectors { dimension: 9 })?;
+    for _ in 0..4 {
+        uses.round(&mixing, 1, ModelReads::Nothing)?;
+        whole.round(&mixing, 1, ModelReads::Nothing)?;
+    }
+    assert_near(&uses.reading(0)?, 2, 337.0 / 2740.0, 1e-9);
+    let whole = whole.reading(0)?.loss(1)?.clone();
+    assert_eq!(whole.value.grade(), Grade::UpperBound);
+    // The sum of the sizes of the entries is 5247/1370; the sum over rows may be larger.
+    assert!(whole.value() >= 5247.0 / 1370.0 * (1.0 - 1e-12) && whole.value() < 8.0, "{whole:?}");
+    assert!(whole.lower <= 3.764_285_7);
+    Ok(())
+}
+
+/// A random program, one step at a time.
+struct Drawn {
+    values: Vec<Value>,
+}
+
+impl Drawn {
+    fn weight(rng: &mut impl Rng) -> Weight {
+        let (a, b) = (rng.random_range(-3..=3_i64), rng.random_range(1..=5_i64));
+        if rng.random_range(0..12) == 0 { Weight::from(1e-7) } else { Weight::from((a, b)) }
+    }
+
+    fn step(&mut self, program: &mut Program, rng: &mut impl Rng) -> Result<(), ProgramError> {
+        let n = program.node_count();
+        let pick = |rng: &mut dyn Rng, values: &[Value]| values[rng.random_range(0..values.len())];
+        let made = match rng.random_range(0..10) {
+            0 | 1 => {
+                // Most contributions come with a noise.
+                let node = rng.random_range(0..n);
+                let x = program.contribute(node, Reads::Nothing)?;
+                if rng.random_range(0..4) == 0 {
+                    x
+                } else {
+                    let z = program.noise([node], (1, rng.random_range(1..4)))?;
+                    self.values.push(z);
+                    program.add(&[x, z])?
+                }
+            }
+            2 => {
+                let variance = if rng.random_range(0..6) == 0 { 0 } else { rng.random_range(1..4_i64) };
+                let holder = rng.random_range(0..n);
+                match rng.random_range(0..3) {
+                    0 => program.noise([], variance)?,
+                    1 => program.noise([holder, (holder + 1) % n], variance)?,
+                    _ => program.noise([holder], variance)?,
+                }
+            }
+            3..=6 if !self.values.is_empty() => {
+                let terms: Vec<(Weight, Value)> = (0..rng.random_range(1..4))
+                    .map(|_| (Self::weight(rng), pick(rng, &self.values)))
+                    .collect();
+                program.combine(terms)?
+            }
+            7 | 8 if !self.values.is_empty() => {
+                let (value, from) = (pick(rng, &self.values), rng.random_range(0..n));
+                let to = (from + rng.random_range(1..n)) % n;
+                return program.send(from, to, value);
+            }
+            9 if !self.values.is_empty() && rng.random_range(0..3) == 0 => {
+                let value = pick(rng, &self.values);
+                return program.broadcast(None, value);
+            }
+            _ => return Ok(()),
+        };
+        self.values.push(made);
+        Ok(())
+    }
+}
+
+fn observers(n: usize, rng: &mut impl Rng) -> Vec<Observer> {
+    let mut all: Vec<Observer> = (0..n).map(Observer::node).collect();
+    all.push(Observer::outsider());
+    all.push(Observer::coalition(&[0, 1]));
+    all.push(Observer::outsider().tapping(&[(rng.random_range(1..n), 0)]));
+    all
+}
+
+/// At every prefix the ends meet those of the account of the program, and a loss is infinite where that one
+/// is.
+#[test]
+fn every_prefix_of_random_programs_has_the_account_of_the_program() -> Result<(), Error> {
+    let (mut running, mut compared, mut revealed) = (0, 0, 0);
+    for case in 0..500_u64 {
+        let rng = &mut ChaCha8Rng::seed_from_u64(case);
+        let n = rng.random_range(2..5);
+        let set = match case % 3 {
+            0 => SensitivitySet::SameDirection,
+            1 => SensitivitySet::UseLevel,
+            _ => SensitivitySet::Vectors { dimension: 12 },
+        };
+        let mut meter = Meter::new(n, observers(n, rng), set.clone())?;
+        let mut drawn = Drawn { values: Vec::new() };
+        for _ in 0..rng.random_range(5..24) {
+            let before = meter.program.events.len();
+            meter.step(|program| drawn.step(program, rng))?;
+            if rng.random_range(0..8) == 0 && drawn.values.len() > 3 {
+                let gone = drawn.values.swap_remove(rng.random_range(0..drawn.values.len()));
+                if meter.alive.contains(&gone.index()) {
+                    meter.forget(&[gone])?;
+                }
+                drawn.values.retain(|&value| value != gone);
+            }
+            if meter.program.events.len() == before {
+                continue;
+            }
+            for observer in 0..meter.filters.len() {
+                let reading = meter.reading(observer)?;
+                if reading.source == Source::Batch {
+                    continue;
+                }
+                running += 1;
+                let account = meter.program.account(&reading.observer)?;
+                for u in (0..n).filter(|&u| !reading.observer.contains(u)) {
+                    compared += 1;
+                    let found = reading.verdict(u)?.expect("no member");
+                    match (account.verdict(u, &set)?, found) {
+                        (NodeVerdict::Noiseless { .. }, NodeVerdict::Noiseless { .. }) => revealed += 1,
+                        (NodeVerdict::Bounded(truth), NodeVerdict::Bounded(found)) => {
+                            assert!(truth.lower <= found.value(), "case {case}: {truth:?} {found:?}");
+                            assert!(found.lower <= truth.value(), "case {case}: {truth:?} {found:?}");
+                            let exact = set != SensitivitySet::Vectors { dimension: 12 };
+                            let room = 1e-5 * truth.value().max(1.0);
+                            assert!(!exact || found.value() - found.lower < room, "case {case}: {found:?}");
+                        }
+                        (truth, found) => panic!("case {case}, {set}: {truth:?} but {found:?}"),
+                    }
+                }
+            }
+        }
+    }
+    assert!(running > 4000 && compared > 8000 && revealed > 100, "{running} {compared} {revealed}");
+    Ok(())
+}
+
+/// Rounds fed whole and step by step are the same, and so is the account of what was recorded.
+#[test]
+fn a_round_is_its_steps() -> Result<(), Error> {
+    let karate = karate_club_graph()?;
+    let matrix = GossipMatrix::metropolis(&karate);
+    let mixing = MixingMatrix::from(&matrix);
+    let program = dsgd(&matrix, 4)?;
+    let watched = [Observer::node(0), Observer::coalition(&[3, 9]), Observer::outsider().tapping(&[(33, 8)])];
+    let mut whole = Meter::new(34, watched.clone(), SensitivitySet::SameDirection)?;
+    let mut single = whole.clone();
+    for _ in 0..4 {
+        whole.round(&mixing, 1, ModelReads::Nothing)?;
+    }
+    single.step(|empty| {
+        *empty = program.clone();
+        Ok::<_, ProgramError>(())
+    })?;
+    for (k, observer) in watched.iter().enumerate() {
+        let (whole, single) = (whole.reading(k)?, single.reading(k)?);
+        let account = program.account(observer)?;
+        assert!(matches!((whole.source, single.source), (Source::Running { .. }, Source::Running { .. })));
+        for u in (0..34).filter(|&u| !observer.contains(u)) {
+            let truth = account.loss(u, &SensitivitySet::SameDirection)?;
+            for found in [whole.loss(u)?, single.loss(u)?] {
+                assert!(found.lower <= truth.value() && truth.lower <= found.value(), "{found:?} {truth:?}");
+                assert!(found.value() - found.lower < 1e-10);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gradients that read hidden models: the observer is shown them, as in the account.
+#[test]
+fn hidden_reads_are_shown() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&path_graph(4)?);
+    let mixing = MixingMatrix::from(&matrix);
+    let mut meter = Meter::every_node(4, SensitivitySet::UseLevel)?;
+    for _ in 0..3 {
+        meter.round(&mixing, 1, ModelReads::Hidden)?;
+    }
+    for v in 0..4 {
+        let reading = meter.reading(v)?;
+        let account = meter.program().account(&Observer::node(v))?;
+        assert_eq!(account.adaptivity, Dependence::Revealed);
+        for u in (0..4).filter(|&u| u != v) {
+            let (truth, found) = (account.loss(u, &SensitivitySet::UseLevel)?, reading.loss(u)?);
+            assert_eq!((found.reads, found.value.grade()), (Dependence::Revealed, Grade::UpperBound));
+            assert!(
+                found.value() >= truth.lower && found.value() <= truth.value() + 1e-9,
+                "{found:?} {truth:?}"
+            );
+        }
+    }
+    // What is said to be seen and is not has no account.
+    let mut meter = Meter::every_node(4, SensitivitySet::UseLevel)?;
+    meter.round(&mixing, 1, ModelReads::Seen)?;
+    meter.round(&mixing, 1, ModelReads::Seen)?;
+    assert!(meter.reading(0).is_err());
+    Ok(())
+}
+
+/// Where rounding cannot tell, ranks decide: after many silent rounds an end of a path knows everything.
+#[test]
+fn doubt_goes_to_the_account() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&path_graph(12)?);
+    let mut meter = Meter::new(12, [Observer::node(11)], SensitivitySet::UseLevel)?;
+    let graph = path_graph(12)?;
+    let mut y = meter.step(|program| {
+        let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+        program.add_all(&x, &z)
+    })?;
+    for _ in 0..14 {
+        y = meter.step(|program| {
+            program.send_to_neighbors(&graph, &y)?;
+            program.gossip(&matrix, &y)
+        })?;
+    }
+    let reading = meter.reading(0)?;
+    assert_eq!(reading.source, Source::Batch);
+    assert!((reading.loss(0)?.value() - 1.0).abs() < 1e-9);
+    Ok(())
+}
+
+/// A message that would exceed a limit is refused, the one before is not, and a refusal leaves no trace.
+#[test]
+fn the_first_message_that_would_exceed_a_limit_is_refused() -> Result<(), Error> {
+    let mixing = max_degree_plus_one(&path_graph(3)?);
+    let limits = Limits::worst(100.0)?.pair(2, 0, 0.5)?;
+    let mut meter = Meter::every_node(3, SensitivitySet::SameDirection)?.with_limits(limits)?;
+    // Losses 0, 1/10, 9/26, 191/274 of node 0 towards node 2.
+    assert_eq!(meter.remaining(&mixing, 1, ModelReads::Nothing, 99)?, 3);
+    for _ in 0..3 {
+        meter.round(&mixing, 1, ModelReads::Nothing)?;
+    }
+    let (program, loss) = (meter.program().clone(), meter.reading(2)?.loss(0)?.clone());
+    let error = meter.round(&mixing, 1, ModelReads::Nothing).expect_err("refused");
+    let refusal = Refusal::of(&error).expect("a refusal");
+    assert_eq!((&refusal.observer, refusal.node, refusal.limit), (&Observer::node(2), 0, 0.5));
+    assert!((refusal.loss - 191.0 / 274.0).abs() < 1e-9);
+    assert_eq!((meter.program(), meter.reading(2)?.loss(0)?), (&program, &loss));
+    // With more noise it fits.
+    meter.round(&mixing, 1000, ModelReads::Nothing)?;
+    // A limit that is met exactly is kept, whatever the rounding: 1/4 after one message.
+    let mut meter = Meter::every_node(2, SensitivitySet::UseLevel)?.with_limits(Limits::worst(0.25)?)?;
+    let message = |program: &mut Program| {
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 4)?);
+        let y = program.add(&[x, z])?;
+        program.send(0, 1, y)
+    };
+    // Outward rounding makes it a little more.
+    assert!(meter.step(message).is_err());
+    let naked = |program: &mut Program| {
+        let x = program.contribute(0, Reads::Nothing)?;
+        program.send(0, 1, x)
+    };
+    assert_eq!(meter.step(naked).map_err(|e| Refusal::of(&e).map(|r| r.loss)), Err(Some(f64::INFINITY)));
+    assert!(meter.with_limits(Limits::default()).is_ok());
+    Ok(())
+}
+
+/// Where much cancels, rounding is seen in the ends: they hold the truth, `1 / v`, and are wide.
+#[test]
+fn cancellation_widens_the_ends() -> Result<(), Error> {
+    let mut wide = 0;
+    for k in 1..200_i64 {
+        let mut meter = Meter::new(2, [Observer::node(1)], SensitivitySet::SameDirection)?;
+        meter.step(|program| {
+            let (x, z, w) = (
+                program.contribute(0, Reads::Nothing)?,
+                program.noise([0], 1)?,
+                program.noise([0], (1, 1_000_000 + k))?,
+            );
+            let large = program.combine([(Weight::from((10 * k, 3)), z)])?;
+            let sum = program.add(&[large, x, w])?;
+            let difference = program.combine([(1, sum), (-1, large)])?;
+            program.send(0, 1, difference)
+        })?;
+        let reading = meter.reading(0)?;
+        if reading.source == Source::Batch {
+            continue;
+        }
+        let (loss, truth) = (reading.loss(0)?, (1_000_000 + k) as f64);
+        assert!(loss.lower <= truth && truth <= loss.value(), "{k}: {loss:?}");
+        wide += usize::from(loss.value() - loss.lower > 1.0);
+    }
+    assert!(wide > 10, "{wide}");
+    Ok(())
+}
+
+/// What does not fit the state of the meter is refused by name.
+#[test]
+fn misuse_is_refused() -> Result<(), Error> {
+    let mut meter = Meter::every_node(2, SensitivitySet::SameDirection)?;
+    let x = meter.step(|program| program.contribute(0, Reads::Nothing))?;
+    meter.forget(&[x])?;
+    let read = |meter: &mut Meter| meter.step(|program| program.add(&[x])).map(|_| ());
+    assert_eq!(read(&mut meter), Err(ProgramError::Forgotten(0).into()));
+    assert_eq!(meter.step(|program| program.send(0, 1, x)), Err(ProgramError::Forgotten(0).into()));
+    assert_eq!(meter.forget(&[x]), Err(ProgramError::Forgotten(0)));
+    assert_eq!(meter.program().values().len(), 1);
+    assert_eq!(meter.clone().with_limits(Limits::worst(1.0)?).err(), Some(ProgramError::MeterStarted));
+    assert_eq!(meter.without_record().err(), Some(ProgramError::MeterStarted));
+    assert!(Meter::every_node(2, SensitivitySet::Along(vec![1.0])).is_err());
+    assert!(Meter::new(2, [Observer::node(2)], SensitivitySet::UseLevel).is_err());
+    let mut slim = Meter::every_node(2, SensitivitySet::UseLevel)?.without_record()?;
+    assert_eq!(
+        slim.step(|program| program.contribute(0, Reads::Nothing)),
+        Err(ProgramError::Unrecorded.into())
+    );
+    let limits = Limits::worst(1.0)?.pair(2, 0, 1.0)?;
+    let unknown = ProgramError::UnknownObserver { observer: 2, observers: 2 };
+    assert_eq!(slim.with_limits(limits).err(), Some(unknown));
+    assert!(Limits::worst(f64::NAN).is_err() && Limits::worst(-1.0).is_err());
+    Ok(())
+}
+
+/// Long runs: the bound on correlation stays small, and memory does.
+#[test]
+fn long_runs_stay_sharp() -> Result<(), Error> {
+    let ring = cycle_graph(12)?;
+    let mixing = max_degree_plus_one(&ring);
+    let mut meter = Meter::new(12, [Observer::node(0)], SensitivitySet::SameDirection)?.without_record()?;
+    let small = max_degree_plus_one(&cycle_graph(5)?);
+    let mut uses = Meter::new(5, [Observer::node(0)], SensitivitySet::Signs)?.without_record()?;
+    for _ in 0..2000 {
+        meter.round(&mixing, 1, ModelReads::Nothing)?;
+    }
+    for _ in 0..400 {
+        uses.round(&small, 1, ModelReads::Nothing)?;
+    }
+    let reading = meter.reading(0)?;
+    assert!(matches!(reading.source, Source::Running { h } if h < 1e-6), "{:?}", reading.source);
+    let loss = reading.loss(6)?;
+    assert!(loss.value() - loss.lower < 1e-6 * loss.value(), "{loss:?}");
+    assert!(uses.filters[0].followed() < 400, "{} columns", uses.filters[0].followed());
+    Ok(())
+}
+
+/// A run of a small ring with single steps and rounds, and its log.
+fn logged() -> Result<MeterLog<Vec<u8>>, Error> {
+    let mixing = max_degree_plus_one(&cycle_graph(4)?);
+    let names = ndp_account::NodeNames::new(["ann", "bob", "cem", "\"eve\""])?;
+    let watched = [Observer::node(0), Observer::coalition(&[1, 2]), Observer::outsider().tapping(&[(3, 0)])];
+    let limits = Limits::worst(9.0)?.pair(0, 2, 8.5)?;
+    let meter = Meter::new(4, watched, SensitivitySet::UseLevel)?.with_limits(limits)?;
+    let mut log = MeterLog::begin(meter, names, Vec::new())?;
+    log.round(&mixing, (1, 3), ModelReads::Nothing)?;
+    let (noise, y) = log.step(|program| -> Result<_, ProgramError> {
+        let (x, z) = (program.contribute(3, Reads::Nothing)?, program.noise([3], 2)?);
+        let y = program.add(&[x, z])?;
+        program.send(3, 0, y)?;
+        let sum = program.secure_sum(1, [(3, 1, y), (0, 2, y)])?;
+        Ok((z, sum))
+    })?;
+    log.round(&mixing, (1, 3), ModelReads::Hidden)?;
+    log.forget(&[noise])?;
+    log.step(|program| -> Result<_, ProgramError> {
+        program.broadcast(None, y)?;
+        program.leave(2)
+    })?;
+    Ok(log)
+}
+
+fn losses(meter: &Meter) -> Result<Vec<Option<f64>>, Error> {
+    let mut all = Vec::new();
+    for k in 0..meter.observers().len() {
+        let reading = meter.reading(k)?;
+        all.extend((0..meter.node_count()).map(|u| reading.upper(u)));
+    }
+    Ok(all)
+}
+
+/// What is read back is the same meter; and a crash at every byte leaves a log that can be gone on with, and
+/// that has all that was sent.
+#[test]
+fn a_log_survives_a_crash_at_every_byte() -> Result<(), Error> {
+    let log = logged()?;
+    let (told, program) = (losses(log.meter())?, log.meter().program().clone());
+    let text = log.into_inner();
+    let mut feed = Feed::default();
+    let found = feed.lines(&text)?;
+    assert_eq!((found.bytes, found.dropped), (text.len() as u64, None));
+    let meter = feed.meter().expect("a first line");
+    assert_eq!((losses(meter)?, meter.program()), (told, &program));
+    assert_eq!(meter.limits().of(0, 2), Some(8.5));
+    for length in 0..text.len() {
+        let mut feed = Feed::default();
+        let found = feed.lines(&text[..length])?;
+        let kept = usize::try_from(found.bytes).expect("a length");
+        assert!(kept <= length && text[kept..length].iter().all(|&byte| byte != b'\n'));
+        assert_eq!(found.dropped.is_some(), kept < length);
+        assert_eq!(text[..kept].iter().filter(|&&byte| byte == b'\n').count() as u64, found.lines);
+        if found.lines == 0 {
+            assert!(MeterLog::resume(feed, Vec::new()).is_err());
+            continue;
+        }
+        // Gone on with, the log is whole again.
+        let mut resumed = MeterLog::resume(feed, text[..kept].to_vec())?;
+        resumed.step(|program| program.noise([0], 1))?;
+        let again = resumed.into_inner();
+        let mut feed = Feed::default();
+        assert_eq!(feed.lines(&again)?.dropped, None, "{length}");
+    }
+    Ok(())
+}
+
+/// A line that is changed, lost or moved is found, wherever it is.
+#[test]
+fn a_changed_log_is_refused() -> Result<(), Error> {
+    let text = logged()?.into_inner();
+    for at in 0..text.len() {
+        let mut changed = text.clone();
+        changed[at] ^= 1;
+        let mut feed = Feed::default();
+        // Only the end of the last line can have been cut off.
+        match feed.lines(&changed) {
+            Ok(found) => assert!(found.dropped.is_some() && at == text.len() - 1, "{at}: {found:?}"),
+            Err(_) => assert!(at < text.len() - 1, "{at}"),
+        }
+    }
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    for left_out in 0..lines.len() - 1 {
+        let without: Vec<u8> = lines
+            .iter()
+            .enumerate()
+            .filter(|&(k, _)| k != left_out)
+            .flat_map(|(_, line)| line.to_vec())
+            .collect();
+        assert!(Feed::default().lines(&without).is_err(), "{left_out}");
+    }
+    Ok(())
+}
+
+/// Lines without checksums, as another program writes them: the same steps, and the point of view.
+#[test]
+fn plain_lines_are_steps() -> Result<(), Error> {
+    let text = concat!(
+        "{\"ndp-meter\": 1, \"nodes\": 3, \"set\": \"same-direction\", \"limit\": 0.5, \"observers\": ",
+        "[{\"members\": [2], \"own_noise\": \"known\", \"senders\": \"known\", \"tapped\": []}]}\n",
+        "# three nodes in a row\n",
+        "{\"graph\": \"g\", \"family\": \"path\"}\n",
+        "{\"matrix\": \"W\", \"of\": \"g\", \"weights\": \"metropolis\"}\n",
+        "{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}\n",
+        "{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}\n",
+    );
+    let mut feed = Feed::default();
+    for line in text.lines() {
+        feed.line(line)?;
+    }
+    let meter = feed.meter().expect("a first line");
+    assert!(feed.is_plain());
+    // 19/10 of unit noise for the neighbor.
+    assert_near(&meter.reading(0)?, 1, 19.0 / 40.0, 1e-9);
+    assert!(meter.rests_on().iter().any(|sentence| sentence.contains("told of every event")));
+    let error =
+        feed.line("{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}").expect_err("a limit");
+    assert!(Refusal::of(&error).is_some_and(|refusal| refusal.node == 1));
+    assert!(feed.line("{\"round\": \"V\", \"variance\": 4, \"reads\": \"nothing\"}").is_err());
+    assert!(MeterLog::resume(feed, Vec::new()).is_err());
+    let other = PointOfView::OwnMessages { node: 0 };
+    let meter = Meter::every_node(3, SensitivitySet::UseLevel)?;
+    assert_eq!(meter.seen_by(other).err(), Some(ProgramError::OtherView(0)));
+    Ok(())
+}
+
+/// A log that takes no line: nothing more is done.
+#[test]
+fn a_full_disk_stops_the_meter() -> Result<(), Error> {
+    struct Full(usize);
+    impl Durable for Full {
+        fn append(&mut self, _: &str) -> std::io::Result<()> {
+            self.0 -= 1;
+            if self.0 == 0 { Err(std::io::Error::other("no space")) } else { Ok(()) }
+        }
+    }
+    let meter = Meter::every_node(2, SensitivitySet::UseLevel)?;
+    let mut log = MeterLog::begin(meter, ndp_account::NodeNames::numbered(2), Full(3))?;
+    let x = log.step(|program| program.contribute(0, Reads::Nothing))?;
+    let refused = log.step(|program| program.send(0, 1, x)).expect_err("no space").to_string();
+    assert!(refused.contains("no space"), "{refused}");
+    assert!(log.step(|program| program.noise([0], 1)).is_err());
+    Ok(())
+}
