@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 pub(crate) enum Length {
     /// The part's own short form.
     Short,
-    /// So many cases.
+    /// This many cases.
     Cases(u64),
-    /// Until the time is over; cases that were begun are finished.
+    /// Until the time is over; cases that have begun are finished.
     Time(Duration),
 }
 
-/// Which cases are this process's: those whose number leaves `index` when divided by `count`.
+/// The cases of this process: those whose number has the remainder `index` when divided by `count`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     pub(crate) index: u64,
@@ -27,11 +27,11 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Everything.
+    /// All cases.
     pub(crate) const WHOLE: Self = Self { index: 0, count: 1 };
 }
 
-/// What the cases of one part showed together.
+/// The combined results of the cases of one part.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) name: &'static str,
@@ -40,11 +40,11 @@ pub(crate) struct Summary {
     /// Cases with a violation.
     pub(crate) violations: u64,
     pub(crate) strata: BTreeMap<Stratum, u64>,
-    /// Of each kind: how many cases have it, and the smallest with its number.
+    /// For each kind of violation: how many cases have it, and the smallest such case with its number.
     pub(crate) kinds: BTreeMap<&'static str, Kind>,
-    /// The same for the claims of papers that were refuted.
+    /// The same for the refuted claims of papers.
     pub(crate) refuted: BTreeMap<&'static str, Kind>,
-    /// The claims that were to be refuted, and were not.
+    /// The claims that were to be refuted but were not.
     pub(crate) unrefuted: Vec<&'static str>,
     pub(crate) seconds: f64,
     /// The case that took longest, and its seconds.
@@ -75,7 +75,7 @@ impl Summary {
         }
     }
 
-    /// Adds what other cases of the same part showed.
+    /// Adds the results of other cases of the same part.
     pub(crate) fn merge(&mut self, other: Self) {
         self.cases += other.cases;
         self.compared += other.compared;
@@ -99,7 +99,7 @@ impl Summary {
     }
 }
 
-/// Counts a kind, and keeps the smaller case.
+/// Counts a violation of a kind, and keeps the smaller of the two cases.
 fn keep(place: &mut BTreeMap<&'static str, Kind>, kind: Kind) {
     let there = place.entry(kind.smallest.kind).or_insert_with(|| Kind { count: 0, ..kind.clone() });
     there.count += kind.count;
@@ -108,8 +108,8 @@ fn keep(place: &mut BTreeMap<&'static str, Kind>, kind: Kind) {
     }
 }
 
-/// Searches in one part. Threads take the next number until the end: what was done is always the cases of the
-/// share from its first to the last, and what it shows does not depend on the number of threads.
+/// Searches in one part. Each thread takes the next number until the end, so the cases done are always those
+/// of the share from its first to some last one, and the result does not depend on the number of threads.
 pub(crate) fn search(part: &dyn Part, seed: u64, length: Length, share: Share) -> Summary {
     let start = Instant::now();
     let next = AtomicU64::new(0);
@@ -139,7 +139,7 @@ pub(crate) fn search(part: &dyn Part, seed: u64, length: Length, share: Share) -
     summary
 }
 
-/// One case by its number. A panic is a violation like any other: no input may make the library panic.
+/// Runs one case by its number. A panic counts as a violation: no input may make the library panic.
 pub(crate) fn one_case(part: &dyn Part, seed: u64, number: u64) -> Outcome {
     let mut rng = generator(part.name(), seed, number);
     catch_unwind(AssertUnwindSafe(|| part.case(number, &mut rng))).unwrap_or_else(|panic| {
@@ -156,9 +156,9 @@ pub(crate) fn one_case(part: &dyn Part, seed: u64, number: u64) -> Outcome {
     })
 }
 
-/// A stream of its own for every case of every part.
+/// A separate random stream for every case of every part.
 fn generator(part: &str, seed: u64, number: u64) -> ChaCha8Rng {
-    // FNV-1a: parts draw different cases from the same seed.
+    // The FNV-1a hash of the name makes parts draw different cases from the same seed.
     let name = part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -201,7 +201,8 @@ mod tests {
         }
     }
 
-    /// Every case counts once, the smallest is kept, a panic is a violation, and threads change nothing.
+    /// Every case counts once, the smallest is kept, a panic is a violation, and the number of threads
+    /// changes nothing.
     #[test]
     fn a_search_is_repeatable() {
         let run = |threads| {
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(one_case(&Toy, 1, number).violations[0].size[0], 0);
     }
 
-    /// Every case belongs to one share, and together they show what one search does.
+    /// Every case belongs to exactly one share, and all shares together show what one search shows.
     #[test]
     fn shares_add_up() {
         let whole = search(&Toy, 1, Length::Cases(1000), Share::WHOLE);

@@ -6,16 +6,16 @@ use ndp_certify::Error as Certify;
 use ndp_dp::{Grade, Guarantee};
 use ndp_graph::{GossipMatrix, GossipSequence};
 
-/// What the library says of a view or a protocol.
+/// What the library reports about a view or a protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Reported {
     /// Whether the grade is `Exact`.
     pub(crate) exact: bool,
-    /// What is reported of every node.
+    /// The reported loss of every node.
     pub(crate) upper: Vec<f64>,
-    /// Proven lower ends, where there are some.
+    /// Proven lower ends, if there are any.
     pub(crate) lower: Option<Vec<f64>>,
-    /// The dimension of what is seen, known noises included.
+    /// The dimension of the space that the observer sees, including the noises it knows.
     pub(crate) rank: usize,
     /// The mean over all nodes of the losses of those outside the coalition.
     pub(crate) mean: Mean,
@@ -46,7 +46,7 @@ impl From<LossReport> for Reported {
     }
 }
 
-/// Whether this is a refusal that is documented and has nothing to do with privacy: too little memory.
+/// Whether this is a documented refusal that has nothing to do with privacy: too little memory.
 pub(crate) fn may_refuse(error: &Error) -> bool {
     matches!(
         error,
@@ -55,22 +55,22 @@ pub(crate) fn may_refuse(error: &Error) -> bool {
     )
 }
 
-/// Of a view that is written out.
+/// The report on a view that is written out.
 pub(crate) fn view(view: &View) -> Result<Reported, Error> {
     ndp_account::loss::exact_loss(view).map(Reported::from)
 }
 
-/// Of any protocol.
+/// The report on any protocol.
 pub(crate) fn protocol(protocol: &dyn LinearProtocol, coalition: &[usize]) -> Result<Reported, Error> {
     protocol.coalition_loss(coalition).map(Reported::from)
 }
 
-/// Of any protocol, to somebody outside who taps edges.
+/// The report on any protocol, towards somebody outside who taps edges.
 pub(crate) fn overheard(protocol: &dyn LinearProtocol, tapped: &[(usize, usize)]) -> Result<Reported, Error> {
     protocol.overheard_loss(tapped).map(Reported::from)
 }
 
-/// Of gossip with a fixed matrix.
+/// The report on gossip with a fixed matrix.
 pub(crate) fn fixed(
     matrix: &GossipMatrix,
     coalition: &[usize],
@@ -81,7 +81,7 @@ pub(crate) fn fixed(
     gossip::exact_loss((matrix, rounds), coalition, options).map(Reported::from)
 }
 
-/// Of gossip over changing connections.
+/// The report on gossip over changing connections.
 pub(crate) fn sequence(
     sequence: &GossipSequence,
     coalition: &[usize],

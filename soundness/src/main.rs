@@ -1,5 +1,5 @@
 //! `cargo xtask soundness`: draws protocols, graphs, weights, coalitions and parameters, computes what the
-//! library reports and, by other means, the truth, and prints every guarantee that lies below it.
+//! library reports and, by other means, the truth, and prints every guarantee that is below the truth.
 //!
 //! See `README.md` beside this package for how to add a part, and `docs/testing.md` for what was found.
 
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all is well.
+/// Runs the search; returns whether it found nothing wrong.
 #[expect(clippy::print_stdout, reason = "this is the command line")]
 fn run(flags: flags::Soundness) -> anyhow::Result<bool> {
     if flags.list {
@@ -67,7 +67,7 @@ fn run(flags: flags::Soundness) -> anyhow::Result<bool> {
         }
         _ => bail!("give one of --short, --cases and --minutes"),
     };
-    // Parts without a short form are searched by name, and by time.
+    // Parts without a short form are searched only when they are named, or for a given time.
     let short = matches!(length, Length::Short) && flags.part.is_none();
     let chosen: Vec<&dyn Part> = chosen.into_iter().filter(|part| !short || part.short() > 0).collect();
     let share = match (flags.shard, flags.shards) {
@@ -88,19 +88,19 @@ fn run(flags: flags::Soundness) -> anyhow::Result<bool> {
     println!("{}", table::full(&summaries, seed));
     if let (Some(share), Some(folder)) = (share, &flags.into) {
         shard::write(folder, share, seed, length, &summaries)?;
-        // Whether enough was compared and refuted is known when all shards are together.
+        // Only all shards together show whether enough was compared and refuted.
         return Ok(summaries.iter().all(|summary| summary.violations == 0));
     }
     verdict(&summaries)
 }
 
-/// Whether all is well with what was searched.
+/// Whether the search found nothing wrong.
 fn verdict(summaries: &[Summary]) -> anyhow::Result<bool> {
     let idle: Vec<&str> = summaries.iter().filter(|s| s.compared == 0).map(|s| s.name).collect();
     if !idle.is_empty() {
         bail!("nothing was compared by {}", idle.join(", "));
     }
-    // A few cases find nothing; as many as those of the short form do.
+    // A few cases may refute nothing; as many as in the short form must refute every claim.
     let enough = |s: &Summary| parts::ALL.iter().any(|p| p.name() == s.name && s.cases >= p.short());
     let unrefuted: Vec<&str> =
         summaries.iter().filter(|s| enough(s)).flat_map(|s| s.unrefuted.clone()).collect();

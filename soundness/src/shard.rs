@@ -1,7 +1,7 @@
-//! What the shards of a search found, in files, and all of it together.
+//! Files with the results of the shards of a search, and the merged result.
 //!
-//! The cases of a part are dealt by their numbers, so that every case belongs to one shard, and its number
-//! replays it. A file has two lines: what was found, and the hash of that.
+//! Cases of a part are assigned to shards by their numbers, so that every case belongs to exactly one shard,
+//! and its number replays it. A file has two lines: the results, and their hash.
 
 use crate::driver::{Kind, Length, Share, Summary};
 use crate::part::{Part, Stratum, Violation};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file: which search, which shard of it, and what was found.
+/// The content of a file: which search, which shard of it, and its results.
 #[derive(Serialize, Deserialize)]
 struct File {
     search: Search,
@@ -22,18 +22,18 @@ struct File {
     parts: Vec<Found>,
 }
 
-/// What must be the same for all shards.
+/// The settings that must be the same for all shards.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 struct Search {
     version: String,
-    /// The hash of the program that searched: builds of one version are not mixed.
+    /// The hash of the program that searched: results of different builds of one version are not mixed.
     build: String,
     seed: u64,
     length: String,
     shards: u64,
 }
 
-/// A summary as it is written.
+/// A summary in the form in which it is written.
 #[derive(Serialize, Deserialize)]
 struct Found {
     name: String,
@@ -58,7 +58,7 @@ struct Example {
     test: String,
 }
 
-/// Writes what a shard found, whole or not at all.
+/// Writes the results of a shard; the file appears whole or not at all.
 pub(crate) fn write(
     folder: &Path,
     share: Share,
@@ -85,7 +85,8 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// All shards of a folder together, and their seed: what one process finds, but for the times.
+/// All shards of a folder together, and their seed: the result that one process would give, except for the
+/// times.
 pub(crate) fn merged(folder: &Path) -> anyhow::Result<(Vec<Summary>, u64)> {
     let first = read(&path(folder, 0))?;
     let search = first.search;
@@ -124,7 +125,7 @@ fn path(folder: &Path, shard: u64) -> PathBuf {
 
 fn read(path: &Path) -> anyhow::Result<File> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // What is no text is damaged, too.
+    // A file that is not text is damaged, too.
     let text = String::from_utf8(bytes).unwrap_or_default();
     let whole = text.strip_suffix('\n').and_then(|text| text.split_once('\n'));
     let whole = whole.filter(|(found, sum)| *sum == hash(found.as_bytes()));
@@ -188,7 +189,7 @@ fn summary(found: Found) -> anyhow::Result<Summary> {
     })
 }
 
-/// A name for as long as the program runs, as those in the source are.
+/// A name that lives as long as the program runs, like the names in the source.
 fn lasting(name: String) -> &'static str {
     name.leak()
 }
@@ -199,8 +200,8 @@ mod tests {
     use crate::driver::search;
     use crate::table;
 
-    /// Shards of a real part, written and read back, show what one process shows; what is missing, cut off or
-    /// swapped is named.
+    /// Shards of a real part, written and read back, give the result of one process; missing, cut off or
+    /// swapped shards are named.
     #[test]
     fn shards_are_put_together() -> anyhow::Result<()> {
         let folder = std::env::temp_dir().join(format!("ndp-soundness-{}", std::process::id()));
@@ -222,7 +223,7 @@ mod tests {
         let bytes = fs::read(&one)?;
         fs::write(&one, &bytes[..bytes.len() / 2])?;
         assert!(refused().contains("no whole shard"), "{}", refused());
-        // A number that is another one by now, in a file that is well-formed.
+        // A number that was changed later, in a file that is still well-formed.
         let seen = String::from_utf8(bytes.clone())?;
         let changed = seen.replacen("\"violations\":0", "\"violations\":7", 1);
         assert_ne!(seen, changed);

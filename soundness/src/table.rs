@@ -1,11 +1,11 @@
-//! What a search showed, as text.
+//! The results of a search, as text.
 
 use crate::driver::Summary;
 use crate::part::Outcome;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// One part in one line.
+/// The results of one part in one line.
 pub(crate) fn line(summary: &Summary) -> String {
     format!(
         "{:<16} {:>10} cases {:>12} compared {:>8} violations {:>8.1} s (slowest case {}: {:.1} s)",
@@ -19,7 +19,7 @@ pub(crate) fn line(summary: &Summary) -> String {
     )
 }
 
-/// The table of all parts, where their cases lie, and the smallest violation of each kind.
+/// The table of all parts, with the classes of their cases, and the smallest violation of each kind.
 pub(crate) fn full(summaries: &[Summary], seed: u64) -> String {
     let mut text =
         format!("| part (seed {seed}) | cases | compared | violations | seconds |\n|---|---|---|---|---|\n");
@@ -49,7 +49,7 @@ pub(crate) fn full(summaries: &[Summary], seed: u64) -> String {
     text
 }
 
-/// How many cases lie where.
+/// How many cases are in each class.
 fn strata(summary: &Summary) -> String {
     let rows: BTreeSet<&str> = summary.strata.keys().map(|stratum| stratum.row).collect();
     let columns: BTreeSet<&str> = summary.strata.keys().map(|stratum| stratum.column).collect();
@@ -68,7 +68,7 @@ fn strata(summary: &Summary) -> String {
     text
 }
 
-/// All that one case shows.
+/// Everything that one case shows.
 pub(crate) fn outcome(part: &str, number: u64, outcome: &Outcome) -> String {
     let Outcome { stratum, compared, violations, refuted } = outcome;
     let mut text = format!(

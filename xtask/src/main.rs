@@ -94,10 +94,10 @@ impl<'a> Arguments<'a> {
 }
 
 /// Builds a program of the workspace, then runs it.
+///
 /// Cargo compiles dependencies again for each selection of packages, because their features differ. If
 /// everything is built for the tests anyhow, as in the merge gate, `NDP_ONE_BUILD` makes this use the
 /// programs of that build.
-/// there.
 fn run_program(sh: &Shell, package: &str, arguments: &[String]) -> anyhow::Result<()> {
     if std::env::var_os("NDP_ONE_BUILD").is_none() {
         xshell::cmd!(sh, "cargo run --release --quiet --package {package} -- {arguments...}")

@@ -159,7 +159,7 @@ impl<const L: usize> Combinations<L> {
                 return Err(Lost::Digits(places as f64));
             };
             let norm = self.product(&floats, &floats).sqrt();
-            // With an error of more than 2^-30 there is no hope for an enclosure.
+            // With an error of more than 2^-30 no enclosure can be found.
             let growth = places as f64 + error.log2() - (top as f64 + norm.log2());
             let hopeless = if self.spare == 0 { 30.0 } else { 1.0 };
             if growth > places as f64 - hopeless || norm == 0.0 {

@@ -1,7 +1,7 @@
 //! Nodes that can be exchanged without any change in what the observer sees.
 //!
 //! Two nodes are twins when they have the same neighbors apart from each other. Exchanging them is a symmetry
-//! of the graph and of every gossip matrix whose weights depend on degrees alone, so no message to a third
+//! of the graph and of every gossip matrix whose weights depend on degrees alone, so no message from a third
 //! node tells them apart: the view contains a class of `k` twins only through their sum, and the loss of each
 //! is at most `1/k`. If the rank of the view is `n` less `k - 1` for every class, then nothing else is
 //! hidden: each twin loses exactly `1/k` and every other node 1, without a computation in floating point.

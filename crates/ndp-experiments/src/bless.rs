@@ -10,7 +10,7 @@ use ndp_experiments::seed::Seed;
 use ndp_report::figure::Scale;
 use std::path::PathBuf;
 
-/// Changes shown of each figure.
+/// The number of changes that are shown for each figure.
 const SHOWN: usize = 40;
 
 impl Bless {

@@ -58,6 +58,7 @@ impl TryFrom<Parts> for Chebyshev {
 
 impl Chebyshev {
     /// The published choice `g = 2 / (1 + √(l (1 - l/4)))` for the gap `l`.
+    ///
     /// This is optimal for half the gap, that is for eigenvalues in `[-(1 - l/2), 1 - l/2]`. The paper prints
     /// the same number as `2 (1 - √(l (1 - l/4))) / (1 - l/2)²`, a form that loses digits for small gaps. At
     /// `l = 1` the value is not 1: the iteration reaches consensus at `P_1` and leaves it again.

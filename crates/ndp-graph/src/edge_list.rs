@@ -2,7 +2,7 @@
 //!
 //! Reads the files of SNAP (each edge once or in both directions, comments after `#`), KONECT (comments after
 //! `%`), tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is
-//! given twice, in either direction, is merged. A line that is not an edge is refused with its line number,
+//! repeated, in either direction, is merged. A line that is not an edge is refused with its line number,
 //! unless an option allows it.
 
 mod foreign;
@@ -135,8 +135,8 @@ pub enum ExtraFields {
 /// Empty lines and lines that begin with `#` or `%` are skipped. A byte slice can serve as the reader.
 ///
 /// # Errors
-/// [`Error::EdgeListLine`] naming the first line that is no edge, has more than two fields, is a self-loop,
-/// is not UTF-8, has a NUL byte, is longer than 64 KiB or begins a file of DOT, GML or Pajek;
+/// [`Error::EdgeListLine`] naming the first line that is not an edge, has more than two fields, is a
+/// self-loop, is not UTF-8, has a NUL byte, is longer than 64 KiB or begins a file of DOT, GML or Pajek;
 /// [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when there is no edge;
 /// [`Error::TooManyNodes`].
 ///

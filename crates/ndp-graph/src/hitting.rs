@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
     /// As [`first_visits`](Self::first_visits) from nonnegative weights that need not sum to 1.
     ///
     /// # Errors
-    /// As [`first_visits`](Self::first_visits), but for the sum.
+    /// As [`first_visits`](Self::first_visits), without the condition on the sum.
     pub fn first_visits_of_mass(
         &self,
         mass: &[f64],
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
         require_targets(targets, n)?;
         require_horizon(horizon, targets.len() + 2)?;
         let mut lanes = Lanes::new(mass.iter().map(|&p| [p]).collect());
-        // The error made once, at the end: the sum over all nodes.
+        // The error made only once, not in every step: that of the sum over all nodes.
         let at_once = n as f64 * f64::EPSILON;
         let mut visits = FirstVisits {
             at: vec![vec![0.0; horizon + 1]; targets.len()],

@@ -85,7 +85,8 @@ impl GossipSequence {
     ///
     /// # Errors
     /// [`Error::EmptyGraph`]; [`Error::Shape`] for a matrix of another size;
-    /// [`Error::NodeOutOfRange`] and [`Error::SelfLoop`] for a pair that is none.
+    /// [`Error::NodeOutOfRange`] and [`Error::SelfLoop`] for a pair that does not join two
+    /// different nodes.
     pub fn new(nodes: usize, steps: Vec<Step>) -> Result<Self, Error> {
         if nodes == 0 {
             return Err(Error::EmptyGraph);

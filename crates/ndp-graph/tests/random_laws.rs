@@ -128,7 +128,8 @@ fn large_sparse_erdos_renyi_is_fast_and_right() -> Result<(), Error> {
     Ok(())
 }
 
-/// Of the graphs on 4 nodes, 38 are connected; given connectivity each is as likely as its edges say.
+/// Of the graphs on 4 nodes, 38 are connected; given that a graph is connected, its probability is
+/// proportional to that of its edges.
 #[test]
 fn connected_erdos_renyi_is_the_conditional_law() -> Result<(), Error> {
     let p = 0.4f64;

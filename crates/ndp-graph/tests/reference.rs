@@ -147,8 +147,8 @@ fn tori_with_metropolis_weights() -> Result<(), Error> {
     Ok(())
 }
 
-/// To floating point, a connection of weight 1e-14 is none: the graph is refused, and no gap made of rounding
-/// errors is reported.
+/// In floating point, a connection of weight 1e-14 cannot be told from none: the graph is refused, and no gap
+/// made of rounding errors is reported.
 #[test]
 fn gaps_below_the_resolution_are_refused() -> Result<(), Error> {
     let path = path_graph(4)?;

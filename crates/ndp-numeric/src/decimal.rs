@@ -6,12 +6,12 @@
 //!
 //! | function | writes | example, `Up` |
 //! |---|---|---|
-//! | [`fixed`] | so many decimals | `0.4507` with 2: `0.46` |
-//! | [`scientific`] | so many decimals and an exponent | `1.21e-7` with 1: `1.3e-7` |
-//! | [`significant`] | at most so many digits, as short as can be | `1` with 6: `1`; `0.30001` with 3: `0.301` |
-//! | [`percent`] | a share in per cent, so many decimals | `0.450720` with 2: `45.08` |
+//! | [`fixed`] | `n` decimals | `0.4507` with 2: `0.46` |
+//! | [`scientific`] | `n` decimals and an exponent | `1.21e-7` with 1: `1.3e-7` |
+//! | [`significant`] | at most `n` digits, as few as possible | `1` with 6: `1`; `0.30001` with 3: `0.301` |
+//! | [`percent`] | a share in per cent, `n` decimals | `0.450720` with 2: `45.08` |
 //!
-//! | what is shown | side |
+//! | what is shown | direction |
 //! |---|---|
 //! | guarantees, and the noise that they need | [`Round::Up`] |
 //! | lower ends, and what is left of a budget | [`Round::Down`] |

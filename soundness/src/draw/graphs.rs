@@ -1,4 +1,4 @@
-//! Graphs of all shapes, deep chains among them.
+//! Graphs of all shapes, including deep chains.
 
 use super::numbers::pick;
 use ndp_graph::Graph;
@@ -17,7 +17,7 @@ pub(crate) enum Depth {
 }
 
 impl Depth {
-    /// Deep chains are one case in `every`, middle ones one in eight.
+    /// The depth of case `number`: one case in `every` is a deep chain, one in eight is of middle size.
     pub(crate) fn of(number: u64, every: u64) -> Self {
         if number % every == every - 1 {
             Self::Deep
@@ -28,7 +28,7 @@ impl Depth {
         }
     }
 
-    /// How many nodes a graph of this depth has; at most `largest`, and about that many where deep.
+    /// The number of nodes of a graph of this depth: at most `largest`, and about that many if it is deep.
     pub(crate) fn nodes(self, rng: &mut ChaCha8Rng, largest: usize) -> usize {
         match self {
             Self::Small => rng.random_range(2..=7),
@@ -37,7 +37,7 @@ impl Depth {
         }
     }
 
-    /// How many rounds: as many as nodes where deep, else anything from none.
+    /// The number of rounds: that of the nodes if deep, else any number including none.
     pub(crate) fn rounds(self, rng: &mut ChaCha8Rng, n: usize) -> usize {
         match self {
             Self::Deep => n,
@@ -49,7 +49,8 @@ impl Depth {
 
 type Edges = Vec<(usize, usize)>;
 
-/// Path, random tree with its parents among the `k` nodes before, lollipop, barbell, comb, caterpillar.
+/// A path, a random tree whose parents are among the `k` nodes before, a lollipop, barbell, comb or
+/// caterpillar.
 pub(crate) fn chain(rng: &mut ChaCha8Rng, n: usize) -> Graph {
     let edges = match rng.random_range(0..6) {
         0 => path(n),
@@ -90,7 +91,7 @@ pub(crate) fn any(rng: &mut ChaCha8Rng, n: usize) -> Graph {
         7 => graph(n, clique(0..n)),
         8 => grid(rng, n),
         9 | 10 => random(rng, n),
-        // Perhaps not connected.
+        // This graph may be disconnected.
         _ => {
             let p = rng.random::<f64>();
             graph(n, clique(0..n).into_iter().filter(|_| rng.random::<f64>() < p).collect())
@@ -98,7 +99,7 @@ pub(crate) fn any(rng: &mut ChaCha8Rng, n: usize) -> Graph {
     }
 }
 
-/// Connected: a random tree and some more edges.
+/// A connected graph: a random tree and some more edges.
 pub(crate) fn random(rng: &mut ChaCha8Rng, n: usize) -> Graph {
     let mut edges = tree(rng, n, n);
     let p = 0.5 * rng.random::<f64>();

@@ -1,4 +1,4 @@
-//! What parts draw: graphs, weights, coalitions, numbers.
+//! What the parts draw: graphs, weights, coalitions, numbers.
 
 pub(crate) mod graphs;
 pub(crate) mod numbers;

@@ -1,4 +1,4 @@
-//! Numbers that have made trouble.
+//! Numbers that have caused trouble before.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ pub(crate) fn log_uniform(rng: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
     (low.ln() + rng.random::<f64>() * (high.ln() - low.ln())).exp().clamp(low, high)
 }
 
-/// A few of the nodes `0..n`, mostly one, never all unless there is one node.
+/// A few of the nodes `0..n`, usually one, and never all of them unless there is only one.
 pub(crate) fn coalition(rng: &mut ChaCha8Rng, n: usize) -> Vec<usize> {
     let wanted = if rng.random_range(0..3) == 0 { rng.random_range(1..=3) } else { 1 };
     let mut members = Vec::new();

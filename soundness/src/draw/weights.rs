@@ -6,18 +6,18 @@ use ndp_graph::{GossipMatrix, Graph, Weights};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// A matrix of the library, what its user meant by it, and the code that makes it from `graph`.
+/// A matrix of the library, the matrix that its user meant, and the code that makes it from `graph`.
 #[derive(Clone, Debug)]
 pub(crate) struct Weighted {
     pub(crate) matrix: GossipMatrix,
     pub(crate) code: String,
-    /// The rule of a named matrix, and the lazinesses in the order in which they were asked for; `None` for
-    /// given weights.
+    /// The rule of a named matrix, and its laziness values in the order in which they were applied; `None`
+    /// for given weights.
     rule: Option<(Weights, Vec<f64>)>,
 }
 
 impl Weighted {
-    /// The matrix by its definition.
+    /// The matrix that the user meant, by its definition.
     pub(crate) fn meant(&self) -> Matrix {
         match &self.rule {
             Some((rule, lazinesses)) => Matrix::named(self.matrix.graph(), *rule, lazinesses),
@@ -29,7 +29,7 @@ impl Weighted {
 /// Which kinds of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// By degrees, perhaps lazy.
+    /// Weights by degrees; the matrix may be lazy.
     Named,
     /// Edge by edge.
     Given,
@@ -48,7 +48,7 @@ pub(crate) fn of_kind(rng: &mut ChaCha8Rng, graph: &Graph, kind: Kind) -> Weight
                 0 => lazy(&scheme, laziness(rng, graph.node_count())),
                 1 => lazy(&scheme, rng.random::<f64>()),
                 2 => {
-                    // The same twice, or another one after it.
+                    // Apply the same laziness twice, or another one after it.
                     let first = laziness(rng, graph.node_count());
                     let second =
                         if rng.random_range(0..2) == 0 { first } else { laziness(rng, graph.node_count()) };
@@ -66,7 +66,7 @@ pub(crate) fn of_kind(rng: &mut ChaCha8Rng, graph: &Graph, kind: Kind) -> Weight
     }
 }
 
-/// Tiny ones make long integers, and stay away from deep chains.
+/// A laziness. Tiny values make long integers, so deep chains do not get them.
 fn laziness(rng: &mut ChaCha8Rng, nodes: usize) -> f64 {
     let known =
         [0.5, 1.0 - 1e-10, 0.5536671124535972, 1e-10, 0.3, 1.0 / 3.0, 1e-17, 1e-300, 1.0 - 2_f64.powi(-53)];
@@ -106,7 +106,7 @@ fn lazy(of: &Weighted, laziness: f64) -> Weighted {
     Weighted { matrix, code: format!("{}.lazy({})?", of.code, literal(laziness)), rule }
 }
 
-/// Weights edge by edge, tiny ones among them, the rest on the diagonal.
+/// Weights given edge by edge, some of them tiny; what is left of 1 goes on the diagonal.
 fn given(rng: &mut ChaCha8Rng, graph: &Graph) -> Weighted {
     let edges: Vec<(usize, usize)> = graph.edges().collect();
     let largest = (0..graph.node_count()).map(|v| graph.degree(v)).max().unwrap_or(0).max(1) as f64;
@@ -119,11 +119,11 @@ fn given(rng: &mut ChaCha8Rng, graph: &Graph) -> Weighted {
     let style = rng.random_range(0..4);
     for weight in &mut weights {
         match style {
-            // All the same.
+            // All weights are the same.
             0 => {}
-            // All different.
+            // All weights are different.
             1 => *weight = most * rng.random::<f64>(),
-            // A few tiny ones, or hardly different ones.
+            // A few tiny weights, or weights that hardly differ.
             2 if rng.random_range(0..4) == 0 => {
                 *weight = pick(rng, &[1e-11, 7e-11, 1e-300, 1e-5, 0.0, 1e-8]);
             }

@@ -1,4 +1,4 @@
-//! The profile of the Gaussian mechanism to hundreds of digits: a fixed point of 1200 bits.
+//! The profile of the Gaussian mechanism to hundreds of digits, in fixed point with 1200 bits.
 
 use super::rational::Quotient;
 use num_bigint::BigInt;
@@ -10,9 +10,9 @@ const BITS: u64 = 1200;
 /// Half the width of the interval that [`profile`] gives.
 const ERROR_BITS: u64 = 600;
 
-/// Lower and upper bounds of `δ = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `2^-599` apart; `None` where an argument
-/// of `Q` or `ε` is beyond 20. There are a few thousand roundings of `2^-1200`, and nothing multiplies them
-/// by more than `e^(20 + 400)`, below `2^590`.
+/// Lower and upper bounds of `δ = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `2^-599` apart; `None` if an argument of
+/// `Q`, or `ε`, is beyond 20. There are a few thousand roundings of `2^-1200`, and none of them is multiplied
+/// by more than `e^(20 + 400)`, which is below `2^590`.
 pub(crate) fn profile(epsilon: &Quotient, mu: &Quotient) -> Option<[Quotient; 2]> {
     let (quotient, half) = (epsilon.by(mu), mu.by(&Quotient::from_f64(2.0)));
     let (near, far) = (quotient.minus(&half), quotient.plus(&half));
@@ -33,7 +33,7 @@ fn times(a: &BigInt, b: &BigInt) -> BigInt {
     (a * b) >> BITS
 }
 
-/// `e^x` for `|x| <= 200`: of a 256th, squared eight times.
+/// `e^x` for `|x| <= 200`: the exponential of `x/256`, squared eight times.
 fn exp(x: &BigInt) -> BigInt {
     let reduced = x.abs() >> 8u32;
     let one = BigInt::one() << BITS;
@@ -53,7 +53,7 @@ fn exp(x: &BigInt) -> BigInt {
 fn tail(x: &BigInt) -> BigInt {
     let square = times(x, x);
     let (mut sum, mut term, mut k) = (x.clone(), x.clone(), 1u32);
-    // Terms rise until k reaches the square, at most 400; a negative one is rounded to -1, and never to 0.
+    // Terms rise until k reaches the square of x, at most 400; a negative term rounds to -1, and never to 0.
     while term.bits() > 1 {
         term = times(&term, &square) / (2 * k + 1);
         sum += &term;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use std::cmp::Ordering;
 
-    /// Values of another program, to 40 and to 17 digits.
+    /// Against values of another program, to 40 and to 17 digits.
     #[test]
     fn values_match_known_digits() {
         let one = Quotient::from_f64(1.0);

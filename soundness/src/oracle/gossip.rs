@@ -10,7 +10,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-/// Integers with a power of two that is common to all: `entries · 2^-bits`.
+/// Integers times a common power of two: `entries · 2^-bits`.
 #[derive(Clone, Debug)]
 struct Dyadics {
     entries: Vec<BigInt>,
@@ -21,8 +21,8 @@ struct Dyadics {
 /// one denominator.
 ///
 /// A named rule is the rational matrix `S` of its degrees, and each laziness `l` makes `(1 - l) W + l I` of
-/// what was there before, in the order in which the user asked; what the library keeps of that is not looked
-/// at. Given weights are the entries that are run.
+/// the matrix before it, in the order in which the user asked; what the library stores is not used here.
+/// Given weights are the stored entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     graph: Graph,
@@ -31,11 +31,11 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// The weights of a rule, then each laziness on what the ones before gave.
+    /// The weights of a rule; then each laziness is applied to the result of the ones before.
     pub(crate) fn named(graph: &Graph, rule: Weights, lazinesses: &[f64]) -> Self {
         let one = BigRational::one;
         let degree = |v: usize| graph.degree(v);
-        // What is left of the weights, (1 - l)(1 - l')...
+        // The share of the weights that is left, (1 - l)(1 - l')...
         let kept = lazinesses.iter().fold(one(), |kept, &l| kept * (one() - exact(l)));
         let rational = (0..graph.node_count()).map(|u| {
             let weight = |v: usize| {
@@ -43,7 +43,7 @@ impl Matrix {
                     Weights::Metropolis => degree(u).max(degree(v)) + 1,
                     Weights::MaxDegree => degree(u).max(degree(v)),
                     Weights::SumDegree => degree(u) + degree(v) + 1,
-                    // Those of a walk on a regular graph.
+                    // The weights of a walk on a regular graph.
                     _ => degree(u),
                 };
                 &kept / BigRational::from_integer(denominator.into())
@@ -61,7 +61,7 @@ impl Matrix {
         Self::named(graph, Weights::Metropolis, &[])
     }
 
-    /// The entries that are run, as they are stored.
+    /// The given weights, as they are stored.
     pub(crate) fn stored(matrix: &GossipMatrix) -> Self {
         let row = |u: usize| {
             let (columns, weights) = matrix.csr().row(u);
@@ -103,7 +103,8 @@ fn exact(x: f64) -> BigRational {
     }
 }
 
-/// One noise per node, of variance 1, added to the inputs at the start; the coalition knows its own, or not.
+/// One noise per node, of variance 1, added to the inputs at the start; the coalition may or may not know its
+/// own noises.
 fn at_the_start(n: usize, rows: Vec<Vec<BigInt>>, coalition: &[usize], known: bool) -> Linear {
     let unknown = (0..n).filter(|v| !(known && coalition.contains(v)));
     Linear {
@@ -115,7 +116,7 @@ fn at_the_start(n: usize, rows: Vec<Vec<BigInt>>, coalition: &[usize], known: bo
     }
 }
 
-/// The neighbors of a coalition outside it.
+/// The neighbors of a coalition that are outside it.
 fn outside(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
     let hears = |w: &usize| graph.neighbors(*w).iter().any(|&v| coalition.contains(&(v as usize)));
     (0..graph.node_count()).filter(|w| !coalition.contains(w)).filter(hears).collect()
@@ -148,7 +149,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Those from whom `v` receives.
+    /// The nodes from which `v` receives.
     fn peers(&self, v: usize) -> Vec<usize> {
         match self {
             Self::Idle => Vec::new(),
@@ -160,9 +161,9 @@ impl Step {
     }
 }
 
-/// `(W_{t-1} ⋯ W_0)_w` for all messages that reach the coalition from outside.
+/// `(W_{t-1} ⋯ W_0)_w` for every message that reaches the coalition from outside.
 pub(crate) fn sequence(n: usize, steps: &[Step], coalition: &[usize], known: bool) -> Linear {
-    // The state over the inputs; all rows over one denominator.
+    // The state as rows over the inputs, all over one denominator.
     let mut state: Vec<Vec<BigInt>> = (0..n).map(|v| unit_vector(n, v)).collect();
     let mut rows = Vec::new();
     for step in steps {
@@ -196,7 +197,7 @@ pub(crate) fn sequence(n: usize, steps: &[Step], coalition: &[usize], known: boo
 }
 
 impl Dyadics {
-    /// `self + factor · other` for a factor that an `f64` stores.
+    /// `self + factor · other`, where `factor` has exactly the value that the `f64` stores.
     fn add_times(&mut self, factor: f64, other: &Self) {
         let (mantissa, exponent) = dyadic(factor);
         // other · factor = entries · mantissa · 2^(exponent - bits)
@@ -210,8 +211,8 @@ impl Dyadics {
     }
 }
 
-/// The `x` of the other end before every ring that a member hears; shares of the mixing as the run stores
-/// them.
+/// The `x` of the other end before every ring that a member hears; the shares of the mixing are those that
+/// the run stores.
 pub(crate) fn accelerated(
     n: usize,
     rings: &[ActiveEdge],
@@ -261,7 +262,7 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
     // Columns: the inputs, then the noises of round 0, of round 1, ...
     let mut rows = Vec::new();
     for w in outside(&matrix.graph, coalition) {
-        // The powers W^0..W^t, each with its own denominator L^k: a row of age t needs all over L^t.
+        // The powers W^0..W^t, each with its own denominator L^k; a row of age t needs all of them over L^t.
         let mut powers = vec![unit_vector(n, w)];
         let denominator = &matrix.denominator;
         for t in 0..rounds {
@@ -272,7 +273,7 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
             row[..n].clone_from_slice(&powers[t]);
             let mut scale = BigInt::one();
             for r in 0..=t {
-                // The noise of round r went through t - r steps: times L^r.
+                // The noise of round r went through t - r steps, so multiply by L^r.
                 for v in 0..n {
                     row[n + r * n + v] = &powers[t - r][v] * &scale;
                 }
@@ -293,15 +294,15 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
     }
 }
 
-/// Who hears messages: a coalition what comes to it from outside, or somebody outside the network what goes
-/// along edges, each from its first node to its second.
+/// Who hears messages: a coalition hears what comes to it from outside; somebody outside the network hears
+/// what goes along edges, each from its first node to its second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ears<'a> {
     Of(&'a [usize]),
     On(&'a [(usize, usize)]),
 }
 
-/// Gossip with noise of `ratio` times that of the values on every message.
+/// Gossip with noise on every message, of `ratio` times the standard deviation of the noise on the values.
 pub(crate) fn noisy_messages(
     matrix: &Matrix,
     rounds: usize,
@@ -316,13 +317,13 @@ pub(crate) fn noisy_messages(
     };
     let graph = &matrix.graph;
     let n = graph.node_count();
-    // Directed links in the order of the receiver, then of the sender.
+    // Directed links, sorted by receiver, then by sender.
     let links: Vec<(usize, usize)> =
         (0..n).flat_map(|a| graph.neighbors(a).iter().map(move |&w| (a, w as usize))).collect();
     let per_round = if kind == MessageNoise::PerLink { links.len() } else { n };
     let noise = |round: usize, k: usize| 2 * n + round * per_round + k;
-    // Columns: the inputs, the noises of the values, those of the messages; all states over one denominator
-    // L^t.
+    // Columns: the inputs, the noises of the values, the noises of the messages; all states over one
+    // denominator L^t.
     let width = 2 * n + rounds * per_round;
     let mut state: Vec<Vec<BigInt>> = (0..n)
         .map(|v| {
@@ -340,7 +341,7 @@ pub(crate) fn noisy_messages(
             let into = into.filter(|&(_, &(a, w))| hears(a, w) || taps.contains(&(w, a)));
             into.map(|(k, &(_, w))| (w, k)).collect()
         } else {
-            // What a node says to all is the same on each of its edges.
+            // A node that sends the same message to all neighbors sends the same on each of its edges.
             let tapped = (0..n).filter(|w| taps.iter().any(|(from, _)| from == w));
             outside(graph, coalition).into_iter().chain(tapped).map(|w| (w, w)).collect()
         };
@@ -401,9 +402,9 @@ pub(crate) fn noisy_messages(
 }
 
 /// Decentralized SGD as `observer` sees it: in every step nodes add a contribution and a noise of variance 1
-/// to their models, send them to their neighbors and take the mean with the matrix. The inputs are the
-/// changes by which the contributions of `source` go up or down by 1, each in its own direction, up to a
-/// common sign; the first is that in which all go up.
+/// to their models, send them to their neighbors and average with the matrix. Each input is a change in which
+/// every contribution of `source` goes up or down by 1, one input for each choice of signs up to a common
+/// sign; in the first input all go up.
 pub(crate) fn sgd(matrix: &Matrix, steps: usize, observer: usize, source: usize) -> Linear {
     let n = matrix.node_count();
     let patterns = 1_usize << steps.saturating_sub(1);
@@ -414,7 +415,8 @@ pub(crate) fn sgd(matrix: &Matrix, steps: usize, observer: usize, source: usize)
             if t > 0 {
                 powers.push(matrix.row_times(&powers[t - 1]));
             }
-            // What was added in step s went through t - s means: all over the denominator to the power t.
+            // What was added in step s went through t - s averages; everything is over the denominator to the
+            // power t.
             let mut row = vec![BigInt::zero(); n * steps];
             let mut scale = BigInt::one();
             for s in 0..=t {
@@ -463,13 +465,13 @@ mod tests {
         Graph::from_edges(n, (1..n).map(|v| (v - 1, v))).unwrap()
     }
 
-    /// Everybody but the member has loss 1.
+    /// Asserts that everybody but the member has loss 1.
     fn all_ones(view: &Linear) {
         let (_, unit) = units(view);
         assert!(unit.iter().all(|x| x.is_nan() || *x == 1.0), "{unit:?}");
     }
 
-    /// The truths that were computed in rationals by another program.
+    /// Against truths that another program computed in rationals.
     #[test]
     fn losses_on_the_karate_club() {
         let club = crate::draw::graphs::karate();
@@ -506,14 +508,14 @@ mod tests {
         all_ones(&fresh(&comb, &variances, &[19], true));
     }
 
-    /// A path of three that hardly moves, twice: (1e-10)² of the neighbors' weights are left, and all of node
-    /// 0 is seen.
+    /// On a path of three, made lazy twice so that it hardly moves, (1e-10)² of the neighbors' weights are
+    /// left, and the observer sees all of node 0.
     #[test]
     fn lazinesses_follow_each_other() {
         let hardly = 1.0 - 1e-10;
         let twice = Matrix::named(&path(3), Weights::Metropolis, &[hardly, hardly]);
         all_ones(&fixed(&twice, 3, &[2], true));
-        // (1 - 1/4)(1 - 1/2) of 1/3.
+        // 1/3 times (1 - 1/4)(1 - 1/2).
         let lazy = Matrix::named(&path(3), Weights::Metropolis, &[0.25, 0.5]);
         let entry = lazy.rows[0].iter().find(|(v, _)| *v == 1).unwrap();
         assert_eq!(&entry.1 * 8, lazy.denominator);
@@ -549,8 +551,8 @@ mod tests {
         all_ones(&view);
     }
 
-    /// The end of a path of three about the other end: 9/26 when all three steps move alike, as the account
-    /// of programs has it.
+    /// What the end of a path of three learns about the other end: 9/26 when all three steps move alike, as
+    /// in the account of programs.
     #[test]
     fn steps_that_move_apart_show_more() {
         let path = Matrix::metropolis(&path(3));
@@ -558,7 +560,7 @@ mod tests {
         let (_, unit) = units(&view);
         assert!((unit[0] - 9.0 / 26.0).abs() < 1e-15, "{unit:?}");
         assert_eq!(unit.len(), 4);
-        // Against the middle of a star everything is seen: each of three steps counts 1, however they move.
+        // The middle of a star sees everything: each of three steps counts 1, however they move.
         let star = Matrix::metropolis(&Graph::from_edges(3, [(0, 1), (0, 2)]).unwrap());
         let (_, unit) = units(&sgd(&star, 3, 0, 1));
         assert!(unit.iter().all(|x| (x - 3.0).abs() < 1e-12), "{unit:?}");
@@ -570,7 +572,7 @@ mod tests {
         let pair = Matrix::metropolis(&path(2));
         let (_, unit) = units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, Ears::Of(&[1]), true));
         assert!((unit[0] - 0.8).abs() < 1e-15);
-        // The same on the line; of both directions each is heard for itself.
+        // The same for somebody who taps the line; if both directions are tapped, each counts on its own.
         let tapped = |taps: &[(usize, usize)]| {
             units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, Ears::On(taps), true)).1
         };

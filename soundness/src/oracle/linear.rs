@@ -1,44 +1,44 @@
 //! The unit losses `bᵀ (R V Rᵀ)⁺ b` of a linear Gaussian view with exact entries.
 //!
-//! Rows are integers (a row may be scaled: the loss does not change). Which rows are new, and what leaks, is
-//! decided by elimination modulo three primes of 62 bits; the numerator and the denominator of every loss are
-//! integers that Hadamard's inequality bounds, and are computed modulo enough primes to know them.
+//! Rows are integers (scaling a row does not change the losses). Elimination modulo three primes of 62 bits
+//! decides which rows are new and what leaks. The numerator and the denominator of every loss are integers
+//! that Hadamard's inequality bounds; they are computed modulo enough primes to determine them.
 
 use super::modular::{Prime, from_residues, primes};
 use super::rational::Quotient;
 use num_bigint::BigInt;
 use num_traits::{One, Zero};
 
-/// What an observer sees: `rows` over all columns, some of which are noises it does not know, and one for
-/// each input.
+/// What an observer sees: `rows` over all columns. Some columns are noises that the observer does not know,
+/// and one column belongs to each input.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear {
     pub(crate) rows: Vec<Vec<BigInt>>,
-    /// The columns of the noises that are not known and have positive variance, with the variance in units of
-    /// `1 / unit`.
+    /// The columns of the noises that are not known to the observer and have positive variance, with the
+    /// variance in units of `1 / unit`.
     pub(crate) noises: Vec<(usize, BigInt)>,
     pub(crate) unit: BigInt,
     /// The column of every input.
     pub(crate) inputs: Vec<usize>,
-    /// Nodes whose losses are not asked for.
+    /// Nodes whose losses are not wanted.
     pub(crate) members: Vec<usize>,
 }
 
-/// What is true of one node.
+/// The true loss of one node.
 #[derive(Clone, Debug)]
 pub(crate) enum Loss {
-    /// It is an observer: not asked.
+    /// It is an observer, so its loss is not wanted.
     Member,
     /// Some combination of rows reveals it without noise.
     Infinite,
     Finite(Quotient),
-    /// The numbers would be too long; between 0 and infinity.
+    /// The integers would be too long to compute; the loss is between 0 and infinity.
     Unknown,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Truth {
-    /// The rank over the noises that are not known.
+    /// The rank over the noises that the observer does not know.
     pub(crate) rank: usize,
     pub(crate) losses: Vec<Loss>,
 }
@@ -64,7 +64,8 @@ impl Linear {
             } else if self.rows.iter().all(|row| row[self.inputs[u]].is_zero()) {
                 Loss::Finite(Quotient::new(BigInt::zero(), BigInt::one()))
             } else if let Some(j) = own[u].filter(|_| rank == self.noises.len()) {
-                // Everything over the noises is seen, so each noise itself is, with its input beside it.
+                // The observer sees every combination of the noises, and so each noise itself, together with
+                // its input.
                 Loss::Finite(Quotient::new(self.unit.clone(), self.noises[j].1.clone()))
             } else {
                 Loss::Unknown
@@ -82,8 +83,8 @@ impl Linear {
 
     /// The rank modulo three primes of 62 bits: never above the true one.
     pub(crate) fn kept(&self) -> Kept {
-        // Where two primes differ first, the one that says "new" is right: a minor that is not 0 modulo a
-        // prime is not 0.
+        // At the first row where two primes differ, the one that says "new" is right: a minor that is not 0
+        // modulo a prime is not 0.
         let mut best: Option<Kept> = None;
         for field in primes(3) {
             let found = self.eliminate(field);
@@ -133,13 +134,13 @@ impl Linear {
         kept
     }
 
-    /// The digits of 64 bits of the longest integer.
+    /// The number of 64-bit digits of the longest integer.
     fn digits(&self) -> usize {
         let all = self.rows.iter().flatten().chain(self.noises.iter().map(|(_, v)| v));
         all.map(|x| x.bits() as usize / 64 + 1).max().unwrap_or(1)
     }
 
-    /// The noise whose column is that of an input, if there is one that is not known.
+    /// The noise that has the same column as an input, if there is one that the observer does not know.
     fn own_noise(&self, input: usize) -> Option<usize> {
         let equal = |c: usize| c == input || self.rows.iter().all(|row| row[c] == row[input]);
         self.noises.iter().position(|&(c, _)| equal(c))
@@ -171,7 +172,7 @@ impl Linear {
             return vec![Loss::Unknown; open.len()];
         }
         let (mut used, mut residues) = (Vec::new(), Vec::new());
-        // A few more: one that divides a leading minor is left out.
+        // Take a few more primes, because one that divides a leading minor is left out.
         for field in primes(count + 8) {
             if used.len() < count
                 && let Some(values) = self.forms(field, &rows, open)
@@ -188,13 +189,12 @@ impl Linear {
         integers.map(|x| Loss::Finite(Quotient::new(x * &self.unit, determinant.clone()))).collect()
     }
 
-    /// `det G`, then `det G · bᵀ G⁻¹ b` for each input, modulo a prime; `None` where a leading minor
-    /// vanishes.
+    /// `det G`, then `det G · bᵀ G⁻¹ b` for each input, modulo a prime; `None` if a leading minor vanishes.
     fn forms(&self, field: Prime, rows: &[&Vec<BigInt>], open: &[usize]) -> Option<Vec<u64>> {
         let r = rows.len();
         let powers = field.powers(self.digits());
         let variances: Vec<u64> = self.noises.iter().map(|(_, v)| field.residue(v, &powers)).collect();
-        // Inputs often have the columns of noises; reduce every column once.
+        // Inputs often share the columns of noises, so reduce every column only once.
         let reduced: Vec<Vec<u64>> =
             rows.iter().map(|row| row.iter().map(|x| field.residue(x, &powers)).collect()).collect();
         let noises: Vec<Vec<u64>> =
@@ -203,7 +203,7 @@ impl Linear {
             .iter()
             .map(|row| row.iter().zip(&variances).map(|(&x, &v)| field.multiply(x, v)).collect())
             .collect();
-        // The upper half of G, row i from column i on, and the inputs behind it.
+        // The upper half of G, row i from column i on, followed by the inputs.
         let mut matrix: Vec<Vec<u64>> = (0..r)
             .map(|i| {
                 let products = (i..r).map(|j| field.dot(&noises[i], &weighted[j]));
@@ -244,7 +244,7 @@ pub(crate) struct Kept {
     pub(crate) leaks: Vec<bool>,
 }
 
-/// A second or two of work.
+/// A limit of about one or two seconds of work.
 const MAX_PRODUCTS: u64 = 300_000_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The truth, by means that the library does not use.
+//! The truth, computed by means that the library does not use.
 
 pub(crate) mod gaussian;
 pub(crate) mod gossip;

@@ -15,10 +15,10 @@ pub(crate) struct Prime {
 }
 
 impl Prime {
-    /// `p` must be odd and below `2^62`.
+    /// The field of `p`, which must be odd and below `2^62`.
     fn new(p: u64) -> Self {
         let mut inverse = p;
-        // Newton: 3 digits are right at first, and each step doubles them.
+        // Newton: at first 3 digits are right, and each step doubles that number.
         for _ in 0..5 {
             inverse = inverse.wrapping_mul(2_u64.wrapping_sub(p.wrapping_mul(inverse)));
         }
@@ -40,8 +40,8 @@ impl Prime {
         self.reduced(u)
     }
 
-    /// `x`, or `x - p` where that is not negative: without a branch, which would be guessed wrong half of the
-    /// time.
+    /// `x - p` if that is not negative, else `x`. It has no branch, because the processor would predict it
+    /// wrong half of the time.
     fn reduced(self, x: u64) -> u64 {
         x.min(x.wrapping_sub(self.p))
     }
@@ -98,7 +98,8 @@ impl Prime {
 
     /// What [`residue`](Self::residue) needs for integers of up to `digits` digits of 64 bits.
     pub(crate) fn powers(self, digits: usize) -> Vec<u64> {
-        // 2^(64 (i + 2)) for digit i: one factor goes with the reduction, one is that of all residues.
+        // 2^(64 (i + 2)) for digit i: one factor 2^64 cancels that of the reduction, the other is the factor
+        // of all residues.
         let next = |power: &u64| Some(self.multiply(*power, self.square));
         std::iter::successors(Some(self.square), next).take(digits).collect()
     }
@@ -125,7 +126,7 @@ pub(crate) fn primes(count: usize) -> Vec<Prime> {
     found[..count].to_vec()
 }
 
-/// Miller and Rabin with the bases that decide below `2^64`; `n` odd, between 41 and `2^62`.
+/// The test of Miller and Rabin with the bases that are a proof below `2^64`; `n` odd, between 41 and `2^62`.
 fn is_prime(n: u64) -> bool {
     const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
     if BASES.iter().any(|base| n.is_multiple_of(*base)) {

@@ -1,4 +1,4 @@
-//! Exact numbers, and their comparison with what was reported.
+//! Exact numbers, and their comparison with the reported numbers.
 
 use num_bigint::{BigInt, Sign};
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -62,7 +62,7 @@ impl Quotient {
         }
     }
 
-    /// The quotient by a number that is not 0.
+    /// The quotient by a nonzero number.
     pub(crate) fn by(&self, other: &Self) -> Self {
         Self::new(&self.numerator * &other.denominator, &self.denominator * &other.numerator)
     }
@@ -79,7 +79,7 @@ impl Quotient {
         Self { numerator: self.numerator.clone(), denominator: &self.denominator * n }
     }
 
-    /// An `f64` that is not above it, and within a few units in the last place.
+    /// An `f64` that is not above the number, and within a few units in the last place of it.
     pub(crate) fn below(&self) -> f64 {
         let mut near = self.to_f64();
         while self.compare(near) == Ordering::Less {
@@ -88,7 +88,7 @@ impl Quotient {
         near
     }
 
-    /// How it compares with `x`, which may be infinite; exact.
+    /// The exact comparison with `x`, which may be infinite.
     pub(crate) fn compare(&self, x: f64) -> Ordering {
         if x.is_infinite() {
             return if x > 0.0 { Ordering::Less } else { Ordering::Greater };
@@ -97,7 +97,7 @@ impl Quotient {
         (&self.numerator * x.denominator).cmp(&(x.numerator * &self.denominator))
     }
 
-    /// The nearest `f64`, up to a few units in the last place: for words and tolerances.
+    /// The nearest `f64`, up to a few units in the last place: for texts and tolerances.
     pub(crate) fn to_f64(&self) -> f64 {
         if self.numerator.is_zero() {
             return 0.0;
@@ -109,7 +109,7 @@ impl Quotient {
             &self.numerator / (&self.denominator << -wanted)
         };
         let near = quotient.to_f64().unwrap_or(f64::INFINITY);
-        // In two steps, so that no power of two overflows or is rounded to 0 on the way.
+        // In two steps, so that no power of two overflows or rounds to 0 on the way.
         let half = (wanted / 2).clamp(-2000, 2000) as i32;
         let rest = (wanted - i64::from(half)).clamp(-2000, 2000) as i32;
         near * 2f64.powi(-half) * 2f64.powi(-rest)

@@ -1,13 +1,13 @@
-//! The exponential function of exact numbers, from below and from above.
+//! The exponential function of exact numbers, with lower and upper bounds.
 
 use super::rational::Quotient;
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 
-/// Fractional bits of the arithmetic: what is below `2^-800` or so is lost.
+/// Fractional bits of the arithmetic; digits below about `2^-800` are lost.
 const BITS: u64 = 900;
 
-/// Bounds of `e^x` for `0 <= x <= 2000`, relatively `2^-500` apart or less.
+/// Bounds of `e^x` for `0 <= x <= 2000`, whose relative distance is at most `2^-500`.
 pub(crate) fn exp(x: &Quotient) -> [Quotient; 2] {
     [Rounding::Down, Rounding::Up].map(|rounding| {
         let mut halvings = 0;
@@ -19,7 +19,7 @@ pub(crate) fn exp(x: &Quotient) -> [Quotient; 2] {
         let one = BigInt::one() << BITS;
         let (mut sum, mut term) = (one.clone(), one.clone());
         let mut k = 1_u32;
-        // Upwards a term never vanishes by rounding: stop at the last unit, which bounds all that follows.
+        // A term rounded upwards never becomes 0: stop at one unit, which bounds all terms that follow.
         while term > BigInt::one() {
             term = rounding.divide(term * &reduced, &(BigInt::from(k) << BITS));
             sum += &term;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use std::cmp::Ordering;
 
-    /// 40 digits of e, and the powers that follow from `e^(a+b) = e^a e^b`.
+    /// Against 40 digits of e, and against the rule `e^(a+b) = e^a e^b`.
     #[test]
     fn bounds_enclose_and_are_close() {
         let [low, high] = exp(&Quotient::from_f64(1.0));

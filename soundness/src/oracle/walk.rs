@@ -8,7 +8,7 @@ pub(crate) enum Holder {
     Other,
 }
 
-/// A small walk: `n` nodes, `c` of them observing, perhaps from the exposed node.
+/// A small walk: `n` nodes, `c` of which observe; it may start at the exposed node.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk {
     pub(crate) n: usize,
@@ -16,13 +16,14 @@ pub(crate) struct Walk {
     pub(crate) colluders: usize,
     pub(crate) published: bool,
     pub(crate) from_exposed: bool,
-    /// Contributions beyond so many add noise alone.
+    /// Contributions after this many only add noise.
     pub(crate) cap: usize,
 }
 
 impl Walk {
-    /// The probability of every class of paths, and its cost: what a node contributes between two looks,
-    /// squared, over the noise between them, summed. `size` is the size of a step and of its noise.
+    /// The probability of every class of paths, and its cost: between two looks, the square of what the node
+    /// contributes divided by the variance of the noise, summed over the path. `size` gives the size of a
+    /// step's contribution and of its noise.
     pub(crate) fn costs(&self, size: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
         let n = self.n as f64;
         let kinds = [
@@ -69,7 +70,7 @@ impl Walk {
         all
     }
 
-    /// `E e^{θ cost} − 1`, to some parts in 1e14.
+    /// `E e^{θ cost} − 1`, with a relative error of a few 1e-14.
     pub(crate) fn excess(&self, theta: f64) -> f64 {
         compensated(self.costs(|_| 1.0).into_iter().map(|(p, cost)| p * (theta * cost).exp_m1()))
     }
@@ -81,7 +82,7 @@ impl Walk {
     }
 }
 
-/// A sum of nonnegative terms, two roundings away.
+/// A sum of nonnegative terms, with an error of about two roundings.
 pub(crate) fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut missing) = (0.0, 0.0);
     for term in terms {
@@ -93,7 +94,7 @@ pub(crate) fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
     sum
 }
 
-/// What the error of [`profile`] is at most, absolutely; at `ε = 0` it is this fraction of the value.
+/// An upper bound on the absolute error of [`profile`]; at `ε = 0` it is relative to the value.
 pub(crate) const PROFILE_ERROR: f64 = 1e-12;
 
 /// `Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`.
@@ -105,7 +106,7 @@ pub(crate) fn profile(epsilon: f64, mu: f64) -> f64 {
         return erf(mu / 8f64.sqrt());
     }
     let (a, b) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
-    // e^ε Q(b) = φ(a) R(b), lest e^ε overflow; Mills' ratio R by its continued fraction.
+    // e^ε Q(b) = φ(a) R(b) avoids overflow of e^ε; Mills' ratio R by its continued fraction.
     let scaled = if b > 5.0 {
         let ratio = (1..=120).rev().fold(b, |fraction, k| b + f64::from(k) / fraction);
         (-a * a / 2.0).exp() / (2.506_628_274_631_000_5 * ratio)
@@ -115,10 +116,10 @@ pub(crate) fn profile(epsilon: f64, mu: f64) -> f64 {
     (tail(a) - scaled).max(0.0)
 }
 
-/// The `δ` at `ε` of one look after `m` steps, each by the exposed node with probability `rho`, who is
-/// unknown: a binomial mixture of shifts `k μ` under the noise of all steps against none, the larger of both
-/// directions. The likelihood ratio grows with what is seen, so that the best event is a half-line; any of
-/// them gives a lower bound.
+/// The `δ` at `ε` of one look after `m` steps, where each step is by the exposed node with probability `rho`
+/// and the observer does not know which are: a binomial mixture of shifts `k μ` under the noise of all steps,
+/// against no shift; the larger of both directions. The likelihood ratio increases with the value seen, so
+/// the best event is a half-line; any half-line gives a lower bound.
 pub(crate) fn hidden_look(epsilon: f64, mu: f64, m: u32, rho: f64) -> f64 {
     let spread = f64::from(m).sqrt();
     let mut law = vec![(1.0 - rho).powi(i32::try_from(m).expect("looks are short"))];
@@ -171,7 +172,7 @@ fn erfc(x: f64) -> f64 {
     if x < 2.5 {
         return 1.0 - erf(x);
     }
-    // The continued fraction, from far behind.
+    // The continued fraction, evaluated from a far term backwards.
     let mut fraction = x;
     for k in (1..=120).rev() {
         fraction = x + f64::from(k) / 2.0 / fraction;

@@ -1,4 +1,4 @@
-//! Token walks by all their paths: the mean of `exp(θ cost)` for an adversary who sees the path.
+//! Token walks by enumerating all their paths: the mean of `exp(θ cost)` for an adversary who sees the path.
 
 use ndarray::Array2;
 use ndp_graph::Graph;
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-/// Limits on contributions; `usize::MAX` for none, a rest of 1 for none.
+/// Limits on contributions; `usize::MAX` stands for no limit, and a rest of 1 for no rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) cap: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Path {
     probability: f64,
 }
 
-/// All paths of `steps` steps, under the rules.
+/// All paths of `steps` steps, with their contributions under the rules.
 pub(crate) fn paths(w: &Array2<f64>, start: &[f64], steps: usize, rules: Rules) -> Vec<Path> {
     let mut all: Vec<(Vec<usize>, f64)> =
         start.iter().enumerate().filter(|(_, p)| **p > 0.0).map(|(v, &p)| (vec![v], p)).collect();
@@ -45,8 +45,8 @@ pub(crate) fn paths(w: &Array2<f64>, start: &[f64], steps: usize, rules: Rules) 
     all.into_iter().map(with_actions).collect()
 }
 
-/// Who contributes: at most `cap` times, at least `rest` steps apart, and not where the edge of arrival or of
-/// departure had been used `uses` times before.
+/// The steps at which the holder contributes: at most `cap` times, at least `rest` steps apart, and not if
+/// the edge of arrival or of departure was used `uses` times before.
 fn contributes(holders: &[usize], n: usize, rules: Rules) -> Vec<bool> {
     let (mut counts, mut last, mut uses) = (vec![0; n], vec![None::<usize>; n], vec![0usize; n * n]);
     let mut arrived_beyond = false;
@@ -68,8 +68,9 @@ fn contributes(holders: &[usize], n: usize, rules: Rules) -> Vec<bool> {
 
 impl Path {
     /// What the observers learn about `u` when node `w` multiplies the token by `slopes[w]` before it adds
-    /// its own part: between two visits `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after step
-    /// `j`, the upper sum over contributions of `u`. `published`: they are shown the last token as well.
+    /// its own part: between two visits `(Σ_i A_i)² / Σ_j A_j²`, where `A_j` is the product of the slopes
+    /// after step `j` and the upper sum is over contributions of `u`. If `published`, they also see the last
+    /// token.
     fn cost(&self, u: usize, observers: &[usize], slopes: &[f64], published: bool) -> f64 {
         let (mut total, mut shift, mut variance) = (0.0, 0.0, 0.0);
         for (&holder, &contributes) in self.holders.iter().zip(&self.contributes) {
@@ -92,7 +93,7 @@ impl Path {
     }
 }
 
-/// `ln E exp(θ cost)`, to a relative error of some `1e-13`.
+/// `ln E exp(θ cost)`, with a relative error of about `1e-13`.
 pub(crate) fn log_mean(
     paths: &[Path],
     theta: f64,
@@ -111,7 +112,7 @@ pub(crate) fn log_mean(
     }
 }
 
-/// `E δ(ε)` of Gaussian pairs with `μ² = cost/σ²`, to an absolute error of some `1e-15 (1 + e^ε)`.
+/// `E δ(ε)` of Gaussian pairs with `μ² = cost/σ²`, with an absolute error of about `1e-15 (1 + e^ε)`.
 pub(crate) fn mean_delta(
     paths: &[Path],
     (epsilon, sigma): (f64, f64),

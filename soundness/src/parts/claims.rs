@@ -1,5 +1,5 @@
-//! Claims of papers about walks, histograms and federated learning that are false: the smallest
-//! counterexample of each is found again from the formula.
+//! False claims of papers about walks, histograms and federated learning: for each, the search finds the
+//! smallest counterexample again from the formula.
 
 use super::losses::Case;
 use crate::draw::numbers::pick;
@@ -86,7 +86,7 @@ impl Part for Claims {
     }
 }
 
-/// Compares a printed bound with what it should not be below. `printed` is the call.
+/// Compares a printed bound with a number that it should not be below. `printed` is the value and the call.
 fn compare(
     outcome: &mut Outcome,
     claim: &'static str,
@@ -109,9 +109,9 @@ fn delta(rng: &mut ChaCha8Rng) -> Option<Delta> {
     Delta::new(pick(rng, &[1e-2, 1e-3, 1e-5, 1e-6, 1e-10])).ok()
 }
 
-/// Theorem 1 and Remark 1: the holder adds noise whenever `n − 1` steps have gone by since the last noise, so
-/// that every interval between two visits has one; with shared noise, `n − 1` shares of others are between
-/// two visits.
+/// Theorem 1 and Remark 1: the holder adds noise whenever `n − 1` steps have passed since the last noise, so
+/// that every interval between two visits contains one; with shared noise, `n − 1` shares of other nodes lie
+/// between two visits.
 fn ring_noises(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let (n, rounds) = (rng.random_range(2..=12_usize), rng.random_range(1..=8_usize));
     let (mut noises, mut since) = (0_usize, n - 1);
@@ -130,7 +130,7 @@ fn ring_noises(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// The mean of the printed estimate over the law of the count, for `held` of `n` nodes with the answer.
+/// The mean of the printed estimate over the law of the count, when `held` of `n` nodes hold the answer.
 fn debiased(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(1..=12_u64);
     let held = rng.random_range(0..=n);
@@ -166,7 +166,7 @@ fn debiased(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// `P(N > limit)` for the number of contributions of a user, binomial.
+/// `P(N > limit)` for the number `N` of contributions of a user, which is binomial.
 fn more_than(limit: f64, steps: u32, p: f64) -> f64 {
     let mut mass = (1.0 - p).powi(i32::try_from(steps).unwrap_or(i32::MAX));
     let mut tail = 0.0;
@@ -200,12 +200,13 @@ fn contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// The Gaussian mechanism as the paper calibrates it: sensitivity over noise, `ε/√(2 ln(1.25/δ))`.
+/// Sensitivity divided by noise for the Gaussian mechanism as the paper calibrates it: `ε/√(2 ln(1.25/δ))`.
 fn classic(epsilon: f64, delta: Delta) -> f64 {
     epsilon / (2.0 * (1.25 / delta.get()).ln()).sqrt()
 }
 
-/// One contribution in a cycle of `l` steps, claimed `(ε/√l, δ)`: it has `l − 1` noises on it.
+/// One contribution in a cycle of `l` steps, claimed to be `(ε/√l, δ)`; in truth only `l − 1` noises cover
+/// it.
 fn large_cycles(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let length = rng.random_range(2..=40_u32);
     let (epsilon, allowed) = (pick(rng, &[0.1, 0.5, 0.9, 0.99]), delta(rng)?);
@@ -238,7 +239,7 @@ fn several_contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<
     Some(())
 }
 
-/// The library agrees that a Gaussian mechanism is not `(ε, δ)`-private.
+/// A test that the library agrees that a Gaussian mechanism is not `(ε, δ)`-private.
 fn gaussian_test(mu: f64, epsilon: f64, claimed: Delta) -> String {
     format!(
         "assert!(*ndp_dp::Mechanism::delta(&ndp_dp::Gdp::new({mu:?})?, {epsilon:?})?.value() > {:?});",
@@ -246,12 +247,12 @@ fn gaussian_test(mu: f64, epsilon: f64, claimed: Delta) -> String {
     )
 }
 
-/// One contribution, and a look after a geometric number of noises that the observer knows.
+/// One contribution, and a look after a geometric number of noises, which the observer knows.
 fn lemma_1(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(2..=6_u32);
     let alpha = pick(rng, &[1.5_f64, 2.0, 4.0, 16.0]);
     let lipschitz = 1.0_f64;
-    // At least the noise that the lemma asks for.
+    // At least the noise that the lemma requires.
     let sigma = (2.0 * alpha * (alpha - 1.0) / pick(rng, &[1.0, 0.999, 0.5])).sqrt();
     let step = NoisyStep::new(lipschitz, Sigma::new(sigma).ok()?).ok()?;
     let order = Order::new(alpha).ok()?;
@@ -287,7 +288,7 @@ fn theorem_4(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         .map(|k| 1.0 + (limit - 1.0) * f64::from(k) / 4000.0)
         .map(|alpha| alpha * slope + log / (alpha - 1.0))
         .fold(f64::INFINITY, f64::min);
-    // The grid of orders is that fine.
+    // The grid of orders has about this accuracy.
     let truth = best * (1.0 - 1e-3);
     let call = format!(
         "ndp_printed::network::theorem4({n:?}, {steps:?}, {epsilon:?}, (ndp_dp::Delta::new({0:?})?, ndp_dp::Delta::new({0:?})?))?.value().epsilon",
@@ -297,8 +298,9 @@ fn theorem_4(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// How often a contribution of a user is beside one of the observer: at most `⌊count⌋` times but with `δ̃`.
-/// Its next neighbor on the path alone is the observer with probability `1/n`, independently each time.
+/// How often a contribution of a user is next to one of the observer: at most `⌊count⌋` times, except with
+/// probability `δ̃`. The next node on the path alone is the observer with probability `1/n`, independently
+/// each time.
 fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = pick(rng, &[5_u32, 50, 2000]);
     let times = rng.random_range(1..=20_u32);
@@ -322,10 +324,10 @@ fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// In the code of a counterexample.
+/// How `VisitSum` is written in the code of a counterexample.
 const SUM: &str = "ndp_printed::walk::VisitSum";
 
-/// The noise that the theorems about walks ask for, `σ² ≥ 2α(α − 1)`.
+/// Draws a noise that satisfies the condition of the theorems about walks, `σ² ≥ 2α(α − 1)`.
 fn local(rng: &mut ChaCha8Rng) -> Option<(f64, f64, LocalLoss)> {
     let (alpha, noise) = (pick(rng, &[1.5, 2.0, 3.0]), pick(rng, &[4.0, 10.0, 50.0]));
     Some((
@@ -353,7 +355,7 @@ fn walk_sum(row: impl Fn(&[f64]) -> Vec<f64>, n: usize, [u, v]: [usize; 2], step
     sum
 }
 
-/// One step on a star with weights `1/(n − 1)`, the hub is node 0.
+/// One step on a star with weights `1/(n − 1)`, where the hub is node 0.
 fn on_star(law: &[f64]) -> Vec<f64> {
     let m = (law.len() - 1) as f64;
     let hub = law[1..].iter().sum::<f64>() / m;
@@ -361,8 +363,8 @@ fn on_star(law: &[f64]) -> Vec<f64> {
 }
 
 /// A leaf of a star and its hub, which knows the path. The token stays with the leaf for some steps and comes
-/// back with as many contributions and as many noises: each visit of `k` steps costs `k` local losses. Also,
-/// `ln T` for `H_T`.
+/// back with one contribution and one noise for each: each visit of `k` steps costs `k` local losses. Also
+/// compares the closed form, which has `ln T` in place of `H_T`.
 fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(3..=24_usize);
     let steps = pick(rng, &[5_usize, 20, 60, 200]);
@@ -370,11 +372,12 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let theta = (alpha - 1.0) * alpha / (2.0 * noise * noise);
     let stay = 1.0 - 1.0 / (n - 1) as f64;
     // By the state at step t: E exp(θ × what later visits of the hub reveal), for the hub and for the others;
-    // the leaf u gathers e^θ a step once the hub is visited.
+    // at the leaf u each step adds a factor e^θ once the hub is visited.
     let (mut hub, mut other, mut leaf) = (vec![1.0; steps + 1], vec![1.0; steps + 1], vec![1.0; steps + 1]);
     for t in (0..steps).rev() {
         let m = (n - 1) as f64;
-        // First visit of the hub at s > t, with s - t contributions; none by the end counts nothing.
+        // The first visit of the hub is at s > t, with s - t contributions; without a visit by the end the
+        // cost is 0.
         let mut sum = stay.powi(i32::try_from(steps - t).ok()?);
         for (gap, visited) in (1..).zip(&hub[t + 1..]) {
             sum += stay.powi(gap - 1) / m * (theta * f64::from(gap)).exp() * visited;
@@ -393,7 +396,7 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         format!("*ndp_printed::walk::user_level({SUM}::{sum:?}, {n}, {steps}, {code})?.value()")
     };
     compare(outcome, USER_LEVEL, size, (value, call(VisitSum::Powers(sum))), truth);
-    // The entry of the log matrix is what remains of the sum beyond the uniform law.
+    // The entry of the log matrix is the part of the sum that exceeds the uniform law.
     let far = 40 * n;
     let harmonic = (1..=far).map(|t| 1.0 / t as f64).sum::<f64>();
     let entry = walk_sum(on_star, n, [1, 0], far) - harmonic / n as f64;
@@ -404,8 +407,8 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// One contribution of a leaf of a star to a hub that knows the path: it comes after a geometric number of
-/// steps with as many noises.
+/// One contribution of a leaf of a star to a hub that knows the path: the hub sees it after a geometric
+/// number of steps, with as many noises.
 fn star(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(3..=60_usize);
     let kappa = pick(rng, &[0.0, 0.1, 0.5]);
@@ -427,7 +430,8 @@ fn star(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// The printed entry of the log matrix of a ring stands for a sum of powers, which it should not be below.
+/// The printed entry of the log matrix of a ring stands for a sum of powers, so it should not be below that
+/// sum.
 fn ring(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(3..=16_usize);
     let steps = pick(rng, &[1_usize, 5, 30, 200]);
@@ -450,7 +454,7 @@ fn ring(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// "More users a round, more privacy", about the printed bound.
+/// The claim "more users per round, more privacy", about the printed bound.
 fn larger_batch(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let users = pick(rng, &[2_u64, 4, 12, 120]);
     let divisors: Vec<u64> = (1..=users).filter(|m| users.is_multiple_of(*m)).collect();

@@ -1,4 +1,4 @@
-//! The walk on the complete graph: moments, `(ε, δ)` and the local guarantee against all of its paths.
+//! The walk on the complete graph: moments, `(ε, δ)` and the local guarantee, compared with all of its paths.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk, hidden_look, profile};
@@ -54,7 +54,7 @@ impl Part for Complete {
             return outcome;
         };
 
-        // What the accountant says, the path known.
+        // The accountant's result when the path is known.
         let drawn = log_uniform(rng, 1e-9, 10.0);
         let (Ok(noise), Ok(one), Ok(bounds)) = (
             NoiseMultiplier::new(1.0 / pick(rng, &[drawn, drawn, 1e-160, 4.795e-7, 1.0])),
@@ -63,7 +63,7 @@ impl Part for Complete {
         ) else {
             return outcome;
         };
-        // The noise is what was asked for; its reciprocal rounds.
+        // The noise is the one asked for; taking its reciprocal rounds.
         let mu = 1.0 / noise.get();
         let question = format!(
             "\nlet noise = TokenNoise::gaussian(Sigma::new(1.0)?);\n\
@@ -77,7 +77,7 @@ impl Part for Complete {
             ..fail(kind, call, got, truth)
         };
         let sum = CompleteSum { walk, bounds, noise: TokenNoise::gaussian(one), constant_data: false };
-        // Colluders are counted, whoever they are: coalitions of a billion are not listed.
+        // Colluders are only counted, whoever they are: a coalition of a billion is never listed.
         let members: Vec<usize> = (1..=colluders.min(1000)).collect();
         if members.len() < colluders {
             return outcome;
@@ -92,13 +92,13 @@ impl Part for Complete {
             let true_rdp = truth.excess(alpha * (alpha - 1.0) * mu * mu / 2.0).ln_1p() / (alpha - 1.0);
             let rdp = asked.renyi(order).map_or(f64::NAN, |x| x.value().epsilon);
             let call = format!("profile.renyi(Order::new({})?)?.value().epsilon", literal(alpha));
-            // Beyond e^700 the enumeration overflows.
+            // Above e^700 the enumeration overflows.
             let known = true_rdp.is_finite();
             outcome.check(!known || rdp >= true_rdp * (1.0 - 1e-12), || {
                 fail("loss below the truth", &call, rdp, true_rdp)
             });
-            // Walks as short as these are followed exactly; where the excess is large, ln_1p of it is as good
-            // as the excess.
+            // The library follows walks as short as these exactly; if the excess is large, ln_1p of it is as
+            // accurate as the excess.
             outcome.check(!known || rdp <= true_rdp * (1.0 + 1e-9) + 1e-300 / (alpha - 1.0), || {
                 fail("exact loss above the truth", &call, rdp, true_rdp)
             });
@@ -119,7 +119,7 @@ impl Part for Complete {
             let call = format!("profile.epsilon(Delta::new({})?)?.value().epsilon()", literal(delta));
             outcome.check(met(epsilon), || fail("epsilon below the truth", &call, epsilon, epsilon));
         }
-        // One look with the path hidden, after a known number of steps.
+        // One look with a hidden path, after a known number of steps.
         let others = n - colluders;
         if number.is_multiple_of(24) && (2..=50).contains(&others) {
             let mu = log_uniform(rng, 1e-3, 10.0);
@@ -144,12 +144,12 @@ impl Part for Complete {
                 fail("delta of a hidden look below the truth", &call, got, truth)
             });
         }
-        // Every contribution seen alone, whoever looks.
+        // The observer sees every contribution separately.
         let cap = rng.random_range(1..=steps + 1);
         for cap in [Some(cap), None] {
             let all = Walk { colluders: n - 1, published: true, ..truth };
             let limit = cap.map_or(f64::INFINITY, |cap| cap as f64);
-            // With everybody else observing, every contribution costs 1.
+            // If everybody else observes, every contribution costs 1.
             let Ok(capped) = walk.with_options(CompleteOptions { cap, ..options }) else { continue };
             let bound =
                 CompleteSum { walk: capped, bounds, noise: TokenNoise::gaussian(one), constant_data: false };

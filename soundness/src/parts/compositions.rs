@@ -1,5 +1,5 @@
-//! Compositions by the law of the privacy loss: both ends against sums in whole numbers and normal tails to
-//! hundreds of digits.
+//! Compositions by the law of the privacy loss: both ends are compared with sums in whole numbers and with
+//! normal tails to hundreds of digits.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform};
@@ -41,7 +41,7 @@ impl Part for Compositions {
 /// Lower and upper bounds of a true `δ`.
 type Truth<'a> = &'a dyn Fn(f64) -> Option<[Quotient; 2]>;
 
-/// Asks for `ε` and `δ`, and holds both ends against the truth.
+/// Asks for `ε` and `δ`, and compares both ends with the truth.
 fn compare(outcome: &mut Outcome, case: &Case<'_>, law: &LossLaw, rng: &mut ChaCha8Rng, truth: Truth<'_>) {
     let at = log_uniform(rng, 1e-12, 0.1);
     let Ok(target) = Delta::new(at) else { return };
@@ -94,7 +94,7 @@ fn compare(outcome: &mut Outcome, case: &Case<'_>, law: &LossLaw, rng: &mut ChaC
     });
 }
 
-/// The width that is promised where the law is smooth or has atoms on one grid.
+/// Checks the promised width where the law is smooth or has atoms on one grid.
 fn narrow(outcome: &mut Outcome, case: &Case<'_>, law: &LossLaw, rng: &mut ChaCha8Rng) {
     let at = log_uniform(rng, 1e-12, 0.1);
     let Ok(target) = Delta::new(at) else { return };
@@ -106,13 +106,13 @@ fn narrow(outcome: &mut Outcome, case: &Case<'_>, law: &LossLaw, rng: &mut ChaCh
     });
 }
 
-/// `E (P − e^ε Q)₊` over weighted outcomes with a common denominator, between two bounds.
+/// Lower and upper bounds of `E (P − e^ε Q)₊` over weighted outcomes with a common denominator.
 fn positive_part(outcomes: &[[BigInt; 2]], total: &BigInt, epsilon: f64) -> Option<[Quotient; 2]> {
     if !(0.0..=1900.0).contains(&epsilon) {
         return None;
     }
     let [low, high] = series::exp(&Quotient::from_f64(epsilon));
-    // A larger power takes more away.
+    // A larger power of e subtracts more, so the upper bound of the power gives the lower bound of the sum.
     Some([high, low].map(|power| {
         let sum: BigInt = outcomes
             .iter()
@@ -123,7 +123,7 @@ fn positive_part(outcomes: &[[BigInt; 2]], total: &BigInt, epsilon: f64) -> Opti
     }))
 }
 
-/// All multisets of `count` outcomes of one pair of laws in 64ths: the probabilities, times `64^count`.
+/// The probabilities, times `64^count`, of all multisets of `count` outcomes of one pair of laws in 64ths.
 fn multisets(p: &[u32], q: &[u32], count: u32) -> Vec<[BigInt; 2]> {
     let mut all = Vec::new();
     let one = [BigInt::one(), BigInt::one()];
@@ -138,7 +138,7 @@ fn fill(p: &[u32], q: &[u32], left: u32, so_far: [BigInt; 2], all: &mut Vec<[Big
         all.push([a * BigInt::from(first).pow(left), b * BigInt::from(second).pow(left)]);
         return;
     }
-    // C(left, k) p^k for k of this outcome.
+    // C(left, k) p^k, where this outcome occurs k times.
     for k in 0..=left {
         fill(p, q, left - k, [a.clone(), b.clone()], all);
         a = a * first * (left - k) / (k + 1);
@@ -146,7 +146,7 @@ fn fill(p: &[u32], q: &[u32], left: u32, so_far: [BigInt; 2], all: &mut Vec<[Big
     }
 }
 
-/// Up to five finite pairs, one direction or both.
+/// Up to five finite pairs, in one direction or both.
 fn finite(rng: &mut ChaCha8Rng) -> Outcome {
     let kinds = rng.random_range(1..=5_usize);
     let mut outcome = Outcome::new(Stratum::named("finite pairs", ["1", "2", "3", "4", "5"][kinds - 1]));
@@ -193,7 +193,7 @@ fn finite(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Answers of two labels, up to 10⁴ of them.
+/// Randomized responses with two labels, up to 10⁴ of them.
 fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("answers of two labels", ""));
     let count = log_uniform(rng, 1.0, 10_000.9) as u32;
@@ -203,8 +203,8 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     let wrong = Quotient::from_f64(mechanism.gamma() / 2.0);
     let (w, all) = (wrong.numerator().clone(), wrong.denominator().clone());
     let r = &all - &w;
-    // P(k wrong ones), rounded down: r^n, then one from the next; each step loses less than one unit,
-    // 2^-BITS.
+    // P(k wrong ones), rounded down: starts from r^n, and each gives the next; each step loses less than one
+    // unit, 2^-BITS.
     let bits = 2 * u64::from(count) + 400;
     let mut chances = vec![(BigInt::one() << bits) * r.pow(count.min(1)) / all.pow(count.min(1))];
     for _ in 1..count {
@@ -225,7 +225,7 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     let reversed: Vec<[BigInt; 2]> =
         chances.iter().cloned().zip(chances.iter().rev().cloned()).map(|(p, q)| [p, q]).collect();
     let total = BigInt::one() << bits;
-    // What rounding down may have lost or added, of P and of e^ε Q: relatively below 2^-300 of the largest
+    // Rounding down may have lost or added, in P and in e^ε Q, relatively less than 2^-300 of the largest
     // term.
     let truth = |epsilon: f64| -> Option<[Quotient; 2]> {
         if epsilon > 200.0 {
@@ -240,7 +240,8 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Up to five kinds of normal releases which the law is not told to be such: squares of `μ` add up.
+/// Up to five kinds of normal releases, without telling the law that they are normal: the squares of `μ` add
+/// up.
 fn normal(rng: &mut ChaCha8Rng) -> Outcome {
     let kinds = rng.random_range(1..=5_usize);
     let mut outcome = Outcome::new(Stratum::named("normal releases", ["1", "2", "3", "4", "5"][kinds - 1]));
@@ -262,7 +263,7 @@ fn normal(rng: &mut ChaCha8Rng) -> Outcome {
         code += &format!("normal({})?.times({count})?, ", literal(mu));
     }
     let Ok(law) = LossLaw::compose(&laws) else { return outcome };
-    // The root to 400 bits, from either side.
+    // Lower and upper bounds of the root to 400 bits.
     let scaled = (exact.numerator() << 800u32) / exact.denominator();
     let root = scaled.sqrt();
     let unit = BigInt::one() << 400u32;

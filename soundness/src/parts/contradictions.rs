@@ -1,8 +1,8 @@
-//! Program files that say two things at once: a key twice, keys that exclude each other, numbers that no
-//! reader keeps.
+//! Program files that contradict themselves: a key that occurs twice, keys that exclude each other, numbers
+//! that no reader can represent.
 //!
-//! The truth is that such a text has no meaning: which of the two is meant is not for the reader to choose.
-//! Each drawn text without its contradiction is read first, so that what is refused is the contradiction.
+//! The truth is that such a text has no meaning: the reader may not choose one of the two meanings. Each text
+//! is first read without its contradiction, so that a refusal is due to the contradiction.
 
 use crate::draw::numbers::pick;
 use crate::part::{Outcome, Part, Stratum, Violation};
@@ -57,7 +57,8 @@ impl Part for Contradictions {
 
 type Drawn = (&'static str, &'static str, String, String);
 
-/// Lines that name what the drawn one needs, and the ones after it that use it, for four nodes.
+/// A program for four nodes: lines that define what the drawn line needs, the line, and perhaps lines after
+/// it that use it.
 fn program(rng: &mut ChaCha8Rng, line: &str) -> String {
     let mut text = String::from("{\"ndp-program\": 1, \"nodes\": 4}\n");
     for needed in [
@@ -70,7 +71,7 @@ fn program(rng: &mut ChaCha8Rng, line: &str) -> String {
         text.push_str(needed);
         text.push('\n');
     }
-    // What is mixed was sent before.
+    // A value that is mixed must have been sent before.
     if rng.random_range(0..2) == 0 || line.contains("gossip") {
         text.push_str("{\"send\": \"y\", \"along\": \"g\"}\n");
     }
@@ -82,7 +83,7 @@ fn program(rng: &mut ChaCha8Rng, line: &str) -> String {
     text
 }
 
-/// Lines of every kind: keys with their values, as they are written.
+/// Lines of every kind: their keys with values, as they are written.
 const LINES: &[&[(&str, &str)]] = &[
     &[("graph", "\"h\""), ("family", "\"path\"")],
     &[("graph", "\"h\""), ("edges", "[[0, 1], [1, 2]]")],
@@ -121,20 +122,20 @@ const LINES: &[&[(&str, &str)]] = &[
     &[("repeat", "2")],
 ];
 
-/// A line of these keys; a block that is repeated has something in it, and an end.
+/// A line with these keys; for a repeated block, its content and its end are added.
 fn written(keys: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = keys.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
     let line = format!("{{{}}}", pairs.join(", "));
     if keys[0].0 == "repeat" { line + "\n{\"broadcast\": \"y\"}\n{\"end\": \"repeat\"}" } else { line }
 }
 
-/// Two texts that differ in one line.
+/// Two programs that differ in one line.
 fn both(rng: &mut ChaCha8Rng, base: &str, wrong: &str) -> (String, String) {
     let mut again = rng.clone();
     (program(rng, base), program(&mut again, wrong))
 }
 
-/// A key twice, on the line or within one of its values; the second value is another one, or the same.
+/// A key that occurs twice, on the line or within one of its values; the second value differs or is the same.
 fn repeated(rng: &mut ChaCha8Rng) -> Drawn {
     let keys = pick(rng, LINES);
     let within: &[(&str, &str, &str)] = &[
@@ -151,7 +152,7 @@ fn repeated(rng: &mut ChaCha8Rng) -> Drawn {
         return ("a key twice", "a key twice within a value", base, wrong);
     }
     if rng.random_range(0..8) == 0 {
-        // The first line.
+        // The repeated key is in the first line.
         let base = program(rng, &line);
         let wrong = base.replacen(
             "\"nodes\": 4}",
@@ -169,14 +170,14 @@ fn repeated(rng: &mut ChaCha8Rng) -> Drawn {
         "\"nothing\"" => pick(rng, &["\"hidden\"", "\"seen\"", value]),
         _ => value,
     };
-    // The one that was meant is the first or the last.
+    // The intended one of the two may be the first or the last.
     let mut twice = keys.to_vec();
     twice.insert(rng.random_range(0..=keys.len()), (key, other));
     let (base, wrong) = both(rng, &line, &written(&twice));
     ("a key twice", "a key twice", base, wrong)
 }
 
-/// A line, and a key that asks for something else, or that nothing on the line needs.
+/// A line, and a key that contradicts it or that nothing on the line needs.
 #[allow(
     clippy::type_complexity,
     reason = "a table: keys and values of a line, and the pair that contradicts them"
@@ -235,7 +236,7 @@ const EXCLUDING: &[(&[(&str, &str)], (&str, &str))] = &[
 
 fn excluding(rng: &mut ChaCha8Rng) -> Drawn {
     if rng.random_range(0..EXCLUDING.len()) == 0 {
-        // What stands beside the end of a block.
+        // A second key beside the end of a block.
         let block = |end: &str| format!("{{\"repeat\": 2}}\n{{\"broadcast\": \"y\"}}\n{end}");
         let beside = pick(
             rng,
@@ -251,7 +252,7 @@ fn excluding(rng: &mut ChaCha8Rng) -> Drawn {
     ("excluding keys", "keys that exclude each other", base, wrong)
 }
 
-/// Integers that neither 64 bits nor an `f64` hold.
+/// Integers that fit neither into 64 bits nor into an `f64`.
 fn too_large(rng: &mut ChaCha8Rng) -> Drawn {
     let number = pick(
         rng,

@@ -60,7 +60,8 @@ fn power(x: &Quotient, k: u64) -> Quotient {
     (0..k).fold(exact(1.0), |product, _| product.times(x))
 }
 
-/// Checks that `truth` is not above what is `found`; `kinds` are those of an error of rounding, and of more.
+/// Checks that `truth` is not above `found`; `kinds` are those of a violation by rounding, and of a larger
+/// one.
 fn above(
     outcome: &mut Outcome,
     kinds: [&'static str; 2],
@@ -82,7 +83,7 @@ fn above(
     });
 }
 
-/// Checks something that is no comparison of two numbers.
+/// Checks something other than a comparison of two numbers.
 fn holds(outcome: &mut Outcome, kind: &'static str, code: &str, assertion: &str, what: String, holds: bool) {
     outcome.check(holds, || {
         let case = Case { size: [code.len() as u64, 0, 0], code };
@@ -90,8 +91,8 @@ fn holds(outcome: &mut Outcome, kind: &'static str, code: &str, assertion: &str,
     });
 }
 
-/// Within 1e-9 of the truth, which `Exact` promises; values that underflow are rounded up to the least normal
-/// numbers.
+/// Checks that the number is within 1e-9 of the truth, as `Exact` promises; values that underflow are rounded
+/// up to the least normal numbers.
 fn close(outcome: &mut Outcome, (code, call): (&str, &str), found: f64, truth: &Quotient) {
     let near = truth.to_f64();
     let fine = found <= near * (1.0 + 1e-9) + 1e-300;
@@ -114,7 +115,7 @@ fn mu_and_epsilon(rng: &mut ChaCha8Rng) -> (f64, f64) {
     let epsilon = match rng.random_range(0..4) {
         0 => pick(rng, &[0.0, 1.0, 1e-9, 1e-300, 10.0]),
         1 => log_uniform(rng, 1e-9, 15.0),
-        // Some deviations away.
+        // A few standard deviations away.
         _ => mu * log_uniform(rng, 1e-3, 15.0),
     };
     (mu, epsilon)
@@ -142,7 +143,7 @@ fn profile(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// `ε` and `μ` of the Gaussian profile: the true `δ` there is not above what was asked for.
+/// `ε` and `μ` solved from the Gaussian profile: the true `δ` at the result is not above the requested one.
 fn solved(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("Gaussian", "solved"));
     let (mu, epsilon) = mu_and_epsilon(rng);
@@ -191,7 +192,7 @@ fn solved(rng: &mut ChaCha8Rng) -> Outcome {
     if let Ok(within) = Measure::Approx(target).largest_mu(epsilon) {
         met(epsilon, within.mu(), &code, "Gaussian parameter above its budget", None);
     }
-    // What is converted from concentration or moments holds for the Gaussian mechanism, too.
+    // Bounds converted from concentration or moments must hold for the Gaussian mechanism, too.
     if let Ok(gdp) = Gdp::new(mu) {
         let zcdp = Zcdp::from(gdp);
         let code = format!("let zcdp = ndp_dp::Zcdp::from(ndp_dp::Gdp::new({})?);", literal(mu));
@@ -244,7 +245,7 @@ fn after(rng: &mut ChaCha8Rng) -> Outcome {
         what,
         fine,
     );
-    // The moments of the same: 2 α L² / (σ² g).
+    // The Rényi loss of the same release: 2 α L² / (σ² g).
     let alpha = 1.0 + log_uniform(rng, 1e-15, 1e6);
     if let Ok(order) = Order::new(alpha) {
         let found = ContractionFactor::new(1.0).and_then(|convex| step.mu_after(steps, convex));
@@ -268,8 +269,8 @@ fn after(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// `e^((α-1) D) >= Σ C(α,k) (1-q)^(α-k) q^k e^(k(k-1) μ²/2)` at a whole order; at others `D` is not below
-/// that of the whole order before.
+/// `e^((α-1) D) >= Σ C(α,k) (1-q)^(α-k) q^k e^(k(k-1) μ²/2)` at a whole order; at any other order `D` is not
+/// below that of the next smaller whole order.
 fn sampled_gaussian(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("sampled Gaussian", ""));
     let alpha = rng.random_range(2..=16_u64);
@@ -308,7 +309,7 @@ fn sampled_gaussian(rng: &mut ChaCha8Rng) -> Outcome {
     );
     let shown = &series::exp(&exact(found).times(&integer(alpha - 1)))[1];
     let near = libm::log1p(truth.minus(&one).to_f64()) / (alpha - 1) as f64;
-    // Beyond e^709 the words have no number.
+    // Beyond e^709 the text cannot show the number.
     let kind = if near.is_infinite() || found >= near * (1.0 - 1e-9) {
         "sampled Gaussian below the truth by rounding"
     } else {
@@ -325,7 +326,7 @@ fn sampled_gaussian(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// What releasing every model costs: the profile at `2L/(√m σ)`, with batches that are squares.
+/// The loss when every model is released: the profile at `2L/(√m σ)`, with batch sizes that are squares.
 fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("federated", ""));
     let root = rng.random_range(1..=6_u64);
@@ -349,7 +350,7 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let found = run.all_models_delta(epsilon).map_or(f64::NAN, |x| *x.value());
     let call = format!("*run.all_models_delta({})?.value()", literal(epsilon));
     let Some([low, high]) = gaussian::profile(&exact(epsilon), &mu) else {
-        // Noise has no bounds: some loss is always possible.
+        // Noise without bounds always leaves some loss possible.
         holds(
             &mut outcome,
             "delta of all models of 0",
@@ -363,7 +364,7 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let kinds = ["delta of all models below the truth by rounding", "delta of all models below the truth"];
     above(&mut outcome, kinds, (&code, &call), found, &low);
     close(&mut outcome, (&code, &call), found, &high);
-    // With one round nothing is hidden but who takes part.
+    // With one round nothing is hidden except who takes part.
     if users / batch == 1 {
         let share = Quotient::new(BigInt::from(batch), BigInt::from(users));
         for (found, name) in

@@ -26,7 +26,7 @@ impl Part for Fixed {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 64);
-        // Beyond 40 nodes the truth is known where everything is seen, and where its integers are short.
+        // Above 40 nodes the truth is known only if everything is seen, or if its integers are short.
         let largest = if number % 1024 == 1023 { 80 } else { 40 };
         let graph = shape(rng, number, depth, largest);
         let n = graph.node_count();
@@ -35,7 +35,7 @@ impl Part for Fixed {
         // A coalition always knows its noises here.
         let known = members.len() > 1 || rng.random_range(0..4) > 0;
         let rounds = depth.rounds(rng, n);
-        // Now and then the view that is written out, or asked for through the protocol.
+        // Sometimes the view is written out, or the loss is asked for through the protocol.
         let route = rng.random_range(0..6);
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
         let mut protocol = SynchronousGossip::new(weighted.matrix.clone(), rounds);
@@ -74,7 +74,7 @@ impl Part for Fixed {
     }
 }
 
-/// A graph for a case: deep ones are chains, the karate club among the middle ones.
+/// A graph for a case: deep ones are chains, and the karate club is one of the middle ones.
 pub(crate) fn shape(rng: &mut ChaCha8Rng, number: u64, depth: Depth, largest: usize) -> Graph {
     let n = depth.nodes(rng, largest);
     match depth {

@@ -26,7 +26,7 @@ impl Part for Fresh {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 128);
-        // Deep ones have few noises: those of the first round, and a few more.
+        // Deep cases have few noises: those of the first round, and a few more.
         let style = if depth == Depth::Deep { pick(rng, &[0, 0, 2]) } else { rng.random_range(0..5) };
         let graph = shape(rng, number, depth, if depth == Depth::Deep && style == 0 { 24 } else { 9 });
         let n = graph.node_count();
@@ -37,7 +37,7 @@ impl Part for Fresh {
         let rounds = depth.rounds(rng, n).max(1);
         let variances: Vec<f64> = (0..rounds)
             .map(|t| match style {
-                // Only the first, or the first and a late one.
+                // Noise in the first round only, or in the first and one late round.
                 0 if t == 0 => 1.0,
                 0 => {
                     if t + 1 == rounds {

@@ -1,4 +1,4 @@
-//! A token that walks on a graph: every account against all paths of small walks.
+//! A token that walks on a graph: every account is compared with all paths of small walks.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, pick};
@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(crate) struct GraphWalks;
 
-/// The truth is a sum of floating-point numbers of one sign.
+/// Error allowed for the truth, which is a sum of floating-point numbers of one sign.
 const ERROR: f64 = 1e-11;
 
 impl Part for GraphWalks {
@@ -29,7 +29,7 @@ impl Part for GraphWalks {
     }
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
-        // Long and thin every so often: a chain, hardly more steps than nodes, few ways.
+        // Every so often a long and thin case: a chain, hardly more steps than nodes, few possible paths.
         let chain = number % 16 == 15;
         let n = if chain { rng.random_range(4..=7) } else { rng.random_range(2..=4) };
         let dense = if chain { thin(n, rng) } else { matrix(n, rng) };
@@ -136,7 +136,7 @@ impl Drawn {
             law = (0..n).map(|x| (0..n).map(|v| law[v] * self.dense[(v, x)]).sum()).collect();
         }
         let paths = walks::paths(&self.dense, &law, self.steps, self.rules);
-        // Constant gradients, steps that overwrite the token, and anything between.
+        // Constant gradients, steps that overwrite the token, and cases in between.
         let slopes = [vec![1.0; n], vec![0.0; n], (0..n).map(|_| rng.random::<f64>()).collect()];
         let v = members[0];
         let says =
@@ -177,7 +177,7 @@ impl Drawn {
         self.only_neighbor(w, outcome, &case);
     }
 
-    /// The law of the cost from both sides, and what the account says of `δ` and `ε`, against all paths;
+    /// Compares the law of the cost from both sides, and the account's `δ` and `ε`, with all paths;
     /// contributions do not depend on the token.
     fn laws(
         &self,
@@ -192,7 +192,7 @@ impl Drawn {
         let epsilon = pick(rng, &[0.0, 0.05, 0.3, 1.0, 3.0]);
         let published = final_token == FinalToken::Published;
         let truth = |epsilon: f64| walks::mean_delta(paths, (epsilon, noise.get()), u, members, published);
-        // Differences of tails.
+        // The rounding error of differences of tails.
         let rounding = |epsilon: f64| 1e-14 * (1.0 + epsilon.exp());
         let options = WalkOptions { final_token, ..self.options() };
         let found = walk.clone().with_options(options).and_then(|walk| {
@@ -207,7 +207,7 @@ impl Drawn {
         });
         let (low, high, [least, most], small, [said_delta, said_epsilon]) = match found {
             Ok(found) => found,
-            // The law is not offered where a node contributes too often.
+            // The law is not offered if a node contributes too often.
             Err(ndp_account::Error::NotOffered(_)) => return,
             Err(e) => {
                 let call = format!("walk.cost_law({u}, &{members:?})");
@@ -243,7 +243,7 @@ impl Drawn {
         }
     }
 
-    /// Exact towards the only neighbor, for constant gradients of a walk without limits.
+    /// The account must be exact towards the only neighbor, for constant gradients of a walk without limits.
     fn only_neighbor(&self, w: &TransitionMatrix, outcome: &mut Outcome, case: &Case<'_>) {
         let (n, u) = (self.dense.nrows(), self.u);
         let start = Start::Law(self.start.clone());
@@ -270,7 +270,7 @@ impl Drawn {
     }
 }
 
-/// Where the walk starts: at a node, uniformly, or anywhere.
+/// Where the walk starts: at a node, at a uniform node, or by an arbitrary law.
 fn start(n: usize, chain: bool, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let mut law = match rng.random_range(0..3) {
         _ if chain => (0..n).map(|v| f64::from(u8::from(v == 0))).collect(),
@@ -286,7 +286,7 @@ fn start(n: usize, chain: bool, rng: &mut ChaCha8Rng) -> Vec<f64> {
     law
 }
 
-/// A chain whose nodes keep the token, send it on, or back.
+/// A chain whose nodes keep the token, pass it on, or send it back.
 fn thin(n: usize, rng: &mut ChaCha8Rng) -> Array2<f64> {
     let one_way = rng.random::<bool>();
     let mut w = Array2::zeros((n, n));
@@ -304,7 +304,7 @@ fn thin(n: usize, rng: &mut ChaCha8Rng) -> Array2<f64> {
     normalised(w)
 }
 
-/// Doubly stochastic, symmetric, one way round, or anything; lazy half of the time.
+/// A doubly stochastic, symmetric, one-way or arbitrary matrix; half of the time lazy.
 fn matrix(n: usize, rng: &mut ChaCha8Rng) -> Array2<f64> {
     let mut w = Array2::zeros((n, n));
     match rng.random_range(0..4) {

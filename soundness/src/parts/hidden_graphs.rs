@@ -36,8 +36,8 @@ impl Part for HiddenGraphs {
     }
 }
 
-/// A law whose graphs differ only by the places of the hidden nodes, which are all alike: the observers know
-/// the graph, and the loss is that of the graph.
+/// A law whose graphs differ only in which hidden node is where, and the hidden nodes are all alike: so the
+/// observers know the graph, and the loss is that of the graph.
 fn hidden(number: u64, rng: &mut ChaCha8Rng) -> Outcome {
     let small = number % 8 < 6;
     let observers = rng.random_range(1..=if small { 4 } else { 12 });
@@ -48,7 +48,7 @@ fn hidden(number: u64, rng: &mut ChaCha8Rng) -> Outcome {
     for w in observers..observers + degree {
         let heard_by = rng.random_range(0..observers);
         edges.extend((0..observers).filter(|&v| v == heard_by || rng.random::<f64>() < 0.6).map(|v| (v, w)));
-        // All hidden nodes, or none.
+        // The neighbor is joined to all hidden nodes, or to none.
         if w == observers || rng.random::<f64>() < 0.5 {
             edges.extend((observers + degree..n).map(|u| (w, u)));
         }
@@ -119,7 +119,7 @@ fn drawn_cases(rng: &mut ChaCha8Rng) -> Outcome {
     let column = if alpha < 1.001 { "order near 1" } else { "order above 1.001" };
     let mut outcome = Outcome::new(Stratum::named("drawn cases", column));
     let Ok(order) = Order::new(alpha) else { return outcome };
-    // What no case has is a case without loss.
+    // The probability that no case takes belongs to a case without loss.
     let total: f64 = cases.iter().map(|(p, _)| p).sum();
     cases.push(((1.0 - total).max(0.0), 0.0));
     let parts: Vec<mixture::Part> =

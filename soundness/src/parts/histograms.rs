@@ -1,4 +1,4 @@
-//! Histograms along a walk: the composed guarantees against the exact law of every run.
+//! Histograms along a walk: the composed guarantees are compared with the exact law of every run.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::part::{Outcome, Part, Stratum, Violation};
@@ -52,7 +52,7 @@ impl Part for Histograms {
         let ask = |observer: Observer| -> Result<f64, ndp_account::Error> {
             Ok(histogram.account(&observer)?.profile(0, noise)?.epsilon(target)?.into_value().epsilon())
         };
-        // What reports are drawn with when the noise is that of the question.
+        // The response with which reports are drawn when the noise is the one in question.
         let Ok(drawn) = RandomizedResponse::with_epsilon(labels, 1.0 / noise.get()) else { return outcome };
         let run = Run { n, steps, labels, gamma: drawn.gamma(), published };
         for (view, epsilon, call) in [
@@ -62,7 +62,7 @@ impl Part for Histograms {
             let Ok(epsilon) = epsilon else { continue };
             for own in [own, [1, 0]] {
                 let least = run.delta(view, epsilon, &others, own);
-                // Sums of at most 10^6 probabilities.
+                // The sums have at most 10^6 probabilities.
                 outcome.check(least <= delta + 1e-12, || Violation {
                     kind: match view {
                         View::Hidden => "hidden histogram below the truth",
@@ -96,7 +96,7 @@ impl Part for Histograms {
     }
 }
 
-/// More reports never cost more, also where sums end and closed forms begin.
+/// More reports never cost more, even where sums are replaced by closed forms.
 fn surplus(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("shuffling", "surplus"));
     let local = log_uniform(rng, 0.05, 6.0);
@@ -121,11 +121,11 @@ fn surplus(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// What the last node sees of a run, beside the times of its receptions and the tokens.
+/// What the last node sees of a run, besides the times of its receptions and the tokens.
 #[derive(Clone, Copy)]
 enum View {
     Hidden,
-    /// From whom its tokens come and to whom they go.
+    /// The nodes from which its tokens come and to which they go.
     Neighbors,
 }
 
@@ -138,8 +138,8 @@ struct Run {
 }
 
 impl Run {
-    /// The exact `δ` towards the last node when node 0 holds `own[0]` or `own[1]`: all paths, all reports of
-    /// others.
+    /// The exact `δ` towards the last node between the worlds in which node 0 holds `own[0]` or `own[1]`, by
+    /// all paths and all reports of the others.
     fn delta(&self, view: View, epsilon: f64, others: &[u32], own: [u32; 2]) -> f64 {
         let mut laws: BTreeMap<Vec<usize>, [f64; 2]> = BTreeMap::new();
         let paths = (0..self.steps).fold(1, |paths, _| paths * self.n);
@@ -192,7 +192,8 @@ impl Run {
             return;
         }
         if holders[step] == observer {
-            // Its own report is known to it: counts are those of the others since its last reception.
+            // The observer knows its own report, so the counts are those of the others since its last
+            // reception.
             let before = seen.len();
             seen.push(1000 + step);
             seen.extend(counts.iter());

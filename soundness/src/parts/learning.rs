@@ -1,5 +1,5 @@
-//! Training by a walking token and by gossip with consensus: statements against the exact loss of constant
-//! gradients.
+//! Training by a walking token and by gossip with consensus: statements are compared with the exact loss of
+//! constant gradients.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk};
@@ -33,7 +33,8 @@ impl Part for Learning {
     }
 }
 
-/// Gradients that do not depend on the model: the tokens are sums, and their loss is a mixture of Gaussians.
+/// Gradients that do not depend on the model, so that the tokens are sums and their loss is a mixture of
+/// Gaussians.
 fn walking(rng: &mut ChaCha8Rng) -> Outcome {
     let n = pick(rng, &[2, 3, 3, 4, 6, 20, 1000]);
     let steps = pick(rng, &[1, 1, 2, 3, 4, 5, 6, 7]);
@@ -72,7 +73,7 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
     let training = PrivateTraining::new(n, constants, Training::walk(run.clone()));
     let epsilon = training.and_then(|training| training_epsilon(&training, colluders, noise, target));
     let Ok(epsilon) = epsilon else { return outcome };
-    // The worst user of a given start is who starts.
+    // If the start is given, the user with the largest loss is the one who starts.
     let truth = Walk {
         n,
         steps,
@@ -111,7 +112,7 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Rounds that end in consensus add up, however many there are.
+/// The losses of rounds that end in consensus add up, for any number of rounds.
 fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     let bits = rng.random_range(1..=5u32);
     let n = 1usize << bits;
@@ -133,15 +134,15 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     let observed = GossipObserver::new(&run, &[mixing], &constants, n, observer);
     let loss = observed.and_then(|account| account.loss(source));
     let loss = loss.map_or(f64::NAN, |loss| loss.value().get());
-    // One round: of the hypercube 2^{-j}, j the highest differing bit; of a server 1/(n − 1). Exact in
-    // integers.
+    // One round: for the hypercube 2^{-j}, where j is the highest differing bit; for a server 1/(n − 1).
+    // Exact in integers.
     let (shares, count) = if peers {
         (1u128 << (source ^ observer).ilog2(), rounds as u128)
     } else {
         ((n - 1) as u128, rounds as u128)
     };
-    // loss ≥ count/shares, where loss · shares is exact for these sizes up to one rounding, which is given
-    // back.
+    // loss ≥ count/shares, where loss · shares is exact for these sizes up to one rounding, for which the
+    // check allows.
     let holds = loss * shares as f64 * (1.0 + f64::EPSILON) >= count as f64;
     outcome.check(holds, || Violation {
         kind: "loss of consensus below the truth",

@@ -1,6 +1,6 @@
-//! Ledgers of several runs over the same people, who stand in another order every time, or are others.
+//! Ledgers of several runs over the same people, who are in another order every time, or over other people.
 //!
-//! The truth is by name: what `v` learnt about `u` in every run in which both took part, added up in
+//! The truth goes by name: what `v` learnt about `u` in every run in which both took part, added up in
 //! rationals.
 
 use super::losses::Case;
@@ -47,7 +47,7 @@ impl Part for Ledgers {
     }
 }
 
-/// A run: the people in the order in which its graph has them, and what was done.
+/// A run: the people in the order in which its graph has them, and the protocol and noise.
 struct Run {
     names: Vec<&'static str>,
     graph: Graph,
@@ -65,11 +65,11 @@ fn draw(rng: &mut ChaCha8Rng) -> Vec<Run> {
     for _ in 0..count {
         let mut names: Vec<&'static str> = all[..n].to_vec();
         match style {
-            // Always the same, in the same order.
+            // The same people in the same order.
             0 => {}
-            // The same in another order.
+            // The same people in another order.
             1 | 2 => names.shuffle(rng),
-            // Others, more, fewer.
+            // Other people, more of them, or fewer.
             _ => {
                 names = PEOPLE.to_vec();
                 names.shuffle(rng);
@@ -85,7 +85,7 @@ fn draw(rng: &mut ChaCha8Rng) -> Vec<Run> {
     runs
 }
 
-/// What each learns about each in the runs with these indices, by name: `Σ unit / σ²`.
+/// What each person learns about each other in the given runs, by name: `Σ unit / σ²`.
 fn truth<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<(&'static str, &'static str), Quotient> {
     let mut sums: BTreeMap<(&str, &str), Quotient> = BTreeMap::new();
     for run in runs {
@@ -136,7 +136,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
             literal(run.noise)
         )
         .expect("writing to a String never fails");
-        // A run that is refused is not on the ledger: all of it or nothing.
+        // A refused run is not on the ledger at all: a run is recorded completely or not at all.
         let mut record = || {
             let named = Named::new(&protocol, listed(run)?)?;
             let accounts = (0..run.names.len()).map(|v| named.account(&Observer::node(v)));
@@ -149,7 +149,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
             names.sort_unstable();
             names
         };
-        // Runs over other people are refused, and no others.
+        // Runs over other people must be refused, and no other runs.
         let same = runs.first().is_some_and(|first| sorted(first) == sorted(run));
         outcome.check(recorded.is_ok() == same, || {
             let case = Case { size: [runs.len() as u64, run.names.len() as u64, 0], code: &code };
@@ -166,7 +166,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
     let case = Case { size, code: &code };
     for ((source, observer), sum) in &sums {
         let at = |name: &str| first.names.iter().position(|other| *other == name);
-        // There is no other way to ask about people who joined later.
+        // Nodes are numbered as in the first run, so there is no way to ask about people who joined later.
         let (Some(u), Some(v)) = (at(source), at(observer)) else { continue };
         let spent = match ledgers.pair(u, &Observer::node(v)).map(ndp_dp::Ledger::spent) {
             Some(Ok(spent)) => spent.mu(),

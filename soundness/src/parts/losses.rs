@@ -1,4 +1,4 @@
-//! What all parts about linear Gaussian views check of a report.
+//! The checks of a report that all parts about linear Gaussian views share.
 
 use crate::losses::{self, Mean, Reported};
 use crate::oracle::linear::{Linear, Loss, Truth};
@@ -7,7 +7,7 @@ use crate::part::{Outcome, Violation};
 use ndp_account::Error;
 use std::cmp::Ordering;
 
-/// A case as words and code.
+/// A case as text and code.
 pub(crate) struct Case<'a> {
     pub(crate) size: [u64; 3],
     /// Statements that end with `let report = ...;`, for a test.
@@ -26,8 +26,8 @@ impl Case<'_> {
     }
 }
 
-/// Compares a report with the truth. `known` is the number of noises that the coalition knows, where the rank
-/// is to be compared.
+/// Compares a report with the truth. `known` is the number of noises that the coalition knows, if the rank is
+/// to be compared.
 pub(crate) fn compare(
     outcome: &mut Outcome,
     case: &Case<'_>,
@@ -43,7 +43,7 @@ pub(crate) fn compare(
             case.violation("invented leak", what, &format!("// node {u} does not leak"))
         }),
         Err(error) if losses::may_refuse(error) => {}
-        // The upper end is no `f64`.
+        // The upper end is beyond the range of `f64`.
         Err(_) if truth.losses.iter().any(|loss| matches!(loss, Loss::Finite(x) if x.to_f64() > 1e290)) => {}
         Err(error) => {
             outcome.check(false, || case.violation("refused", error.to_string(), "// this is refused"))
@@ -107,7 +107,7 @@ fn finite(outcome: &mut Outcome, case: &Case<'_>, truth: &Truth, reported: &Repo
     }
 }
 
-/// A number that claims to be at least the truth, or within 1e-9 of it.
+/// A number that claims to be at least the truth, or to be within 1e-9 of it.
 pub(crate) struct Claim<'a> {
     pub(crate) upper: f64,
     pub(crate) exact: bool,
@@ -131,7 +131,7 @@ pub(crate) fn check_upper(outcome: &mut Outcome, case: &Case<'_>, truth: &Quotie
         let kind = match (near - upper > far, exact) {
             (true, true) => "exact below the truth",
             (true, false) => "upper bound below the truth",
-            // Of a loss far below 1 this may be everything.
+            // If the loss is far below 1, this difference may be the whole loss.
             (false, _) if near - upper > 1e-9 * near => "below a small truth by more than rounding",
             (false, _) => "below the truth by rounding",
         };

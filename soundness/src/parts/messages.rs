@@ -37,7 +37,7 @@ impl Part for Messages {
             ),
             _ => rng.random::<f64>(),
         };
-        // Views have a column for each message.
+        // Views have a column for each message, so graphs are small.
         let graph = shape(rng, number, depth, if ratio == 0.0 { 24 } else { 8 });
         let n = graph.node_count();
         let weighted = weights::any(rng, &graph);
@@ -46,7 +46,7 @@ impl Part for Messages {
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
         let rounds = depth.rounds(rng, n);
         let kind = pick(rng, &[MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard]);
-        // Some tap edges from outside, in one direction or both.
+        // In some cases somebody taps edges from outside, in one direction or both.
         let edges: Vec<(usize, usize)> = graph.edges().collect();
         let tapped =
             rng.random_range(0..3) == 0 || kind == MessageNoise::Overheard && rng.random_range(0..4) > 0;
@@ -83,7 +83,7 @@ impl Part for Messages {
                     Ears::On(taps) => losses::overheard(&protocol, taps),
                 }
             });
-        // The gossip of nodes is clean: there is no noise of which an account could speak.
+        // The nodes' own gossip is without noise, so there is no noise for which an account could be given.
         if kind == MessageNoise::Overheard && taps.is_empty() {
             let refused = matches!(reported, Err(ndp_account::Error::NotOffered(_)));
             outcome.check(refused, || {

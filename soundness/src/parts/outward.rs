@@ -1,4 +1,5 @@
-//! Formulas of differential privacy that are exponentials of their input: rounded outward to the last digit.
+//! Formulas of differential privacy that are exponentials of their input: they must be rounded outward to the
+//! last digit.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform, pick};
@@ -59,7 +60,7 @@ fn delta(rng: &mut ChaCha8Rng) -> f64 {
     pick(rng, &[0.0, 1e-5, 1e-6, 1e-300, 0.1, 0.01])
 }
 
-/// Two kinds: by rounding, and by more.
+/// Chooses between two kinds of violation: by rounding, and by more.
 fn kind(by_more: bool, kinds: [&'static str; 2]) -> &'static str {
     kinds[usize::from(by_more)]
 }
@@ -168,7 +169,7 @@ fn converted(rng: &mut ChaCha8Rng) -> Outcome {
     let Ok(found) = conversion::mironov_delta(rho, order, e) else { return outcome };
     let found = *found.value();
     let exponent = exact(alpha).minus(&exact(1.0)).times(&exact(e).minus(&exact(rho)));
-    // Beyond, delta is below every float.
+    // For larger exponents delta is below every float.
     if exponent.to_f64() > 1900.0 {
         outcome.check(found > 0.0, || {
             let code = format!("let delta = ndp_dp::conversion::mironov_delta({rho:?}, ndp_dp::Order::new({alpha:?})?, {e:?})?;");

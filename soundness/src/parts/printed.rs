@@ -1,4 +1,4 @@
-//! Claims of papers about gossip that are false: the smallest counterexample of each is found again.
+//! False claims of papers about gossip: for each, the search finds the smallest counterexample again.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -107,7 +107,7 @@ fn refute(
     }
 }
 
-/// One edge a step: the paper charges the entry `(u, w)` in the place of `(w, u)`.
+/// One edge per step: the paper charges the entry `(u, w)` instead of `(w, u)`.
 fn pairs(outcome: &mut Outcome, graph: &Graph, observer: usize, rng: &mut ChaCha8Rng) {
     let n = graph.node_count();
     let edges: Vec<(usize, usize)> = graph.edges().collect();
@@ -132,8 +132,8 @@ fn pairs(outcome: &mut Outcome, graph: &Graph, observer: usize, rng: &mut ChaCha
     refute(outcome, COROLLARY_2, &case, &view, &printed, &call);
 }
 
-/// The printed variance, for the mean loss that it then has: `α Δ² / (2 σ²)` times the mean unit loss, at `α
-/// = 2`, `Δ = 1` and a mean loss of 1 allowed.
+/// The printed variance, compared with the mean loss that results from it: `α Δ² / (2 σ²)` times the mean
+/// unit loss, at `α = 2`, `Δ = 1` and an allowed mean loss of 1.
 fn corollary_4(
     outcome: &mut Outcome,
     case: &Case<'_>,
@@ -165,7 +165,8 @@ fn corollary_4(
     });
 }
 
-/// How many neighbors outside a coalition has in a random graph: `(n - k)(1 - (1 - q)^k)`, printed `k q`.
+/// The number of neighbors outside that a coalition has in a random graph: `(n - k)(1 - (1 - q)^k)`, printed
+/// as `k q`.
 fn proposition_1(outcome: &mut Outcome, rng: &mut ChaCha8Rng) {
     let n = rng.random_range(2..=50_usize);
     let k = rng.random_range(1..n);

@@ -1,8 +1,8 @@
-//! Programs: random steps, with the truth from dense rows over all primitives in rationals.
+//! Programs of random steps; the truth comes from dense rows over all primitives in rationals.
 //!
-//! The library walks back from seen values, deletes what is known and encloses; here every value carries its
-//! coefficients from the start, correlated noise is a covariance, what a member knows is one more row, and
-//! the Gram matrix comes from eliminating the covariance of all rows that are seen.
+//! The library walks back from seen values, deletes what is known and computes enclosures. Here every value
+//! carries its coefficients from the start, correlated noise is a covariance, what a member knows is one more
+//! row, and the Gram matrix is computed by eliminating the covariance of all rows that are seen.
 
 mod twin;
 
@@ -38,7 +38,7 @@ impl Part for Programs {
             if hard { "troublesome weights" } else { "small ratios" },
             if large { "10 to 20 steps" } else { "up to 8 steps" },
         ));
-        // Every fifth program has a noise of its own in all that is seen, and goes to the sparse engine.
+        // In every fifth program every seen value has a noise of its own, so that the sparse engine is used.
         let own = number % 5 == 4;
         let twin = match draw(rng, hard, large, own) {
             Ok(twin) => twin,
@@ -61,7 +61,7 @@ impl Part for Programs {
         let directions: Vec<(usize, Vec<i64>)> = (0..twin.nodes)
             .map(|u| (u, (0..twin.program.uses(u)).map(|_| rng.random_range(-2..=2)).collect()))
             .collect();
-        // Every seventh is swept, however small it is.
+        // Every seventh program is swept, even if it is small.
         let options = AccountOptions {
             sparse_from: if own { 0 } else { 128 },
             sweeps_from: if number % 7 == 2 { 0 } else { usize::MAX },
@@ -133,7 +133,7 @@ fn draw(rng: &mut ChaCha8Rng, hard: bool, large: bool, own: bool) -> Result<Twin
                 Ok(())
             }
             _ => {
-                // A covariance A Aᵀ of low rank, perhaps.
+                // Sometimes a covariance A Aᵀ of low rank.
                 let group = [node, (node + 1) % nodes];
                 let a: Vec<i64> = (0..4).map(|_| rng.random_range(-2..=2)).collect();
                 let entry = |i: usize, j: usize| a[2 * i] * a[2 * j] + a[2 * i + 1] * a[2 * j + 1];
@@ -297,7 +297,7 @@ fn node(
     if !free {
         return;
     }
-    // Vectors lie between signs and the sum of all sizes.
+    // The loss for vectors lies between that for signs and the sum of the sizes of all entries.
     let sizes: BigRational = truth.gram.iter().flatten().map(|x| x.abs()).sum();
     if let Ok(NodeVerdict::Bounded(loss)) = account.verdict(u, &SensitivitySet::Vectors { dimension: k }) {
         let high = BigRational::from_float(loss.value()).unwrap_or_else(BigRational::zero);

@@ -1,4 +1,4 @@
-//! Privacy from a random graph that the observers do not know: all small graphs, exact losses.
+//! Privacy from a random graph that the observers do not know: all small graphs, with exact losses.
 
 use super::losses::Case;
 use crate::draw::numbers::pick;
@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct RandomGraphs;
 
 const COROLLARY_5: &str = "Muffliato, Corollary 5";
-/// The truth is a mean of exponentials of quotients.
+/// Error allowed for the truth, which is a mean of exponentials of quotients.
 const ERROR: f64 = 1e-12;
 
 impl Part for RandomGraphs {
@@ -31,10 +31,9 @@ impl Part for RandomGraphs {
         &[COROLLARY_5]
     }
 
-    /// The graphs on the nodes outside are equally likely, given their number of edges; that number is
-    /// public.
+    /// Given their number of edges, which is public, the graphs on the nodes outside are equally likely.
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
-        // Many observers and one hidden node, as often as anything else.
+        // Half of the cases have many observers and one hidden node.
         let crowded = number % 2 == 1;
         let observers = if crowded { rng.random_range(1..=12_usize) } else { rng.random_range(1..=3) };
         let degree = rng.random_range(1..=3_usize);
@@ -47,7 +46,8 @@ impl Part for RandomGraphs {
         let scales = (Order::new(alpha), Sensitivity::new(1.0), Sigma::new(sigma));
         let (Ok(order), Ok(sensitivity), Ok(sigma)) = scales else { return outcome };
 
-        // Every observer is adjacent to one outside neighbor at least, every outside neighbor to an observer.
+        // Every observer is adjacent to at least one outside neighbor, and every outside neighbor to an
+        // observer.
         let mut known: Vec<(usize, usize)> = (0..degree).map(|k| (k % observers, observers + k)).collect();
         for v in 0..observers {
             for w in v + 1..observers + degree {

@@ -1,5 +1,5 @@
-//! Receptions of a histogram token: one of them, many composed, and never more than all reports of a node by
-//! themselves.
+//! Receptions of a histogram token: a single one, many composed, and never more loss than all reports of a
+//! node released separately.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
@@ -53,7 +53,7 @@ fn code(n: usize, steps: usize, labels: u32, local: f64) -> String {
     )
 }
 
-/// What is hidden costs no more than every report seen alone.
+/// Hiding the senders never costs more than an observer who sees every report separately.
 fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     let n = pick(rng, &[2, 3, 5, 10, 50]);
     let steps = rng.random_range(1..=6 * n);
@@ -75,7 +75,7 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
         epsilon.unwrap_or(f64::NAN)
     };
     let (hidden, alone) = (at(histogram.account(&observer)), at(histogram.local_bound(&observer)));
-    // Both hold. The better is one maximum away, whatever is rounded.
+    // Both bounds hold, and the account takes the better of the two, whatever is rounded.
     outcome.check(hidden <= alone * (1.0 + 1e-9), || Violation {
         kind: "hidden loss above the local loss",
         size: [n as u64, steps as u64, u64::from(labels)],
@@ -94,9 +94,9 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// One foreign step: the report is that of the exposed node with probability `1/(n − 1)`, and else that of a
-/// node with the other label. `δ = q + (p − q)/(n − 1) − e^ε q`, where `p` and `q` are the chances of a true
-/// and a given false report.
+/// One foreign step: the report is that of the exposed node with probability `1/(n − 1)`, and otherwise that
+/// of a node with the other label. `δ = q + (p − q)/(n − 1) − e^ε q`, where `p` and `q` are the probabilities
+/// of a true and of a given false report.
 fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     let n = pick(rng, &[2, 3, 4, 10, 1000]);
     let labels = pick(rng, &[2, 2, 3, 10, 1000]);
@@ -136,9 +136,9 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Receptions after one foreign step each, towards one of three nodes: their guarantees composed, and the
-/// exact law for all data of the two others in which a label changes at most once, as far as the library
-/// takes such data.
+/// Receptions after one foreign step each, towards one of three nodes: their composed guarantees, compared
+/// with the exact law for all data of the two others in which a label changes at most once, as far as the
+/// library accepts such data.
 fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     let receptions = rng.random_range(1..=10_usize);
     let drawn = log_uniform(rng, 0.05, 3.0);
@@ -167,7 +167,7 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
             let laws = [own, 1 - own].map(|own| law(keep, &constant(own), &constant(third)));
             let truth: f64 =
                 laws[0].iter().zip(&laws[1]).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum();
-            // Sums of some thousand probabilities.
+            // The sums have some thousand probabilities.
             outcome.check(truth <= claimed + 1e-13, || Violation {
                 kind: "composed receptions below the truth",
                 size: [receptions as u64, u64::from(third), lost],
@@ -188,13 +188,14 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The law of binary reports, one at each reception, of the exposed node or the other one, each with
-/// probability 1/2 and with its label of that visit, which is kept with probability `keep`.
+/// The law of binary reports, one at each reception. Each is by the exposed node or by the other one, with
+/// probability 1/2, and gives the label that the node holds at that visit, which is kept with probability
+/// `keep`.
 fn law(keep: f64, own: &[u32], other: &[u32]) -> Vec<f64> {
     let receptions = own.len();
     (0..1u32 << receptions)
         .map(|seen| {
-            // Masses by the number of visits to the exposed node.
+            // Probabilities by the number of visits to the exposed node.
             let mut masses = vec![1.0];
             for reception in 0..receptions {
                 let report = seen >> reception & 1;

@@ -1,5 +1,5 @@
 //! Every protocol of the registry, by the one question that all of them answer: attacks on real runs,
-//! observers who know more, noise that grows. A new protocol is searched without a line of its own.
+//! observers who know more, noise that grows. A new protocol is included without any change here.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(crate) struct Registry;
 
-/// Once in some thousand years of searching an audit is this unlucky.
+/// At this rate an audit errs by chance once in some thousand years of searching.
 const ERROR_RATE: f64 = 1e-9;
 
 impl Part for Registry {
@@ -40,14 +40,14 @@ impl Part for Registry {
     }
 }
 
-/// Some parameters, the others by default. Counts and reals are tried alike: what is none of its business a
-/// protocol refuses.
+/// Draws some parameters and leaves the others at their defaults. Counts and reals are tried alike: a
+/// protocol refuses a parameter that it does not have.
 fn parameters(entry: &Entry, rng: &mut ChaCha8Rng) -> Parameters {
     let mut parameters = Parameters::default();
     for parameter in entry.parameters {
         let count = f64::from(rng.random_range(1..=9_u8));
         let value = match parameter.name {
-            // Long walks are searched by their own parts.
+            // Long walks are searched by parts of their own.
             "steps" => count,
             _ if rng.random_range(0..4) == 0 => continue,
             _ => pick(rng, &[count, count, count, 0.25, 1.5]),
@@ -109,7 +109,7 @@ fn one(entry: &Entry, in_runs: bool, rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// What an account may say in place of a number.
+/// The errors that an account may return instead of a number.
 fn refuses(error: &Error) -> bool {
     may_refuse(error)
         || matches!(error.carried(), Some(ndp_algos::Error::StepTooLong { .. }))
@@ -137,7 +137,7 @@ fn examined(
     let account = protocol.account(observer)?;
     let profile = account.profile(u, multiplier)?;
     let mut found = consistent(&profile)?;
-    // Attacks: what a statistic shows by its weights, and in runs.
+    // Attacks: what a statistic shows by its weights, and what it shows in runs.
     match protocol.attack(u, observer, multiplier) {
         Ok(attack) => {
             if let (Some(shown), Some(claimed)) = (attack.shown_mu(), profile.mu()) {
@@ -161,7 +161,7 @@ fn examined(
         Err(error) if refuses(&error) => {}
         Err(error) => found.push(("attack refused", Some(error.to_string()))),
     }
-    // More noise, and one more member: exact losses move in one direction.
+    // With more noise, or one more member, exact losses can move in one direction only.
     let order = Order::new(2.0)?;
     let exact = |profile: &Profile| match profile.renyi(order) {
         Ok(loss) if loss.grade() == Grade::Exact => Some(loss.value().epsilon),
@@ -180,8 +180,8 @@ fn examined(
     let louder = account.profile(u, NoiseMultiplier::new(2.0 * noise)?)?;
     found.extend(compare("more noise, more loss", exact(&louder), here));
     let joining = (0..protocol.node_count()).find(|&v| v != u && !observer.contains(v));
-    // Without their own noise members do not see what they send to each other: there, more members may know
-    // less.
+    // Members that do not know their own noise do not see what they send to each other, so a coalition with
+    // more members may know less.
     let grows = !observer.members().is_empty() && observer.own_noise == ndp_account::OwnNoise::Known;
     if let Some(v) = joining.filter(|_| grows) {
         let members: Vec<usize> = observer.members().iter().copied().chain([v]).collect();
@@ -202,7 +202,7 @@ fn examined(
     Ok(found)
 }
 
-/// One profile speaks of one loss, in all its words.
+/// One profile is about one loss, so all its conversions must be consistent.
 fn consistent(profile: &Profile) -> Result<Findings, Error> {
     let mut found = Findings::new();
     let mut wrong = |kind, finding: Option<String>| found.push((kind, finding));

@@ -1,4 +1,4 @@
-//! Sums on the ring: units and `(ε, δ)` against the releases of a run, counted step by step.
+//! Sums on the ring: units and `(ε, δ)` are compared with the releases of a run, counted step by step.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, profile};
@@ -33,7 +33,7 @@ impl Part for Ring {
             RingSum::new(n, rounds, Bounds::new(0.0, width)?, TokenNoise::gaussian(sigma), placement)?
                 .with_final_token(last)
         });
-        // Only a published token without noise on its last step may be refused.
+        // Only a published token whose last step has no noise may be refused.
         let Ok(ring) = ring else {
             let unhidden = last == FinalToken::Published
                 && placement == Placement::Counter
@@ -107,8 +107,8 @@ impl Part for Ring {
     }
 }
 
-/// The sum of `σ²/(foreign noise)` over the segments that hold data of `u`, as a fraction: noises are counted
-/// in units of `σ²/(n − 1)`.
+/// The sum of `σ²/(foreign noise)` over the segments that contain data of `u`, as a fraction; noises are
+/// counted in units of `σ²/(n − 1)`.
 fn unit(
     n: usize,
     rounds: usize,
@@ -118,7 +118,7 @@ fn unit(
     u: usize,
 ) -> (u128, u128) {
     let steps = n * rounds;
-    // How often a segment of given noise held data.
+    // How often a segment with a given noise contained data.
     let mut segments: Vec<(u128, u128)> = Vec::new();
     let (mut noise, mut data) = (0u128, 0u128);
     let mut counter = 0usize;
@@ -155,7 +155,7 @@ fn unit(
     if last != FinalToken::Withheld {
         segments.push((data, noise));
     }
-    // Few different noises: sum counts for each, over the product of them.
+    // There are few different noises, so sum the counts for each, over the product of all noises.
     let mut counts: Vec<(u128, u128)> = Vec::new();
     for (data, noise) in segments.into_iter().filter(|(data, _)| *data > 0) {
         match counts.iter_mut().find(|(_, known)| *known == noise) {

@@ -1,4 +1,4 @@
-//! Shuffled reports of randomized response: every bound against the exact law of a few reports.
+//! Shuffled reports of randomized response: every bound is compared with the exact law of a few reports.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform, pick};
@@ -154,8 +154,8 @@ struct Run {
 }
 
 impl Run {
-    /// The `δ` at `ε` between labels 0 and 1 of one user, the labels of the others known: not above it, and
-    /// within `2^-500` of its greatest term.
+    /// The `δ` at `ε` between labels 0 and 1 of one user when the labels of the others are known: a value not
+    /// above it, and within `2^-500` of its greatest term.
     fn delta(&self, epsilon: f64) -> Quotient {
         let [first, second] = [0, 1].map(|own| self.law(own));
         let power = &series::exp(&Quotient::from_f64(epsilon))[1];

@@ -1,9 +1,9 @@
-//! Verdicts and sentences: whether they are stronger than what was looked at.
+//! Verdicts and sentences: whether they say more than what was looked at.
 //!
 //! The truth is what *every* node learns about every other, in rationals. A verdict that covers some
-//! observers must not be said of all, a limit whose observer nobody looked at is not kept, and a number for
-//! changes that nobody declared must hold for all of them. The library is asked, and the command as a
-//! process.
+//! observers must not be stated for all, a limit for an observer that was not looked at does not count as
+//! kept, and a number for changes that nobody declared must hold for all of them. The search asks the
+//! library, and the command as a process.
 
 mod command;
 mod process;
@@ -48,7 +48,7 @@ impl Part for Statements {
     }
 }
 
-/// Limits for pairs, asked of coalitions: each member is an observer.
+/// Limits for pairs, when a coalition is asked about: each member is an observer.
 fn limits(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(3..=6);
     let graph = graphs::random(rng, n);
@@ -60,7 +60,7 @@ fn limits(rng: &mut ChaCha8Rng) -> Outcome {
         members.remove(rng.random_range(0..members.len()));
     }
     let mut outcome = Outcome::new(Stratum::named("library", "limits of coalitions"));
-    // A limit for one member and one node outside, near what this member alone learns.
+    // A limit for one member and one node outside, close to what this member alone learns.
     let v = pick(rng, &members);
     let alone = gossip::fixed(&matrix, rounds, &[v], true).truth();
     let square = Quotient::from_f64(noise * noise);
@@ -111,7 +111,7 @@ fn limits(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The largest loss of a node whose contributions may each go up or down, and that in which all go up.
+/// For a node whose contributions may each go up or down: the largest loss, and the loss when all go up.
 fn signs(view: &crate::oracle::linear::Linear) -> Option<(Quotient, Quotient)> {
     let losses: Option<Vec<Quotient>> = view
         .truth()
@@ -125,7 +125,7 @@ fn signs(view: &crate::oracle::linear::Linear) -> Option<(Quotient, Quotient)> {
     Some((first, largest))
 }
 
-/// Parameters of training, and whether they declare that all steps of a node change alike.
+/// Parameters of training, and whether they declare that all steps of a node change in the same way.
 fn training_of(rng: &mut ChaCha8Rng, steps: usize) -> (String, bool) {
     let alike = rng.random_range(0..3) == 0;
     let mut text = format!("steps={steps}");
@@ -138,7 +138,7 @@ fn training_of(rng: &mut ChaCha8Rng, steps: usize) -> (String, bool) {
     (text, alike)
 }
 
-/// Training by the registry: without a declaration its steps may change in any direction.
+/// Training from the registry: without a declaration its steps may change in any direction.
 fn changes(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=5);
     let graph = graphs::random(rng, n);

@@ -1,4 +1,4 @@
-//! Noise that was asked for: whether it keeps what it promised.
+//! Noise calibrated to a target: whether it keeps what it promises.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform, pick};

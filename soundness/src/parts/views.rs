@@ -1,4 +1,4 @@
-//! Views of a few rows, written out.
+//! Views with a few rows, written out.
 
 use super::losses::{Case, compare};
 use crate::draw::numbers::{literal, pick};
@@ -33,11 +33,11 @@ impl Part for Views {
         let draw = |rng: &mut ChaCha8Rng| entry(rng, extreme);
         let style = rng.random_range(0..4);
         let equal = style == 1;
-        // Every input has a noise of its own with an equal column, or noises are what they are.
+        // Either every input has a noise of its own with an equal column, or the noises are arbitrary.
         let noises = if equal { inputs } else { more };
         let mut right = Array2::from_shape_simple_fn((rows, noises), || draw(rng));
         if rows > 1 && rng.random_range(0..2) == 0 {
-            // Two rows that differ by little, or not at all, in the noises.
+            // Two rows whose noises differ by little, or not at all.
             let (from, to) = (rng.random_range(0..rows), rng.random_range(0..rows));
             let copied = right.row(from).to_owned();
             right.row_mut(to).assign(&copied);
@@ -50,7 +50,7 @@ impl Part for Views {
         let mut left =
             if equal { right.clone() } else { Array2::from_shape_simple_fn((rows, inputs), || draw(rng)) };
         if style == 2 {
-            // Inputs far larger or far smaller than the noises.
+            // Inputs that are far larger or far smaller than the noises.
             let scale = pick(rng, &[1e30, 1e-30, 1e-9, 1e9]);
             left.mapv_inplace(|x| x * scale);
         }

@@ -1,4 +1,4 @@
-//! Token walks whose truth is known by counting: an only neighbor, one-way rings, walks of few steps.
+//! Token walks whose truth is found by counting: an only neighbor, one-way rings, walks of few steps.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -60,8 +60,8 @@ fn compare(outcome: &mut Outcome, case: &Case<'_>, reported: f64, truth: f64) {
     });
 }
 
-/// `ln E exp(θ N) / (α - 1)` over all paths: `N` contributions of the leaf that a visit of its neighbor
-/// follows.
+/// `ln E exp(θ N) / (α - 1)` over all paths, where `N` counts the contributions of the leaf that are followed
+/// by a visit of its neighbor.
 fn only_neighbor(rng: &mut ChaCha8Rng) -> Outcome {
     let inner = rng.random_range(1..=4);
     let core = graphs::random(rng, inner);
@@ -100,7 +100,8 @@ fn loss_of(alpha: f64, noise: f64) -> Option<LocalLoss> {
     Some(LocalLoss { order: Order::new(alpha).ok()?, noise: NoiseMultiplier::new(noise).ok()? })
 }
 
-/// `E exp(θ N) - 1` over the paths from `at`; `pending` contributions wait for a visit of `v`.
+/// `E exp(θ N) - 1` over the paths from `at`; `pending` contributions have not yet been followed by a visit
+/// of `v`.
 fn follow(
     matrix: &GossipMatrix,
     (u, v): (usize, usize),
@@ -125,8 +126,8 @@ fn follow(
     cost.exp_m1() + cost.exp() * rest
 }
 
-/// On a one-way ring the path is known, and the view is linear and Gaussian: what `v` holds is the sum of all
-/// contributions and noises before it.
+/// On a one-way ring the path is known, and the view is linear and Gaussian: the value that `v` holds is the
+/// sum of all earlier contributions and noises.
 fn one_way_ring(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=7);
     let steps = rng.random_range(1..=2 * n + 1);
@@ -155,7 +156,7 @@ fn one_way_ring(rng: &mut ChaCha8Rng) -> Outcome {
         return outcome;
     };
     let ring: TransitionMatrix = ring;
-    // Nothing else may be said of a walk in one direction: it may be refused.
+    // For walks in one direction the library may refuse, but may not report anything else.
     let Ok(loss) = pendant::loss(&Walk::from(&ring), u, &Start::Node(start), steps, local) else {
         outcome.compared += 1;
         return outcome;
@@ -171,8 +172,8 @@ fn one_way_ring(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Walk SGD on the complete graph, the last model published: who certainly holds the token first has
-/// contributed, and the model has the noise of all steps.
+/// Walk SGD on the complete graph with the last model published: a user who certainly holds the token first
+/// has contributed, and the model has the noise of all steps.
 fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let users = pick(rng, &[2_usize, 3, 5, 10, 100, 1000]);
     let steps = pick(rng, &[1_usize, 1, 2, 3, 5]);
@@ -191,14 +192,15 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
         domain: Domain::Unbounded,
     };
     let (Ok(noise), Ok(allowed)) = (NoiseMultiplier::new(sigma), Delta::new(delta)) else { return outcome };
-    // It may be refused.
+    // The library may refuse this.
     let training = PrivateTraining::new(users, constants, Training::walk(walk));
     let found = training.and_then(|training| training_epsilon(&training, colluders, noise, allowed));
     let Ok(epsilon) = found else {
         outcome.compared += 1;
         return outcome;
     };
-    // Somebody contributes in the first step with this probability, the model then differs by one gradient.
+    // With this probability the user contributes in the first step, and then the model differs by one
+    // gradient.
     let certain = if given { 1.0 } else { 1.0 / users as f64 };
     let truth = certain * gaussian_delta(1.0 / (sigma * (steps as f64).sqrt()), epsilon);
     outcome.check(truth * (1.0 - 1e-9) - 1e-15 <= delta, || {
@@ -222,7 +224,7 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The `ε` about user 0 towards so many others who pool what they see.
+/// The `ε` about user 0 towards a given number of other users who pool what they see.
 pub(super) fn training_epsilon(
     training: &PrivateTraining,
     colluders: usize,

@@ -235,7 +235,7 @@ fn katz_solves_its_equation_within_the_radius_only() -> Result<(), Error> {
         let refused = katz_centrality(&davis, share * radius, 1.0);
         assert!(matches!(refused, Err(Error::InvalidParameter { .. })), "{share}");
     }
-    // For a disconnected graph, the component with the largest value decides.
+    // For a disconnected graph, the component with the largest eigenvalue decides.
     let graph = Graph::from_edges(6, [(0, 1), (2, 3), (2, 4), (3, 4)])?;
     assert_relative_eq!(katz_centrality(&graph, 0.49, 1.0)?[5], 1.0, max_relative = 1e-13);
     for a in [0.5, 0.51, 0.9, 1.0, 3.0] {

@@ -343,7 +343,7 @@ mod tests {
         Ok(())
     }
 
-    /// Corollary 1 is a relaxation of Theorem 1, so it is larger, and it is infinite if an edge has weight 0.
+    /// Corollary 1 is a relaxation of Theorem 1, so it is larger; over an edge of weight 0 it is infinite.
     #[test]
     fn corollary_1_relaxes_theorem_1() -> Result<(), Error> {
         for graph in graphs()? {

@@ -1,4 +1,4 @@
-//! Conversions between notions, what adds up, and releases without Gaussian noise.
+//! Conversions between notions of privacy, losses that add up, and releases without Gaussian noise.
 
 use super::{above, exact, holds, integer, mu_and_epsilon, power};
 use crate::draw::numbers::{literal, log_uniform, pick};
@@ -9,8 +9,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
 
-/// `δ e^((α-1)(ε-ρ)) >= (α-1)^(α-1) / α^α` at whole orders, unless total variation gives less; the best `δ`
-/// of a Gaussian curve is not below the profile.
+/// `δ e^((α-1)(ε-ρ)) >= (α-1)^(α-1) / α^α` at whole orders, unless total variation gives a smaller `δ`; the
+/// best `δ` of a Gaussian curve is not below the profile.
 pub(super) fn converted(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("conversion", ""));
     let alpha = pick(rng, &[2, 3, 4, 7, 16, 60, 1000_u64]);
@@ -40,7 +40,7 @@ pub(super) fn converted(rng: &mut ChaCha8Rng) -> Outcome {
         {
             let least = power(&integer(alpha - 1), alpha - 1).by(&power(&integer(alpha), alpha));
             let truth = least.by(&series::exp(&exponent)[1]);
-            // Or total variation alone, whose square is at most 1 - e^(-ρ).
+            // Or total variation alone gives the bound; its square is at most 1 - e^(-ρ).
             let square = exact(found).times(&exact(found));
             let by_variation = exact(1.0).minus(&square).times(&series::exp(&exact(rho))[0]);
             let truth = if by_variation.compare(1.0) == Ordering::Greater { truth } else { exact(0.0) };

@@ -1,4 +1,5 @@
-//! A program of the library and the same in dense rows over all primitives, and the truth from those.
+//! A program of the library, the same program in dense rows over all primitives, and the truth from those
+//! rows.
 
 use ndp_account::{Error, Observer};
 use ndp_program::{Program, Reads, Value, Weight};
@@ -13,16 +14,16 @@ pub(super) enum Primitive {
     Noise,
 }
 
-/// A value that is seen: when, by whom.
+/// A value that is seen: when, and by whom.
 pub(super) struct Sight {
     pub(super) value: usize,
     pub(super) moment: usize,
-    /// Nodes that see it; all, and outsiders, where there are none.
+    /// Nodes that see it; `None` if all nodes and outsiders see it.
     pub(super) by: Option<Vec<usize>>,
     pub(super) edge: Option<(usize, usize)>,
 }
 
-/// A program of the library and the same in dense rows.
+/// A program of the library and the same program in dense rows.
 pub(super) struct Twin {
     pub(super) program: Program,
     pub(super) nodes: usize,
@@ -32,7 +33,7 @@ pub(super) struct Twin {
     /// Entries of the covariance of the noises, by primitives.
     pub(super) covariance: Vec<(usize, usize, BigRational)>,
     pub(super) sights: Vec<Sight>,
-    /// Owner, primitive, moment and list of the contributions that read something.
+    /// Owner, primitive, moment and list of the contributions that read a value.
     pub(super) readers: Vec<(usize, usize, usize, Vec<usize>)>,
     pub(super) moment: usize,
 }
@@ -100,7 +101,7 @@ impl Twin {
         Ok(())
     }
 
-    /// Noises of a group with a covariance, each known to its node.
+    /// Noises of a group with a covariance; each noise is known to its node.
     pub(super) fn group(
         &mut self,
         group: &[usize],
@@ -142,11 +143,11 @@ impl Twin {
     }
 }
 
-/// The truth about the uses of a node.
+/// The truth about the uses of a node's data.
 pub(super) struct Truth {
-    /// Changes that are seen without noise: linear forms over the uses, one a row.
+    /// Changes that are seen without noise: linear forms over the uses, one per row.
     pub(super) leaks: Vec<Row>,
-    /// `G` on the changes that are not.
+    /// `G` on the changes that are not seen without noise.
     pub(super) gram: Vec<Row>,
 }
 
@@ -220,7 +221,7 @@ pub(super) fn truth(twin: &Twin, observer: &Observer, u: usize) -> Truth {
     Truth { leaks, gram }
 }
 
-/// Reduced echelon form over the first `columns` columns; the pivots.
+/// Brings the first `columns` columns to reduced echelon form; returns the pivots.
 pub(super) fn reduce(matrix: &mut [Row], columns: usize) -> Vec<usize> {
     let mut pivots = Vec::new();
     for column in 0..columns {
@@ -241,7 +242,8 @@ pub(super) fn reduce(matrix: &mut [Row], columns: usize) -> Vec<usize> {
     pivots
 }
 
-/// The first contribution that reads what the observer has not seen, among those that it sees something of.
+/// Among the contributions of which the observer sees something, the first that reads values the observer has
+/// not seen.
 pub(super) fn unseen(twin: &Twin, observer: &Observer) -> bool {
     let all = seen(twin, observer, usize::MAX);
     twin.readers.iter().any(|(owner, own, moment, list)| {
@@ -253,7 +255,7 @@ pub(super) fn unseen(twin: &Twin, observer: &Observer) -> bool {
             Primitive::Noise => false,
         };
         let columns: Vec<usize> = (0..twin.primitives.len()).filter(unknown).collect();
-        // Noises by their covariances: a combination of variance 0 is nothing.
+        // Noises are compared through their covariances: a combination of variance 0 counts as zero.
         let cut = |row: &Row| -> Row {
             let entry = |k: usize| row.get(k).cloned().unwrap_or_else(BigRational::zero);
             let mut weighted = vec![BigRational::zero(); twin.primitives.len()];

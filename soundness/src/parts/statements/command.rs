@@ -1,4 +1,4 @@
-//! The command as a process: its exit code, its verdict and its words.
+//! The command as a process: its exit code, its verdict and its sentences.
 
 use super::process::{Said, run};
 use super::signs;
@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 
 const PEOPLE: [&str; 7] = ["ann", "bob", "carol", "dan", "eve", "frank", "gina"];
 
-/// Who is looked at.
+/// Which observers are looked at.
 enum Who {
     All,
     Sample(usize),
@@ -25,23 +25,23 @@ enum Who {
     Coalition(Vec<usize>),
 }
 
-/// What is allowed, as Rényi losses of order 2.
+/// The limits, as Rényi losses of order 2.
 enum Allowed {
     Worst(f64),
     Mean(f64),
-    /// What the second may learn about the first.
+    /// Limits for pairs: what the second node may learn about the first.
     Pairs(Vec<(usize, usize, f64)>),
-    /// What anybody may learn about those at least so many hops away.
+    /// A limit on what anybody may learn about nodes at least this many hops away.
     Hops(u32, f64),
 }
 
-/// A network of people, and a protocol in it.
+/// A network of people, and the protocol that they run.
 struct Setting {
     graph: Graph,
     matrix: Matrix,
     protocol: String,
     rounds: usize,
-    /// Noise of messages over that of values.
+    /// Noise of messages relative to that of values.
     ratio: f64,
 }
 
@@ -61,7 +61,7 @@ impl Setting {
         }
     }
 
-    /// Unit losses of all nodes; 0 for members, `None` where one is not known.
+    /// Unit losses of all nodes; 0 for members, `None` if some loss is not known.
     fn units(&self, members: &[usize]) -> Option<Vec<Quotient>> {
         let losses = self.view(members).truth().losses.into_iter();
         let unit = |loss| match loss {
@@ -123,7 +123,7 @@ fn observers(rng: &mut ChaCha8Rng, n: usize) -> Who {
     }
 }
 
-/// Losses of all nodes `u` towards each node `v` alone, `[v][u]`, in units of `1 / σ²`, and towards a
+/// Losses of all nodes `u` towards each single node `v`, `[v][u]`, in units of `1 / σ²`, and losses towards a
 /// coalition.
 struct Losses {
     alone: Vec<Vec<Quotient>>,
@@ -132,8 +132,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// Whether `allowed` is exceeded, for losses times `factor`: by anybody where `all`, else by those who
-    /// were looked at.
+    /// Whether losses times `factor` exceed `allowed`: for any observer if `all`, else for those that were
+    /// looked at.
     fn exceeded(&self, who: &Who, all: bool, allowed: &Allowed, factor: &Quotient) -> bool {
         let n = self.alone.len();
         let above = |unit: &Quotient, limit: f64| unit.times(factor).compare(limit) == Ordering::Greater;
@@ -149,15 +149,15 @@ impl Losses {
         match allowed {
             Allowed::Worst(limit) => looked.iter().any(|units| units.iter().any(|x| above(x, *limit))),
             Allowed::Mean(limit) => looked.iter().any(|units| mean_above(units, *limit)),
-            // Limits are for whom they name, whoever was looked at.
+            // Limits by name hold for the pairs they name, whoever was looked at.
             Allowed::Pairs(limits) => limits.iter().any(|&(u, v, limit)| above(&self.alone[v][u], limit)),
-            // A limit by distance is one for each of those who were asked about.
+            // A limit by distance holds for each observer that was asked about.
             Allowed::Hops(from, limit) => {
                 let asked = |v: &usize| match who {
                     Who::Named(nodes) | Who::Coalition(nodes) => nodes.contains(v),
                     Who::All | Who::Sample(_) => true,
                 };
-                // Nothing is asked about the members of a coalition.
+                // The question is not about the members of a coalition.
                 let about = |u: &usize| !matches!(who, Who::Coalition(nodes) if nodes.contains(u));
                 (0..n).filter(asked).any(|v| {
                     (0..n).filter(about).any(|u| {
@@ -168,7 +168,7 @@ impl Losses {
         }
     }
 
-    /// The largest loss towards those who were looked at, or towards anybody.
+    /// The largest loss towards the observers that were looked at, or towards any observer.
     fn largest(&self, who: &Who, all: bool) -> Quotient {
         let looked: Vec<&Vec<Quotient>> = match who {
             Who::Named(nodes) if !all => nodes.iter().map(|&v| &self.alone[v]).collect(),
@@ -250,7 +250,7 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     let losses = Losses { alone, together, hops };
     let noise = pick(rng, &[1.0, 2.0, 4.0, 0.5]);
     let runs = if asked == Question::Ledger { rng.random_range(1..=2) } else { 1 };
-    // α / (2 σ²) for α = 2, once for each run.
+    // α / (2 σ²) for α = 2, added up over the runs.
     let factor = Quotient::from_f64(f64::from(runs)).by(&Quotient::from_f64(noise * noise));
     let allowed = allowed(rng, &losses, &factor);
     let graph = edges(&setting.graph);
@@ -289,7 +289,7 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     match &allowed {
         Allowed::Worst(limit) => words.extend(["--renyi".to_owned(), limit.to_string()]),
         Allowed::Mean(limit) => words.extend(["--renyi".to_owned(), limit.to_string(), "--mean".to_owned()]),
-        // The number beside a file says in which terms the file is.
+        // With limits in a file, the number after `--renyi` only says that they are Rényi losses.
         _ => words.extend(["--renyi", "1e9", "--pairs", "limits"].map(str::to_owned)),
     }
     let join = |nodes: &[usize]| nodes.iter().map(|&v| PEOPLE[v]).collect::<Vec<_>>().join(",");
@@ -319,7 +319,8 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     } else {
         factor
     };
-    // What is said to be met must be so: for a sample and for limits by name of everybody.
+    // If the command says that limits are met, they must be: for all observers if they are sampled, and for
+    // limits by name.
     let all = matches!(who, Who::Sample(_) | Who::All);
     let met = said.code == Some(0);
     let exceeded = losses.exceeded(&who, all, &allowed, &factor);
@@ -345,12 +346,12 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
         outcome.check(met || exceeded, || violation("not met, but so", said.problem.clone()));
     }
     let largest = losses.largest(&who, true).times(&factor);
-    // Without an answer there is no page.
+    // If the command gave no answer there is no page.
     if asked == Question::Loss && (met || !said.page.is_empty()) {
         sentence(&mut outcome, &said.page, (&losses, &who), &factor, &violation);
     }
     if let Allowed::Worst(limit) = allowed {
-        // Words for everybody, wherever they stand.
+        // Phrases that claim something for everybody, anywhere on the page.
         let everybody = ["for every pair", "about anybody"].iter().any(|words| said.page.contains(words));
         let kept = said.page.contains("The limit is kept") && everybody;
         let holds = largest.compare(limit) != Ordering::Greater;
@@ -370,7 +371,7 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The sentence of a page that says what is learnt at most: true of whom it speaks of.
+/// The sentence of a page that says what is learnt at most must be true of the observers it names.
 fn sentence(
     outcome: &mut Outcome,
     page: &str,
@@ -387,7 +388,7 @@ fn sentence(
     };
     let whom = before.rsplit_once("What ").map_or("", |(_, whom)| whom);
     let claimed = number_before(&format!("{after} "), "", " ").unwrap_or(f64::NAN);
-    // Of a sample nobody knows here who was drawn.
+    // The search does not know which observers were drawn for a sample.
     let of_sample = whom.contains("that were looked at");
     let everybody = whom.starts_with("any one of ") && whom.ends_with(" nodes");
     let largest = losses.largest(who, everybody).times(factor);
@@ -400,7 +401,7 @@ fn sentence(
     });
 }
 
-/// The number between two texts.
+/// The number between two given texts.
 fn number_before(text: &str, before: &str, after: &str) -> Option<f64> {
     let rest = &text[text.find(before)? + before.len()..];
     rest[..rest.find(after)?].trim().parse().ok()
@@ -421,7 +422,7 @@ fn report(
     Violation { kind, size, what, test: format!("{made}ndp {}", words.join(" ")) }
 }
 
-/// What the command said, if it was built and understood what it was asked.
+/// The answer of the command, if it was built and understood the question.
 fn answered(
     outcome: &mut Outcome,
     n: usize,
@@ -433,7 +434,7 @@ fn answered(
     let size = [n as u64, words.len() as u64, graph.edge_count() as u64];
     let (kind, problem) = match run(files, words) {
         Ok(Some(said)) if matches!(said.code, Some(0 | 1)) => return Some(said),
-        // What has no meaning is refused.
+        // A question without meaning must be refused.
         Ok(Some(said)) if said.code == Some(2) && refusable => return None,
         Ok(Some(said)) => ("the command does not understand", said.problem),
         Ok(None) => ("the command is not built", "cargo build --release -p ndp-cli".to_owned()),
@@ -443,8 +444,8 @@ fn answered(
     None
 }
 
-/// The noise for training: for whatever its steps may change by, unless it was declared, and then the answer
-/// says so.
+/// The noise for training must cover whatever its steps may change by, unless a change was declared; then the
+/// answer must say so.
 fn training(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=5);
     let graph = graphs::random(rng, n);

@@ -1,10 +1,10 @@
-//! The command `ndp` as a process: files in, exit code and words out.
+//! The command `ndp` as a process: files go in, exit code and text come out.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{self, AtomicU64};
 
-/// A folder of its own for a case, which goes away with it.
+/// A folder for one case, which is deleted when the value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -23,7 +23,7 @@ impl Drop for Folder {
     }
 }
 
-/// What the command said.
+/// The answer of the command.
 pub(super) struct Said {
     pub(super) code: Option<i32>,
     pub(super) out: String,
@@ -32,13 +32,13 @@ pub(super) struct Said {
     pub(super) json: serde_json::Value,
 }
 
-/// The command that was built beside this program.
+/// The command that was built next to this program.
 fn binary() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.with_file_name(format!("ndp{}", std::env::consts::EXE_SUFFIX));
     path.exists().then_some(path)
 }
 
-/// Runs the command with `words` in a folder that holds `files`; nothing where it was not built.
+/// Runs the command with the arguments `words` in a folder that contains `files`; `None` if it was not built.
 pub(super) fn run(files: &[(&str, &str)], words: &[String]) -> std::io::Result<Option<Said>> {
     let Some(binary) = binary() else { return Ok(None) };
     let folder = Folder::new()?;

@@ -84,7 +84,7 @@ fn few(small: &[f64], scale: Scale) -> Vec<f64> {
     small.iter().copied().filter(|&n| n <= most).collect()
 }
 
-/// The exact local loss: the number of Gaussian releases that a user exceeds only with probability `δ̂`.
+/// The exact local loss of as many Gaussian releases as a user makes, except with probability `δ̂`.
 fn local(n: f64) -> Result<f64> {
     let steps = count(VISITS * n.round()) as u64;
     let count = tails::n_exact(steps, 1.0 / n.round(), Delta::new(DELTA)?)?.into_value();
