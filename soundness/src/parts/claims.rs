@@ -222,7 +222,7 @@ fn large_cycles(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// `k` contributions under `m ≥ k²` noises, claimed `(ε, k δ)`: fewer noises than `k²` are more than `ε`
+/// `k` contributions under `k` to `k²` noises, claimed `(ε, k δ)`: fewer noises than `k²` are more than `ε`
 /// anyway.
 fn several_contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let k = rng.random_range(2..=6_u32);

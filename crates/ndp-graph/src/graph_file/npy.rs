@@ -112,7 +112,7 @@ impl Kind {
         !matches!(self, Self::Float(_))
     }
 
-    /// The entry as a float. Nodes are below 2^32; for other entries it matters only whether they are 0 or 1.
+    /// The entry as a float. Nodes are below 2^32; integers of 64 bits beyond 2^53 are rounded.
     fn number(self, bytes: &[u8]) -> f64 {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);

@@ -123,7 +123,7 @@ impl Series {
             let low = values.clone().fold(f64::INFINITY, f64::min);
             let high = values.fold(f64::NEG_INFINITY, f64::max);
             // Rounding may move the mean of equal values out of their range. Values that differ by less than
-            // 1e-9, the accuracy of an exact loss, count as equal.
+            // a relative 1e-9, the accuracy of an exact loss, count as equal.
             let mean = mean.clamp(low, high);
             let (low, high) = if high - low <= 1e-9 * high.abs() { (mean, mean) } else { (low, high) };
             self = self.ranged(class[0].0, mean, low, high);

@@ -7,7 +7,7 @@
 use super::constant_data::require_no_caps;
 use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
-use crate::walk::graph::log_likelihood_ratio;
+use crate::walk::graph::{CostLaw, log_likelihood_ratio};
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_account::Error;
 use ndp_account::{
@@ -19,6 +19,7 @@ use ndp_dp::{
     Sensitivity, UpperBound,
 };
 use rand::Rng;
+use std::sync::{Arc, LazyLock};
 
 /// The walk as these colluders see it.
 fn towards(walk: CompleteWalk, observer: &Observer) -> Result<CompleteWalk, Error> {
@@ -137,22 +138,32 @@ impl Protocol for CompleteSum {
             return Err(Error::NotOffered("sums with caps are accounted for along a realised path"));
         }
         let secrecy = self.constant_data.then_some(observer.senders);
-        let profile = move |noise: NoiseMultiplier, against: &str| {
-            // Rounded up: the reciprocal of a multiplier.
-            let mu = (1.0 / noise.get()).next_up();
-            Ok(Profile::of_curve(SumCurve { walk, mu, secrecy }, against))
+        let cost: Arc<LazyLock<_, _>> = Arc::new(LazyLock::new(move || walk.cost_law().ok().map(Arc::new)));
+        let of_noise = {
+            let cost = cost.clone();
+            move |noise: NoiseMultiplier| {
+                // Rounded up: the reciprocal of a multiplier.
+                let mu = (1.0 / noise.get()).next_up();
+                SumCurve { walk, noise, mu, cost: (**cost).clone(), secrecy }
+            }
         };
-        // A formula for the averaged loss; the secrecy of the path is searched.
+        let of_target = of_noise.clone();
+        let profile =
+            move |noise: NoiseMultiplier, against: &str| Ok(Profile::of_curve(of_noise(noise), against));
+        // By the law, or by a formula for the averaged loss; the secrecy of the path is searched.
         let least = move |target: ApproxDp| {
             let delta = Delta::new(target.delta())?;
-            let mu = walk.calibrated_mu(target.epsilon(), delta)?;
-            let mut noise = (1.0 / mu).next_up().next_up();
-            // The order that the formula found need not be the one that the profile finds: what is returned
-            // was seen to hold.
+            let by_law = cost.as_ref().as_ref().and_then(|law| law.least_noise(target.epsilon(), delta).ok());
+            let mut noise = match by_law {
+                Some(noise) => noise.upper(),
+                None => (1.0 / walk.calibrated_mu(target.epsilon(), delta)?).next_up().next_up(),
+            };
+            // What is found from a noise need not be what that noise was found from: what is returned was
+            // seen to hold.
             for excess in [0.0, 1e-9, 1e-6, 1e-3, 1e-1] {
                 noise *= 1.0 + excess;
-                let (at, mu) = (NoiseMultiplier::new(noise)?, (1.0 / noise).next_up());
-                if walk.epsilon(mu, delta)?.value().approx_dp.epsilon() <= target.epsilon() {
+                let at = NoiseMultiplier::new(noise)?;
+                if of_target(at).epsilon(delta)?.value().epsilon() <= target.epsilon() {
                     return Ok(at);
                 }
             }
@@ -221,12 +232,28 @@ fn observed(u: usize, observer: &Observer, nodes: usize) -> Result<Vec<usize>, E
 
 struct SumCurve {
     walk: CompleteWalk,
+    noise: NoiseMultiplier,
     mu: f64,
+    /// The law of the cost, where it is offered.
+    cost: Option<Arc<CostLaw>>,
     /// Where data are constant: whether senders are known.
     secrecy: Option<Senders>,
 }
 
 impl SumCurve {
+    /// `ε(δ)` averaged over the path, by its law or, where that may be too large, by the best order.
+    fn averaged(&self, delta: Delta) -> Result<ApproxDp, ndp_dp::Error> {
+        let by_law =
+            self.cost.as_ref().and_then(|law| Some((law, law.epsilon(self.noise, delta).ok()?.upper())));
+        if let Some((law, epsilon)) = by_law
+            && law.is_tight(self.noise, epsilon)
+        {
+            return ApproxDp::new(epsilon, delta.get());
+        }
+        let by_order = self.walk.epsilon(self.mu, delta)?.value().approx_dp.epsilon();
+        ApproxDp::new(by_law.map_or(by_order, |(_, epsilon)| epsilon.min(by_order)), delta.get())
+    }
+
     /// What the secrecy of the path leaves, where there is a rule.
     fn composed(&self, delta: Delta) -> Result<Option<ApproxDp>, Error> {
         let constant = self.walk.with_constant_data();
@@ -250,7 +277,7 @@ impl Curve for SumCurve {
     }
 
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-        let averaged = self.walk.epsilon(self.mu, delta)?.value().approx_dp;
+        let averaged = self.averaged(delta)?;
         let best = match self.composed(delta)? {
             Some(composed) if composed.epsilon() < averaged.epsilon() => composed,
             _ => averaged,
@@ -259,7 +286,10 @@ impl Curve for SumCurve {
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-        Ok(self.walk.delta(self.mu, epsilon)?.map(|found| found.approx_dp).into())
+        let by_order = self.walk.delta(self.mu, epsilon)?.value().approx_dp;
+        let by_law = self.cost.as_ref().and_then(|law| Some(law.delta(self.noise, epsilon).ok()?.upper()));
+        let delta = by_law.map_or(by_order.delta(), |delta| delta.min(by_order.delta()));
+        Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
     }
 }
 

@@ -42,6 +42,7 @@
 mod accountant;
 mod averaged_loss;
 mod constant_data;
+mod cost_law;
 mod guarantee;
 mod histogram;
 mod histogram_loss;

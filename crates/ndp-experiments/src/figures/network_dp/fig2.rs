@@ -23,7 +23,7 @@ const EVERY: usize = 100;
 const RUNS: u64 = 20;
 /// Norm to which the released program clips gradient plus noise.
 const CLIP: f64 = 0.4;
-/// Epsilon, and the released noise levels and steps of the central, local and network curve.
+/// Epsilon, and the released noise levels of the central, local and network curve.
 const RELEASED: [(f64, [f64; 3]); 2] = [
     (10.0, [0.696_820_770_826_682, 5.871_055_612_533_98, 1.227_015_364_146_962_6]),
     (1.0, [6.968_207_708_266_82, 46.868_737_550_456_29, 10.983_400_455_602_524]),

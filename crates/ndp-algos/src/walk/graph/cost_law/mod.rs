@@ -228,6 +228,24 @@ fn share(masses: Vec<f64>) -> Vec<f64> {
 }
 
 impl CostLaw {
+    /// From above, for contributions that do not depend on the token, on a walk whose next holder is always
+    /// drawn uniformly of `n` nodes, towards `colluders` nodes.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] for no step or more than 20,000.
+    pub(in crate::walk) fn of_uniform_walk(
+        n: usize,
+        colluders: usize,
+        steps: usize,
+        published: bool,
+    ) -> Result<Self, Error> {
+        if !(1..=MOST_STEPS).contains(&steps) {
+            return Err(TOO_LONG);
+        }
+        let source = Source::Values(Passages::uniform(n, colluders, steps));
+        Ok(Self::above(source, steps, published, steps, CELLS / 2))
+    }
+
     /// For contributions that may depend on the token, such as gradients, with non-expansive steps: an upper
     /// law of the cost of groups of contributions (`adaptive.rs`).
     ///
@@ -237,7 +255,7 @@ impl CostLaw {
         let steps = laws.horizon();
         // Two kinds of visits are followed, of the node and of the observer.
         if steps > MOST_STEPS {
-            return Err(Error::NotOffered("the law of the cost is for walks of at most 20,000 steps"));
+            return Err(TOO_LONG);
         }
         let passages = Passages::of_pair(laws, 0.0);
         let groups = Groups::best(&passages);
@@ -494,6 +512,7 @@ impl CostLaw {
     }
 }
 
+const TOO_LONG: Error = Error::NotOffered("the law of the cost is for walks of 1 to 20,000 steps");
 /// Rounding that cannot be bounded.
 const NO_BOUND: Error = Error::NotOffered("the rounding of the law of the cost is not bounded for this walk");
 /// Cells of a fine table, and of a coarse one.

@@ -49,6 +49,34 @@ impl Passages {
         }
     }
 
+    /// Where every next holder is drawn uniformly of `n` nodes, the start too, towards `colluders` who are one
+    /// observer: with `r = 1 − (c + 1)/n` the first visit of `u` or a colluder, from anywhere, is after `t`
+    /// steps with probability `r^{t−1} (c + 1)/n`, and `r^{t−1}/n` at `u`.
+    pub(super) fn uniform(n: usize, colluders: usize, steps: usize) -> Self {
+        let others = (n - colluders - 1) as f64 / n as f64;
+        let powers = std::iter::successors(Some(1.0), |power| Some(power * others));
+        let first = |nodes: usize| -> Vec<f64> {
+            powers.clone().map(|power: f64| power * (nodes as f64 / n as f64)).take(steps + 1).collect()
+        };
+        let later = |nodes: usize| -> Vec<f64> {
+            let mut law = first(nodes);
+            law.rotate_right(1);
+            law[0] = 0.0;
+            law
+        };
+        Self {
+            again: later(1),
+            seen: vec![later(colluders)],
+            back: vec![later(1)],
+            among: vec![vec![later(colluders)]],
+            start: first(1),
+            start_seen: vec![first(colluders)],
+            // Two roundings for each step, three for the share.
+            error: (0..=steps).map(|t| (t + 4) as f64 * f64::EPSILON).collect(),
+            start_error: 0.0,
+        }
+    }
+
     /// For several observers.
     ///
     /// # Errors

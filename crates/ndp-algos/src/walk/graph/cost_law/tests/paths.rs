@@ -200,16 +200,52 @@ fn all_paths_of_small_graphs() {
     assert_eq!(tried, 1 + 4 + 38);
 }
 
-/// Graphs of five nodes, drawn.
-#[test]
-fn all_paths_of_some_graphs_of_five_nodes() {
-    let rng = &mut ChaCha8Rng::seed_from_u64(5);
-    let graphs = connected_graphs(5);
-    for which in [0, 0, 4, 4, 6, 6] {
-        let w = metropolis(&graphs[rng.random_range(0..graphs.len())]);
-        let options = random_options(rng, which);
-        let walk = TokenWalk::new(&w, Start::Uniform, 6).unwrap().with_options(options).unwrap();
-        check_against_paths(&walk, &w, 0, &[1 + which % 4]);
-        check_against_paths(&walk, &w, 4, &[1, 3]);
+/// Of all graphs with the same edges up to the names of the nodes the first one.
+fn up_to_names(graphs: Vec<Graph>) -> Vec<Graph> {
+    let permutations = |n: usize| {
+        let mut all = vec![vec![]];
+        for _ in 0..n {
+            let longer = |names: Vec<usize>| {
+                (0..n).filter(|x| !names.contains(x)).map(|x| [names.clone(), vec![x]].concat()).collect()
+            };
+            all = all.into_iter().flat_map::<Vec<Vec<usize>>, _>(longer).collect();
+        }
+        all
+    };
+    let mut known = std::collections::BTreeSet::new();
+    let mut kept = Vec::new();
+    for graph in graphs {
+        let names = permutations(graph.node_count());
+        let renamed = names.iter().map(|names| {
+            let edges = graph.edges().map(|(a, b)| (names[a].min(names[b]), names[a].max(names[b])));
+            edges.collect::<std::collections::BTreeSet<_>>()
+        });
+        if known.insert(renamed.min()) {
+            kept.push(graph);
+        }
     }
+    kept
+}
+
+/// All graphs of five nodes up to their names, each with one of the options.
+#[test]
+fn all_paths_of_graphs_of_five_nodes() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(5);
+    let graphs = up_to_names(connected_graphs(5));
+    assert_eq!(graphs.len(), 21);
+    for (index, graph) in graphs.iter().enumerate() {
+        let w = metropolis(graph);
+        let options = random_options(rng, index % 7);
+        let walk = TokenWalk::new(&w, Start::Uniform, 6).unwrap().with_options(options).unwrap();
+        let u = rng.random_range(0..5);
+        check_against_paths(&walk, &w, u, &[(u + rng.random_range(1..5)) % 5]);
+        if index % 3 == 0 {
+            check_against_paths(&walk, &w, 4, &[1, 3]);
+        }
+    }
+    // One of eight steps, a cap counted.
+    let options = WalkOptions { cap: Some(2), ..WalkOptions::default() };
+    let w = metropolis(&graphs[0]);
+    let walk = TokenWalk::new(&w, Start::Uniform, 8).unwrap().with_options(options).unwrap();
+    check_against_paths(&walk, &w, 0, &[3]);
 }
