@@ -219,7 +219,8 @@ pub const ROOT: f64 = 5.0;
 const ROOT_OF_TRANSFORM: f64 = 4.0;
 /// The largest number of roots of unity whose errors are known.
 pub const TESTED: usize = 1 << 24;
-/// Error of a stage, in units of `u`: `2√2 + 4 + 1` (the roots of a transform are within `4 u`), and what is of second order.
+/// Error of a stage, in units of `u`: `2√2 + 4 + 1`, where the roots of a transform are within `4 u`, and
+/// what is of second order.
 const STAGE: f64 = 8.0;
 /// Numbers that a thread handles at once: 64 KiB.
 const BLOCK: usize = 4096;
