@@ -255,7 +255,8 @@ impl Open {
             let variance = line.weight("variance")?;
             self.meter.round(&mixing, variance.clone(), reads)?;
             self.round = Some((mixing, variance, reads));
-            let models = self.meter.models();
+            // Without a record no later step can name a model.
+            let models = if self.meter.recorded { self.meter.models() } else { Vec::new() };
             return Ok(models
                 .into_iter()
                 .try_for_each(|model| self.reader.call(&value_name(model.index()), model))?);

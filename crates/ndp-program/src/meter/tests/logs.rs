@@ -147,3 +147,19 @@ fn a_full_disk_stops_the_meter() -> Result<(), Error> {
     assert!(log.step(|program| program.noise([0], 1)).is_err());
     Ok(())
 }
+
+/// A meter without record writes and reads its rounds, too.
+#[test]
+fn rounds_without_a_record_are_logged() -> Result<(), Error> {
+    let mixing = max_degree_plus_one(&cycle_graph(4)?);
+    let meter = Meter::every_node(4, SensitivitySet::SameDirection)?.without_record()?;
+    let mut log = MeterLog::begin(meter, ndp_account::NodeNames::numbered(4), Vec::new())?;
+    for _ in 0..3 {
+        log.round(&mixing, 2, ModelReads::Nothing)?;
+    }
+    let told = losses(log.meter())?;
+    let mut feed = Feed::default();
+    assert_eq!(feed.lines(&log.into_inner())?.lines, 5);
+    assert_eq!(losses(feed.meter().expect("a first line"))?, told);
+    Ok(())
+}
