@@ -61,6 +61,12 @@ pub(crate) enum Command {
         after_help = "Example: ndp ledger friends.txt --run muffliato@2 --run ring-sum@3 --epsilon 4 --delta 1e-5"
     )]
     Ledger(Ledger),
+    /// What a running system has shown so far, from its log or a pipe, and how much of a budget is left.
+    #[command(
+        after_help = "Example: train.py | ndp meter - --budget-epsilon 3 --delta 1e-5\n\nThe lines are described in docs/formats.md, \
+                      \"Logs of a meter\". Exit code 1 says that the budget is exceeded."
+    )]
+    Meter(Meter),
     /// Run a gossip protocol on your own numbers.
     #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 20 --rounds 12")]
     Simulate(Simulate),
@@ -268,6 +274,25 @@ pub(crate) struct Ledger {
     pub(crate) files: Files,
     #[command(flatten)]
     pub(crate) effort: Effort,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Meter {
+    /// The log, or - for lines that come while the system runs.
+    #[arg(value_name = "LOG")]
+    pub(crate) file: PathBuf,
+    /// The epsilon that every pair may lose, in place of what the log limits.
+    #[arg(long, value_name = "E")]
+    pub(crate) budget_epsilon: Option<f64>,
+    /// The delta of epsilon.
+    #[arg(long, default_value_t = 1e-5, value_name = "D")]
+    pub(crate) delta: f64,
+    /// Pairs that are shown, those that lost most first.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) worst: usize,
+    /// JSON lines: what every pair has lost, one line after every line of the log that changed a loss.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

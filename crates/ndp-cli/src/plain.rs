@@ -48,6 +48,17 @@ pub(crate) const fn knows(knowledge: &Knowledge) -> (Senders, OwnNoise) {
     (senders, if knowledge.without_own_noise { OwnNoise::Unknown } else { OwnNoise::Known })
 }
 
+/// What the numbers of a meter say when the run is stopped.
+pub(crate) const fn stopping(limited: bool) -> &'static str {
+    if limited {
+        "the limit holds whenever the run ends, and for steps that are chosen by what the same observer saw; a number \
+         below it holds for a run whose length and steps were fixed in advance"
+    } else {
+        "the numbers hold for a run whose length and steps were fixed in advance, not for one that is ended because \
+         of what was seen: that takes a limit"
+    }
+}
+
 /// How one could check the page.
 pub(crate) fn provenance(page: Page, seed: u64) -> Page {
     page.section("How to check this")

@@ -269,10 +269,41 @@ pub enum ProgramError {
     NoLimits,
     /// A step after which a loss would be above its limit.
     #[error("refused: {0}")]
-    OverBudget(Box<crate::meter::Refusal>),
+    OverBudget(Box<Refusal>),
     /// What is not linear Gaussian.
     #[error("{0} is not linear Gaussian: state a public realisation, or the worst pattern")]
     NotLinear(String),
+}
+
+/// Why a step is refused: what would exceed its limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// Who would learn too much.
+    pub observer: ndp_account::Observer,
+    /// About whom.
+    pub node: usize,
+    /// The limit on the loss.
+    pub limit: f64,
+    /// The loss after the step, at most; infinite where something would be seen without noise.
+    pub loss: f64,
+}
+
+impl Refusal {
+    /// The refusal behind an error; none where the step failed for another reason.
+    #[must_use]
+    pub fn of(error: &ndp_account::Error) -> Option<&Self> {
+        match error.carried::<ProgramError>()? {
+            ProgramError::OverBudget(refusal) => Some(refusal),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { observer, node, limit, loss } = self;
+        write!(f, "the loss of node {node} towards {observer} would be up to {loss}, its limit is {limit}")
+    }
 }
 
 fn holders(nodes: &[usize]) -> String {

@@ -43,6 +43,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &hidden_graphs::HiddenGraphs,
     &targets::Targets,
     &program::Programs,
+    &program::meter::Meters,
     &walks::Walks,
     &outward::Outward,
     &dp::Dp,

@@ -4,6 +4,7 @@
 //! carries its coefficients from the start, correlated noise is a covariance, what a member knows is one more
 //! row, and the Gram matrix is computed by eliminating the covariance of all rows that are seen.
 
+pub(super) mod meter;
 mod twin;
 
 use self::twin::{Twin, truth, unseen};

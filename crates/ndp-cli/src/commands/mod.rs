@@ -8,6 +8,7 @@ mod ledger;
 mod loss;
 mod losses;
 mod manual;
+mod meter;
 mod plan;
 mod shard;
 mod simulate;
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Audit(asked) => audit::run(&asked, quiet),
         Command::Plan(asked) => plan::run(&asked, quiet),
         Command::Ledger(asked) => ledger::run(&asked, quiet),
+        Command::Meter(asked) => meter::run(&asked),
         Command::Simulate(asked) => simulate::run(&asked),
         Command::Train(asked) => train::run(&asked, quiet),
         Command::Sweep(asked) => sweep::run(&asked, quiet),

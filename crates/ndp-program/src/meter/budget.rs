@@ -2,7 +2,8 @@
 
 use super::Reading;
 use crate::ProgramError;
-use ndp_account::{Error, Observer};
+use crate::error::Refusal;
+use ndp_account::Error;
 use ndp_dp::{Delta, Gaussian, Sensitivity};
 use ndp_numeric::rounding::Interval;
 use std::collections::BTreeMap;
@@ -25,37 +26,6 @@ use std::collections::BTreeMap;
 pub struct Limits {
     worst: Option<f64>,
     pairs: BTreeMap<(usize, usize), f64>,
-}
-
-/// Why a step is refused: what would exceed its limit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
-    /// Who would learn too much.
-    pub observer: Observer,
-    /// About whom.
-    pub node: usize,
-    /// The limit on the loss.
-    pub limit: f64,
-    /// The loss after the step, at most; infinite where something would be seen without noise.
-    pub loss: f64,
-}
-
-impl Refusal {
-    /// The refusal behind an error; none where the step failed for another reason.
-    #[must_use]
-    pub fn of(error: &Error) -> Option<&Self> {
-        match error.carried::<ProgramError>()? {
-            ProgramError::OverBudget(refusal) => Some(refusal),
-            _ => None,
-        }
-    }
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { observer, node, limit, loss } = self;
-        write!(f, "the loss of node {node} towards {observer} would be up to {loss}, its limit is {limit}")
-    }
 }
 
 impl Limits {

@@ -12,14 +12,18 @@
 //!
 //! So with `Q = Σ ν² / S`, `√G` lies between `(√Q - √(κ Σ b)) / √(1 + h)` and `(√Q + √(κ Σ b)) / √(1 - h)`.
 
+mod ends;
+mod round;
+mod sight;
+
+pub(super) use round::Round;
+
 use super::square::Square;
 use crate::Reads;
 use crate::adaptivity::Dependence;
 use crate::build::Seeing;
-use crate::enclose::Ends;
 use crate::observers::sees;
 use ndp_account::Observer;
-use ndp_numeric::rounding::{Interval, up};
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use std::collections::BTreeMap;
@@ -79,21 +83,6 @@ struct Node {
     kappa: f64,
     roots: f64,
     revealed: bool,
-}
-
-/// One step of gossip of all nodes, as it is fed at once.
-pub(super) struct Round<'a> {
-    /// The registers of the models before, where there are any.
-    pub(super) before: Option<&'a [usize]>,
-    /// Those after.
-    pub(super) after: &'a [usize],
-    /// Which nodes contribute and send.
-    pub(super) present: &'a [bool],
-    pub(super) variance: &'a BigRational,
-    /// Rows of the matrix: columns and weights, the nearest floats.
-    pub(super) weights: &'a [Vec<(usize, f64)>],
-    /// What contributions are declared to depend on.
-    pub(super) reads: &'a (dyn Fn(usize) -> Reads + Sync),
 }
 
 #[derive(Clone, Debug)]
@@ -222,133 +211,6 @@ impl Filter {
         }
     }
 
-    /// Every node that is present adds a contribution and a noise to its model and sends the sum to those who
-    /// take it; then all take their means.
-    pub(super) fn round(&mut self, round: &Round<'_>) {
-        let nodes = round.after.len();
-        for u in (0..nodes).filter(|&u| round.present[u]) {
-            self.depends(u, &(round.reads)(u));
-        }
-        if self.doubt.is_some() {
-            return;
-        }
-        let Some((variance, exact)) = self.float(round.variance) else { return };
-        if round.weights.iter().flatten().any(|(_, weight)| !(SMALL..LARGE).contains(&weight.abs())) {
-            self.doubt = Some(Doubt::Range);
-            return;
-        }
-        // The models with what was added, in the places of the models.
-        let mut sums: Vec<Option<usize>> = vec![None; nodes];
-        for u in 0..nodes {
-            let register = round.before.map(|before| before[u]);
-            let mut place = register.and_then(|register| match self.place.get(&register) {
-                Some(Place::Row(_)) => Some(register),
-                _ => None,
-            });
-            if round.present[u] && !self.observer.contains(u) {
-                // Below all registers of programs.
-                let register = place.unwrap_or(usize::MAX - u);
-                let row = match self.place.get(&register) {
-                    Some(&Place::Row(row)) => row,
-                    _ => self.push(register),
-                };
-                let direction = self.direction_of_use(u);
-                let before = self.moves[row][direction];
-                self.moves[row][direction] = before + 1.0;
-                if before != 0.0 {
-                    let mut sizes = vec![0.0; self.directions.len()];
-                    sizes[direction] = 2.0 * UNIT * (before.abs() + 1.0);
-                    self.rounded(row, &sizes);
-                }
-                let before = self.covariance.at(row, row);
-                if variance != 0.0 {
-                    self.covariance.set(row, row, before + variance);
-                }
-                if variance != 0.0 && (before != 0.0 || !exact) {
-                    self.inject(row, 4.0 * UNIT * (before + variance));
-                }
-                place = Some(register);
-            }
-            sums[u] = place;
-        }
-        for to in (0..nodes).filter(|&to| round.present[to]) {
-            for from in round.weights[to].iter().map(|&(from, _)| from).filter(|&from| from != to) {
-                if let Some(register) = sums[from]
-                    && self.sees(&Seeing::Message { from, to })
-                {
-                    self.see(register);
-                }
-            }
-        }
-        self.mix(round, &sums);
-        self.retire();
-    }
-
-    /// `h = W y` in place of all `y`; other registers stay.
-    fn mix(&mut self, round: &Round<'_>, sums: &[Option<usize>]) {
-        let row_of = |place: &BTreeMap<usize, Place>, register: Option<usize>| match place.get(&register?) {
-            Some(&Place::Row(row)) => Some(row),
-            _ => None,
-        };
-        let rows: Vec<Option<usize>> = sums.iter().map(|&register| row_of(&self.place, register)).collect();
-        let (mut steps, mut registers): (Vec<Vec<(usize, f64)>>, Vec<usize>) = (Vec::new(), Vec::new());
-        let replaced: Vec<usize> = rows.iter().flatten().copied().collect();
-        for (row, &register) in self.registers.iter().enumerate() {
-            if !replaced.contains(&row) {
-                steps.push(vec![(row, 1.0)]);
-                registers.push(register);
-            }
-        }
-        let kept = steps.len();
-        let mut known = Vec::new();
-        for (u, &register) in round.after.iter().enumerate() {
-            let mut terms = Vec::new();
-            for &(v, weight) in &round.weights[u] {
-                if let Some(row) = rows[v] {
-                    terms.push((row, weight));
-                }
-            }
-            if terms.is_empty() {
-                known.push(register);
-            } else {
-                steps.push(terms);
-                registers.push(register);
-            }
-        }
-        let longest = steps.iter().map(Vec::len).max().unwrap_or(0) as f64;
-        let relative = UNIT * (2.0 * longest + 12.0);
-        let (covariance, sizes) = self.covariance.transformed(&steps);
-        let (error, error_sizes) = self.error.transformed(&steps);
-        (self.covariance, self.error) = (covariance, error);
-        let moves: Vec<_> =
-            steps.iter().map(|terms| mixed(&self.moves, terms, self.directions.len())).collect();
-        self.place.retain(|_, place| *place == Place::Known);
-        if let Some(before) = round.before {
-            before.iter().for_each(|register| {
-                self.place.remove(register);
-            });
-        }
-        for (row, &register) in registers.iter().enumerate() {
-            self.place.insert(register, Place::Row(row));
-        }
-        self.place.extend(known.into_iter().map(|register| (register, Place::Known)));
-        self.registers = registers;
-        let mut all = Vec::with_capacity(moves.len());
-        let mut roundings = Vec::with_capacity(moves.len());
-        for (next, sizes) in moves {
-            all.push(next);
-            roundings.push(sizes);
-        }
-        self.moves = all;
-        for (row, sizes) in sizes.iter().enumerate() {
-            self.inject(row, relative * (sizes + error_sizes[row]));
-            let share = if row < kept { 0.0 } else { relative };
-            let sizes: Vec<f64> = roundings[row].iter().map(|x| x * share).collect();
-            self.rounded(row, &sizes);
-            self.check_range(row);
-        }
-    }
-
     /// The column of the next use of a node, which is new where uses have columns of their own.
     fn direction_of_use(&mut self, node: usize) -> usize {
         if self.followed == Followed::Same {
@@ -466,235 +328,11 @@ impl Filter {
         }
     }
 
-    /// The observer sees a row.
-    fn sight(&mut self, seen: usize) {
-        let (size, error) = (self.covariance.at(seen, seen), self.error.at(seen, seen));
-        if size == 0.0 && error == 0.0 {
-            // No rounding has touched it: it is a combination of contributions and known values alone.
-            self.reveal(seen);
-            return;
-        }
-        let least = (size - error).next_down();
-        let share = if least > 0.0 { (error / least).next_up() } else { f64::INFINITY };
-        if share > MOST_SHARE || share.is_nan() {
-            self.doubt.get_or_insert(Doubt::Noise);
-            self.known(seen);
-            return;
-        }
-        self.correlation = (self.correlation + 2.0 * (self.factor * share)).next_up() * (1.0 + 4.0 * UNIT);
-        self.factor = (self.factor + 2.0 * share).next_up();
-        self.shares = (self.shares + share).next_up();
-        if self.correlation > MOST_CORRELATION {
-            self.doubt.get_or_insert(Doubt::Drift);
-        }
-        self.charge(seen, least, (size + error).next_up());
-        self.condition(seen, size, least);
-        self.known(seen);
-    }
-
-    /// Charges what the row tells about every direction; its variance is between these.
-    fn charge(&mut self, seen: usize, least: f64, most: f64) {
-        let moves = &self.moves[seen];
-        if self.followed == Followed::Whole {
-            let mut sums = vec![(0.0_f64, 0.0_f64); self.nodes.len()];
-            for (direction, x) in self.directions.iter().zip(moves) {
-                sums[direction.node].0 += x.abs();
-                sums[direction.node].1 += 1.0;
-            }
-            for (node, (sum, count)) in self.nodes.iter_mut().zip(sums) {
-                if sum > 0.0 {
-                    node.whole = (node.whole + charged(up(sum, count), least)).next_up();
-                }
-            }
-        }
-        for (direction, &x) in self.directions.iter_mut().zip(moves) {
-            if x != 0.0 {
-                direction.high = (direction.high + charged(x, least)).next_up();
-                let low = (x * x / most * (1.0 - 8.0 * UNIT)).next_down().max(0.0);
-                direction.low = (direction.low + low).next_down().max(0.0);
-            }
-        }
-    }
-
-    /// What is left of the other rows once this one is known: `(I - K cᵀ) P (I - K cᵀ)ᵀ`.
-    fn condition(&mut self, seen: usize, size: f64, least: f64) {
-        let rows = self.registers.len();
-        let column: Vec<f64> = self.covariance.row(seen).to_vec();
-        let crossed: Vec<f64> = self.error.row(seen).to_vec();
-        let others = || (0..rows).filter(|&i| i != seen);
-        // A gain may be any number: one that is tiny is 0, so that nothing underflows.
-        let gain = |x: &f64| if x.abs() > LEAST_GAIN * size { x / size } else { 0.0 };
-        let gains: Vec<f64> = column.iter().map(gain).collect();
-        let sum = |of: &[f64], only: &dyn Fn(usize) -> bool| -> f64 {
-            others().filter(|&i| only(i)).map(|i| of[i].abs()).sum()
-        };
-        let column_sum = sum(&column, &|_| true);
-        let left_sum = sum(&column, &|i| gains[i] == 0.0);
-        let (gain_sum, crossed_sum) = (sum(&gains, &|_| true), sum(&crossed, &|_| true));
-        let own = crossed[seen];
-        let moved = self.moves[seen].clone();
-        let touched: Vec<usize> = others().filter(|&i| gains[i] != 0.0 || crossed[i] != 0.0).collect();
-        for (place, &i) in touched.iter().enumerate() {
-            for &l in &touched[..=place] {
-                if gains[i] != 0.0 && gains[l] != 0.0 {
-                    let next = self.covariance.at(i, l) - gains[i] * column[l];
-                    self.covariance.set(i, l, next);
-                    self.covariance.set(l, i, next);
-                }
-                let cross = gains[i] * crossed[l] + crossed[i] * gains[l];
-                let next = self.error.at(i, l) - cross + gains[i] * gains[l] * own;
-                self.error.set(i, l, next);
-                self.error.set(l, i, next);
-            }
-        }
-        let mut by = vec![0.0; rows];
-        for &i in &touched {
-            let (gain, sizes) =
-                (gains[i].abs(), |row: &[f64]| -> f64 { touched.iter().map(|&l| row[l].abs()).sum() });
-            let products = gain * crossed_sum + crossed[i].abs() * gain_sum + gain * gain_sum * own;
-            by[i] = 16.0 * UNIT * (sizes(self.error.row(i)) + products) + TINY * rows as f64;
-            if gain != 0.0 {
-                by[i] += UNIT * (sizes(self.covariance.row(i)) + 4.0 * gain * column_sum) + gain * left_sum;
-            }
-        }
-        // What the gains leave of the covariance with the innovation, `rho`: `2 rho rhoᵀ / S` is kept below
-        // `r` times what is injected.
-        let residual = 2.0 * (UNIT * column_sum + left_sum) / (least * self.factor);
-        for i in others().filter(|&i| column[i] != 0.0) {
-            by[i] += if gains[i] == 0.0 {
-                column[i].abs() * (gain_sum + residual) + TINY * rows as f64
-            } else {
-                UNIT * column[i].abs() * residual
-            };
-        }
-        for (i, &by) in by.iter().enumerate().filter(|&(i, _)| i != seen) {
-            self.inject(i, by);
-        }
-        for i in others().filter(|&i| gains[i] != 0.0) {
-            let gain = gains[i];
-            let mut sizes = vec![0.0; moved.len()];
-            for ((x, &by), size) in self.moves[i].iter_mut().zip(&moved).zip(&mut sizes) {
-                if by != 0.0 {
-                    let change = gain * by;
-                    *x -= change;
-                    *size = UNIT * 1.01 * (x.abs() + change.abs()) + FLOOR;
-                }
-            }
-            self.rounded(i, &sizes);
-        }
-    }
-
-    /// A row without noise: what moves it is seen as it is.
-    fn reveal(&mut self, seen: usize) {
-        for (direction, x) in self.directions.iter().zip(&self.moves[seen]) {
-            if *x != 0.0 {
-                self.nodes[direction.node].revealed = true;
-            }
-        }
-        self.known(seen);
-    }
-
-    fn known(&mut self, seen: usize) {
-        let register = self.registers[seen];
-        self.remove(seen);
-        self.place.insert(register, Place::Known);
-    }
-
-    /// Follows directions no longer that hardly move anything any more: what is left of them is counted as
-    /// rounding.
-    fn retire(&mut self) {
-        if self.followed == Followed::Same || self.directions.is_empty() {
-            return;
-        }
-        let limits: Vec<f64> =
-            (0..self.registers.len()).map(|row| 1e-24 * self.covariance.at(row, row)).collect();
-        let quiet = |k: usize| {
-            self.moves.iter().zip(&limits).all(|(row, limit)| row[k] == 0.0 || row[k] * row[k] < *limit)
-        };
-        let gone: Vec<bool> = (0..self.directions.len()).map(quiet).collect();
-        if !gone.contains(&true) {
-            return;
-        }
-        let rows = self.registers.len() as f64;
-        for row in 0..self.registers.len() {
-            let by = 1e-12 * self.covariance.at(row, row);
-            self.inject(row, by);
-        }
-        for (direction, _) in self.directions.iter_mut().zip(&gone).filter(|(_, gone)| **gone) {
-            // Squares are below 1e-24 of what 1e-12 is injected of.
-            let kappa = (direction.kappa + 1.01e-12 * rows).next_up();
-            let node = &mut self.nodes[direction.node];
-            node.high = node.high.max(direction.high);
-            node.low = node.low.max(direction.low);
-            node.kappa = node.kappa.max(kappa);
-            node.roots = (node.roots + kappa.sqrt().next_up()).next_up();
-        }
-        let keep = |k: &mut usize| {
-            *k += 1;
-            !gone[*k - 1]
-        };
-        for row in &mut self.moves {
-            let mut k = 0;
-            row.retain(|_| keep(&mut k));
-        }
-        let mut k = 0;
-        self.directions.retain(|_| keep(&mut k));
-    }
-
     /// Directions that are followed.
     #[cfg(test)]
     pub(super) fn followed(&self) -> usize {
         self.directions.len()
     }
-
-    /// The bound on the correlation of the innovations.
-    pub(super) fn h(&self) -> f64 {
-        self.correlation.sqrt().next_up()
-    }
-
-    /// The loss of a node so far; none where it is infinite, since something was seen without noise.
-    pub(super) fn ends(&self, node: usize) -> Option<Ends> {
-        let of = &self.nodes[node];
-        if of.revealed {
-            return None;
-        }
-        let own = || self.directions.iter().filter(|direction| direction.node == node);
-        let mut ends = Ends::ZERO;
-        if self.followed == Followed::Whole {
-            let roots = own().fold(of.roots, |sum, x| (sum + x.kappa.sqrt().next_up()).next_up());
-            ends.high = self.enclosed(of.whole, 0.0, (roots * roots).next_up()).high;
-        } else {
-            ends = ends.max(self.enclosed(of.high, of.low, of.kappa));
-        }
-        for direction in own() {
-            let found = self.enclosed(direction.high, direction.low, direction.kappa);
-            ends.low = ends.low.max(found.low);
-            if self.followed != Followed::Whole {
-                ends.high = ends.high.max(found.high);
-            }
-        }
-        if self.followed == Followed::Whole {
-            ends.low = ends.low.max(self.enclosed(0.0, of.low, of.kappa).low);
-        }
-        Some(ends)
-    }
-
-    /// The enclosure of a loss from the ends of its sum and the bound on rounding.
-    fn enclosed(&self, high: f64, low: f64, kappa: f64) -> Ends {
-        let h = Interval::between(0.0, self.h());
-        let rounding = (Interval::new(kappa) * Interval::new(self.shares)).sqrt();
-        let most = Interval::new(high).sqrt() + rounding;
-        let least = (Interval::new(low).sqrt() - rounding).max(Interval::ZERO);
-        Ends {
-            low: (least * least / (Interval::ONE + h)).low().max(0.0),
-            high: (most * most / (Interval::ONE - h)).high(),
-        }
-    }
-}
-
-/// `x² / least`, rounded up.
-fn charged(x: f64, least: f64) -> f64 {
-    ((x * x / least) * (1.0 + 8.0 * UNIT) + f64::MIN_POSITIVE).next_up()
 }
 
 /// A combination of rows, and the sums of the sizes of its terms.

@@ -6,23 +6,28 @@
 //! tolerance.
 
 mod budget;
+mod feed;
 mod filter;
 mod log;
+mod reading;
+mod rounds;
 mod square;
 #[cfg(test)]
 mod tests;
 mod view;
 
-pub use budget::{Limits, Refusal};
-pub use log::{Durable, Feed, MeterLog, Resumed};
+pub use crate::error::Refusal;
+pub use budget::Limits;
+pub use feed::{Feed, Resumed};
+pub use log::{Durable, MeterLog};
+pub use reading::{Reading, Source};
 pub use view::PointOfView;
 
 use crate::adaptivity::Dependence;
 use crate::build::{Mark, Program};
-use crate::constructors::ModelReads;
 use crate::registers::Definition;
 use crate::sensitivity::{Loss, SensitivitySet};
-use crate::{AccountOptions, MixingMatrix, NodeVerdict, ProgramError, Value, Weight};
+use crate::{AccountOptions, NodeVerdict, ProgramError, Value};
 use filter::{Filter, Followed, Round};
 use ndp_account::{Error, Observer};
 use rayon::prelude::*;
@@ -69,66 +74,6 @@ pub struct Meter {
     /// Whether single steps were fed, of which it is not plain that nodes have what they send.
     stepped: bool,
     view: PointOfView,
-}
-
-/// How the numbers of a reading were found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Source {
-    /// By the filter that runs along; its innovations are uncorrelated up to `h`, which is in both ends.
-    Running {
-        /// The bound.
-        h: f64,
-    },
-    /// By the account of the recorded program.
-    Batch,
-}
-
-/// What one observer has learnt about every node.
-#[derive(Clone, Debug)]
-pub struct Reading {
-    /// Who looks.
-    pub observer: Observer,
-    /// How the numbers were found.
-    pub source: Source,
-    /// Probability that an upper end is too small, at most; 0 for a running filter.
-    pub failure: f64,
-    verdicts: Vec<Option<NodeVerdict>>,
-}
-
-impl Reading {
-    /// What is proven about a node; none for members of the coalition.
-    ///
-    /// # Errors
-    /// [`ProgramError::NodeOutOfRange`].
-    pub fn verdict(&self, node: usize) -> Result<Option<&NodeVerdict>, ProgramError> {
-        let nodes = self.verdicts.len();
-        self.verdicts.get(node).map(Option::as_ref).ok_or(ProgramError::NodeOutOfRange { node, nodes })
-    }
-
-    /// The loss of a node.
-    ///
-    /// # Errors
-    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ndp_certify::Error::NoiselessView`]
-    /// where a change of the set was seen without noise.
-    pub fn loss(&self, node: usize) -> Result<&Loss, Error> {
-        match self.verdict(node)? {
-            None => Err(ProgramError::Member(node).into()),
-            Some(NodeVerdict::Bounded(loss)) => Ok(loss),
-            Some(NodeVerdict::Noiseless { .. }) => {
-                Err(Error::Certify(ndp_certify::Error::NoiselessView(node)))
-            }
-        }
-    }
-
-    /// The upper end of the loss of a node, infinite where a change was seen without noise; none for members
-    /// and nodes that are not there.
-    #[must_use]
-    pub fn upper(&self, node: usize) -> Option<f64> {
-        self.verdicts.get(node)?.as_ref().map(|verdict| match verdict {
-            NodeVerdict::Bounded(loss) => loss.value(),
-            NodeVerdict::Noiseless { .. } => f64::INFINITY,
-        })
-    }
 }
 
 impl Meter {
@@ -316,106 +261,12 @@ impl Meter {
         Ok(found)
     }
 
-    /// A round of decentralized SGD, whole: every node that is present adds a contribution and a noise of
-    /// this variance to its model, sends the sum to all nodes that give it a weight, and takes its mean. The
-    /// first models are 0.
-    ///
-    /// # Errors
-    /// As [`step`](Self::step); [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a
-    /// weight between a node that has left and another.
-    pub fn round(
-        &mut self,
-        mixing: &MixingMatrix,
-        variance: impl Into<Weight>,
-        reads: ModelReads,
-    ) -> Result<(), Error> {
-        let (variance, n) = (variance.into(), self.nodes);
-        if mixing.node_count() != n {
-            let what = "rows of a gossip matrix";
-            return Err(ProgramError::Shape { what, expected: n, got: mixing.node_count() }.into());
-        }
-        let exact = variance.variance()?.clone();
-        for u in 0..n {
-            for v in mixing.row(u).iter().map(|(v, _)| *v as usize).filter(|&v| v != u) {
-                if let Some(node) = [u, v].into_iter().find(|&node| self.program.has_left(node)) {
-                    return Err(ProgramError::Absent { node, what: "take part in gossip" }.into());
-                }
-            }
-        }
-        let present: Vec<bool> = (0..n).map(|u| !self.program.has_left(u)).collect();
-        let mark = self.program.mark();
-        let after = match self.recorded {
-            true => match self.record(mixing, &variance, reads, &present) {
-                Ok(after) => after,
-                Err(error) => {
-                    self.program.rewind(mark);
-                    return Err(error.into());
-                }
-            },
-            false => (0..n).collect(),
-        };
-        // A weight out of range is refused by the filters, which see that it is no number.
-        let float = |x: &num_rational::BigRational| num_traits::ToPrimitive::to_f64(x).unwrap_or(f64::NAN);
-        let row = |u| mixing.row(u).iter().map(|(v, weight)| (*v as usize, float(weight))).collect();
-        let weights: Vec<Vec<(usize, f64)>> = (0..n).map(row).collect();
-        let before = self.model.clone();
-        let value = |u: usize| {
-            // Values of a program have numbers of 32 bits.
-            before.as_ref().and_then(|before| u32::try_from(before[u]).ok()).map(Value)
-        };
-        let reads = |u: usize| reads.of(value(u));
-        let (before, after_models) = (before.as_deref(), &after);
-        let round = Round {
-            before,
-            after: after_models,
-            present: &present,
-            variance: &exact,
-            weights: &weights,
-            reads: &reads,
-        };
-        self.commit(&mark, Some(&round))?;
-        if let Some(before) = before {
-            before.iter().for_each(|value| {
-                self.alive.remove(value);
-            });
-        }
-        self.alive.extend(after.iter().copied());
-        self.model = Some(after);
-        self.rounds += 1;
-        Ok(())
-    }
-
     /// A node leaves for good, see [`Program::leave`]; its noises stay unknown.
     ///
     /// # Errors
     /// Those of [`Program::leave`].
     pub fn leave(&mut self, node: usize) -> Result<(), ProgramError> {
         self.program.leave(node)
-    }
-
-    /// How many more such rounds fit below all limits, at most `most`.
-    ///
-    /// # Errors
-    /// As [`round`](Self::round), without that of a limit; [`ProgramError::NoLimits`].
-    pub fn remaining(
-        &self,
-        mixing: &MixingMatrix,
-        variance: impl Into<Weight>,
-        reads: ModelReads,
-        most: u64,
-    ) -> Result<u64, Error> {
-        if self.limits.is_empty() {
-            return Err(ProgramError::NoLimits.into());
-        }
-        let (mut copy, variance) = (self.clone(), variance.into());
-        for rounds in 0..most {
-            match copy.round(mixing, variance.clone(), reads) {
-                Ok(()) => {}
-                Err(error) if Refusal::of(&error).is_some() => return Ok(rounds),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(most)
     }
 
     /// Says that no later step reads these values: filters become smaller, and no loss changes.
@@ -532,37 +383,6 @@ impl Meter {
             found?;
         }
         self.program.events[self.followed.1..].iter().try_for_each(|event| check(event.value))
-    }
-
-    /// Writes a round into the record: the models after it.
-    fn record(
-        &mut self,
-        mixing: &MixingMatrix,
-        variance: &Weight,
-        reads: ModelReads,
-        present: &[bool],
-    ) -> Result<Vec<usize>, ProgramError> {
-        // Values of a program have numbers of 32 bits.
-        let value = |k: usize| Value(u32::try_from(k).unwrap_or(u32::MAX));
-        let before: Option<Vec<Value>> =
-            self.model.as_ref().map(|model| model.iter().map(|&k| value(k)).collect());
-        let program = &mut self.program;
-        let mut sums = Vec::with_capacity(self.nodes);
-        for (u, &present) in present.iter().enumerate() {
-            let own = before.as_ref().map(|before| before[u]);
-            let mut terms: Vec<Value> = own.into_iter().collect();
-            if present {
-                terms.push(program.contribute(u, reads.of(own))?);
-                terms.push(program.noise([u], variance.clone())?);
-            }
-            sums.push(program.add(&terms)?);
-        }
-        for to in 0..self.nodes {
-            for from in mixing.row(to).iter().map(|(from, _)| *from as usize).filter(|&from| from != to) {
-                program.send(from, to, sums[from])?;
-            }
-        }
-        Ok(program.gossip(mixing, &sums)?.into_iter().map(|value| value.index()).collect())
     }
 }
 

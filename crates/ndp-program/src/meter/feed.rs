@@ -1,0 +1,284 @@
+//! A meter that reads its steps from lines.
+
+use super::log::{VERSION, checksum};
+use super::{Limits, Meter, PointOfView};
+use crate::constructors::ModelReads;
+use crate::format::{Line, Reader, object, value_name};
+use crate::{MixingMatrix, ProgramError, SensitivitySet, Weight};
+use ndp_account::{Error, NodeNames, Observer};
+use serde_json::{Map, Value as Json};
+
+/// What was found in a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumed {
+    /// Lines that count.
+    pub lines: u64,
+    /// Bytes of the lines that count: what comes after is to be cut off before lines are added.
+    pub bytes: u64,
+    /// What is wrong with a last line that was dropped.
+    pub dropped: Option<String>,
+}
+
+/// A meter that reads its steps from lines: of a log, or without numbers and checksums from a program that
+/// tells what it does.
+#[derive(Default)]
+pub struct Feed {
+    pub(super) open: Option<Open>,
+    pub(super) next: u64,
+    pub(super) crc: u32,
+    /// Whether lines have no checksums.
+    pub(super) plain: bool,
+}
+
+pub(super) struct Open {
+    pub(super) meter: Meter,
+    pub(super) names: NodeNames,
+    reader: Reader,
+    pub(super) matrices: Vec<MixingMatrix>,
+    /// The last round: its matrix, the variance, what was read.
+    round: Option<(MixingMatrix, Weight, ModelReads)>,
+}
+
+impl std::fmt::Debug for Feed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Feed").field("next", &self.next).field("meter", &self.meter()).finish_non_exhaustive()
+    }
+}
+
+impl Feed {
+    /// The meter; none before the first line.
+    #[must_use]
+    pub fn meter(&self) -> Option<&Meter> {
+        self.open.as_ref().map(|open| &open.meter)
+    }
+
+    /// The names of the nodes; none before the first line.
+    #[must_use]
+    pub fn names(&self) -> Option<&NodeNames> {
+        self.open.as_ref().map(|open| &open.names)
+    }
+
+    /// Whether lines have no checksums.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Whether the first line was read, and nothing else.
+    #[must_use]
+    pub fn is_at_start(&self) -> bool {
+        self.open.is_some() && self.next == 1
+    }
+
+    /// Fixes the limits of a meter whose first line has been read, in place of those of the line.
+    ///
+    /// # Errors
+    /// As [`Meter::with_limits`]; [`ProgramError::Log`] before the first line.
+    pub fn limit(&mut self, limits: Limits) -> Result<(), Error> {
+        let open =
+            self.open.as_mut().ok_or_else(|| ProgramError::Log("there is no first line".to_owned()))?;
+        open.meter = open.meter.clone().with_limits(limits)?;
+        Ok(())
+    }
+
+    /// How many more rounds like the last one fit below all limits, at most `most`; none where there was no
+    /// round, or no limit.
+    ///
+    /// # Errors
+    /// As [`Meter::remaining`].
+    pub fn remaining(&self, most: u64) -> Result<Option<u64>, Error> {
+        let Some(open) = self.open.as_ref().filter(|open| !open.meter.limits.is_empty()) else {
+            return Ok(None);
+        };
+        let Some((mixing, variance, reads)) = &open.round else { return Ok(None) };
+        open.meter.remaining(mixing, variance.clone(), *reads, most).map(Some)
+    }
+
+    /// Takes all lines of a log. A last line without its end was cut off, and is dropped.
+    ///
+    /// # Errors
+    /// [`ProgramError::Line`] with the line and what is wrong with it; [`ProgramError::OverBudget`] in it
+    /// where a limit is exceeded.
+    pub fn lines(&mut self, log: &[u8]) -> Result<Resumed, Error> {
+        let mut found = Resumed { lines: 0, bytes: 0, dropped: None };
+        let mut rest = log;
+        while !rest.is_empty() {
+            let end = rest.iter().position(|&byte| byte == b'\n');
+            let (line, after) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
+            let text = std::str::from_utf8(line).ok();
+            if end.is_none() {
+                found.dropped = Some("it was cut off".to_owned());
+                return Ok(found);
+            }
+            let whole = match text {
+                None => Err("it is no text".to_owned()),
+                Some(text) => self.step_of(text),
+            };
+            let at = |problem: Error| {
+                let line = usize::try_from(found.lines).unwrap_or(usize::MAX).saturating_add(1);
+                Error::from(ProgramError::Line { line, problem: Box::new(problem) })
+            };
+            match whole {
+                Ok(taken) => self.take(taken).map_err(at)?,
+                Err(problem) => return Err(at(ProgramError::Log(problem).into())),
+            }
+            found.lines += 1;
+            found.bytes += (line.len() + 1) as u64;
+            rest = after;
+        }
+        Ok(found)
+    }
+
+    /// Takes one whole line, without its end; empty ones are skipped.
+    ///
+    /// # Errors
+    /// [`ProgramError::Log`] for a line that does not follow the one before; those of the step.
+    pub fn line(&mut self, text: &str) -> Result<(), Error> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let taken = self.step_of(text).map_err(ProgramError::Log)?;
+        self.take(taken)
+    }
+
+    /// The text of the step of a line and its checksum; why there is none.
+    fn step_of<'a>(&mut self, text: &'a str) -> Result<(&'a str, u32), String> {
+        let Some(rest) = text.strip_prefix("{\"n\":") else {
+            if self.next == 0 {
+                self.plain = true;
+            }
+            return if self.plain { Ok((text, 0)) } else { Err("it has no number".to_owned()) };
+        };
+        if self.plain && self.next > 0 {
+            return Err("it has a checksum, the lines before have none".to_owned());
+        }
+        let parts = rest.split_once(",\"crc\":\"").and_then(|(n, rest)| {
+            let (crc, rest) = rest.split_once("\",\"step\":")?;
+            Some((n.parse::<u64>().ok()?, u32::from_str_radix(crc, 16).ok()?, rest.strip_suffix('}')?))
+        });
+        let (n, crc, step) = parts.ok_or_else(|| "it is no line of a log".to_owned())?;
+        if n != self.next {
+            return Err(format!("it has the number {n}, not {}: a line is missing or moved", self.next));
+        }
+        if crc != checksum(self.crc, n, step) {
+            return Err("its checksum does not fit: it was changed".to_owned());
+        }
+        Ok((step, crc))
+    }
+
+    fn take(&mut self, (text, crc): (&str, u32)) -> Result<(), Error> {
+        if self.plain && (text.trim().is_empty() || text.trim_start().starts_with('#')) {
+            return Ok(());
+        }
+        let map = object(text)?;
+        match &mut self.open {
+            None => self.open = Some(Open::new(&map)?),
+            Some(open) => open.take(&map)?,
+        }
+        (self.next, self.crc) = (self.next + 1, crc);
+        Ok(())
+    }
+}
+
+impl Open {
+    fn new(map: &Map<String, Json>) -> Result<Self, Error> {
+        let keys = ["ndp-meter", "nodes", "observers", "set", "view", "limit", "limits", "record"];
+        let line = Line::new(map, &keys)?;
+        let got = line.number("ndp-meter")? as u64;
+        if got != VERSION {
+            return Err(ProgramError::Version { got, known: VERSION }.into());
+        }
+        let names = match line.get("nodes")? {
+            Json::Number(_) => NodeNames::numbered(line.number("nodes")?),
+            _ => NodeNames::new(line.texts("nodes")?)?,
+        };
+        let bad = |what: &str, error: serde_json::Error| ProgramError::Syntax(format!("{what:?}: {error}"));
+        let observers: Vec<Observer> = match line.has("observers") {
+            true => {
+                serde_json::from_value(line.get("observers")?.clone()).map_err(|e| bad("observers", e))?
+            }
+            false => (0..names.count()).map(Observer::node).collect(),
+        };
+        let set = match line.get("set")? {
+            Json::String(word) if word == "same-direction" => SensitivitySet::SameDirection,
+            Json::String(word) if word == "use-level" => SensitivitySet::UseLevel,
+            Json::String(word) if word == "signs" => SensitivitySet::Signs,
+            Json::Object(of) => {
+                let dimension = of.get("vectors").and_then(|x| x.get("dimension")).and_then(Json::as_u64);
+                let dimension = dimension.and_then(|x| usize::try_from(x).ok());
+                let dimension =
+                    dimension.ok_or_else(|| ProgramError::MeterSet(Json::Object(of.clone()).to_string()))?;
+                SensitivitySet::Vectors { dimension }
+            }
+            other => return Err(ProgramError::MeterSet(other.to_string()).into()),
+        };
+        let mut meter = Meter::new(names.count(), observers, set)?;
+        if line.has("view") {
+            let view: PointOfView =
+                serde_json::from_value(line.get("view")?.clone()).map_err(|e| bad("view", e))?;
+            meter = meter.seen_by(view)?;
+        }
+        let limit = match map.get("limit") {
+            None | Some(Json::Null) => None,
+            Some(limit) => Some(limit.as_f64().ok_or_else(|| ProgramError::NotANumber(limit.to_string()))?),
+        };
+        let mut limits = limit.map_or(Ok(Limits::default()), Limits::worst)?;
+        if line.has("limits") {
+            let pairs: Vec<(usize, usize, f64)> =
+                serde_json::from_value(line.get("limits")?.clone()).map_err(|e| bad("limits", e))?;
+            for (observer, node, loss) in pairs {
+                limits = limits.pair(observer, node, loss)?;
+            }
+        }
+        meter = meter.with_limits(limits)?;
+        if line.has("record") && *line.get("record")? == Json::Bool(false) {
+            meter = meter.without_record()?;
+        }
+        let reader = Reader::following(names.count())?;
+        Ok(Self { meter, names, reader, matrices: Vec::new(), round: None })
+    }
+
+    fn take(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        if map.contains_key("round") {
+            let line = Line::new(map, &["round", "variance", "reads"])?;
+            let mixing = self.reader.find_matrix(line.text("round")?)?;
+            let reads = match line.text("reads")? {
+                "nothing" => ModelReads::Nothing,
+                "model-seen" => ModelReads::Seen,
+                "model-hidden" => ModelReads::Hidden,
+                "seen" => ModelReads::Assumed,
+                other => {
+                    let known = "nothing, model-seen, model-hidden, seen";
+                    return Err(ProgramError::Syntax(format!("{other:?} is none of {known}")).into());
+                }
+            };
+            let variance = line.weight("variance")?;
+            self.meter.round(&mixing, variance.clone(), reads)?;
+            self.round = Some((mixing, variance, reads));
+            // Without a record no later step can name a model.
+            let models = if self.meter.recorded { self.meter.models() } else { Vec::new() };
+            return Ok(models
+                .into_iter()
+                .try_for_each(|model| self.reader.call(&value_name(model.index()), model))?);
+        }
+        if map.contains_key("forget") {
+            let names = Line::new(map, &["forget"])?.texts("forget")?;
+            let values = self.reader.values(&names)?;
+            return Ok(self.meter.forget(&values)?);
+        }
+        if map.contains_key("matrix") || map.contains_key("graph") {
+            self.reader.step(map)?;
+            if let Some(Json::String(name)) = map.get("matrix") {
+                self.matrices.push(self.reader.find_matrix(name)?);
+            }
+            return Ok(());
+        }
+        let reader = &mut self.reader;
+        self.meter.step(|program| {
+            std::mem::swap(program, &mut reader.program);
+            let done = reader.step(map);
+            std::mem::swap(program, &mut reader.program);
+            done
+        })
+    }
+}

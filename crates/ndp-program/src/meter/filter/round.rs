@@ -1,0 +1,192 @@
+//! A round of all nodes, as one step.
+
+use super::{Doubt, Filter, Followed, LARGE, Place, SMALL, UNIT, mixed};
+use crate::Reads;
+use crate::build::Seeing;
+use num_rational::BigRational;
+use std::collections::BTreeMap;
+
+/// One step of gossip of all nodes, as it is fed at once.
+pub(in crate::meter) struct Round<'a> {
+    /// The registers of the models before, where there are any.
+    pub(in crate::meter) before: Option<&'a [usize]>,
+    /// Those after.
+    pub(in crate::meter) after: &'a [usize],
+    /// Which nodes contribute and send.
+    pub(in crate::meter) present: &'a [bool],
+    pub(in crate::meter) variance: &'a BigRational,
+    /// Rows of the matrix: columns and weights, the nearest floats.
+    pub(in crate::meter) weights: &'a [Vec<(usize, f64)>],
+    /// What contributions are declared to depend on.
+    pub(in crate::meter) reads: &'a (dyn Fn(usize) -> Reads + Sync),
+}
+
+impl Filter {
+    /// Every node that is present adds a contribution and a noise to its model and sends the sum to those who
+    /// take it; then all take their means.
+    pub(in crate::meter) fn round(&mut self, round: &Round<'_>) {
+        let nodes = round.after.len();
+        for u in (0..nodes).filter(|&u| round.present[u]) {
+            self.depends(u, &(round.reads)(u));
+        }
+        if self.doubt.is_some() {
+            return;
+        }
+        let Some((variance, exact)) = self.float(round.variance) else { return };
+        if round.weights.iter().flatten().any(|(_, weight)| !(SMALL..LARGE).contains(&weight.abs())) {
+            self.doubt = Some(Doubt::Range);
+            return;
+        }
+        // The models with what was added, in the places of the models.
+        let mut sums: Vec<Option<usize>> = vec![None; nodes];
+        for u in 0..nodes {
+            let register = round.before.map(|before| before[u]);
+            let mut place = register.and_then(|register| match self.place.get(&register) {
+                Some(Place::Row(_)) => Some(register),
+                _ => None,
+            });
+            if round.present[u] && !self.observer.contains(u) {
+                // Below all registers of programs.
+                let register = place.unwrap_or(usize::MAX - u);
+                let row = match self.place.get(&register) {
+                    Some(&Place::Row(row)) => row,
+                    _ => self.push(register),
+                };
+                let direction = self.direction_of_use(u);
+                let before = self.moves[row][direction];
+                self.moves[row][direction] = before + 1.0;
+                if before != 0.0 {
+                    let mut sizes = vec![0.0; self.directions.len()];
+                    sizes[direction] = 2.0 * UNIT * (before.abs() + 1.0);
+                    self.rounded(row, &sizes);
+                }
+                let before = self.covariance.at(row, row);
+                if variance != 0.0 {
+                    self.covariance.set(row, row, before + variance);
+                }
+                if variance != 0.0 && (before != 0.0 || !exact) {
+                    self.inject(row, 4.0 * UNIT * (before + variance));
+                }
+                place = Some(register);
+            }
+            sums[u] = place;
+        }
+        for to in (0..nodes).filter(|&to| round.present[to]) {
+            for from in round.weights[to].iter().map(|&(from, _)| from).filter(|&from| from != to) {
+                if let Some(register) = sums[from]
+                    && self.sees(&Seeing::Message { from, to })
+                {
+                    self.see(register);
+                }
+            }
+        }
+        self.mix(round, &sums);
+        self.retire();
+    }
+
+    /// `h = W y` in place of all `y`; other registers stay.
+    fn mix(&mut self, round: &Round<'_>, sums: &[Option<usize>]) {
+        let row_of = |place: &BTreeMap<usize, Place>, register: Option<usize>| match place.get(&register?) {
+            Some(&Place::Row(row)) => Some(row),
+            _ => None,
+        };
+        let rows: Vec<Option<usize>> = sums.iter().map(|&register| row_of(&self.place, register)).collect();
+        let (mut steps, mut registers): (Vec<Vec<(usize, f64)>>, Vec<usize>) = (Vec::new(), Vec::new());
+        let replaced: Vec<usize> = rows.iter().flatten().copied().collect();
+        for (row, &register) in self.registers.iter().enumerate() {
+            if !replaced.contains(&row) {
+                steps.push(vec![(row, 1.0)]);
+                registers.push(register);
+            }
+        }
+        let kept = steps.len();
+        let mut known = Vec::new();
+        for (u, &register) in round.after.iter().enumerate() {
+            let mut terms = Vec::new();
+            for &(v, weight) in &round.weights[u] {
+                if let Some(row) = rows[v] {
+                    terms.push((row, weight));
+                }
+            }
+            if terms.is_empty() {
+                known.push(register);
+            } else {
+                steps.push(terms);
+                registers.push(register);
+            }
+        }
+        let longest = steps.iter().map(Vec::len).max().unwrap_or(0) as f64;
+        let relative = UNIT * (2.0 * longest + 12.0);
+        let (covariance, sizes) = self.covariance.transformed(&steps);
+        let (error, error_sizes) = self.error.transformed(&steps);
+        (self.covariance, self.error) = (covariance, error);
+        let moves: Vec<_> =
+            steps.iter().map(|terms| mixed(&self.moves, terms, self.directions.len())).collect();
+        self.place.retain(|_, place| *place == Place::Known);
+        if let Some(before) = round.before {
+            before.iter().for_each(|register| {
+                self.place.remove(register);
+            });
+        }
+        for (row, &register) in registers.iter().enumerate() {
+            self.place.insert(register, Place::Row(row));
+        }
+        self.place.extend(known.into_iter().map(|register| (register, Place::Known)));
+        self.registers = registers;
+        let mut all = Vec::with_capacity(moves.len());
+        let mut roundings = Vec::with_capacity(moves.len());
+        for (next, sizes) in moves {
+            all.push(next);
+            roundings.push(sizes);
+        }
+        self.moves = all;
+        for (row, sizes) in sizes.iter().enumerate() {
+            self.inject(row, relative * (sizes + error_sizes[row]));
+            let share = if row < kept { 0.0 } else { relative };
+            let sizes: Vec<f64> = roundings[row].iter().map(|x| x * share).collect();
+            self.rounded(row, &sizes);
+            self.check_range(row);
+        }
+    }
+
+    /// Follows directions no longer that hardly move anything any more: what is left of them is counted as
+    /// rounding.
+    fn retire(&mut self) {
+        if self.followed == Followed::Same || self.directions.is_empty() {
+            return;
+        }
+        let limits: Vec<f64> =
+            (0..self.registers.len()).map(|row| 1e-24 * self.covariance.at(row, row)).collect();
+        let quiet = |k: usize| {
+            self.moves.iter().zip(&limits).all(|(row, limit)| row[k] == 0.0 || row[k] * row[k] < *limit)
+        };
+        let gone: Vec<bool> = (0..self.directions.len()).map(quiet).collect();
+        if !gone.contains(&true) {
+            return;
+        }
+        let rows = self.registers.len() as f64;
+        for row in 0..self.registers.len() {
+            let by = 1e-12 * self.covariance.at(row, row);
+            self.inject(row, by);
+        }
+        for (direction, _) in self.directions.iter_mut().zip(&gone).filter(|(_, gone)| **gone) {
+            // Squares are below 1e-24 of what 1e-12 is injected of.
+            let kappa = (direction.kappa + 1.01e-12 * rows).next_up();
+            let node = &mut self.nodes[direction.node];
+            node.high = node.high.max(direction.high);
+            node.low = node.low.max(direction.low);
+            node.kappa = node.kappa.max(kappa);
+            node.roots = (node.roots + kappa.sqrt().next_up()).next_up();
+        }
+        let keep = |k: &mut usize| {
+            *k += 1;
+            !gone[*k - 1]
+        };
+        for row in &mut self.moves {
+            let mut k = 0;
+            row.retain(|_| keep(&mut k));
+        }
+        let mut k = 0;
+        self.directions.retain(|_| keep(&mut k));
+    }
+}

@@ -1,0 +1,165 @@
+//! Tests of logs: crashes, damage, lines of others.
+
+use super::*;
+
+/// A run of a small ring with single steps and rounds, and its log.
+fn logged() -> Result<MeterLog<Vec<u8>>, Error> {
+    let mixing = max_degree_plus_one(&cycle_graph(4)?);
+    let names = ndp_account::NodeNames::new(["ann", "bob", "cem", "\"eve\""])?;
+    let watched = [Observer::node(0), Observer::coalition(&[1, 2]), Observer::outsider().tapping(&[(3, 0)])];
+    let limits = Limits::worst(9.0)?.pair(0, 2, 8.5)?;
+    let meter = Meter::new(4, watched, SensitivitySet::UseLevel)?.with_limits(limits)?;
+    let mut log = MeterLog::begin(meter, names, Vec::new())?;
+    log.round(&mixing, (1, 3), ModelReads::Nothing)?;
+    let (noise, y) = log.step(|program| -> Result<_, ProgramError> {
+        let (x, z) = (program.contribute(3, Reads::Nothing)?, program.noise([3], 2)?);
+        let y = program.add(&[x, z])?;
+        program.send(3, 0, y)?;
+        let sum = program.secure_sum(1, [(3, 1, y), (0, 2, y)])?;
+        Ok((z, sum))
+    })?;
+    log.round(&mixing, (1, 3), ModelReads::Hidden)?;
+    log.forget(&[noise])?;
+    log.step(|program| -> Result<_, ProgramError> {
+        program.broadcast(None, y)?;
+        program.leave(2)
+    })?;
+    Ok(log)
+}
+
+fn losses(meter: &Meter) -> Result<Vec<Option<f64>>, Error> {
+    let mut all = Vec::new();
+    for k in 0..meter.observers().len() {
+        let reading = meter.reading(k)?;
+        all.extend((0..meter.node_count()).map(|u| reading.upper(u)));
+    }
+    Ok(all)
+}
+
+/// What is read back is the same meter; and a crash at every byte leaves a log that can be gone on with, and
+/// that has all that was sent.
+#[test]
+fn a_log_survives_a_crash_at_every_byte() -> Result<(), Error> {
+    let log = logged()?;
+    let (told, program) = (losses(log.meter())?, log.meter().program().clone());
+    let text = log.into_inner();
+    let mut feed = Feed::default();
+    let found = feed.lines(&text)?;
+    assert_eq!((found.bytes, found.dropped), (text.len() as u64, None));
+    let meter = feed.meter().expect("a first line");
+    assert_eq!((losses(meter)?, meter.program()), (told, &program));
+    assert_eq!(meter.limits().of(0, 2), Some(8.5));
+    for length in 0..text.len() {
+        let mut feed = Feed::default();
+        let found = feed.lines(&text[..length])?;
+        let kept = usize::try_from(found.bytes).expect("a length");
+        assert!(kept <= length && text[kept..length].iter().all(|&byte| byte != b'\n'));
+        assert_eq!(found.dropped.is_some(), kept < length);
+        assert_eq!(text[..kept].iter().filter(|&&byte| byte == b'\n').count() as u64, found.lines);
+        if found.lines == 0 {
+            assert!(MeterLog::resume(feed, Vec::new()).is_err());
+            continue;
+        }
+        // Gone on with, the log is whole again.
+        let mut resumed = MeterLog::resume(feed, text[..kept].to_vec())?;
+        resumed.step(|program| program.noise([0], 1))?;
+        let again = resumed.into_inner();
+        let mut feed = Feed::default();
+        assert_eq!(feed.lines(&again)?.dropped, None, "{length}");
+    }
+    Ok(())
+}
+
+/// A line that is changed, lost or moved is found, wherever it is.
+#[test]
+fn a_changed_log_is_refused() -> Result<(), Error> {
+    let text = logged()?.into_inner();
+    for at in 0..text.len() {
+        let mut changed = text.clone();
+        changed[at] ^= 1;
+        let mut feed = Feed::default();
+        // Only the end of the last line can have been cut off.
+        match feed.lines(&changed) {
+            Ok(found) => assert!(found.dropped.is_some() && at == text.len() - 1, "{at}: {found:?}"),
+            Err(_) => assert!(at < text.len() - 1, "{at}"),
+        }
+    }
+    let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    for left_out in 0..lines.len() - 1 {
+        let without: Vec<u8> = lines
+            .iter()
+            .enumerate()
+            .filter(|&(k, _)| k != left_out)
+            .flat_map(|(_, line)| line.to_vec())
+            .collect();
+        assert!(Feed::default().lines(&without).is_err(), "{left_out}");
+    }
+    Ok(())
+}
+
+/// Lines without checksums, as another program writes them: the same steps, and the point of view.
+#[test]
+fn plain_lines_are_steps() -> Result<(), Error> {
+    let text = concat!(
+        "{\"ndp-meter\": 1, \"nodes\": 3, \"set\": \"same-direction\", \"limit\": 0.5, \"observers\": ",
+        "[{\"members\": [2], \"own_noise\": \"known\", \"senders\": \"known\", \"tapped\": []}]}\n",
+        "# three nodes in a row\n",
+        "{\"graph\": \"g\", \"family\": \"path\"}\n",
+        "{\"matrix\": \"W\", \"of\": \"g\", \"weights\": \"metropolis\"}\n",
+        "{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}\n",
+        "{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}\n",
+    );
+    let mut feed = Feed::default();
+    for line in text.lines() {
+        feed.line(line)?;
+    }
+    let meter = feed.meter().expect("a first line");
+    assert!(feed.is_plain());
+    // 19/10 of unit noise for the neighbor.
+    assert_near(&meter.reading(0)?, 1, 19.0 / 40.0, 1e-9);
+    assert!(meter.rests_on().iter().any(|sentence| sentence.contains("told of every event")));
+    let error =
+        feed.line("{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}").expect_err("a limit");
+    assert!(Refusal::of(&error).is_some_and(|refusal| refusal.node == 1));
+    assert!(feed.line("{\"round\": \"V\", \"variance\": 4, \"reads\": \"nothing\"}").is_err());
+    assert!(MeterLog::resume(feed, Vec::new()).is_err());
+    let other = PointOfView::OwnMessages { node: 0 };
+    let meter = Meter::every_node(3, SensitivitySet::UseLevel)?;
+    assert_eq!(meter.seen_by(other).err(), Some(ProgramError::OtherView(0)));
+    Ok(())
+}
+
+/// A log that takes no line: nothing more is done.
+#[test]
+fn a_full_disk_stops_the_meter() -> Result<(), Error> {
+    struct Full(usize);
+    impl Durable for Full {
+        fn append(&mut self, _: &str) -> std::io::Result<()> {
+            self.0 -= 1;
+            if self.0 == 0 { Err(std::io::Error::other("no space")) } else { Ok(()) }
+        }
+    }
+    let meter = Meter::every_node(2, SensitivitySet::UseLevel)?;
+    let mut log = MeterLog::begin(meter, ndp_account::NodeNames::numbered(2), Full(3))?;
+    let x = log.step(|program| program.contribute(0, Reads::Nothing))?;
+    let refused = log.step(|program| program.send(0, 1, x)).expect_err("no space").to_string();
+    assert!(refused.contains("no space"), "{refused}");
+    assert!(log.step(|program| program.noise([0], 1)).is_err());
+    Ok(())
+}
+
+/// A meter without record writes and reads its rounds, too.
+#[test]
+fn rounds_without_a_record_are_logged() -> Result<(), Error> {
+    let mixing = max_degree_plus_one(&cycle_graph(4)?);
+    let meter = Meter::every_node(4, SensitivitySet::SameDirection)?.without_record()?;
+    let mut log = MeterLog::begin(meter, ndp_account::NodeNames::numbered(4), Vec::new())?;
+    for _ in 0..3 {
+        log.round(&mixing, 2, ModelReads::Nothing)?;
+    }
+    let told = losses(log.meter())?;
+    let mut feed = Feed::default();
+    assert_eq!(feed.lines(&log.into_inner())?.lines, 5);
+    assert_eq!(losses(feed.meter().expect("a first line"))?, told);
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Meters: random programs fed to the filter that runs along, with the truth from dense rows in rationals.
+
+use super::twin::{truth, unseen};
+use super::{draw, ratio};
+use crate::part::{Outcome, Part, Stratum, Violation};
+use ndp_account::{Error, Observer};
+use ndp_dp::Grade;
+use ndp_program::meter::{Meter, Source};
+use ndp_program::{NodeVerdict, SensitivitySet};
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) struct Meters;
+
+impl Part for Meters {
+    fn name(&self) -> &'static str {
+        "meters"
+    }
+
+    fn what(&self) -> &'static str {
+        "the filter that runs along random programs of up to 5 nodes; dense rationals"
+    }
+
+    fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        let (hard, large) = (number % 3 == 1, number % 4 == 3);
+        let mut outcome = Outcome::new(Stratum::named(
+            if hard { "troublesome weights" } else { "small ratios" },
+            if large { "10 to 20 steps" } else { "up to 8 steps" },
+        ));
+        // Programs that are refused are found by the part for programs.
+        let Ok(twin) = draw(rng, hard, large, number % 5 == 4) else { return outcome };
+        let members: Vec<usize> = (0..twin.nodes).filter(|_| rng.random_range(0..4) == 0).collect();
+        let mut observer = Observer::coalition(&members);
+        if rng.random_range(0..3) == 0 {
+            let from = rng.random_range(0..twin.nodes);
+            observer = observer.tapping(&[(from, (from + 1) % twin.nodes)]);
+        }
+        let set = match rng.random_range(0..3) {
+            0 => SensitivitySet::SameDirection,
+            1 => SensitivitySet::UseLevel,
+            _ => SensitivitySet::Signs,
+        };
+        let fed = || -> Result<_, Error> {
+            let mut meter = Meter::new(twin.nodes, [observer.clone()], set.clone())?;
+            meter.step(|program| {
+                *program = twin.program.clone();
+                Ok::<_, Error>(())
+            })?;
+            meter.reading(0)
+        };
+        let violation = |kind: &'static str, what: String| Violation {
+            kind,
+            size: [twin.values.len() as u64, twin.sights.len() as u64, members.len() as u64],
+            what: what.clone(),
+            test: format!(
+                "let program = Program::read(r#\"{}\"#.as_bytes())?;\nlet observer = Observer::coalition(&{:?}).tapping(&{:?});\n\
+                 let mut meter = Meter::new(program.node_count(), [observer], SensitivitySet::{set:?})?;\n\
+                 meter.step(|empty| {{ *empty = program; Ok::<_, Error>(()) }})?;\nmeter.reading(0)?;\n// {what}",
+                twin.text(),
+                observer.members(),
+                observer.tapped,
+            ),
+        };
+        let reading = match fed() {
+            Ok(reading) => reading,
+            Err(_) if unseen(&twin, &observer) => return outcome,
+            Err(error) => {
+                outcome.check(false, || violation("refused", error.to_string()));
+                return outcome;
+            }
+        };
+        // The account of the record is compared by the part for programs.
+        if reading.source == Source::Batch {
+            return outcome;
+        }
+        for u in (0..twin.nodes).filter(|&u| !observer.contains(u)) {
+            let truth = truth(&twin, &observer, u);
+            let k = truth.gram.len();
+            if k > 12 {
+                continue;
+            }
+            let whole = |x: i64| BigRational::from_integer(x.into());
+            let along = |change: &[BigRational]| (!truth.leaking(change)).then(|| truth.along(change));
+            let free = truth.leaks.is_empty();
+            let expected = match set {
+                SensitivitySet::SameDirection => along(&vec![BigRational::one(); k]),
+                SensitivitySet::UseLevel => free.then(|| {
+                    (0..k).map(|i| truth.gram[i][i].clone()).fold(BigRational::zero(), BigRational::max)
+                }),
+                _ => free.then(|| {
+                    let sign = |mask: u64, i: usize| whole(if mask >> i & 1 == 1 { 1 } else { -1 });
+                    (0..1u64 << k)
+                        .map(|mask| truth.along(&(0..k).map(|i| sign(mask, i)).collect::<Vec<_>>()))
+                        .fold(BigRational::zero(), BigRational::max)
+                }),
+            };
+            let wrong = |kind: &'static str, found: String| {
+                let expected =
+                    expected.as_ref().map_or("infinite".to_owned(), |x| f64::from(&ratio(x)).to_string());
+                violation(kind, format!("node {u}, {set:?}: {found}, the truth is {expected}"))
+            };
+            match (reading.verdict(u), &expected) {
+                (Ok(Some(NodeVerdict::Noiseless { .. })), None) => {
+                    outcome.check(true, || wrong("", String::new()))
+                }
+                (Ok(Some(NodeVerdict::Bounded(loss))), Some(expected)) => {
+                    let above = BigRational::from_float(loss.value()).is_some_and(|x| x >= *expected);
+                    let below = BigRational::from_float(loss.lower).is_some_and(|x| x <= *expected);
+                    outcome.check(above, || wrong("below the truth", format!("{loss:?}")));
+                    outcome.check(below, || wrong("lower end above the truth", format!("{loss:?}")));
+                    let width = (loss.value() - loss.lower) / loss.lower.max(1.0);
+                    let tight = loss.value.grade() != Grade::Exact || width <= 1e-9;
+                    outcome.check(tight, || wrong("exact but wide", format!("{loss:?}")));
+                }
+                (found, _) => outcome.check(false, || wrong("noise or none", format!("{found:?}"))),
+            }
+        }
+        outcome
+    }
+
+    fn short(&self) -> u64 {
+        10_000
+    }
+}
