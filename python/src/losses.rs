@@ -219,21 +219,23 @@ pub(crate) fn target((limits, mean, order, delta): Limits<'_>, nodes: usize) -> 
 type Pair = (usize, usize, f64, &'static str);
 
 fn pair(pair: ndp_account::Pair) -> Pair {
-    (pair.source, pair.observer, *pair.loss.value(), class(pair.loss.grade()))
+    // Of an outsider there is no label.
+    let observer = pair.observer.members().first().copied().unwrap_or(usize::MAX);
+    (pair.source, observer, *pair.loss.value(), class(pair.loss.grade()))
 }
 
 /// The noise that a search found, and the pair that needs it.
 pub(crate) type Least = (f64, Option<Pair>);
 
 pub(crate) fn least(found: &ndp_account::LeastNoise, sensitivity: f64) -> Result<Least, Fault> {
-    Ok((sigma_of(found.noise, sensitivity)?, found.tightest.map(pair)))
+    Ok((sigma_of(found.noise, sensitivity)?, found.tightest.clone().map(pair)))
 }
 
 /// What a check found: the verdict, how many pairs exceed, and the pair that uses up most.
 pub(crate) type Checked = (&'static str, usize, Option<Pair>);
 
 pub(crate) fn checked(found: &ndp_account::Check) -> Checked {
-    (verdict(found.verdict), found.exceeding, found.tightest.map(pair))
+    (verdict(found.verdict), found.exceeding, found.tightest.clone().map(pair))
 }
 
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {

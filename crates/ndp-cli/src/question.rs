@@ -3,7 +3,7 @@
 use crate::args::{Knowledge, MAX_FOR_ALL, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
-use crate::output::up;
+use crate::output::{note, up};
 use crate::patience::Patient;
 use ndp_account::{Allowed, Audience, Observer, Target};
 use ndp_algos::registry::{self, Parameters};
@@ -11,6 +11,7 @@ use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_linalg::memory::require_dense;
 use ndp_program::{Declared, Program, SensitivitySet};
+use ndp_report::words;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
@@ -86,6 +87,25 @@ fn looking(
     };
     let (audience, description) = if chosen.outsider {
         (Audience::named(vec![Observer::outsider()]), "somebody outside the network".into())
+    } else if !chosen.tap.is_empty() {
+        let edges = chosen.tap.iter().map(|text| edge(graph, text)).collect::<Result<Vec<_>, _>>()?;
+        let both: Vec<_> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+        let description = format!("somebody outside the network who overhears {}", chosen.tap.join(", "));
+        (Audience::named(vec![Observer::outsider().tapping(&both)]), description)
+    } else if let Some(size) = chosen.coalition_size {
+        if default != Default::One {
+            return Err(Failure::Usage(
+                "--coalition-size is for loss, calibrate, compare and plan; elsewhere name a coalition: --coalition A,B"
+                    .into(),
+            ));
+        }
+        let audience = Audience::coalitions(n, size, &hearing_little(graph, size))?;
+        let all = audience.others().is_empty();
+        if 1 < size {
+            note(&words::coalitions(n, size, all));
+        }
+        let description = words::coverage(&audience.coverage_of_looked_at());
+        (audience, description)
     } else if let Some(labels) = &chosen.coalition {
         let members =
             labels.split(',').map(|label| node(graph, label.trim())).collect::<Result<Vec<_>, _>>()?;
@@ -124,13 +144,41 @@ fn looking(
             "there is a limit on what {v} learns about {u}, and nobody looks at that: add --observer {v}, or take --all"
         )));
     }
+    let outsider = chosen.outsider || !chosen.tap.is_empty();
     let by_nodes = matches!(target, Some(Target { allowed: Allowed::Pairs(_) | Allowed::Listed(_), .. }));
-    if by_nodes && chosen.outsider {
+    if by_nodes && outsider {
         return Err(Failure::Usage(
             "limits for pairs are for nodes that observe: an outsider has none".into(),
         ));
     }
     Ok(Chosen { observers: audience.looked_at().to_vec(), audience, description })
+}
+
+/// An edge written `a-b`, where labels may have such a sign of their own.
+fn edge(graph: &Graph, text: &str) -> Result<(usize, usize), Failure> {
+    let ends = text.match_indices('-').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let known = |(a, b): (&str, &str)| Some((node(graph, a.trim()).ok()?, node(graph, b.trim()).ok()?));
+    let mut found: Vec<(usize, usize)> = ends.filter_map(known).collect();
+    let refused = |why: &str| Failure::Refused(format!("--tap {text}: {why}"));
+    let (a, b) = match (found.pop(), found.is_empty()) {
+        (Some(edge), true) => edge,
+        (Some(_), false) => return Err(refused("this may be read as more than one pair of nodes")),
+        (None, _) => {
+            return Err(refused("say two nodes of the graph with a `-` between them, such as ann-bob"));
+        }
+    };
+    if graph.has_edge(a, b) {
+        Ok((a, b))
+    } else {
+        Err(refused("the two are not neighbors, so that nothing is sent between them"))
+    }
+}
+
+/// So many nodes of small degree who hear somebody.
+fn hearing_little(graph: &Graph, size: usize) -> Observer {
+    let mut nodes: Vec<usize> = (0..graph.node_count()).collect();
+    nodes.sort_by_key(|&v| (graph.degree(v) == 0, graph.degree(v)));
+    Observer::coalition(&nodes[..size.min(nodes.len())])
 }
 
 /// The observers of limits that are listed, ascending.

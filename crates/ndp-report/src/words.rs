@@ -13,7 +13,10 @@ mod terms;
 
 pub use terms::{assumed, by, change_of, changes, law, noise_in_a_sentence, noise_in_units, noise_is};
 
-use ndp_account::{Account, Allowed, Coverage, Observer, OwnNoise, Senders, Statement, Target, Worst};
+use ndp_account::{
+    Account, Allowed, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target, Worst,
+    number_of_coalitions,
+};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_numeric::decimal::{Round, fixed, percent, scientific};
 
@@ -72,6 +75,12 @@ impl<'a> Words<'a> {
             Coverage::All { nodes } | Coverage::Alike { nodes } | Coverage::Bounded { nodes, .. } => {
                 format!("any one of {nodes} nodes")
             }
+            Coverage::Coalitions { size, nodes, rest: Rest::None | Rest::Bounded, .. } => {
+                format!("any coalition of at most {size} of {nodes} nodes")
+            }
+            Coverage::Coalitions { size, nodes, looked_at, .. } => format!(
+                "any one of the {looked_at} coalitions of {size} of {nodes} nodes that were looked at"
+            ),
             other => coverage(other),
         }
     }
@@ -269,6 +278,19 @@ pub fn coverage(coverage: &Coverage) -> String {
             "{looked_at} of {nodes} nodes {}, each alone; nothing is shown about what the others learn",
             drawn(*seed)
         ),
+        Coverage::Coalitions { size, nodes, looked_at, rest } => match rest {
+            Rest::None => format!(
+                "every coalition of at most {size} of {nodes} nodes: each of the {looked_at} of exactly {size} looked at, of which \
+                 smaller ones are a part"
+            ),
+            Rest::Bounded => format!(
+                "every coalition of at most {size} of {nodes} nodes: {looked_at} of exactly {size} chosen and looked at, all others by a \
+                 bound that holds whoever observes"
+            ),
+            Rest::Unknown => format!(
+                "{looked_at} coalitions of {size} of {nodes} nodes, chosen; nothing is shown about what the others learn"
+            ),
+        },
         other => other.in_short(),
     }
 }
@@ -281,6 +303,9 @@ pub fn unknown(coverage: &Coverage) -> Option<String> {
             "Nothing is shown about what the other {} nodes learn.",
             nodes.saturating_sub(*looked_at)
         )),
+        Coverage::Coalitions { rest: Rest::Unknown, .. } => {
+            Some("Nothing is shown about what the other coalitions learn.".to_owned())
+        }
         _ => None,
     }
 }
@@ -289,7 +314,10 @@ pub fn unknown(coverage: &Coverage) -> Option<String> {
 #[must_use]
 pub fn grade(grade: Grade, coverage: &Coverage) -> String {
     match coverage {
-        Coverage::Bounded { .. } if grade == Grade::Exact => {
+        Coverage::Coalitions { looked_at: 0, .. } => Grade::UpperBound.to_string(),
+        Coverage::Bounded { .. } | Coverage::Coalitions { rest: Rest::Bounded, .. }
+            if grade == Grade::Exact =>
+        {
             format!("{grade} for those looked at, {} for the others", Grade::UpperBound)
         }
         _ => grade.to_string(),
@@ -303,6 +331,9 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
         Coverage::Sample { looked_at, nodes, .. } | Coverage::Bounded { looked_at, nodes, .. } => {
             format!(" with {looked_at} of {nodes} observers looked at")
         }
+        Coverage::Coalitions { size, nodes, looked_at, rest: Rest::Bounded | Rest::Unknown } => {
+            format!(" with {looked_at} coalitions of {size} of {nodes} nodes looked at")
+        }
         _ => String::new(),
     };
     match (violated, exceeding, coverage) {
@@ -313,12 +344,41 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
         (_, 0, Coverage::Bounded { looked_at, nodes, .. }) => format!(
             "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others exceeds it"
         ),
+        (_, 0, Coverage::Coalitions { size, nodes, rest: Rest::Bounded, .. }) => {
+            format!("not shown: the bound for all coalitions of {size} of {nodes} nodes exceeds it")
+        }
+        (_, 0, Coverage::Coalitions { size, nodes, looked_at, rest: Rest::Unknown }) => format!(
+            "not shown: {looked_at} coalitions of {size} of {nodes} nodes were looked at, who keep it; what the others learn is not known"
+        ),
         _ => format!("not shown, {exceeding} {what} exceed it{of}"),
     }
 }
 
 /// The hint to add if looking at more observers could show more.
 pub const LOOK_AT_ALL: &str = "; --all looks at everybody";
+
+/// How a question about coalitions of a size is answered, before the work.
+///
+/// # Examples
+/// ```
+/// use ndp_report::words::coalitions;
+/// assert_eq!(coalitions(34, 2, true), "561 coalitions of 2 of 34 nodes are looked at; smaller ones are part of them");
+/// assert!(coalitions(37_700, 2, false).starts_with("there are 710626150 coalitions of 2 of 37700 nodes, more than 10000"));
+/// ```
+#[must_use]
+pub fn coalitions(nodes: usize, size: usize, all: bool) -> String {
+    let count = number_of_coalitions(nodes, size);
+    let count = if count < 1e15 { count.to_string() } else { scientific(count, 1, Round::Up) };
+    if all {
+        return format!(
+            "{count} coalitions of {size} of {nodes} nodes are looked at; smaller ones are part of them"
+        );
+    }
+    format!(
+        "there are {count} coalitions of {size} of {nodes} nodes, more than {MOST_COALITIONS} or too many to list: one is looked at, and a \
+         bound that holds whoever observes covers the others"
+    )
+}
 
 /// The smaller noise that would do for the observers looked at.
 #[must_use]

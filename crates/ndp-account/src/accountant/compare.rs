@@ -103,17 +103,18 @@ pub fn compare_towards(
             Ok(protocol) => *protocol,
             Err(error) => return refused(error),
         };
-        let covered = match covered(protocol, audience) {
-            Ok(covered) => covered,
-            Err(error) => return refused(&error),
-        };
+        let covered =
+            match Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent)) {
+                Ok(covered) => covered,
+                Err(error) => return refused(&error),
+            };
         let least = covered.least_noise(target);
         let at = |least: &Result<LeastNoise, Error>| -> Result<NoiseMultiplier, Error> {
             least.as_ref().map(|least| least.noise).map_err(Error::clone)
         };
         let error = at(&least).and_then(|noise| protocol.error(noise));
         let messages = protocol.message_count();
-        let tightest = least.as_ref().ok().and_then(|least| least.tightest);
+        let tightest = least.as_ref().ok().and_then(|least| least.tightest.as_ref());
         let grade = tightest.map(|pair| pair.loss.grade());
         let looked_at = least.as_ref().ok().and_then(|least| covered.of_looked_at(target, least));
         let coverage = least.is_ok().then(|| covered.coverage.clone());
@@ -130,18 +131,6 @@ pub fn compare_towards(
         }
     };
     Comparison { rows: protocols.iter().map(row).collect() }
-}
-
-/// Where those who were chosen cover nobody else, everybody is looked at.
-fn covered<'a>(protocol: &'a dyn Protocol, audience: &Audience) -> Result<Covered<'a>, Error> {
-    let of = |audience: &Audience| {
-        Ok(Covered::new(protocol, audience, accounts(protocol, audience.looked_at(), &Silent)?))
-    };
-    let covered = of(audience)?;
-    match audience.looking_at_all() {
-        Some(all) if !covered.coverage.is_whole() => of(&all),
-        _ => Ok(covered),
-    }
 }
 
 impl fmt::Display for Comparison {

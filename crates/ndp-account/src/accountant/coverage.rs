@@ -10,11 +10,13 @@
 //! | [`Bounded`](Coverage::Bounded) | some have accounts, the others [`Protocol::local_bound`] | yes |
 //! | [`Named`](Coverage::Named) | the observers that were named have accounts; nobody else was asked about | yes |
 //! | [`Sample`](Coverage::Sample) | some have accounts, nothing is known of the others | no |
+//! | [`Coalitions`](Coverage::Coalitions) | every coalition of a size has an account, or the bound | unless [`Rest::Unknown`] |
 //!
 //! Only what is whole can be [`Met`](Verdict::Met).
 
-use super::{Account, Check, LeastNoise, Observer, Protocol, Target, check, least_noise};
+use super::{Account, Allowed, Check, LeastNoise, Observer, Protocol, Target, check, least_noise};
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{NoiseMultiplier, Verdict};
 use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
@@ -70,13 +72,50 @@ pub enum Coverage {
         /// The seed by which they were drawn; `None` where they were chosen, not drawn.
         seed: Option<u64>,
     },
+    /// Every coalition of at most `size` nodes: those of exactly `size` by accounts or a bound, and a smaller
+    /// one learns no more than one of them that it is part of.
+    Coalitions {
+        /// How many nodes put together what they see.
+        size: usize,
+        /// How many nodes there are.
+        nodes: usize,
+        /// How many coalitions of exactly `size` nodes have accounts of their own.
+        looked_at: usize,
+        /// What is known of the others.
+        rest: Rest,
+    },
+}
+
+/// What covers the coalitions that have no account of their own.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Coverage, Rest};
+/// let coverage = |rest| Coverage::Coalitions { size: 2, nodes: 34, looked_at: 1, rest };
+/// assert!(coverage(Rest::Bounded).is_whole() && !coverage(Rest::Unknown).is_whole());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// There are none.
+    None,
+    /// [`Protocol::local_bound`].
+    Bounded,
+    /// Nothing.
+    Unknown,
 }
 
 impl Coverage {
     /// Whether everybody is covered whom the question was about.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
-        !matches!(self, Self::Sample { .. })
+        !matches!(self, Self::Sample { .. } | Self::Coalitions { rest: Rest::Unknown, .. })
+    }
+
+    /// Whether [`Protocol::local_bound`] stands for somebody.
+    #[must_use]
+    pub const fn is_by_bound(&self) -> bool {
+        matches!(self, Self::Bounded { .. } | Self::Coalitions { rest: Rest::Bounded, .. })
     }
 
     /// What two runs cover together: where one is a sample, or by a bound, so are both.
@@ -84,8 +123,20 @@ impl Coverage {
     /// # Errors
     /// [`Error::NoGuarantee`] for different observers: of other numbers of nodes, or of another sample.
     pub(crate) fn weaker(&self, other: &Self) -> Result<Self, Error> {
+        let others = Error::NoGuarantee("runs seen by different observers do not add up");
+        let coalitions = |coverage: &Self| match *coverage {
+            Self::Coalitions { size, nodes, looked_at, rest } => Some(((size, nodes, looked_at), rest)),
+            _ => None,
+        };
+        match (coalitions(self), coalitions(other)) {
+            (Some((a, of_a)), Some((b, of_b))) if a == b => {
+                return Ok(if of_a >= of_b { self.clone() } else { other.clone() });
+            }
+            (None, None) => {}
+            _ => return Err(others),
+        }
         let nodes = |coverage: &Self| match *coverage {
-            Self::Named { .. } => None,
+            Self::Named { .. } | Self::Coalitions { .. } => None,
             Self::All { nodes } | Self::Alike { nodes } => Some(nodes),
             Self::Bounded { nodes, .. } | Self::Sample { nodes, .. } => Some(nodes),
         };
@@ -96,7 +147,6 @@ impl Coverage {
             _ => None,
         };
         let named = |coverage: &Self| matches!(coverage, Self::Named { .. });
-        let others = Error::NoGuarantee("runs seen by different observers do not add up");
         if nodes(self) != nodes(other) || (named(self) && self != other) {
             return Err(others);
         }
@@ -106,7 +156,7 @@ impl Coverage {
             return Err(others);
         }
         let rank = |coverage: &Self| match coverage {
-            Self::Named { .. } | Self::All { .. } => 0,
+            Self::Named { .. } | Self::All { .. } | Self::Coalitions { .. } => 0,
             Self::Alike { .. } => 1,
             Self::Bounded { .. } => 2,
             Self::Sample { .. } => 3,
@@ -131,6 +181,11 @@ impl Coverage {
                 format!("all {nodes}, {} by a bound", nodes.saturating_sub(*looked_at))
             }
             Self::Sample { looked_at, nodes, .. } => format!("{looked_at} of {nodes}"),
+            Self::Coalitions { size, nodes, looked_at, rest } => match rest {
+                Rest::None => format!("all coalitions of {size} of {nodes}"),
+                Rest::Bounded => format!("all coalitions of {size} of {nodes}, by a bound but {looked_at}"),
+                Rest::Unknown => format!("{looked_at} coalitions of {size} of {nodes}"),
+            },
         }
     }
 }
@@ -160,6 +215,39 @@ enum Asked {
     Everybody,
     /// Everybody, of whom some were chosen, or drawn by this seed.
     Some(Option<u64>),
+    /// Every coalition of so many of so many nodes; whether all of them are looked at.
+    Coalitions {
+        size: usize,
+        nodes: usize,
+        all: bool,
+    },
+}
+
+/// How many coalitions are looked at, at most.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{MOST_COALITIONS, number_of_coalitions};
+/// assert!(number_of_coalitions(34, 3) <= MOST_COALITIONS && MOST_COALITIONS < number_of_coalitions(34, 4));
+/// ```
+pub const MOST_COALITIONS: f64 = 10_000.0;
+
+/// How many coalitions of `size` of `nodes` nodes there are; exact up to 2⁵³.
+///
+/// # Examples
+/// ```
+/// assert_eq!(ndp_account::number_of_coalitions(34, 2), 561.0);
+/// assert_eq!(ndp_account::number_of_coalitions(2, 3), 0.0);
+/// ```
+#[must_use]
+pub fn number_of_coalitions(nodes: usize, size: usize) -> f64 {
+    if size > nodes {
+        return 0.0;
+    }
+    #[allow(clippy::cast_precision_loss, reason = "numbers of nodes are far below 2^53")]
+    let term = |i: usize| ((nodes - i) as f64, (i + 1) as f64);
+    // Each product is a whole number before it is divided, and so is the quotient.
+    (0..size.min(nodes - size)).map(term).fold(1.0, |count, (up, down)| count * up / down)
 }
 
 impl Audience {
@@ -211,6 +299,67 @@ impl Audience {
         Ok(Self { looked_at, others, asked: Asked::Some(seed) })
     }
 
+    /// Every coalition of at most `size` nodes. Where there are no more than [`MOST_COALITIONS`] of exactly
+    /// `size`, each of them is looked at; otherwise `chosen` alone, and the bound covers the others.
+    ///
+    /// A coalition learns no more than a larger one that it is part of (data processing), and each of fewer
+    /// than `size` nodes is part of one of `size` nodes that does not have the exposed node in it. So all
+    /// coalitions of exactly `size` cover the smaller ones.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::{Audience, Coverage, Observer, Rest};
+    /// let pairs = Audience::coalitions(4, 2, &Observer::coalition(&[0, 1]))?;
+    /// assert_eq!(pairs.looked_at().len(), 6);
+    /// let coverage = Coverage::Coalitions { size: 2, nodes: 4, looked_at: 6, rest: Rest::None };
+    /// assert_eq!(pairs.coverage_of_looked_at(), coverage);
+    /// // A coalition of one is a node alone, and of all nodes nobody is left to learn about.
+    /// assert_eq!(Audience::coalitions(4, 1, &Observer::node(0))?, Audience::every_node(4));
+    /// assert!(Audience::coalitions(4, 4, &Observer::coalition(&[0, 1, 2, 3])).is_err());
+    /// # Ok::<(), ndp_account::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for coalitions of nobody or of all nodes, and where `chosen` is of another
+    /// size; as [`Observer::checked`] for `chosen`.
+    pub fn coalitions(nodes: usize, size: usize, chosen: &Observer) -> Result<Self, Error> {
+        let (name, condition) =
+            ("the size of a coalition", "be at least 1 and less than the number of nodes");
+        #[allow(clippy::cast_precision_loss, reason = "a message")]
+        let value = size as f64;
+        ensure((1..nodes).contains(&size), name, condition, value)?;
+        if size == 1 {
+            return Ok(Self::every_node(nodes));
+        }
+        if are_few(nodes, size) {
+            let asked = Asked::Coalitions { size, nodes, all: true };
+            return Ok(Self { looked_at: all_of_size(nodes, size), others: Vec::new(), asked });
+        }
+        let (name, condition) = ("the size of the coalition chosen", "be that of all coalitions");
+        ensure(chosen.checked(nodes)?.len() == size, name, condition, value)?;
+        let asked = Asked::Coalitions { size, nodes, all: false };
+        Ok(Self { looked_at: vec![chosen.clone()], others: ends(nodes, size), asked })
+    }
+
+    /// Of coalitions of a size: the same with none that is looked at, where accounts of coalitions are
+    /// refused.
+    #[must_use]
+    pub fn by_bound(&self) -> Option<Self> {
+        let Asked::Coalitions { size, nodes, .. } = self.asked else { return None };
+        let asked = Asked::Coalitions { size, nodes, all: false };
+        Some(Self { looked_at: Vec::new(), others: self.others_known(ends(nodes, size)), asked })
+    }
+
+    /// These observers, who know what those know who are looked at.
+    fn others_known(&self, observers: Vec<Observer>) -> Vec<Observer> {
+        let Some(first) = self.looked_at.first() else { return observers };
+        let known = |mut observer: Observer| {
+            (observer.own_noise, observer.senders) = (first.own_noise, first.senders);
+            observer
+        };
+        observers.into_iter().map(known).collect()
+    }
+
     /// Where nobody was drawn, and what was [chosen](Self::chosen) does not cover the others: everybody by an
     /// account of their own.
     #[must_use]
@@ -245,10 +394,15 @@ impl Audience {
             Asked::Named => Coverage::Named { observers: looked_at },
             Asked::Everybody => Coverage::All { nodes: looked_at },
             Asked::Some(seed) => Coverage::Sample { looked_at, nodes: looked_at + self.others.len(), seed },
+            Asked::Coalitions { size, nodes, all } => {
+                let rest = if all { Rest::None } else { Rest::Unknown };
+                Coverage::Coalitions { size, nodes, looked_at, rest }
+            }
         }
     }
 
-    /// Who is meant as well.
+    /// Who is meant as well; of coalitions some that stand for all, because the bound for one is that of all
+    /// of its size.
     #[must_use]
     pub fn others(&self) -> &[Observer] {
         &self.others
@@ -296,7 +450,14 @@ impl<'a> Covered<'a> {
         let nodes = looked_at + audience.others.len();
         let seed = match audience.asked {
             Asked::Some(seed) => seed,
-            Asked::Named | Asked::Everybody => {
+            Asked::Coalitions { size, nodes, all: false } => {
+                let bounds = bounds_of_all(protocol, &audience.others);
+                let rest = if bounds.is_some() { Rest::Bounded } else { Rest::Unknown };
+                accounts.extend(bounds.into_iter().flatten());
+                let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
+                return Self { accounts, coverage, looked_at, protocol };
+            }
+            Asked::Coalitions { .. } | Asked::Named | Asked::Everybody => {
                 return Self { accounts, coverage: audience.coverage_of_looked_at(), looked_at, protocol };
             }
         };
@@ -313,6 +474,50 @@ impl<'a> Covered<'a> {
             Err(_) => audience.coverage_of_looked_at(),
         };
         Self { accounts, coverage, looked_at, protocol }
+    }
+
+    /// The same by accounts of `look`, asked of those at whom `audience` looks: of every node where what was
+    /// [chosen](Audience::chosen) does not cover the others, and by the bound alone where `protocol` refuses
+    /// coalitions.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn of(
+        protocol: &'a dyn Protocol,
+        audience: &Audience,
+        look: impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error>,
+    ) -> Result<Self, Error> {
+        match look(audience.looked_at()) {
+            Ok(accounts) => {
+                let covered = Self::new(protocol, audience, accounts);
+                match audience.looking_at_all() {
+                    Some(all) if !covered.coverage.is_whole() => {
+                        Ok(Self::new(protocol, &all, look(all.looked_at())?))
+                    }
+                    _ => Ok(covered),
+                }
+            }
+            Err(refused @ Error::NotOffered(_)) => {
+                let covered = audience.by_bound().map(|bound| Self::new(protocol, &bound, Vec::new()));
+                covered.filter(|covered| covered.coverage.is_whole()).ok_or(refused)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether limits of this kind say something about coalitions that have no account.
+    fn require_answered(&self, target: &Target) -> Result<(), Error> {
+        let Coverage::Coalitions { rest, .. } = self.coverage else { return Ok(()) };
+        match (&target.allowed, rest) {
+            (Allowed::Worst(_), _) | (Allowed::Pairs(_) | Allowed::Listed(_), Rest::None) => Ok(()),
+            // A smaller coalition has more nodes outside it.
+            (Allowed::Mean(_), _) => {
+                Err(Error::NotOffered("a mean towards every coalition of a size: ask for the worst pair"))
+            }
+            (Allowed::Pairs(_) | Allowed::Listed(_), _) => Err(Error::NotOffered(
+                "limits for pairs towards every coalition of a size, where there are too many to look at each",
+            )),
+        }
     }
 
     /// Whose accounts these are.
@@ -336,8 +541,10 @@ impl<'a> Covered<'a> {
     /// [`NotShown`](Verdict::NotShown) where somebody is not covered.
     ///
     /// # Errors
-    /// As [`check`].
+    /// As [`check`]; [`Error::NotOffered`] for means towards coalitions of a size, and for limits for pairs
+    /// where not each of them is looked at.
     pub fn check(&self, noise: NoiseMultiplier, target: &Target) -> Result<Check, Error> {
+        self.require_answered(target)?;
         let found = check(&self.accounts, noise, target)?;
         Ok(Check { verdict: self.coverage.verdict(found.verdict), ..found })
     }
@@ -347,8 +554,9 @@ impl<'a> Covered<'a> {
     /// stands as the tightest, with its exact loss.
     ///
     /// # Errors
-    /// As [`least_noise`].
+    /// As [`least_noise`]; as [`Self::check`].
     pub fn least_noise(&self, target: &Target) -> Result<LeastNoise, Error> {
+        self.require_answered(target)?;
         let least = least_noise(&self.accounts, target)?;
         Ok(self.with_attained(target, least))
     }
@@ -357,7 +565,7 @@ impl<'a> Covered<'a> {
     /// shows nothing about them.
     #[must_use]
     pub fn of_looked_at(&self, target: &Target, least: &LeastNoise) -> Option<NoiseMultiplier> {
-        if self.others().is_empty() || !matches!(self.coverage, Coverage::Bounded { .. }) {
+        if self.others().is_empty() || self.looked_at().is_empty() || !self.coverage.is_by_bound() {
             return None;
         }
         let found = least_noise(self.looked_at(), target).ok()?.noise;
@@ -370,6 +578,41 @@ impl<'a> Covered<'a> {
     pub fn failure(&self) -> f64 {
         any_of(self.accounts.iter().map(|account| account.failure()))
     }
+}
+
+/// Whether all coalitions of a size can be looked at, and listed.
+fn are_few(nodes: usize, size: usize) -> bool {
+    #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
+    let members = number_of_coalitions(nodes, size) * size as f64;
+    number_of_coalitions(nodes, size) <= MOST_COALITIONS && members <= 1e6
+}
+
+/// All coalitions of `size` nodes, in order of their members.
+fn all_of_size(nodes: usize, size: usize) -> Vec<Observer> {
+    let mut members: Vec<usize> = (0..size).collect();
+    let mut all = vec![Observer::coalition(&members)];
+    // The last member that can be moved up is, and those behind it follow.
+    while let Some(at) = (0..size).rev().find(|&at| members[at] < nodes - size + at) {
+        let first = members[at] + 1;
+        members[at..].iter_mut().zip(first..).for_each(|(member, v)| *member = v);
+        all.push(Observer::coalition(&members));
+    }
+    all
+}
+
+/// Two coalitions of `size` nodes, the first ones and the last ones, for bounds that are the same for all.
+fn ends(nodes: usize, size: usize) -> Vec<Observer> {
+    let of = |members: std::ops::Range<usize>| Observer::coalition(&members.collect::<Vec<_>>());
+    vec![of(0..size), of(nodes - size..nodes)]
+}
+
+/// The bounds for coalitions that stand for all of their size; nothing where the bound depends on who
+/// observes or on the exposed node.
+fn bounds_of_all<'a>(protocol: &'a dyn Protocol, others: &[Observer]) -> Option<Vec<Box<dyn Account + 'a>>> {
+    let bounds =
+        others.iter().map(|other| protocol.local_bound(other)).collect::<Result<Vec<_>, _>>().ok()?;
+    let class = bounds.first()?.class()?;
+    bounds.iter().all(|bound| bound.class() == Some(class)).then_some(bounds)
 }
 
 /// Accounts of the others, where all are of the class that those looked at have in common.
@@ -389,4 +632,136 @@ fn alike<'a>(
     // One alone may say no at no cost.
     account(others.first()?)?;
     others.par_iter().map(account).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Gossip;
+    use crate::{OwnNoise, accounts};
+    use ndp_dp::{Delta, Measure};
+    use ndp_graph::{GossipMatrix, generators, progress::Silent};
+
+    fn gossip(nodes: usize) -> Result<Gossip, Error> {
+        Ok(Gossip::new(GossipMatrix::metropolis(&generators::path_graph(nodes)?), 3))
+    }
+
+    fn of<'a>(protocol: &'a dyn Protocol, audience: &Audience) -> Result<Covered<'a>, Error> {
+        Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent))
+    }
+
+    fn epsilon() -> Result<Measure, Error> {
+        Ok(Measure::Approx(Delta::new(1e-5)?))
+    }
+
+    /// By hand: all of exactly so many, each once, and as many as the number of them says.
+    #[test]
+    fn all_coalitions_of_a_size_are_listed() {
+        let listed = |nodes, size| -> Vec<Vec<usize>> {
+            all_of_size(nodes, size).iter().map(|one| one.members().to_vec()).collect()
+        };
+        assert_eq!(listed(4, 2), [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
+        assert_eq!(listed(4, 3), [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]);
+        for (nodes, size) in [(5, 1), (7, 3), (9, 8), (6, 4)] {
+            let mut all = listed(nodes, size);
+            #[allow(clippy::cast_precision_loss, reason = "small")]
+            let count = all.len() as f64;
+            assert_eq!(number_of_coalitions(nodes, size), count);
+            all.dedup();
+            assert_eq!(number_of_coalitions(nodes, size), count);
+            assert!(all.iter().all(|members| members.windows(2).all(|pair| pair[0] < pair[1])));
+        }
+        assert_eq!(number_of_coalitions(37_700, 2), 710_626_150.0);
+    }
+
+    /// No coalition of a smaller size, enumerated here, learns more than the largest loss of the size.
+    #[test]
+    fn smaller_coalitions_are_covered() -> Result<(), Error> {
+        let (gossip, noise) = (gossip(7)?, NoiseMultiplier::new(2.0)?);
+        let mut before = 0.0;
+        for size in 1..7 {
+            let covered = of(&gossip, &Audience::coalitions(7, size, &Observer::node(0))?)?;
+            let worst = covered.worst(noise, epsilon()?)?.ok_or(Error::Cancelled)?.loss.into_value();
+            for smaller in 1..=size {
+                for observer in all_of_size(7, smaller) {
+                    let account = gossip.account(&observer)?;
+                    for u in (0..7).filter(|&u| !observer.contains(u)) {
+                        let loss = account.profile(u, noise)?.loss(epsilon()?)?.into_value();
+                        assert!(loss <= worst * (1.0 + 1e-12), "{observer}: {loss} above {worst}");
+                    }
+                }
+            }
+            assert!(before <= worst);
+            before = worst;
+            let target = Target::worst(epsilon()?, worst * 0.99);
+            assert_eq!(covered.check(noise, &target)?.verdict, Verdict::Violated);
+            let least = covered.least_noise(&target)?;
+            assert_eq!(covered.check(least.noise, &target)?.verdict, Verdict::Met);
+            assert!(least.tightest.is_some_and(|pair| pair.observer.members().len() == size));
+        }
+        Ok(())
+    }
+
+    /// Too many to look at: the bound covers them, what knows of fewer is kept, and no mean or pair is judged
+    /// by it.
+    #[test]
+    fn too_many_coalitions_have_a_bound() -> Result<(), Error> {
+        let (gossip, noise) = (gossip(150)?, NoiseMultiplier::new(2.0)?);
+        let chosen = Observer::coalition(&[0, 149]);
+        let audience = Audience::coalitions(150, 2, &chosen)?.map(Observer::without_own_noise);
+        assert_eq!(audience.looked_at().len(), 1);
+        let covered = of(&gossip, &Audience::coalitions(150, 2, &chosen)?)?;
+        let coverage = |rest| Coverage::Coalitions { size: 2, nodes: 150, looked_at: 1, rest };
+        assert_eq!(covered.coverage, coverage(Rest::Bounded));
+        // Its end hears the noisy value of its neighbor: the local loss, 1/noise.
+        let worst = covered.worst(noise, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
+        assert!((worst.loss.value() - 0.5).abs() < 1e-9 && worst.observer == chosen);
+        assert_eq!(worst.loss.grade(), ndp_dp::Grade::Exact);
+        let limits = Target::pairs(Measure::Gaussian, |_, _| 3.0);
+        for target in [limits, Target::mean(epsilon()?, 3.0)] {
+            assert!(matches!(covered.check(noise, &target), Err(Error::NotOffered(_))));
+            assert!(matches!(covered.least_noise(&target), Err(Error::NotOffered(_))));
+        }
+        let few = of(&gossip, &Audience::coalitions(150, 1, &chosen)?)?;
+        assert_eq!(few.coverage, Coverage::All { nodes: 150 });
+        // What is not covered is not met.
+        assert_eq!(coverage(Rest::Unknown).verdict(Verdict::Met), Verdict::NotShown);
+        assert!(coverage(Rest::Bounded).weaker(&coverage(Rest::Unknown))? == coverage(Rest::Unknown));
+        assert!(coverage(Rest::Bounded).weaker(&Coverage::All { nodes: 150 }).is_err());
+        Ok(())
+    }
+
+    /// Where accounts of coalitions are refused the bound stands for all, for observers who know the same;
+    /// where the bound is refused, too, the account's own refusal is what is heard.
+    #[test]
+    fn refused_coalitions_have_the_bound_or_no_answer() -> Result<(), Error> {
+        struct Alone(Gossip, bool);
+        impl Protocol for Alone {
+            fn node_count(&self) -> usize {
+                Protocol::node_count(&self.0)
+            }
+
+            fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+                observer.single(7)?;
+                self.0.account(observer)
+            }
+
+            fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+                let none = Error::NotOffered("no bound");
+                if self.1 { self.0.local_bound(observer) } else { Err(none) }
+            }
+        }
+        let audience = Audience::coalitions(7, 3, &Observer::node(0))?.map(Observer::without_own_noise);
+        let protocol = Alone(gossip(7)?, true);
+        let covered = of(&protocol, &audience)?;
+        let rest = Rest::Bounded;
+        assert_eq!(covered.coverage, Coverage::Coalitions { size: 3, nodes: 7, looked_at: 0, rest });
+        assert_eq!(covered.statement()?.own_noise, OwnNoise::Unknown);
+        let target = Target::worst(Measure::Gaussian, 0.5);
+        assert_eq!(covered.check(NoiseMultiplier::new(2.0)?, &target)?.verdict, Verdict::Met);
+        assert_eq!(covered.check(NoiseMultiplier::new(1.9)?, &target)?.verdict, Verdict::NotShown);
+        let refused = of(&Alone(gossip(7)?, false), &audience).err();
+        assert_eq!(refused, Some(Error::NotOffered("this protocol has no account of coalitions")));
+        Ok(())
+    }
 }

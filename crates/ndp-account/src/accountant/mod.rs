@@ -18,7 +18,7 @@ mod worst;
 
 pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
-pub use coverage::{Audience, Coverage, Covered};
+pub use coverage::{Audience, Coverage, Covered, MOST_COALITIONS, Rest, number_of_coalitions};
 pub use ledger::PairLedgers;
 pub use linear::{bound_of_releases, local_bound};
 pub use names::{Named, NodeNames, named};
@@ -84,6 +84,9 @@ pub trait Protocol: Send + Sync {
     /// to it later: an [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`], at no cost. `1/s²` local
     /// losses for a noise of variance `s²`, and `k` local losses where a node's data are used up to `k`
     /// times, each with new noise.
+    ///
+    /// A bound with a [class](Account::class) is the same for all observers of as many members who know the
+    /// same: so one stands for every coalition of a size.
     ///
     /// # Errors
     /// Those of an invalid observer; [`Error::NotOffered`] where values do not leave their nodes with a noise

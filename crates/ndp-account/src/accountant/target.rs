@@ -173,7 +173,7 @@ impl Target {
     }
 }
 
-/// A source `u` and an observer `v` (for a coalition, its first member), and their loss.
+/// An exposed node `u` and an observer, and what it loses.
 ///
 /// # Examples
 /// ```
@@ -185,15 +185,15 @@ impl Target {
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 /// let found = check(&[gossip.account(&Observer::node(0))?], NoiseMultiplier::new(1.0)?, &target)?;
 /// // Its only neighbor loses most to the end of a path.
-/// assert!(found.tightest.is_some_and(|pair| (pair.source, pair.observer) == (1, 0)));
+/// assert!(found.tightest.is_some_and(|pair| (pair.source, pair.observer) == (1, Observer::node(0))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
     /// The exposed node `u`.
     pub source: usize,
-    /// The observer `v`.
-    pub observer: usize,
+    /// Who observes.
+    pub observer: Observer,
     /// The loss, in the terms of the target.
     pub loss: Guarantee<f64>,
     /// What the target allows, `f(u, v)`.
@@ -215,7 +215,7 @@ pub struct Pair {
 /// assert_eq!((found.verdict, found.exceeding), (Verdict::Violated, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
     /// The answer.
     pub verdict: Verdict,
@@ -242,7 +242,7 @@ pub struct Check {
 /// assert_eq!(least.tightest.map(|pair| pair.source), Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeastNoise {
     /// The noise, in units of the sensitivity: verified to meet the target, and least up to the precision of
     /// the search.

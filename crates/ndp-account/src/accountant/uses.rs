@@ -63,7 +63,7 @@ impl Used {
     ) -> Result<Pair, Error> {
         let account = &accounts[self.account];
         let loss = account.profile(self.source, noise)?.loss(measure)?;
-        let observer = account.observer().members().first().copied().unwrap_or(usize::MAX);
+        let observer = account.observer().clone();
         Ok(Pair { source: self.source, observer, loss, allowed: self.allowed })
     }
 }

@@ -6,7 +6,7 @@
 
 use super::target::{Allowed, LeastNoise, Pair, Target};
 use super::uses::representatives;
-use super::{Account, Coverage, Covered, Observer};
+use super::{Account, Covered, Observer};
 use crate::Error;
 use ndp_dp::{Exact, Grade, Guarantee, Measure, NoiseMultiplier, UpperBound, Verdict};
 use rayon::prelude::*;
@@ -45,8 +45,7 @@ impl Covered<'_> {
     /// # Errors
     /// Those of the accounts.
     pub fn worst(&self, noise: NoiseMultiplier, measure: Measure) -> Result<Option<Worst>, Error> {
-        let bounded = matches!(self.coverage, Coverage::Bounded { .. });
-        let most = if bounded {
+        let most = if self.coverage.is_by_bound() {
             // The bound holds for those who are looked at as well, and takes no time.
             let bounds =
                 self.looked_at().iter().map(|account| self.protocol().local_bound(account.observer()));
@@ -102,14 +101,13 @@ impl Covered<'_> {
     /// The same with the pair that is proven to need the noise, where the limit is one for all and a bound
     /// was the tightest.
     pub(super) fn with_attained(&self, target: &Target, least: LeastNoise) -> LeastNoise {
-        let (Some(pair), Allowed::Worst(_)) = (least.tightest, &target.allowed) else { return least };
+        let (Some(pair), Allowed::Worst(_)) = (&least.tightest, &target.allowed) else { return least };
         if pair.loss.grade() == Grade::Exact {
             return least;
         }
-        let most = pair.loss.into_value();
+        let (most, allowed) = (*pair.loss.value(), pair.allowed);
         let Some((observer, source)) = self.attained(least.noise, target.measure, most) else { return least };
-        let observer = observer.members().first().copied().unwrap_or(usize::MAX);
-        let tightest = Some(Pair { source, observer, loss: Exact::new(most).into(), ..pair });
+        let tightest = Some(Pair { source, observer, loss: Exact::new(most).into(), allowed });
         LeastNoise { tightest, ..least }
     }
 }
@@ -155,7 +153,7 @@ fn larger(a: Option<Worst>, b: Option<Worst>) -> Option<Worst> {
 mod tests {
     use super::*;
     use crate::example::Gossip;
-    use crate::{Audience, Protocol, accounts};
+    use crate::{Audience, Coverage, Protocol, accounts};
     use ndp_dp::Delta;
     use ndp_graph::{GossipMatrix, generators, progress::Silent};
 

@@ -53,9 +53,16 @@ pub(crate) struct Observers {
     /// What these nodes learn together: labels joined by commas.
     #[arg(long, value_name = "A,B,...")]
     pub(crate) coalition: Option<String>,
+    /// What any coalition of at most so many nodes learns.
+    #[arg(long, value_name = "K")]
+    pub(crate) coalition_size: Option<usize>,
     /// What somebody outside the network learns.
     #[arg(long)]
     pub(crate) outsider: bool,
+    /// What somebody outside the network learns who hears all that is sent between these two neighbors, both
+    /// ways; may be given several times.
+    #[arg(long, value_name = "A-B")]
+    pub(crate) tap: Vec<String>,
     /// What so many nodes learn, drawn at random.
     #[arg(long, value_name = "K")]
     pub(crate) sample: Option<usize>,
@@ -73,7 +80,7 @@ impl Observers {
     /// Whether nobody in particular was named.
     pub(crate) fn is_default(&self) -> bool {
         let named = !self.observer.is_empty() || self.coalition.is_some() || self.sample.is_some();
-        !(named || self.outsider || self.all)
+        !(named || self.coalition_size.is_some() || self.outsider || !self.tap.is_empty() || self.all)
     }
 }
 

@@ -67,13 +67,13 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     rows.push(("the account fails", question::probability(covered.failure())));
     summary("The least noise", &rows)?;
     if let Some(path) = &asked.files.csv {
-        let grade = least.tightest.map_or_else(String::new, |pair| pair.loss.grade().to_string());
+        let grade = least.tightest.as_ref().map_or_else(String::new, |pair| pair.loss.grade().to_string());
         let row = vec![name.clone(), noise.to_string(), grade, covered.coverage.in_short()];
         csv(path, asked.knowledge.seed, &["protocol", "noise", "grade", "observers"], &[row])?;
     }
     if let Some(path) = &asked.files.json {
-        let tightest = least.tightest.map(|pair| {
-            json!({ "source": input::label(&graph, pair.source), "observer": observer(&graph, &covered, &pair).0,
+        let tightest = least.tightest.as_ref().map(|pair| {
+            json!({ "source": input::label(&graph, pair.source), "observer": observer(&graph, &covered, pair).0,
                 "loss": pair.loss, "allowed": finite(pair.allowed) })
         });
         let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(), "statement": statement,
@@ -93,12 +93,10 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
 
 /// The observer of a pair by name, and whether it is one of those for whom a bound stands.
 fn observer(graph: &Graph, covered: &Covered<'_>, pair: &Pair) -> (String, &'static str) {
-    if pair.observer == usize::MAX {
-        return ("the outsider".into(), "");
-    }
-    let looked_at = covered.looked_at().iter().any(|account| account.observer().contains(pair.observer));
-    (
-        input::label(graph, pair.observer),
-        if looked_at { "" } else { ", by the bound for those not looked at" },
-    )
+    let name = match pair.observer.members() {
+        [] => "the outsider".into(),
+        _ => plain::name(graph, &pair.observer),
+    };
+    let looked_at = covered.looked_at().iter().any(|account| *account.observer() == pair.observer);
+    (name, if looked_at { "" } else { ", by the bound for those not looked at" })
 }

@@ -11,8 +11,8 @@ use crate::output::{
 };
 use crate::plain::{self, Subject};
 use crate::question;
-use ndarray::Array2;
-use ndp_account::{Account, Allowed, Coverage, Covered, Observer, Statement, Target, Worst, check};
+use ndarray::{Array2, Axis};
+use ndp_account::{Account, Allowed, Coverage, Covered, Observer, Rest, Statement, Target, Worst, check};
 use ndp_dp::{Exact, Grade, Measure, NoiseMultiplier, UpperBound, Verdict};
 use ndp_graph::Graph;
 use ndp_report::figure::Figure;
@@ -68,13 +68,15 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let Losses { entries, not_known, bound } = losses;
     let largest = worst_of(&covered, &entries, not_known, noise, measure)?;
     let others = of_others(&covered, noise, measure)?;
+    let observers: Vec<Observer> =
+        covered.looked_at().iter().map(|account| account.observer().clone()).collect();
     let exact = not_known == 0 && entries.iter().all(|entry| entry.grade == Grade::Exact);
     let of_others = others.map(|(loss, account, u)| (loss, Some((account, u))));
     let found = Found {
         graph: &graph,
-        observers: &chosen.observers,
+        observers: &observers,
         names: (0..graph.node_count()).map(|v| input::label(&graph, v)).collect(),
-        of_observer: chosen.observers.iter().map(|observer| plain::name(&graph, observer)).collect(),
+        of_observer: observers.iter().map(|observer| plain::name(&graph, observer)).collect(),
         entries,
         measure,
         protocol: name,
@@ -157,8 +159,9 @@ fn worst_of(
     measure: Measure,
 ) -> Result<Option<Worst>, Failure> {
     match covered.coverage {
-        Coverage::Bounded { .. } | Coverage::Alike { .. } => Ok(covered.worst(noise, measure)?),
-        Coverage::All { .. } if not_known == 0 => {
+        Coverage::Alike { .. } => Ok(covered.worst(noise, measure)?),
+        _ if covered.coverage.is_by_bound() => Ok(covered.worst(noise, measure)?),
+        Coverage::All { .. } | Coverage::Coalitions { rest: Rest::None, .. } if not_known == 0 => {
             let key = |entry: &Entry| (entry.loss, entry.grade == Grade::Exact);
             let worst = entries.iter().reduce(|a, b| if key(b) > key(a) { b } else { a });
             Ok(worst.map(|entry| Worst {
@@ -210,7 +213,13 @@ impl Found<'_> {
                 let values = self.matrix().column(0).to_vec();
                 drawing(&title, &what, self.grade, self.graph, observer, values)
             }
-            _ => losses(&format!("{title}: what nodes learn"), &what, self.grade, &self.names, self.matrix()),
+            _ => {
+                let (title, values) = (format!("{title}: what nodes learn"), self.matrix());
+                let curve = matches!(self.covered.coverage, Coverage::Coalitions { .. });
+                // Of coalitions the columns have no names that fit.
+                let values = if curve { values.flatten().insert_axis(Axis(1)).to_owned() } else { values };
+                losses(&title, &what, self.grade, &self.names, values)
+            }
         }
     }
 
@@ -259,7 +268,7 @@ impl Found<'_> {
             return Ok(judged(Verdict::Met, 0, "met".into()));
         }
         let seen = if self.covered.others().is_empty() {
-            found
+            found.clone()
         } else {
             check(self.covered.looked_at(), noise, target)?
         };
@@ -388,7 +397,8 @@ impl Found<'_> {
         );
         particular.extend(self.statement.declared.iter().map(|what| format!("{}.", words::capital(what))));
         page = plain::assumptions(page, &particular);
-        let grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
+        let mut grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
+        grades.extend(self.covered.coverage.is_by_bound().then_some(Grade::UpperBound));
         page = plain::sureness(page, &grades, (self.statement.failure, Some(&self.statement)), notes);
         let rows: Vec<Vec<String>> =
             rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();

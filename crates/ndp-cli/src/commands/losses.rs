@@ -40,7 +40,11 @@ pub(super) fn all(
     let of_observer = |observer: usize| -> Result<Losses, Failure> {
         let account = &accounts[observer];
         let members = account.observer().members();
-        let hops = members.first().map(|&v| graph.distances(v));
+        // To the nearest member.
+        let nearest = |a: Vec<Option<u32>>, b: Vec<Option<u32>>| {
+            a.into_iter().zip(b).map(|(a, b)| a.into_iter().chain(b).min()).collect()
+        };
+        let hops = members.iter().map(|&v| graph.distances(v)).reduce(nearest);
         let one = |u: usize| -> Result<Option<Entry>, Failure> {
             let found = account.profile(u, noise).and_then(|profile| Ok(profile.loss(measure)?));
             progress.one();

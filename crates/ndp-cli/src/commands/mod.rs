@@ -92,7 +92,7 @@ fn accounts<'a>(
     protocol: &'a Patient,
     observers: &[Observer],
     quiet: bool,
-) -> Result<Vec<Box<dyn Account + 'a>>, Failure> {
+) -> Result<Vec<Box<dyn Account + 'a>>, ndp_account::Error> {
     let progress = Progress::new(observers.len() as u64, "observers", quiet);
     let accounts = observers.par_iter().map(|observer| {
         let account = protocol.account(observer);
@@ -104,19 +104,12 @@ fn accounts<'a>(
     for text in protocol.notes() {
         note(&text);
     }
-    Ok(accounts?)
+    accounts
 }
 
 /// What an audience learns: those who are looked at by their accounts, the others by what is proven of them.
 fn covered<'a>(protocol: &'a Patient, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
-    let covered = Covered::new(protocol, &chosen.audience, accounts(protocol, &chosen.observers, quiet)?);
-    // Where there is no bound everybody has an account, which may take long.
-    match chosen.audience.looking_at_all() {
-        Some(all) if !covered.coverage.is_whole() => {
-            Ok(Covered::new(protocol, &all, accounts(protocol, all.looked_at(), quiet)?))
-        }
-        _ => Ok(covered),
-    }
+    Ok(Covered::of(protocol, &chosen.audience, |observers| accounts(protocol, observers, quiet))?)
 }
 
 /// Rounds of gossip by the stopping rule, where none are given.

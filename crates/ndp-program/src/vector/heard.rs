@@ -52,7 +52,7 @@ impl<'e> Listener<'e> {
                 }
                 let found = Arc::new(match who {
                     Who::Nodes(coalition) => of_nodes(mixing, coalition)?,
-                    Who::Taps(edges) => of_taps(mixing, edges)?,
+                    Who::Taps(edges) => of_taps(mixing, edges),
                 });
                 self.before = Some((mixing.matrix, found.clone()));
                 Ok(found)
@@ -86,21 +86,20 @@ fn of_nodes(mixing: &Mixing<'_>, coalition: &[usize]) -> Result<Vec<(usize, usiz
 }
 
 /// What is overheard on edges: sender, and noise within the round. A message with the same noise on two edges
-/// is one.
-fn of_taps(mixing: &Mixing<'_>, tapped: &[(usize, usize)]) -> Result<Vec<(usize, usize)>, Error> {
+/// is one, and so is one without noise of its own, which shows what its sender holds.
+fn of_taps(mixing: &Mixing<'_>, tapped: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut heard: Vec<(usize, usize)> = match mixing.noise {
-        None => return Err(NO_TAPS),
         Some((MessageNoise::PerLink, _)) => {
             let on = mixing.links().filter(|&(a, w, _, _)| tapped.contains(&(w, a)));
             on.map(|(_, w, _, k)| (w, k)).collect()
         }
-        Some((MessageNoise::Broadcast | MessageNoise::Overheard, _)) => {
+        None | Some((MessageNoise::Broadcast | MessageNoise::Overheard, _)) => {
             tapped.iter().map(|&(w, _)| (w, w)).collect()
         }
     };
     heard.sort_unstable();
     heard.dedup();
-    Ok(heard)
+    heard
 }
 
 impl VectorProgram<'_> {

@@ -19,6 +19,9 @@ use ndp_graph::{GossipMatrix, Step};
 use ndp_numeric::casts::id;
 use std::sync::Arc;
 
+/// Rounds that are followed one by one for somebody who overhears edges.
+const MOST_ROUNDS_TAPPED: usize = 100_000;
+
 impl VectorProgram<'_> {
     /// The space that a coalition (ascending) sees, where powers of one matrix span it; it knows the noises
     /// of `known`.
@@ -61,12 +64,23 @@ impl VectorProgram<'_> {
     /// What is overheard on edges, as rows; nothing is known.
     ///
     /// # Errors
-    /// [`ndp_graph::Error::NotAnEdge`]; [`Error::NotOffered`] where messages carry no noise.
+    /// [`ndp_graph::Error::NotAnEdge`]; [`Error::NotOffered`] where connections change.
     pub(super) fn overheard_rows(&self, tapped: &[(usize, usize)]) -> Result<Rows, Error> {
         self.checked()?;
-        let Some((matrix, rounds)) = self.same_matrix().filter(|_| self.has_noisy_messages()) else {
+        let Some((matrix, rounds)) = self.same_matrix() else {
             return Err(super::heard::NO_TAPS);
         };
+        // Accelerated rounds show other combinations of the same powers, which span the same space where noise
+        // comes first.
+        let accelerated = self.mixing().is_some_and(|mixing| mixing.extrapolation.is_some());
+        if accelerated && self.engine().0 != Engine::Powers {
+            return Err(super::heard::NO_TAPS);
+        }
+        if rounds > MOST_ROUNDS_TAPPED {
+            return Err(Error::NotOffered(
+                "what is overheard is followed round by round, for up to 100000 rounds",
+            ));
+        }
         let (n, graph) = (self.nodes, matrix.graph());
         if let Some(&(w, a)) = tapped.iter().find(|&&(w, a)| w >= n || a >= n || !graph.has_edge(w, a)) {
             return Err(ndp_graph::Error::NotAnEdge(w, a).into());

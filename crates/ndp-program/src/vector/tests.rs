@@ -126,6 +126,34 @@ fn programs_written_out_agree() -> Result<(), Error> {
     Ok(())
 }
 
+/// What is overheard on edges, too: a program written out value by value knows of taps by its own engine.
+#[test]
+fn programs_written_out_agree_on_taps() -> Result<(), Error> {
+    let said = Said::new()?;
+    let mut leaked = 0;
+    for statement in [0, 1, 3, 4, 5, 8] {
+        let program = &said.all()[statement];
+        for taps in [vec![(0, 1)], vec![(1, 0), (0, 1)], vec![(5, 6), (5, 4), (9, 8)]] {
+            let written = program.program()?;
+            let account = written.account(&Observer::outsider().tapping(&taps))?;
+            let report = program.overheard_loss(&taps)?;
+            for u in 0..12 {
+                let unit = program.variances()[0];
+                let (low, high) = report.enclosure(u)?;
+                let loss = account.loss(u, &SensitivitySet::UseLevel)?;
+                let (least, most) = (loss.lower * unit, loss.value() * unit);
+                assert!(
+                    least <= high * (1.0 + 1e-14) && low <= most * (1.0 + 1e-14),
+                    "{statement} {taps:?} {u}: {low} {high} {loss:?}"
+                );
+                leaked += usize::from(low > 0.1);
+            }
+        }
+    }
+    assert!(leaked > 20, "{leaked}");
+    Ok(())
+}
+
 /// The constructors that say the same.
 #[test]
 fn programs_of_constructors_are_these() -> Result<(), Error> {
@@ -285,7 +313,12 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     let overheard = both(MessageNoise::Overheard);
     assert!(matches!(overheard.coalition_loss(&[0]), Err(Error::NotOffered(_))));
     assert!(overheard.overheard_loss(&[(0, 1)]).is_ok());
-    let plain = &said.all()[0];
-    assert!(matches!(plain.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
+    // Where connections change nothing is known of an edge.
+    let changing = &said.all()[2];
+    assert!(matches!(changing.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
+    assert!(said.all()[0].overheard_loss(&[(0, 7)]).is_err());
+    // Too long to be followed; not waited for.
+    let long = new().noise(1.0).rounds(matrix, 1 << 62);
+    assert!(matches!(long.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
     Ok(())
 }
