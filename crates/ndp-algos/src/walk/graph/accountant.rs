@@ -2,7 +2,7 @@
 
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
-use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
+use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
 use crate::walk::{FinalToken, OnPath};
 use ndarray::{Array1, Array2};
 use ndp_account::parts::Attack;
@@ -64,7 +64,7 @@ impl Protocol for TokenWalk {
         let costs = (0..n).map(|_| OnceLock::new()).collect();
         let (walk, observer) = (Arc::new(self.clone()), observer.clone());
         let local = self.local_bound(&observer);
-        let account = OnGraph { walk, observer, hops, laws, costs, kept };
+        let account = OnGraph { walk, observer, hops, laws, costs, kept, suprema: Arc::default() };
         Ok(at_most(Box::new(account), local))
     }
 
@@ -130,6 +130,7 @@ struct OnGraph {
     /// The laws of the cost, where they are offered.
     costs: Vec<OnceLock<Option<Arc<CostLaw>>>>,
     kept: bool,
+    suprema: Arc<quick::Suprema>,
 }
 
 impl OnGraph {
@@ -193,7 +194,8 @@ impl Account for OnGraph {
         }
         let laws = self.laws(u)?;
         let cost = self.cost(u, &laws);
-        let curve = OnWalk { walk: self.walk.clone(), laws, cost, noise };
+        let suprema = Arc::clone(&self.suprema);
+        let curve = OnWalk { walk: self.walk.clone(), laws, cost, noise, suprema };
         Ok(Profile::of_curve(curve, &against))
     }
 }
@@ -204,6 +206,7 @@ struct OnWalk {
     laws: Arc<Laws>,
     cost: Option<Arc<CostLaw>>,
     noise: NoiseMultiplier,
+    suprema: Arc<quick::Suprema>,
 }
 
 /// Rényi losses by the recursion, `ε` and `δ` by that or by the law of the cost, whichever is smaller.
@@ -236,6 +239,15 @@ impl Curve for OnWalk {
         let by_law = self.cost.as_ref().and_then(|law| law.delta(self.noise, epsilon).ok());
         let delta = by_law.map_or(best.delta(), |found| found.upper().min(best.delta()));
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
+    }
+
+    /// By a moment of the cost where that is followed.
+    fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        if let Some(laws) = self.laws.pair() {
+            return quick::epsilon(laws, self.noise, delta, limit, &self.suprema);
+        }
+        let renyi = |order| self.renyi(order).ok()?.map(Guarantee::into_value);
+        conversion::epsilon_by_one_order(renyi, delta, limit)
     }
 }
 

@@ -52,6 +52,7 @@ mod oracle;
 mod path;
 mod path_cost;
 pub mod pendant;
+mod quick;
 pub(crate) mod renewal;
 mod series;
 

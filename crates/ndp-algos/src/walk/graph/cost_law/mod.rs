@@ -93,6 +93,8 @@ pub struct CostLaw {
     cells: usize,
     ends: Ends,
     tables: Mutex<Arc<Tables>>,
+    /// What tables are made from, while a question is being answered.
+    intervals: Mutex<Option<Arc<[Intervals; 2]>>>,
 }
 
 /// What the law follows from.
@@ -175,6 +177,7 @@ impl TokenWalk {
             cells,
             ends,
             tables: Mutex::default(),
+            intervals: Mutex::default(),
         })
     }
 }
@@ -183,9 +186,10 @@ impl TokenWalk {
 /// and not in between.
 pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Error> {
     let law = walk.cost_law(u, &[v])?;
-    let Some([upper, _]) = law.intervals()? else {
+    let Some(intervals) = law.intervals()? else {
         return Err(Error::NotOffered("the attack is for contributions that do not depend on the token"));
     };
+    let upper = &intervals[0];
     // At each length the shares of the counts; none where there is no such interval.
     let at_lengths = |laws: &[Vec<f64>]| -> Vec<Vec<f64>> {
         let length = laws.first().map_or(0, Vec::len);
@@ -244,8 +248,18 @@ impl CostLaw {
 
     fn above(source: Source, steps: usize, published: bool, most: usize, cells: usize) -> Self {
         let is_free_of_limits = !matches!(source, Source::Gaps(_));
-        let (ends, tables) = (Ends::Upper, Mutex::default());
-        Self { source, steps, published, most, attained: false, is_free_of_limits, cells, ends, tables }
+        Self {
+            source,
+            steps,
+            published,
+            most,
+            attained: false,
+            is_free_of_limits,
+            cells,
+            ends: Ends::Upper,
+            tables: Mutex::default(),
+            intervals: Mutex::default(),
+        }
     }
 
     /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to
@@ -257,6 +271,7 @@ impl CostLaw {
     pub fn delta(&self, noise: NoiseMultiplier, epsilon: f64) -> Result<Enclosed, Error> {
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
         let tables = self.tables_for(noise.get(), epsilon)?;
+        self.forget_intervals();
         let upper = tables.above(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0).min(1.0);
         let lower = tables.below(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0);
         Ok(Enclosed::between(lower.min(upper), upper, self.attained))
@@ -270,12 +285,16 @@ impl CostLaw {
         let (sigma, delta) = (noise.get(), delta.get());
         let mut tables = self.tables()?;
         loop {
-            let mut upper = search::epsilon_up(&tables.newest(), sigma, delta);
+            let newest = tables.newest();
+            let mut upper = search::epsilon_up(&newest, sigma, delta);
             // Another law may be smaller there.
             let best = tables.above(upper.min(MOST_ASKED), sigma);
-            upper = upper.min(search::epsilon_up(&best, sigma, delta));
+            if !best.is(&newest) {
+                upper = upper.min(search::epsilon_up(&best, sigma, delta));
+            }
             let finer = self.tables_for(sigma, if upper.is_finite() { upper } else { 0.0 })?;
             if Arc::ptr_eq(&finer, &tables) {
+                self.forget_intervals();
                 let lower =
                     search::epsilon_down(&tables.below(upper.min(MOST_ASKED), sigma), sigma, delta, upper);
                 return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
@@ -310,11 +329,16 @@ impl CostLaw {
         ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
         let mut tables = self.tables()?;
         loop {
-            let mut upper = search::noise_up(&Sided::new(&tables.upper, 0.0), epsilon, delta.get())?;
+            // The one that has no infinite cost.
+            let rounded = Sided::new(&tables.upper, 0.0);
+            let mut upper = search::noise_up(&rounded, epsilon, delta.get())?;
             let best = tables.above(epsilon, upper);
-            upper = upper.min(search::noise_up(&best, epsilon, delta.get())?);
+            if !best.is(&rounded) {
+                upper = upper.min(search::noise_up(&best, epsilon, delta.get())?);
+            }
             let finer = self.tables_for(upper, epsilon)?;
             if Arc::ptr_eq(&finer, &tables) {
+                self.forget_intervals();
                 let lower = search::noise_down(&tables.below(epsilon, upper), epsilon, delta.get(), upper);
                 return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
             }
@@ -419,12 +443,21 @@ impl CostLaw {
     }
 
     /// Both sides of the law of intervals; none where the law follows from gaps.
-    fn intervals(&self) -> Result<Option<[Intervals; 2]>, Error> {
-        match &self.source {
-            Source::Values(passages) => Intervals::both(passages, self.published).map(Some),
-            Source::Gradients(passages) => adaptive::visits(passages, self.published).map(Some),
-            Source::Gaps(_) => Ok(None),
+    fn intervals(&self) -> Result<Option<Arc<[Intervals; 2]>>, Error> {
+        let mut known = self.intervals.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = match &self.source {
+                Source::Values(passages) => Some(Intervals::both(passages, self.published)?.into()),
+                Source::Gradients(passages) => Some(adaptive::visits(passages, self.published)?.into()),
+                Source::Gaps(_) => None,
+            };
         }
+        Ok(known.clone())
+    }
+
+    /// Intervals take more memory than tables, which answer most questions from then on.
+    fn forget_intervals(&self) {
+        *self.intervals.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// At least so many coarse tables.
