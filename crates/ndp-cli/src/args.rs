@@ -241,6 +241,9 @@ pub(crate) struct Plan {
     pub(crate) unit: Unit,
     #[command(flatten)]
     pub(crate) effort: Effort,
+    /// Also protocols that bring connections of their own (a ring, all pairs, groups), whatever the edges.
+    #[arg(long)]
+    pub(crate) any_topology: bool,
     /// Also try this many edges more, one after the other, each between two nodes at distance 2.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub(crate) rewire: usize,

@@ -348,6 +348,10 @@ impl Curve for PatientCurve {
         self.ask(move |profile| profile.epsilon(delta))
     }
 
+    fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        self.ask(move |profile| Ok(profile.quick_epsilon(delta, limit))).ok().flatten()
+    }
+
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
         self.ask(move |profile| profile.delta(epsilon))
     }

@@ -107,6 +107,16 @@ pub trait Curve: Send + Sync {
         let best = conversion::best_delta(|order| renyi_or_infinite(self, order), epsilon)?;
         Ok(best.map(|found| found.approx_dp).into())
     }
+
+    /// An `ε` at `delta` that is proven and takes little time, not far above the smallest one where that is
+    /// near `limit`: who asks only whether a limit is kept may be done with it. `None` where nothing is
+    /// quicker than [`epsilon`](Self::epsilon).
+    ///
+    /// By default from the Rényi loss at the best order of a Gaussian with this limit.
+    fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        let renyi = |order| self.renyi(order).ok()?.map(Guarantee::into_value);
+        conversion::epsilon_by_one_order(renyi, delta, limit)
+    }
 }
 
 /// An accountant that fails at an order proves nothing there.
@@ -354,6 +364,25 @@ impl Profile {
             Law::Known(known) => Ok(known.epsilon(delta)),
             Law::Composed(parts, known) => Ok(compose::epsilon(parts, known.as_deref(), delta)?.into()),
         }
+    }
+
+    /// An `ε` at `delta` that is proven and takes little time: see [`Curve::quick_epsilon`].
+    #[must_use]
+    pub fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        match &self.law {
+            Law::Gaussian(gdp, _) => Some(gdp.value().to_approx_dp(delta).epsilon()),
+            Law::Curve(curve) => curve.quick_epsilon(delta, limit),
+            Law::Known(_) | Law::Composed(..) => {
+                let renyi = |order| Some(self.renyi(order).ok()?.into_value().epsilon);
+                conversion::epsilon_by_one_order(renyi, delta, limit)
+            }
+        }
+    }
+
+    /// Whether [`check`](Self::check) may find a limit violated: a lower end of the loss is known.
+    #[must_use]
+    pub const fn has_lower_end(&self) -> bool {
+        matches!(self.law, Law::Gaussian(..) | Law::Known(_))
     }
 
     /// The smallest `δ` at `epsilon`.

@@ -85,7 +85,8 @@ pub(super) fn rows(
             for (primitive, x) in &row.form {
                 let Primitive::Contribution(k) = primitive else { continue };
                 for (d, weight) in along.get(k).into_iter().flatten() {
-                    *sums.entry(*d).or_insert_with(BigRational::zero) += *weight * x;
+                    let term = product(weight, x);
+                    sums.entry(*d).and_modify(|sum| *sum += &term).or_insert(term);
                 }
             }
             sums.retain(|_, x| !x.is_zero());
@@ -110,7 +111,8 @@ pub(super) fn rows(
             for (primitive, x) in &row.form {
                 match primitive {
                     Primitive::Noise(k) => {
-                        entries.extend(noises[k].iter().map(|(column, factor)| (*column, factor * x)));
+                        entries
+                            .extend(noises[k].iter().map(|(column, factor)| (*column, product(factor, x))));
                     }
                     Primitive::Contribution(k) => {
                         if let Some(&at) = of_use.get(k) {
@@ -196,9 +198,12 @@ fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize,
         let mut best: Option<(usize, BigRational)> = None;
         for &noise in candidates.get(&ends(column)).into_iter().flatten() {
             let other = &columns[&Primitive::Noise(noise)];
-            let factor = column[0].1 / other[0].1;
-            let same = column.iter().zip(other).all(|(a, b)| a.0 == b.0 && *a.1 == &factor * b.1);
+            let same = column
+                .iter()
+                .zip(other)
+                .all(|(a, b)| a.0 == b.0 && is_equal_product((a.1, other[0].1), (b.1, column[0].1)));
             if same {
+                let factor = column[0].1 / other[0].1;
                 let bound = &factor * &factor / &program.noises[noise].variance;
                 if best.as_ref().is_none_or(|(_, known)| bound < *known) {
                     best = Some((noise, bound));
@@ -210,6 +215,25 @@ fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize,
         }
     }
     found
+}
+
+/// Whether `a · b = c · d`, without the greatest common divisors that products of fractions take.
+fn is_equal_product(ab: (&BigRational, &BigRational), cd: (&BigRational, &BigRational)) -> bool {
+    let cross = |(a, b): (&BigRational, &BigRational), (c, d): (&BigRational, &BigRational)| {
+        (a.numer() * c.denom()) * (b.numer() * d.denom())
+    };
+    cross(ab, cd) == cross(cd, ab)
+}
+
+/// `a · b`, at no cost where one of them is 1.
+fn product(a: &BigRational, b: &BigRational) -> BigRational {
+    if a.is_one() {
+        b.clone()
+    } else if b.is_one() {
+        a.clone()
+    } else {
+        a * b
+    }
 }
 
 /// An `f64` that is at least the nonnegative number `x`; equal to it where `x` is an `f64`.

@@ -55,21 +55,29 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     // At this noise whoever learns anything uses up a share of what is allowed.
     let mut noise: Option<NoiseMultiplier> = None;
     let mut digits = 1e-12;
+    // Quick bounds look for a pair to begin with, and at the noise that it needs for another one, until none
+    // is left.
+    let mut before = None;
+    let mut decided = false;
     loop {
-        // The first round only looks for a pair to begin with.
-        let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target, noise.is_some())?;
+        let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target, decided)?;
         let Some(most) = tightest(&uses) else { break };
-        if noise.is_some() && most.verdict == Verdict::Met {
-            let noise = noise.unwrap_or(NoiseMultiplier::new(1.0)?);
+        if let (Some(noise), Verdict::Met, true) = (noise, most.verdict, decided) {
             let tightest = Some(most.pair(accounts, noise, target.measure)?);
             return Ok(LeastNoise { noise, tightest });
         }
+        let pair = Some((most.account, most.source));
+        if !decided && before == pair {
+            decided = true;
+            continue;
+        }
+        before = pair;
         let account = &accounts[most.account];
         let needed = account.least_noise(most.source, target.measure, most.allowed)?;
         let needed = needed.map_or(0.0, NoiseMultiplier::get);
         // A search that ends where it began, within rounding, is helped over the last digits.
-        let before = noise.map_or(0.0, NoiseMultiplier::get);
-        noise = Some(NoiseMultiplier::new(needed.max(before * (1.0 + digits)))?);
+        let least = noise.map_or(0.0, NoiseMultiplier::get);
+        noise = Some(NoiseMultiplier::new(needed.max(least * (1.0 + digits)))?);
         digits *= 4.0;
     }
     let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");

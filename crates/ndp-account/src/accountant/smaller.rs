@@ -121,6 +121,11 @@ impl Curve for Least {
         Ok(least(self.account.epsilon(delta)?, self.bound.epsilon(delta), ApproxDp::epsilon))
     }
 
+    fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        let account = self.account.quick_epsilon(delta, limit)?;
+        Some(self.bound.quick_epsilon(delta, limit).map_or(account, |bound| account.min(bound)))
+    }
+
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
         Ok(least(self.account.delta(epsilon)?, self.bound.delta(epsilon), ApproxDp::delta))
     }

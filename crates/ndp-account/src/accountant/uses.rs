@@ -3,7 +3,7 @@
 use super::Account;
 use super::target::{Allowed, Pair, Target};
 use crate::Error;
-use ndp_dp::{Measure, Mechanism, NoiseMultiplier, Order, Profile, Verdict};
+use ndp_dp::{Measure, NoiseMultiplier, Profile, Verdict};
 use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -138,21 +138,17 @@ fn share(
             _ => (mu / largest, profile.check(measure, allowed)?),
         });
     }
-    if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed) {
-        // The best order of a Gaussian with this ε; any order that stays within decides.
-        let order = Order::new(1.0 + (-2.0 * delta.get().ln()).sqrt() / largest)?;
-        if let Ok(loss) = profile.renyi(order) {
-            let loss = loss.into_value();
-            let share = loss.epsilon(delta).into_value() / allowed;
-            if loss.epsilon == 0.0 {
-                return Ok((0.0, Verdict::Met));
-            }
-            if share <= 1.0 || !decided {
-                return Ok((
-                    share.max(f64::MIN_POSITIVE),
-                    if share <= 1.0 { Verdict::Met } else { Verdict::NotShown },
-                ));
-            }
+    if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed)
+        && let Some(epsilon) = profile.quick_epsilon(delta, allowed)
+    {
+        // Any bound that stays within decides.
+        let share = epsilon / allowed;
+        if epsilon == 0.0 {
+            return Ok((0.0, Verdict::Met));
+        }
+        if share <= 1.0 || !decided {
+            let verdict = if share <= 1.0 { Verdict::Met } else { Verdict::NotShown };
+            return Ok((share.max(f64::MIN_POSITIVE), verdict));
         }
     }
     let loss = profile.loss(measure)?.into_value();

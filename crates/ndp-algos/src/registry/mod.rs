@@ -285,6 +285,21 @@ impl Entry {
         (self.build)(&self.setting(matrix, parameters)?)
     }
 
+    /// Whether all that is sent goes along edges of the graph, or is published to all: others bring
+    /// connections of their own (a ring, all pairs, groups, a server), whatever the graph.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::registry;
+    /// assert!(registry::find("walk")?.is_on_the_graph());
+    /// assert!(!registry::find("ring-sum")?.is_on_the_graph());
+    /// # Ok::<(), ndp_account::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_on_the_graph(&self) -> bool {
+        !ELSEWHERE.contains(&self.name)
+    }
+
     /// The parameters with the defaults of those that are not given.
     fn setting<'a>(&self, matrix: &'a GossipMatrix, parameters: &Parameters) -> Result<Setting<'a>, Error> {
         self.require_known(parameters)?;
@@ -309,6 +324,24 @@ impl Entry {
         Ok(())
     }
 }
+
+/// Who needs other connections than the edges of the graph.
+const ELSEWHERE: [&str; 14] = [
+    "one-peer",
+    "hierarchical",
+    "ring-sum",
+    "ring-sum-laplace",
+    "ring-sum-discrete-laplace",
+    "ring-histogram",
+    "complete-sum",
+    "complete-sum-laplace",
+    "complete-sum-discrete-laplace",
+    "complete-histogram",
+    "walk-sgd-complete",
+    "central",
+    "central-sgd",
+    "federated-sgd",
+];
 
 /// The protocol of this name.
 ///
@@ -367,3 +400,23 @@ const ROUNDS: Parameter = Parameter {
 
 const SEED: Parameter =
     Parameter { name: "seed", about: "of the public random choices; 0 by default", default: |_| Ok(0.0) };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What protocols say of themselves, and the list of those that bring connections of their own.
+    #[test]
+    fn who_brings_connections_of_its_own_says_so() -> Result<(), Error> {
+        for name in ELSEWHERE {
+            assert!(!find(name)?.is_on_the_graph());
+        }
+        let says =
+            ["whatever the graph", "around a ring", "as ring-sum", "as complete-sum", "curator", "federated"];
+        for entry in PROTOCOLS {
+            let elsewhere = says.iter().any(|words| entry.about.contains(words));
+            assert_eq!(elsewhere, !entry.is_on_the_graph(), "{}", entry.name);
+        }
+        Ok(())
+    }
+}

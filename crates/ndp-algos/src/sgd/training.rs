@@ -268,7 +268,7 @@ impl PrivateTraining {
                     let infinite = UpperBound::new(f64::INFINITY);
                     Ok(pair.renyi(LocalLoss { order, noise }).unwrap_or(infinite))
                 };
-                Profile::of_curve(ByCost { renyi, cost, noise }, &against)
+                Profile::of_curve(ByCost { renyi, cost, noise, quick: None }, &against)
             }
             Training::Gossip { .. } => match &account.gossip {
                 Some(gossip) => gossip.profile(u, sigma)?,

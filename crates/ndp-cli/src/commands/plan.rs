@@ -25,6 +25,10 @@ use std::time::Instant;
 /// Rounds that are tried, as multiples of those of the stopping rule.
 const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 
+/// Weights that are tried, and who has none.
+const WEIGHTS: [Weights; 2] = [Weights::Metropolis, Weights::MaxDegree];
+const WITHOUT_WEIGHTS: [&str; 1] = ["push-sum"];
+
 /// An edge is worth naming when the error falls below this share of what it was.
 const WORTH: f64 = 0.999;
 
@@ -114,12 +118,14 @@ impl Asked<'_> {
     }
 }
 
-fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure> {
+/// What is tried, and the names of what is not because it does not run on the edges given.
+fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'static str>), Failure> {
+    let only = &asked.protocols;
     for name in only {
         registry::find(name)?;
     }
     let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis)?)? as f64;
-    let mut candidates = Vec::new();
+    let (mut candidates, mut elsewhere) = (Vec::new(), Vec::new());
     for entry in PROTOCOLS {
         if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
             continue;
@@ -128,12 +134,18 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
         if entry.kind != Kind::Mean {
             continue;
         }
+        // Who names a protocol asks for it.
+        if only.is_empty() && !asked.any_topology && !entry.is_on_the_graph() {
+            elsewhere.push(entry.name);
+            continue;
+        }
         if entry.parameters.iter().all(|parameter| parameter.name != "rounds") {
             let (weights, parameters) = (Weights::Metropolis, Parameters::default());
             candidates.push(Candidate { name: entry.name, weights, parameters });
             continue;
         }
-        for weights in [Weights::Metropolis, Weights::MaxDegree] {
+        let all: &[Weights] = if WITHOUT_WEIGHTS.contains(&entry.name) { &WEIGHTS[..1] } else { &WEIGHTS };
+        for &weights in all {
             for factor in FACTORS {
                 let rounds = (base * factor).ceil().max(1.0);
                 let parameters = Parameters::from([("rounds", rounds)]);
@@ -144,7 +156,57 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
     // What is quickly known comes first, so that it is known whatever the patience.
     let rounds = |candidate: &Candidate| candidate.parameters.0.get("rounds").copied().unwrap_or(0.0);
     candidates.sort_by(|a, b| rounds(a).total_cmp(&rounds(b)));
-    Ok(candidates)
+    Ok((candidates, elsewhere))
+}
+
+/// Why the first is first, and what the next protocol costs.
+fn first_and_second(found: &[Found], unit: f64) -> Option<String> {
+    let best = found.first()?;
+    let error = best.error?;
+    let named = |found: &Found| {
+        let parameters = found.candidate.parameters.to_string();
+        let name = found.candidate.name;
+        if parameters.is_empty() { name.to_owned() } else { format!("{name} with {parameters}") }
+    };
+    let first = format!(
+        "{} is first because its result is nearest to the mean: the error is {}.",
+        named(best),
+        up(error * unit)
+    );
+    let other = |other: &&Found| {
+        other.candidate.name != best.candidate.name && other.coverage.is_whole() == best.coverage.is_whole()
+    };
+    let Some((next, its_error)) = found.iter().find(other).and_then(|next| Some((next, next.error?))) else {
+        return Some(format!("{first} No other protocol was found whose error is known."));
+    };
+    let more = 100.0 * (its_error / error - 1.0);
+    let more = if more < 0.05 { "as good as the same".into() } else { format!("{more:.1} % more") };
+    let messages = match (next.messages, best.messages) {
+        (Some(next), Some(best)) => format!(", with {} messages in place of {}", count(next), count(best)),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{first} Next is {}: the error is {} ({more}){messages}.",
+        named(next),
+        up(its_error * unit)
+    ))
+}
+
+/// What was left out, or which of those found needs more than the edges.
+fn on_the_edges(found: &[Found], elsewhere: &[&str]) -> Option<String> {
+    if !elsewhere.is_empty() {
+        return Some(format!(
+            "Not tried, because they bring connections of their own, whatever the edges (--any-topology tries them): {}.",
+            elsewhere.join(", ")
+        ));
+    }
+    let is_on =
+        |found: &&Found| registry::find(found.candidate.name).is_ok_and(|entry| entry.is_on_the_graph());
+    let best = found.first().filter(|best| !is_on(best))?;
+    let on = found.iter().find(is_on).map_or_else(String::new, |on| {
+        format!(" The first that runs on the edges given is {}.", on.candidate.name)
+    });
+    Some(format!("{} brings connections of its own, whatever the edges.{on}", best.candidate.name))
 }
 
 pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
@@ -152,7 +214,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     let target = asked.target.required(&graph)?;
     let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
     let question = Asked { target: &target, chosen: &chosen };
-    let candidates = candidates(&graph, &asked.protocols)?;
+    let (candidates, elsewhere) = candidates(&graph, asked)?;
     if candidates.is_empty() {
         return Err(Failure::Refused(
             "plans are for protocols that find a mean: trainings, histograms, local and central are compared by `ndp compare`".into(),
@@ -173,9 +235,14 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     found.sort_by(|a, b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
     let unknown = found.iter().filter(|found| found.error.is_none()).count();
     let Some(best) = found.first() else {
-        return Err(Failure::Refused(
-            "no protocol meets the target on this graph: see `ndp compare` for the reasons".into(),
-        ));
+        let more = if elsewhere.is_empty() {
+            ""
+        } else {
+            "; --any-topology tries those that bring their own connections"
+        };
+        return Err(Failure::Refused(format!(
+            "no protocol meets the target on this graph: see `ndp compare` for the reasons{more}"
+        )));
     };
     let unit = asked.unit.sensitivity;
     heading(&format!("Plans for the target {}; observed by {}", words::target(&target), chosen.description))?;
@@ -194,6 +261,9 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
             String::new()
         }
     );
+    let advice: Vec<String> =
+        first_and_second(&found, unit).into_iter().chain(on_the_edges(&found, &elsewhere)).collect();
+    advice.iter().try_for_each(|sentence| line(sentence))?;
     line(&searched)?;
     let statement = &best.statement;
     let meant = [
@@ -212,7 +282,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
             edges.iter().map(|(u, v, error)| json!({ "from": u, "to": v, "error": error })).collect();
         let coverage: Vec<_> = found.iter().map(|found| &found.coverage).collect();
         let body = json!({ "header": HEADER, "plans": cells, "coverage": coverage, "statement": statement,
-            "searched": candidates.len(), "edges": edges });
+            "searched": candidates.len(), "not_tried": elsewhere, "edges": edges });
         json(path, seed, body)?;
     }
     if asked.pictures.any() {
@@ -254,6 +324,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
             report = report
                 .section("The plans")
                 .text(&plain::measure(target.measure))
+                .text(&advice.join(" "))
                 .text(&searched)
                 .table("Smallest error first", &HEADER, &cells[..cells.len().min(12)])
                 .picture(&svg, "Error of the mean against messages; every point keeps the target.");

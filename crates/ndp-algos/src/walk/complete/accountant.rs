@@ -15,11 +15,12 @@ use ndp_account::{
     parts::{at_most, of_outsider},
 };
 use ndp_dp::{
-    ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
-    Sensitivity, UpperBound,
+    ApproxDp, Curve, Delta, Guarantee, Measure, Mechanism, NoiseMultiplier, Order, Profile,
+    RandomizedResponse, Sensitivity, UpperBound,
 };
 use rand::Rng;
-use std::sync::{Arc, LazyLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// The walk as these colluders see it.
 fn towards(walk: CompleteWalk, observer: &Observer) -> Result<CompleteWalk, Error> {
@@ -335,22 +336,35 @@ impl Protocol for CompleteHistogram {
         }
         let histogram = self.along(towards(self.walk, observer)?);
         let known = observer.senders == Senders::Known;
+        // A search, its check and its report ask for the same again: by the bits of ε₀ and of δ.
+        let answers: Arc<Mutex<BTreeMap<[u64; 2], f64>>> = Arc::default();
         let epsilon_of = move |histogram: &Self, delta: Delta| {
-            if !known {
-                return Ok(histogram.hidden_epsilon(delta)?.value().approx_dp.epsilon());
+            let asked = [histogram.response.pure_epsilon().into_value().to_bits(), delta.get().to_bits()];
+            // A poisoned lock holds whole entries all the same.
+            let known_answers = || answers.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(&found) = known_answers().get(&asked) {
+                return Ok(found);
             }
-            let tenth = Delta::new(delta.get() / 10.0)?;
-            let found = histogram.known_epsilon(Visits::Quantile(tenth), tenth, delta);
-            Ok(found?.value().approx_dp.epsilon())
+            let found = if known {
+                let tenth = Delta::new(delta.get() / 10.0)?;
+                histogram.known_epsilon(Visits::Quantile(tenth), tenth, delta)?
+            } else {
+                histogram.hidden_epsilon(delta)?
+            };
+            let epsilon = found.value().approx_dp.epsilon();
+            known_answers().insert(asked, epsilon);
+            Ok(epsilon)
         };
+        let of_profile = epsilon_of.clone();
         let profile = move |noise: NoiseMultiplier, against: &str| {
             let histogram = histogram.with_response(response_of(histogram.response.labels(), noise)?);
+            let epsilon_of = of_profile.clone();
             let epsilon = move |delta: Delta| bound(epsilon_of(&histogram, delta)?, delta);
             Ok(Profile::of_curve(epsilon, against))
         };
         let plain = !self.walk.options().may_bind(self.walk.step_count());
         let least = move |target: ApproxDp| {
-            let local = histogram.calibrated_local(target, epsilon_of)?;
+            let local = histogram.calibrated_local(target, &epsilon_of)?;
             if local == 0.0 {
                 let (what, best) = ("epsilon of a histogram", f64::NAN);
                 return Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into());

@@ -1,9 +1,9 @@
 //! Averaging by a token that walks on a graph, as an accountant and an auditor see it.
 
-use super::by_cost::ByCost;
+use super::by_cost::{ByCost, Quick};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
-use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
+use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
 use crate::walk::{FinalToken, OnPath};
 use ndarray::{Array1, Array2};
 use ndp_account::parts::Attack;
@@ -62,7 +62,7 @@ impl Protocol for TokenWalk {
         let costs = (0..n).map(|_| OnceLock::new()).collect();
         let (walk, observer) = (Arc::new(self.clone()), observer.clone());
         let local = self.local_bound(&observer);
-        let account = OnGraph { walk, observer, hops, laws, costs, kept };
+        let account = OnGraph { walk, observer, hops, laws, costs, kept, suprema: Arc::default() };
         Ok(at_most(Box::new(account), local))
     }
 
@@ -128,6 +128,7 @@ struct OnGraph {
     /// The laws of the cost, where they are offered.
     costs: Vec<OnceLock<Option<Arc<CostLaw>>>>,
     kept: bool,
+    suprema: Arc<quick::Suprema>,
 }
 
 impl OnGraph {
@@ -191,9 +192,14 @@ impl Account for OnGraph {
         }
         let laws = self.laws(u)?;
         let cost = self.cost(u, &laws);
-        let walk = self.walk.clone();
-        let renyi = move |order| Ok(walk.loss_by(&laws, LocalLoss { order, noise })?);
-        Ok(Profile::of_curve(ByCost { renyi, cost, noise }, &against))
+        let (walk, of_pair) = (self.walk.clone(), laws.clone());
+        let renyi = move |order| Ok(walk.loss_by(&of_pair, LocalLoss { order, noise })?);
+        let suprema = Arc::clone(&self.suprema);
+        // By a moment of the cost where that is followed.
+        let quick: Option<Quick> = laws.pair().is_some().then(|| {
+            Box::new(move |delta, limit| quick::epsilon(laws.pair()?, noise, delta, limit, &suprema)) as Quick
+        });
+        Ok(Profile::of_curve(ByCost { renyi, cost, noise, quick }, &against))
     }
 }
 

@@ -12,7 +12,12 @@ pub(crate) struct ByCost<F> {
     pub(crate) renyi: F,
     pub(crate) cost: Option<Arc<CostLaw>>,
     pub(crate) noise: NoiseMultiplier,
+    /// A quick bound on `ε` at a `δ`, good near a limit; by one order where there is none.
+    pub(crate) quick: Option<Quick>,
 }
+
+/// A proven `ε` at a `δ`, near the smallest where that is near the limit.
+pub(crate) type Quick = Box<dyn Fn(Delta, f64) -> Option<f64> + Send + Sync>;
 
 impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByCost<F> {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
@@ -39,6 +44,14 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
         let by_law = self.cost.as_ref().and_then(|law| law.delta(self.noise, epsilon).ok());
         let delta = by_law.map_or(best.delta(), |found| found.upper().min(best.delta()));
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
+    }
+
+    fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        if let Some(quick) = &self.quick {
+            return quick(delta, limit);
+        }
+        let renyi = |order| Some((self.renyi)(order).ok()?.into_value());
+        conversion::epsilon_by_one_order(renyi, delta, limit)
     }
 }
 

@@ -53,6 +53,7 @@ mod oracle;
 mod path;
 mod path_cost;
 pub mod pendant;
+mod quick;
 pub(crate) mod renewal;
 mod series;
 

@@ -46,6 +46,9 @@ use ndp_linalg::stop::checkpoint;
 /// The depths `M` among which the best is chosen.
 const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 
+/// Those of a quick bound.
+const QUICK_DEPTHS: [usize; 2] = [1, 6];
+
 /// Beyond this `θ` the local loss of a contribution at every step is reported: powers of `e^θ` would
 /// overflow, and no such loss is of any use.
 const MAX_EXPONENT: f64 = 300.0;
@@ -78,6 +81,13 @@ pub(crate) fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Res
 /// [`loss`] without a cap.
 pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
     let losses = losses(laws, local, &DEPTHS, &Products::new(laws.horizon() + 1));
+    UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
+}
+
+/// A quick bound on [`uncapped`], by few depths: `(α − 1)` times it bounds `ln E e^{θC}`, `C` the cost of the
+/// path, the cost at every depth being at least that.
+pub(super) fn quick(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
+    let losses = losses(laws, local, &QUICK_DEPTHS, &Products::new(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 

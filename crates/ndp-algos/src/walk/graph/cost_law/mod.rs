@@ -97,6 +97,8 @@ pub struct CostLaw {
     cells: usize,
     ends: Ends,
     tables: Mutex<Arc<Tables>>,
+    /// What tables are made from, while a question is being answered.
+    intervals: Mutex<Option<Arc<[Intervals; 2]>>>,
 }
 
 /// What the law follows from.
@@ -186,6 +188,7 @@ impl TokenWalk {
             cells,
             ends,
             tables: Mutex::default(),
+            intervals: Mutex::default(),
         })
     }
 }
@@ -276,8 +279,19 @@ impl CostLaw {
 
     fn above(source: Source, steps: usize, published: bool, most: usize, cells: usize) -> Self {
         let is_free_of_limits = !matches!(source, Source::Gaps(_));
-        let (ends, cap, tables) = (Ends::Upper, None, Mutex::default());
-        Self { source, steps, published, most, cap, attained: false, is_free_of_limits, cells, ends, tables }
+        Self {
+            source,
+            steps,
+            published,
+            most,
+            cap: None,
+            attained: false,
+            is_free_of_limits,
+            cells,
+            ends: Ends::Upper,
+            tables: Mutex::default(),
+            intervals: Mutex::default(),
+        }
     }
 
     /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to
@@ -289,6 +303,7 @@ impl CostLaw {
     pub fn delta(&self, noise: NoiseMultiplier, epsilon: f64) -> Result<Enclosed, Error> {
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
         let tables = self.tables_for(noise.get(), epsilon)?;
+        self.forget_intervals();
         let upper = tables.above(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0).min(1.0);
         let lower = tables.below(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0);
         Ok(Enclosed::between(lower.min(upper), upper, self.attained))
@@ -302,12 +317,16 @@ impl CostLaw {
         let (sigma, delta) = (noise.get(), delta.get());
         let mut tables = self.tables()?;
         loop {
-            let mut upper = search::epsilon_up(&tables.newest(), sigma, delta);
+            let newest = tables.newest();
+            let mut upper = search::epsilon_up(&newest, sigma, delta);
             // Another law may be smaller there.
             let best = tables.above(upper.min(MOST_ASKED), sigma);
-            upper = upper.min(search::epsilon_up(&best, sigma, delta));
+            if !best.is(&newest) {
+                upper = upper.min(search::epsilon_up(&best, sigma, delta));
+            }
             let finer = self.tables_for(sigma, if upper.is_finite() { upper } else { 0.0 })?;
             if Arc::ptr_eq(&finer, &tables) {
+                self.forget_intervals();
                 let lower =
                     search::epsilon_down(&tables.below(upper.min(MOST_ASKED), sigma), sigma, delta, upper);
                 return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
@@ -342,11 +361,16 @@ impl CostLaw {
         ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
         let mut tables = self.tables()?;
         loop {
-            let mut upper = search::noise_up(&Sided::new(&tables.upper, 0.0), epsilon, delta.get())?;
+            // The one that has no infinite cost.
+            let rounded = Sided::new(&tables.upper, 0.0);
+            let mut upper = search::noise_up(&rounded, epsilon, delta.get())?;
             let best = tables.above(epsilon, upper);
-            upper = upper.min(search::noise_up(&best, epsilon, delta.get())?);
+            if !best.is(&rounded) {
+                upper = upper.min(search::noise_up(&best, epsilon, delta.get())?);
+            }
             let finer = self.tables_for(upper, epsilon)?;
             if Arc::ptr_eq(&finer, &tables) {
+                self.forget_intervals();
                 let lower = search::noise_down(&tables.below(epsilon, upper), epsilon, delta.get(), upper);
                 return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
             }
@@ -444,18 +468,29 @@ impl CostLaw {
     }
 
     /// Both sides of the law of intervals; none where the law follows from gaps.
-    fn intervals(&self) -> Result<Option<[Intervals; 2]>, Error> {
-        match &self.source {
-            Source::Values(passages) => {
-                let [above, below] = Intervals::both(passages, self.published)?;
-                let Some(cap) = self.cap else { return Ok(Some([above, below])) };
-                Ok(Some([above.capped(cap, Side::Upper), below.capped(cap, Side::Lower)]))
-            }
-            Source::Gradients(passages, groups) => {
-                adaptive::visits(passages, groups, self.published).map(Some)
-            }
-            Source::Gaps(_) => Ok(None),
+    fn intervals(&self) -> Result<Option<Arc<[Intervals; 2]>>, Error> {
+        let mut known = self.intervals.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = match &self.source {
+                Source::Values(passages) => {
+                    let [above, below] = Intervals::both(passages, self.published)?;
+                    Some(Arc::new(match self.cap {
+                        None => [above, below],
+                        Some(cap) => [above.capped(cap, Side::Upper), below.capped(cap, Side::Lower)],
+                    }))
+                }
+                Source::Gradients(passages, groups) => {
+                    Some(adaptive::visits(passages, groups, self.published)?.into())
+                }
+                Source::Gaps(_) => None,
+            };
         }
+        Ok(known.clone())
+    }
+
+    /// Intervals take more memory than tables, which answer most questions from then on.
+    fn forget_intervals(&self) {
+        *self.intervals.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// At least so many coarse tables.

@@ -8,34 +8,44 @@ use ndp_account::Error;
 pub(super) fn epsilon_up(law: &Sided<'_>, sigma: f64, delta: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
-    if excess(0.0) <= 0.0 {
+    let mut low = (0.0, excess(0.0));
+    if low.1 <= 0.0 {
         return 0.0;
     }
-    let mut end = 1.0;
-    while excess(end) > 0.0 {
-        end *= 2.0;
-        if end > LARGEST {
+    let mut high = (1.0, excess(1.0));
+    while high.1 > 0.0 {
+        low = high;
+        if 2.0 * low.0 > LARGEST {
             return f64::INFINITY;
         }
+        high = (2.0 * low.0, excess(2.0 * low.0));
     }
-    boundary(&excess, 0.0, end, true)
+    boundary(&excess, low, high, true)
 }
 
 /// The largest `ε` up to `most` found with `δ(ε) > delta`; 0 where none is.
 pub(super) fn epsilon_down(law: &Sided<'_>, sigma: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
-    if excess(0.0) <= 0.0 {
-        return 0.0;
-    }
-    let mut end = most.min(LARGEST);
-    while excess(end) > 0.0 {
-        if end >= LARGEST {
-            return end;
+    // Both ends are mostly near each other.
+    let near = (1.0 - NEAR) * most.min(LARGEST);
+    let mut low = (near, excess(near));
+    if low.1 <= 0.0 {
+        low = (0.0, excess(0.0));
+        if low.1 <= 0.0 {
+            return 0.0;
         }
-        end *= 2.0;
     }
-    boundary(&excess, 0.0, end, false)
+    let end = most.min(LARGEST);
+    let mut high = (end, excess(end));
+    while high.1 > 0.0 {
+        if high.0 >= LARGEST {
+            return high.0;
+        }
+        low = high;
+        high = (2.0 * low.0, excess(2.0 * low.0));
+    }
+    boundary(&excess, low, high, false)
 }
 
 /// The least noise found with `δ(ε) ≤ delta`.
@@ -45,51 +55,55 @@ pub(super) fn epsilon_down(law: &Sided<'_>, sigma: f64, delta: f64, most: f64) -
 pub(super) fn noise_up(law: &Sided<'_>, epsilon: f64, delta: f64) -> Result<f64, Error> {
     let slack = delta * SLACK;
     let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
-    let mut end = 0.0;
-    while excess(end) > 0.0 {
-        end += 1.0;
-        if end > LARGEST_LOG {
+    let at = |log: f64| (log, excess(log));
+    let mut high = at(0.0);
+    let mut low = None;
+    while high.1 > 0.0 {
+        low = Some(high);
+        if high.0 + 1.0 > LARGEST_LOG {
             let (name, condition) = ("the target loss", "be met by some noise multiplier up to 1e9");
             return Err(Error::InvalidParameter { name, condition, value: delta });
         }
+        high = at(high.0 + 1.0);
     }
-    let mut start = end - 1.0;
-    while excess(start) <= 0.0 {
-        (start, end) = (start - 1.0, start);
-        if start < -LARGEST_LOG {
-            break;
-        }
+    let mut low = low.unwrap_or_else(|| at(high.0 - 1.0));
+    while low.1 <= 0.0 && low.0 >= -LARGEST_LOG {
+        (low, high) = (at(low.0 - 1.0), low);
     }
-    Ok(boundary(&excess, start, end, true).exp())
+    Ok(boundary(&excess, low, high, true).exp())
 }
 
 /// The largest noise up to `most` found with `δ(ε) > delta`; 0 where none is.
 pub(super) fn noise_down(law: &Sided<'_>, epsilon: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
-    let end = most.ln() + 1e-9;
-    if excess(end) > 0.0 {
+    let at = |log: f64| (log, excess(log));
+    let mut high = at(most.ln() + 1e-9);
+    if high.1 > 0.0 {
         return most;
     }
-    let mut start = end - 1.0;
-    while excess(start) <= 0.0 {
-        start -= 1.0;
-        if start < -LARGEST_LOG {
+    let mut low = at(high.0 - NEAR);
+    while low.1 <= 0.0 {
+        if low.0 - 1.0 < -LARGEST_LOG {
             return 0.0;
         }
+        (low, high) = (at(low.0 - 1.0), low);
     }
-    boundary(&excess, start, end, false).exp()
+    boundary(&excess, low, high, false).exp()
 }
 
 fn log_ratio(value: f64, delta: f64) -> f64 {
     if value == 0.0 { -LARGEST_LOG } else { (value / delta).ln() }
 }
 
-/// Where `excess`, positive at `low` and not at `high`, changes its sign: the end that was seen to hold
-/// (`above`), or the last one that was seen not to.
-fn boundary(excess: &impl Fn(f64) -> f64, low: f64, high: f64, above: bool) -> f64 {
-    let (mut low, mut high) = (low, high);
-    let (mut at_low, mut at_high) = (excess(low), excess(high));
+/// Where `excess`, positive at `low` and not at `high`, each with its value, changes its sign: the end that
+/// was seen to hold (`above`), or the last one that was seen not to.
+fn boundary(
+    excess: &impl Fn(f64) -> f64,
+    (mut low, mut at_low): (f64, f64),
+    (mut high, mut at_high): (f64, f64),
+    above: bool,
+) -> f64 {
     let mut side = 0;
     for _ in 0..100 {
         if high - low <= CLOSE * high.abs().max(1e-3) {
@@ -126,6 +140,8 @@ fn boundary(excess: &impl Fn(f64) -> f64, low: f64, high: f64, above: bool) -> f
 const SLACK: f64 = 1e-5;
 /// How near the two ends come.
 const CLOSE: f64 = 1e-7;
+/// How much smaller the lower end is looked for at first, relative.
+const NEAR: f64 = 0.05;
 /// The largest `ε` looked at.
 const LARGEST: f64 = 1e9;
 /// Noises from `e^{−21}` to `e^{21}`.

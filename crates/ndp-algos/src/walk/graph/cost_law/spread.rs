@@ -77,6 +77,11 @@ impl<'a> Sided<'a> {
         Self { law, variance, bend: Cell::new((f64::NAN, 0.0)) }
     }
 
+    /// Whether both are the same law.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        std::ptr::eq(self.law, other.law)
+    }
+
     /// `δ(ε)`, not below the truth or not above it, as the law is.
     pub(super) fn delta(&self, epsilon: f64, sigma: f64, slack: f64) -> f64 {
         let value = self.law.delta(epsilon, sigma, slack);

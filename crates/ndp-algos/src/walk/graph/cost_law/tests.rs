@@ -25,7 +25,7 @@ fn noise(sigma: f64) -> NoiseMultiplier {
 
 fn intervals(walk: &TokenWalk, u: usize, members: &[usize]) -> [Intervals; 2] {
     let law = walk.cost_law(u, members).unwrap();
-    law.intervals().unwrap().unwrap()
+    law.intervals().unwrap().unwrap().as_ref().clone()
 }
 
 /// Both laws on a grid that has all charges, so that nothing is rounded.
