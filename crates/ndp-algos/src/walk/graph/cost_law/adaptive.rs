@@ -1,8 +1,8 @@
 //! Contributions that depend on the token: gradients, with steps that never move two tokens further apart.
 //!
 //! By amplification by iteration the contributions between two sightings cost at most `Σ a²`, whatever the
-//! gradients, for any shares `a ≥ 0` of the slots of noise between, of which up to every slot there are no more
-//! than contributions so far, and in all as many ([`PathCost`](crate::walk::graph::PathCost), the taut
+//! gradients, for any shares `a ≥ 0` of the slots of noise between, of which up to every slot there are no
+//! more than contributions so far, and in all as many ([`PathCost`](crate::walk::graph::PathCost), the taut
 //! string). Here contributions are taken together in *groups*, each with the slots up to the next one:
 //!
 //! * A contribution at most `g` steps after the one before belongs to its group, up to `J` of them.
@@ -12,8 +12,8 @@
 //!   `1/g`, and costs `j²/(τ + j − 1)`. Otherwise `1/g` for each of the first `j − 1` and what is left for
 //!   the `τ` after them, `(j − 1)/g² + (j − (j − 1)/g)²/τ`; or 1 for the slot of each contribution, `j`.
 //!
-//! `J = 1` is the cost of gaps, `1/τ`. Groups are a renewal at their first contributions and the visits of the
-//! observers, up to the last sighting.
+//! `J = 1` is the cost of gaps, `1/τ`. Groups are a renewal at their first contributions and the visits of
+//! the observers, up to the last sighting.
 
 use super::intervals::{ByCount, Charging, Intervals, sightings};
 use super::passages::{Passages, Side};
@@ -118,8 +118,8 @@ impl Groups {
     }
 }
 
-/// What `size` contributions cost at most of which the last waits `t` steps; at the very end of the walk, where
-/// the last one is none any more, 1 for each.
+/// What `size` contributions cost at most of which the last waits `t` steps; at the very end of the walk,
+/// where the last one is none any more, 1 for each.
 pub(super) fn charge(size: usize, gap: usize, t: usize) -> Charge {
     let (size, gap, t) = (size as u64, gap as u64, t as u64);
     let whole = |numerator: u64| Charge { numerator, denominator: 1 };
