@@ -1,5 +1,6 @@
 //! One question, one way to ask it: see the first page of the crate.
 
+mod audience;
 mod check;
 mod compare;
 mod coverage;
@@ -16,9 +17,10 @@ mod uniform;
 mod uses;
 mod worst;
 
+pub use audience::{Audience, Covered, MOST_COALITIONS, number_of_coalitions};
 pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
-pub use coverage::{Audience, Coverage, Covered, MOST_COALITIONS, Rest, number_of_coalitions};
+pub use coverage::{Coverage, Rest};
 pub use ledger::PairLedgers;
 pub use linear::{bound_of_releases, local_bound};
 pub use names::{Named, NodeNames, named};
