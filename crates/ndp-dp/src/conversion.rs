@@ -13,8 +13,8 @@
 //! - Bretagnolle and Huber, *Estimation des densités : risque minimax*, 1979: `TV ≤ √(1 − e^{−KL})`.
 
 use crate::error::ensure;
-use crate::gaussian::{self, check_epsilon};
-use crate::{ApproxDp, Delta, Error, Mechanism, Order, Rdp, UpperBound};
+use crate::gaussian::check_epsilon;
+use crate::{ApproxDp, Delta, Error, Order, UpperBound};
 use ndp_numeric::rounding::{Interval, exp_up};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -82,25 +82,6 @@ pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
 pub fn best_epsilon(curve: impl Fn(Order) -> UpperBound<f64>, delta: Delta) -> UpperBound<Converted> {
     let (order, epsilon) = minimize(0.0, |order| epsilon_at(curve(order).into_value(), order, delta));
     converted(epsilon, delta.get(), order)
-}
-
-/// The `ε` at `delta` that follows from the loss (nats) at the order that is best for a Gaussian pair with `ε
-/// = limit`; `None` without a loss there. A guarantee for whoever the loss protects, from one evaluation: near
-/// the best one where the answer is near `limit`.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Delta, conversion::epsilon_by_one_order};
-/// let found = epsilon_by_one_order(|order| Some(order.get() / 32.0), Delta::new(1e-5)?, 1.2);
-/// assert!(found.is_some_and(|epsilon| epsilon < 1.3));
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-#[must_use]
-pub fn epsilon_by_one_order(renyi: impl Fn(Order) -> Option<f64>, delta: Delta, limit: f64) -> Option<f64> {
-    let largest = gaussian::mu(limit, delta).ok()?;
-    let order = Order::new(1.0 + (-2.0 * delta.get().ln()).sqrt() / largest).ok()?;
-    let epsilon = renyi(order)?;
-    Some(if epsilon == 0.0 { 0.0 } else { Rdp { order, epsilon }.epsilon(delta).into_value() })
 }
 
 /// The smallest `δ` that a Rényi curve gives at `ε`, over all orders; the search of [`best_epsilon`].

@@ -115,7 +115,7 @@ pub trait Curve: Send + Sync {
     /// By default from the Rényi loss at the best order of a Gaussian with this limit.
     fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
         let renyi = |order| self.renyi(order).ok()?.map(Guarantee::into_value);
-        conversion::epsilon_by_one_order(renyi, delta, limit)
+        epsilon_by_one_order(renyi, delta, limit)
     }
 }
 
@@ -137,6 +137,25 @@ impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for
         let holds = |delta: Delta| self(delta).is_ok_and(|found| found.value().epsilon() <= epsilon);
         Ok(UpperBound::new(ApproxDp::clamped(epsilon, compose::least_delta(holds)?)).into())
     }
+}
+
+/// The `ε` at `delta` that follows from the loss (nats) at the order that is best for a Gaussian pair whose
+/// `ε` is `limit`; `None` without a loss there. A guarantee for whoever the loss protects, from one evaluation:
+/// near the best one where the answer is near `limit`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, profile::epsilon_by_one_order};
+/// let found = epsilon_by_one_order(|order| Some(order.get() / 32.0), Delta::new(1e-5)?, 1.2);
+/// assert!(found.is_some_and(|epsilon| epsilon < 1.3));
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+#[must_use]
+pub fn epsilon_by_one_order(renyi: impl Fn(Order) -> Option<f64>, delta: Delta, limit: f64) -> Option<f64> {
+    let largest = gaussian::mu(limit, delta).ok()?;
+    let order = Order::new(1.0 + (-2.0 * delta.get().ln()).sqrt() / largest).ok()?;
+    let epsilon = renyi(order)?;
+    Some(if epsilon == 0.0 { 0.0 } else { Rdp { order, epsilon }.epsilon(delta).into_value() })
 }
 
 /// In which terms a loss is stated.
@@ -374,7 +393,7 @@ impl Profile {
             Law::Curve(curve) => curve.quick_epsilon(delta, limit),
             Law::Known(_) | Law::Composed(..) => {
                 let renyi = |order| Some(self.renyi(order).ok()?.into_value().epsilon);
-                conversion::epsilon_by_one_order(renyi, delta, limit)
+                epsilon_by_one_order(renyi, delta, limit)
             }
         }
     }

@@ -362,8 +362,8 @@ const fn whole_wide(x: f64) -> u128 {
     x as u128
 }
 
-/// The whole part of a number: 0 for NaN or below 1, the largest integer for larger numbers. Only this function
-/// and those of `casts` truncate floats.
+/// The whole part of a number: 0 for NaN or below 1, the largest integer for larger numbers. Only this
+/// function and those of `casts` truncate floats.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -70,8 +70,8 @@ impl VectorProgram<'_> {
         let Some((matrix, rounds)) = self.same_matrix() else {
             return Err(super::heard::NO_TAPS);
         };
-        // Accelerated rounds show other combinations of the same powers, which span the same space where noise
-        // comes first.
+        // Accelerated rounds show other combinations of the same powers, which span the same space where
+        // noise comes first.
         let accelerated = self.mixing().is_some_and(|mixing| mixing.extrapolation.is_some());
         if accelerated && self.engine().0 != Engine::Powers {
             return Err(super::heard::NO_TAPS);

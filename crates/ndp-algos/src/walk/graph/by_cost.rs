@@ -1,6 +1,7 @@
 //! `ε` and `δ` of a walk at one noise, by its Rényi losses or by the law of its cost, whichever is smaller.
 
 use super::cost_law::CostLaw;
+use ndp_dp::profile::epsilon_by_one_order;
 use ndp_dp::{
     ApproxDp, Curve, Delta, Error, Guarantee, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound, conversion,
 };
@@ -51,7 +52,7 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
             return quick(delta, limit);
         }
         let renyi = |order| Some((self.renyi)(order).ok()?.into_value());
-        conversion::epsilon_by_one_order(renyi, delta, limit)
+        epsilon_by_one_order(renyi, delta, limit)
     }
 }
 
