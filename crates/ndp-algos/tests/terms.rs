@@ -48,12 +48,12 @@ const EXPECTED: [Row; 34] = [
     ("walk:steps=20", Changes::EveryContribution, Law::Gaussian, RANGE, "Random walks"),
     ("local", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
     ("central", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("local-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING),
-    ("central-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING),
+    ("local-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK),
+    ("central-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK),
     ("federated-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING),
-    ("walk-sgd-complete", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING),
-    ("walk-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING),
-    ("gossip-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING),
+    ("walk-sgd-complete", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK),
+    ("walk-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Random walks"),
+    ("gossip-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Muffliato"),
     ("ring-sum:passes=2", Changes::EveryContribution, Law::Gaussian, RANGE, CERTIFIED),
 ];
 

@@ -248,7 +248,7 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
         if row.door == "loss" {
             page = std::fs::read_to_string(folder.join("page.html")).unwrap().replace("&#39;", "'");
             let (learnt, most) = (
-                format!("What is learnt by {}.", row.observed),
+                format!("The numbers are about what is learnt by {}.", row.observed),
                 format!("What {} learns about any other node is at most ", row.whom),
             );
             assert!(page.contains(&learnt) && page.contains(&most), "{asked}: {learnt} {most}");
