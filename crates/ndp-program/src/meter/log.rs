@@ -51,7 +51,7 @@ impl Durable for Vec<u8> {
 /// log.step(|program| program.send(0, 1, y))?; // and now it may be sent
 /// let mut resumed = Feed::default();
 /// let found = resumed.lines(&log.into_inner())?;
-/// assert!(found.dropped.is_none() && found.lines == 5);
+/// assert!(found.dropped.is_none());
 /// let meter = resumed.meter().expect("a first line");
 /// assert!((meter.reading(1)?.loss(0)?.value() - 0.25).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
