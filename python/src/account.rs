@@ -258,7 +258,9 @@ impl Runs {
         let names = NodeNames::numbered(nodes);
         match self.budget {
             Budget::Nothing => Ok(PairLedgers::new(names)),
-            Budget::Limit(measure, allowed) => PairLedgers::with_limits(names, Target::worst(measure, allowed)),
+            Budget::Limit(measure, allowed) => {
+                PairLedgers::with_limits(names, Target::worst(measure, allowed))
+            }
             Budget::Odometer(odometer) => Ok(PairLedgers::with_odometer(names, odometer)),
         }
     }

@@ -51,6 +51,18 @@ impl Drop for Watched {
     }
 }
 
+/// Gives the work of later calls other threads: a thread that still watches the flag of a call that was interrupted may take over a
+/// part of a later call while it waits, and would end it.
+pub(crate) fn abandon() {
+    // Whoever holds the lock makes a new pool or takes the old one, and a call in the old one may be interrupted, too.
+    if let Ok(mut kept) = FORKED.try_lock()
+        && kept.as_ref().is_some_and(|(process, _)| *process == process::id())
+    {
+        // Its threads end with the work that they have.
+        *kept = None;
+    }
+}
+
 /// The pool of this process, which was forked.
 fn pool() -> Result<Arc<ThreadPool>, Fault> {
     let build = || {

@@ -109,7 +109,10 @@ fn answer<T: Send + 'static>(
         let result = pool::run(&watched, work);
         *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     }))?;
-    wait(py, done, meanwhile).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+    wait(py, done, meanwhile).inspect_err(|_| {
+        stop.store(true, Ordering::Relaxed);
+        pool::abandon();
+    })?;
     let result = place.lock().unwrap_or_else(PoisonError::into_inner).take();
     result.unwrap_or(Err(Fault::Panicked))
 }

@@ -5,7 +5,7 @@ use ndp_account::{Observer, Protocol};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 use ndp_algos::walk::graph::TokenWalk;
 use ndp_algos::walk::{Bounds, Path, TokenNoise};
-use ndp_dp::{Delta, NoiseMultiplier, Sigma};
+use ndp_dp::{Delta, NoiseMultiplier, Sigma, UpperBound, conversion};
 use ndp_graph::hitting::Start;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_printed::network::realised::{CycleSize, pairwise_losses};
@@ -29,7 +29,12 @@ pub(super) fn averaged_epsilon(walk: CompleteWalk, mu: f64, delta: Delta) -> Res
         constant_data: false,
     };
     let profile = sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(1.0 / mu)?)?;
-    Ok(profile.epsilon(delta)?.into_value().epsilon())
+    // By the Rényi losses alone: the account knows the law of the cost, too, which has a curve of its own.
+    let renyi = |order| match profile.renyi(order) {
+        Ok(loss) => UpperBound::new(loss.into_value().epsilon),
+        Err(_) => UpperBound::new(f64::INFINITY),
+    };
+    Ok(conversion::best_epsilon(renyi, delta).into_value().approx_dp.epsilon())
 }
 
 /// Losses of all pairs of all walks, one after the other.
