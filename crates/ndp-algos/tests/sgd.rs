@@ -92,15 +92,13 @@ fn full_gradients_reach_newtons_minimiser() -> Result<(), Error> {
     let objective = Linear { l2: 0.1, ..Linear::from(LinearLoss::Logistic) };
     let optimum = newton_logistic(&data, 0.1);
 
-    // One node.
     let one = in_order(&data, 1)?;
     let walk = WalkSgd { steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
     assert_near(&only(walk.run(&objective, &one, None, None, &mut rng(2))?), &optimum);
-
-    // Exact consensus in three ways.
     let users = Users::deal(&data, 8, Deal::ByLabel, &mut rng(3))?;
     let descent = MuffliatoSgd { rounds: 400, step_size: 2.0, ..DESCENT };
     let complete = GossipMatrix::metropolis(&generators::complete_graph(8)?);
+    // Exact consensus in three ways.
     for mixing in [Mixing::Server, Mixing::OnePeerHypercube, Mixing::Plain { matrix: complete, steps: 1 }] {
         let run = descent.run(&objective, &users, None, |_, _| Ok(mixing.clone()), None, &mut rng(4))?;
         for model in run.models.rows() {
@@ -389,8 +387,8 @@ fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
     assert!((history.objective[0] - 2.0f64.ln()).abs() < 1e-12, "the model 0 has the loss ln 2");
     assert!(history.objective[3] < history.objective[1]);
     // The accuracy recorded at step 150 is that of the model after 151 updates.
-    let last =
-        only(WalkSgd { steps: 151, ..walk.clone() }.run(&objective, &users, None, None, &mut rng(2))?);
+    let longer = WalkSgd { steps: 151, ..walk };
+    let last = only(longer.run(&objective, &users, None, None, &mut rng(2))?);
     let right = (0..400)
         .filter(|&i| {
             (data.features()[(i, 0)] * last[0] + data.features()[(i, 1)] * last[1] > 0.0)
@@ -398,13 +396,7 @@ fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
         })
         .count();
     assert!((right as f64 / 400.0 - history.accuracy[3]).abs() < 1e-12);
-    let stopped = WalkSgd { steps: 151, ..walk.clone() }.run(
-        &objective,
-        &users,
-        None,
-        Some(&evaluation),
-        &mut rng(2),
-    )?;
+    let stopped = longer.run(&objective, &users, None, Some(&evaluation), &mut rng(2))?;
     assert_eq!(stopped.history.last_accuracy, history.accuracy.last().copied());
     assert!(Evaluation::new(0, &data).is_err());
     Ok(())

@@ -140,8 +140,8 @@ impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for
 }
 
 /// The `ε` at `delta` that follows from the loss (nats) at the order that is best for a Gaussian pair whose
-/// `ε` is `limit`; `None` without a loss there. A guarantee for whoever the loss protects, from one evaluation:
-/// near the best one where the answer is near `limit`.
+/// `ε` is `limit`; `None` without a loss there. A guarantee for whoever the loss protects, from one
+/// evaluation: near the best one where the answer is near `limit`.
 ///
 /// # Examples
 /// ```

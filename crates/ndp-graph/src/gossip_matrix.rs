@@ -339,9 +339,9 @@ impl GossipMatrix {
     }
 
     /// The shares `l_1, …, l_k` of the identity, in order: for a named scheme `S` the matrix is, exactly,
-    /// `(1 - l_k)(… ((1 - l_1) S + l_1 I) …) + l_k I`, where each share is exactly the number stored. The stored
-    /// [entries](Self::csr) are roundings of that. For [given](Weights::Given) weights the stored entries
-    /// define the matrix, whatever the shares are.
+    /// `(1 - l_k)(… ((1 - l_1) S + l_1 I) …) + l_k I`, where each share is exactly the number stored. The
+    /// stored [entries](Self::csr) are roundings of that. For [given](Weights::Given) weights the stored
+    /// entries define the matrix, whatever the shares are.
     #[must_use]
     pub fn shares(&self) -> &[f64] {
         &self.shares

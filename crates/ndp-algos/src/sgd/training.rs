@@ -5,14 +5,16 @@
 //! audit trains for real, on the mean of one number per user, and looks at the last model, which every
 //! account here covers for its observer.
 
+mod attack;
+
 use super::privacy::{self, GossipObserver, WalkPair};
-use super::{Constants, Dataset, Deal, Domain, MeanEstimation, Objective, Users};
+use super::{Constants, Domain, MeanEstimation, Objective};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::{ByCost, LocalLoss};
-use ndarray::Array2;
+use attack::LastModel;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_account::{
@@ -24,8 +26,6 @@ use ndp_dp::{
 };
 use ndp_graph::progress::Silent;
 use ndp_numeric::rounding::Interval;
-use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
 use std::sync::{Arc, OnceLock};
 
 /// A way to train privately.
@@ -179,9 +179,9 @@ pub struct PrivateTraining {
 }
 
 impl PrivateTraining {
-    /// Training with an objective whose `constants` hold for all data that users may have, wherever its models
-    /// may come: constants of a ball need a run that stays in it. Of the local model no run is known, and
-    /// gradients must be taken there.
+    /// Training with an objective whose `constants` hold for all data that users may have, wherever its
+    /// models may come: constants of a ball need a run that stays in it. Of the local model no run is known,
+    /// and gradients must be taken there.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for fewer than two users, for models that go further than the constants
@@ -459,54 +459,5 @@ impl Account for OfTraining<'_> {
     fn class(&self) -> Option<(usize, usize)> {
         let protocol = std::ptr::from_ref(self.training).addr();
         (!self.training.training.has_places()).then(|| (protocol, self.observer.members().len()))
-    }
-}
-
-/// Trains on the mean of one number per user; the score is what the observer ends with (in the local model:
-/// all it sees).
-struct LastModel<'a> {
-    training: &'a PrivateTraining,
-    u: usize,
-    observer: Option<usize>,
-    sigma: Sigma,
-}
-
-impl Attacker for LastModel<'_> {
-    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let users = self.training.users;
-        let mut features = Array2::zeros((users, 1));
-        features[(self.u, 0)] = if higher { 0.5 } else { -0.5 };
-        let data = Dataset::new(features, vec![0.0; users])?;
-        let rng = &mut &mut *rng;
-        let users = Users::deal(&data, users, Deal::InOrder, rng)?;
-        let noise = Some(self.sigma);
-        let walk = |run: &WalkSgd, rng: &mut &mut dyn Rng| -> Result<f64, Error> {
-            Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)])
-        };
-        (0..runs)
-            .map(|_| {
-                Ok(match &self.training.training {
-                    &Training::Local { contributions } => {
-                        // Every noisy gradient is seen. That of u at a public model is its own number, up to
-                        // what is public.
-                        let number = if higher { 0.5 } else { -0.5 };
-                        (0..contributions)
-                            .map(|_| number + self.sigma.get() * rng.sample::<f64, _>(StandardNormal))
-                            .sum()
-                    }
-                    Training::Central(run) | Training::Walk { run, .. } => walk(run, rng)?,
-                    Training::Federated(run) => {
-                        run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)]
-                    }
-                    Training::Gossip { sgd, mixings } => {
-                        let mix = |round: usize, _: &mut &mut dyn Rng| {
-                            Ok(mixings.get(round).unwrap_or(&mixings[0]).clone())
-                        };
-                        let run = sgd.run(&MeanEstimation, &users, noise, mix, None, rng)?;
-                        run.models[(self.observer.unwrap_or(0), 0)]
-                    }
-                })
-            })
-            .collect()
     }
 }

@@ -165,8 +165,8 @@ impl GossipObserver {
         }
     }
 
-    /// What the observer learns about `source` with noise `sigma` on every gradient: rounds are Gaussian given
-    /// the past, so a loss of `k` units is at most that of one Gaussian release with `μ = s √k / σ`.
+    /// What the observer learns about `source` with noise `sigma` on every gradient: rounds are Gaussian
+    /// given the past, so a loss of `k` units is at most that of one Gaussian release with `μ = s √k / σ`.
     ///
     /// # Errors
     /// As [`loss`](Self::loss).

@@ -128,8 +128,8 @@ impl Moment {
 
 /// `ln sup_{s>0} θ_ε(√s)/(e^{ts} − 1)`, within some rounding errors, for `ε > 0`.
 ///
-/// On `[a, b]` the ratio is at most `θ_ε(√b)/(e^{ta} − 1)`. As a function of `s` the numerator is convex up to
-/// `2√(1 + ε²) − 2`, so that its quotient by `s` increases there; beyond any `a` it is at most 1.
+/// On `[a, b]` the ratio is at most `θ_ε(√b)/(e^{ta} − 1)`. As a function of `s` the numerator is convex up
+/// to `2√(1 + ε²) − 2`, so that its quotient by `s` increases there; beyond any `a` it is at most 1.
 fn log_ratio(epsilon: f64, exponent: f64) -> f64 {
     let square = epsilon * epsilon;
     let bend = 2.0 * square / (1.0 + (1.0 + square).sqrt());

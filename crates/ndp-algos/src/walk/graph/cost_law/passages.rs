@@ -50,8 +50,8 @@ impl Passages {
     }
 
     /// Where every next holder is drawn uniformly of `n` nodes, the start too, towards `colluders` who are
-    /// one observer: with `r = 1 − (c + 1)/n` the first visit of `u` or a colluder, from anywhere, is after `t`
-    /// steps with probability `r^{t−1} (c + 1)/n`, and `r^{t−1}/n` at `u`.
+    /// one observer: with `r = 1 − (c + 1)/n` the first visit of `u` or a colluder, from anywhere, is after
+    /// `t` steps with probability `r^{t−1} (c + 1)/n`, and `r^{t−1}/n` at `u`.
     pub(super) fn uniform(n: usize, colluders: usize, steps: usize) -> Self {
         let others = (n - colluders - 1) as f64 / n as f64;
         let powers = std::iter::successors(Some(1.0), |power| Some(power * others));
