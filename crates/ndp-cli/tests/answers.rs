@@ -1,6 +1,9 @@
 //! Training, studies, pages, formats: answers that agree with the library, and mistakes that are named.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::run;
 use ndp_account::{Observer, Protocol, Target, least_noise};
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining};
@@ -8,7 +11,6 @@ use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, generators};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("ndp-answers-{}-{name}", std::process::id()));
@@ -25,14 +27,6 @@ fn folder(name: &str) -> PathBuf {
         .collect();
     put("table.csv", &format!("x,y,double,class\n{rows}"));
     folder
-}
-
-fn run(folder: &Path, arguments: &str) -> (i32, String, String) {
-    let arguments = arguments.split_whitespace();
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ndp")).current_dir(folder).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
 fn answer(folder: &Path, arguments: &str) -> String {

@@ -4,9 +4,11 @@
 //! statements that differ, in each register.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::run;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 /// A question, and what must be said.
 struct Row {
@@ -190,14 +192,6 @@ fn folder(name: &str) -> PathBuf {
         put(&format!("{name}.jsonl"), &mine);
     }
     folder
-}
-
-fn run(folder: &Path, arguments: &str) -> (i32, String, String) {
-    let arguments = arguments.split_whitespace();
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ndp")).current_dir(folder).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
 fn asked(row: &Row) -> String {

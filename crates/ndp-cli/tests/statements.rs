@@ -2,9 +2,11 @@
 //! what noise is.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::run;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// More nodes than are all looked at by default.
 const MANY: usize = 600;
@@ -22,14 +24,6 @@ fn folder(name: &str) -> PathBuf {
     // A square whose corners are twins of their opposites, and a tail.
     put("square", "a b\nb c\nc d\nd a\na tail\n");
     folder
-}
-
-fn run(folder: &Path, arguments: &str) -> (i32, String, String) {
-    let arguments = arguments.split_whitespace();
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ndp")).current_dir(folder).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
 fn json(folder: &Path) -> Value {
