@@ -76,7 +76,7 @@ impl Part for Questions {
     }
 
     fn short(&self) -> u64 {
-        150
+        40
     }
 }
 
