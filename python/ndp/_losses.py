@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._draw import losses_html, pairs_html, plot_losses, plot_pairs
+from ._draw import fields_html, losses_html, pairs_html, plot_losses, plot_pairs
 from ._grades import Exact, Guarantee, UpperBound, number_of
-from ._graph import Graph
+from ._graph import Graph, real
 from ._ndp import NdpError
 from ._rounded import LowerEnd, UpperEnd, lower_ends, upper_ends
 
 _CLASSES: dict[str, type[Guarantee]] = {"Exact": Exact, "UpperBound": UpperBound}
+
+#: One noise, or several, each of which has an answer of its own.
+Noises = float | Sequence[float] | NDArray[Any]
 
 #: A target: the loss that is allowed, or ``(epsilon, delta)``, or a function of the exposed node and the observer.
 Target = Any
@@ -30,6 +33,9 @@ class LeastNoise(NamedTuple):
     observer: Hashable
     loss: Guarantee | None
 
+    def _repr_html_(self) -> str:
+        return fields_html("Least noise", self._asdict())
+
 
 class Check(NamedTuple):
     """Whether a target is met: ``"met"``, ``"not shown"`` or ``"violated"``, and by how many pairs it is exceeded."""
@@ -42,6 +48,9 @@ class Check(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.verdict == "met"
+
+    def _repr_html_(self) -> str:
+        return fields_html("Check", self._asdict())
 
 
 class _Reports:
@@ -116,10 +125,10 @@ class _Reports:
         """The labels of the nodes, in the order of all arrays."""
         return self._labels
 
-    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
         raise NotImplementedError
 
-    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         raise NotImplementedError
 
     def _at_noise(
@@ -129,6 +138,8 @@ class _Reports:
         if sigma is None:
             _without_sigma(delta=delta, sensitivity=sensitivity)
             return {}
+        if np.ndim(sigma):
+            raise NdpError("a table has one noise: ndp.sweep has a row for each of several")
         at, scale = 1e-5 if delta is None else float(delta), 1.0 if sensitivity is None else float(sensitivity)
         mu, epsilon = np.asarray(self.mu(sigma, scale)), np.asarray(self.epsilon(sigma, at, scale))
         return {"mu": mu[chosen], "epsilon": epsilon[chosen], "delta": [at] * len(mu[chosen])}
@@ -204,6 +215,17 @@ class _Reports:
         scales = (float(sigma), float(sensitivity))
         found = _ndp.check(self._unit, self.lower, self.coalitions, exact, limits, *scales)
         return check_of(self._labels, found, limits)
+
+
+def over_noises(sigma: Noises, one: Callable[[float], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The answer at a noise; of several noises all answers, the axes of the noises first."""
+    if np.ndim(sigma) == 0:
+        return one(float(sigma))  # type: ignore[arg-type]  # an array of no dimension is a number
+    noises = real(sigma, "sigma")
+    if not noises.size:
+        raise NdpError("the number of noises must be at least 1, got 0")
+    rows = np.stack([np.asarray(one(float(noise))) for noise in noises.ravel()])
+    return rows.reshape(noises.shape + rows.shape[1:])
 
 
 def _without_sigma(**given: float | None) -> None:
@@ -338,13 +360,13 @@ class Losses(_Reports):
             raise NdpError(f"node {node!r} is both source and observer: its loss to itself is not a privacy loss")
         return self.grade(float(self.unit[u]), "unit loss", {"lower": LowerEnd(self.lower[0, u])})
 
-    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Gaussian parameter ``mu`` of every node's loss, rounded up.
 
         Parameters
         ----------
-        sigma : float
-            Standard deviation of the noise that every node adds.
+        sigma : float or array_like
+            Standard deviation of the noise that every node adds. Of several, the answer has their axes first.
         sensitivity : float, optional
             How far the input of one node may move.
 
@@ -352,10 +374,17 @@ class Losses(_Reports):
         -------
         numpy.ndarray
             ``(sensitivity / sigma) * sqrt(unit)``.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2).mu(sigma=[1.0, 2.0])
+        array([[1. , 1. , 1. ],
+               [0.5, 0.5, 0.5]])
         """
         return self._map(_ndp.mu_of_units, sigma, sensitivity)
 
-    def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi loss of every node in nats, rounded up.
 
         Parameters
@@ -373,7 +402,7 @@ class Losses(_Reports):
         """
         return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
 
-    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta`` of every node, in nats.
 
         Parameters
@@ -398,7 +427,7 @@ class Losses(_Reports):
         """
         return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
 
-    def delta(self, sigma: float, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``delta`` at ``epsilon`` of every node.
 
         Parameters
@@ -416,8 +445,10 @@ class Losses(_Reports):
         """
         return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
 
-    def _map(self, function: Callable[..., NDArray[np.float64]], *scales: float) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = upper_ends(function(self._unit[0], *(float(scale) for scale in scales)), self.grade)
+    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
+        others = [float(scale) for scale in scales]
+        values = over_noises(sigma, lambda noise: function(self._unit[0], noise, *others))
+        found: NDArray[np.float64] = upper_ends(values, self.grade)
         return found
 
     def to_dp_event(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Any:
@@ -483,6 +514,18 @@ class Losses(_Reports):
         matplotlib.axes.Axes
         """
         return plot_losses(self, ax, options)
+
+    def items(self) -> Iterator[tuple[Hashable, Guarantee]]:
+        """Each node outside the coalition with its unit loss.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> dict(ndp.gossip(([0, 1], [1, 2]), rounds=1).losses(observer=2).items())
+        {0: Exact(0, 'unit loss'), 1: Exact(1, 'unit loss')}
+        """
+        members = set(self.coalitions[0])
+        return ((label, self[label]) for u, label in enumerate(self._labels) if u not in members)
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -553,6 +596,12 @@ class PairwiseLosses(_Reports):
         source, observer = pair
         return self.towards(observer)[source]
 
+    def items(self) -> Iterator[tuple[tuple[Hashable, Hashable], Guarantee]]:
+        """Each pair of an exposed node and an observer with its unit loss."""
+        for observer in self.observers:
+            for node, loss in self.towards(observer).items():
+                yield (node, observer), loss
+
     @property
     def max(self) -> Guarantee:
         """The largest unit loss of a node towards another."""
@@ -561,25 +610,26 @@ class PairwiseLosses(_Reports):
             outside[i, members] = 0.0
         return self.grade(float(outside.max(initial=0.0)), "unit loss")
 
-    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Gaussian parameters, as in `Losses.mu`: row is the exposed node, column the observer."""
         return self._map(_ndp.mu_of_units, sigma, sensitivity)
 
-    def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi losses, as in `Losses.rdp`: row is the exposed node, column the observer."""
         return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
 
-    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta``, as in `Losses.epsilon`: row is the exposed node, column the observer."""
         return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
 
-    def delta(self, sigma: float, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``delta`` at ``epsilon``, as in `Losses.delta`: row is the exposed node, column the observer."""
         return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
 
-    def _map(self, function: Callable[..., NDArray[np.float64]], *scales: float) -> NDArray[np.float64]:
-        values = function(np.ascontiguousarray(self._unit).ravel(), *(float(scale) for scale in scales))
-        found: NDArray[np.float64] = upper_ends(values.reshape(self._unit.shape).T, self.grade)
+    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
+        units, others = np.ascontiguousarray(self._unit).ravel(), [float(scale) for scale in scales]
+        values = over_noises(sigma, lambda noise: function(units, noise, *others).reshape(self._unit.shape).T)
+        found: NDArray[np.float64] = upper_ends(values, self.grade)
         return found
 
     def to_frame(
