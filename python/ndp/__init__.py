@@ -43,6 +43,7 @@ from ._protocols import (
     time_varying_gossip,
 )
 from ._rounded import upper
+from ._statement import Statement
 from ._sweep import Sweep, sweep
 from ._tools import Audit, Comparison, Ledger, audit, check, compare, least_noise
 from .programs import Program, ProgramAccount, ProgramRun, Sensitivity
@@ -79,6 +80,7 @@ __all__ = [
     "RandomizedGossip",
     "Run",
     "Sensitivity",
+    "Statement",
     "Sweep",
     "TimeVaryingGossip",
     "UpperBound",

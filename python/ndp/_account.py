@@ -13,6 +13,7 @@ from ._grades import Exact, Guarantee, UpperBound
 from ._losses import Noises, over_noises
 from ._ndp import NdpError
 from ._rounded import UpperEnd, upper_ends
+from ._statement import Statement, statement_of
 
 #: Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
 Who = tuple[list[int], bool, bool, list[tuple[int, int]]]
@@ -180,6 +181,11 @@ class Account:
         """Probability that the account is too small, over randomness of its own; at most."""
         return UpperEnd(self._native.failure())
 
+    @property
+    def statement(self) -> Statement:
+        """What is protected, from whom, under what, and by which theorem."""
+        return statement_of([self._native], self.nodes)
+
     def profile(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Profile:
         """What the observer can tell about a node at a noise.
 
@@ -226,6 +232,9 @@ class Account:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Account, (self.protocol, self._who))
+
+    def _repr_html_(self) -> str:
+        return self.statement._repr_html_()
 
     def __repr__(self) -> str:
         return f"<Account of {self._native.words()}: {self.protocol.words}>"

@@ -15,6 +15,7 @@ from ._grades import Exact, Guarantee, UpperBound, number_of
 from ._graph import Graph, real
 from ._ndp import NdpError
 from ._rounded import LowerEnd, UpperEnd, lower_ends, upper_ends
+from ._statement import Statement
 
 _CLASSES: dict[str, type[Guarantee]] = {"Exact": Exact, "UpperBound": UpperBound}
 
@@ -25,39 +26,51 @@ Noises = float | Sequence[float] | NDArray[Any]
 Target = Any
 
 
-class LeastNoise(NamedTuple):
-    """The least noise for a target, and the pair that needs it (None for means)."""
-
+class _LeastNoise(NamedTuple):
     sigma: float
     source: Hashable
     observer: Hashable
     loss: Guarantee | None
 
+
+class LeastNoise(_LeastNoise):
+    """The least noise for a target, and the pair that needs it (None for means); ``statement`` says for whom."""
+
+    statement: Statement
+
     def _repr_html_(self) -> str:
-        return fields_html("Least noise", self._asdict())
+        return fields_html("Least noise", {**self._asdict(), "statement": self.statement.paragraph})
 
 
-class Check(NamedTuple):
-    """Whether a target is met: ``"met"``, ``"not shown"`` or ``"violated"``, and by how many pairs it is exceeded."""
-
+class _Check(NamedTuple):
     verdict: str
     exceeding: int
     source: Hashable
     observer: Hashable
     loss: Guarantee | None
 
+
+class Check(_Check):
+    """Whether a target is met: ``"met"``, ``"not shown"`` or ``"violated"``, and by how many pairs it is exceeded.
+
+    ``statement`` says for whom.
+    """
+
+    statement: Statement
+
     def __bool__(self) -> bool:
         return self.verdict == "met"
 
     def _repr_html_(self) -> str:
-        return fields_html("Check", self._asdict())
+        return fields_html("Check", {**self._asdict(), "statement": self.statement.paragraph})
 
 
 class _Reports:
     """What several coalitions learn; rows are coalitions."""
 
     __slots__ = (
-        "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks"
+        "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks",
+        "statement", "statements",
     )  # fmt: skip
 
     def __init__(self, graph: Graph | Sequence[Hashable], protocol: str, parts: Mapping[str, Any]) -> None:
@@ -72,6 +85,10 @@ class _Reports:
         self.failures: list[float] = parts["failures"]
         self.means: list[float] = parts["means"]
         self.mean_grades: list[str] = parts["mean_grades"]
+        #: What is protected, from whom, under what, and by which theorem: of all observers together.
+        self.statement = Statement(*parts["statement"])
+        #: The same for each observer.
+        self.statements = [Statement(*said) for said in parts["statements"]]
         self._unit.flags.writeable = False
         self.lower.flags.writeable = False
 
@@ -82,6 +99,7 @@ class _Reports:
     def __reduce__(self) -> tuple[Any, ...]:
         names = ("lower", "coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
         parts = {"unit": self._unit, **{name: getattr(self, name) for name in names}}
+        parts.update(statement=self.statement.__reduce__()[1], statements=[said.__reduce__()[1] for said in self.statements])
         return (type(self), (self.graph, self.protocol, parts))
 
     def __eq__(self, other: object) -> bool:
@@ -119,6 +137,11 @@ class _Reports:
         # A sum of several was rounded to the nearest float.
         total = math.fsum(self.failures)
         return UpperEnd(total if len(self.failures) == 1 else math.nextafter(total, math.inf) * (total > 0.0))
+
+    @property
+    def by(self) -> list[str]:
+        """The theorems by which the losses hold."""
+        return self.statement.by
 
     @property
     def nodes(self) -> Sequence[Hashable]:
@@ -184,7 +207,7 @@ class _Reports:
         limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
         exact = [grade == "Exact" for grade in self.grades]
         found = _ndp.least_sigma(self._unit, self.lower, self.coalitions, exact, limits, float(sensitivity))
-        return least_noise_of(self._labels, found, limits)
+        return least_noise_of(self._labels, found, limits, self.statement)
 
     def check(
         self,
@@ -214,7 +237,7 @@ class _Reports:
         exact = [grade == "Exact" for grade in self.grades]
         scales = (float(sigma), float(sensitivity))
         found = _ndp.check(self._unit, self.lower, self.coalitions, exact, limits, *scales)
-        return check_of(self._labels, found, limits)
+        return check_of(self._labels, found, limits, self.statement)
 
 
 def over_noises(sigma: Noises, one: Callable[[float], NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -280,14 +303,18 @@ def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashab
     return labels[u], observer, _CLASSES[grade](loss, *_what(*limits[2:]))
 
 
-def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any) -> LeastNoise:
+def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> LeastNoise:
     """What a search found, with labels."""
-    return LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits))
+    least = LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits))
+    least.statement = statement
+    return least
 
 
-def check_of(labels: Sequence[Hashable], found: Any, limits: Any) -> Check:
+def check_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> Check:
     """What a check found, with labels."""
-    return Check(found[0], found[1], *_pair_of(labels, found[2], limits))
+    checked = Check(found[0], found[1], *_pair_of(labels, found[2], limits))
+    checked.statement = statement
+    return checked
 
 
 def _what(order: float | None, delta: float | None) -> tuple[str, dict[str, Any]]:
@@ -588,7 +615,8 @@ class PairwiseLosses(_Reports):
                 names = ("coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
                 parts: dict[str, Any] = {name: [getattr(self, name)[i]] for name in names}
                 parts.update(unit=self._unit[i : i + 1].copy(), lower=self.lower[i : i + 1].copy())
-                return Losses(self.graph, self.protocol, parts)
+                said = self.statements[i].__reduce__()[1]
+                return Losses(self.graph, self.protocol, {**parts, "statement": said, "statements": [said]})
         raise NdpError(f"node {observer!r} is not one of the observers")
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> Guarantee:

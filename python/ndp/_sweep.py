@@ -128,7 +128,8 @@ def sweep(
 
 
 def _worst(made: Protocol, who: Any, accounts: Any, noise: float, scale: float, delta: float) -> dict[str, Any]:
-    most, at, kind = -1.0, (None, None), "Exact"
+    most, kind = -1.0, "Exact"
+    at: tuple[Hashable, Any] | None = None
     for (members, *_), account in zip(who, accounts, strict=True):
         losses, grade = account.table(noise, scale, delta=delta)
         kind = kind if grade == "Exact" else "UpperBound"
@@ -137,7 +138,7 @@ def _worst(made: Protocol, who: Any, accounts: Any, noise: float, scale: float, 
             u = int(outside[np.argmax(losses[outside])])
             labels = tuple(made.nodes[v] for v in members)
             most, at = float(losses[u]), (made.nodes[u], labels[0] if len(labels) == 1 else labels)
-    if at[0] is None:
+    if at is None:
         raise NdpError("there is nobody outside the observers about whom anything could be learnt")
     grade_of = Exact if kind == "Exact" else UpperBound
     return {

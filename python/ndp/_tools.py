@@ -17,6 +17,7 @@ from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of
 from ._ndp import NdpError
 from ._protocols import Protocol, every_protocol
 from ._rounded import UpperEnd, digits_of
+from ._statement import statement_of
 
 _GRADES: dict[str, type[Graded]] = {
     "Exact": Exact,
@@ -109,7 +110,7 @@ def least_noise(
     """
     who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
-    return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits)
+    return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits, statement_of(accounts, protocol.nodes))
 
 
 def check(
@@ -152,7 +153,7 @@ def check(
     who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
     found = _ndp.check_accounts(accounts, limits, float(sigma), float(sensitivity))
-    return check_of(protocol.nodes, found, limits)
+    return check_of(protocol.nodes, found, limits, statement_of(accounts, protocol.nodes))
 
 
 class Audit(NamedTuple):

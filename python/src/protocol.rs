@@ -5,8 +5,9 @@ use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::kind::Kind;
-use crate::losses::Reports;
+use crate::losses::{Reports, Told};
 use crate::question::{Who, final_token, generator, noise, observer, scaled_up};
+use crate::statement::{About, said_of};
 use crate::worker::{run, run_each, run_watched};
 use ndp_account::audit::{self, AuditPlan};
 use ndp_account::{LossReport, Observer};
@@ -205,16 +206,17 @@ impl Protocol {
     }
 
     /// What each of `observers` learns, as unit losses.
-    #[pyo3(signature = (observers, progress=None))]
+    #[pyo3(signature = (observers, names, progress=None))]
     fn losses(
         &self,
         py: Python<'_>,
         observers: Vec<Who>,
+        names: Vec<String>,
         progress: Option<Py<PyAny>>,
-    ) -> Result<Reports, Fault> {
+    ) -> Result<Told, Fault> {
         let kind = Arc::clone(&self.0);
         let mut observers: Vec<Observer> = observers.into_iter().map(observer).collect();
-        let loss = move |observer: &Observer| -> Result<LossReport, Fault> {
+        let loss = move |observer: &Observer| -> Result<(LossReport, About), Fault> {
             if observer.members().is_empty() && observer.tapped.is_empty() {
                 return Err(Fault::new(
                     "losses are those of a node or of a coalition of at least one member: account(coalition=[]) is somebody outside",
@@ -222,15 +224,18 @@ impl Protocol {
             }
             let account = kind.protocol().account(observer)?;
             let report = account.unit_losses().cloned();
-            report.ok_or_else(|| Fault::new("this protocol has no unit losses: ask its account for profiles"))
+            let report = report.ok_or_else(|| {
+                Fault::new("this protocol has no unit losses: ask its account for profiles")
+            })?;
+            Ok((report, About::new(account.as_ref())))
         };
         if observers.len() == 1 && progress.is_none() {
             let observer = observers.remove(0);
-            return Ok(Reports(vec![run(py, move || loss(&observer))?]));
+            return told(vec![run(py, move || loss(&observer))?], &names);
         }
         let nodes = self.node_count();
         ndp_linalg::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
-        Ok(Reports(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?))
+        told(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?, &names)
     }
 
     /// What each of `observers` sees, ready to be asked about nodes and noises.
@@ -324,6 +329,12 @@ impl Protocol {
     fn sequence(sequence: GossipSequence) -> Self {
         Self::of(Kind::Gossip(Box::new(SequenceGossip::from(sequence))))
     }
+}
+
+/// Losses with what is said beside them.
+fn told(found: Vec<(LossReport, About)>, names: &[String]) -> Result<Told, Fault> {
+    let (reports, about): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    Ok(Told(Reports(reports), said_of(&about, names)?))
 }
 
 fn complete_walk(nodes: usize, steps: usize, published: bool) -> Result<CompleteWalk, Fault> {
