@@ -26,36 +26,30 @@ Noises = float | Sequence[float] | NDArray[Any]
 Target = Any
 
 
-class _LeastNoise(NamedTuple):
+class LeastNoise(NamedTuple):
+    """The least noise for a target, and the pair that needs it (None for means); ``statement`` says for whom."""
+
     sigma: float
     source: Hashable
     observer: Hashable
     loss: Guarantee | None
-
-
-class LeastNoise(_LeastNoise):
-    """The least noise for a target, and the pair that needs it (None for means); ``statement`` says for whom."""
-
     statement: Statement
 
     def _repr_html_(self) -> str:
         return fields_html("Least noise", {**self._asdict(), "statement": self.statement.paragraph})
 
 
-class _Check(NamedTuple):
-    verdict: str
-    exceeding: int
-    source: Hashable
-    observer: Hashable
-    loss: Guarantee | None
-
-
-class Check(_Check):
+class Check(NamedTuple):
     """Whether a target is met: ``"met"``, ``"not shown"`` or ``"violated"``, and by how many pairs it is exceeded.
 
     ``statement`` says for whom.
     """
 
+    verdict: str
+    exceeding: int
+    source: Hashable
+    observer: Hashable
+    loss: Guarantee | None
     statement: Statement
 
     def __bool__(self) -> bool:
@@ -305,16 +299,12 @@ def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashab
 
 def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> LeastNoise:
     """What a search found, with labels."""
-    least = LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits))
-    least.statement = statement
-    return least
+    return LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits), statement)
 
 
 def check_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> Check:
     """What a check found, with labels."""
-    checked = Check(found[0], found[1], *_pair_of(labels, found[2], limits))
-    checked.statement = statement
-    return checked
+    return Check(found[0], found[1], *_pair_of(labels, found[2], limits), statement)
 
 
 def _what(order: float | None, delta: float | None) -> tuple[str, dict[str, Any]]:

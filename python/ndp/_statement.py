@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -38,6 +37,8 @@ class Statement:
     __slots__ = ("by", "data", "line", "paragraph")
 
     def __init__(self, line: str, paragraph: str, data: str, by: Sequence[str]) -> None:
+        import json
+
         self.line = line
         self.paragraph = paragraph
         self.data: dict[str, Any] = json.loads(data)
@@ -52,6 +53,8 @@ class Statement:
         return hash(self.paragraph)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        import json
+
         return (Statement, (self.line, self.paragraph, json.dumps(self.data), self.by))
 
     def __str__(self) -> str:

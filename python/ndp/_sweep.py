@@ -103,7 +103,7 @@ def sweep(
     >>> import ndp
     >>> path = ([0, 1, 2], [1, 2, 3])
     >>> [(row["rounds"], row["sigma"], row["epsilon"]) for row in ndp.sweep(path, rounds=[1, 2], sigma=[4.0])]
-    [(1, 4.0, Exact(0.926338, 'epsilon', {'delta': 1e-05})), (2, 4.0, Exact(0.926338, 'epsilon', {'delta': 1e-05}))]
+    [(1, 4.0, Exact(0.926342, 'epsilon', {'delta': 1e-05})), (2, 4.0, Exact(0.926342, 'epsilon', {'delta': 1e-05}))]
     """
     named: Mapping[str, Any] = graphs if isinstance(graphs, Mapping) else {"graph": graphs}
     counts = [rounds] if isinstance(rounds, (int, np.integer)) else list(rounds)
