@@ -19,7 +19,7 @@ use ndp_algos::registry::{self, Parameters};
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteOptions, CompleteSum, CompleteWalk};
 use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
-use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, TokenNoise};
+use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, ReleasedSum, TokenNoise};
 use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
@@ -126,10 +126,13 @@ impl Protocol {
         distributed: bool,
         last: &str,
     ) -> Result<Self, Fault> {
+        let gaussian = noise == "gaussian";
         let noise = TokenNoise::named(noise, Sigma::new(1.0)?)?;
         let placement = if distributed { Placement::Distributed } else { Placement::Counter };
         let sum = RingSum::new(nodes, rounds, Bounds::new(0.0, 1.0)?, noise, placement)?;
-        Ok(Self::named_as(sum.with_final_token(final_token(last)?)?))
+        let sum = sum.with_final_token(final_token(last)?)?;
+        // Of other laws than Gaussian there is no unit loss: every contribution counts by itself.
+        Ok(if gaussian { Self::named_as(sum) } else { Self::named_as(ReleasedSum::from(sum)) })
     }
 
     /// A histogram of randomized responses on the ring.

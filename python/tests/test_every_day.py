@@ -84,6 +84,20 @@ def test_guarantees_are_numbers_to_numpy_and_nothing_else_is():
                 use(number)
 
 
+def test_sums_behind_other_noise_answer_as_the_registry_does():
+    ring = ndp.Graph(([0, 1, 2, 3, 4], [1, 2, 3, 4, 0]))
+    for noise in ("laplace", "discrete-laplace"):
+        here = ndp.walks.ring_sum(5, noise=noise, last="masked").account(observer=0).profile(2, 4.0)
+        there = ndp.protocol(f"ring-sum-{noise}", ring).account(observer=0).profile(2, 4.0)
+        assert here.epsilon(1e-5) == there.epsilon(1e-5)
+        # Full noise on one step in n - 1 does not become less by being asked for in shares.
+        try:
+            shares = ndp.walks.ring_sum(5, noise=noise, distributed=True).account(observer=0).profile(2, 4.0)
+        except ndp.NdpError:
+            continue
+        assert float(shares.epsilon(1e-5)) >= float(here.epsilon(1e-5))
+
+
 def test_losses_go_by_their_labels():
     r = ndp.gossip(PATH, rounds=1).all_losses()
     pairs = dict(r.items())
