@@ -43,6 +43,8 @@ from ._protocols import (
     time_varying_gossip,
 )
 from ._rounded import upper
+from ._statement import Statement
+from ._sweep import Sweep, sweep
 from ._tools import Audit, Comparison, Ledger, audit, check, compare, least_noise
 from .programs import Program, ProgramAccount, ProgramRun, Sensitivity
 
@@ -78,6 +80,8 @@ __all__ = [
     "RandomizedGossip",
     "Run",
     "Sensitivity",
+    "Statement",
+    "Sweep",
     "TimeVaryingGossip",
     "UpperBound",
     "__version__",
@@ -97,6 +101,7 @@ __all__ = [
     "protocol",
     "protocols",
     "randomized_gossip",
+    "sweep",
     "time_varying_gossip",
     "training",
     "upper",
