@@ -72,7 +72,7 @@ impl Part for Questions {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let question = draw(rng);
-        if number % 6 == 0 { renamed(&question, rng) } else { changed(&question, rng) }
+        if number.is_multiple_of(6) { renamed(&question, rng) } else { changed(&question, rng) }
     }
 
     fn short(&self) -> u64 {

@@ -179,7 +179,8 @@ fn train_with_meter(
                 for v in 0..NODES {
                     let neighbors = graph.neighbors(v);
                     // The weight of Metropolis, exact.
-                    let weight = |w: usize| (1, 1 + graph.degree(v).max(graph.degree(w)) as i64);
+                    let degree = |w: usize| i64::try_from(graph.degree(w)).unwrap_or(i64::MAX - 1);
+                    let weight = |w: usize| (1, 1 + degree(v).max(degree(w)));
                     match neighbors {
                         // A sum of one neighbor is its message.
                         [w] => program.send(*w as usize, v, values[*w as usize])?,
