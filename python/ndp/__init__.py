@@ -44,6 +44,8 @@ from ._protocols import (
     time_varying_gossip,
 )
 from ._rounded import upper
+from ._statement import Statement
+from ._sweep import Sweep, sweep
 from ._tools import Audit, Comparison, Ledger, audit, check, compare, least_noise
 from .programs import Program, ProgramAccount, ProgramRun, Sensitivity
 
@@ -82,6 +84,8 @@ __all__ = [
     "Refused",
     "Run",
     "Sensitivity",
+    "Statement",
+    "Sweep",
     "TimeVaryingGossip",
     "UpperBound",
     "__version__",
@@ -101,6 +105,7 @@ __all__ = [
     "protocol",
     "protocols",
     "randomized_gossip",
+    "sweep",
     "time_varying_gossip",
     "training",
     "upper",

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._grades import Exact, Guarantee, UpperBound
+from ._losses import Noises, over_noises
 from ._ndp import NdpError
 from ._rounded import UpperEnd, upper_ends
+from ._statement import Statement, statement_of
 
 #: Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
 Who = tuple[list[int], bool, bool, list[tuple[int, int]]]
@@ -179,6 +181,11 @@ class Account:
         """Probability that the account is too small, over randomness of its own; at most."""
         return UpperEnd(self._native.failure())
 
+    @property
+    def statement(self) -> Statement:
+        """What is protected, from whom, under what, and by which theorem."""
+        return statement_of([self._native], self.nodes)
+
     def profile(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Profile:
         """What the observer can tell about a node at a noise.
 
@@ -199,25 +206,35 @@ class Account:
         native = self._native.profile(self.protocol._index(node), *scales)
         return Profile(native, (_profile, (self, node, *scales)), node)
 
-    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Gaussian parameters of all nodes, rounded up; infinite for the observers themselves. The array has their ``grade``."""
         return self._table(sigma, sensitivity)
 
-    def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi losses of all nodes in nats, as in `mu`."""
         return self._table(sigma, sensitivity, order=float(order))
 
-    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta`` of all nodes, as in `mu`."""
         return self._table(sigma, sensitivity, delta=float(delta))
 
-    def _table(self, sigma: float, sensitivity: float, **terms: float) -> NDArray[np.float64]:
-        losses, grade = self._native.table(float(sigma), float(sensitivity), **terms)
-        found: NDArray[np.float64] = upper_ends(losses, {"Exact": Exact, "UpperBound": UpperBound}[grade])
+    def _table(self, sigma: Noises, sensitivity: float, **terms: float) -> NDArray[np.float64]:
+        grades: set[str] = set()
+
+        def one(noise: float) -> NDArray[np.float64]:
+            losses, grade = self._native.table(noise, float(sensitivity), **terms)
+            grades.add(grade)
+            return losses
+
+        values = over_noises(sigma, one)
+        found: NDArray[np.float64] = upper_ends(values, Exact if grades == {"Exact"} else UpperBound)
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Account, (self.protocol, self._who))
+
+    def _repr_html_(self) -> str:
+        return self.statement._repr_html_()
 
     def __repr__(self) -> str:
         return f"<Account of {self._native.words()}: {self.protocol.words}>"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ._graph import Graph, GraphLike
 from ._rounded import digits_of
+
+
+#: The most nodes whose labels are written beside a picture.
+_MOST_LABELS = 40
 
 
 def _axes(ax: Any) -> Any:
@@ -48,13 +52,18 @@ def plot_pairs(losses: Any, ax: Any, sigma: float | None, delta: float, options:
     image = ax.imshow(shown, **{"origin": "upper", "aspect": "auto", **options})
     what = "unit loss" if sigma is None else f"epsilon at delta = {float(delta)!r}, sigma = {float(sigma):g}"
     ax.figure.colorbar(image, ax=ax, label=f"{what} ({losses.grade.name})")
+    observers = [", ".join(str(losses.nodes[v]) for v in members) for members in losses.coalitions]
+    if len(observers) <= _MOST_LABELS:
+        ax.set_xticks(range(len(observers)), observers, rotation=90 if max(map(len, observers)) > 3 else 0)
+    if len(losses.nodes) <= _MOST_LABELS:
+        ax.set_yticks(range(len(losses.nodes)), [str(label) for label in losses.nodes])
     ax.set_xlabel("observer")
     ax.set_ylabel("exposed node")
     ax.set_title(losses.protocol, fontsize="small")
     return ax
 
 
-def draw(graph: GraphLike, losses: Any, ax: Any = None, pos: Any = None, **options: Any) -> Any:
+def draw(graph: GraphLike, losses: Any, ax: Any = None, pos: Any = None, labels: bool | None = None, **options: Any) -> Any:
     """Draws a graph, its nodes coloured by what they lose to the observer.
 
     Parameters
@@ -67,6 +76,8 @@ def draw(graph: GraphLike, losses: Any, ax: Any = None, pos: Any = None, **optio
         Where to draw.
     pos : mapping, optional
         A place for each label; NetworkX's spring layout by default.
+    labels : bool, optional
+        Whether labels are written beside the nodes; by default those of at most 40 nodes.
     **options
         Passed to ``ax.scatter``.
 
@@ -95,6 +106,9 @@ def draw(graph: GraphLike, losses: Any, ax: Any = None, pos: Any = None, **optio
     outside = np.setdiff1d(np.arange(len(nodes)), members)
     shown = ax.scatter(*places[outside].T, c=np.asarray(losses.unit)[outside], zorder=2, **{"vmin": 0.0, "vmax": 1.0, **options})
     ax.scatter(*places[members].T, marker="*", color="black", s=120, zorder=3)
+    if len(nodes) <= _MOST_LABELS if labels is None else labels:
+        for place, node in zip(places, nodes, strict=True):
+            ax.annotate(str(node), place, xytext=(4, 4), textcoords="offset points", fontsize="x-small")
     ax.figure.colorbar(shown, ax=ax, label=f"unit loss ({losses.grade.name})")
     ax.set_axis_off()
     return ax
@@ -137,6 +151,14 @@ def pairs_html(losses: Any) -> str:
         "<table><thead><tr><th>observer</th><th>largest unit loss</th><th>mean unit loss</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>{more}</div>"
     )
+
+
+def fields_html(title: str, fields: Mapping[str, Any]) -> str:
+    """A table of names and what they are."""
+    import html
+
+    rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(repr(x))}</td></tr>" for name, x in fields.items())
+    return f"<div><p><b>{html.escape(title)}</b></p><table><tbody>{rows}</tbody></table></div>"
 
 
 def plot_comparison(rows: list[dict[str, Any]], ax: Any, options: dict[str, Any]) -> Any:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import decimal
 import numbers
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import _ndp
 from ._ndp import NdpError
 from ._rounded import digits_of, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: What goes with a number of a kind, without which it says nothing: an epsilon holds at a delta.
 _AT = {"epsilon": "delta", "delta": "epsilon", "log delta": "epsilon", "Rényi loss": "order", "mean Rényi loss": "order"}
@@ -89,6 +92,15 @@ class Graded:
     def __float__(self) -> object:
         raise TypeError(f"{self._refusal()}; .value says it anyway")
 
+    # As above: what is declared is no array, so that type checkers refuse np.sqrt(printed) as NumPy does.
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> object:
+        raise TypeError(f"{self._refusal()}; .value says it anyway")
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<code>{html.escape(repr(self))}</code>"
+
     def _refusal(self) -> str:
         return f"a number of the grade {self.name!r} is no guarantee"
 
@@ -111,6 +123,13 @@ class Guarantee(Graded):
 
     def __float__(self) -> float:
         return float(self.value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        import numpy as np
+
+        if copy is False:
+            raise ValueError("a guarantee becomes an array by a copy of its value")
+        return np.array(self.value, dtype)
 
     def _digits(self) -> str:
         return digits_of(self.value, up=self.what not in _FROM_BELOW)

@@ -3,52 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._draw import losses_html, pairs_html, plot_losses, plot_pairs
+from ._draw import fields_html, losses_html, pairs_html, plot_losses, plot_pairs
 from ._grades import Exact, Guarantee, UpperBound, number_of
-from ._graph import Graph
+from ._graph import Graph, real
 from ._ndp import NdpError
 from ._rounded import LowerEnd, UpperEnd, lower_ends, upper_ends
+from ._statement import Statement
 
 _CLASSES: dict[str, type[Guarantee]] = {"Exact": Exact, "UpperBound": UpperBound}
+
+#: One noise, or several, each of which has an answer of its own.
+Noises = float | Sequence[float] | NDArray[Any]
 
 #: A target: the loss that is allowed, or ``(epsilon, delta)``, or a function of the exposed node and the observer.
 Target = Any
 
 
 class LeastNoise(NamedTuple):
-    """The least noise for a target, and the pair that needs it (None for means)."""
+    """The least noise for a target, and the pair that needs it (None for means); ``statement`` says for whom."""
 
     sigma: float
     source: Hashable
     observer: Hashable
     loss: Guarantee | None
+    statement: Statement
+
+    def _repr_html_(self) -> str:
+        return fields_html("Least noise", {**self._asdict(), "statement": self.statement.paragraph})
 
 
 class Check(NamedTuple):
-    """Whether a target is met: ``"met"``, ``"not shown"`` or ``"violated"``, and by how many pairs it is exceeded."""
+    """Whether a target is met: ``"met"``, ``"not shown"`` or ``"violated"``, and by how many pairs it is exceeded.
+
+    ``statement`` says for whom.
+    """
 
     verdict: str
     exceeding: int
     source: Hashable
     observer: Hashable
     loss: Guarantee | None
+    statement: Statement
 
     def __bool__(self) -> bool:
         return self.verdict == "met"
+
+    def _repr_html_(self) -> str:
+        return fields_html("Check", {**self._asdict(), "statement": self.statement.paragraph})
 
 
 class _Reports:
     """What several coalitions learn; rows are coalitions."""
 
     __slots__ = (
-        "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks"
+        "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks",
+        "statement", "statements",
     )  # fmt: skip
 
     def __init__(self, graph: Graph | Sequence[Hashable], protocol: str, parts: Mapping[str, Any]) -> None:
@@ -63,6 +79,10 @@ class _Reports:
         self.failures: list[float] = parts["failures"]
         self.means: list[float] = parts["means"]
         self.mean_grades: list[str] = parts["mean_grades"]
+        #: What is protected, from whom, under what, and by which theorem: of all observers together.
+        self.statement = Statement(*parts["statement"])
+        #: The same for each observer.
+        self.statements = [Statement(*said) for said in parts["statements"]]
         self._unit.flags.writeable = False
         self.lower.flags.writeable = False
 
@@ -73,6 +93,7 @@ class _Reports:
     def __reduce__(self) -> tuple[Any, ...]:
         names = ("lower", "coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
         parts = {"unit": self._unit, **{name: getattr(self, name) for name in names}}
+        parts.update(statement=self.statement.__reduce__()[1], statements=[said.__reduce__()[1] for said in self.statements])
         return (type(self), (self.graph, self.protocol, parts))
 
     def __eq__(self, other: object) -> bool:
@@ -112,14 +133,19 @@ class _Reports:
         return UpperEnd(total if len(self.failures) == 1 else math.nextafter(total, math.inf) * (total > 0.0))
 
     @property
+    def by(self) -> list[str]:
+        """The theorems by which the losses hold."""
+        return self.statement.by
+
+    @property
     def nodes(self) -> Sequence[Hashable]:
         """The labels of the nodes, in the order of all arrays."""
         return self._labels
 
-    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
         raise NotImplementedError
 
-    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         raise NotImplementedError
 
     def _at_noise(
@@ -129,6 +155,8 @@ class _Reports:
         if sigma is None:
             _without_sigma(delta=delta, sensitivity=sensitivity)
             return {}
+        if np.ndim(sigma):
+            raise NdpError("a table has one noise: ndp.sweep has a row for each of several")
         at, scale = 1e-5 if delta is None else float(delta), 1.0 if sensitivity is None else float(sensitivity)
         mu, epsilon = np.asarray(self.mu(sigma, scale)), np.asarray(self.epsilon(sigma, at, scale))
         return {"mu": mu[chosen], "epsilon": epsilon[chosen], "delta": [at] * len(mu[chosen])}
@@ -173,7 +201,7 @@ class _Reports:
         limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
         exact = [grade == "Exact" for grade in self.grades]
         found = _ndp.least_sigma(self._unit, self.lower, self.coalitions, exact, limits, float(sensitivity))
-        return least_noise_of(self._labels, found, limits)
+        return least_noise_of(self._labels, found, limits, self.statement)
 
     def check(
         self,
@@ -203,7 +231,18 @@ class _Reports:
         exact = [grade == "Exact" for grade in self.grades]
         scales = (float(sigma), float(sensitivity))
         found = _ndp.check(self._unit, self.lower, self.coalitions, exact, limits, *scales)
-        return check_of(self._labels, found, limits)
+        return check_of(self._labels, found, limits, self.statement)
+
+
+def over_noises(sigma: Noises, one: Callable[[float], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The answer at a noise; of several noises all answers, the axes of the noises first."""
+    if np.ndim(sigma) == 0:
+        return one(float(sigma))  # type: ignore[arg-type]  # an array of no dimension is a number
+    noises = real(sigma, "sigma")
+    if not noises.size:
+        raise NdpError("the number of noises must be at least 1, got 0")
+    rows = np.stack([np.asarray(one(float(noise))) for noise in noises.ravel()])
+    return rows.reshape(noises.shape + rows.shape[1:])
 
 
 def _without_sigma(**given: float | None) -> None:
@@ -258,14 +297,14 @@ def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashab
     return labels[u], observer, _CLASSES[grade](loss, *_what(*limits[2:]))
 
 
-def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any) -> LeastNoise:
+def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> LeastNoise:
     """What a search found, with labels."""
-    return LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits))
+    return LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits), statement)
 
 
-def check_of(labels: Sequence[Hashable], found: Any, limits: Any) -> Check:
+def check_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> Check:
     """What a check found, with labels."""
-    return Check(found[0], found[1], *_pair_of(labels, found[2], limits))
+    return Check(found[0], found[1], *_pair_of(labels, found[2], limits), statement)
 
 
 def _what(order: float | None, delta: float | None) -> tuple[str, dict[str, Any]]:
@@ -338,13 +377,13 @@ class Losses(_Reports):
             raise NdpError(f"node {node!r} is both source and observer: its loss to itself is not a privacy loss")
         return self.grade(float(self.unit[u]), "unit loss", {"lower": LowerEnd(self.lower[0, u])})
 
-    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Gaussian parameter ``mu`` of every node's loss, rounded up.
 
         Parameters
         ----------
-        sigma : float
-            Standard deviation of the noise that every node adds.
+        sigma : float or array_like
+            Standard deviation of the noise that every node adds. Of several, the answer has their axes first.
         sensitivity : float, optional
             How far the input of one node may move.
 
@@ -352,10 +391,17 @@ class Losses(_Reports):
         -------
         numpy.ndarray
             ``(sensitivity / sigma) * sqrt(unit)``.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2).mu(sigma=[1.0, 2.0])
+        array([[1. , 1. , 1. ],
+               [0.5, 0.5, 0.5]])
         """
         return self._map(_ndp.mu_of_units, sigma, sensitivity)
 
-    def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi loss of every node in nats, rounded up.
 
         Parameters
@@ -373,7 +419,7 @@ class Losses(_Reports):
         """
         return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
 
-    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta`` of every node, in nats.
 
         Parameters
@@ -398,7 +444,7 @@ class Losses(_Reports):
         """
         return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
 
-    def delta(self, sigma: float, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``delta`` at ``epsilon`` of every node.
 
         Parameters
@@ -416,8 +462,10 @@ class Losses(_Reports):
         """
         return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
 
-    def _map(self, function: Callable[..., NDArray[np.float64]], *scales: float) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = upper_ends(function(self._unit[0], *(float(scale) for scale in scales)), self.grade)
+    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
+        others = [float(scale) for scale in scales]
+        values = over_noises(sigma, lambda noise: function(self._unit[0], noise, *others))
+        found: NDArray[np.float64] = upper_ends(values, self.grade)
         return found
 
     def to_dp_event(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Any:
@@ -484,6 +532,18 @@ class Losses(_Reports):
         """
         return plot_losses(self, ax, options)
 
+    def items(self) -> Iterator[tuple[Hashable, Guarantee]]:
+        """Each node outside the coalition with its unit loss.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> dict(ndp.gossip(([0, 1], [1, 2]), rounds=1).losses(observer=2).items())
+        {0: Exact(0, 'unit loss'), 1: Exact(1, 'unit loss')}
+        """
+        members = set(self.coalitions[0])
+        return ((label, self[label]) for u, label in enumerate(self._labels) if u not in members)
+
     def __len__(self) -> int:
         return len(self._labels)
 
@@ -545,13 +605,20 @@ class PairwiseLosses(_Reports):
                 names = ("coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
                 parts: dict[str, Any] = {name: [getattr(self, name)[i]] for name in names}
                 parts.update(unit=self._unit[i : i + 1].copy(), lower=self.lower[i : i + 1].copy())
-                return Losses(self.graph, self.protocol, parts)
+                said = self.statements[i].__reduce__()[1]
+                return Losses(self.graph, self.protocol, {**parts, "statement": said, "statements": [said]})
         raise NdpError(f"node {observer!r} is not one of the observers")
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> Guarantee:
         """The unit loss of a pair: exposed node, observer."""
         source, observer = pair
         return self.towards(observer)[source]
+
+    def items(self) -> Iterator[tuple[tuple[Hashable, Hashable], Guarantee]]:
+        """Each pair of an exposed node and an observer with its unit loss."""
+        for observer in self.observers:
+            for node, loss in self.towards(observer).items():
+                yield (node, observer), loss
 
     @property
     def max(self) -> Guarantee:
@@ -561,25 +628,26 @@ class PairwiseLosses(_Reports):
             outside[i, members] = 0.0
         return self.grade(float(outside.max(initial=0.0)), "unit loss")
 
-    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Gaussian parameters, as in `Losses.mu`: row is the exposed node, column the observer."""
         return self._map(_ndp.mu_of_units, sigma, sensitivity)
 
-    def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi losses, as in `Losses.rdp`: row is the exposed node, column the observer."""
         return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
 
-    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta``, as in `Losses.epsilon`: row is the exposed node, column the observer."""
         return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
 
-    def delta(self, sigma: float, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``delta`` at ``epsilon``, as in `Losses.delta`: row is the exposed node, column the observer."""
         return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
 
-    def _map(self, function: Callable[..., NDArray[np.float64]], *scales: float) -> NDArray[np.float64]:
-        values = function(np.ascontiguousarray(self._unit).ravel(), *(float(scale) for scale in scales))
-        found: NDArray[np.float64] = upper_ends(values.reshape(self._unit.shape).T, self.grade)
+    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
+        units, others = np.ascontiguousarray(self._unit).ravel(), [float(scale) for scale in scales]
+        values = over_noises(sigma, lambda noise: function(units, noise, *others).reshape(self._unit.shape).T)
+        found: NDArray[np.float64] = upper_ends(values, self.grade)
         return found
 
     def to_frame(

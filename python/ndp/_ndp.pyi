@@ -97,6 +97,7 @@ __all__ = [
     "shuffle_delta",
     "smallest_epsilon",
     "smallest_sigma",
+    "statement",
     "subsample",
     "subsample_poisson",
     "theorem12_towards",
@@ -198,7 +199,7 @@ class Protocol:
     ) -> Protocol: ...
     def node_count(self) -> int: ...
     def losses(
-        self, observers: Sequence[_Who], progress: Callable[[int, int], Any] | None = None
+        self, observers: Sequence[_Who], names: Sequence[str], progress: Callable[[int, int], Any] | None = None
     ) -> _Reports: ...
     def accounts(
         self, observers: Sequence[_Who], progress: Callable[[int, int], Any] | None = None
@@ -270,6 +271,7 @@ class Ledger:
     def remaining(self, u: int, members: Sequence[int]) -> UpperBound: ...
     def pairs(self) -> list[tuple[int, list[int]]]: ...
 
+def statement(accounts: Sequence[Account], names: Sequence[str]) -> tuple[str, str, str, list[str]]: ...
 def least_noise(accounts: Sequence[Account], limits: _Limits, sensitivity: float) -> _Least: ...
 def check_accounts(
     accounts: Sequence[Account], limits: _Limits, sigma: float, sensitivity: float

@@ -15,6 +15,7 @@ from ._grades import Guarantee, UpperBound
 from ._graph import Graph, GraphLike, _matrix, real
 from ._losses import Losses, PairwiseLosses
 from ._ndp import NdpError
+from ._statement import names_of
 
 
 #: The most bytes that one answer may take.
@@ -138,7 +139,7 @@ class Protocol:
         >>> p.losses(coalition=[0, 3]).rank
         4
         """
-        return Losses(self.graph, self.words, self._native.losses([self._who(observer, coalition, own_noise)]))
+        return Losses(self.graph, self.words, self._native.losses([self._who(observer, coalition, own_noise)], names_of(self.nodes)))
 
     def all_losses(
         self,
@@ -168,7 +169,7 @@ class Protocol:
         >>> ndp.gossip(([0, 1], [1, 2]), rounds=1).all_losses().max
         Exact(1, 'unit loss')
         """
-        parts = self._native.losses(self._observers(observers, own_noise), _reporter(progress))
+        parts = self._native.losses(self._observers(observers, own_noise), names_of(self.nodes), _reporter(progress))
         return PairwiseLosses(self.graph, self.words, parts)
 
     def _observers(self, observers: Iterable[Hashable] | None, own_noise: bool = True) -> list[Who]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from . import _ndp
 from ._account import Profile, Who
@@ -15,6 +17,7 @@ from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of
 from ._ndp import NdpError
 from ._protocols import Protocol, every_protocol
 from ._rounded import UpperEnd, digits_of
+from ._statement import statement_of
 
 _GRADES: dict[str, type[Graded]] = {
     "Exact": Exact,
@@ -25,10 +28,37 @@ _GRADES: dict[str, type[Graded]] = {
 
 
 def _accounts(
-    protocol: Protocol, observers: Iterable[Hashable] | None, progress: Progress = False
+    protocol: Protocol,
+    observers: Iterable[Hashable] | None,
+    progress: Progress = False,
+    coalition_size: int | None = None,
+    mean: Target = None,
 ) -> tuple[list[Who], list[_ndp.Account]]:
+    if coalition_size is not None:
+        if mean is not None:
+            raise NdpError("a mean towards every coalition of a size is not known, for smaller ones may have a larger one: ask for the worst")
+        if observers is not None:
+            raise NdpError("give observers or coalition_size, not both")
+        observers = _coalitions(protocol.nodes, _count(coalition_size, "coalition_size"))
     who = protocol._observers(observers)
     return who, protocol._native.accounts(who, _reporter(progress))
+
+
+#: The most coalitions that are looked at in one question.
+_MOST_COALITIONS = 10_000
+
+
+def _coalitions(nodes: Sequence[Hashable], size: int) -> list[Hashable]:
+    """Every coalition of exactly this size; smaller ones are part of them, and learn no more."""
+    if size >= len(nodes):
+        raise NdpError(f"coalition_size must be less than the number of nodes, {len(nodes)}, got {size}")
+    count = math.comb(len(nodes), size)
+    if count > _MOST_COALITIONS:
+        raise NdpError(
+            f"there are {count} coalitions of {size} of {len(nodes)} nodes, more than {_MOST_COALITIONS}: name some with observers=[[..], ..], "
+            "which shows nothing about the others"
+        )
+    return [cast(Hashable, list(members)) for members in itertools.combinations(nodes, size)]
 
 
 def least_noise(
@@ -39,6 +69,7 @@ def least_noise(
     pairs: Callable[[Hashable, Hashable], Any] | None = None,
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
+    coalition_size: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
 ) -> LeastNoise:
@@ -58,6 +89,8 @@ def least_noise(
         Order of the Rényi loss.
     observers : iterable of hashable, optional
         Who observes, each alone, lists being coalitions; by default every node.
+    coalition_size : int, optional
+        In place of it: every coalition of at most so many nodes.
     sensitivity : float, optional
         How far the input of one node may move.
     progress : bool or callable, optional
@@ -75,9 +108,9 @@ def least_noise(
     >>> round(found.sigma, 3), found.loss
     (3.731, Exact(1, 'epsilon', {'delta': 1e-05}))
     """
-    who, accounts = _accounts(protocol, observers, progress)
+    who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
-    return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits)
+    return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits, statement_of(accounts, protocol.nodes))
 
 
 def check(
@@ -89,6 +122,7 @@ def check(
     pairs: Callable[[Hashable, Hashable], Any] | None = None,
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
+    coalition_size: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
 ) -> Check:
@@ -100,7 +134,7 @@ def check(
         Any protocol of this package.
     sigma : float
         Standard deviation of the noise.
-    worst, mean, pairs, order, observers, sensitivity, progress
+    worst, mean, pairs, order, observers, coalition_size, sensitivity, progress
         As in `least_noise`.
 
     Returns
@@ -116,10 +150,10 @@ def check(
     >>> bool(ndp.check(p, 4.0, worst=(1.0, 1e-5))), ndp.check(p, 3.0, worst=(1.0, 1e-5)).verdict
     (True, 'violated')
     """
-    who, accounts = _accounts(protocol, observers, progress)
+    who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
     found = _ndp.check_accounts(accounts, limits, float(sigma), float(sensitivity))
-    return check_of(protocol.nodes, found, limits)
+    return check_of(protocol.nodes, found, limits, statement_of(accounts, protocol.nodes))
 
 
 class Audit(NamedTuple):

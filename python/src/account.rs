@@ -140,7 +140,8 @@ impl ndp_account::Account for Borrowed {
     }
 }
 
-fn boxed(accounts: Vec<PyRef<'_, Account>>) -> Result<(Vec<Held<'static>>, usize), Fault> {
+/// The accounts that Python holds, and the number of their nodes.
+pub(crate) fn boxed(accounts: Vec<PyRef<'_, Account>>) -> Result<(Vec<Held<'static>>, usize), Fault> {
     let nodes = accounts.first().map(|account| account.held().node_count());
     let nodes = nodes.ok_or_else(|| Fault::new("the number of observers must be at least 1, got 0"))?;
     Ok((

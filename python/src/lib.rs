@@ -20,6 +20,7 @@ mod program;
 mod program_account;
 mod protocol;
 mod question;
+mod statement;
 mod training;
 mod worker;
 
@@ -88,6 +89,8 @@ mod _ndp {
         network_contributions, network_lemma1, network_theorem3, network_theorem4, network_theorem6,
         theorem1_all, theorem1_towards, theorem12_towards, walk_matrix, walk_noise, walk_row,
     };
+    #[pymodule_export]
+    use crate::statement::statement;
     #[pymodule_export]
     use crate::training::TrainingObserver;
 

@@ -3,6 +3,7 @@
 use crate::errors::Fault;
 use crate::grades::class;
 use crate::question::{noise, sigma as sigma_of};
+use crate::statement::Said;
 use crate::worker::run;
 use ndarray::Array2;
 use ndp_account::{Allowed, Observer, Protocol as _, Target};
@@ -17,6 +18,22 @@ use pyo3::types::PyDict;
 
 /// What several coalitions learn.
 pub(crate) struct Reports(pub(crate) Vec<LossReport>);
+
+/// The same with what is said beside them: of each, and of all together.
+pub(crate) struct Told(pub(crate) Reports, pub(crate) (Vec<Said>, Said));
+
+impl<'py> IntoPyObject<'py> for Told {
+    type Target = PyDict;
+    type Output = Bound<'py, PyDict>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let answer = self.0.into_pyobject(py)?;
+        answer.set_item("statements", self.1.0)?;
+        answer.set_item("statement", self.1.1)?;
+        Ok(answer)
+    }
+}
 
 impl<'py> IntoPyObject<'py> for Reports {
     type Target = PyDict;

@@ -5,8 +5,9 @@ use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::kind::Kind;
-use crate::losses::Reports;
+use crate::losses::{Reports, Told};
 use crate::question::{Who, final_token, generator, noise, observer, scaled_up};
+use crate::statement::{About, said_of};
 use crate::worker::{run, run_each, run_watched};
 use ndp_account::audit::{self, AuditPlan};
 use ndp_account::{LossReport, Observer};
@@ -18,7 +19,7 @@ use ndp_algos::registry::{self, Parameters};
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteOptions, CompleteSum, CompleteWalk};
 use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
-use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, TokenNoise};
+use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, ReleasedSum, TokenNoise};
 use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
@@ -125,10 +126,13 @@ impl Protocol {
         distributed: bool,
         last: &str,
     ) -> Result<Self, Fault> {
+        let gaussian = noise == "gaussian";
         let noise = TokenNoise::named(noise, Sigma::new(1.0)?)?;
         let placement = if distributed { Placement::Distributed } else { Placement::Counter };
         let sum = RingSum::new(nodes, rounds, Bounds::new(0.0, 1.0)?, noise, placement)?;
-        Ok(Self::named_as(sum.with_final_token(final_token(last)?)?))
+        let sum = sum.with_final_token(final_token(last)?)?;
+        // Of other laws than Gaussian there is no unit loss: every contribution counts by itself.
+        Ok(if gaussian { Self::named_as(sum) } else { Self::named_as(ReleasedSum::from(sum)) })
     }
 
     /// A histogram of randomized responses on the ring.
@@ -205,16 +209,17 @@ impl Protocol {
     }
 
     /// What each of `observers` learns, as unit losses.
-    #[pyo3(signature = (observers, progress=None))]
+    #[pyo3(signature = (observers, names, progress=None))]
     fn losses(
         &self,
         py: Python<'_>,
         observers: Vec<Who>,
+        names: Vec<String>,
         progress: Option<Py<PyAny>>,
-    ) -> Result<Reports, Fault> {
+    ) -> Result<Told, Fault> {
         let kind = Arc::clone(&self.0);
         let mut observers: Vec<Observer> = observers.into_iter().map(observer).collect();
-        let loss = move |observer: &Observer| -> Result<LossReport, Fault> {
+        let loss = move |observer: &Observer| -> Result<(LossReport, About), Fault> {
             if observer.members().is_empty() && observer.tapped.is_empty() {
                 return Err(Fault::new(
                     "losses are those of a node or of a coalition of at least one member: account(coalition=[]) is somebody outside",
@@ -222,15 +227,18 @@ impl Protocol {
             }
             let account = kind.protocol().account(observer)?;
             let report = account.unit_losses().cloned();
-            report.ok_or_else(|| Fault::new("this protocol has no unit losses: ask its account for profiles"))
+            let report = report.ok_or_else(|| {
+                Fault::new("this protocol has no unit losses: ask its account for profiles")
+            })?;
+            Ok((report, About::new(account.as_ref())))
         };
         if observers.len() == 1 && progress.is_none() {
             let observer = observers.remove(0);
-            return Ok(Reports(vec![run(py, move || loss(&observer))?]));
+            return told(vec![run(py, move || loss(&observer))?], &names);
         }
         let nodes = self.node_count();
         ndp_linalg::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
-        Ok(Reports(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?))
+        told(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?, &names)
     }
 
     /// What each of `observers` sees, ready to be asked about nodes and noises.
@@ -324,6 +332,12 @@ impl Protocol {
     fn sequence(sequence: GossipSequence) -> Self {
         Self::of(Kind::Gossip(Box::new(SequenceGossip::from(sequence))))
     }
+}
+
+/// Losses with what is said beside them.
+fn told(found: Vec<(LossReport, About)>, names: &[String]) -> Result<Told, Fault> {
+    let (reports, about): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    Ok(Told(Reports(reports), said_of(&about, names)?))
 }
 
 fn complete_walk(nodes: usize, steps: usize, published: bool) -> Result<CompleteWalk, Fault> {

@@ -111,6 +111,9 @@ pub enum Error {
     /// Something that this protocol does not answer, and why.
     #[error("not offered: {0}")]
     NotOffered(&'static str),
+    /// An answer that was not known by the time until which somebody waits; the text says which, and what to do.
+    #[error("not offered: {0}")]
+    OutOfTime(&'static str),
     /// A name that nothing has.
     #[error("there is no {what} {name:?}: there are {known}")]
     NoSuchName {
@@ -191,6 +194,7 @@ impl From<Error> for ndp_dp::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Privacy(error) => error,
+            Error::OutOfTime(why) => Self::OutOfTime(why),
             other => Self::Accountant(other.to_string()),
         }
     }

@@ -1,6 +1,6 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
-use ndp_account::{Account, Assumption, Attacker, By, Error, LossReport, Observer, Protocol, Terms};
+use ndp_account::{Account, Assumption, Attacker, By, Error, Observer, Protocol, Terms};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
@@ -59,7 +59,7 @@ impl Patient {
         // Bounds need the protocol itself: without patience for an account there still is some for this.
         let until = deadline(seconds.map(|seconds| seconds.max(LEAST_TO_BUILD)));
         let built = within(until, move || entry.build(&matrix, &parameters));
-        Ok(Self::new(built.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))?, seconds))
+        Ok(Self::new(built.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))?, seconds))
     }
 
     /// For how many observers a bound stands in, and why: of each reason once.
@@ -97,6 +97,8 @@ impl Patient {
             None => self.bound(observer, Error::Cancelled),
             Some(Err(error)) if is_too_large(&error) => self.bound(observer, error),
             Some(Err(error)) => Err(error),
+            // All answers follow from what is known already: no bound will stand in for one.
+            Some(Ok(account)) if account.unit_losses().is_some() => Ok((account, None)),
             Some(Ok(account)) => {
                 let bound = self.protocol.local_bound(observer).ok();
                 let (every_pair, used) = (self.every_pair, Arc::clone(&self.pairs));
@@ -111,7 +113,7 @@ impl Patient {
         let out = matches!(why, Error::Cancelled);
         match self.protocol.local_bound(observer) {
             Ok(bound) => Ok((bound, Some(if out { self.waited() } else { why.to_string() }))),
-            Err(_) if out => Err(Error::NotOffered(OUT_OF_PATIENCE)),
+            Err(_) if out => Err(Error::OutOfTime(OUT_OF_PATIENCE)),
             Err(_) => Err(why),
         }
     }
@@ -184,7 +186,7 @@ impl Protocol for Patient {
         let (protocol, asked) = (self.protocol, observer.clone());
         let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
         let found = within(until, move || protocol.glimpse(&asked));
-        found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))
+        found.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))
     }
 
     /// Waited for as long as building is: on large graphs errors take as long as what is seen.
@@ -192,7 +194,7 @@ impl Protocol for Patient {
         let protocol = self.protocol;
         let until = self.until.and_then(|_| deadline(Some(self.seconds.max(LEAST_TO_BUILD))));
         let known = within(until, move || protocol.error(noise));
-        known.unwrap_or(Err(Error::NotOffered("the error was not known in time: more --patience")))
+        known.unwrap_or(Err(Error::OutOfTime("the error was not known in time: more --patience")))
     }
 
     fn message_count(&self) -> Result<f64, Error> {
@@ -209,7 +211,8 @@ impl Protocol for Patient {
     }
 }
 
-/// An account whose profiles are not waited for beyond a time.
+/// An account whose profiles are not waited for beyond a time. It has no unit losses: an account with those
+/// answers at once and is handed on as it is.
 struct PatientAccount {
     account: Arc<dyn Account>,
     until: Option<Instant>,
@@ -226,7 +229,7 @@ impl PatientAccount {
         bound: impl FnOnce(&dyn Account) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let (wanted, why) = match found {
-            None => (self.every_pair, Error::NotOffered(OUT_OF_PATIENCE)),
+            None => (self.every_pair, Error::OutOfTime(OUT_OF_PATIENCE)),
             Some(Err(error)) if is_too_large(&error) => (true, error),
             Some(known) => return known,
         };
@@ -256,10 +259,6 @@ impl Account for PatientAccount {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        // What follows from unit losses takes no time.
-        if self.account.unit_losses().is_some() {
-            return self.account.profile(u, noise);
-        }
         let account = Arc::clone(&self.account);
         let found = within(self.until, move || account.profile(u, noise));
         let profile = self.instead(found, |bound| bound.profile(u, noise))?;
@@ -291,19 +290,12 @@ impl Account for PatientAccount {
         self.account.assumptions()
     }
 
-    fn unit_losses(&self) -> Option<&LossReport> {
-        self.account.unit_losses()
-    }
-
     fn least_noise(
         &self,
         u: usize,
         measure: Measure,
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
-        if self.account.unit_losses().is_some() {
-            return self.account.least_noise(u, measure, allowed);
-        }
         let account = Arc::clone(&self.account);
         let found = within(self.until, move || account.least_noise(u, measure, allowed));
         self.instead(found, |bound| bound.least_noise(u, measure, allowed))
@@ -326,7 +318,7 @@ impl PatientCurve {
         let (profile, asked) = (self.profile.clone(), question.clone());
         match (within(self.until, move || asked(&profile)), &self.bound) {
             (Some(known), _) => known,
-            (None, None) => Err(ndp_dp::Error::Accountant(OUT_OF_PATIENCE.into())),
+            (None, None) => Err(ndp_dp::Error::OutOfTime(OUT_OF_PATIENCE)),
             (None, Some(bound)) => {
                 self.used.store(true, Ordering::Relaxed);
                 question(bound)
@@ -359,11 +351,7 @@ impl Curve for PatientCurve {
 
 /// Whether an answer was not waited for.
 pub(crate) fn was_out(error: &Error) -> bool {
-    match error {
-        Error::NotOffered(why) => *why == OUT_OF_PATIENCE,
-        Error::Privacy(ndp_dp::Error::Accountant(why)) => why == OUT_OF_PATIENCE,
-        _ => false,
-    }
+    matches!(error, Error::OutOfTime(_) | Error::Privacy(ndp_dp::Error::OutOfTime(_)))
 }
 
 /// The result of some work; `None` where it is not there in time, and is no longer waited for.

@@ -138,6 +138,8 @@ fn looking(
         if knowledge.without_own_noise { observer.without_own_noise() } else { observer }
     };
     let audience = audience.map(known);
+    let (senders, own_noise) = crate::plain::knows(knowledge);
+    let description = description + words::not_known(own_noise, senders);
     if let Some((u, v)) = target.and_then(|target| target.unanswered(audience.looked_at())) {
         let (u, v) = (crate::input::label(graph, u), crate::input::label(graph, v));
         return Err(Failure::Refused(format!(

@@ -127,7 +127,10 @@ mod tests {
             ("contraction-fl", &["fig2"]),
             ("muffliato", &["fig1a", "fig1b", "fig1c", "fig2", "fig3", "fig4", "fig5", "table1", "dropout"]),
             ("random-walk", &["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "table1"]),
-            ("beyond", &["exact-view", "audit", "fresh-noise", "protocols", "correlated", "scale", "laws"]),
+            (
+                "beyond",
+                &["exact-view", "audit", "fresh-noise", "protocols", "correlated", "scale", "laws", "meter"],
+            ),
         ];
         for (paper, names) in papers {
             for name in names {

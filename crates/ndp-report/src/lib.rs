@@ -19,6 +19,7 @@ pub mod files;
 pub mod harmless;
 pub mod layout;
 pub mod page;
+#[cfg(feature = "pictures")]
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -54,9 +54,14 @@ impl<'a> Words<'a> {
         Self { statement, name }
     }
 
-    /// Who observes; if nobody was named, which observers are covered and how.
+    /// Who observes; if nobody was named, which observers are covered and how; and what they are taken not to
+    /// know, though they could.
     #[must_use]
     pub fn observed_by(self) -> String {
+        self.observers() + not_known(self.statement.own_noise, self.statement.senders)
+    }
+
+    fn observers(self) -> String {
         match &self.statement.coverage {
             Coverage::Named { .. } => self.named(),
             other => coverage(other),
@@ -121,7 +126,7 @@ impl<'a> Words<'a> {
             "Two worlds are compared ({}) that differ in {}. The observers are {}, {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
             self.statement.neighbors,
             changes(self.statement),
-            self.observed_by(),
+            self.observers(),
             noise_in_a_sentence(self.statement),
             by(self.statement),
         )
@@ -247,6 +252,27 @@ pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
 #[must_use]
 pub fn left(least: f64) -> String {
     format!("left for every pair that was looked at: at least {}", down(least))
+}
+
+/// What observers are taken not to use or to know, as a clause; empty where they know all that they can.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{OwnNoise, Senders};
+/// use ndp_report::words::not_known;
+/// assert_eq!(not_known(OwnNoise::Known, Senders::Known), "");
+/// assert_eq!(not_known(OwnNoise::Unknown, Senders::Known), ", leaving their own noise unused");
+/// ```
+#[must_use]
+pub const fn not_known(own_noise: OwnNoise, senders: Senders) -> &'static str {
+    match (own_noise, senders) {
+        (OwnNoise::Known, Senders::Known) => "",
+        (OwnNoise::Unknown, Senders::Known) => ", leaving their own noise unused",
+        (OwnNoise::Known, Senders::Hidden) => ", not knowing from whom messages come",
+        (OwnNoise::Unknown, Senders::Hidden) => {
+            ", leaving their own noise unused and not knowing from whom messages come"
+        }
+    }
 }
 
 /// Which observers are covered, and how.

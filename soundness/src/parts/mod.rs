@@ -18,7 +18,9 @@ mod losses;
 mod messages;
 mod outward;
 mod printed;
+mod process;
 mod program;
+mod questions;
 mod random_graphs;
 mod receptions;
 mod registry;
@@ -63,4 +65,5 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &ledgers::Ledgers,
     &contradictions::Contradictions,
     &statements::Statements,
+    &questions::Questions,
 ];

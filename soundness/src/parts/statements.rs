@@ -6,7 +6,6 @@
 //! library, and the command as a process.
 
 mod command;
-mod process;
 
 use super::losses::Case;
 use crate::draw::graphs;

@@ -316,7 +316,7 @@ impl<'a> Covered<'a> {
                     _ => Ok(covered),
                 }
             }
-            Err(refused @ Error::NotOffered(_)) => {
+            Err(refused @ (Error::NotOffered(_) | Error::OutOfTime(_))) => {
                 let covered = audience.by_bound().map(|bound| Self::new(protocol, &bound, Vec::new()));
                 covered.filter(|covered| covered.coverage.is_whole()).ok_or(refused)
             }

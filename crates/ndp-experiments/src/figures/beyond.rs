@@ -5,6 +5,7 @@ pub mod correlated;
 pub mod exact_view;
 pub mod fresh_noise;
 pub mod laws;
+pub mod meter;
 pub mod protocols;
 pub mod scale;
 
@@ -19,4 +20,5 @@ pub const FIGURES: &[Entry] = &[
     correlated::ENTRY,
     scale::ENTRY,
     laws::ENTRY,
+    meter::ENTRY,
 ];

@@ -286,6 +286,7 @@ impl Meter {
             self.alive.remove(&value);
             self.filters.iter_mut().for_each(|filter| filter.forget(value));
         }
+        self.filters.iter_mut().for_each(Filter::drop_still);
         Ok(())
     }
 

@@ -145,8 +145,7 @@ fn no_other_question_keeps_its_words() -> Result<(), Error> {
         let found = covered.statement()?;
         let data = serde_json::to_string(&found).map_err(|_| Error::Cancelled)?;
         let words = Words::new(&found, &name);
-        // Whether own noise is used is said in the paragraph and the data.
-        Ok([data, words.paragraph(), format!("{} {:?}", words.line(), found.own_noise)])
+        Ok([data, words.paragraph(), words.line()])
     };
     // All small questions: sets of nodes as a coalition, each alone, chosen or drawn; sizes; edges; with and
     // without own noise.

@@ -1,6 +1,5 @@
 //! The command as a process: its exit code, its verdict and its sentences.
 
-use super::process::{Said, run};
 use super::signs;
 use crate::draw::graphs;
 use crate::draw::numbers::pick;
@@ -8,6 +7,7 @@ use crate::oracle::gossip::{self, Ears, Matrix};
 use crate::oracle::linear::{Linear, Loss};
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Stratum, Violation};
+use crate::parts::process::{Said, run};
 use ndp_algos::gossip::MessageNoise;
 use ndp_graph::Graph;
 use rand::RngExt;

@@ -29,10 +29,6 @@ pub(super) fn epsilon(
     limit: f64,
     suprema: &Suprema,
 ) -> Option<f64> {
-    // Written so that NaN fails: beyond, rounding of logarithms is not covered by the margin.
-    if !(0.0 < limit && limit <= LARGEST) {
-        return None;
-    }
     let mut least = f64::INFINITY;
     for share in SHARES {
         // Where θ_ε(√s) is this, its logarithm grows like t s: costs of about this size matter.
@@ -120,9 +116,10 @@ impl Moment {
         high
     }
 
-    /// `ln δ(ε)` at most.
+    /// `ln δ(ε)` at most: rounding is added in proportion to the size of what was added up.
     fn log_delta(self, epsilon: f64, suprema: &Suprema) -> f64 {
-        suprema.log_ratio(epsilon, self.exponent) + self.log_excess
+        let ratio = suprema.log_ratio(epsilon, self.exponent);
+        ratio + self.log_excess + RELATIVE * (ratio.abs() + self.log_excess.abs())
     }
 }
 
@@ -153,15 +150,17 @@ fn log_ratio(epsilon: f64, exponent: f64) -> f64 {
     most
 }
 
-/// The largest limit that is asked about: logarithms are then below some 1e6.
-const LARGEST: f64 = 1e4;
 /// Suprema that are kept.
 const MOST_KEPT: usize = 1 << 16;
 /// Powers of `δ` that costs have at the limit for which moments are taken.
 const SHARES: [f64; 3] = [0.7, 0.5, 0.3];
 /// A bound that is so many times the limit stays above it by other moments.
 const FAR: f64 = 4.0;
-/// What rounding may make of a logarithm: a few units of values below 1e6, some 1e-9 at most.
+/// What rounding may make of a sum of logarithms, in proportion to its terms. Each term is one float operation
+/// after another, at most ten, on values that are no larger than it or than [`MARGIN`] covers: `10 · 2^-52`.
+const RELATIVE: f64 = 1e-14;
+/// The same of logarithms that cancel: of `e^{ts} − 1` for small `ts`, and of `δ`, no larger than 750, some ten
+/// operations of `2^-52` each are below 1e-11.
 const MARGIN: f64 = 1e-9;
 /// Of the intervals on which the ratio is bounded, in units of what it may be too large by, relative.
 const WIDTH: f64 = 0.2;

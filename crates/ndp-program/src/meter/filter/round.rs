@@ -149,6 +149,19 @@ impl Filter {
         }
     }
 
+    /// Follows directions no longer that move none of the registers that are alive: nothing that is seen from
+    /// now on tells more about them, and nothing is rounded.
+    pub(in crate::meter) fn drop_still(&mut self) {
+        if self.followed == Followed::Same {
+            return;
+        }
+        let still = |k: usize| self.moves.iter().all(|row| row[k] == 0.0);
+        let gone: Vec<bool> = (0..self.directions.len()).map(still).collect();
+        if gone.contains(&true) {
+            self.follow_no_more(&gone, 0.0);
+        }
+    }
+
     /// Follows directions no longer that hardly move anything any more: what is left of them is counted as
     /// rounding.
     fn retire(&mut self) {
@@ -169,9 +182,14 @@ impl Filter {
             let by = 1e-12 * self.covariance.at(row, row);
             self.inject(row, by);
         }
-        for (direction, _) in self.directions.iter_mut().zip(&gone).filter(|(_, gone)| **gone) {
-            // Squares are below 1e-24 of what 1e-12 is injected of.
-            let kappa = (direction.kappa + 1.01e-12 * rows).next_up();
+        // Squares are below 1e-24 of what 1e-12 is injected of.
+        self.follow_no_more(&gone, 1.01e-12 * rows);
+    }
+
+    /// Keeps what these directions have cost, with so much more rounding, and drops their columns.
+    fn follow_no_more(&mut self, gone: &[bool], rounding: f64) {
+        for (direction, _) in self.directions.iter().zip(gone).filter(|(_, gone)| **gone) {
+            let kappa = (direction.kappa + rounding).next_up();
             let node = &mut self.nodes[direction.node];
             node.high = node.high.max(direction.high);
             node.low = node.low.max(direction.low);

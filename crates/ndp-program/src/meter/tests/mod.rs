@@ -414,3 +414,25 @@ fn long_runs_stay_sharp() -> Result<(), Error> {
     assert!(uses.filters[0].followed() < 400, "{} columns", uses.filters[0].followed());
     Ok(())
 }
+
+/// Uses that move nothing that is alive are followed no more, for all observers, and what they cost stays.
+#[test]
+fn uses_of_forgotten_values_are_followed_no_more() -> Result<(), Error> {
+    let mut meter = Meter::every_node(3, SensitivitySet::Vectors { dimension: 2 })?;
+    for round in 1..=4 {
+        let values = meter.step(|program| {
+            let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 4)?);
+            let y = program.add(&[x, z])?;
+            program.send(0, 1, y)?;
+            Ok::<_, ProgramError>([x, z, y])
+        })?;
+        assert_eq!(meter.filters[2].followed(), 1, "alive, and not seen");
+        meter.forget(&values)?;
+        assert!(meter.filters.iter().all(|filter| filter.followed() == 0), "round {round}");
+        let upper = meter.reading(1)?.upper(0).unwrap_or(f64::NAN);
+        let expected = 0.25 * f64::from(round);
+        assert!(expected <= upper && upper < expected + 1e-9, "{upper} against {expected}");
+        assert_eq!(meter.reading(2)?.upper(0), Some(0.0));
+    }
+    Ok(())
+}

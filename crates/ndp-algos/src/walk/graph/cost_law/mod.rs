@@ -527,7 +527,12 @@ impl CostLaw {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let (coarse, mut spread) = (tables.coarse.clone(), tables.spread.clone());
         match (&self.source, self.intervals()?) {
-            (Source::Gaps(gaps), _) => spread.push(gaps.table(window, cells, Rounding::Spread)),
+            // At large epsilon, where costs are near their largest, rounding up is the better of the two.
+            (Source::Gaps(gaps), _) => {
+                let level = gaps.table(window, cells, gaps::ROUNDED).level;
+                spread.push(Spread { level, variance: 0.0 });
+                spread.push(gaps.table(window, cells, Rounding::Spread));
+            }
             (_, Some(intervals)) => {
                 let wide = coarse.iter().rev().find(|level| level.window() >= window);
                 let Some(wide) = wide else { return Ok(tables.clone()) };

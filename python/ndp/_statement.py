@@ -1,0 +1,79 @@
+"""What is said beside a number: what may differ, who looks, who is covered, what is assumed, by which theorem."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+from . import _ndp
+
+
+class Statement:
+    """What is protected, from whom, under what, and how surely: without it an epsilon is no guarantee.
+
+    Its words are those of the command ``ndp``, made in one place.
+
+    Attributes
+    ----------
+    line : str
+        Everything in one line.
+    paragraph : str
+        Everything in sentences.
+    data : dict
+        Everything as data, as in the JSON of the command; nodes by their places, not their labels.
+    by : list of str
+        The theorems by which the numbers hold.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> said = ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2).statement
+    >>> said
+    <Statement: the value of one node, anywhere in its range; observed by 2>
+    >>> said.data["coverage"] == ndp.gossip(([0, 1], [1, 2]), rounds=2).all_losses().statement.data["coverage"]
+    False
+    """
+
+    __slots__ = ("by", "data", "line", "paragraph")
+
+    def __init__(self, line: str, paragraph: str, data: str, by: Sequence[str]) -> None:
+        import json
+
+        self.line = line
+        self.paragraph = paragraph
+        self.data: dict[str, Any] = json.loads(data)
+        self.by = list(by)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Statement):
+            return NotImplemented
+        return self.data == other.data and self.paragraph == other.paragraph
+
+    def __hash__(self) -> int:
+        return hash(self.paragraph)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        import json
+
+        return (Statement, (self.line, self.paragraph, json.dumps(self.data), self.by))
+
+    def __str__(self) -> str:
+        return self.paragraph
+
+    def __repr__(self) -> str:
+        return f"<Statement: {self.line}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p>{html.escape(self.paragraph)}</p>"
+
+
+def names_of(labels: Iterable[Hashable]) -> list[str]:
+    """Labels as they stand in sentences."""
+    return [str(label) for label in labels]
+
+
+def statement_of(accounts: Sequence[_ndp.Account], labels: Iterable[Hashable]) -> Statement:
+    """What is said beside the numbers of these accounts."""
+    return Statement(*_ndp.statement(accounts, names_of(labels)))

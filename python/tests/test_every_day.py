@@ -1,0 +1,142 @@
+"""What is done every day: many noises at once, sweeps, coalitions of a size, arrays of grades, pictures."""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import ndp
+
+PATH = ([0, 1, 2, 3], [1, 2, 3, 4])
+
+
+def test_losses_at_several_noises_are_those_at_each():
+    p = ndp.gossip(PATH, rounds=2)
+    noises = np.array([[0.5, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    for r in (p.losses(observer=0), p.all_losses(), p.account(observer=0)):
+        for question in (lambda s: r.mu(s), lambda s: r.epsilon(s, 1e-5), lambda s: r.rdp(s, 2.0)):
+            found = question(noises)
+            assert found.grade is ndp.Exact
+            for place in np.ndindex(noises.shape):
+                assert np.array_equal(found[place], question(float(noises[place])))
+    with pytest.raises(ndp.NdpError, match="at least 1"):
+        p.losses(observer=0).mu(sigma=[])
+    with pytest.raises(ndp.NdpError, match="ndp.sweep"):
+        p.losses(observer=0).to_frame(sigma=[1.0, 2.0])
+
+
+def test_a_sweep_has_the_largest_loss_of_each_question():
+    star = ([0, 0, 0], [1, 2, 3])
+    table = ndp.sweep({"path": PATH, "star": star}, rounds=[1, 3], sigma=[1.0, 4.0], delta=1e-6)
+    assert [(row["graph"], row["rounds"], row["sigma"]) for row in table[:4]] == [
+        ("path", 1, 1.0), ("path", 1, 4.0), ("path", 3, 1.0), ("path", 3, 4.0)
+    ]
+    for row in table:
+        r = ndp.gossip(PATH if row["graph"] == "path" else star, row["rounds"]).all_losses()
+        every = np.array(r.epsilon(row["sigma"], 1e-6))
+        np.fill_diagonal(every, 0.0)
+        assert float(row["epsilon"]) == every.max() == every[row["node"], row["observer"]]
+        assert row["observers"] == row["nodes"] == len(r.nodes)
+    assert "epsilon" in repr(table) and "<table>" in table._repr_html_()
+    assert list(table.to_frame()["grade"]) == ["exact"] * 8
+    # Coalitions are shown by their members.
+    (row,) = ndp.sweep(PATH, 2, 4.0, observers=[[0, 4]])
+    assert row["observer"] == (0, 4) and row["observers"] == 1
+
+
+def test_every_coalition_of_a_size_is_asked():
+    p = ndp.gossip(PATH, rounds=2)
+    pairs = [[u, v] for v in range(5) for u in range(v)]
+    limit = (1.0, 1e-5)
+    found, by_hand = (ndp.check(p, 2.0, worst=limit, **who) for who in ({"coalition_size": 2}, {"observers": pairs}))
+    assert (found.verdict, found.exceeding) == (by_hand.verdict, by_hand.exceeding)
+    assert found.exceeding > ndp.check(p, 2.0, worst=limit).exceeding
+    least = ndp.least_noise(p, worst=limit, coalition_size=2)
+    assert least.sigma == ndp.least_noise(p, worst=limit, observers=pairs).sigma
+    assert ndp.least_noise(p, worst=limit, coalition_size=1) == ndp.least_noise(p, worst=limit)
+    # A smaller coalition has more nodes outside, so that its mean may be larger: pairs do not cover single nodes.
+    assert ndp.least_noise(p, mean=(0.4, 1e-5), observers=pairs).sigma < ndp.least_noise(p, mean=(0.4, 1e-5)).sigma
+    with pytest.raises(ndp.NdpError, match="ask for the worst"):
+        ndp.least_noise(p, mean=(0.4, 1e-5), coalition_size=2)
+    for wrong, message in ((5, "less than the number of nodes"), (0, "at least 1")):
+        with pytest.raises(ndp.NdpError, match=message):
+            ndp.least_noise(p, worst=(1.0, 1e-5), coalition_size=wrong)
+    with pytest.raises(ndp.NdpError, match="not both"):
+        ndp.check(p, 1.0, worst=(1.0, 1e-5), coalition_size=2, observers=[0])
+    ring = ndp.gossip((list(range(40)), [*range(1, 40), 0]), rounds=1)
+    with pytest.raises(ndp.NdpError, match="91390 coalitions of 4 of 40 nodes"):
+        ndp.least_noise(ring, worst=(1.0, 1e-5), coalition_size=4)
+
+
+def test_guarantees_are_numbers_to_numpy_and_nothing_else_is():
+    loss = ndp.Exact(0.25, "mu")
+    assert np.asarray(loss).dtype == np.float64 and np.sqrt(loss) == 0.5
+    assert np.array_equal(np.asarray([loss, loss]), [0.25, 0.25])
+    assert np.array_equal(np.array([0.1, 0.5]) < loss, [True, False])
+    assert np.array_equal(loss < np.array([0.1, 0.5]), [False, True])
+    for number in (ndp.Printed(0.25, "mu"), ndp.Estimate(0.25, "mu")):
+        for use in (np.asarray, np.sqrt, lambda x: np.array([0.1]) < x, lambda x: np.maximum(x, 1.0)):
+            with pytest.raises(TypeError, match=r"\.value says it anyway"):
+                use(number)
+
+
+def test_sums_behind_other_noise_answer_as_the_registry_does():
+    ring = ndp.Graph(([0, 1, 2, 3, 4], [1, 2, 3, 4, 0]))
+    for noise in ("laplace", "discrete-laplace"):
+        here = ndp.walks.ring_sum(5, noise=noise, last="masked").account(observer=0).profile(2, 4.0)
+        there = ndp.protocol(f"ring-sum-{noise}", ring).account(observer=0).profile(2, 4.0)
+        assert here.epsilon(1e-5) == there.epsilon(1e-5)
+        # Full noise on one step in n - 1 does not become less by being asked for in shares.
+        try:
+            shares = ndp.walks.ring_sum(5, noise=noise, distributed=True).account(observer=0).profile(2, 4.0)
+        except ndp.NdpError:
+            continue
+        assert float(shares.epsilon(1e-5)) >= float(here.epsilon(1e-5))
+
+
+def test_losses_go_by_their_labels():
+    r = ndp.gossip(PATH, rounds=1).all_losses()
+    pairs = dict(r.items())
+    assert len(pairs) == 20 and all(r[pair] == loss for pair, loss in pairs.items())
+    one = r.towards(1)
+    assert list(dict(one.items())) == [0, 2, 3, 4] and dict(one.items())[0] == one[0]
+
+
+def test_pictures_and_tables_name_nodes():
+    matplotlib = pytest.importorskip("matplotlib")
+    networkx = pytest.importorskip("networkx")
+    matplotlib.use("Agg")
+    graph = networkx.relabel_nodes(networkx.path_graph(4), dict(enumerate(["ann", "bob", "eve", "<i>"])))
+    p = ndp.gossip(graph, rounds=2)
+    ax = p.all_losses().plot()
+    assert [t.get_text() for t in ax.get_xticklabels()] == [t.get_text() for t in ax.get_yticklabels()] == list(graph)
+    texts = [t.get_text() for t in ndp.draw(graph, p.losses("bob")).texts]
+    assert texts == list(graph) and not ndp.draw(graph, p.losses("bob"), labels=False).texts
+    found = ndp.least_noise(p, worst=(1.0, 1e-5), observers=["bob"])
+    for shown in (found, ndp.check(p, 9.0, worst=(1.0, 1e-5)), found.loss, ndp.Printed(1.0, "<b>")):
+        html = shown._repr_html_()
+        assert "<" in html and "<b>')" not in html and "<i>" not in html
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_a_type_checker_refuses_printed_numbers_as_guarantees(tmp_path):
+    lines = [
+        ("float(ndp.Exact(1.0))", True),
+        ("float(ndp.Printed(1.0))", False),
+        ("np.sqrt(ndp.Estimate(1.0))", False),
+        ("publish(ndp.UpperBound(1.0))", True),
+        ("publish(ndp.Printed(1.0))", False),
+        ("ndp.gossip(([0], [1]), 1).losses(observer=0).mu(sigma=[1.0, 2.0])", True),
+        ("ndp.gossip(([0], [1]), 1).losses(observer=0).mu(sigma=ndp.Printed(1.0))", False),
+    ]
+    head = ["import numpy as np", "import ndp", "def publish(x: ndp.Guarantee) -> None: ..."]
+    (tmp_path / "use.py").write_text("\n".join([*head, *(line for line, _ in lines)]) + "\n")
+    where = {"MYPYPATH": str(pathlib.Path(ndp.__file__).parents[1])}
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(tmp_path / "use.py")]
+    said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **where}).stdout
+    refused = {int(line.split(":")[-3]) for line in said.splitlines() if "use.py:" in line and "error:" in line}
+    assert refused == {i + 4 for i, (_, fine) in enumerate(lines) if not fine}, said
