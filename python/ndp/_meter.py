@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import html
+import json
 import math
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _ndp
 from ._account import Who
@@ -17,6 +20,11 @@ from ._grades import Exact, Guarantee, UpperBound
 from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
 from ._program_account import Number, _number
+
+if TYPE_CHECKING:
+    from typing import ParamSpec
+
+    _P = ParamSpec("_P")
 
 _SETS = {"participant": "vectors", "use": "use_level", "same_direction": "same_direction", "signs": "signs"}
 
@@ -112,7 +120,7 @@ class Meter:
     epsilon, delta : float, optional
         The budget of every pair, fixed before the run.
     limits : float or mapping, optional
-        The largest squared ``mu`` of all pairs, or of single ones, by ``(number of the observer, node)``.
+        The largest squared ``mu`` of all pairs, or of single ones, by ``(observer, node)``: a label, or a tuple for a coalition.
     view : str or tuple
         Who runs the meter: ``"coordinator"``, ``("public_schedule", node)``, ``("own_messages", node)``.
     record : bool
@@ -139,7 +147,7 @@ class Meter:
         observers: Iterable[Any] | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
-        limits: float | Mapping[tuple[int, Hashable], float] | None = None,
+        limits: float | Mapping[tuple[Hashable, Hashable], float] | None = None,
         view: str | tuple[str, Hashable] = "coordinator",
         record: bool = True,
         dimension: int = 2**31,
@@ -150,34 +158,55 @@ class Meter:
         self._places = {node: i for i, node in enumerate(self.nodes)}
         if per not in _SETS:
             raise NdpError(f"per must be one of {', '.join(_SETS)}, got {per!r}")
-        self._units(clip, neighbors)
-        if (epsilon is None) != (delta is None):
-            raise NdpError("a budget is an epsilon and a delta: give both")
-        given = [[v] for v in self.nodes] if observers is None else [list(o) if isinstance(o, (list, set, tuple)) else [o] for o in observers]
-        whos: list[Who] = [([self._place(v) for v in members], True, False, []) for members in given]
-        pairs = [(o, self._place(u), float(x)) for (o, u), x in limits.items()] if isinstance(limits, Mapping) else []
-        worst = None if limits is None or isinstance(limits, Mapping) else float(limits)
-        target = None if epsilon is None or delta is None else (float(epsilon), float(delta))
-        word, node = view if isinstance(view, tuple) else (view, None)
-        declared = {"word": _SETS[per], "along": None, "period": None, "gap": None, "listed": None, "bounds": None}
-        declared["dimension"] = dimension if per == "participant" else None
-        place = 0 if word == "coordinator" else self._place(node)
-        names = [str(v) for v in self.nodes]
-        self._native = _ndp.Meter(names, whos, declared, (worst, pairs, target), (word, place), record)
-        self._settle()
-
-    def _units(self, clip: float, neighbors: str) -> None:
         if not (math.isfinite(clip) and clip > 0):
             raise NdpError(f"clip must be positive and finite, got {clip}")
         if neighbors not in ("replace", "zero"):
             raise NdpError(f"neighbors must be replace or zero, got {neighbors!r}")
-        self.clip, self.neighbors = float(clip), neighbors
-        self._unit = Fraction(self.clip) * (2 if neighbors == "replace" else 1)
+        if (epsilon is None) != (delta is None):
+            raise NdpError("a budget is an epsilon and a delta: give both")
+        given = [self._members(o) for o in (self.nodes if observers is None else observers)]
+        whos: list[Who] = [([self._place(v) for v in members], True, False, []) for members in given]
+        self._numbers: dict[frozenset[int], int] = {}
+        for number, (members, *_) in enumerate(whos):
+            if self._numbers.setdefault(frozenset(members), number) != number:
+                raise NdpError(f"observer {given[number]!r} is given twice")
+        asked = limits.items() if isinstance(limits, Mapping) else ()
+        pairs = [(self._number_of(watcher), self._place(exposed), float(most)) for (watcher, exposed), most in asked]
+        worst = None if limits is None or isinstance(limits, Mapping) else float(limits)
+        target = None if epsilon is None or delta is None else (float(epsilon), float(delta))
+        word, node = view if isinstance(view, tuple) else (view, None)
+        declared: dict[str, Any] = {"word": _SETS[per], "along": None, "period": None, "gap": None, "listed": None, "bounds": None}
+        declared["dimension"] = dimension if per == "participant" else None
+        place = 0 if word == "coordinator" else self._place(node)
+        names = [str(v) for v in self.nodes]
+        self._native = _ndp.Meter(names, whos, declared, (worst, pairs, target), (word, place), (float(clip), neighbors), record)
+        self._left: set[Hashable] = set()
+        self._settle()
 
     def _settle(self) -> None:
+        found = self._native.scale()
+        #: The largest norm of a contribution, and what one is compared with; None where a log does not say them: then ``sigma`` is
+        #: the noise multiplier, in units of how far a contribution moves.
+        self.clip: float | None = None if found is None else found[0]
+        self.neighbors: str | None = None if found is None else found[1]
+        self._unit = Fraction(1) if found is None else Fraction(found[0]) * (2 if found[1] == "replace" else 1)
         _, observers, *_ = self._native.facts()
+        self._numbers = {frozenset(members): number for number, (members, taps) in enumerate(observers) if not taps}
         self.observers = [self._label(members) for members, _ in observers]
         self._process = os.getpid()
+
+    def _members(self, observer: Any) -> list[Hashable]:
+        if isinstance(observer, list):
+            return observer
+        if isinstance(observer, (tuple, set, frozenset)) and not (isinstance(observer, Hashable) and observer in self._places):
+            return list(observer)
+        return [observer]
+
+    def _number_of(self, observer: Any) -> int:
+        found = self._numbers.get(frozenset(self._place(v) for v in self._members(observer)))
+        if found is None:
+            raise NdpError(f"{observer!r} is not one of the observers of this meter")
+        return found
 
     def _label(self, members: Sequence[int]) -> Hashable:
         return self.nodes[members[0]] if len(members) == 1 else tuple(self.nodes[v] for v in members)
@@ -194,6 +223,8 @@ class Meter:
         return _number((Fraction(float(sigma)) / self._unit) ** 2)
 
     def _taken(self, step: Any, *arguments: Any) -> Any:
+        if os.getpid() != self._process:
+            raise NdpError("this process was forked from the one of the meter, which would not count its messages: feed it there")
         try:
             return step(*arguments)
         except _ndp.OverBudget as refused:
@@ -202,7 +233,12 @@ class Meter:
 
     @classmethod
     def resume(
-        cls, path: str | os.PathLike[str], graph: GraphLike | None = None, *, clip: float, neighbors: str = "replace"
+        cls,
+        path: str | os.PathLike[str],
+        graph: GraphLike | None = None,
+        *,
+        clip: float | None = None,
+        neighbors: str | None = None,
     ) -> Meter:
         """Goes on with a log; a last line that was cut off is dropped, nothing was sent for it.
 
@@ -212,8 +248,9 @@ class Meter:
             The log, which is also that of ``ndp meter``.
         graph : graph-like, optional
             The graph, whose labels must be those of the log.
-        clip, neighbors
-            As in `Meter`: the log has variances in units of how far a contribution moves.
+        clip, neighbors : optional
+            As in `Meter`. The log says them; what is given must be the same. A log of another program may leave them out: then
+            `clip` is None, and ``sigma`` of a noise is its multiple of how far a contribution moves.
 
         Returns
         -------
@@ -230,8 +267,18 @@ class Meter:
         if [str(v) for v in meter.nodes] != names:
             raise NdpError("the nodes of the graph are not those of the log, or in another order")
         meter._places = {node: i for i, node in enumerate(meter.nodes)}
-        meter._units(clip, neighbors)
+        meter._left = set()
+        for line in text[:kept].splitlines() if b'"leave"' in text else ():
+            left = json.loads(line)["step"].get("leave", [])
+            meter._left.update(meter.nodes[v] for v in (left if isinstance(left, list) else [left]))
         meter._settle()
+        for what, given, found in (("clip", clip, meter.clip), ("neighbors", neighbors, meter.neighbors)):
+            if given is not None and given != found:
+                raise NdpError(
+                    f"the log says {what}={found!r}, not {given!r}: noises would count for more or less than they are"
+                    if found is not None
+                    else f"the log does not say {what}, so {what}={given!r} cannot be checked: leave it out, and give noise multipliers"
+                )
         if dropped is not None:
             os.truncate(path, kept)
         meter._native.continue_in(_appender(path, "ab"))
@@ -381,6 +428,7 @@ class Meter:
             Who leaves.
         """
         self._taken(self._native.leave, self._place(node))
+        self._left.add(node)
 
     def forget(self, *values: int) -> None:
         """Says that no later step reads these values: later steps take less work, and no loss changes.
@@ -406,6 +454,78 @@ class Meter:
             ``"model-seen"`` (checked); ``"seen"`` (assumed); ``"nothing"``.
         """
         self._taken(self._native.round, self._mixing(weights), self._variance(sigma), reads)
+
+    def private(
+        self,
+        *,
+        sigma: float,
+        weights: Any = None,
+        reads: str = "model-hidden",
+        seed: int | np.random.Generator | None = None,
+    ) -> Callable[[Callable[_P, Mapping[Hashable, Any]]], Callable[_P, dict[Hashable, Any]]]:
+        """A decorator for the function that computes the updates of a round: it counts the round, clips, and adds the noise.
+
+        The round is counted, or refused, before the function is called. What it returns, an update for every node, is clipped to
+        the meter's ``clip`` in the Euclidean norm of all its parts together; then every number gets Gaussian noise of deviation
+        ``sigma``, the one that was counted. Send what comes out added to the model, and take the means with the same weights.
+
+        The noise is that of floats, and the guarantee that of real numbers: who can read the last digits may learn more.
+
+        Parameters
+        ----------
+        sigma, weights, reads
+            As in `round`.
+        seed : int or numpy.random.Generator, optional
+            For tests alone: whoever knows the seed knows the noise. The system's entropy by default.
+
+        Returns
+        -------
+        callable
+            Of a function that returns a mapping: for every node that has not left a NumPy array, a PyTorch tensor, a number, or a
+            list of them. The decorated function returns the same as a dict.
+
+        Raises
+        ------
+        Refused
+            By the decorated function, where the round does not fit; nothing is computed then.
+        NdpError
+            Where a node is missing or unknown, or an update is not finite. The round stays counted.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> import numpy as np
+        >>> meter = ndp.Meter([(0, 1), (1, 2)], per="participant", clip=1.0, epsilon=3.0, delta=1e-5)
+        >>> @meter.private(sigma=20.0)
+        ... def updates(models):
+        ...     return {v: -model for v, model in models.items()}
+        >>> noised = updates({v: np.ones(5) for v in range(3)})
+        >>> noised[0].shape, meter.rounds
+        ((5,), 1)
+        """
+        if self.clip is None:
+            raise NdpError("the log of this meter does not say the clip: count rounds by their noise multipliers")
+        clip, mixing = self.clip, self._mixing(weights)
+        self._variance(sigma)
+        rng = np.random.default_rng(seed)
+
+        def wrapped(updates: Callable[_P, Mapping[Hashable, Any]]) -> Callable[_P, dict[Hashable, Any]]:
+            @functools.wraps(updates)
+            def run(*args: _P.args, **kwargs: _P.kwargs) -> dict[Hashable, Any]:
+                self.round(mixing, sigma, reads=reads)
+                found = dict(updates(*args, **kwargs))
+                for node in found:
+                    self._place(node)
+                for node in self.nodes:
+                    if node in self._left:
+                        found.pop(node, None)
+                    elif node not in found:
+                        raise NdpError(f"node {node!r} has no update: one of zeros gets the noise that was counted")
+                return {node: _private(update, clip, sigma, rng, node) for node, update in found.items()}
+
+            return run
+
+        return wrapped
 
     def remaining(
         self, weights: Any = None, sigma: float = 0.0, *, reads: str = "model-hidden", most: int = 1000
@@ -440,22 +560,19 @@ class Meter:
             raise NdpError(f"weights have two dimensions, got {dense.ndim}")
         return _ndp.Mixing.rows([[(int(j), float(row[j])) for j in np.flatnonzero(row)] for row in dense])
 
-    def losses(self, observer: Hashable) -> Reading:
+    def losses(self, observer: Any) -> Reading:
         """What an observer has learnt about every node.
 
         Parameters
         ----------
         observer : hashable
-            One of `observers`: a label, a tuple for a coalition.
+            One of `observers`: a label, a list or tuple of labels for a coalition.
 
         Returns
         -------
         Reading
         """
-        label = tuple(observer) if isinstance(observer, list) else observer
-        if label not in self.observers:
-            raise NdpError(f"{observer!r} is not one of the observers of this meter")
-        return self._reading(self.observers.index(label))
+        return self._reading(self._number_of(observer))
 
     def _reading(self, number: int) -> Reading:
         return Reading(self.observers[number], self.nodes, self._native.reading(number), self._native.limits(number))
@@ -500,8 +617,10 @@ class Meter:
     @property
     def rests_on(self) -> list[str]:
         """What all numbers rest on beside what is computed."""
-        clipped = f"no contribution is longer than {self.clip!r}, and noises are Gaussian and as large as stated"
-        return [*self._native.facts()[4], clipped]
+        said = self._native.facts()[4]
+        if self.clip is None:
+            said.append("no contribution moves by more than one unit, and noises are Gaussian and as large as stated in it")
+        return said
 
     def __repr__(self) -> str:
         return f"<Meter of {len(self.nodes)} nodes, {len(self.observers)} observers, {self.rounds} rounds>"
@@ -528,3 +647,49 @@ def _appender(path: str | os.PathLike[str], mode: str) -> Any:
         os.fsync(file.fileno())
 
     return append
+
+
+def _private(update: Any, clip: float, sigma: float, rng: np.random.Generator, node: Hashable) -> Any:
+    """The update, clipped in the norm of all its parts, with noise, of the types that it came in."""
+    parts = list(update) if isinstance(update, (list, tuple)) else [update]
+    numbers = [_floats(part, node) for part in parts]
+    clipped = _clipped(numbers, clip, node)
+    noised = [_like(part, x + sigma * rng.standard_normal(x.shape)) for part, x in zip(parts, clipped)]
+    if isinstance(update, (list, tuple)):
+        return tuple(noised) if isinstance(update, tuple) else noised
+    return noised[0]
+
+
+def _floats(part: Any, node: Hashable) -> NDArray[np.float64]:
+    """A copy; of a tensor, too."""
+    if hasattr(part, "detach"):
+        part = part.detach().cpu().double().numpy()
+    found = np.asarray(part)
+    if found.dtype.kind not in "fiu":
+        raise NdpError(f"the update of node {node!r} has numbers of type {found.dtype}, not real ones")
+    return np.array(found, dtype=np.float64)
+
+
+def _clipped(parts: list[NDArray[np.float64]], clip: float, node: Hashable) -> list[NDArray[np.float64]]:
+    largest = max((float(np.abs(x).max(initial=0.0)) for x in parts), default=0.0)
+    if not math.isfinite(largest):
+        raise NdpError(f"the update of node {node!r} is not finite")
+    # What rounding may hide of a sum of so many squares.
+    slack = 1.0 + (sum(x.size for x in parts) + 16) * 2.0**-52
+    while largest > 0.0:
+        # In the scale of the largest, so that no square overflows or underflows.
+        norm = largest * math.sqrt(sum(float(np.sum((x / largest) ** 2)) for x in parts)) * slack
+        if norm <= clip:
+            break
+        by = clip / norm
+        parts = [x * (by * (1.0 - 2.0**-50)) for x in parts]
+        largest = max(float(np.abs(x).max(initial=0.0)) for x in parts)
+    return parts
+
+
+def _like(part: Any, numbers: NDArray[np.float64]) -> Any:
+    if hasattr(part, "detach"):
+        return part.new_tensor(numbers)
+    if isinstance(part, np.ndarray):
+        return numbers.astype(part.dtype) if part.dtype.kind == "f" else numbers
+    return numbers if numbers.ndim else float(numbers)

@@ -7,7 +7,9 @@ use crate::question::{Who, observer};
 use ndp_account::{Error, NodeNames};
 use ndp_dp::Delta;
 use ndp_program::constructors::ModelReads;
-use ndp_program::meter::{Durable, Feed, Limits, Meter as Inner, MeterLog, PointOfView, Refusal, Source};
+use ndp_program::meter::{
+    Durable, Feed, Limits, Meter as Inner, MeterLog, Neighbors, PointOfView, Refusal, Scale, Source,
+};
 use ndp_program::{MixingMatrix, Program, ProgramError, Reads, Value, Weight};
 use pyo3::create_exception;
 use pyo3::prelude::*;
@@ -163,6 +165,7 @@ impl Meter {
         set: Declaration,
         limits: Limited,
         view: (String, usize),
+        scale: (f64, String),
         record: bool,
     ) -> Result<Self, Fault> {
         let (worst, pairs, target) = limits;
@@ -187,6 +190,12 @@ impl Meter {
         };
         let observers: Vec<_> = observers.into_iter().map(observer).collect();
         let mut meter = Inner::new(names.len(), observers, set.set()?)?.seen_by(view)?.with_limits(kept)?;
+        let neighbors = match scale.1.as_str() {
+            "replace" => Neighbors::Replace,
+            "zero" => Neighbors::Zero,
+            word => return Err(Fault::new(format!("neighbors must be replace or zero, got {word:?}"))),
+        };
+        meter = meter.in_units_of(Scale::new(scale.0, neighbors)?)?;
         if !record {
             meter = meter.without_record()?;
         }
@@ -349,6 +358,19 @@ impl Meter {
                 Source::Batch => ("batch", 0.0),
             };
             Ok((upper, lower, mu, grades, source, h, reading.failure))
+        })
+    }
+
+    /// The largest norm of a contribution and what one is compared with, where the log says it.
+    fn scale(&self, py: Python<'_>) -> Result<Option<(f64, &'static str)>, Fault> {
+        self.with(py, |state| {
+            Ok(state.log.meter().scale().map(|scale| {
+                let neighbors = match scale.neighbors() {
+                    Neighbors::Replace => "replace",
+                    Neighbors::Zero => "zero",
+                };
+                (scale.clip(), neighbors)
+            }))
         })
     }
 
