@@ -479,3 +479,56 @@ def test_private_says_what_is_wrong():
     for sigma in (-1.0, math.nan):
         with pytest.raises(NdpError, match="sigma"):
             meter.private(sigma=sigma)
+
+
+@pytest.mark.parametrize("given", [0.11, 0.15, 0.19, 0.3])
+def test_private_clips_what_is_a_little_too_long(given):
+    meter = Meter(PATH, per="use", clip=0.1)
+    found = meter.private(sigma=0.0)(lambda: {v: np.array([0.6, 0.8]) * given for v in range(3)})()
+    assert 0.0999 < math.hypot(*found[1]) <= 0.1
+
+
+@pytest.mark.parametrize(("neighbors", "loss"), [("zero", 0.25), ("replace", 1.0)])
+def test_sigma_is_in_the_unit_of_the_clip(neighbors, loss):
+    """A contribution of norm 3 that is replaced moves by 6: noise of 6 costs 1; compared with 0 it moves by 3."""
+    meter = Meter(2, per="use", clip=3.0, neighbors=neighbors)
+    meter.send(0, 1, meter.combine({meter.contribute(0, "nothing"): 1, meter.noise(0, sigma=6.0): 1}))
+    assert squares(meter.losses(1))[0] == pytest.approx(loss, rel=1e-12)
+
+
+def hidden_program(graph, weights, words, sigma_squares):
+    """Decentralized SGD whose contributions read hidden models, or nothing, stated step by step."""
+    program, models = ndp.Program(graph, sensitivity="use_level"), None
+    for word, square in zip(words, sigma_squares):
+        sums = {}
+        for v in graph:
+            before = [] if models is None else [models[v]]
+            x = program.contribute(v, word, before) if before and word == "hidden" else program.contribute(v, "nothing")
+            sums[v] = program.add(*before, x, program.noise(v, variance=square))
+        for v in graph:
+            for w in graph[v]:
+                program.send(v, w, sums[v])
+        models = {v: program.combine({sums[w]: share for w, share in weights[v].items()}) for v in graph}
+    return program
+
+
+@pytest.mark.parametrize("record", [True, False])
+@pytest.mark.parametrize(("graph", "invertible"), [(PATH, True), (RING, True), (nx.cycle_graph(6), False), (nx.star_graph(3), True)])
+@pytest.mark.parametrize("words", ["hhh", "hnh", "nhn"])
+def test_hidden_models_as_in_the_account(graph, invertible, words, record):
+    """Never below the account of the program, and the same where the matrix has an inverse."""
+    weights, squares_of = ndp_weights(graph), [1, 2, Fraction(1, 3), 5]
+    words = ["nothing"] + ["hidden" if word == "h" else "nothing" for word in words]
+    program = hidden_program(graph, weights, words, squares_of)
+    for per, name in (("use", "use_level"), ("same_direction", "same_direction")):
+        meter = in_units(graph, per=per, observers=[0, [1, 2]], record=record)
+        for word, square in zip(words, squares_of):
+            meter.round(weights, math.sqrt(square), reads="model-hidden" if word == "hidden" else word)
+        for who, account in ((0, program.account(0)), ([1, 2], program.account(coalition=[1, 2]))):
+            reading = meter.losses(who)
+            assert reading.source == "running"
+            for node, mu in reading.items():
+                truth = float(account.verdict(node, name).loss)
+                assert float(mu) ** 2 >= truth * (1 - 1e-9)
+                assert float(mu) ** 2 <= truth * (1 + 1e-6) or not invertible
+                assert isinstance(mu, ndp.UpperBound)
