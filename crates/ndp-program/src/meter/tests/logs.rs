@@ -164,7 +164,8 @@ fn rounds_without_a_record_are_logged() -> Result<(), Error> {
     Ok(())
 }
 
-/// Who goes on with a log finds the unit of its variances; a log without one says so, and a wrong one is refused.
+/// Who goes on with a log finds the unit of its variances; a log without one says so, and a wrong one is
+/// refused.
 #[test]
 fn a_log_keeps_how_far_contributions_move() -> Result<(), Error> {
     let scale = Scale::new(0.1, Neighbors::Replace)?;
