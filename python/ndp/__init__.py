@@ -19,6 +19,7 @@ from ._draw import draw
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
 from ._graph import Graph
 from ._losses import Check, LeastNoise, Losses, PairwiseLosses
+from ._meter import Meter, Reading, Refused
 from ._ndp import LossLaw, NdpError, __version__
 from ._protocols import (
     AcceleratedGossip,
@@ -65,6 +66,7 @@ __all__ = [
     "Ledger",
     "LossLaw",
     "Losses",
+    "Meter",
     "NamedProtocol",
     "NdpError",
     "NoisyGossip",
@@ -78,6 +80,8 @@ __all__ = [
     "ProgramRun",
     "Protocol",
     "RandomizedGossip",
+    "Reading",
+    "Refused",
     "Run",
     "Sensitivity",
     "Statement",

@@ -13,6 +13,7 @@ mod graph;
 mod graph_walk;
 mod kind;
 mod losses;
+mod meter;
 mod pool;
 mod printed;
 mod program;
@@ -70,6 +71,8 @@ mod _ndp {
         check, delta_of_units, epsilon_of_mu, epsilon_of_units, grade_word, least_sigma, mu_of_units,
         rdp_of_units,
     };
+    #[pymodule_export]
+    use crate::meter::{Meter, Mixing, OverBudget};
     #[pymodule_export]
     use crate::program::Program;
     #[pymodule_export]

@@ -92,6 +92,14 @@ pub enum ProgramError {
         /// Its value.
         value: f64,
     },
+    /// A number that is not above 0.
+    #[error("{what} must be positive, got {value}")]
+    NotPositive {
+        /// What it is.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// A text that is no exact number.
     #[error("{0:?} is neither an integer nor a ratio of integers")]
     NotANumber(String),

@@ -1,7 +1,7 @@
 //! A meter that reads its steps from lines.
 
 use super::log::{VERSION, checksum};
-use super::{Limits, Meter, PointOfView};
+use super::{Limits, Meter, PointOfView, Scale};
 use crate::constructors::ModelReads;
 use crate::format::{Line, Reader, object, value_name};
 use crate::{MixingMatrix, ProgramError, SensitivitySet, Weight};
@@ -182,7 +182,7 @@ impl Feed {
 
 impl Open {
     fn new(map: &Map<String, Json>) -> Result<Self, Error> {
-        let keys = ["ndp-meter", "nodes", "observers", "set", "view", "limit", "limits", "record"];
+        let keys = ["ndp-meter", "nodes", "observers", "set", "view", "limit", "limits", "record", "scale"];
         let line = Line::new(map, &keys)?;
         let got = line.number("ndp-meter")? as u64;
         if got != VERSION {
@@ -217,6 +217,11 @@ impl Open {
             let view: PointOfView =
                 serde_json::from_value(line.get("view")?.clone()).map_err(|e| bad("view", e))?;
             meter = meter.seen_by(view)?;
+        }
+        if line.has("scale") {
+            let scale: Scale =
+                serde_json::from_value(line.get("scale")?.clone()).map_err(|e| bad("scale", e))?;
+            meter = meter.in_units_of(scale)?;
         }
         let limit = match map.get("limit") {
             None | Some(Json::Null) => None,

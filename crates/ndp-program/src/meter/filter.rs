@@ -104,6 +104,20 @@ pub(super) struct Filter {
     correlation: f64,
     pub(super) reads: Dependence,
     pub(super) doubt: Option<Doubt>,
+    /// How things were before the last step was the mixing of a round.
+    unmixed: Option<Box<Unmixed>>,
+    /// Whether more was shown than is read, so that nothing is known from below.
+    above: bool,
+}
+
+/// A filter before the models of a round are mixed.
+#[derive(Clone, Debug)]
+struct Unmixed {
+    filter: Filter,
+    /// Registers of what is mixed, where the observer does not know it.
+    sums: Vec<usize>,
+    /// Registers of the models before the round.
+    stale: Vec<usize>,
 }
 
 impl Filter {
@@ -128,11 +142,14 @@ impl Filter {
             correlation: 0.0,
             reads: Dependence::Fixed,
             doubt: None,
+            unmixed: None,
+            above: false,
         }
     }
 
     /// A use of the data of `node`.
     pub(super) fn contribute(&mut self, register: usize, node: usize, reads: &Reads) {
+        self.unmixed = None;
         self.depends(node, reads);
         if self.observer.contains(node) {
             self.place.insert(register, Place::Known);
@@ -145,6 +162,7 @@ impl Filter {
 
     /// A noise of this variance.
     pub(super) fn noise(&mut self, register: usize, variance: &BigRational) {
+        self.unmixed = None;
         if variance.is_zero() {
             self.place.insert(register, Place::Known);
             return;
@@ -163,6 +181,7 @@ impl Filter {
         register: usize,
         terms: impl IntoIterator<Item = (usize, &'a BigRational)>,
     ) {
+        self.unmixed = None;
         let Some(terms) = self.unknown(terms) else { return };
         if terms.is_empty() {
             self.place.insert(register, Place::Known);
@@ -190,6 +209,7 @@ impl Filter {
 
     /// A register is seen, if it was not known.
     pub(super) fn see(&mut self, register: usize) {
+        self.unmixed = None;
         if let Some(Place::Row(row)) = self.place.get(&register).copied() {
             self.sight(row);
         }
@@ -202,6 +222,7 @@ impl Filter {
 
     /// No later step reads this register.
     pub(super) fn forget(&mut self, register: usize) {
+        self.unmixed = None;
         match self.place.get(&register).copied() {
             Some(Place::Row(row)) => self.remove(row),
             Some(Place::Known) => {

@@ -198,7 +198,7 @@ impl<W: Durable> MeterLog<W> {
     fn header(&self) -> Json {
         let (worst, pairs) = self.meter.limits.parts();
         let pairs: Vec<Json> = pairs.iter().map(|((v, u), x)| json!([v, u, x])).collect();
-        json!({
+        let mut header = json!({
             "ndp-meter": VERSION,
             "nodes": (0..self.names.count()).filter_map(|v| self.names.name(v)).collect::<Vec<_>>(),
             "observers": self.meter.observers().collect::<Vec<_>>(),
@@ -207,7 +207,11 @@ impl<W: Durable> MeterLog<W> {
             "limit": worst,
             "limits": pairs,
             "record": self.meter.recorded,
-        })
+        });
+        if let (Some(scale), Some(header)) = (self.meter.scale, header.as_object_mut()) {
+            header.insert("scale".to_owned(), json!(scale));
+        }
+        header
     }
 }
 

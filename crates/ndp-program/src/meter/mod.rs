@@ -11,6 +11,7 @@ mod filter;
 mod log;
 mod reading;
 mod rounds;
+mod scale;
 mod square;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ pub use budget::Limits;
 pub use feed::{Feed, Resumed};
 pub use log::{Durable, MeterLog};
 pub use reading::{Reading, Source};
+pub use scale::{Neighbors, Scale};
 pub use view::PointOfView;
 
 use crate::adaptivity::Dependence;
@@ -75,6 +77,7 @@ pub struct Meter {
     /// Whether single steps were fed, of which it is not plain that nodes have what they send.
     stepped: bool,
     view: PointOfView,
+    scale: Option<Scale>,
 }
 
 impl Meter {
@@ -114,6 +117,7 @@ impl Meter {
             rounds: 0,
             stepped: false,
             view: PointOfView::Coordinator,
+            scale: None,
         })
     }
 
@@ -170,6 +174,25 @@ impl Meter {
         view.check(self.nodes, self.observers())?;
         self.view = view;
         Ok(self)
+    }
+
+    /// How far contributions move, in the unit of the one who feeds the meter. No number depends on it, as
+    /// variances are in multiples of its square; it is kept with the log, for those who go on with it.
+    ///
+    /// # Errors
+    /// [`ProgramError::MeterStarted`].
+    pub fn in_units_of(mut self, scale: Scale) -> Result<Self, ProgramError> {
+        if self.started() {
+            return Err(ProgramError::MeterStarted);
+        }
+        self.scale = Some(scale);
+        Ok(self)
+    }
+
+    /// How far contributions move, where it was said.
+    #[must_use]
+    pub fn scale(&self) -> Option<Scale> {
+        self.scale
     }
 
     /// The models after the last round; none before it.
@@ -339,6 +362,7 @@ impl Meter {
         let reads = self.filters.iter().map(|filter| filter.reads).max().unwrap_or(Dependence::Fixed);
         let mut sentences = vec![self.set.to_string(), reads.to_string()];
         sentences.extend(self.view.rests_on().map(str::to_owned));
+        sentences.extend(self.scale.map(|scale| scale.to_string()));
         if self.stepped && !self.program.holds() {
             sentences.push(
                 "nodes have what they send: assumed, it does not follow from what they were sent".to_owned(),

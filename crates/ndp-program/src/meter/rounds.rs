@@ -11,6 +11,10 @@ impl Meter {
     /// this variance to its model, sends the sum to all nodes that give it a weight, and takes its mean. The
     /// first models are 0.
     ///
+    /// Contributions that read hidden models ([`ModelReads::Hidden`]) are counted as if the observer were shown
+    /// the sums that the models are the means of, which tell no less: an upper bound that is the account's
+    /// own value where the matrix is invertible.
+    ///
     /// # Errors
     /// As [`step`](Self::step); [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a
     /// weight between a node that has left and another.
@@ -54,6 +58,7 @@ impl Meter {
             // Values of a program have numbers of 32 bits.
             before.as_ref().and_then(|before| u32::try_from(before[u]).ok()).map(Value)
         };
+        let hidden = reads == ModelReads::Hidden;
         let reads = |u: usize| reads.of(value(u));
         let (before, after_models) = (before.as_deref(), &after);
         let round = Round {
@@ -63,6 +68,7 @@ impl Meter {
             variance: &exact,
             weights: &weights,
             reads: &reads,
+            hidden,
         };
         self.commit(&mark, Some(&round))?;
         if let Some(before) = before {

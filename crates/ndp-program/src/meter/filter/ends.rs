@@ -34,6 +34,9 @@ impl Filter {
         if self.followed == Followed::Whole {
             ends.low = ends.low.max(self.enclosed(0.0, of.low, of.kappa).low);
         }
+        if self.above {
+            ends.low = 0.0;
+        }
         Some(ends)
     }
 

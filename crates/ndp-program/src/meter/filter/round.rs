@@ -1,6 +1,6 @@
 //! A round of all nodes, as one step.
 
-use super::{Doubt, Filter, Followed, LARGE, Place, SMALL, UNIT, mixed};
+use super::{Doubt, Filter, Followed, LARGE, Place, SMALL, UNIT, Unmixed, mixed};
 use crate::Reads;
 use crate::build::Seeing;
 use num_rational::BigRational;
@@ -17,6 +17,8 @@ pub(in crate::meter) struct Round<'a> {
     pub(in crate::meter) variance: &'a BigRational,
     /// Rows of the matrix: columns and weights, the nearest floats.
     pub(in crate::meter) weights: &'a [Vec<(usize, f64)>],
+    /// Whether every contribution reads the model of its node, which is hidden.
+    pub(in crate::meter) hidden: bool,
     /// What contributions are declared to depend on.
     pub(in crate::meter) reads: &'a (dyn Fn(usize) -> Reads + Sync),
 }
@@ -26,6 +28,9 @@ impl Filter {
     /// take it; then all take their means.
     pub(in crate::meter) fn round(&mut self, round: &Round<'_>) {
         let nodes = round.after.len();
+        if round.hidden && round.present.iter().all(|&present| present) {
+            self.show_unmixed(round);
+        }
         for u in (0..nodes).filter(|&u| round.present[u]) {
             self.depends(u, &(round.reads)(u));
         }
@@ -80,8 +85,38 @@ impl Filter {
                 }
             }
         }
+        self.unmixed = None;
+        let unmixed = Unmixed {
+            filter: self.clone(),
+            sums: sums.iter().flatten().copied().collect(),
+            stale: round.before.unwrap_or_default().to_vec(),
+        };
         self.mix(round, &sums);
         self.retire();
+        self.unmixed = Some(Box::new(unmixed));
+    }
+
+    /// All models are shown. They are combinations of what was mixed, so that whoever is shown that instead
+    /// learns no less: and each of it has a noise of its own, while the models depend on each other once some
+    /// of what was mixed is known, which rounding cannot decide.
+    fn show_unmixed(&mut self, round: &Round<'_>) {
+        let (Some(before), Some(unmixed)) = (round.before, self.unmixed.take()) else { return };
+        if before.iter().all(|model| self.place.get(model) == Some(&Place::Known)) {
+            return;
+        }
+        let Unmixed { filter, sums, stale } = *unmixed;
+        *self = filter;
+        self.above = true;
+        for register in &sums {
+            if let Some(&Place::Row(row)) = self.place.get(register) {
+                self.sight(row);
+            }
+        }
+        for register in stale.iter().chain(&sums) {
+            self.place.remove(register);
+        }
+        self.place.extend(before.iter().map(|&model| (model, Place::Known)));
+        self.drop_still();
     }
 
     /// `h = W y` in place of all `y`; other registers stay.

@@ -163,3 +163,40 @@ fn rounds_without_a_record_are_logged() -> Result<(), Error> {
     assert_eq!(losses(feed.meter().expect("a first line"))?, told);
     Ok(())
 }
+
+/// Who goes on with a log finds the unit of its variances; a log without one says so, and a wrong one is
+/// refused.
+#[test]
+fn a_log_keeps_how_far_contributions_move() -> Result<(), Error> {
+    let scale = Scale::new(0.1, Neighbors::Replace)?;
+    let meter = Meter::every_node(2, SensitivitySet::UseLevel)?.in_units_of(scale)?;
+    let mut log = MeterLog::begin(meter, ndp_account::NodeNames::numbered(2), Vec::new())?;
+    log.step(|program| program.contribute(0, Reads::Nothing))?;
+    assert!(log.meter().clone().in_units_of(scale).is_err(), "it has begun");
+    let text = log.into_inner();
+    let mut feed = Feed::default();
+    feed.lines(&text)?;
+    let resumed = MeterLog::resume(feed, Vec::new())?;
+    assert_eq!(resumed.meter().scale(), Some(scale));
+    assert_eq!(
+        scale.change(),
+        num_rational::BigRational::from_float(0.1).unwrap()
+            * num_rational::BigRational::from_integer(2.into())
+    );
+    assert!(resumed.meter().rests_on().iter().any(|sentence| sentence.contains("above 0.1")));
+    let frame = |more: &str| format!("{{\"ndp-meter\":1,\"nodes\":2,\"set\":\"use-level\"{more}}}");
+    let mut plain = Feed::default();
+    plain.line(&frame(""))?;
+    assert_eq!(plain.meter().and_then(Meter::scale), None);
+    for wrong in [
+        r#"{"clip":0.0,"neighbors":"zero"}"#,
+        r#"{"clip":-1.0,"neighbors":"zero"}"#,
+        r#"{"clip":1.0}"#,
+        r#"{"clip":1.0,"neighbors":"both"}"#,
+        r#"{"clip":1.0,"neighbors":"zero","more":1}"#,
+        "1.0",
+    ] {
+        assert!(Feed::default().line(&frame(&format!(",\"scale\":{wrong}"))).is_err(), "{wrong}");
+    }
+    Ok(())
+}

@@ -270,6 +270,40 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
             );
         }
     }
+    // No number is below the account's, also where the matrix has no inverse and a coalition or taps look; and
+    // the filter needs no other account, whatever was shown.
+    let observers =
+        [Observer::node(0), Observer::coalition(&[1, 4]), Observer::outsider().tapping(&[(2, 3)])];
+    for (graph, invertible) in [(cycle_graph(5)?, true), (cycle_graph(6)?, false)] {
+        let mixing = max_degree_plus_one(&graph);
+        for set in [SensitivitySet::UseLevel, SensitivitySet::SameDirection] {
+            for recorded in [true, false] {
+                let mut meter = Meter::new(graph.node_count(), observers.clone(), set.clone())?;
+                if !recorded {
+                    meter = meter.without_record()?;
+                }
+                let mut recording = meter.clone();
+                recording.recorded = true;
+                for k in 0..4 {
+                    // One round whose contributions read nothing, between those that do.
+                    let reads = if k == 1 { ModelReads::Nothing } else { ModelReads::Hidden };
+                    meter.round(&mixing, (k + 1, 3), reads)?;
+                    recording.round(&mixing, (k + 1, 3), reads)?;
+                }
+                for (k, observer) in observers.iter().enumerate() {
+                    let (reading, account) = (meter.reading(k)?, recording.program().account(observer)?);
+                    assert!(matches!(reading.source, Source::Running { .. }));
+                    for u in (0..graph.node_count()).filter(|&u| !observer.contains(u)) {
+                        let (truth, found) = (account.loss(u, &set)?, reading.loss(u)?);
+                        assert!(found.value() >= truth.lower && found.lower <= truth.value());
+                        // A tap sees little of the last round, and the account shows only what is read for that.
+                        let same = found.value() <= truth.value() + 1e-9 || !observer.tapped.is_empty();
+                        assert!(same || !invertible, "{observer:?} {u}: {found:?} {truth:?}");
+                    }
+                }
+            }
+        }
+    }
     // What is said to be seen and is not has no account.
     let mut meter = Meter::every_node(4, SensitivitySet::UseLevel)?;
     meter.round(&mixing, 1, ModelReads::Seen)?;

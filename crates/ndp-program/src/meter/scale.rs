@@ -1,0 +1,107 @@
+//! What the numbers of a meter are in: how far a contribution moves.
+
+use crate::ProgramError;
+use num_rational::BigRational;
+use serde::{Deserialize, Serialize};
+
+/// What a contribution is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Neighbors {
+    /// Another contribution, of other data: it moves by up to twice its norm.
+    Replace,
+    /// 0, as if the node had contributed nothing: it moves by up to its norm.
+    Zero,
+}
+
+/// How far a contribution moves: a variance 1 of a [`Meter`](super::Meter) is the square of this.
+///
+/// A system adds noise in its own unit, the meter counts it in multiples of the change that it hides. Who goes
+/// on with a log has to know the unit, or later noises count for more than they are.
+///
+/// # Examples
+/// ```
+/// use ndp_program::meter::{Neighbors, Scale};
+/// let scale = Scale::new(0.5, Neighbors::Replace)?;
+/// assert_eq!(scale.change(), num_rational::BigRational::from_integer(1.into()));
+/// # Ok::<(), ndp_program::ProgramError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct Scale {
+    clip: f64,
+    neighbors: Neighbors,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    clip: f64,
+    neighbors: Neighbors,
+}
+
+impl Scale {
+    /// Contributions of a norm of at most `clip`.
+    ///
+    /// # Errors
+    /// [`ProgramError::NotFinite`]; [`ProgramError::NotPositive`].
+    pub fn new(clip: f64, neighbors: Neighbors) -> Result<Self, ProgramError> {
+        let what = "the largest norm of a contribution";
+        match clip {
+            _ if !clip.is_finite() => Err(ProgramError::NotFinite { what, value: clip }),
+            _ if clip <= 0.0 => Err(ProgramError::NotPositive { what, value: clip }),
+            _ => Ok(Self { clip, neighbors }),
+        }
+    }
+
+    /// The largest norm of a contribution.
+    #[must_use]
+    pub fn clip(&self) -> f64 {
+        self.clip
+    }
+
+    /// What a contribution is compared with.
+    #[must_use]
+    pub fn neighbors(&self) -> Neighbors {
+        self.neighbors
+    }
+
+    /// How far a contribution moves, exact.
+    #[must_use]
+    pub fn change(&self) -> BigRational {
+        let clip = BigRational::from_float(self.clip).unwrap_or_default();
+        match self.neighbors {
+            Neighbors::Replace => clip.clone() + clip,
+            Neighbors::Zero => clip,
+        }
+    }
+}
+
+impl TryFrom<Parts> for Scale {
+    type Error = ProgramError;
+
+    fn try_from(parts: Parts) -> Result<Self, ProgramError> {
+        Self::new(parts.clip, parts.neighbors)
+    }
+}
+
+impl From<Scale> for Parts {
+    fn from(scale: Scale) -> Self {
+        Self { clip: scale.clip, neighbors: scale.neighbors }
+    }
+}
+
+/// What numbers rest on from here, without a period.
+impl std::fmt::Display for Scale {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let compared = match self.neighbors {
+            Neighbors::Replace => "another of the same kind",
+            Neighbors::Zero => "0",
+        };
+        write!(
+            f,
+            "no contribution has a norm above {}, each is compared with {compared}, and noises are Gaussian and as large as stated",
+            self.clip
+        )
+    }
+}
