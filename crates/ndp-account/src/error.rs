@@ -111,7 +111,8 @@ pub enum Error {
     /// Something that this protocol does not answer, and why.
     #[error("not offered: {0}")]
     NotOffered(&'static str),
-    /// An answer that was not known by the time until which somebody waits; the text says which, and what to do.
+    /// An answer that was not known by the time until which somebody waits; the text says which, and what to
+    /// do.
     #[error("not offered: {0}")]
     OutOfTime(&'static str),
     /// A name that nothing has.

@@ -11,7 +11,7 @@
 pub mod page;
 mod terms;
 
-pub use terms::{assumed, by, change_of, changes, law, noise_in_a_sentence, noise_in_units, noise_is};
+pub use terms::*;
 
 use ndp_account::{
     Account, Allowed, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target, Worst,
@@ -252,27 +252,6 @@ pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
 #[must_use]
 pub fn left(least: f64) -> String {
     format!("left for every pair that was looked at: at least {}", down(least))
-}
-
-/// What observers are taken not to use or to know, as a clause; empty where they know all that they can.
-///
-/// # Examples
-/// ```
-/// use ndp_account::{OwnNoise, Senders};
-/// use ndp_report::words::not_known;
-/// assert_eq!(not_known(OwnNoise::Known, Senders::Known), "");
-/// assert_eq!(not_known(OwnNoise::Unknown, Senders::Known), ", leaving their own noise unused");
-/// ```
-#[must_use]
-pub const fn not_known(own_noise: OwnNoise, senders: Senders) -> &'static str {
-    match (own_noise, senders) {
-        (OwnNoise::Known, Senders::Known) => "",
-        (OwnNoise::Unknown, Senders::Known) => ", leaving their own noise unused",
-        (OwnNoise::Known, Senders::Hidden) => ", not knowing from whom messages come",
-        (OwnNoise::Unknown, Senders::Hidden) => {
-            ", leaving their own noise unused and not knowing from whom messages come"
-        }
-    }
 }
 
 /// Which observers are covered, and how.

@@ -11,8 +11,8 @@ impl Meter {
     /// this variance to its model, sends the sum to all nodes that give it a weight, and takes its mean. The
     /// first models are 0.
     ///
-    /// Contributions that read hidden models ([`ModelReads::Hidden`]) are counted as if the observer were shown
-    /// the sums that the models are the means of, which tell no less: an upper bound that is the account's
+    /// Contributions that read hidden models ([`ModelReads::Hidden`]) are counted as if the observer were
+    /// shown the sums of which the models are means. These tell no less: an upper bound, and the account's
     /// own value where the matrix is invertible.
     ///
     /// # Errors

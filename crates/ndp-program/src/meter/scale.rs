@@ -16,8 +16,8 @@ pub enum Neighbors {
 
 /// How far a contribution moves: a variance 1 of a [`Meter`](super::Meter) is the square of this.
 ///
-/// A system adds noise in its own unit, the meter counts it in multiples of the change that it hides. Who goes
-/// on with a log has to know the unit, or later noises count for more than they are.
+/// A system adds noise in its own unit; the meter counts it in multiples of the change that it hides. Whoever
+/// goes on with a log has to know the unit, or later noises count for more than they are.
 ///
 /// # Examples
 /// ```

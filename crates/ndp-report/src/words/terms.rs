@@ -1,6 +1,6 @@
 //! The parts of what a number is about.
 
-use ndp_account::{Assumption, Changes, Law, Noise, Statement};
+use ndp_account::{Assumption, Changes, Law, Noise, OwnNoise, Senders, Statement};
 
 /// What may differ in the data of one node; if there are several possibilities, each of them.
 #[must_use]
@@ -91,6 +91,27 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         }
         Assumption::ReadsSeen => {
             "what nodes contribute depends only on what the observer has seen (declared without a list, not checked)"
+        }
+    }
+}
+
+/// What observers are taken not to use or to know, as a clause; empty where they know all that they can.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{OwnNoise, Senders};
+/// use ndp_report::words::not_known;
+/// assert_eq!(not_known(OwnNoise::Known, Senders::Known), "");
+/// assert_eq!(not_known(OwnNoise::Unknown, Senders::Known), ", leaving their own noise unused");
+/// ```
+#[must_use]
+pub const fn not_known(own_noise: OwnNoise, senders: Senders) -> &'static str {
+    match (own_noise, senders) {
+        (OwnNoise::Known, Senders::Known) => "",
+        (OwnNoise::Unknown, Senders::Known) => ", leaving their own noise unused",
+        (OwnNoise::Known, Senders::Hidden) => ", not knowing from whom messages come",
+        (OwnNoise::Unknown, Senders::Hidden) => {
+            ", leaving their own noise unused and not knowing from whom messages come"
         }
     }
 }

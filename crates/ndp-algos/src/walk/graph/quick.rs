@@ -156,11 +156,12 @@ const MOST_KEPT: usize = 1 << 16;
 const SHARES: [f64; 3] = [0.7, 0.5, 0.3];
 /// A bound that is so many times the limit stays above it by other moments.
 const FAR: f64 = 4.0;
-/// What rounding may make of a sum of logarithms, in proportion to its terms. Each term is one float operation
-/// after another, at most ten, on values that are no larger than it or than [`MARGIN`] covers: `10 · 2^-52`.
+/// What rounding may make of a sum of logarithms, in proportion to its terms. Each term is one float
+/// operation after another, at most ten, on values that are no larger than it or than [`MARGIN`] covers:
+/// `10 · 2^-52`.
 const RELATIVE: f64 = 1e-14;
-/// The same of logarithms that cancel: of `e^{ts} − 1` for small `ts`, and of `δ`, no larger than 750, some ten
-/// operations of `2^-52` each are below 1e-11.
+/// The same of logarithms that cancel: of `e^{ts} − 1` for small `ts`, and of `δ`, no larger than 750, some
+/// ten operations of `2^-52` each are below 1e-11.
 const MARGIN: f64 = 1e-9;
 /// Of the intervals on which the ratio is bounded, in units of what it may be too large by, relative.
 const WIDTH: f64 = 0.2;

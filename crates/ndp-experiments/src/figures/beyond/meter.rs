@@ -56,7 +56,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     ];
     let mut figure = Figure::new("The cost of one round stays flat while losses grow: a meter stops the training in time")
         .by(Grade::Printed, "ndp_dp::Gdp::epsilon", "Programs")
-        .by_named(METER, Grade::UpperBound, "ndp_program::meter::Meter", "The meter")
+        .by_named(METER, Grade::UpperBound, "ndp_program::meter::Meter", "Programs")
         .by_named(LOCAL, Grade::UpperBound, "ndp_dp::Gdp::epsilon", "Programs")
         .computed_from(&source)
         .parameter("nodes", NODES)

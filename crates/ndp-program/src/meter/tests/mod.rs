@@ -270,8 +270,8 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
             );
         }
     }
-    // No number is below the account's, also where the matrix has no inverse and a coalition or taps look; and
-    // the filter needs no other account, whatever was shown.
+    // No number is below the account's, also where the matrix has no inverse and a coalition or taps look;
+    // and the filter needs no other account, whatever was shown.
     let observers =
         [Observer::node(0), Observer::coalition(&[1, 4]), Observer::outsider().tapping(&[(2, 3)])];
     for (graph, invertible) in [(cycle_graph(5)?, true), (cycle_graph(6)?, false)] {
@@ -296,7 +296,7 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
                     for u in (0..graph.node_count()).filter(|&u| !observer.contains(u)) {
                         let (truth, found) = (account.loss(u, &set)?, reading.loss(u)?);
                         assert!(found.value() >= truth.lower && found.lower <= truth.value());
-                        // A tap sees little of the last round, and the account shows only what is read for that.
+                        // A tap sees little of the last round; the account shows only what is read for that.
                         let same = found.value() <= truth.value() + 1e-9 || !observer.tapped.is_empty();
                         assert!(same || !invertible, "{observer:?} {u}: {found:?} {truth:?}");
                     }
