@@ -13,7 +13,7 @@ Examples
 array([0.   , 0.927, 0.927, 0.927])
 """
 
-from . import accountants, printed, programs, training, walks
+from . import accountants, frameworks, printed, programs, training, walks
 from ._account import Account, Profile
 from ._draw import draw
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
@@ -95,6 +95,7 @@ __all__ = [
     "check",
     "compare",
     "draw",
+    "frameworks",
     "fresh_noise",
     "gossip",
     "least_noise",

@@ -20,6 +20,7 @@ from ._grades import Exact, Guarantee, UpperBound
 from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
 from ._program_account import Number, _number
+from ._rounded import shown
 
 if TYPE_CHECKING:
     from typing import ParamSpec
@@ -34,7 +35,7 @@ class Refused(NdpError):
 
     def __init__(self, observer: Hashable, node: Hashable, limit: float, loss: float) -> None:
         super().__init__(
-            f"the loss of node {node!r} towards {observer!r} would be up to {loss:.6g}, its limit is {limit:.6g}: nothing may be sent"
+            f"the loss of node {node!r} towards {observer!r} would be up to {shown(loss, '.6g')}, its limit is {shown(limit, '.6g', up=False)}: nothing may be sent"
         )
         #: Who would learn too much: a label, or a tuple of labels for a coalition.
         self.observer = observer
