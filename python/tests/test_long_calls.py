@@ -14,7 +14,9 @@ import pytest
 import ndp
 
 LONG = """
-import networkx as nx, ndp, sys, time
+import networkx as nx, ndp, signal, sys, time
+# A shell that runs this in the background has told its jobs to ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 G = nx.random_regular_graph(4, 600, seed=1)
 print("go", flush=True)
 try:
