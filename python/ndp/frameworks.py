@@ -55,7 +55,7 @@ class FlowerMod:
             return reply
         answered, new = _only_record(reply, "the reply of the client")
         noised = self._noised(_arrays(old), _arrays(new))
-        # The state reaches the disk with the reply or not at all: no update is sent that is not counted.
+        # Before the reply is handed over: Flower takes the state and the reply together.
         context.state["ndp"] = flwr.ConfigRecord({"rounds": used + 1})
         for key in [key for key in reply.content if key != answered]:
             record = reply.content[key]
@@ -106,10 +106,12 @@ def flower(
 
     Protected are all data of one client, replaced by other data, from whoever sees every update that it sends: the server, too. Each
     update is clipped to ``clip``, so that it moves by up to ``2 * clip``, and gets Gaussian noise of deviation ``sigma``; after
-    ``rounds`` updates a client sends no more. Other clients, who see means alone, learn less. Numbers that are integers stay as the
-    server sent them. Metrics are dropped but for those named.
+    ``rounds`` updates a client sends no more. Other clients see what the server makes of the updates, and learn no more. Numbers that
+    are integers stay as the server sent them. Metrics are dropped but for those named.
 
-    Not protected is who takes part, and in which rounds. The noise is that of floats, and the guarantee that of real numbers.
+    Not protected is who takes part, and in which rounds, and that a client fails. Assumed is that Flower keeps the client's state as
+    long as the run; another run about the same data is another release, whose losses add. The noise is that of floats, and the
+    guarantee that of real numbers.
 
     Parameters
     ----------
