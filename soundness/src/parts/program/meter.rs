@@ -2,11 +2,14 @@
 
 use super::twin::{truth, unseen};
 use super::{draw, ratio};
+use crate::draw::graphs;
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_account::{Error, Observer};
 use ndp_dp::Grade;
+use ndp_graph::GossipMatrix;
+use ndp_program::constructors::ModelReads;
 use ndp_program::meter::{Meter, Source};
-use ndp_program::{NodeVerdict, SensitivitySet};
+use ndp_program::{MixingMatrix, NodeVerdict, SensitivitySet};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rand::RngExt;
@@ -20,10 +23,13 @@ impl Part for Meters {
     }
 
     fn what(&self) -> &'static str {
-        "the filter that runs along random programs of up to 5 nodes; dense rationals"
+        "the filter that runs along random programs of up to 5 nodes, and along whole rounds; dense rationals, the account"
     }
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        if number % 10 == 6 {
+            return rounds(rng);
+        }
         let (hard, large) = (number % 3 == 1, number % 4 == 3);
         let mut outcome = Outcome::new(Stratum::named(
             if hard { "troublesome weights" } else { "small ratios" },
@@ -123,4 +129,67 @@ impl Part for Meters {
     fn short(&self) -> u64 {
         10_000
     }
+}
+
+/// Whole rounds on a graph, of which some read hidden models, against the account of their record.
+fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
+    let mut outcome = Outcome::new(Stratum::named("whole rounds", "the account of the record"));
+    let n = rng.random_range(3..=6);
+    let graph = graphs::random(rng, n);
+    let members: Vec<usize> = (0..n).filter(|_| rng.random_range(0..4) == 0).collect();
+    let mut observer = Observer::coalition(&members);
+    if rng.random_range(0..3) == 0 {
+        observer = observer.tapping(&graph.edges().take(1).collect::<Vec<_>>());
+    }
+    let set = match rng.random_range(0..3) {
+        0 => SensitivitySet::SameDirection,
+        1 => SensitivitySet::UseLevel,
+        _ => SensitivitySet::Signs,
+    };
+    let hidden: Vec<bool> = (0..rng.random_range(1..=5)).map(|_| rng.random_range(0..3) > 0).collect();
+    let variances: Vec<i64> = hidden.iter().map(|_| rng.random_range(1..=9)).collect();
+    let fed = || -> Result<_, Error> {
+        let mixing = MixingMatrix::from(&GossipMatrix::metropolis(&graph));
+        let mut meter = Meter::new(n, [observer.clone()], set.clone())?;
+        for (&hidden, &variance) in hidden.iter().zip(&variances) {
+            let reads = if hidden { ModelReads::Hidden } else { ModelReads::Nothing };
+            meter.round(&mixing, (variance, 2), reads)?;
+        }
+        let account = meter.program().account(&observer)?;
+        let truths = (0..n).filter(|&u| !observer.contains(u)).map(|u| Ok((u, account.verdict(u, &set)?)));
+        Ok((meter.reading(0)?, truths.collect::<Result<Vec<_>, Error>>()?))
+    };
+    let violation = |kind: &'static str, what: String| Violation {
+        kind,
+        size: [n as u64, hidden.len() as u64, members.len() as u64],
+        what: what.clone(),
+        test: format!(
+            "// {:?}, {observer:?}, {set:?}, hidden {hidden:?}, variances {variances:?} / 2: {what}",
+            graph.edges().collect::<Vec<_>>()
+        ),
+    };
+    let (reading, truths) = match fed() {
+        Ok(found) => found,
+        Err(error) => {
+            outcome.check(false, || violation("refused", error.to_string()));
+            return outcome;
+        }
+    };
+    for (u, truth) in truths {
+        let (lower, upper) = match &truth {
+            NodeVerdict::Bounded(loss) => (loss.lower, loss.value()),
+            NodeVerdict::Noiseless { .. } => (f64::INFINITY, f64::INFINITY),
+        };
+        let found = reading.upper(u).unwrap_or(0.0);
+        outcome.check(found >= lower, || {
+            violation("below the truth", format!("node {u}: {found}, the truth is {truth:?}"))
+        });
+        if let Ok(Some(NodeVerdict::Bounded(loss))) = reading.verdict(u) {
+            let low = loss.lower;
+            outcome.check(low <= upper, || {
+                violation("lower end above the truth", format!("node {u}: {low}, the truth is {truth:?}"))
+            });
+        }
+    }
+    outcome
 }
