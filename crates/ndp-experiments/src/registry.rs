@@ -32,7 +32,7 @@
 //!     let _graph_rng = seed.fork("graph").trial(0);
 //!     let exact = Series::new("exact, towards node 0", Grade::Exact).by_class([(1.0, 1.0), (2.0, 1.0)]);
 //!     let printed = Series::new("printed, towards node 0", Grade::Printed).by_class([(1.0, 1.3), (2.0, 0.3)]);
-//!     let panel = Panel::curves("path of 3", Axis::linear("distance"), Axis::log("unit loss").clamped_at(1.0))
+//!     let panel = Panel::curves("path of 3", Axis::linear("distance"), Axis::log("unit loss"))
 //!         .with_all([exact, printed]);
 //!     Ok(Figure::new("Loss against distance")
 //!         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")

@@ -92,9 +92,9 @@ pub enum AxisScale {
 /// # Examples
 /// ```
 /// use ndp_report::figure::Axis;
-/// // Losses clipped at the local loss, as papers draw them.
-/// let losses = Axis::log("unit loss").range(1e-3, 2.0).clamped_at(1.0);
-/// assert_eq!((losses.range, losses.clamp), (Some([1e-3, 2.0]), Some(1.0)));
+/// // From a thousandth up to the largest value there is.
+/// let losses = Axis::log("unit loss").range(1e-3, f64::INFINITY);
+/// assert_eq!(losses.range, Some([1e-3, f64::INFINITY]));
 /// assert_eq!(Axis::named(vec!["gossip".into(), "ring".into()]).range, Some([1.5, -0.5]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -103,11 +103,12 @@ pub struct Axis {
     pub label: String,
     /// How it is scaled.
     pub scale: AxisScale,
-    /// Drawn range; it follows from the data if absent. The CSV is never clipped.
+    /// Drawn range; it follows from the data if absent. Where one end is infinite the other one only limits
+    /// it. A point beyond it is an arrow on the edge, with its number. The CSV is never clipped.
     pub range: Option<[f64; 2]>,
-    /// Larger values are drawn at this value, as the papers clip losses at the local loss. The CSV is never
-    /// clipped.
-    pub clamp: Option<f64>,
+    /// Of the colours of a panel: larger values have the colour of this value, and the bar says so. The CSV
+    /// is never clipped.
+    pub most: Option<f64>,
     /// For a vertical axis, names to show instead of the numbers 0, 1, 2, …, from the top down; empty on
     /// other axes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -117,7 +118,7 @@ pub struct Axis {
 impl Axis {
     /// An axis of equal steps.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: AxisScale::Linear, range: None, clamp: None, names: Vec::new() }
+        Self { label: label.into(), scale: AxisScale::Linear, range: None, most: None, names: Vec::new() }
     }
 
     /// An axis of equal ratios.
@@ -139,10 +140,10 @@ impl Axis {
         self
     }
 
-    /// The same axis; values above `most` are drawn at `most`.
+    /// The same scale of colours; values above `most` have the colour of `most`.
     #[must_use]
-    pub fn clamped_at(mut self, most: f64) -> Self {
-        self.clamp = Some(most);
+    pub fn colored_to(mut self, most: f64) -> Self {
+        self.most = Some(most);
         self
     }
 }

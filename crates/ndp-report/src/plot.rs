@@ -49,20 +49,13 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
     let styles = Styles::of(figure);
     let count = figure.panels.len();
     let columns = figure.columns.unwrap_or(match count {
-        0..=3 => count.max(1),
+        0..=2 => count.max(1),
         4 => 2,
-        5..=9 => 3,
-        _ => 4,
+        _ => 3,
     });
     let rows = count.div_ceil(columns);
-    let cell_width = match columns {
-        1 => 760.0,
-        2 => 540.0,
-        3 => 420.0,
-        4 => 350.0,
-        _ => 280.0,
-    };
-    let width = cell_width * columns as f64 + 2.0 * MARGIN;
+    let width = if columns == 1 { NARROW } else { WIDTH };
+    let cell_width = (width - 2.0 * MARGIN) / columns as f64;
     let title = wrap(&figure.title, TITLE_SIZE, width - 2.0 * MARGIN);
     let top = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0) + 6.0;
     let heights: Vec<f64> = (0..rows)
@@ -93,7 +86,7 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
                     curves::draw(&mut canvas, inner, (x, y), series, &styles);
                 }
                 Content::HeatMap { color, matrix } => {
-                    heat::draw(&mut canvas, inner, color, color_range(figure, color), matrix);
+                    heat::draw(&mut canvas, inner, color, color_range(figure, color), matrix)?;
                 }
                 Content::Drawing { color, drawing } => {
                     nodes::draw(&mut canvas, inner, color, color_range(figure, color), drawing);
@@ -113,7 +106,7 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
 fn height(content: &Content, cell_width: f64) -> f64 {
     match content {
         Content::Curves { y, .. } if !y.names.is_empty() => 84.0 + 20.0 * y.names.len() as f64,
-        Content::Curves { .. } => 40.0 + cell_width * if cell_width > 600.0 { 0.6 } else { 0.74 },
+        Content::Curves { .. } => 46.0 + cell_width * if cell_width > 600.0 { 0.56 } else { 0.74 },
         // The colour bar and its label are beside a square.
         Content::HeatMap { .. } | Content::Drawing { .. } => cell_width - 60.0,
         Content::Table { series, .. } => 50.0 + table::height(series),
@@ -148,7 +141,12 @@ fn color_range(figure: &Figure, color: &Axis) -> [f64; 2] {
     axes::data_range(color, values, 0.0)
 }
 
-const MARGIN: f64 = 16.0;
+const MARGIN: f64 = 12.0;
+/// Width of a picture. On the text of a printed page, 7 inches, the smallest letters, of size 11, have then
+/// 7 points; so there are no more than three panels side by side.
+const WIDTH: f64 = 792.0;
+/// Width of a picture with one panel beside the other.
+const NARROW: f64 = 700.0;
 const TITLE_SIZE: f64 = 17.0;
 
 #[cfg(test)]

@@ -9,15 +9,22 @@ pub(super) const TICK_SIZE: f64 = 11.0;
 const LABEL_SIZE: f64 = 12.0;
 
 /// The drawn range of an axis over `values`, widened by `padding` times its length at each end that the axis
-/// does not fix. Values that cannot be drawn are ignored.
+/// does not fix. Beside an end of its range that is infinite the other one is a limit: values beyond it do not
+/// widen what is drawn. Values that cannot be drawn are ignored.
 pub(super) fn data_range(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f64; 2] {
-    if let Some(range) = axis.range {
-        return range;
+    let [first, last] = axis.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+    if first.is_finite() && last.is_finite() {
+        return [first, last];
     }
+    let [low, high] = range_of(axis, values.filter(|value| (first..=last).contains(value)), padding);
+    [low.max(first), high.min(last)]
+}
+
+fn range_of(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f64; 2] {
     let log = axis.scale == AxisScale::Log;
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values.filter(|v| v.is_finite() && (!log || *v > 0.0)) {
-        let value = axis.clamp.map_or(value, |most| value.min(most));
+        let value = axis.most.map_or(value, |most| value.min(most));
         low = low.min(value);
         high = high.max(value);
     }
@@ -48,14 +55,14 @@ pub(super) struct Mapping {
     pub(super) scale: AxisScale,
     pub(super) range: [f64; 2],
     pub(super) pixels: [f64; 2],
-    clamp: Option<f64>,
+    most: Option<f64>,
     /// Whether the axis shows whole numbers only, so that there are no ticks between them.
     whole: bool,
 }
 
 impl Mapping {
     pub(super) fn new(axis: &Axis, range: [f64; 2], pixels: [f64; 2]) -> Self {
-        Self { scale: axis.scale, range, pixels, clamp: axis.clamp, whole: false }
+        Self { scale: axis.scale, range, pixels, most: axis.most, whole: false }
     }
 
     /// The mapping of an axis on which all values are whole numbers.
@@ -69,7 +76,7 @@ impl Mapping {
         if value.is_nan() {
             return None;
         }
-        let value = self.clamp.map_or(value, |most| value.min(most));
+        let value = self.most.map_or(value, |most| value.min(most));
         let [low, high] = self.range;
         let share = match self.scale {
             AxisScale::Linear => (value - low) / (high - low),
@@ -256,8 +263,11 @@ mod tests {
     #[test]
     fn ranges_leave_out_what_cannot_be_drawn() {
         let values = [0.0, 1e-3, 0.1, f64::INFINITY, f64::NAN, 30.0];
-        let log = Axis::log("l").clamped_at(1.0);
+        let log = Axis::log("l").colored_to(1.0);
         assert_eq!(data_range(&log, values.into_iter(), 0.0), [1e-3, 1.0]);
+        let from = Axis::log("l").range(0.01, f64::INFINITY);
+        assert_eq!(data_range(&from, values.into_iter(), 0.0), [0.1, 30.0]);
+        assert_eq!(data_range(&from, [0.001, 0.01, 1.0].into_iter(), 0.1), [0.01, 10.0_f64.powf(0.2)]);
         assert_eq!(data_range(&Axis::linear("l"), values.into_iter(), 0.0), [0.0, 30.0]);
         assert_eq!(data_range(&log.range(0.5, 2.0), values.into_iter(), 0.0), [0.5, 2.0]);
         assert_eq!(data_range(&Axis::linear("l"), [].into_iter(), 0.0), [0.1, 1.0]);
@@ -266,7 +276,7 @@ mod tests {
 
     #[test]
     fn nothing_has_a_place_below_zero_on_a_log_axis() {
-        let map = Mapping::new(&Axis::log("l").clamped_at(10.0), [0.1, 10.0], [100.0, 0.0]);
+        let map = Mapping::new(&Axis::log("l").colored_to(10.0), [0.1, 10.0], [100.0, 0.0]);
         assert_eq!(map.place(0.0), None);
         assert_eq!(map.place(-1.0), None);
         assert_eq!(map.place(f64::NAN), None);

@@ -2,6 +2,8 @@
 
 use super::Picture;
 use crate::harmless::harmless;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;
@@ -52,13 +54,23 @@ pub(super) struct Stroke {
 /// A picture in progress.
 pub(super) struct Canvas {
     scene: Scene,
+    matrices: Vec<Matrix>,
+}
+
+/// A matrix of colours: cells in the PNG, a picture within the SVG, whose size would otherwise grow with the
+/// number of cells.
+struct Matrix {
+    /// Which element of the scene its cells are.
+    element: usize,
+    /// The `<image>` in their place.
+    image: String,
 }
 
 impl Canvas {
     pub(super) fn new(width: f64, height: f64) -> Self {
         let mut scene = Scene::new(width.ceil(), height.ceil());
         scene.font_family = Some("DejaVu Sans, Verdana, Arial, sans-serif".into());
-        Self { scene }
+        Self { scene, matrices: Vec::new() }
     }
 
     /// A line through `points`. Dashes are cut here, by the length along the whole line, because kuva would
@@ -137,6 +149,27 @@ impl Canvas {
         });
     }
 
+    /// A matrix of square cells of the length `side`, row by row, its first corner at `(x, y)`.
+    ///
+    /// # Errors
+    /// kuva's message when it cannot encode the PNG.
+    pub(super) fn matrix(&mut self, (x, y): (f64, f64), side: f64, rows: &[Vec<Rgb>]) -> Result<(), String> {
+        let columns = rows.first().map_or(0, Vec::len);
+        let mut small = Self::new(columns as f64, rows.len() as f64);
+        small.cells(&runs(rows, |i, j| (j as f64, i as f64), 1.0, 0.0));
+        let png = PngBackend::new().with_scale(1.0).render_scene(&small.scene)?;
+        let (width, height) = (side * columns as f64, side * rows.len() as f64);
+        let bytes = STANDARD.encode(png);
+        let image = format!(
+            "<image x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" preserveAspectRatio=\"none\" \
+             style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{bytes}\"/>"
+        );
+        self.matrices.push(Matrix { element: self.scene.elements.len(), image });
+        // A small overlap avoids seams.
+        self.cells(&runs(rows, |i, j| (x + j as f64 * side, y + i as f64 * side), side, 0.3));
+        Ok(())
+    }
+
     pub(super) fn text(&mut self, x: f64, y: f64, text: &str, size: f64, anchor: Anchor, color: Rgb) {
         self.turned_text(x, y, text, size, anchor, color, None);
     }
@@ -177,13 +210,51 @@ impl Canvas {
         });
     }
 
-    pub(super) fn finish(self) -> Result<Picture, String> {
+    pub(super) fn finish(mut self) -> Result<Picture, String> {
         let png = PngBackend::new().with_scale(2.0).render_scene(&self.scene)?;
+        // A text that no caller can write stands for each matrix: `harmless` leaves no control characters.
+        for (k, matrix) in self.matrices.iter().enumerate() {
+            self.scene.elements[matrix.element] = Primitive::Text {
+                x: 0.0,
+                y: 0.0,
+                content: format!("\u{1}{k}\u{1}"),
+                size: 1,
+                anchor: TextAnchor::Start,
+                rotate: None,
+                bold: false,
+                color: None,
+            };
+        }
         // Without a view box the picture cannot be scaled down.
         let view = format!("<svg viewBox=\"0 0 {} {}\" ", self.scene.width, self.scene.height);
-        let svg = SvgBackend::new().render_scene(&self.scene).replacen("<svg ", &view, 1);
+        let mut svg = SvgBackend::new().render_scene(&self.scene).replacen("<svg ", &view, 1);
+        for (k, matrix) in self.matrices.iter().enumerate() {
+            let at = svg.find(&format!("\u{1}{k}\u{1}")).ok_or("the SVG lacks the place of a matrix")?;
+            let start = svg[..at].rfind('<').ok_or("a text begins nowhere")?;
+            let end = at + svg[at..].find("</text>").ok_or("a text ends nowhere")? + "</text>".len();
+            svg.replace_range(start..end, &matrix.image);
+        }
         Ok(Picture { svg, png })
     }
+}
+
+/// The cells of a matrix: neighbours of equal colour in a row are one rectangle.
+fn runs(
+    rows: &[Vec<Rgb>],
+    corner: impl Fn(usize, usize) -> (f64, f64),
+    side: f64,
+    overlap: f64,
+) -> Vec<(f64, f64, f64, f64, Rgb)> {
+    let mut cells = Vec::new();
+    for (i, row) in rows.iter().enumerate() {
+        let mut start = 0;
+        for run in row.chunk_by(PartialEq::eq) {
+            let (x, y) = corner(i, start);
+            cells.push((x, y, side * run.len() as f64 + overlap, side + overlap, run[0]));
+            start += run.len();
+        }
+    }
+    cells
 }
 
 /// The dashes of a line.

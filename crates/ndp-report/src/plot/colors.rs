@@ -55,6 +55,7 @@ pub(super) fn bar(canvas: &mut Canvas, cell: Rect, axis: &Axis, range: [f64; 2])
     for (value, label) in map.ticks(6).0 {
         let Some(y) = map.place(value) else { continue };
         canvas.line((x + 14.0, y), (x + 18.0, y), BLACK, 1.0);
+        let label = if axis.most == Some(value) { format!("≥ {label}") } else { label };
         canvas.text(x + 20.0, y + 4.0, &label, TICK_SIZE, Anchor::Start, BLACK);
     }
     canvas.upward_text(x - 5.0, cell.y + cell.height / 2.0, &axis.label, TICK_SIZE);

@@ -1,13 +1,15 @@
 //! A panel of curves, points and histograms.
 
 use super::axes::{self, Mapping, data_range};
-use super::canvas::{Canvas, WHITE};
+use super::canvas::{Anchor, Canvas, WHITE};
 use super::frame::Rect;
 use super::style::{Marker, Style, Styles};
 use crate::figure::{Axis, AxisScale, Mark, Point, Series};
 
 /// A series with more points than this is drawn without markers, and its ranges as a band.
 const FEW: usize = 40;
+/// How far apart two numbers beyond the same edge must be.
+const ROOM_OF_A_NUMBER: f64 = 70.0;
 
 pub(super) fn draw(
     canvas: &mut Canvas,
@@ -24,11 +26,11 @@ pub(super) fn draw(
     let y_range = data_range(y, ends.chain(zero), 0.05);
     let whole = !bars && points().all(|p| p.x.fract() == 0.0);
     let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range), whole);
-    let panel = Place { across, up, frame };
+    let mut panel = Place { across, up, frame, numbers: Vec::new() };
     // Dashed lines are drawn over solid ones, so that both are seen where curves coincide.
     let mut order: Vec<&Series> = series.iter().collect();
     order.sort_by_key(|s| s.kind);
-    for s in order {
+    for s in order.into_iter().filter(|s| !styles.is_twin(s)) {
         let style = styles.get(s);
         match s.mark {
             Mark::Bars => panel.bars(canvas, s, style),
@@ -47,6 +49,8 @@ struct Place {
     across: Mapping,
     up: Mapping,
     frame: Rect,
+    /// Where the numbers of points beyond the frame stand, so that none hides another.
+    numbers: Vec<(f64, f64)>,
 }
 
 impl Place {
@@ -99,8 +103,8 @@ impl Place {
     }
 
     /// Markers, if there are few points; and a hollow triangle on the edge for every value beyond the axis:
-    /// zero on a log axis, or infinity.
-    fn markers(&self, canvas: &mut Canvas, series: &Series, style: Style) {
+    /// zero on a log axis, infinity, or what its range leaves out. The one farthest out has its number.
+    fn markers(&mut self, canvas: &mut Canvas, series: &Series, style: Style) {
         let color = style.stroke.color;
         let many = series.points.len() > FEW;
         for &Point { x, y, .. } in &series.points {
@@ -113,16 +117,48 @@ impl Place {
                         marker.draw(canvas, (px, py), size, color);
                     }
                 }
-                Some(_) => {}
-                None if many || series.mark == Mark::Bars => {}
-                None => {
-                    let (edge, tip) = if y > 0.0 { (self.frame.y, -1.0) } else { (self.frame.bottom(), 1.0) };
+                Some(_) if !(self.frame.x..=self.frame.right()).contains(&px) => {}
+                _ if many || series.mark == Mark::Bars => {}
+                place => {
+                    let above = place.map_or(y > 0.0, |py| py < self.frame.y);
+                    let (edge, tip) = if above { (self.frame.y, -1.0) } else { (self.frame.bottom(), 1.0) };
                     let corners = [(-3.5, -5.0), (3.5, -5.0), (0.0, 1.0)];
                     let corners: Vec<(f64, f64)> =
                         corners.iter().map(|&(dx, dy)| (px + dx, edge + tip * dy)).collect();
                     canvas.polygon(&corners, None, 1.0, Some(color));
                 }
             }
+        }
+        if !many && series.mark != Mark::Bars {
+            self.numbers_beyond(canvas, series, style);
+        }
+    }
+
+    /// The largest number above the frame and the smallest one below it, beside their triangles.
+    fn numbers_beyond(&mut self, canvas: &mut Canvas, series: &Series, style: Style) {
+        let places =
+            series.points.iter().filter_map(|p| Some((self.across.place(p.x)?, self.up.place(p.y)?, p.y)));
+        let places: Vec<(f64, f64, f64)> =
+            places.filter(|&(px, ..)| (self.frame.x..=self.frame.right()).contains(&px)).collect();
+        let above = places.iter().filter(|p| p.1 < self.frame.y - 0.5).max_by(|p, q| p.2.total_cmp(&q.2));
+        let below =
+            places.iter().filter(|p| p.1 > self.frame.bottom() + 0.5).min_by(|p, q| p.2.total_cmp(&q.2));
+        let ends = [(above, self.frame.y + 16.0), (below, self.frame.bottom() - 9.0)];
+        for (px, value, y) in ends.iter().filter_map(|&(point, y)| point.map(|p| (p.0, p.2, y))) {
+            if self.numbers.iter().any(|&(x, at)| at == y && (x - px).abs() < ROOM_OF_A_NUMBER) {
+                continue;
+            }
+            self.numbers.push((px, y));
+            let right = px > self.frame.x + 0.5 * self.frame.width;
+            let (anchor, shift) = if right { (Anchor::End, -6.0) } else { (Anchor::Start, 6.0) };
+            canvas.text(
+                px + shift,
+                y,
+                &axes::power_of_ten(value),
+                axes::TICK_SIZE,
+                anchor,
+                style.stroke.color,
+            );
         }
     }
 

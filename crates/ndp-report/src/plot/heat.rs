@@ -7,7 +7,13 @@ use super::frame::Rect;
 use super::style::graded_name;
 use crate::figure::{Axis, Matrix};
 
-pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2], matrix: &Matrix) {
+pub(super) fn draw(
+    canvas: &mut Canvas,
+    cell: Rect,
+    color: &Axis,
+    range: [f64; 2],
+    matrix: &Matrix,
+) -> Result<(), String> {
     let (rows, columns) = matrix.values.dim();
     let area = cell.inset(42.0, 2.0, BAR_ROOM, 42.0);
     // Square cells, as large as fit.
@@ -15,21 +21,10 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     let area = Rect { width: side * columns as f64, height: side * rows as f64, ..area };
     let beside = Rect { x: area.x, y: area.y, width: area.width + BAR_ROOM, height: area.height };
     let map = bar(canvas, beside, color, range);
-    let mut cells = Vec::new();
-    for (i, row) in matrix.values.rows().into_iter().enumerate() {
-        // Neighbours of equal colour are drawn as one rectangle, so that a picture of 324 by 324 cells stays
-        // small.
-        let mut start = 0;
-        let paint = |value: f64| color_of(&map, value).unwrap_or(PALE);
-        let colors: Vec<Rgb> = row.iter().map(|&value| paint(value)).collect();
-        for run in colors.chunk_by(PartialEq::eq) {
-            let (x, y) = (area.x + start as f64 * side, area.y + i as f64 * side);
-            // A small overlap avoids seams.
-            cells.push((x, y, side * run.len() as f64 + 0.3, side + 0.3, run[0]));
-            start += run.len();
-        }
-    }
-    canvas.cells(&cells);
+    let paint = |&value: &f64| color_of(&map, value).unwrap_or(PALE);
+    let cells: Vec<Vec<Rgb>> =
+        matrix.values.rows().into_iter().map(|row| row.iter().map(paint).collect()).collect();
+    canvas.matrix((area.x, area.y), side, &cells)?;
     for k in shown(rows) {
         let label = matrix.row_names.as_ref().map_or_else(|| k.to_string(), |names| names[k].clone());
         let y = area.y + (k as f64 + 0.5) * side + 4.0;
@@ -42,6 +37,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     }
     let name = graded_name(&matrix.name, matrix.kind);
     canvas.text(area.x + area.width / 2.0, area.bottom() + 33.0, &name, TICK_SIZE, Anchor::Middle, BLACK);
+    Ok(())
 }
 
 /// Which rows or columns get a name: all if there are few, else about eight.

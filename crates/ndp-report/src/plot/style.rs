@@ -1,8 +1,8 @@
-//! The look of each grade: exact values are solid in blue and green, upper bounds dashed, printed formulas
-//! dotted in red and orange, estimates dash-dotted in violet.
+//! The look of each grade, the same in every figure: exact values are solid and blue, upper bounds dashed and
+//! green, printed formulas dotted and red, estimates dash-dotted and violet, what is no privacy number grey.
 
 use super::canvas::{Canvas, Rgb, Stroke, WHITE};
-use crate::figure::{Content, Figure, Kind, Mark, Series};
+use crate::figure::{Content, Figure, Kind, Mark, Point, Series};
 use ndp_dp::Grade;
 
 /// Look of a series.
@@ -25,34 +25,92 @@ pub(super) enum Marker {
 
 /// The look of every series of a figure, in the order of the legend.
 pub(super) struct Styles {
-    entries: Vec<(String, Kind, Style)>,
+    entries: Vec<Entry>,
+}
+
+/// Series of one look: one name, or those of series that coincide wherever they are.
+struct Entry {
+    names: Vec<String>,
+    kind: Kind,
+    style: Style,
 }
 
 impl Styles {
     pub(super) fn of(figure: &Figure) -> Self {
-        let mut entries: Vec<(String, Kind, Style)> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
         for panel in &figure.panels {
             let Content::Curves { series, .. } = &panel.content else { continue };
             for s in series {
-                if entries.iter().all(|(name, kind, _)| (name, *kind) != (&s.name, s.kind)) {
-                    let before = entries.iter().filter(|(_, kind, _)| *kind == s.kind).count();
-                    entries.push((s.name.clone(), s.kind, style(s, before)));
+                if entries.iter().any(|entry| entry.has(s)) {
+                    continue;
                 }
+                let twin = entries.iter_mut().find(|entry| {
+                    entry.kind == s.kind && entry.style.mark == s.mark && coincide(figure, &entry.names[0], s)
+                });
+                if let Some(twin) = twin {
+                    twin.names.push(s.name.clone());
+                    continue;
+                }
+                let before = entries.iter().filter(|entry| entry.kind == s.kind).count();
+                entries.push(Entry { names: vec![s.name.clone()], kind: s.kind, style: style(s, before) });
             }
         }
-        entries.sort_by_key(|&(_, kind, _)| kind);
+        entries.sort_by_key(|entry| entry.kind);
         Self { entries }
     }
 
     pub(super) fn get(&self, series: &Series) -> Style {
-        let found = self.entries.iter().find(|(name, kind, _)| (name, *kind) == (&series.name, series.kind));
-        found.map_or_else(|| style(series, 0), |&(_, _, style)| style)
+        self.entries
+            .iter()
+            .find(|entry| entry.has(series))
+            .map_or_else(|| style(series, 0), |entry| entry.style)
+    }
+
+    /// Whether the series is drawn under another name, with which it coincides.
+    pub(super) fn is_twin(&self, series: &Series) -> bool {
+        self.entries.iter().any(|entry| entry.has(series) && entry.names[0] != series.name)
     }
 
     /// The texts of the legend: each name, with its grade unless the name contains it.
     pub(super) fn legend(&self) -> impl Iterator<Item = (String, Style)> + '_ {
-        self.entries.iter().map(|(name, kind, style)| (graded_name(name, *kind), *style))
+        self.entries.iter().map(|entry| (graded_name(&entry.names.join(" = "), entry.kind), entry.style))
     }
+}
+
+impl Entry {
+    fn has(&self, series: &Series) -> bool {
+        self.kind == series.kind && self.names.contains(&series.name)
+    }
+}
+
+/// Whether the series called `name` and `other` have the same points in every panel that has one of them, up
+/// to nine digits. Families in shades are never merged: their order is what they show.
+fn coincide(figure: &Figure, name: &str, other: &Series) -> bool {
+    let close = |a: Option<f64>, b: Option<f64>| match (a, b) {
+        (Some(a), Some(b)) => a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+        (a, b) => a == b,
+    };
+    let same = |p: &Point, q: &Point| {
+        close(Some(p.x), Some(q.x))
+            && close(Some(p.y), Some(q.y))
+            && close(p.low, q.low)
+            && close(p.high, q.high)
+    };
+    other.shade.is_none()
+        && figure.panels.iter().all(|panel| {
+            let Content::Curves { series, .. } = &panel.content else { return true };
+            let find = |name: &str| series.iter().find(|s| s.name == name && s.kind == other.kind);
+            match (find(name), find(&other.name)) {
+                (None, None) => true,
+                (Some(one), Some(two)) => {
+                    one.shade.is_none()
+                        && !one.points.is_empty()
+                        && one.points.len() == two.points.len()
+                        && one.points.iter().zip(&two.points).all(|(p, q)| same(p, q))
+                }
+                _ => false,
+            }
+        })
 }
 
 /// The name of a series with its grade, unless the name contains it.
@@ -113,43 +171,19 @@ impl Marker {
     }
 }
 
-const EXACT: [Rgb; 7] = [
-    Rgb(0x0b, 0x5f, 0xa5),
-    Rgb(0x00, 0x8f, 0x6b),
-    Rgb(0x56, 0xa8, 0xe0),
-    Rgb(0x4a, 0x3f, 0xb5),
-    Rgb(0x1b, 0x26, 0x3b),
-    Rgb(0x5c, 0x7a, 0x29),
-    Rgb(0x7d, 0x8f, 0xa9),
-];
-const UPPER_BOUND: [Rgb; 5] = [
-    Rgb(0x2a, 0x9d, 0x8f),
-    Rgb(0x38, 0x66, 0xc4),
-    Rgb(0x5f, 0x8f, 0x3e),
-    Rgb(0x7a, 0x4f, 0xc0),
-    Rgb(0x2f, 0x4b, 0x5c),
-];
-const PRINTED: [Rgb; 7] = [
-    Rgb(0xd6, 0x28, 0x28),
-    Rgb(0xf0, 0x8a, 0x1d),
-    Rgb(0xb0, 0x1f, 0x7d),
-    Rgb(0x8f, 0x5b, 0x34),
-    Rgb(0xe8, 0x5d, 0x75),
-    Rgb(0x7a, 0x1f, 0x1f),
-    Rgb(0xc9, 0xa2, 0x27),
-];
-const ESTIMATE: [Rgb; 5] = [
-    Rgb(0x8d, 0x5f, 0xb5),
-    Rgb(0xa6, 0x85, 0x00),
-    Rgb(0x6c, 0x75, 0x7d),
-    Rgb(0xc0, 0x6f, 0xb0),
-    Rgb(0x34, 0x65, 0xa4),
-];
-const DATA: [Rgb; 6] = [
-    Rgb(0x3b, 0x3b, 0x3b),
-    Rgb(0x1f, 0x77, 0xb4),
-    Rgb(0xe0, 0x7b, 0x00),
-    Rgb(0x2c, 0x96, 0x4b),
-    Rgb(0x9b, 0x5f, 0xb5),
-    Rgb(0xc4, 0x4e, 0x52),
-];
+/// Four colours for each role: one hue, and lightnesses that differ by at least nine units of CIELAB to every
+/// eye (three kinds of colour blindness) and in grey. Roles are told apart by dashes and markers, too.
+const EXACT: [Rgb; 4] =
+    [Rgb(0x30, 0x5b, 0xa6), Rgb(0x56, 0x9a, 0xce), Rgb(0x1c, 0x2b, 0x43), Rgb(0x1f, 0x79, 0xd2)];
+const UPPER_BOUND: [Rgb; 4] =
+    [Rgb(0x00, 0x5a, 0x50), Rgb(0x46, 0xa3, 0x8a), Rgb(0x12, 0x30, 0x2c), Rgb(0x00, 0x82, 0x40)];
+const PRINTED: [Rgb; 4] =
+    [Rgb(0xb0, 0x23, 0x18), Rgb(0xe9, 0x72, 0x26), Rgb(0x5a, 0x12, 0x08), Rgb(0xc9, 0x45, 0x40)];
+const ESTIMATE: [Rgb; 4] =
+    [Rgb(0x6f, 0x3f, 0xa0), Rgb(0xa8, 0x84, 0xc9), Rgb(0x2b, 0x14, 0x42), Rgb(0x8d, 0x62, 0xb5)];
+const DATA: [Rgb; 4] =
+    [Rgb(0x5a, 0x5a, 0x5a), Rgb(0x90, 0x90, 0x90), Rgb(0x2b, 0x2b, 0x2b), Rgb(0x74, 0x74, 0x74)];
+
+#[cfg(test)]
+#[path = "style_tests.rs"]
+mod tests;

@@ -12,7 +12,7 @@ pub(crate) fn everything() -> Figure {
         Series::new(name, grade).by_class(pairs)
     };
     let loss =
-        Panel::curves("loss by distance", Axis::linear("distance"), Axis::log("unit loss").clamped_at(1.0))
+        Panel::curves("loss by distance", Axis::linear("distance"), Axis::log("unit loss").range(1e-3, 2.0))
             .with(
                 curve("exact, towards node 0", Grade::Exact, 6.0)
                     .points([(12.0, 0.0), (13.0, f64::INFINITY)]),

@@ -105,11 +105,15 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .collect::<Result<Vec<_>, ndp_account::Error>>()?;
         let attacked = sources.iter().map(|&(hops, u)| (f64::from(hops), report.loss.value().unit[u]));
         figure = figure.parameter(format!("T, {name}"), rounds).panel(
-            Panel::curves(format!("{name}, T = {rounds}"), Axis::linear("distance"), axis().range(1e-4, 1.2))
-                .with(Series::new(PRINTED, Grade::Printed).by_class(pairs(&printed.value().unit)))
-                .with(Series::new(SOUND, report.loss.grade()).by_class(pairs(&report.loss.value().unit)))
-                .with(Series::new(ATTACKED, report.loss.grade()).points(attacked).scattered())
-                .with(Series::new(ATTACK, Grade::Estimate).points(measured).scattered()),
+            Panel::curves(
+                format!("{name}, T = {rounds}"),
+                Axis::linear("distance"),
+                axis().range(1e-4, f64::INFINITY),
+            )
+            .with(Series::new(PRINTED, Grade::Printed).by_class(pairs(&printed.value().unit)))
+            .with(Series::new(SOUND, report.loss.grade()).by_class(pairs(&report.loss.value().unit)))
+            .with(Series::new(ATTACKED, report.loss.grade()).points(attacked).scattered())
+            .with(Series::new(ATTACK, Grade::Estimate).points(measured).scattered()),
         );
     }
     Ok(figure)

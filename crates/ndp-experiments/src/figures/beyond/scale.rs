@@ -54,7 +54,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         // Beyond T hops all losses are 0: a grid has many more distances than need to be drawn.
         let distance = Axis::linear("distance");
         let distance = if family == "grid" { distance.range(0.0, ROUNDS as f64 + 4.0) } else { distance };
-        let mut panel = Panel::curves(format!("{family}, T = {ROUNDS}"), distance, axis().range(1e-8, 1.5));
+        let mut panel =
+            Panel::curves(format!("{family}, T = {ROUNDS}"), distance, axis().range(1e-8, f64::INFINITY));
         for (k, &n) in sizes.iter().enumerate() {
             let graph = sample(family, n, seed)?;
             let matrix = GossipMatrix::metropolis(&graph);

@@ -71,8 +71,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 .panel(
                     Panel::curves(
                         format!("{label}, {} nodes, T = {rounds}", graph.node_count()),
-                        Axis::linear("distance").range(0.0, 25.5),
-                        axis().range(1e-5, 1.2),
+                        Axis::linear("distance"),
+                        axis().range(1e-5, f64::INFINITY),
                     )
                     .with_all(curves.series),
                 );

@@ -48,7 +48,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
         values[node] = f64::NAN;
         Drawing::new(name, kind, &graph, positions.clone(), values).mark(node)
     };
-    let color = || Axis::log("loss / local loss").clamped_at(1.0);
+    let color = || Axis::log("loss / local loss").colored_to(1.0);
     let printed = drawing("printed, from the node", printed.grade(), printed.value());
     let sum_towards = drawing("printed, towards the node", towards.grade(), &towards.value().unit);
     let exact = drawing("loss towards the node", report.loss.grade(), &report.loss.value().unit);

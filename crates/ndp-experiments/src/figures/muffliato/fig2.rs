@@ -51,7 +51,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let from = theorem1_from(&matrix, &[NODE], rounds, Powers::FromZero)?.into_value().row(0).to_vec();
         let towards = theorem1_towards((&matrix, rounds), &[NODE], Powers::FromZero)?.into_value().unit;
         let report = exact_loss((&matrix, rounds), &[NODE], ExactOptions::default())?;
-        let color = || Axis::log("loss / local loss").range(1e-3, 1.0).clamped_at(1.0);
+        let color = || Axis::log("loss / local loss").range(1e-3, 1.0).colored_to(1.0);
         let panels = [
             ("printed, from the node", Grade::Printed, from),
             ("printed, towards the node", Grade::Printed, towards),

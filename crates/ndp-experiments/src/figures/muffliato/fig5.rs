@@ -68,7 +68,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             values[node] = f64::NAN;
             let drawing = Drawing::new(format!("ego {ego}, {how}"), grade, &graph, positions.clone(), values)
                 .mark(node);
-            let color = Axis::log("loss / local loss").range(1e-3, 1.0).clamped_at(1.0);
+            let color = Axis::log("loss / local loss").range(1e-3, 1.0).colored_to(1.0);
             figure = figure.panel(Panel::drawing(format!("ego {ego}, {n} nodes: {how}"), color, drawing));
         }
     }

@@ -1,7 +1,7 @@
 //! Loss against distance, for a walking token and for gossip: figures 1 and 4 of the paper.
 //!
 //! Losses are Rényi losses at `α = 2` with `σ = Δ = 1`, where one contribution released at once costs
-//! `c₀ = 1`; they are unclipped here, and clipped at 1 in the picture, as in the paper.
+//! `c₀ = 1`; they are not clipped, where the paper clips them at 1.
 
 use super::walk_length;
 use crate::figures::count;
@@ -95,7 +95,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .finding("There are no panels of epsilon for geometric graph and grid: a node contributes so often there, and the walks are so long, that nothing below the local loss of all contributions is proved. Shorter walks on such graphs are in beyond/laws.")
         .finding("The sound curve bounds what all contributions of node 0 reveal to a node, path known or not. A printed value below it is not refuted by it, but nothing supports it.")
         .finding("The condition of the printed theorem, sigma^2 >= 2 alpha (alpha - 1) = 4, fails at sigma = 1.")
-        .finding("On geometric graph and grid every node contributes tens of times: clipping at the local loss of one contribution, as the paper draws it, hides losses far above 1.")
+        .finding("On geometric graph and grid every node contributes tens of times: clipping at the local loss of one contribution, as the paper does, would hide losses far above 1.")
         .finding("That gossip protects far nodes better rests on the printed sum; the exact loss of gossip does not fade.")
         .check(Check::covers(sender.name(), SOUND))
         .columns(2);
@@ -103,6 +103,9 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
     if let Sender::Hidden = sender {
         figure = figure.check(Check::covers(gossip_name(gossip::TOWARDS), gossip_name(gossip::SOUND)));
     }
+    let panel = |title: String| {
+        Panel::curves(title, Axis::linear("distance"), gossip::axis().range(1e-4, f64::INFINITY))
+    };
     let mut in_epsilon = Vec::new();
     for (name, graph) in four(scale, seed, C)? {
         let matrix = GossipMatrix::metropolis(&graph);
@@ -148,16 +151,8 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
             .parameter(format!("T of the walk, {name}"), steps)
             .parameter(format!("T of gossip, {name}"), rounds)
             .note(format!("visits per node, {name}"), steps as f64 / n as f64)
-            .panel(
-                Panel::curves(
-                    format!("{name}, {n} nodes, {steps} steps of the walk, {rounds} rounds of gossip"),
-                    Axis::linear("distance").range(0.0, 25.5),
-                    gossip::axis().range(1e-4, 1.2),
-                )
-                .with(printed)
-                .with_all(sound)
-                .with_all(beside),
-            );
+            .panel(panel(format!("{name}, {n} nodes: walk of {steps} steps")).with(printed).with_all(sound))
+            .panel(panel(format!("{name}: {rounds} rounds of gossip")).with_all(beside));
     }
     Ok(in_epsilon.into_iter().fold(figure, Figure::panel))
 }
@@ -293,7 +288,7 @@ mod tests {
     fn the_sound_walk_is_below_its_local_loss() -> Result<()> {
         let figure = add_to(Figure::new("test"), Sender::Hidden, Scale::Quick, Seed::DEFAULT)?;
         let mut seen = 0;
-        assert_eq!(figure.panels.len(), 6);
+        assert_eq!(figure.panels.len(), 10);
         for panel in &figure.panels {
             let find = |name: &str| panel.series().iter().find(|s| s.name == name);
             let (Some(sound), Some(local)) = (find(SOUND), find(LOCAL)) else { continue };
