@@ -98,6 +98,9 @@ fn reproduce(entries: &[&'static Entry], options: &Options, whole: bool) -> anyh
         match result {
             Ok(figure) => {
                 bar.suspend(|| print_line(&line(&figure)));
+                for fault in &figure.done.faults {
+                    bar.suspend(|| print_line(&format!("    picture: {fault}")));
+                }
                 if let Comparison::Differs(differences) = &figure.comparison {
                     for difference in differences.iter().take(10) {
                         bar.suspend(|| print_line(&format!("    {difference}")));

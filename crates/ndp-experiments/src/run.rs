@@ -7,6 +7,7 @@ use crate::reference::{self, Comparison};
 use crate::seed::Seed;
 use anyhow::Context;
 use ndp_report::figure::Scale;
+use ndp_report::plot;
 use ndp_report::table::{self, Row};
 use ndp_report::verdict::{self, Outcome, Verdict};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,8 @@ pub struct Done {
     pub rows: Vec<Row>,
     /// The results of its checks.
     pub outcomes: Vec<Outcome>,
+    /// What makes its picture hard to read; nothing is said of a figure that was kept.
+    pub faults: Vec<String>,
     /// Whether an earlier run had completed it.
     pub kept: bool,
 }
@@ -50,7 +53,7 @@ impl Done {
     pub fn new(record: Record, rows: Vec<Row>, kept: bool) -> anyhow::Result<Self> {
         let outcomes =
             verdict::evaluate(&record.checks, &rows, &record.samples).map_err(anyhow::Error::msg)?;
-        Ok(Self { record, rows, outcomes, kept })
+        Ok(Self { record, rows, outcomes, faults: Vec::new(), kept })
     }
 
     /// Whether its claim holds.
@@ -107,6 +110,7 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     let Options { scale, seed, out, data, .. } = options;
     let start = Instant::now();
     let figure = (entry.figure)(*scale, *seed, data).with_context(|| format!("{} failed", entry.id))?;
+    let faults = plot::faults(&figure);
     let run = Run {
         seconds: start.elapsed().as_secs_f64(),
         threads: rayon::current_num_threads(),
@@ -116,7 +120,7 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     let record = output::write_figure(out, entry, figure, *scale, *seed, run)
         .with_context(|| format!("{} was computed but not written", entry.id))?;
     let rows = read_rows(out, &record)?;
-    Done::new(record, rows, false)
+    Ok(Done { faults, ..Done::new(record, rows, false)? })
 }
 
 /// The numbers of a figure's CSVs.

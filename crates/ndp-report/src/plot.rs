@@ -9,6 +9,7 @@ mod axes;
 mod canvas;
 mod colors;
 mod curves;
+mod faults;
 mod frame;
 mod heat;
 mod legend;
@@ -20,6 +21,8 @@ use crate::figure::{Axis, Content, Figure};
 use canvas::{Anchor, BLACK, Canvas, text_width, wrap};
 use frame::Rect;
 use style::Styles;
+
+pub use faults::faults;
 
 /// A figure in both formats.
 ///

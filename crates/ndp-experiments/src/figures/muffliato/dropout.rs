@@ -63,17 +63,12 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .into_iter()
             .collect::<Result<_>>()?;
         let longest = runs.iter().map(|r| r.printed.len()).max().unwrap_or(0);
-        // A curve ends with the longest run. A shorter run keeps its last value, because it stops leaking
-        // when it ends.
-        let curve = |pick: fn(&Run) -> &Vec<f64>| -> Vec<Vec<f64>> {
-            runs.iter()
-                .map(|r| {
-                    let values = pick(r);
-                    (0..longest).map(|t| values[t.min(values.len() - 1)]).collect()
-                })
-                .collect()
+        // A curve ends with the longest run; its band is from the least to the largest run. A shorter run keeps
+        // its last value, because it stops leaking when it ends.
+        let curve = |pick: fn(&Run) -> &Vec<f64>| -> Vec<(f64, f64)> {
+            let kept = |r: &Run, t: usize| pick(r)[t.min(pick(r).len() - 1)];
+            runs.iter().flat_map(|r| (0..longest).map(move |t| ((t + 1) as f64, kept(r, t)))).collect()
         };
-        let x: Vec<f64> = (1..=longest).map(|t| t as f64).collect();
         let [steps, loss] = ["steps", "loss"].map(|what| format!("{what}, dropout {dropout}"));
         figure = figure
             .sample(steps.clone(), Kind::Data, runs.iter().map(|r| r.exact.len() as f64).collect())
@@ -103,13 +98,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                     Axis::linear("step"),
                     Axis::linear("mean loss / local loss"),
                 )
-                .with(
-                    Series::new("printed, from node 0", Grade::Printed)
-                        .mean_of_runs(&x, &curve(|r| &r.printed)),
-                )
+                .with(Series::new("printed, from node 0", Grade::Printed).by_class(curve(|r| &r.printed)))
                 .with(
                     Series::new("true mean (rank - 1)/n, towards node 0", Grade::Exact)
-                        .mean_of_runs(&x, &curve(|r| &r.exact)),
+                        .by_class(curve(|r| &r.exact)),
                 ),
             );
     }

@@ -39,7 +39,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .claim("As Theorem 1 bounds it, on every network most nodes lose little to the observer.")
         .finding("The exact loss towards the node is large nearly everywhere; both panels show the loss towards the node.")
         .finding("The program observes from the first node of degree 1; here the seed draws the node.")
-        .columns(4);
+        .columns(3);
     // A quick run uses small networks only.
     let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
     for &ego in egos {

@@ -156,11 +156,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 let mut panel = Panel::curves(
                     format!("epsilon {epsilon}, {mode}: {what}"),
                     Axis::linear("step"),
-                    if objective {
-                        Axis::linear(what).range(0.1, 1.0)
-                    } else {
-                        Axis::linear(what).range(0.4, 1.0)
-                    },
+                    Axis::linear(what).range(if objective { 0.1 } else { 0.4 }, f64::INFINITY),
                 );
                 for (name, grade, curve) in curves {
                     panel = panel.with(if objective {

@@ -266,11 +266,11 @@ fn panel(
     with_recorded: bool,
 ) -> Panel {
     let what = if objective { "objective" } else { "test accuracy" };
-    let range = if objective { (0.1, 1.0) } else { (0.4, 1.0) };
+    let least = if objective { 0.1 } else { 0.4 };
     let mut panel = Panel::curves(
         format!("epsilon {epsilon}, {mode}: {what}"),
         Axis::linear("step"),
-        Axis::linear(what).range(range.0, range.1),
+        Axis::linear(what).range(least, f64::INFINITY),
     );
     for (name, grade, curve) in curves {
         panel =

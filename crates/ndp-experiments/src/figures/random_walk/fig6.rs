@@ -49,7 +49,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("first visits followed for, sound", CUT)
         .finding("The printed losses are no guarantees: contributions observed together cost more than their sum. The sound ones bound what all contributions of the node reveal to another, for a walk on which it contributes a capped number of times.")
         .finding("The choice of the node is ours, by the seed; the program draws it without one.")
-        .columns(4);
+        .columns(3);
     // A quick run uses small networks only.
     let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
     for &ego in egos {

@@ -104,7 +104,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let shown = &times[1..];
     let printed = printed_losses(&matrix, &classes, shown, local)?;
     let sampled = sample(&classes, scale.pick(SAMPLE, 2), seed);
-    let axis = || Axis::log("loss").range(1e-3, 10.0);
+    let axis = || Axis::log("loss").range(1e-3, f64::INFINITY);
     let printed = shown.iter().zip(printed).enumerate().map(|(i, (time, means))| {
         let series = Series::new(format!("printed, T = {time}"), Grade::Printed);
         series.points((1..).map(f64::from).zip(means)).shade(i, shown.len())
