@@ -208,7 +208,6 @@ class Observer:
         for v, by in shift:
             kind, *rest = program.values[v]
             need(kind == "noise", "what is shifted is no noise")
-            need(v not in price, "a noise is shifted twice")
             if by:
                 need(rest[0] > 0, "a noise of variance 0 is shifted")
                 price[v] = by
@@ -229,7 +228,6 @@ class Observer:
         program, open_ = self.program, {}
         for v, weight in sums:
             need(v in self.seen, "an attack uses a value that the observer does not see")
-            need(v not in open_, "an attack uses a value twice")
             open_[v] = weight
         move, variance = Fraction(0), Fraction(0)
         for v in range(len(program.values) - 1, -1, -1):

@@ -260,12 +260,49 @@ class Check(unittest.TestCase):
         self.assertTrue(verdict(whole(pair))[0])
         self.assertTrue(verdict(whole({**pair, "diagonal": ["1", "1"]}))[0])
         self.assertTrue(verdict(whole(pair, {"vectors": {"dimension": 3}}))[0])
+        self.assertIn("more than the upper end", verdict(whole({**pair, "upper": "1", "lower": "1"}))[1])
         # Not covered: 9/10 on both places leaves an eigenvalue below 0.
         self.assertIn("does not cover", verdict(whole({**pair, "upper": "9/5", "lower": "0", "diagonal": ["9/10", "9/10"]}))[1])
         self.assertIn("not in the set", verdict(whole({**pair, "attack": {"change": ["2", "0"], "sum": {"y": "1"}}}))[1])
         # The same direction shows nothing: one shift, and a claim of 0.
         none = {**pair, "upper": "0", "lower": "0", "shifts": [{}], "attack": {"change": ["1", "1"], "sum": {}}}
         self.assertTrue(verdict(whole(none, "same-direction", {**end, "largest": "0"}))[0])
+
+    def test_a_lower_end_needs_its_attack_and_a_largest_loss_its_pairs(self):
+        file = proved(gossip(1), [2], 1)
+        self.assertTrue(verdict(file)[0])
+        higher = copy.deepcopy(file)
+        higher[-2]["lower"] = "1001/1000"
+        self.assertIn("less than the lower end", verdict(higher)[1])
+        smaller = copy.deepcopy(file)
+        smaller[-1]["largest"] = "999/1000"
+        self.assertIn("the largest loss", verdict(smaller)[1])
+
+    def test_who_sees_what(self):
+        """Every kind of event, and observers who see it or do not: those who do learn the noise, and x without it."""
+        events = {'{"send": "z0", "from": 0, "to": 1}': {0, 1}, '{"broadcast": "z0", "from": 0}': {0, 1, 2},
+                  '{"publish": "z0"}': {0, 1, 2}, '{"deliver": "z0", "to": 1, "group": [0, 2]}': {1}, '{"hold": "z0", "by": 2}': {2}}
+        for event, seers in events.items():
+            lines = gossip(1)
+            lines = [line for line in lines if line != {"hold": "z0", "by": 0}]
+            lines.insert(-1, json.loads(event))
+            checker = parsed([{"ndp-proof": 1, "set": "use-level"}] + lines)
+            z = checker.program.names["z0"]
+            for v in range(3):
+                observer = ndp_check.Observer(checker.program, {"members": [v], "taps": []})
+                self.assertEqual(z in observer.seen, v in seers, (event, v))
+            tap = ndp_check.Observer(checker.program, {"members": [], "taps": [[0, 1]]})
+            self.assertEqual(z in tap.seen, "send" in event or {0, 1, 2} == seers, event)
+            back = ndp_check.Observer(checker.program, {"members": [], "taps": [[1, 0]]})
+            self.assertEqual(z in back.seen, {0, 1, 2} == seers, event)
+
+    def test_a_noise_of_variance_0_hides_nothing(self):
+        lines = gossip(1)
+        for line in lines:
+            if line.get("noise") == "z0":
+                line["variance"] = "0"
+        file = proved(gossip(1), [1], 0)
+        self.assertIn("variance 0", verdict([file[0]] + lines + file[-2:])[1])
 
     def test_what_is_read_must_be_seen(self):
         lines = [{"ndp-program": 1, "nodes": 2}, {"contribute": "a", "node": 0, "reads": "nothing"},
