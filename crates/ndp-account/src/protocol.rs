@@ -197,6 +197,15 @@ pub trait LinearProtocol: Send + Sync {
     fn terms(&self) -> Terms {
         Terms::VALUES
     }
+
+    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what is said
+    /// of it with other means.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where it is none, as by default; [`ndp_graph::Error::TooLarge`].
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        Err(Error::NotOffered("this protocol is not stated as a linear Gaussian program"))
+    }
 }
 
 /// A pointer to a protocol is a protocol.
@@ -255,6 +264,10 @@ macro_rules! delegate {
 
             fn message_count(&self) -> Result<f64, Error> {
                 (**self).message_count()
+            }
+
+            fn program_text(&self) -> Result<Vec<u8>, Error> {
+                (**self).program_text()
             }
         }
     )*};

@@ -67,6 +67,12 @@ pub(crate) enum Command {
                       \"Logs of a meter\". Exit code 1 says that the budget is exceeded."
     )]
     Meter(Meter),
+    /// Write what observers learn as a file that proves itself, for checker/ndp_check.py.
+    #[command(
+        after_help = "Example: ndp prove friends.txt --protocol decor --into proof.jsonl.gz\n\nLinear Gaussian protocols have proofs; \
+                      walks and trainings have none. The format is in docs/formats.md, \"Proofs\"."
+    )]
+    Prove(Prove),
     /// Run a gossip protocol on your own numbers.
     #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 20 --rounds 12")]
     Simulate(Simulate),
@@ -296,6 +302,24 @@ pub(crate) struct Meter {
     /// JSON lines: what every pair has lost, one line after every line of the log that changed a loss.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Prove {
+    #[command(flatten)]
+    pub(crate) graph: GraphInput,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolChoice,
+    #[command(flatten)]
+    pub(crate) observers: Observers,
+    #[command(flatten)]
+    pub(crate) knowledge: Knowledge,
+    /// Only about this node; may be given several times. About every node where none is given.
+    #[arg(long = "source", value_name = "LABEL")]
+    pub(crate) sources: Vec<String>,
+    /// The file; compressed where its name ends in .gz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: PathBuf,
 }
 
 #[derive(Args, Debug)]

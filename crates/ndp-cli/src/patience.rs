@@ -201,6 +201,10 @@ impl Protocol for Patient {
         self.protocol.message_count()
     }
 
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        self.protocol.program_text()
+    }
+
     fn attack<'a>(
         &'a self,
         u: usize,

@@ -21,7 +21,7 @@
 //! | While it runs: what so far, and may this message still be sent? | [`meter::Meter`] | exact, or upper bound |
 //! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
 //! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](ndp_account::Protocol), so `audit` takes it | |
-//! | Can a third party check it? | [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
+//! | Can a third party check it? | [`ProofWriter`], or [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
 //! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`,
 //! "Certified losses".
@@ -52,6 +52,7 @@ mod observers;
 mod options;
 #[doc(hidden)]
 pub mod parts;
+mod proof;
 mod protocol;
 mod registers;
 mod semidefinite;
@@ -75,6 +76,7 @@ pub use coordinates::loss_by_coordinates;
 pub use error::ProgramError;
 pub use mixing::MixingMatrix;
 pub use options::AccountOptions;
+pub use proof::ProofWriter;
 pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, SensitivitySet};
 pub use simulate::Run;

@@ -105,6 +105,10 @@ impl Protocol for Declared {
         Ok(self.program.sent() as f64)
     }
 
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.program.text())
+    }
+
     fn attack<'a>(
         &'a self,
         u: usize,

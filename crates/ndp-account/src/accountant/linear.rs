@@ -55,6 +55,10 @@ impl<P: LinearProtocol> Protocol for P {
         LinearProtocol::message_count(self)
     }
 
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        LinearProtocol::program_text(self)
+    }
+
     fn attack<'a>(
         &'a self,
         u: usize,

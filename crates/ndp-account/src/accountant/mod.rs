@@ -134,6 +134,15 @@ pub trait Protocol: Send + Sync {
         Err(Error::NotOffered("messages are not counted for this protocol"))
     }
 
+    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what is said
+    /// of it with other means.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where it is none, as by default; [`ndp_graph::Error::TooLarge`].
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        Err(Error::NotOffered("this protocol is not stated as a linear Gaussian program"))
+    }
+
     /// An attack by `observer` on the data of `u` in real runs at `noise`.
     ///
     /// # Errors

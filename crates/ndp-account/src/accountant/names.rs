@@ -232,6 +232,10 @@ impl Protocol for Named<'_> {
         self.protocol.message_count()
     }
 
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        self.protocol.program_text()
+    }
+
     fn attack<'b>(
         &'b self,
         u: usize,

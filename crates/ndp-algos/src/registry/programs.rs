@@ -123,6 +123,10 @@ impl Protocol for Masked {
         self.if_made()?.message_count()
     }
 
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        self.protocol()?.program_text()
+    }
+
     fn attack<'a>(
         &'a self,
         u: usize,

@@ -10,6 +10,7 @@ mod losses;
 mod manual;
 mod meter;
 mod plan;
+mod prove;
 mod shard;
 mod simulate;
 mod sweep;
@@ -40,6 +41,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Plan(asked) => plan::run(&asked, quiet),
         Command::Ledger(asked) => ledger::run(&asked, quiet),
         Command::Meter(asked) => meter::run(&asked),
+        Command::Prove(asked) => prove::run(&asked, quiet),
         Command::Simulate(asked) => simulate::run(&asked),
         Command::Train(asked) => train::run(&asked, quiet),
         Command::Sweep(asked) => sweep::run(&asked, quiet),

@@ -38,6 +38,13 @@ impl Program {
         steps.into_iter().chain(results).try_for_each(|step| writeln!(to, "{step}"))
     }
 
+    /// The same in memory, where writing does not fail.
+    pub(crate) fn text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        let _ = self.write(&mut text);
+        text
+    }
+
     /// The lines of all steps but results from these numbers of values, events and changes on; matrices that
     /// were not written before come before their use.
     pub(crate) fn steps_since(

@@ -55,6 +55,11 @@ impl LinearProtocol for VectorProgram<'_> {
         Ok(LossReport::new(Vec::new(), certificate, true))
     }
 
+    /// [Value by value](VectorProgram::program).
+    fn program_text(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.program()?.text())
+    }
+
     /// Runs with all noises scaled so that the first has standard deviation `sigma`.
     fn observe(
         &self,
