@@ -74,7 +74,15 @@ def test_everything_public_is_documented(module):
                 assert inspect.getdoc(getattr(value, member)), f"{path}.{member} has no docstring"
 
 
-@pytest.mark.parametrize("page", ["tutorial.md", "frameworks.md", "README.md"])
+def pages():
+    """Every page of the package and of the book with Python code, as a path from the root of the repository."""
+    root = ROOT.parent
+    found = [ROOT / page for page in ("tutorial.md", "frameworks.md", "README.md")]
+    found += [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    return [str(page.relative_to(root)) for page in found if "```python\n" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("page", pages())
 def test_the_pages_run(page, tmp_path, monkeypatch):
     """Every Python block of a page, one after the other in one namespace; a line after `# ->` says what is printed."""
     matplotlib = pytest.importorskip("matplotlib")
@@ -82,7 +90,7 @@ def test_the_pages_run(page, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     pytest.importorskip("networkx")
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / page).read_text()
+    text = (ROOT.parent / page).read_text(encoding="utf-8")
     blocks = [part.partition("```")[0] for part in text.split("```python\n")[1:]]
     assert blocks
     namespace = {}

@@ -83,6 +83,8 @@ xflags::xflags! {
         cmd slurm {}
         /// Run what the merge gate runs.
         cmd ci {}
+        /// Check the book in `docs`, and make pages for a browser of it where mdbook is installed.
+        cmd book {}
         /// Check layers, documents, file lengths and leftovers.
         cmd tidy {}
         /// Make the numbers of the figures the committed references, and show what changes.

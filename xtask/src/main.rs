@@ -3,6 +3,7 @@
 
 mod bench;
 mod bless;
+mod book;
 mod ci;
 mod data;
 mod flags;
@@ -43,6 +44,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Soundness(task) => task.run(sh, &here),
         flags::XtaskCmd::Ci(task) => task.run(sh),
         flags::XtaskCmd::Slurm(task) => task.run(sh),
+        flags::XtaskCmd::Book(task) => task.run(sh),
         flags::XtaskCmd::Tidy(task) => task.run(sh),
         flags::XtaskCmd::Wheel(task) => task.run(sh, &here),
     }

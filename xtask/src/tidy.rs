@@ -16,24 +16,28 @@ use std::fs;
 use xshell::{Shell, cmd};
 
 /// A tracked text file.
-struct File {
+pub(crate) struct File {
     /// The path relative to the root, with `/`.
-    path: String,
-    text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// All text files of the repository, also those that are not committed yet.
+pub(crate) fn tracked(sh: &Shell) -> anyhow::Result<Vec<File>> {
+    let root = crate::root();
+    let listed = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
+    let files = listed.lines().filter_map(|path| {
+        let text = fs::read_to_string(root.join(path)).ok()?;
+        Some(File { path: path.to_owned(), text })
+    });
+    Ok(files.collect())
 }
 
 impl Tidy {
     #[expect(clippy::print_stdout, reason = "this is the command line")]
     pub(crate) fn run(self, sh: &Shell) -> anyhow::Result<()> {
         let root = crate::root();
-        let listed = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
-        let files: Vec<File> = listed
-            .lines()
-            .filter_map(|path| {
-                let text = fs::read_to_string(root.join(path)).ok()?;
-                Some(File { path: path.to_owned(), text })
-            })
-            .collect();
+        let files = tracked(sh)?;
         for line in surface::lines(&files) {
             println!("{line}");
         }
@@ -64,6 +68,7 @@ impl Tidy {
         problems.extend(surface::problems(&files));
         problems.extend(figures::problems(&files));
         problems.extend(links::problems(&files, &root));
+        problems.extend(crate::book::problems(&files));
         problems.extend(statements::problems(&files));
         problems.extend(statements::findings_without_test(&files));
         problems.extend(statements::named_theorems(&files));

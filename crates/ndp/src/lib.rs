@@ -160,7 +160,17 @@ pub use ndp_dp as dp;
 pub use ndp_graph as graph;
 pub use ndp_program as program;
 
-/// The Rust code of the project's first page compiles.
+/// The Rust code of the README and of the book runs.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod book {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/start/five-minutes.md")]
+    struct FiveMinutes;
+    #[doc = include_str!("../../../docs/how-to/how-much-noise.md")]
+    struct HowMuchNoise;
+    #[doc = include_str!("../../../docs/program.md")]
+    struct OwnProtocol;
+    #[doc = include_str!("../../../docs/reference/rust.md")]
+    struct Reference;
+}
