@@ -2,10 +2,10 @@
 //! both sides, for somebody who has none of this library. The format is described in `docs/formats.md`,
 //! "Proofs".
 //!
-//! For a change `δ` of the uses of a node, a shift `x` of noises with `R x = B δ` proves `Q(δ) ≤ xᵀ V⁻¹ x`; for
-//! all changes at once, shifts `X` with `R X = B` prove `G ≤ P = Xᵀ V⁻¹ X`, so that with a diagonal `D ≥ P`
-//! the loss under signs and vectors is at most `tr D`, and at most `Σ |P_ij|`. An attack `y` proves `Q(δ) ≥ (yᵀ
-//! B δ)² / (yᵀ R V Rᵀ y)`.
+//! For a change `δ` of the uses of a node, a shift `x` of noises with `R x = B δ` proves
+//! `Q(δ) ≤ xᵀ V⁻¹ x`; for all changes at once, shifts `X` with `R X = B` prove `G ≤ P = Xᵀ V⁻¹ X`, so that
+//! with a diagonal `D ≥ P` the loss under signs and vectors is at most `tr D`, and at most `Σ |P_ij|`. An
+//! attack `y` proves `Q(δ) ≥ (yᵀ B δ)² / (yᵀ R V Rᵀ y)`.
 
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
@@ -80,8 +80,8 @@ impl<'p> ProofWriter<'p> {
     /// A line for every node of `sources`: what `observer` learns about it, with proof.
     ///
     /// # Errors
-    /// Those of [`Program::account`] and of [`ProgramAccount::witnesses`]: a change that is seen without noise, an
-    /// account that shows the observer what it does not have, numbers that are too long;
+    /// Those of [`Program::account`] and of [`ProgramAccount::witnesses`]: a change that is seen without noise,
+    /// an account that shows the observer what it does not have, numbers that are too long;
     /// [`ProgramError::Witness`] where a contribution reads what follows from what was seen only by elimination.
     pub fn of(&mut self, observer: &Observer, sources: &[usize]) -> Result<Vec<String>, Error> {
         let account = self.program.account(observer)?;
@@ -248,8 +248,8 @@ fn table(terms: &[(Value, Weight)]) -> Map<String, Json> {
     shown.map(|(value, weight)| (format!("v{}", value.index()), Json::String(weight.to_string()))).collect()
 }
 
-/// A diagonal `D` with `D - P` positive semidefinite, found in floating point by improving unit vectors one by
-/// one, made larger until elimination in fractions accepts it; `None` where that does not come about.
+/// A diagonal `D` with `D - P` positive semidefinite, found in floating point by improving unit vectors one
+/// by one, made larger until elimination in fractions accepts it; `None` where that does not come about.
 fn covering(costs: &[Vec<BigRational>]) -> Option<Vec<BigRational>> {
     let k = costs.len();
     if k > MAX_COVERED {
