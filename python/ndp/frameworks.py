@@ -34,7 +34,9 @@ class FlowerMod:
     ) -> None:
         self.sigma, self.epsilon, self.delta = sigma, epsilon, delta
         self.rounds, self.clip, self.public_metrics = rounds, clip, tuple(public)
-        self._rng = np.random.default_rng(seed)
+        # With entropy of the system every update draws from a generator of its own: the copies of a mod that a framework sends to
+        # processes, and processes that are forked, would draw the same noise from one that they share.
+        self._rng = None if seed is None else np.random.default_rng(seed)
 
     def __call__(self, message: Any, context: Any, call_next: Callable[[Any, Any], Any]) -> Any:
         """What Flower calls."""
@@ -72,8 +74,9 @@ class FlowerMod:
         trained = [key for key in old if old[key].dtype.kind == "f" and old[key].size]
         update = [np.asarray(new[key], np.float64) - np.asarray(old[key], np.float64) for key in trained]
         noised = dict(old)
+        rng = np.random.default_rng() if self._rng is None else self._rng
         for key, change in zip(trained, _clipped(update, self.clip, "of this client")):
-            change += self.sigma * self._rng.standard_normal(change.shape)
+            change += self.sigma * rng.standard_normal(change.shape)
             noised[key] = np.asarray(old[key] + change, old[key].dtype)
         return noised
 

@@ -1,6 +1,7 @@
 """Mods of frameworks: the noise for a whole run, and real messages where the framework is installed."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -82,6 +83,15 @@ class TestFlower:
         norm = math.sqrt(np.sum(found["w"].astype(float) ** 2) + np.sum(found["b"] ** 2))
         assert norm == pytest.approx(1.0, rel=1e-6) and "metrics" not in content
         assert found["b"][0] / found["w"][0, 0] == pytest.approx(-1.5, rel=1e-6)
+
+    def test_copies_draw_noise_of_their_own(self, flwr):
+        """A simulation sends the mod anew, by pickle, for every message: copies of one generator would draw the same noise."""
+        mod = frameworks.flower(epsilon=3.0, delta=1e-5, rounds=100, clip=1.0)
+        drawn = [self.sent(flwr, pickle.loads(pickle.dumps(mod)), self.trained, self.context(flwr))[0]["b"] for _ in range(3)]
+        drawn += [self.sent(flwr, mod, self.trained, self.context(flwr))[0]["b"] for _ in range(2)]
+        for i, one in enumerate(drawn):
+            for other in drawn[:i]:
+                assert abs(np.corrcoef(one, other)[0, 1]) < 0.9
 
     def test_rounds_are_counted_in_the_state_and_refused_beyond(self, flwr):
         context = self.context(flwr)
