@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import threading
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -478,9 +479,9 @@ def _checksum(what: Any) -> str:
 
 def _write(path: str | os.PathLike[str], text: bytes) -> None:
     """All of it or nothing, whenever the machine stops."""
-    part = f"{os.fspath(path)}.{os.getpid()}.part"
+    part = f"{os.fspath(path)}.{os.getpid()}-{threading.get_ident()}.part"
     try:
-        with open(part, "xb") as file:
+        with open(part, "wb") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

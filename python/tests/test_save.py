@@ -260,6 +260,13 @@ def test_what_contradicts_itself_is_refused(tmp_path):
         changed(path, change)
         with pytest.raises(NdpError, match=match):
             ndp.load(path)
+    # Valid but for a key that is there twice, with one value.
+    ndp.save(ledger, path)
+    twice = path.read_text().replace('"kind":"ledger"', '"kind":"ledger","kind":"ledger"')
+    assert json.loads(twice) == json.loads(path.read_text())
+    path.write_text(twice)
+    with pytest.raises(NdpError, match="given twice"):
+        ndp.load(path)
     for text in ("", "[]", "3", '{"ndp-saved":2,"what":{}}', '{"ndp-saved":1,"ndp-saved":1}', '{"ndp-saved":NaN}', "not json"):
         path.write_text(text)
         with pytest.raises(NdpError):
