@@ -44,6 +44,7 @@ from ._protocols import (
     time_varying_gossip,
 )
 from ._rounded import upper
+from ._save import Recorded, load, save
 from ._statement import Statement
 from ._sweep import Sweep, sweep
 from ._tools import Audit, Comparison, Ledger, audit, check, compare, least_noise
@@ -81,6 +82,7 @@ __all__ = [
     "Protocol",
     "RandomizedGossip",
     "Reading",
+    "Recorded",
     "Refused",
     "Run",
     "Sensitivity",
@@ -99,6 +101,7 @@ __all__ = [
     "fresh_noise",
     "gossip",
     "least_noise",
+    "load",
     "noisy_gossip",
     "one_peer",
     "printed",
@@ -106,6 +109,7 @@ __all__ = [
     "protocol",
     "protocols",
     "randomized_gossip",
+    "save",
     "sweep",
     "time_varying_gossip",
     "training",

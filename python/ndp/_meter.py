@@ -182,6 +182,7 @@ class Meter:
         names = [str(v) for v in self.nodes]
         self._native = _ndp.Meter(names, whos, declared, (worst, pairs, target), (word, place), (float(clip), neighbors), record)
         self._left: set[Hashable] = set()
+        self._log: str | None = None
         self._settle()
 
     def _settle(self) -> None:
@@ -226,6 +227,8 @@ class Meter:
     def _taken(self, step: Any, *arguments: Any) -> Any:
         if os.getpid() != self._process:
             raise NdpError("this process was forked from the one of the meter, which would not count its messages: feed it there")
+        if self._log == "":
+            raise NdpError("this meter was loaded, and a step would not be in its log: Meter.resume goes on with a log")
         try:
             return step(*arguments)
         except _ndp.OverBudget as refused:
@@ -259,20 +262,7 @@ class Meter:
         """
         with open(path, "rb") as file:
             text = file.read()
-        meter = cls.__new__(cls)
-        meter._native, kept, dropped = _ndp.Meter.resume(text)
-        names = meter._native.facts()[0]
-        numbered = names == [str(i) for i in range(len(names))]
-        meter.graph = None if graph is None else Graph(graph)
-        meter.nodes = meter.graph.nodes if meter.graph is not None else range(len(names)) if numbered else names
-        if [str(v) for v in meter.nodes] != names:
-            raise NdpError("the nodes of the graph are not those of the log, or in another order")
-        meter._places = {node: i for i, node in enumerate(meter.nodes)}
-        meter._left = set()
-        for line in text[:kept].splitlines() if b'"leave"' in text else ():
-            left = json.loads(line)["step"].get("leave", [])
-            meter._left.update(meter.nodes[v] for v in (left if isinstance(left, list) else [left]))
-        meter._settle()
+        meter, kept, dropped = cls._of_log(text, graph)
         for what, given, found in (("clip", clip, meter.clip), ("neighbors", neighbors, meter.neighbors)):
             if given is not None and given != found:
                 raise NdpError(
@@ -283,7 +273,34 @@ class Meter:
         if dropped is not None:
             os.truncate(path, kept)
         meter._native.continue_in(_appender(path, "ab"))
+        meter._log = os.path.abspath(path)
         return meter
+
+    @classmethod
+    def _of_log(cls, text: bytes, graph: GraphLike | None) -> tuple[Meter, int, str | None]:
+        """What a log says, to be asked and not fed; how many bytes of it count, and what was cut off."""
+        meter = cls.__new__(cls)
+        meter._native, kept, dropped = _ndp.Meter.resume(text)
+        names = meter._native.facts()[0]
+        numbered = names == [str(i) for i in range(len(names))]
+        meter.graph = None if graph is None else Graph(graph)
+        meter.nodes = meter.graph.nodes if meter.graph is not None else range(len(names)) if numbered else names
+        if [str(v) for v in meter.nodes] != names:
+            raise NdpError("the nodes of the graph are not those of the log, or in another order")
+        meter._places = {node: i for i, node in enumerate(meter.nodes)}
+        meter._left, meter._log = set(), ""
+        for line in text[:kept].splitlines() if b'"leave"' in text else ():
+            left = json.loads(line)["step"].get("leave", [])
+            meter._left.update(meter.nodes[v] for v in (left if isinstance(left, list) else [left]))
+        meter._settle()
+        return meter, kept, dropped
+
+    def _logged(self) -> bytes:
+        """Its log so far, up to the last whole line."""
+        if not self._log:
+            raise NdpError("this meter has no log: meter.log(path) before the first step begins one")
+        with open(self._log, "rb") as file:
+            return file.read().rpartition(b"\n")[0] + b"\n"
 
     def log(self, path: str | os.PathLike[str]) -> None:
         """Writes every step to a new file, flushed and synced before the step returns, and so before a message is sent.
@@ -293,7 +310,10 @@ class Meter:
         path : str or path
             The file, which must not exist; nothing may have been fed.
         """
+        if self._log == "":
+            raise NdpError("this meter was loaded: Meter.resume goes on with its log")
         self._native.log(_appender(path, "xb"))
+        self._log = os.path.abspath(path)
 
     def contribute(self, node: Hashable, reads: str, values: Iterable[int] | None = None) -> int:
         """A contribution of a node, clipped; as `Program.contribute`.

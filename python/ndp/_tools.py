@@ -233,10 +233,12 @@ class Comparison(Sequence[dict[str, Any]]):
     a run; where there is no number, ``reason`` says why.
     """
 
-    __slots__ = ("rows",)
+    __slots__ = ("asked", "rows")
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, rows: list[dict[str, Any]], asked: dict[str, Any] | None = None) -> None:
         self.rows = rows
+        #: What all rows answer: nodes, places of the observers, limits and their terms, sensitivity; None where it is not known.
+        self.asked = asked
 
     def __getitem__(self, i: Any) -> Any:
         return self.rows[i]
@@ -358,7 +360,9 @@ def compare(
             if row.get(name) is not None:
                 row[name] = UpperEnd(row[name])
         rows.append(row)
-    return Comparison(rows)
+    table, for_means, at_order, at_delta = limits
+    terms = {"limits": table.tolist(), "mean": for_means, "order": at_order, "delta": at_delta, "sensitivity": float(sensitivity)}
+    return Comparison(rows, {"nodes": labels, "observers": [list(members) for members, *_ in who], **terms})
 
 
 class Ledger:
