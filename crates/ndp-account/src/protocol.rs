@@ -198,8 +198,8 @@ pub trait LinearProtocol: Send + Sync {
         Terms::VALUES
     }
 
-    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what is
-    /// said of it with other means.
+    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what
+    /// is said of it with other means.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where it is none, as by default; [`ndp_graph::Error::TooLarge`].

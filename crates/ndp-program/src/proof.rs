@@ -80,9 +80,10 @@ impl<'p> ProofWriter<'p> {
     /// A line for every node of `sources`: what `observer` learns about it, with proof.
     ///
     /// # Errors
-    /// Those of [`Program::account`] and of [`ProgramAccount::witnesses`]: a change that is seen without noise,
-    /// an account that shows the observer what it does not have, numbers that are too long;
-    /// [`ProgramError::Witness`] where a contribution reads what follows from what was seen only by elimination.
+    /// Those of [`Program::account`] and of [`ProgramAccount::witnesses`]: a change that is seen without
+    /// noise, an account that shows the observer what it does not have, numbers that are too long;
+    /// [`ProgramError::Witness`] where a contribution reads what follows from what was seen only by
+    /// elimination.
     pub fn of(&mut self, observer: &Observer, sources: &[usize]) -> Result<Vec<String>, Error> {
         let account = self.program.account(observer)?;
         if account.adaptivity == Dependence::Revealed {

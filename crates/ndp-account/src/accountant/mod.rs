@@ -134,8 +134,8 @@ pub trait Protocol: Send + Sync {
         Err(Error::NotOffered("messages are not counted for this protocol"))
     }
 
-    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what is
-    /// said of it with other means.
+    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what
+    /// is said of it with other means.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where it is none, as by default; [`ndp_graph::Error::TooLarge`].

@@ -9,8 +9,8 @@ pub(super) const TICK_SIZE: f64 = 11.0;
 const LABEL_SIZE: f64 = 12.0;
 
 /// The drawn range of an axis over `values`, widened by `padding` times its length at each end that the axis
-/// does not fix. Beside an end of its range that is infinite the other one is a limit: values beyond it do not
-/// widen what is drawn. Values that cannot be drawn are ignored.
+/// does not fix. Beside an end of its range that is infinite the other one is a limit: values beyond it do
+/// not widen what is drawn. Values that cannot be drawn are ignored.
 pub(super) fn data_range(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f64; 2] {
     let [first, last] = axis.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
     if first.is_finite() && last.is_finite() {

@@ -11,8 +11,8 @@ const MOST_SERIES: usize = 6;
 /// The largest number of panels side by side at which letters have 7 points on a printed page.
 const MOST_COLUMNS: usize = 3;
 
-/// The faults of the picture of a figure, one sentence each: a guarantee beyond the end of its axis, a panel that
-/// is mostly empty, more series than can be followed, letters too small to print.
+/// The faults of the picture of a figure, one sentence each: a guarantee beyond the end of its axis, a panel
+/// that is mostly empty, more series than can be followed, letters too small to print.
 ///
 /// # Examples
 /// ```

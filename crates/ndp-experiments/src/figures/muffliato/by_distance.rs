@@ -1,7 +1,7 @@
 //! Loss against distance on one graph: the curves that several figures of the paper share.
 //!
-//! All losses are fractions of the local loss `c₀ = α Δ² / (2σ²)`, unclipped in the CSV and in the picture; the
-//! papers clip them at 1.
+//! All losses are fractions of the local loss `c₀ = α Δ² / (2σ²)`, unclipped in the CSV and in the picture;
+//! the papers clip them at 1.
 
 use ndp_account::{Error, LossReport};
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};

@@ -63,8 +63,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .into_iter()
             .collect::<Result<_>>()?;
         let longest = runs.iter().map(|r| r.printed.len()).max().unwrap_or(0);
-        // A curve ends with the longest run; its band is from the least to the largest run. A shorter run keeps
-        // its last value, because it stops leaking when it ends.
+        // A curve ends with the longest run; its band is from the least to the largest run. A shorter run
+        // keeps its last value, because it stops leaking when it ends.
         let curve = |pick: fn(&Run) -> &Vec<f64>| -> Vec<(f64, f64)> {
             let kept = |r: &Run, t: usize| pick(r)[t.min(pick(r).len() - 1)];
             runs.iter().flat_map(|r| (0..longest).map(move |t| ((t + 1) as f64, kept(r, t)))).collect()
