@@ -42,7 +42,8 @@ impl Book {
 /// What is wrong with the table of contents, the links and the code of the book.
 pub(crate) fn problems(files: &[File]) -> Vec<String> {
     let Ok(summary) = text(files, SUMMARY) else { return vec![format!("there is no {SUMMARY}")] };
-    let known: BTreeMap<&str, &str> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
+    let known: BTreeMap<&str, &str> =
+        files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
     let listed = pages(summary);
     let mut problems = Vec::new();
     for (i, page) in listed.iter().enumerate() {
@@ -53,7 +54,9 @@ pub(crate) fn problems(files: &[File]) -> Vec<String> {
             problems.push(format!("{SUMMARY}: {page} is listed twice"));
         }
     }
-    for path in known.keys().filter(|path| path.starts_with("docs/") && path.ends_with(".md") && **path != SUMMARY) {
+    for path in
+        known.keys().filter(|path| path.starts_with("docs/") && path.ends_with(".md") && **path != SUMMARY)
+    {
         if !listed.iter().any(|page| page == path) {
             problems.push(format!("{path} is on no page of {SUMMARY}"));
         }
@@ -121,7 +124,9 @@ fn links(text: &str) -> Vec<(usize, &str)> {
             // A link whose text is code, [`name`](target), begins in the piece before.
             let part = if i > 0 && part.starts_with("](") { part } else { part.trim_start_matches("](") };
             let targets = part.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-            links.extend(targets.map(|(target, _)| (number, target)).filter(|(_, target)| !target.contains("://")));
+            links.extend(
+                targets.map(|(target, _)| (number, target)).filter(|(_, target)| !target.contains("://")),
+            );
         }
     }
     links
@@ -177,7 +182,8 @@ fn lay_out(files: &[File], pages: &[String], place: &Path) -> anyhow::Result<()>
         }
     }
     let mut summary = text(files, SUMMARY)?.to_owned();
-    let targets: BTreeSet<&str> = links(text(files, SUMMARY)?).into_iter().map(|(_, target)| target).collect();
+    let targets: BTreeSet<&str> =
+        links(text(files, SUMMARY)?).into_iter().map(|(_, target)| target).collect();
     for target in targets.into_iter().filter(|target| !target.is_empty()) {
         summary = summary.replace(&format!("]({target})"), &format!("]({})", beside(SUMMARY, target)));
     }

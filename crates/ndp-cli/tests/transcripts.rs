@@ -44,7 +44,8 @@ fn printed(command: &str, folder: &Path) -> Option<String> {
             None => word.into(),
         });
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_ndp")).current_dir(folder).args(arguments).output().unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_ndp")).current_dir(folder).args(arguments).output().unwrap();
     // How long it took here is no part of the answer.
     let progress = |line: &&str| line.ends_with(" s so far") || line.ends_with(" s left");
     let problem = String::from_utf8(output.stderr).unwrap();
@@ -93,7 +94,9 @@ fn run(page: &str) -> (usize, Vec<String>) {
             indent = if language == "console" { "" } else { "    " };
             continue;
         }
-        let Some(command) = line.strip_prefix(indent).and_then(|line| line.strip_prefix("$ ")) else { continue };
+        let Some(command) = line.strip_prefix(indent).and_then(|line| line.strip_prefix("$ ")) else {
+            continue;
+        };
         let shown = answer(&mut lines, indent);
         let found = if let Some(name) = command.strip_prefix("cat ") {
             std::fs::write(folder.join(name), shown.trim_end().to_owned() + "\n").unwrap();
@@ -137,7 +140,8 @@ fn transcripts_of_the_reference_are_what_the_command_prints() {
 #[test]
 fn transcripts_of_the_book_are_what_the_command_prints() {
     let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
-    let targets = summary.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let targets =
+        summary.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
     let pages = targets.filter(|target| !target.is_empty() && *target != "cli.md");
     let (mut count, mut wrong) = (0, Vec::new());
     for page in pages.map(|page| format!("docs/{page}")) {
