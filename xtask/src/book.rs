@@ -115,8 +115,8 @@ fn beside(page: &str, target: &str) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// Links and pictures with their lines; web addresses, and whatever stands in a block or in quotes of code, are
-/// left out.
+/// Links and pictures with their lines; web addresses, and whatever stands in a block or in quotes of code,
+/// are left out.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     for (number, line) in prose(text) {

@@ -1,8 +1,8 @@
 //! The transcripts of the book, run again: what a reader sees there is what the command prints.
 //!
 //! A transcript is a line `$ ndp ...` with its answer, in an indented block or in one that is fenced as
-//! `console`. `$ cat NAME` shows a file: it is written down, for the commands after it. Every page has a folder
-//! of its own, with the examples of the repository in it as `crates`.
+//! `console`. `$ cat NAME` shows a file: it is written down, for the commands after it. Every page has a
+//! folder of its own, with the examples of the repository in it as `crates`.
 //!
 //! `NDP_BLESS=1` writes what the command prints into the pages. Transcripts on data that are not there are
 //! skipped with a word.
@@ -27,8 +27,8 @@ fn scratch(page: &str) -> PathBuf {
     folder
 }
 
-/// What the command prints, with the folders of the data and of the page out of sight; `None` where the data are
-/// missing.
+/// What the command prints, with the folders of the data and of the page out of sight; `None` where the data
+/// are missing.
 fn printed(command: &str, folder: &Path) -> Option<String> {
     let data = std::env::var_os("NDP_DATA").map(PathBuf::from);
     let mut arguments = Vec::new();
