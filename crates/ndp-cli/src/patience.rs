@@ -181,6 +181,10 @@ impl Protocol for Patient {
         self.protocol.local_bound(observer)
     }
 
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        self.protocol.symmetries()
+    }
+
     /// Not waited for longer than building is.
     fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let (protocol, asked) = (self.protocol, observer.clone());
@@ -284,6 +288,10 @@ impl Account for PatientAccount {
 
     fn class(&self) -> Option<(usize, usize)> {
         self.account.class()
+    }
+
+    fn mirror_of(&self) -> Option<usize> {
+        self.account.mirror_of()
     }
 
     fn assumptions(&self) -> Vec<Assumption> {

@@ -1,5 +1,6 @@
 //! Of whom a question asks what they learn, at whom its answer looks, and what covers the others.
 
+use super::symmetry::{Orbits, for_all_of_size, mirrored};
 use super::{
     Account, Allowed, Check, Coverage, LeastNoise, Observer, Protocol, Rest, Target, check, least_noise,
 };
@@ -8,6 +9,7 @@ use crate::error::ensure;
 use ndp_dp::NoiseMultiplier;
 use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Whom a question is about: observers who are looked at, and others who are meant as well.
 ///
@@ -191,6 +193,48 @@ impl Audience {
         })
     }
 
+    /// Everybody, node `v` at place `v`, where everybody was asked about.
+    fn everybody(&self) -> Vec<Observer> {
+        let mut all = [self.looked_at.as_slice(), &self.others].concat();
+        all.sort_by(|a, b| a.members().cmp(b.members()));
+        all
+    }
+
+    /// Of everybody those who stand for the orbits.
+    fn firsts(&self, orbits: &Orbits) -> Vec<Observer> {
+        let all = self.everybody();
+        orbits.firsts().iter().map(|&v| all[v].clone()).collect()
+    }
+
+    /// Whether it is worth it to look for symmetries: on small networks every node has an account of its own,
+    /// and a sample is what was asked for. Observers must differ by their nodes alone.
+    fn may_be_alike(&self) -> bool {
+        let many = match self.asked {
+            Asked::Named | Asked::Some(Some(_)) | Asked::Coalitions { all: true, .. } => false,
+            Asked::Everybody => self.looked_at.len() > MOST_OWN,
+            Asked::Some(None) | Asked::Coalitions { all: false, .. } => true,
+        };
+        let known = |observer: &Observer| (observer.own_noise, observer.senders, observer.tapped.is_empty());
+        let mut everybody = self.looked_at.iter().chain(&self.others).map(known);
+        let first = everybody.next();
+        many && first.is_some_and(|first| first.2 && everybody.all(|other| other == first))
+    }
+
+    /// Those who stand for all, if they are few enough.
+    fn by_orbits(&self, orbits: &Orbits) -> Option<Vec<Observer>> {
+        match self.asked {
+            Asked::Named | Asked::Some(Some(_)) | Asked::Coalitions { all: true, .. } => None,
+            Asked::Everybody => Some(self.firsts(orbits)),
+            Asked::Some(None) => (orbits.firsts().len() <= MOST_FOR_CHOSEN).then(|| self.firsts(orbits)),
+            Asked::Coalitions { size, nodes, .. } => {
+                #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
+                let members = number_of_coalitions(nodes, size) * size as f64;
+                let all = if members <= MOST_MEMBERS { orbits.coalitions(size, MOST_ORBITS) } else { None };
+                Some(self.others_known(all?.iter().map(|members| Observer::coalition(members)).collect()))
+            }
+        }
+    }
+
     /// The same, each observer changed alike: with hidden senders, say.
     #[must_use]
     pub fn map(self, change: impl Fn(Observer) -> Observer) -> Self {
@@ -299,6 +343,25 @@ impl<'a> Covered<'a> {
     /// [chosen](Audience::chosen) does not cover the others, and by the bound alone where `protocol` refuses
     /// coalitions.
     ///
+    /// Where [symmetries](Protocol::symmetries) of the protocol make many learn alike, one node of each orbit
+    /// is looked at for all, or one coalition of each orbit of coalitions.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::{Account, Audience, Coverage, Covered, Error, Observer, Protocol, accounts};
+    /// use ndp_account::example::Gossip;
+    /// use ndp_dp::{Measure, NoiseMultiplier};
+    /// use ndp_graph::{GossipMatrix, generators::cycle_graph, progress::Silent};
+    /// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(9)?), 3);
+    /// // All nodes of a ring learn alike: whoever is chosen stands for all.
+    /// let look = |observers: &[Observer]| accounts(&gossip, observers, &Silent);
+    /// let covered = Covered::of(&gossip, &Audience::chosen(9, &[4])?, look)?;
+    /// assert_eq!(covered.coverage, Coverage::Symmetric { looked_at: 1, nodes: 9 });
+    /// let worst = covered.worst(NoiseMultiplier::new(1.0)?, Measure::Gaussian)?.ok_or("a pair")?;
+    /// assert_eq!(worst.loss.grade(), ndp_dp::Grade::Exact);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of `look`.
     pub fn of(
@@ -306,13 +369,29 @@ impl<'a> Covered<'a> {
         audience: &Audience,
         look: impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error>,
     ) -> Result<Self, Error> {
+        let orbits = if audience.may_be_alike() { Orbits::of(protocol).map(Arc::new) } else { None };
+        if let (Some(orbits), Some(alike)) = (&orbits, orbits.as_ref().and_then(|o| audience.by_orbits(o))) {
+            let accounts = look(&alike)?;
+            return Ok(match audience.asked {
+                Asked::Coalitions { size, nodes, .. } => {
+                    let (looked_at, rest) = (alike.len(), Rest::Symmetric);
+                    let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
+                    Self { accounts, coverage, looked_at, protocol }
+                }
+                _ => Self::mirrored(protocol, audience, orbits, accounts),
+            });
+        }
         match look(audience.looked_at()) {
             Ok(accounts) => {
                 let covered = Self::new(protocol, audience, accounts);
                 match audience.looking_at_all() {
-                    Some(all) if !covered.coverage.is_whole() => {
-                        Ok(Self::new(protocol, &all, look(all.looked_at())?))
-                    }
+                    Some(all) if !covered.coverage.is_whole() => match orbits {
+                        Some(orbits) => {
+                            let accounts = look(&all.firsts(&orbits))?;
+                            Ok(Self::mirrored(protocol, &all, &orbits, accounts))
+                        }
+                        None => Ok(Self::new(protocol, &all, look(all.looked_at())?)),
+                    },
                     _ => Ok(covered),
                 }
             }
@@ -322,6 +401,25 @@ impl<'a> Covered<'a> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Everybody, by accounts of the first node of each orbit.
+    fn mirrored(
+        protocol: &'a dyn Protocol,
+        audience: &Audience,
+        orbits: &Arc<Orbits>,
+        accounts: Vec<Box<dyn Account + 'a>>,
+    ) -> Self {
+        let all = audience.everybody();
+        let (looked_at, nodes) = (accounts.len(), all.len());
+        let mut accounts = mirrored(orbits, accounts, &all);
+        if audience.others.is_empty() {
+            // Each was asked for by itself.
+            return Self { accounts, coverage: Coverage::Symmetric { looked_at, nodes }, looked_at: nodes, protocol };
+        }
+        // Stable: those who were looked at first, each group in the order of nodes.
+        accounts.sort_by_key(|account| account.observer().members().iter().all(|&v| !orbits.is_first(v)));
+        Self { accounts, coverage: Coverage::Symmetric { looked_at, nodes }, looked_at, protocol }
     }
 
     /// Whether limits of this kind say something about coalitions that have no account.
@@ -399,6 +497,18 @@ impl<'a> Covered<'a> {
     }
 }
 
+/// The largest network on which every node has an account of its own though others learn alike.
+const MOST_OWN: usize = 500;
+
+/// How many are looked at in the place of one that was chosen, which the bound might serve as well.
+const MOST_FOR_CHOSEN: usize = 4;
+
+/// How many members of coalitions are gone through in a search for orbits.
+const MOST_MEMBERS: f64 = 5e6;
+
+/// How many coalitions are looked at, one of each orbit.
+const MOST_ORBITS: usize = 256;
+
 /// Whether all coalitions of a size can be looked at, and listed.
 fn are_few(nodes: usize, size: usize) -> bool {
     #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
@@ -408,14 +518,8 @@ fn are_few(nodes: usize, size: usize) -> bool {
 
 /// All coalitions of `size` nodes, in order of their members.
 fn all_of_size(nodes: usize, size: usize) -> Vec<Observer> {
-    let mut members: Vec<usize> = (0..size).collect();
-    let mut all = vec![Observer::coalition(&members)];
-    // The last member that can be moved up is, and those behind it follow.
-    while let Some(at) = (0..size).rev().find(|&at| members[at] < nodes - size + at) {
-        let first = members[at] + 1;
-        members[at..].iter_mut().zip(first..).for_each(|(member, v)| *member = v);
-        all.push(Observer::coalition(&members));
-    }
+    let mut all = Vec::new();
+    for_all_of_size(nodes, size, |members| all.push(Observer::coalition(members)));
     all
 }
 

@@ -12,6 +12,7 @@ mod outsider;
 mod search;
 mod smaller;
 mod statement;
+mod symmetry;
 mod target;
 mod uniform;
 mod uses;
@@ -108,6 +109,17 @@ pub trait Protocol: Send + Sync {
     fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let _ = observer;
         Err(Error::NotOffered("there is no account of a part of what is heard"))
+    }
+
+    /// Permutations of the nodes that leave the protocol as it is, `π(u)` at place `u`; none by default.
+    ///
+    /// For every set `S` of nodes: if node `π(u)` has the data that `u` had, for every `u`, then what the nodes
+    /// `π(S)` see has the law of what `S` saw, under other names. So what `v` learns about `u` is what `π(v)`
+    /// learns about `π(u)`, whatever both know of noise and senders, and what the protocol would have to show of
+    /// itself to state one is checked exactly: weights are compared as the numbers that accounts are made of,
+    /// not within a tolerance. A protocol need not find all there are.
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        Vec::new()
     }
 
     /// Whether accounts come from a formula and take no time: then [`Self::local_bound`] in their place would
@@ -214,6 +226,13 @@ pub trait Account: Send + Sync {
     /// A class begins with the address of the protocol, which the account keeps in use, and numbers all else
     /// that the profile depends on; an account that answers for no other begins with its own address.
     fn class(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// Accounts with the same number have the same losses, each about other nodes: a
+    /// [symmetry](Protocol::symmetries) of the protocol makes one of the other. The number is an address that
+    /// the account keeps in use.
+    fn mirror_of(&self) -> Option<usize> {
         None
     }
 

@@ -104,6 +104,10 @@ macro_rules! follows_from_statement {
                 Some(Box::new(self.stated().observed_with(own_noise)))
             }
 
+            fn symmetries(&self) -> Vec<Vec<u32>> {
+                ndp_account::LinearProtocol::symmetries(&self.stated())
+            }
+
             fn error_bound(&self, noise: ndp_dp::NoiseMultiplier) -> Result<f64, ndp_account::Error> {
                 self.stated().error_bound(noise)
             }
