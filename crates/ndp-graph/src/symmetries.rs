@@ -5,7 +5,7 @@
 
 mod pairing;
 
-use crate::{GossipMatrix, Graph, Weights};
+use crate::{Csr, GossipMatrix, Graph, TransitionMatrix, Weights};
 use pairing::{Pairing, Work};
 
 /// Symmetries of a graph: permutations `π` of its nodes, `π(u)` at place `u`, for which `π(u)` and `π(v)` are
@@ -42,13 +42,7 @@ pub fn symmetries(graph: &Graph) -> Vec<Vec<u32>> {
 }
 
 /// Adds to what was found what joins more nodes of the cells of `start`.
-fn search(
-    graph: &Graph,
-    start: &Pairing,
-    orbits: &mut Orbits,
-    found: &mut Vec<Vec<u32>>,
-    work: &mut Work,
-) {
+fn search(graph: &Graph, start: &Pairing, orbits: &mut Orbits, found: &mut Vec<Vec<u32>>, work: &mut Work) {
     for class in start.classes() {
         // Of each orbit so far its first node.
         let mut firsts: Vec<u32> = Vec::new();
@@ -123,9 +117,7 @@ pub fn keeps(graph: &Graph, permutation: &[u32]) -> bool {
 #[must_use]
 pub fn is_permutation(numbers: &[u32], n: usize) -> bool {
     let mut seen = vec![false; n];
-    let new = |&v: &u32| {
-        seen.get_mut(v as usize).is_some_and(|seen| !std::mem::replace(seen, true))
-    };
+    let new = |&v: &u32| seen.get_mut(v as usize).is_some_and(|seen| !std::mem::replace(seen, true));
     numbers.len() == n && numbers.iter().all(new)
 }
 
@@ -161,15 +153,48 @@ impl GossipMatrix {
     /// ```
     #[must_use]
     pub fn is_kept_by(&self, permutation: &[u32]) -> bool {
-        let same_row = |u: usize| {
-            let (columns, weights) = self.csr().row(u);
-            let of = |&v: &u32| self.get(permutation[u] as usize, permutation[v as usize] as usize);
-            // A weight of 0 that is stored is none, so that rows of different lengths are told apart below.
-            columns.iter().zip(weights).all(|(v, &weight)| of(v).to_bits() == weight.to_bits())
-                && columns.len() == self.csr().row(permutation[u] as usize).0.len()
-        };
         keeps(self.graph(), permutation)
-            && (self.weights() != Weights::Given || (0..self.node_count()).all(same_row))
+            && (self.weights() != Weights::Given || keeps_entries(self.csr(), permutation))
+    }
+}
+
+/// Whether the entries that are stored stay as they are, bit by bit.
+fn keeps_entries(matrix: &Csr, permutation: &[u32]) -> bool {
+    let same_row = |u: usize| {
+        let (columns, weights) = matrix.row(u);
+        let to = permutation[u] as usize;
+        let of = |&v: &u32| matrix.get(to, permutation[v as usize] as usize);
+        // An entry that is stored where none was would be a 0, which the lengths tell.
+        columns.iter().zip(weights).all(|(v, &weight)| of(v).to_bits() == weight.to_bits())
+            && columns.len() == matrix.row(to).0.len()
+    };
+    (0..matrix.node_count()).all(same_row)
+}
+
+impl TransitionMatrix {
+    /// Permutations of the nodes, `π(u)` at place `u`, with `W[π(u)][π(v)] = W[u][v]` exactly; as
+    /// [`symmetries`] finds them.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{TransitionMatrix, generators};
+    /// let ring = TransitionMatrix::simple_random_walk(&generators::cycle_graph(5)?)?;
+    /// assert!(!ring.symmetries().is_empty());
+    /// // Which way a walk goes is not kept by turning the ring over.
+    /// let turning = generators::directed_cycle(5)?;
+    /// assert!(turning.symmetries().iter().all(|turned| turned[1] == (turned[0] + 1) % 5));
+    /// # Ok::<(), ndp_graph::Error>(())
+    /// ```
+    #[must_use]
+    pub fn symmetries(&self) -> Vec<Vec<u32>> {
+        let n = self.node_count();
+        let moves = |u: usize| self.csr().row(u).0.iter().map(move |&v| (u, v as usize));
+        let mut edges: Vec<(usize, usize)> =
+            (0..n).flat_map(moves).filter(|(u, v)| u != v).map(|(u, v)| (u.min(v), u.max(v))).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let Ok(graph) = Graph::from_edges(n, edges) else { return Vec::new() };
+        symmetries(&graph).into_iter().filter(|one| keeps_entries(self.csr(), one)).collect()
     }
 }
 
@@ -269,7 +294,8 @@ mod tests {
                     b.iter().map(|&v| a[v as usize]).collect()
                 };
                 let before = group.len();
-                let products: Vec<_> = group.iter().flat_map(|a| found.iter().map(move |b| (a, b))).map(product).collect();
+                let products: Vec<_> =
+                    group.iter().flat_map(|a| found.iter().map(move |b| (a, b))).map(product).collect();
                 group.extend(products);
                 if group.len() == before {
                     break;

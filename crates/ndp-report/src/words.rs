@@ -83,7 +83,9 @@ impl<'a> Words<'a> {
             | Coverage::Bounded { nodes, .. } => {
                 format!("any one of {nodes} nodes")
             }
-            Coverage::Coalitions { size, nodes, rest: Rest::None | Rest::Symmetric | Rest::Bounded, .. } => {
+            Coverage::Coalitions {
+                size, nodes, rest: Rest::None | Rest::Symmetric | Rest::Bounded, ..
+            } => {
                 format!("any coalition of at most {size} of {nodes} nodes")
             }
             Coverage::Coalitions { size, nodes, looked_at, .. } => format!(

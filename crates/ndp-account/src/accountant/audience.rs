@@ -415,7 +415,12 @@ impl<'a> Covered<'a> {
         let mut accounts = mirrored(orbits, accounts, &all);
         if audience.others.is_empty() {
             // Each was asked for by itself.
-            return Self { accounts, coverage: Coverage::Symmetric { looked_at, nodes }, looked_at: nodes, protocol };
+            return Self {
+                accounts,
+                coverage: Coverage::Symmetric { looked_at, nodes },
+                looked_at: nodes,
+                protocol,
+            };
         }
         // Stable: those who were looked at first, each group in the order of nodes.
         accounts.sort_by_key(|account| account.observer().members().iter().all(|&v| !orbits.is_first(v)));

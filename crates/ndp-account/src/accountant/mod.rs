@@ -29,7 +29,7 @@ pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
 pub use search::of_pair as search_of_pair;
 pub use smaller::at_most;
-pub use statement::Statement;
+pub use statement::{Said, Statement};
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
 pub use worst::Worst;

@@ -323,9 +323,8 @@ mod tests {
         assert!(Orbits::of(&wrong).is_none());
         assert_eq!(of(&wrong, &Audience::chosen(12, &[3])?)?.coverage, Coverage::All { nodes: 12 });
         // Who knows different things, or was drawn, does not stand for others.
-        let mixed = Audience::chosen(12, &[3])?.map(|observer| {
-            if observer.contains(3) { observer.without_own_noise() } else { observer }
-        });
+        let mixed = Audience::chosen(12, &[3])?
+            .map(|observer| if observer.contains(3) { observer.without_own_noise() } else { observer });
         let gossip = gossip(&ring);
         assert_eq!(of(&gossip, &mixed)?.coverage, Coverage::Bounded { looked_at: 1, nodes: 12, seed: None });
         let drawn = of(&gossip, &Audience::drawn(12, &[3], 5)?)?.coverage;

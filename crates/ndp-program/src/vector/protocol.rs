@@ -100,7 +100,9 @@ impl LinearProtocol for VectorProgram<'_> {
         }
         let Some((first, others)) = matrices.split_first() else { return Vec::new() };
         let mut found = first.symmetries();
-        found.retain(|one| others.iter().all(|matrix| std::ptr::eq(*matrix, *first) || matrix.is_kept_by(one)));
+        found.retain(|one| {
+            others.iter().all(|matrix| std::ptr::eq(*matrix, *first) || matrix.is_kept_by(one))
+        });
         found
     }
 
