@@ -181,8 +181,14 @@ impl Protocol for Patient {
         self.protocol.local_bound(observer)
     }
 
+    /// Not waited for longer than building is, and not at all where bounds are asked for at once.
     fn symmetries(&self) -> Vec<Vec<u32>> {
-        self.protocol.symmetries()
+        if self.seconds == 0 {
+            return Vec::new();
+        }
+        let protocol = self.protocol;
+        let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
+        within(until, move || protocol.symmetries()).unwrap_or_default()
     }
 
     /// Not waited for longer than building is.

@@ -9,6 +9,7 @@ use crate::error::ensure;
 use ndp_dp::NoiseMultiplier;
 use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Whom a question is about: observers who are looked at, and others who are meant as well.
@@ -229,7 +230,9 @@ impl Audience {
             Asked::Coalitions { size, nodes, .. } => {
                 #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
                 let members = number_of_coalitions(nodes, size) * size as f64;
-                let all = if members <= MOST_MEMBERS { orbits.coalitions(size, MOST_ORBITS) } else { None };
+                // On small networks no more than there are nodes.
+                let most = if nodes <= MOST_OWN { nodes } else { MOST_FOR_CHOSEN };
+                let all = if members <= MOST_MEMBERS { orbits.coalitions(size, most) } else { None };
                 Some(self.others_known(all?.iter().map(|members| Observer::coalition(members)).collect()))
             }
         }
@@ -495,10 +498,14 @@ impl<'a> Covered<'a> {
         (found.get() < least.noise.get() * (1.0 - 1e-6)).then_some(found)
     }
 
-    /// Probability that some account is too small, at most.
+    /// Probability that some account is too small, at most: what is mirrored fails with its original.
     #[must_use]
     pub fn failure(&self) -> f64 {
-        any_of(self.accounts.iter().map(|account| account.failure()))
+        let mut known = BTreeSet::new();
+        let own = |account: &&Box<dyn Account + '_>| {
+            account.mirror_of().is_none_or(|original| known.insert(original))
+        };
+        any_of(self.accounts.iter().filter(own).map(|account| account.failure()))
     }
 }
 
@@ -510,9 +517,6 @@ const MOST_FOR_CHOSEN: usize = 4;
 
 /// How many members of coalitions are gone through in a search for orbits.
 const MOST_MEMBERS: f64 = 5e6;
-
-/// How many coalitions are looked at, one of each orbit.
-const MOST_ORBITS: usize = 256;
 
 /// Whether all coalitions of a size can be looked at, and listed.
 fn are_few(nodes: usize, size: usize) -> bool {

@@ -199,7 +199,8 @@ impl Covered<'_> {
     /// # Errors
     /// As [`Statement::of`].
     pub fn statement(&self) -> Result<Statement, Error> {
-        Statement::of(&Said::by_all(&self.accounts), &self.coverage)
+        let statement = Statement::of(&Said::by_all(&self.accounts), &self.coverage)?;
+        Ok(Statement { failure: self.failure(), ..statement })
     }
 }
 

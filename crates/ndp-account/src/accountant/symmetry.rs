@@ -292,6 +292,9 @@ mod tests {
             }
             let worst = covered.worst(noise, measure)?.ok_or(Error::Cancelled)?;
             assert_eq!(worst.loss.grade(), Grade::Exact);
+            // What is mirrored fails with its original.
+            let failures = covered.looked_at().iter().map(|account| account.failure());
+            assert_eq!(covered.statement()?.failure, ndp_numeric::rounding::any_of(failures));
             assert_eq!(covered.statement()?.by.len(), 2, "the symmetry is one of the theorems");
         }
         Ok(())
