@@ -55,8 +55,8 @@ pub trait Mechanism {
         Ok(best.map(|found| found.approx_dp.delta()).into())
     }
 
-    /// What its numbers are about; `None` for a bound on a loss by whatever mechanism, and for what is asked of
-    /// an observer.
+    /// What its numbers are about; `None` for a bound on a loss by whatever mechanism, and for what is asked
+    /// of an observer.
     fn stated(&self) -> Option<Stated> {
         None
     }

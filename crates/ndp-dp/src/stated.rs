@@ -3,8 +3,8 @@
 use crate::Neighbors;
 use serde::Serialize;
 
-/// What a guarantee of a mechanism alone is about: data sets that are compared, what may move and how far, and
-/// by which theorem the numbers hold. Plain data, equal where they say the same.
+/// What a guarantee of a mechanism alone is about: data sets that are compared, what may move and how far,
+/// and by which theorem the numbers hold. Plain data, equal where they say the same.
 ///
 /// # Examples
 /// ```
@@ -70,42 +70,5 @@ impl Stated {
     /// Of this function, by the section of `docs/theory.md` on accounting.
     pub(crate) const fn of(neighbors: Option<Neighbors>, moves: Moves, function: &'static str) -> Self {
         Self { version: 1, neighbors, moves, function, theorem: "Accounting" }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::baselines::SampledGaussian;
-    use crate::subsampling::PoissonGaussian;
-    use crate::{Error, Gaussian, Mechanism, RandomizedResponse, RdpAccountant, Sensitivity, Sigma, Zcdp};
-
-    /// Sampling fixes what neighbors are; without it the sensitivity says so.
-    #[test]
-    fn mechanisms_say_what_they_are_about() -> Result<(), Error> {
-        let gaussian = Gaussian { sensitivity: Sensitivity::new(2.0)?, sigma: Sigma::new(3.0)? };
-        let of =
-            |mechanism: &dyn Mechanism| mechanism.stated().map(|stated| (stated.neighbors, stated.moves));
-        assert_eq!(of(&gaussian), Some((None, Moves::Vector { by: 2.0 })));
-        let added = Some((Some(Neighbors::AddOrRemove), Moves::VectorInUnits));
-        assert_eq!(of(&PoissonGaussian::new(gaussian, 0.1)?), added);
-        let replaced = Some((Some(Neighbors::ReplaceOne), Moves::VectorInUnits));
-        assert_eq!(of(&SampledGaussian::new(0.1, 1.0)?), replaced);
-        let response = RandomizedResponse::with_epsilon(4, 1.0)?;
-        assert_eq!(of(&response), Some((Some(Neighbors::ReplaceOne), Moves::Label { of: 4 })));
-        assert!(of(&RdpAccountant::default()).is_none() && of(&Zcdp::new(0.1)?).is_none());
-        Ok(())
-    }
-
-    /// The form in files, word by word.
-    #[test]
-    fn the_form_in_files_is_kept() -> Result<(), Box<dyn std::error::Error>> {
-        let response = RandomizedResponse::with_epsilon(4, 1.0)?;
-        assert_eq!(
-            serde_json::to_string(&response.stated())?,
-            "{\"version\":1,\"neighbors\":\"replace-one\",\"moves\":{\"what\":\"label\",\"of\":4},\
-             \"function\":\"ndp_dp::RandomizedResponse\",\"theorem\":\"Accounting\"}"
-        );
-        Ok(())
     }
 }

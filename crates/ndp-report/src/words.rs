@@ -244,21 +244,6 @@ pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
     }
 }
 
-/// What is learnt at most from a training, as `epsilon` at `delta`.
-#[must_use]
-pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
-    let epsilon = up(epsilon);
-    format!(
-        "What {whom} learns from one training about any other user is at most epsilon {epsilon} at delta {delta}."
-    )
-}
-
-/// What is left of a limit, rounded down.
-#[must_use]
-pub fn left(least: f64) -> String {
-    format!("left for every pair that was looked at: at least {}", down(least))
-}
-
 /// Which observers are covered, and how.
 ///
 /// # Examples

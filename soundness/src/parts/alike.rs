@@ -1,8 +1,8 @@
 //! Observers who are covered by a symmetry: whether each learns no more than what is said of the one that was
 //! looked at in its place.
 //!
-//! Graphs are such as have symmetries, and such as nearly have them: an edge more, or a weight that differs in
-//! its last bit. Every node's own account is the truth; the losses of those are searched by other parts.
+//! Graphs are such as have symmetries, and such as nearly have them: an edge more, or a weight that differs
+//! in its last bit. Every node's own account is the truth; the losses of those are searched by other parts.
 
 use super::losses::Case;
 use crate::draw::graphs;

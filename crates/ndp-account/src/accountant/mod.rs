@@ -113,11 +113,11 @@ pub trait Protocol: Send + Sync {
 
     /// Permutations of the nodes that leave the protocol as it is, `π(u)` at place `u`; none by default.
     ///
-    /// For every set `S` of nodes: if node `π(u)` has the data that `u` had, for every `u`, then what the nodes
-    /// `π(S)` see has the law of what `S` saw, under other names. So what `v` learns about `u` is what `π(v)`
-    /// learns about `π(u)`, whatever both know of noise and senders, and what the protocol would have to show of
-    /// itself to state one is checked exactly: weights are compared as the numbers that accounts are made of,
-    /// not within a tolerance. A protocol need not find all there are.
+    /// For every set `S` of nodes: if node `π(u)` has the data that `u` had, for every `u`, then what the
+    /// nodes `π(S)` see has the law of what `S` saw, under other names. So what `v` learns about `u` is what
+    /// `π(v)` learns about `π(u)`, whatever both know of noise and senders. Each is checked exactly: weights
+    /// are compared as the numbers that accounts are made of, not within a tolerance. A protocol need not
+    /// find all there are.
     fn symmetries(&self) -> Vec<Vec<u32>> {
         Vec::new()
     }

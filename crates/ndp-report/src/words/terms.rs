@@ -1,5 +1,6 @@
 //! The parts of what a number is about.
 
+use super::{down, up};
 use ndp_account::{Assumption, Changes, Law, Noise, OwnNoise, Senders, Statement};
 use ndp_dp::{Moves, Stated};
 
@@ -155,4 +156,19 @@ pub fn mechanism(stated: &Stated) -> String {
          (theory: {}).",
         stated.function, stated.theorem
     )
+}
+
+/// What is learnt at most from a training, as `epsilon` at `delta`.
+#[must_use]
+pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
+    let epsilon = up(epsilon);
+    format!(
+        "What {whom} learns from one training about any other user is at most epsilon {epsilon} at delta {delta}."
+    )
+}
+
+/// What is left of a limit, rounded down.
+#[must_use]
+pub fn left(least: f64) -> String {
+    format!("left for every pair that was looked at: at least {}", down(least))
 }
