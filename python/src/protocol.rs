@@ -7,10 +7,10 @@ use crate::graph::{Graph, Matrix};
 use crate::kind::Kind;
 use crate::losses::{Reports, Told};
 use crate::question::{Who, final_token, generator, noise, observer, scaled_up};
-use crate::statement::{About, said_of};
+use crate::statement::said_of;
 use crate::worker::{run, run_each, run_watched};
 use ndp_account::audit::{self, AuditPlan};
-use ndp_account::{LossReport, Observer};
+use ndp_account::{LossReport, Observer, Said as About};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
     AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
@@ -230,7 +230,7 @@ impl Protocol {
             let report = report.ok_or_else(|| {
                 Fault::new("this protocol has no unit losses: ask its account for profiles")
             })?;
-            Ok((report, About::new(account.as_ref())))
+            Ok((report, About::by(account.as_ref())))
         };
         if observers.len() == 1 && progress.is_none() {
             let observer = observers.remove(0);

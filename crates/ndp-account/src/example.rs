@@ -37,6 +37,10 @@ impl LinearProtocol for Gossip {
         Ok(Exact::new(0.0).into())
     }
 
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        self.matrix.symmetries()
+    }
+
     fn message_count(&self) -> Result<f64, Error> {
         Ok(2.0 * self.matrix.graph().edge_count() as f64 * self.rounds as f64)
     }

@@ -66,8 +66,9 @@ mod view;
 
 pub use accountant::{
     Account, Allowed, Assumption, Attacker, Audience, Check, Comparison, Coverage, Covered, LeastNoise,
-    MOST_COALITIONS, Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Senders, Statement,
-    Target, Worst, accounts, check, compare, compare_towards, least_noise, named, number_of_coalitions,
+    MOST_COALITIONS, Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Said, Senders,
+    Statement, Target, Worst, accounts, check, compare, compare_towards, least_noise, named,
+    number_of_coalitions,
 };
 pub use error::Error;
 pub use loss::LossReport;

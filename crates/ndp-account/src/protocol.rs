@@ -174,6 +174,11 @@ pub trait LinearProtocol: Send + Sync {
         None
     }
 
+    /// As [`Protocol::symmetries`](crate::Protocol::symmetries).
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        Vec::new()
+    }
+
     /// Root mean square, over nodes and runs, of what the noise and too few rounds add to the mean that a
     /// node ends with, at most: in units of the length `Δ` of the interval that the values come from, at
     /// noise `σ/Δ`.
@@ -256,6 +261,10 @@ macro_rules! delegate {
 
             fn unit_towards_one(&self) -> Option<f64> {
                 (**self).unit_towards_one()
+            }
+
+            fn symmetries(&self) -> Vec<Vec<u32>> {
+                (**self).symmetries()
             }
 
             fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

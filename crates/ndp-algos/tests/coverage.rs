@@ -297,3 +297,57 @@ fn dsgd_declares_nothing_by_default() -> Result<(), Error> {
     assert!(registry::find("dsgd")?.build(&matrix, &"alike=2".parse()?).is_err());
     Ok(())
 }
+
+/// Where a symmetry of the matrix makes all alike, what is said of the first node is what every node's own
+/// account says: gossips of all kinds, and walks.
+#[test]
+fn one_node_of_each_orbit_answers_for_all() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::torus_graph(&[3, 4])?);
+    let noise = NoiseMultiplier::new(3.0)?;
+    for text in [
+        "muffliato:rounds=4",
+        "muffliato-accelerated:rounds=4",
+        "fresh-noise:rounds=3",
+        "noisy-messages:rounds=2,ratio=1",
+        "walk:steps=30,cap=4",
+    ] {
+        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let protocol = registry::find(name)?.build(&matrix, &parameters.parse()?)?;
+        let look = |observers: &[Observer]| accounts(protocol.as_ref(), observers, &Silent);
+        let covered = Covered::of(protocol.as_ref(), &Audience::chosen(12, &[5])?, look)?;
+        assert_eq!(covered.coverage, Coverage::Symmetric { looked_at: 1, nodes: 12 }, "{text}");
+        for account in &covered.accounts {
+            let own = protocol.account(account.observer())?;
+            for u in (0..12).filter(|&u| !account.observer().contains(u)) {
+                let loss = |account: &dyn Account| -> Result<f64, Error> {
+                    Ok(account.profile(u, noise)?.loss(Measure::Renyi(Order::new(2.0)?))?.into_value())
+                };
+                let (mirrored, own) = (loss(account.as_ref())?, loss(own.as_ref())?);
+                assert!((mirrored - own).abs() <= 1e-9 * own, "{text}: {mirrored} {own}");
+            }
+        }
+    }
+    // Edges that ring in an order of their own make nobody alike.
+    let gossip = registry::find("randomized-gossip")?.build(&matrix, &Parameters::default())?;
+    assert!(gossip.symmetries().is_empty());
+    Ok(())
+}
+
+/// All 2,048 nodes of a cube by one account, and all 32,640 pairs of a smaller one by eight.
+#[test]
+fn a_cube_needs_one_account() -> Result<(), Error> {
+    let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::hypercube_graph(11)?), 5);
+    let noise = NoiseMultiplier::new(3.0)?;
+    let look = |observers: &[Observer]| accounts(&gossip, observers, &Silent);
+    let covered = Covered::of(&gossip, &Audience::every_node(2048), look)?;
+    assert_eq!(covered.coverage, Coverage::Symmetric { looked_at: 1, nodes: 2048 });
+    let worst = covered.worst(noise, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
+    assert_eq!(worst.loss.grade(), Grade::Exact);
+    let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::hypercube_graph(8)?), 5);
+    let look = |observers: &[Observer]| accounts(&gossip, observers, &Silent);
+    let pairs = Audience::coalitions(256, 2, &Observer::coalition(&[0, 1]))?;
+    let covered = Covered::of(&gossip, &pairs, look)?;
+    let Coverage::Coalitions { looked_at, .. } = covered.coverage else { return Err(Error::Cancelled) };
+    assert_eq!((looked_at, covered.coverage.is_whole()), (8, true));
+    Ok(())
+}

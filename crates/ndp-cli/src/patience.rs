@@ -181,6 +181,16 @@ impl Protocol for Patient {
         self.protocol.local_bound(observer)
     }
 
+    /// Not waited for longer than building is, and not at all where bounds are asked for at once.
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        if self.seconds == 0 {
+            return Vec::new();
+        }
+        let protocol = self.protocol;
+        let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
+        within(until, move || protocol.symmetries()).unwrap_or_default()
+    }
+
     /// Not waited for longer than building is.
     fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let (protocol, asked) = (self.protocol, observer.clone());
@@ -288,6 +298,10 @@ impl Account for PatientAccount {
 
     fn class(&self) -> Option<(usize, usize)> {
         self.account.class()
+    }
+
+    fn mirror_of(&self) -> Option<usize> {
+        self.account.mirror_of()
     }
 
     fn assumptions(&self) -> Vec<Assumption> {

@@ -17,7 +17,8 @@ use crate::error::{ensure, ensure_positive};
 use crate::gaussian;
 use crate::gdp::half_square;
 use crate::{
-    ApproxDp, Delta, Error, Gaussian, Guarantee, Mechanism, Order, Rdp, Sensitivity, Sigma, UpperBound,
+    ApproxDp, Delta, Error, Gaussian, Guarantee, Mechanism, Moves, Neighbors, Order, Rdp, Sensitivity, Sigma,
+    Stated, UpperBound,
 };
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
 use ndp_numeric::rounding::{Interval, up, up_by, whole};
@@ -131,6 +132,14 @@ impl SampledGaussian {
 }
 
 impl Mechanism for SampledGaussian {
+    fn stated(&self) -> Option<Stated> {
+        Some(Stated::of(
+            Some(Neighbors::ReplaceOne),
+            Moves::VectorInUnits,
+            "ndp_dp::baselines::SampledGaussian",
+        ))
+    }
+
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let alpha = order.get();
         // The unsampled release is a bound too. At high orders the sum is long and no better.

@@ -17,7 +17,7 @@
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::laplace::exp_remainder;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sigma, search};
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sigma, Stated, search};
 use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
@@ -118,6 +118,10 @@ impl DiscreteLaplace {
 /// Exact: `δ = [1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0
 /// from `ε₀` on.
 impl Mechanism for DiscreteLaplace {
+    fn stated(&self) -> Option<Stated> {
+        Some(Stated::of(None, Moves::Whole { by: self.sensitivity }, "ndp_dp::DiscreteLaplace"))
+    }
+
     /// Exact: `ln[A e^{(α−1)ε₀} + B e^{−αε₀}]/(α − 1)` with `r = q^{2α−1}`, `A = (1 − qr)/((1 + q)(1 − r))`
     /// and `B = 1 − A = (q − r)/((1 + q)(1 − r))`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {

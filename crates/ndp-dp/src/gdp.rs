@@ -11,7 +11,9 @@
 //!   (Rényi).
 
 use crate::gaussian::{self, check_mu, hypot_up};
-use crate::{ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound};
+use crate::{
+    ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sensitivity, Sigma, Stated, UpperBound,
+};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
@@ -192,6 +194,10 @@ impl Gaussian {
 
 /// That of its [`Gdp`].
 impl Mechanism for Gaussian {
+    fn stated(&self) -> Option<Stated> {
+        Some(Stated::of(None, Moves::Vector { by: self.sensitivity.get() }, "ndp_dp::Gaussian"))
+    }
+
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         self.gdp().value().rdp(order)
     }

@@ -12,7 +12,7 @@
 
 use crate::error::ensure_positive;
 use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, search};
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sensitivity, Stated, search};
 use ndp_numeric::rounding::Interval;
 use serde::Serialize;
 
@@ -58,6 +58,10 @@ impl Laplace {
 
 /// Exact: `δ = 1 − e^{(ε − ε₀)/2}`, 0 from `ε₀` on.
 impl Mechanism for Laplace {
+    fn stated(&self) -> Option<Stated> {
+        Some(Stated::of(None, Moves::Number { by: self.sensitivity.get() }, "ndp_dp::Laplace"))
+    }
+
     /// Exact: `ln[α/(2α−1) e^{(α−1)ε₀} + (α−1)/(2α−1) e^{−αε₀}]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let pure = self.pure_epsilon().into_value();

@@ -199,6 +199,7 @@ pub mod recorded;
 #[doc(hidden)]
 pub mod search;
 pub mod shuffling;
+mod stated;
 pub mod subsampling;
 pub mod tails;
 pub mod zcdp;
@@ -221,4 +222,5 @@ pub use quantities::{Delta, NoiseMultiplier, Order, Sensitivity, Sigma};
 pub use randomized_response::RandomizedResponse;
 pub use rdp::{Mechanism, Rdp, RdpAccountant};
 pub use recorded::Recorded;
+pub use stated::{Moves, Stated};
 pub use zcdp::Zcdp;

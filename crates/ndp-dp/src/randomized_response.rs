@@ -11,7 +11,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, search};
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Neighbors, Order, Stated, search};
 use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
@@ -120,6 +120,14 @@ impl RandomizedResponse {
 /// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on; an upper bound where `ε` is so near to `ε₀`
 /// that this is not known to nine digits.
 impl Mechanism for RandomizedResponse {
+    fn stated(&self) -> Option<Stated> {
+        Some(Stated::of(
+            Some(Neighbors::ReplaceOne),
+            Moves::Label { of: self.labels },
+            "ndp_dp::RandomizedResponse",
+        ))
+    }
+
     /// Exact: `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let (alpha, epsilon) = (Interval::new(order.get()), Interval::new(self.local_epsilon));

@@ -10,7 +10,7 @@
 use crate::conversion::{epsilon_at, log_delta_at};
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Guarantee, Order, UpperBound, conversion};
+use crate::{Delta, Error, Guarantee, Order, Stated, UpperBound, conversion};
 use ndp_numeric::rounding::{Interval, exp_up};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,12 @@ pub trait Mechanism {
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         let best = conversion::best_delta(|order| self.rdp(order).into(), epsilon)?;
         Ok(best.map(|found| found.approx_dp.delta()).into())
+    }
+
+    /// What its numbers are about; `None` for a bound on a loss by whatever mechanism, and for what is asked
+    /// of an observer.
+    fn stated(&self) -> Option<Stated> {
+        None
     }
 
     /// The `ε` at `δ = 0`; `∞` where none is proven.

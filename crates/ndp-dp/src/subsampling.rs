@@ -20,7 +20,7 @@
 use crate::error::check_probability;
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Order, UpperBound};
+use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Moves, Neighbors, Order, Stated, UpperBound};
 use ndp_numeric::binomial::{PMF_ERROR, log_pmf};
 use ndp_numeric::binomial_window::BinomialWindow;
 use ndp_numeric::logspace::log_expm1;
@@ -233,6 +233,14 @@ impl PoissonGaussian {
 }
 
 impl Mechanism for PoissonGaussian {
+    fn stated(&self) -> Option<Stated> {
+        Some(Stated::of(
+            Some(Neighbors::AddOrRemove),
+            Moves::VectorInUnits,
+            "ndp_dp::subsampling::PoissonGaussian",
+        ))
+    }
+
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let alpha = order.get();
         let unsampled = crate::gdp::half_square(alpha, self.mu);

@@ -219,6 +219,7 @@ pub mod sequences;
 mod spectral_function;
 pub mod spectrum;
 mod stationary;
+pub mod symmetries;
 #[doc(hidden)]
 pub mod tasks;
 pub mod transition_matrix;

@@ -62,6 +62,7 @@ mod simulate;
 mod sparse;
 mod steps;
 mod sweep;
+mod symmetries;
 #[cfg(test)]
 mod tests;
 mod utility;

@@ -97,6 +97,20 @@ impl Protocol for Declared {
         Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity, terms: self.terms() }))
     }
 
+    /// Those of the program, for sets in which all nodes may do alike, and accounts of all nodes alike.
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        let alike = match self.sensitivity {
+            SensitivitySet::UseLevel
+            | SensitivitySet::SameDirection
+            | SensitivitySet::Signs
+            | SensitivitySet::Vectors { .. } => self.options == AccountOptions::default(),
+            SensitivitySet::Along(_) | SensitivitySet::Patterns { .. } | SensitivitySet::Bounded { .. } => {
+                false
+            }
+        };
+        if alike { self.program.symmetries() } else { Vec::new() }
+    }
+
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         self.program.error(noise)
     }

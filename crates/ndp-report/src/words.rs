@@ -77,10 +77,15 @@ impl<'a> Words<'a> {
             Coverage::Sample { looked_at, nodes, .. } => {
                 format!("any one of the {looked_at} nodes that were looked at, of {nodes},")
             }
-            Coverage::All { nodes } | Coverage::Alike { nodes } | Coverage::Bounded { nodes, .. } => {
+            Coverage::All { nodes }
+            | Coverage::Alike { nodes }
+            | Coverage::Symmetric { nodes, .. }
+            | Coverage::Bounded { nodes, .. } => {
                 format!("any one of {nodes} nodes")
             }
-            Coverage::Coalitions { size, nodes, rest: Rest::None | Rest::Bounded, .. } => {
+            Coverage::Coalitions {
+                size, nodes, rest: Rest::None | Rest::Symmetric | Rest::Bounded, ..
+            } => {
                 format!("any coalition of at most {size} of {nodes} nodes")
             }
             Coverage::Coalitions { size, nodes, looked_at, .. } => format!(
@@ -239,21 +244,6 @@ pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
     }
 }
 
-/// What is learnt at most from a training, as `epsilon` at `delta`.
-#[must_use]
-pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
-    let epsilon = up(epsilon);
-    format!(
-        "What {whom} learns from one training about any other user is at most epsilon {epsilon} at delta {delta}."
-    )
-}
-
-/// What is left of a limit, rounded down.
-#[must_use]
-pub fn left(least: f64) -> String {
-    format!("left for every pair that was looked at: at least {}", down(least))
-}
-
 /// Which observers are covered, and how.
 ///
 /// # Examples
@@ -275,6 +265,9 @@ pub fn coverage(coverage: &Coverage) -> String {
         Coverage::Alike { nodes } => {
             format!("every one of {nodes} nodes alone, by accounts that are the same whoever observes")
         }
+        Coverage::Symmetric { looked_at, nodes } => format!(
+            "every one of {nodes} nodes alone: {looked_at} looked at, the others by symmetries of the protocol, each checked exactly"
+        ),
         Coverage::Bounded { looked_at, nodes, seed } => format!(
             "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
             drawn(*seed)
@@ -287,6 +280,10 @@ pub fn coverage(coverage: &Coverage) -> String {
             Rest::None => format!(
                 "every coalition of at most {size} of {nodes} nodes: each of the {looked_at} of exactly {size} looked at, of which \
                  smaller ones are a part"
+            ),
+            Rest::Symmetric => format!(
+                "every coalition of at most {size} of {nodes} nodes: {looked_at} of exactly {size} looked at, the others of that size \
+                 by symmetries of the protocol, each checked exactly; smaller ones are a part of one of them"
             ),
             Rest::Bounded => format!(
                 "every coalition of at most {size} of {nodes} nodes: {looked_at} of exactly {size} chosen and looked at, all others by a \

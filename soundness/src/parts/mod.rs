@@ -1,6 +1,7 @@
 //! The registry of parts. To add one, add a file and a line here.
 
 mod accelerated;
+mod alike;
 mod claims;
 mod complete;
 mod compositions;
@@ -66,4 +67,5 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &contradictions::Contradictions,
     &statements::Statements,
     &questions::Questions,
+    &alike::Alike,
 ];

@@ -1,5 +1,8 @@
 //! Of whom a question asks what they learn, at whom its answer looks, and what covers the others.
 
+mod alike;
+
+use super::symmetry::{Orbits, for_all_of_size};
 use super::{
     Account, Allowed, Check, Coverage, LeastNoise, Observer, Protocol, Rest, Target, check, least_noise,
 };
@@ -8,6 +11,8 @@ use crate::error::ensure;
 use ndp_dp::NoiseMultiplier;
 use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Whom a question is about: observers who are looked at, and others who are meant as well.
 ///
@@ -299,6 +304,25 @@ impl<'a> Covered<'a> {
     /// [chosen](Audience::chosen) does not cover the others, and by the bound alone where `protocol` refuses
     /// coalitions.
     ///
+    /// Where [symmetries](Protocol::symmetries) of the protocol make many learn alike, one node of each orbit
+    /// is looked at for all, or one coalition of each orbit of coalitions.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::{Account, Audience, Coverage, Covered, Error, Observer, Protocol, accounts};
+    /// use ndp_account::example::Gossip;
+    /// use ndp_dp::{Measure, NoiseMultiplier};
+    /// use ndp_graph::{GossipMatrix, generators::cycle_graph, progress::Silent};
+    /// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(9)?), 3);
+    /// // All nodes of a ring learn alike: whoever is chosen stands for all.
+    /// let look = |observers: &[Observer]| accounts(&gossip, observers, &Silent);
+    /// let covered = Covered::of(&gossip, &Audience::chosen(9, &[4])?, look)?;
+    /// assert_eq!(covered.coverage, Coverage::Symmetric { looked_at: 1, nodes: 9 });
+    /// let worst = covered.worst(NoiseMultiplier::new(1.0)?, Measure::Gaussian)?.ok_or("a pair")?;
+    /// assert_eq!(worst.loss.grade(), ndp_dp::Grade::Exact);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Those of `look`.
     pub fn of(
@@ -306,13 +330,29 @@ impl<'a> Covered<'a> {
         audience: &Audience,
         look: impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error>,
     ) -> Result<Self, Error> {
+        let orbits = if audience.may_be_alike() { Orbits::of(protocol).map(Arc::new) } else { None };
+        if let (Some(orbits), Some(alike)) = (&orbits, orbits.as_ref().and_then(|o| audience.by_orbits(o))) {
+            let accounts = look(&alike)?;
+            return Ok(match audience.asked {
+                Asked::Coalitions { size, nodes, .. } => {
+                    let (looked_at, rest) = (alike.len(), Rest::Symmetric);
+                    let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
+                    Self { accounts, coverage, looked_at, protocol }
+                }
+                _ => Self::mirrored(protocol, audience, orbits, accounts),
+            });
+        }
         match look(audience.looked_at()) {
             Ok(accounts) => {
                 let covered = Self::new(protocol, audience, accounts);
                 match audience.looking_at_all() {
-                    Some(all) if !covered.coverage.is_whole() => {
-                        Ok(Self::new(protocol, &all, look(all.looked_at())?))
-                    }
+                    Some(all) if !covered.coverage.is_whole() => match orbits {
+                        Some(orbits) => {
+                            let accounts = look(&all.firsts(&orbits))?;
+                            Ok(Self::mirrored(protocol, &all, &orbits, accounts))
+                        }
+                        None => Ok(Self::new(protocol, &all, look(all.looked_at())?)),
+                    },
                     _ => Ok(covered),
                 }
             }
@@ -392,10 +432,17 @@ impl<'a> Covered<'a> {
         (found.get() < least.noise.get() * (1.0 - 1e-6)).then_some(found)
     }
 
-    /// Probability that some account is too small, at most.
+    /// Probability that some account is too small, at most: what is mirrored fails with its original.
     #[must_use]
     pub fn failure(&self) -> f64 {
-        any_of(self.accounts.iter().map(|account| account.failure()))
+        let mut known = BTreeSet::new();
+        let mut own: Vec<f64> = Vec::new();
+        for account in &self.accounts {
+            if account.mirror_of().is_none_or(|original| known.insert(original)) {
+                own.push(account.failure());
+            }
+        }
+        any_of(own)
     }
 }
 
@@ -408,14 +455,8 @@ fn are_few(nodes: usize, size: usize) -> bool {
 
 /// All coalitions of `size` nodes, in order of their members.
 fn all_of_size(nodes: usize, size: usize) -> Vec<Observer> {
-    let mut members: Vec<usize> = (0..size).collect();
-    let mut all = vec![Observer::coalition(&members)];
-    // The last member that can be moved up is, and those behind it follow.
-    while let Some(at) = (0..size).rev().find(|&at| members[at] < nodes - size + at) {
-        let first = members[at] + 1;
-        members[at..].iter_mut().zip(first..).for_each(|(member, v)| *member = v);
-        all.push(Observer::coalition(&members));
-    }
+    let mut all = Vec::new();
+    for_all_of_size(nodes, size, |members| all.push(Observer::coalition(members)));
     all
 }
 

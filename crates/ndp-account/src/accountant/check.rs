@@ -114,7 +114,8 @@ fn of_unit_means(
     measure: Measure,
     allowed: f64,
 ) -> Result<Option<NoiseMultiplier>, Error> {
-    let reports: Option<Vec<_>> = accounts.iter().map(|account| account.unit_losses()).collect();
+    let kept = representatives(accounts);
+    let reports: Option<Vec<_>> = kept.iter().map(|&(at, _)| accounts[at].unit_losses()).collect();
     let (Some(reports), Measure::Renyi(order)) = (reports, measure) else { return Ok(None) };
     let mean = reports.iter().fold(0.0, |most: f64, report| most.max(*report.mean().value()));
     let square =

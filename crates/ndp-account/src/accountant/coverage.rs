@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`All`](Coverage::All) | every node has an account of its own | yes |
 //! | [`Alike`](Coverage::Alike) | accounts of one [class](super::Account::class): the same profile, whoever observes | yes |
+//! | [`Symmetric`](Coverage::Symmetric) | one node of each orbit under [symmetries](super::Protocol::symmetries) of the protocol | yes |
 //! | [`Bounded`](Coverage::Bounded) | some have accounts, the others [`Protocol::local_bound`](super::Protocol::local_bound) | yes |
 //! | [`Named`](Coverage::Named) | the observers that were named have accounts; nobody else was asked about | yes |
 //! | [`Sample`](Coverage::Sample) | some have accounts, nothing is known of the others | no |
@@ -48,6 +49,15 @@ pub enum Coverage {
     /// Every node alone, by accounts that are the same whoever observes.
     Alike {
         /// How many.
+        nodes: usize,
+    },
+    /// Every node alone: some by accounts of their own, the others because a
+    /// [symmetry](super::Protocol::symmetries) of the protocol makes them learn what one of those learns,
+    /// about other nodes.
+    Symmetric {
+        /// How many have accounts of their own.
+        looked_at: usize,
+        /// How many nodes there are.
         nodes: usize,
     },
     /// Every node alone: some by accounts of their own, the others by
@@ -96,6 +106,9 @@ pub enum Coverage {
 pub enum Rest {
     /// There are none.
     None,
+    /// A [symmetry](super::Protocol::symmetries) of the protocol makes each learn what one of those that were
+    /// looked at learns.
+    Symmetric,
     /// [`Protocol::local_bound`](super::Protocol::local_bound).
     Bounded,
     /// Nothing.
@@ -135,7 +148,9 @@ impl Coverage {
         let nodes = |coverage: &Self| match *coverage {
             Self::Named { .. } | Self::Coalitions { .. } => None,
             Self::All { nodes } | Self::Alike { nodes } => Some(nodes),
-            Self::Bounded { nodes, .. } | Self::Sample { nodes, .. } => Some(nodes),
+            Self::Symmetric { nodes, .. } | Self::Bounded { nodes, .. } | Self::Sample { nodes, .. } => {
+                Some(nodes)
+            }
         };
         let drawn = |coverage: &Self| match *coverage {
             Self::Bounded { looked_at, seed, .. } | Self::Sample { looked_at, seed, .. } => {
@@ -154,10 +169,16 @@ impl Coverage {
         }
         let rank = |coverage: &Self| match coverage {
             Self::Named { .. } | Self::All { .. } | Self::Coalitions { .. } => 0,
-            Self::Alike { .. } => 1,
-            Self::Bounded { .. } => 2,
-            Self::Sample { .. } => 3,
+            Self::Symmetric { .. } => 1,
+            Self::Alike { .. } => 2,
+            Self::Bounded { .. } => 3,
+            Self::Sample { .. } => 4,
         };
+        if let (&Self::Symmetric { looked_at: a, nodes }, &Self::Symmetric { looked_at: b, .. }) =
+            (self, other)
+        {
+            return Ok(Self::Symmetric { looked_at: a.min(b), nodes });
+        }
         Ok(if rank(self) >= rank(other) { self.clone() } else { other.clone() })
     }
 
@@ -177,9 +198,13 @@ impl Coverage {
             Self::Bounded { looked_at, nodes, .. } => {
                 format!("all {nodes}, {} by a bound", nodes.saturating_sub(*looked_at))
             }
+            Self::Symmetric { looked_at, nodes } => format!("all {nodes}, by {looked_at} and symmetry"),
             Self::Sample { looked_at, nodes, .. } => format!("{looked_at} of {nodes}"),
             Self::Coalitions { size, nodes, looked_at, rest } => match rest {
                 Rest::None => format!("all coalitions of {size} of {nodes}"),
+                Rest::Symmetric => {
+                    format!("all coalitions of {size} of {nodes}, by {looked_at} and symmetry")
+                }
                 Rest::Bounded => format!("all coalitions of {size} of {nodes}, by a bound but {looked_at}"),
                 Rest::Unknown => format!("{looked_at} coalitions of {size} of {nodes}"),
             },

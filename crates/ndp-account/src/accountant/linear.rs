@@ -43,6 +43,10 @@ impl<P: LinearProtocol> Protocol for P {
         }
     }
 
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        LinearProtocol::symmetries(self)
+    }
+
     fn is_formula(&self) -> bool {
         self.unit_towards_one().is_some()
     }

@@ -12,6 +12,7 @@ mod outsider;
 mod search;
 mod smaller;
 mod statement;
+mod symmetry;
 mod target;
 mod uniform;
 mod uses;
@@ -28,7 +29,7 @@ pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
 pub use search::of_pair as search_of_pair;
 pub use smaller::at_most;
-pub use statement::Statement;
+pub use statement::{Said, Statement};
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
 pub use worst::Worst;
@@ -108,6 +109,17 @@ pub trait Protocol: Send + Sync {
     fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let _ = observer;
         Err(Error::NotOffered("there is no account of a part of what is heard"))
+    }
+
+    /// Permutations of the nodes that leave the protocol as it is, `π(u)` at place `u`; none by default.
+    ///
+    /// For every set `S` of nodes: if node `π(u)` has the data that `u` had, for every `u`, then what the
+    /// nodes `π(S)` see has the law of what `S` saw, under other names. So what `v` learns about `u` is what
+    /// `π(v)` learns about `π(u)`, whatever both know of noise and senders. Each is checked exactly: weights
+    /// are compared as the numbers that accounts are made of, not within a tolerance. A protocol need not
+    /// find all there are.
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        Vec::new()
     }
 
     /// Whether accounts come from a formula and take no time: then [`Self::local_bound`] in their place would
@@ -223,6 +235,13 @@ pub trait Account: Send + Sync {
     /// A class begins with the address of the protocol, which the account keeps in use, and numbers all else
     /// that the profile depends on; an account that answers for no other begins with its own address.
     fn class(&self) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// Accounts with the same number have the same losses, each about other nodes: a
+    /// [symmetry](Protocol::symmetries) of the protocol makes one of the other. The number is an address that
+    /// the account keeps in use.
+    fn mirror_of(&self) -> Option<usize> {
         None
     }
 

@@ -220,6 +220,10 @@ impl Protocol for Named<'_> {
         named(self.protocol.local_bound(observer)?, self.names.clone())
     }
 
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        self.protocol.symmetries()
+    }
+
     fn is_formula(&self) -> bool {
         self.protocol.is_formula()
     }
@@ -300,6 +304,10 @@ impl Account for NamedAccount<'_> {
 
     fn class(&self) -> Option<(usize, usize)> {
         self.account.class()
+    }
+
+    fn mirror_of(&self) -> Option<usize> {
+        self.account.mirror_of()
     }
 
     fn unit_losses(&self) -> Option<&crate::LossReport> {

@@ -1,7 +1,7 @@
 //! What is said beside a number: without it an `ε` is no guarantee.
 
 use super::{Account, Assumption, Coverage, Covered, Observer, Senders};
-use crate::{By, Changes, Error, Noise, OwnNoise};
+use crate::{By, Changes, Error, Noise, OwnNoise, Terms};
 use ndp_dp::Neighbors;
 use ndp_numeric::rounding::any_of;
 use serde::Serialize;
@@ -58,37 +58,91 @@ pub struct Statement {
     pub by: BTreeSet<By>,
 }
 
+/// What an account says of itself beside its numbers: plain data, of which statements are made, and which
+/// may be kept where the account is not.
+///
+/// # Examples
+/// ```
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Coverage, Observer, Protocol, Said, Statement};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
+/// let said = Said::by(gossip.account(&Observer::node(1))?.as_ref());
+/// let statement = Statement::of(&[said], &Coverage::Named { observers: 1 })?;
+/// assert_eq!(statement.observers, [Observer::node(1)].into());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// Who observes.
+    pub observer: Observer,
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// What the numbers are about.
+    pub terms: Terms,
+    /// See [`Account::theorems`].
+    pub theorems: Vec<By>,
+    /// See [`Account::failure`].
+    pub failure: f64,
+    /// See [`Account::rests_on`].
+    pub rests_on: Vec<String>,
+    /// See [`Account::assumptions`].
+    pub assumptions: Vec<Assumption>,
+}
+
+impl Said {
+    /// By this account.
+    #[must_use]
+    pub fn by(account: &dyn Account) -> Self {
+        Self {
+            observer: account.observer().clone(),
+            nodes: account.node_count(),
+            terms: account.terms(),
+            theorems: account.theorems(),
+            failure: account.failure(),
+            rests_on: account.rests_on(),
+            assumptions: account.assumptions(),
+        }
+    }
+
+    /// By each of these accounts.
+    #[must_use]
+    pub fn by_all(accounts: &[Box<dyn Account + '_>]) -> Vec<Self> {
+        accounts.iter().map(|account| Self::by(account.as_ref())).collect()
+    }
+}
+
 /// The form of statements in files.
 const VERSION: u32 = 1;
 
 impl Statement {
-    /// Of accounts that cover `coverage` together.
+    /// Of what accounts say that cover `coverage` together.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] without an account; [`ndp_dp::Error::MixedNeighbors`].
-    pub fn of(accounts: &[Box<dyn Account + '_>], coverage: &Coverage) -> Result<Self, Error> {
-        let first = accounts.first().ok_or(Error::NoGuarantee("nobody was looked at"))?;
-        let all = accounts.iter();
-        let neighbors = first.terms().neighbors;
-        if all.clone().any(|account| account.terms().neighbors != neighbors) {
+    pub fn of(said: &[Said], coverage: &Coverage) -> Result<Self, Error> {
+        let first = said.first().ok_or(Error::NoGuarantee("nobody was looked at"))?;
+        let all = said.iter();
+        let neighbors = first.terms.neighbors;
+        if all.clone().any(|said| said.terms.neighbors != neighbors) {
             return Err(ndp_dp::Error::MixedNeighbors.into());
         }
-        let observers = all.clone().map(|account| account.observer());
+        let observers = all.clone().map(|said| &said.observer);
         let named = matches!(coverage, Coverage::Named { .. });
         Ok(Self {
             version: VERSION,
             runs: 1,
-            changes: all.clone().map(|account| account.terms().changes).collect(),
+            changes: all.clone().map(|said| said.terms.changes).collect(),
             neighbors,
             observers: observers.clone().filter(|_| named).cloned().collect(),
             own_noise: observers.clone().map(|observer| observer.own_noise).max().unwrap_or_default(),
             senders: observers.map(|observer| observer.senders).max().unwrap_or_default(),
             coverage: coverage.clone(),
-            assumes: all.clone().flat_map(|account| account.assumptions()).collect(),
-            declared: all.clone().flat_map(|account| account.rests_on()).collect(),
-            failure: any_of(all.clone().map(|account| account.failure())),
-            noise: all.clone().map(|account| account.terms().noise).collect(),
-            by: all.flat_map(|account| account.theorems()).collect(),
+            assumes: all.clone().flat_map(|said| said.assumptions.iter().copied()).collect(),
+            declared: all.clone().flat_map(|said| said.rests_on.iter().cloned()).collect(),
+            failure: any_of(all.clone().map(|said| said.failure)),
+            noise: all.clone().map(|said| said.terms.noise).collect(),
+            by: all.flat_map(|said| said.theorems.iter().copied()).collect(),
         })
     }
 
@@ -145,7 +199,8 @@ impl Covered<'_> {
     /// # Errors
     /// As [`Statement::of`].
     pub fn statement(&self) -> Result<Statement, Error> {
-        Statement::of(&self.accounts, &self.coverage)
+        let statement = Statement::of(&Said::by_all(&self.accounts), &self.coverage)?;
+        Ok(Statement { failure: self.failure(), ..statement })
     }
 }
 

@@ -8,12 +8,19 @@ use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// One of all accounts that have the same profiles, by index, and how many these are.
+/// What accounts with the same losses share: an account of which they are mirrors, or a class.
+type Key = (Option<usize>, Option<(usize, usize)>);
+
+/// One of all accounts that have the same losses, by index, and how many these are.
 pub(super) fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize, usize)> {
-    let mut classes: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut classes: BTreeMap<Key, usize> = BTreeMap::new();
     let mut kept: Vec<(usize, usize)> = Vec::new();
     for (at, account) in accounts.iter().enumerate() {
-        match account.class().map(|class| *classes.entry(class).or_insert(kept.len())) {
+        // A class says all of an account, about every node; a mirror only about others.
+        let class = account.class();
+        let key = if class.is_some() { (None, class) } else { (account.mirror_of(), None) };
+        let known = (key != (None, None)).then(|| *classes.entry(key).or_insert(kept.len()));
+        match known {
             Some(same) if same < kept.len() => kept[same].1 += 1,
             _ => kept.push((at, 1)),
         }

@@ -108,6 +108,10 @@ macro_rules! follows_from_statement {
                 ndp_account::LinearProtocol::program_text(&self.stated())
             }
 
+            fn symmetries(&self) -> Vec<Vec<u32>> {
+                ndp_account::LinearProtocol::symmetries(&self.stated())
+            }
+
             fn error_bound(&self, noise: ndp_dp::NoiseMultiplier) -> Result<f64, ndp_account::Error> {
                 self.stated().error_bound(noise)
             }

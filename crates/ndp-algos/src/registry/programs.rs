@@ -110,6 +110,10 @@ impl Protocol for Masked {
         local_bound(self.nodes, Some(self.variance), observer, self.terms)
     }
 
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        self.protocol().map_or_else(|_| Vec::new(), Protocol::symmetries)
+    }
+
     fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let first = self.first.as_ref().ok_or(Error::NotOffered("its first round is not told apart"))?;
         self.glimpsed.get_or_init(first).as_ref().map_err(Error::clone)?.account(observer)

@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::output::{csv, json, line, up};
 use crate::progress::Progress;
 use crate::{input, plain, question};
-use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Statement, Target, named};
+use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Said, Statement, Target, named};
 use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Verdict};
 use ndp_report::words;
 use rayon::prelude::*;
@@ -56,7 +56,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             Some(_) => "does not fit",
         };
         ledgers.record(run, &accounts, noise, adaptivity)?;
-        let of_run = Statement::of(&accounts, &coverage)?;
+        let of_run = Statement::of(&Said::by_all(&accounts), &coverage)?;
         statement = Some(statement.map_or(Ok(of_run.clone()), |before: Statement| before.and(&of_run))?);
         told.push((run.as_str(), fits.to_owned()));
     }

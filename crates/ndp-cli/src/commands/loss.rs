@@ -160,6 +160,9 @@ fn worst_of(
 ) -> Result<Option<Worst>, Failure> {
     match covered.coverage {
         Coverage::Alike { .. } => Ok(covered.worst(noise, measure)?),
+        Coverage::Symmetric { .. } | Coverage::Coalitions { rest: Rest::Symmetric, .. } if not_known == 0 => {
+            Ok(covered.worst(noise, measure)?)
+        }
         _ if covered.coverage.is_by_bound() => Ok(covered.worst(noise, measure)?),
         Coverage::All { .. } | Coverage::Coalitions { rest: Rest::None, .. } if not_known == 0 => {
             let key = |entry: &Entry| (entry.loss, entry.grade == Grade::Exact);

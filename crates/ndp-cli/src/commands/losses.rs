@@ -4,7 +4,7 @@ use crate::errors::Failure;
 use crate::patience::{Patient, was_out};
 use crate::progress::Progress;
 use ndp_account::Protocol as _;
-use ndp_account::{Account, Covered};
+use ndp_account::{Account, Coverage, Covered};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
 use rand::SeedableRng;
@@ -126,6 +126,10 @@ pub(super) fn of_others<'a>(
     noise: NoiseMultiplier,
     measure: Measure,
 ) -> Result<Option<(f64, &'a dyn Account, usize)>, Failure> {
+    if matches!(covered.coverage, Coverage::Symmetric { .. }) {
+        // Their losses are those of the observers who were looked at.
+        return Ok(None);
+    }
     let mut classes = Vec::new();
     let mut kept: Vec<&dyn Account> = Vec::new();
     for account in covered.others() {

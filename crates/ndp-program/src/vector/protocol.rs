@@ -92,6 +92,25 @@ impl LinearProtocol for VectorProgram<'_> {
         Some(Box::new(self.clone().observed_with(own_noise)))
     }
 
+    /// What keeps every matrix of the rounds keeps the protocol: all nodes draw noises of the same variances,
+    /// on values and on messages alike. Connections that change have none that is looked for.
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        let mut matrices = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Noise(_) => {}
+                Part::Rounds { mixing, .. } => matrices.push(mixing.matrix),
+                Part::Changing(_) | Part::Rings { .. } => return Vec::new(),
+            }
+        }
+        let Some((first, others)) = matrices.split_first() else { return Vec::new() };
+        let mut found = first.symmetries();
+        found.retain(|one| {
+            others.iter().all(|matrix| std::ptr::eq(*matrix, *first) || matrix.is_kept_by(one))
+        });
+        found
+    }
+
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         self.worst_error(noise)
     }

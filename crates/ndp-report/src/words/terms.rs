@@ -1,6 +1,8 @@
 //! The parts of what a number is about.
 
+use super::{down, up};
 use ndp_account::{Assumption, Changes, Law, Noise, OwnNoise, Senders, Statement};
+use ndp_dp::{Moves, Stated};
 
 /// What may differ in the data of one node; if there are several possibilities, each of them.
 #[must_use]
@@ -114,4 +116,59 @@ pub const fn not_known(own_noise: OwnNoise, senders: Senders) -> &'static str {
             ", leaving their own noise unused and not knowing from whom messages come"
         }
     }
+}
+
+/// What a guarantee of a mechanism alone is about, as a sentence.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Laplace, Mechanism, Sensitivity};
+/// use ndp_report::words::mechanism;
+/// let stated = Laplace::new(Sensitivity::new(2.0)?, 3.0)?.stated().ok_or("a mechanism")?;
+/// assert_eq!(
+///     mechanism(&stated),
+///     "Two data sets are compared (those under which the sensitivity was taken) between which a number moves by at most 2; \
+///      observed by whoever sees the output of one release. By ndp_dp::Laplace (theory: Accounting)."
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn mechanism(stated: &Stated) -> String {
+    let neighbors = stated.neighbors.map_or_else(
+        || "those under which the sensitivity was taken".to_owned(),
+        |neighbors| neighbors.to_string(),
+    );
+    // As it is stored: rounded up it would promise more, and rounded down less than was proven.
+    let moves = match stated.moves {
+        Moves::Vector { by: most } => {
+            format!("a vector moves by at most {most} in the Euclidean norm")
+        }
+        Moves::VectorInUnits => {
+            "a vector moves by at most the sensitivity, of which the noise is a multiple, in the Euclidean norm"
+                .to_owned()
+        }
+        Moves::Number { by: most } => format!("a number moves by at most {most}"),
+        Moves::Whole { by: most } => format!("a whole number moves by at most {most}"),
+        Moves::Label { of } => format!("one of {of} labels is replaced by any other"),
+    };
+    format!(
+        "Two data sets are compared ({neighbors}) between which {moves}; observed by whoever sees the output of one release. By {} \
+         (theory: {}).",
+        stated.function, stated.theorem
+    )
+}
+
+/// What is learnt at most from a training, as `epsilon` at `delta`.
+#[must_use]
+pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
+    let epsilon = up(epsilon);
+    format!(
+        "What {whom} learns from one training about any other user is at most epsilon {epsilon} at delta {delta}."
+    )
+}
+
+/// What is left of a limit, rounded down.
+#[must_use]
+pub fn left(least: f64) -> String {
+    format!("left for every pair that was looked at: at least {}", down(least))
 }

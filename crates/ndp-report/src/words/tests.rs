@@ -71,6 +71,33 @@ fn observers_are_shown_as_they_were_asked_about() -> Result<(), Error> {
     Ok(())
 }
 
+/// Those who were looked at for all that are alike are numbered, and no other words are weaker or stronger.
+#[test]
+fn symmetries_are_shown() -> Result<(), Error> {
+    let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(6)?), 2);
+    let audience = Audience::chosen(6, &[0])?;
+    let covered = Covered::of(&gossip, &audience, |observers| accounts(&gossip, observers, &Silent))?;
+    let mut found = covered.statement()?;
+    let words = Words::new(&found, &name);
+    assert_eq!(
+        (words.observed_by().as_str(), words.whom().as_str()),
+        (
+            "every one of 6 nodes alone: 3 looked at, the others by symmetries of the protocol, each checked exactly",
+            "any one of 6 nodes"
+        )
+    );
+    assert!(words.paragraph().contains("ndp_account::Protocol::symmetries"));
+    assert_eq!(unknown(&found.coverage), None);
+    found.coverage = Coverage::Coalitions { size: 2, nodes: 6, looked_at: 9, rest: Rest::Symmetric };
+    let words = Words::new(&found, &name);
+    assert!(
+        words.observed_by().starts_with("every coalition of at most 2 of 6 nodes: 9 of exactly 2 looked at")
+    );
+    assert_eq!(words.whom(), "any coalition of at most 2 of 6 nodes");
+    assert_eq!((unknown(&found.coverage), grade(Grade::Exact, &found.coverage)), (None, "exact".to_owned()));
+    Ok(())
+}
+
 /// A sample is never shown without saying what it leaves open, in any register.
 #[test]
 fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {

@@ -72,6 +72,12 @@ impl Protocol for TokenWalk {
         bound_of_releases(TokenWalk::node_count(self), self.most_contributions(), observer, TERMS)
     }
 
+    /// What keeps the moves keeps a walk that starts anywhere with the same probability: limits and options
+    /// are the same for all nodes.
+    fn symmetries(&self) -> Vec<Vec<u32>> {
+        if self.starts_anywhere() { self.matrix().symmetries() } else { Vec::new() }
+    }
+
     /// From a uniform start, the values in an interval of length 1: through the slowest mode of the walk.
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         require_operator(TokenWalk::node_count(self))?;

@@ -169,6 +169,11 @@ impl TokenWalk {
         self.steps
     }
 
+    /// Whether every node is as likely as every other one to hold the token first.
+    pub(super) fn starts_anywhere(&self) -> bool {
+        matches!(self.start, Start::Uniform)
+    }
+
     /// The law of the holder at time 0: the start, pushed through the burn-in, and not below the true one.
     ///
     /// # Errors

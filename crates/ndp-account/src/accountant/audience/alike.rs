@@ -1,0 +1,87 @@
+//! Who of an audience stands for all, where many learn alike.
+
+use super::super::symmetry::{Orbits, mirrored};
+use super::super::{Account, Coverage, Observer, Protocol};
+use super::{Asked, Audience, Covered, number_of_coalitions};
+use std::sync::Arc;
+
+/// The largest network on which every node has an account of its own though others learn alike.
+const MOST_OWN: usize = 500;
+
+/// How many are looked at in the place of one that was chosen, which the bound might serve as well.
+const MOST_FOR_CHOSEN: usize = 4;
+
+/// How many members of coalitions are gone through in a search for orbits.
+const MOST_MEMBERS: f64 = 5e6;
+
+impl Audience {
+    /// Everybody, node `v` at place `v`, where everybody was asked about.
+    pub(super) fn everybody(&self) -> Vec<Observer> {
+        let mut all = [self.looked_at.as_slice(), &self.others].concat();
+        all.sort_by(|a, b| a.members().cmp(b.members()));
+        all
+    }
+
+    /// Of everybody those who stand for the orbits.
+    pub(super) fn firsts(&self, orbits: &Orbits) -> Vec<Observer> {
+        let all = self.everybody();
+        orbits.firsts().iter().map(|&v| all[v].clone()).collect()
+    }
+
+    /// Whether it is worth it to look for symmetries: on small networks every node has an account of its own,
+    /// and a sample is what was asked for. Observers must differ by their nodes alone.
+    pub(super) fn may_be_alike(&self) -> bool {
+        let many = match self.asked {
+            Asked::Named | Asked::Some(Some(_)) | Asked::Coalitions { all: true, .. } => false,
+            Asked::Everybody => self.looked_at.len() > MOST_OWN,
+            Asked::Some(None) | Asked::Coalitions { all: false, .. } => true,
+        };
+        let known = |observer: &Observer| (observer.own_noise, observer.senders, observer.tapped.is_empty());
+        let mut everybody = self.looked_at.iter().chain(&self.others).map(known);
+        let first = everybody.next();
+        many && first.is_some_and(|first| first.2 && everybody.all(|other| other == first))
+    }
+
+    /// Those who stand for all, if they are few enough.
+    pub(super) fn by_orbits(&self, orbits: &Orbits) -> Option<Vec<Observer>> {
+        match self.asked {
+            Asked::Named | Asked::Some(Some(_)) | Asked::Coalitions { all: true, .. } => None,
+            Asked::Everybody => Some(self.firsts(orbits)),
+            Asked::Some(None) => (orbits.firsts().len() <= MOST_FOR_CHOSEN).then(|| self.firsts(orbits)),
+            Asked::Coalitions { size, nodes, .. } => {
+                #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
+                let members = number_of_coalitions(nodes, size) * size as f64;
+                // On small networks no more than there are nodes.
+                let most = if nodes <= MOST_OWN { nodes } else { MOST_FOR_CHOSEN };
+                let all = if members <= MOST_MEMBERS { orbits.coalitions(size, most) } else { None };
+                Some(self.others_known(all?.iter().map(|members| Observer::coalition(members)).collect()))
+            }
+        }
+    }
+}
+
+impl<'a> Covered<'a> {
+    /// Everybody, by accounts of the first node of each orbit.
+    pub(super) fn mirrored(
+        protocol: &'a dyn Protocol,
+        audience: &Audience,
+        orbits: &Arc<Orbits>,
+        accounts: Vec<Box<dyn Account + 'a>>,
+    ) -> Self {
+        let all = audience.everybody();
+        let (looked_at, nodes) = (accounts.len(), all.len());
+        let mut accounts = mirrored(orbits, accounts, &all);
+        if audience.others.is_empty() {
+            // Each was asked for by itself.
+            return Self {
+                accounts,
+                coverage: Coverage::Symmetric { looked_at, nodes },
+                looked_at: nodes,
+                protocol,
+            };
+        }
+        // Stable: those who were looked at first, each group in the order of nodes.
+        accounts.sort_by_key(|account| account.observer().members().iter().all(|&v| !orbits.is_first(v)));
+        Self { accounts, coverage: Coverage::Symmetric { looked_at, nodes }, looked_at, protocol }
+    }
+}

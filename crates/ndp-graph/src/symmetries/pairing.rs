@@ -1,0 +1,259 @@
+//! Colours of the nodes of two copies of a graph, refined together until they pair the copies off.
+
+use crate::Graph;
+use crate::cast::id;
+
+/// Operations that are left.
+pub(super) struct Work(u64);
+
+impl Work {
+    pub(super) fn new(most: u64) -> Self {
+        Self(most)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether so many are left; if not, none are.
+    fn takes(&mut self, operations: usize) -> bool {
+        self.0 = self.0.saturating_sub(operations as u64);
+        !self.is_done()
+    }
+}
+
+/// A partition of the nodes of two copies, node `v` of the second copy called `n + v`: two nodes share a cell
+/// as long as nothing tells them apart. Each cell has as many nodes of one copy as of the other.
+#[derive(Clone)]
+pub(super) struct Pairing {
+    nodes: usize,
+    /// The nodes, those of a cell side by side.
+    order: Vec<u32>,
+    /// Where each node stands in the order.
+    place: Vec<u32>,
+    /// Where the cell of each node starts.
+    cell: Vec<u32>,
+    /// How many nodes are in the cell that starts here.
+    size: Vec<u32>,
+    /// Cells that may split others.
+    waiting: Vec<u32>,
+    waits: Vec<bool>,
+    /// For every node its neighbors in the cell that is looked at.
+    count: Vec<u32>,
+    /// Cells before this place have one node of each copy.
+    paired: usize,
+}
+
+impl Pairing {
+    /// What refinement alone tells apart; `None` if that takes too long.
+    pub(super) fn of_alike(graph: &Graph, work: &mut Work) -> Option<Self> {
+        let n = graph.node_count();
+        if n > u32::MAX as usize / 2 {
+            return None;
+        }
+        let all: Vec<u32> = (0..id(n)).chain(id(n)..2 * id(n)).collect();
+        let mut size = vec![0; 2 * n];
+        size[0] = 2 * id(n);
+        let mut waits = vec![false; 2 * n];
+        waits[0] = true;
+        let mut pairing = Self {
+            nodes: n,
+            place: all.clone(),
+            order: all,
+            cell: vec![0; 2 * n],
+            size,
+            waiting: vec![0],
+            waits,
+            count: vec![0; 2 * n],
+            paired: 0,
+        };
+        pairing.refine(graph, work).then_some(pairing)
+    }
+
+    /// The nodes of each cell with more than one, ascending.
+    pub(super) fn classes(&self) -> Vec<Vec<u32>> {
+        let mut classes = Vec::new();
+        let mut at = 0;
+        while at < self.order.len() {
+            let end = at + self.size[at] as usize;
+            let mut class: Vec<u32> =
+                self.order[at..end].iter().copied().filter(|&v| (v as usize) < self.nodes).collect();
+            class.sort_unstable();
+            if class.len() > 1 {
+                classes.push(class);
+            }
+            at = end;
+        }
+        classes
+    }
+
+    /// What is told apart where a node stays in its place; `None` if that takes too long.
+    pub(super) fn fixing(&self, graph: &Graph, v: u32, work: &mut Work) -> Option<Self> {
+        let mut fixed = self.clone();
+        let fits = work.takes(self.order.len())
+            && fixed.set_apart(v, id(self.nodes) + v)
+            && fixed.refine(graph, work);
+        fits.then_some(fixed)
+    }
+
+    /// A bijection that sends `u` to `v` and that colours do not refuse; `None` where a choice made on the
+    /// way was wrong, or none is right. Whoever asked checks the edges.
+    pub(super) fn sending(mut self, graph: &Graph, u: u32, v: u32, work: &mut Work) -> Option<Vec<u32>> {
+        // The copy of this partition is not free.
+        if !work.takes(self.order.len()) {
+            return None;
+        }
+        let n = id(self.nodes);
+        if !(self.set_apart(u, n + v) && self.refine(graph, work)) {
+            return None;
+        }
+        while self.paired < self.order.len() {
+            let size = self.size[self.paired] as usize;
+            if size == 2 {
+                self.paired += 2;
+                continue;
+            }
+            let cell = &self.order[self.paired..self.paired + size];
+            let u = cell.iter().copied().filter(|&w| w < n).min()?;
+            // The node itself where nothing speaks against it, so that little moves.
+            let others = cell.iter().copied().filter(|&w| w >= n);
+            let v = others.min_by_key(|&w| (w != n + u, w))?;
+            if !(work.takes(size) && self.set_apart(u, v) && self.refine(graph, work)) {
+                return None;
+            }
+        }
+        let mut sent = vec![0; self.nodes];
+        for pair in self.order.chunks(2) {
+            let (u, v) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+            if u >= n || v < n {
+                return None;
+            }
+            sent[u as usize] = v - n;
+        }
+        Some(sent)
+    }
+
+    /// Puts a node of each copy into a cell of their own; false if they are not in one cell.
+    fn set_apart(&mut self, u: u32, v: u32) -> bool {
+        let start = self.cell[u as usize];
+        if start != self.cell[v as usize] {
+            return false;
+        }
+        let size = self.size[start as usize];
+        if size == 2 {
+            return true;
+        }
+        self.exchange(u, start + size - 2);
+        self.exchange(v, start + size - 1);
+        let (new, left) = (start + size - 2, size - 2);
+        self.size[start as usize] = left;
+        self.size[new as usize] = 2;
+        self.cell[u as usize] = new;
+        self.cell[v as usize] = new;
+        self.wait(new);
+        true
+    }
+
+    fn exchange(&mut self, v: u32, to: u32) {
+        let (from, other) = (self.place[v as usize], self.order[to as usize]);
+        self.order.swap(from as usize, to as usize);
+        self.place[v as usize] = to;
+        self.place[other as usize] = from;
+    }
+
+    fn wait(&mut self, cell: u32) {
+        if !std::mem::replace(&mut self.waits[cell as usize], true) {
+            self.waiting.push(cell);
+        }
+    }
+
+    /// Splits cells by how many neighbors their nodes have in each other one, until all nodes of a cell agree
+    /// on all cells; false if the copies disagree, or time is out.
+    fn refine(&mut self, graph: &Graph, work: &mut Work) -> bool {
+        let n = self.nodes;
+        let around = |v: u32| {
+            let (of, first) = if (v as usize) < n { (v as usize, 0) } else { (v as usize - n, id(n)) };
+            graph.neighbors(of).iter().map(move |&w| w + first)
+        };
+        while let Some(splitter) = self.waiting.pop() {
+            self.waits[splitter as usize] = false;
+            let end = splitter + self.size[splitter as usize];
+            let mut touched: Vec<u32> = Vec::new();
+            for at in splitter..end {
+                for w in around(self.order[at as usize]) {
+                    if self.count[w as usize] == 0 {
+                        touched.push(w);
+                    }
+                    self.count[w as usize] += 1;
+                }
+            }
+            touched.sort_unstable_by_key(|&w| (self.cell[w as usize], self.count[w as usize]));
+            let mut fits = work.takes(16 + 8 * touched.len() + (end - splitter) as usize);
+            let mut at = 0;
+            while at < touched.len() {
+                let cell = self.cell[touched[at] as usize];
+                let same = touched[at..].iter().take_while(|&&w| self.cell[w as usize] == cell).count();
+                fits = fits && self.split(cell, &touched[at..at + same]);
+                at += same;
+            }
+            touched.iter().for_each(|&w| self.count[w as usize] = 0);
+            if !fits {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Splits a cell by the counts of these nodes of it, ascending in them; its other nodes have none. False
+    /// if a part has more nodes of one copy than of the other.
+    fn split(&mut self, cell: u32, touched: &[u32]) -> bool {
+        let counts = |v: &u32| self.count[*v as usize];
+        let size = self.size[cell as usize] as usize;
+        let parts: Vec<usize> = touched.chunk_by(|a, b| counts(a) == counts(b)).map(<[u32]>::len).collect();
+        let balanced = |part: &[u32]| {
+            let of_first = part.iter().filter(|&&v| (v as usize) < self.nodes).count();
+            2 * of_first == part.len()
+        };
+        let mut first = 0;
+        for &length in &parts {
+            if !balanced(&touched[first..first + length]) {
+                return false;
+            }
+            first += length;
+        }
+        if parts.len() == 1 && touched.len() == size {
+            return true;
+        }
+        // One part is told by the others and by what is known of all of them together.
+        let alone = size - touched.len();
+        let largest = parts.iter().copied().fold(alone, usize::max);
+        let mut spared = !self.waits[cell as usize];
+        let mut starts = Vec::with_capacity(parts.len() + 1);
+        // Behind those without a neighbor there, if there are such nodes, in order of their counts.
+        let mut end = cell as usize + size;
+        let mut last = touched.len();
+        for &length in parts.iter().rev() {
+            let start = end - length;
+            for (&v, to) in touched[last - length..last].iter().zip(start..end) {
+                self.exchange(v, id(to));
+            }
+            for &v in &touched[last - length..last] {
+                self.cell[v as usize] = id(start);
+            }
+            self.size[start] = id(length);
+            starts.push((id(start), length));
+            (end, last) = (start, last - length);
+        }
+        if 0 < alone {
+            self.size[cell as usize] = id(alone);
+            starts.push((cell, alone));
+        }
+        for (start, length) in starts {
+            if length == largest && std::mem::take(&mut spared) {
+                continue;
+            }
+            self.wait(start);
+        }
+        true
+    }
+}
