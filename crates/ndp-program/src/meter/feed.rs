@@ -271,6 +271,12 @@ impl Open {
             let values = self.reader.values(&names)?;
             return Ok(self.meter.forget(&values)?);
         }
+        if map.contains_key("epoch") {
+            return match Line::new(map, &["epoch"])?.text("epoch")? {
+                "new" => self.meter.begin_epoch(),
+                other => Err(ProgramError::Syntax(format!("an epoch can only be \"new\", got {other:?}")).into()),
+            };
+        }
         if map.contains_key("matrix") || map.contains_key("graph") {
             self.reader.step(map)?;
             if let Some(Json::String(name)) = map.get("matrix") {

@@ -42,7 +42,7 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let (rows, source) = houses(data)?;
-    let rounds = scale.pick(36, 12);
+    let rounds = scale.pick(200, 12);
     let delta = Delta::new(DELTA)?;
     let limits = Limits::approx(EPSILON, delta)?;
     let limit = limits.of(0, 1).unwrap_or_default();

@@ -20,6 +20,7 @@ fn logged() -> Result<MeterLog<Vec<u8>>, Error> {
     })?;
     log.round(&mixing, (1, 3), ModelReads::Hidden)?;
     log.forget(&[noise])?;
+    log.begin_epoch()?;
     log.step(|program| -> Result<_, ProgramError> {
         program.broadcast(None, y)?;
         program.leave(2)
