@@ -275,6 +275,9 @@ pub enum ProgramError {
         "node {0} alone knows its own messages: it can watch what all other nodes together learn, and nothing else"
     )]
     OtherView(usize),
+    /// Two logs that do not fit together.
+    #[error("the logs cannot be merged: {0}")]
+    Merge(String),
     /// A log that cannot be read, gone on with or written.
     #[error("the log: {0}")]
     Log(String),

@@ -258,13 +258,10 @@ impl Watched {
     /// What two epochs cost together: directions of one use lie in one of them, all others in both.
     fn together(&self, whole: bool, earlier: Cost, cost: Cost) -> Cost {
         let (a, b) = (if whole { Ends::ZERO } else { earlier? }, cost?);
-        let low = if self.above && !whole { 0.0 } else { b.low };
+        let b = if self.above && !whole { Ends { low: 0.0, ..b } } else { b };
         Some(match self.followed {
-            Followed::Uses => a.max(Ends { low, ..b }),
-            Followed::Same | Followed::Whole => Ends {
-                low: if low == 0.0 || a.low == 0.0 { a.low.max(low) } else { (a.low + low).next_down() },
-                high: if a.high == 0.0 || b.high == 0.0 { a.high.max(b.high) } else { (a.high + b.high).next_up() },
-            },
+            Followed::Uses => a.max(b),
+            Followed::Same | Followed::Whole => a.plus(b),
         })
     }
 

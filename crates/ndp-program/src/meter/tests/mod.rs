@@ -2,6 +2,7 @@
 
 mod epochs;
 mod logs;
+mod merge;
 
 use super::*;
 use crate::constructors::ModelReads;
