@@ -276,6 +276,9 @@ impl Meter {
         }
         let mark = self.program.mark();
         let fed = steps(&mut self.program).map_err(Into::into).and_then(|found| {
+            if let PointOfView::OwnMessages { node } = self.view {
+                self.program.distrust(node, self.followed.1);
+            }
             self.only_alive(self.followed.0)?;
             Ok(found)
         });

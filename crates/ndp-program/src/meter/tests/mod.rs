@@ -3,6 +3,7 @@
 mod epochs;
 mod logs;
 mod merge;
+mod views;
 
 use super::*;
 use crate::constructors::ModelReads;
