@@ -35,7 +35,7 @@ pub const ENTRY: Entry = Entry {
     id: "beyond/meter",
     what: "training with a running meter: what one round costs, the meter, local noise alone, and the stop at a budget",
     needs: &["houses"],
-    minutes: 0.1,
+    minutes: 0.2,
     tolerance: Tolerance::SEEDED,
     figure,
 };

@@ -21,8 +21,9 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
         // The same steps, where a noise that nobody drew is dealt to the others.
         let mut plain = Program::new(n)?;
         let mut again = Drawn { values: Vec::new() };
+        let steps = rng.random_range(5..20);
         let copy = &mut rng.clone();
-        for _ in 0..rng.random_range(5..20) {
+        for _ in 0..steps {
             meter.step(|program| drawn.step(program, rng))?;
             again.step(&mut plain, copy)?;
         }
