@@ -296,7 +296,9 @@ impl Open {
         if map.contains_key("epoch") {
             return match Line::new(map, &["epoch"])?.text("epoch")? {
                 "new" => self.meter.begin_epoch(),
-                other => Err(ProgramError::Syntax(format!("an epoch can only be \"new\", got {other:?}")).into()),
+                other => {
+                    Err(ProgramError::Syntax(format!("an epoch can only be \"new\", got {other:?}")).into())
+                }
             };
         }
         if map.contains_key("matrix") || map.contains_key("graph") {

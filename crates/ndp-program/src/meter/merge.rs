@@ -65,7 +65,8 @@ impl Merged {
     pub fn new(first: &Feed, second: &Feed, runs: Runs) -> Result<Self, Error> {
         let open = |feed: &'_ Feed| -> Result<(Meter, NodeNames), Error> {
             let found = feed.meter().zip(feed.names());
-            let (meter, names) = found.ok_or_else(|| ProgramError::Log("there is no first line".to_owned()))?;
+            let (meter, names) =
+                found.ok_or_else(|| ProgramError::Log("there is no first line".to_owned()))?;
             Ok((meter.clone(), names.clone()))
         };
         let (a, b) = (Side::new(open(first)?), Side::new(open(second)?));
@@ -90,7 +91,11 @@ impl Merged {
         let (short, long) = match (size(&a), size(&b)) {
             ((v, e), (w, f)) if v <= w && e <= f => (a, b),
             ((v, e), (w, f)) if w <= v && f <= e => (b, a),
-            _ => return Err(ProgramError::Merge("each tells of steps that the other does not".to_owned()).into()),
+            _ => {
+                return Err(
+                    ProgramError::Merge("each tells of steps that the other does not".to_owned()).into()
+                );
+            }
         };
         if !(short.meter.recorded && long.meter.recorded) {
             return Err(ProgramError::Merge("one keeps no record of its steps".to_owned()).into());

@@ -35,10 +35,10 @@ use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
 use crate::{ProgramError, Value};
 use filter::{Filter, Followed, Round};
-use watched::Watched;
 use ndp_account::{Error, Observer};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use watched::Watched;
 
 /// What every observer has learnt about every node so far.
 ///
@@ -313,7 +313,12 @@ impl Meter {
                 return Err(ProgramError::Forgotten(value.index()));
             }
         }
+        let trusts = !matches!(self.view, PointOfView::OwnMessages { .. });
         for value in values.iter().map(|value| value.index()) {
+            // A dealer's noise is yet to be shown to those who are not trusted.
+            if !trusts && !self.program.is_held(value) {
+                continue;
+            }
             self.alive.remove(&value);
             self.filters.iter_mut().for_each(|filter| filter.forget(value));
         }
@@ -362,7 +367,8 @@ impl Meter {
         let (program, set, recorded) = (&self.program, &self.set, self.recorded);
         self.filters.par_iter_mut().for_each(|filter| filter.follow(program, from, round, recorded));
         if let Some(before) = before {
-            let kept = self.limits.keep(self.filters.iter().map(|filter| filter.read(program, set, recorded)));
+            let kept =
+                self.limits.keep(self.filters.iter().map(|filter| filter.read(program, set, recorded)));
             if let Err(error) = kept {
                 self.filters = before;
                 self.program.rewind(mark.clone());
@@ -413,7 +419,8 @@ impl Meter {
     /// ```
     pub fn begin_epoch(&mut self) -> Result<(), Error> {
         let (program, set, recorded) = (&self.program, &self.set, self.recorded);
-        let (mut filters, shown) = (self.filters.clone(), (&self.alive, self.model.as_deref().unwrap_or(&[])));
+        let (mut filters, shown) =
+            (self.filters.clone(), (&self.alive, self.model.as_deref().unwrap_or(&[])));
         filters.par_iter_mut().try_for_each(|filter| filter.end_epoch(program, shown, set, recorded))?;
         self.limits.keep(filters.iter().map(|filter| filter.read(program, set, recorded)))?;
         self.filters = filters;

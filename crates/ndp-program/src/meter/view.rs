@@ -1,7 +1,8 @@
 //! Who runs a meter, and what it may claim.
 
 use crate::ProgramError;
-use crate::build::{Program, Seeing, Value};
+use crate::build::{Event, Program, Seeing, Value};
+use crate::registers::Definition;
 use ndp_account::{NodeNames, Observer};
 use serde::{Deserialize, Serialize};
 
@@ -110,22 +111,29 @@ impl PointOfView {
 }
 
 impl Program {
-    /// Noises that nobody drew alone, such as a dealer's, count as known to the others from the first message
-    /// after event `from` on that is fed: the one who trusts nobody does not trust the dealer.
+    /// Noises that nobody drew, such as a dealer's, count as known to the others from the first message after
+    /// event `from` on that is fed: the one who trusts nobody does not trust the dealer.
     pub(super) fn distrust(&mut self, node: usize, from: usize) {
-        let messages = self.events[from..].iter().any(|event| !matches!(event.seeing, Seeing::Held { .. }));
-        let Some(by) = (0..self.nodes).find(|&u| u != node).filter(|_| messages) else { return };
-        let held: std::collections::BTreeSet<usize> = self
-            .events
-            .iter()
-            .filter(|event| matches!(event.seeing, Seeing::Held { .. }))
-            .map(|event| event.value)
-            .collect();
-        let unheld: Vec<usize> =
-            self.noises.iter().map(|noise| noise.value).filter(|value| !held.contains(value)).collect();
+        let is_message = |event: &&Event| !matches!(event.seeing, Seeing::Held { .. });
+        if !self.events[from..].iter().any(|event| is_message(&event)) {
+            return;
+        }
+        let Some(by) = (0..self.nodes).find(|&u| u != node) else { return };
+        // What came before the last message was looked at then.
+        let last = self.events[..from].iter().rev().find(is_message).map_or(0, |event| event.moment);
+        let new = self.noises.iter().rev().map(|noise| noise.value);
+        let new = new.take_while(|&value| last == 0 || self.moments[value] > last);
+        let unheld: Vec<usize> = new.filter(|&value| !self.is_held(value)).collect();
         // Values of a program have numbers of 32 bits.
         for value in unheld.into_iter().filter_map(|value| u32::try_from(value).ok()) {
             self.see(Value(value), Seeing::Held { by });
         }
+    }
+
+    /// Whether a value is a noise that somebody drew, or no noise.
+    pub(super) fn is_held(&self, value: usize) -> bool {
+        let noise = matches!(self.values[value], Definition::Noise(_));
+        let later = || self.events.iter().rev().take_while(|event| event.moment > self.moments[value]);
+        !noise || later().any(|event| event.value == value && matches!(event.seeing, Seeing::Held { .. }))
     }
 }

@@ -189,7 +189,12 @@ impl Watched {
     }
 
     /// What the observer has learnt so far.
-    pub(super) fn read(&self, program: &Program, set: &SensitivitySet, recorded: bool) -> Result<Reading, Error> {
+    pub(super) fn read(
+        &self,
+        program: &Program,
+        set: &SensitivitySet,
+        recorded: bool,
+    ) -> Result<Reading, Error> {
         let epoch = self.epoch(program, &[], set, recorded)?;
         let reads = self.reads.max(epoch.reads);
         let verdict = |(earlier, cost): (&Cost, &Option<Cost>)| {
@@ -233,7 +238,14 @@ impl Watched {
             let cost = |u| others(u).then(|| filter.ends(u).map(|ends| Ends { low: 0.0, ..ends }));
             let costs = (0..self.earlier.len()).map(cost).collect();
             let source = Source::Running { h: filter.h() };
-            return Ok(Epoch { source, failure: 0.0, reads: filter.reads, costs, exact: false, whole: false });
+            return Ok(Epoch {
+                source,
+                failure: 0.0,
+                reads: filter.reads,
+                costs,
+                exact: false,
+                whole: false,
+            });
         }
         // A contribution that reads what was forgotten in an earlier epoch needs the whole record.
         let (steps, whole) = match program.steps_from(self.since, &self.known, shown) {
@@ -246,7 +258,11 @@ impl Watched {
                 return Ok(None);
             }
             Ok(Some(match account.verdict(u, set)? {
-                NodeVerdict::Bounded(loss) => least(u, Some(Ends { low: loss.lower, high: loss.value() })),
+                NodeVerdict::Bounded(loss) => {
+                    let cost = Some(Ends { low: loss.lower, high: loss.value() });
+                    // The other filter knows of the present epoch alone.
+                    if whole { cost } else { least(u, cost) }
+                }
                 NodeVerdict::Noiseless { .. } => None,
             }))
         };

@@ -101,7 +101,7 @@ impl Part for Meters {
     }
 
     fn short(&self) -> u64 {
-        10_000
+        2_000
     }
 }
 

@@ -5,7 +5,7 @@ use crate::args::{Meter as Asked, Runs as AskedRuns};
 use crate::commands::summary;
 use crate::errors::Failure;
 use crate::output::{self, line, note};
-use crate::question;
+use crate::{plain, question};
 use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Merged, Runs};
 use std::path::Path;
@@ -32,6 +32,8 @@ pub(super) fn run(
     }
     let mut said: Vec<(&str, String)> =
         merged.rests_on().iter().map(|sentence| ("rests on", sentence.clone())).collect();
+    // No filter ran over both, so that their budgets bound no run that was steered by what was seen.
+    said.push(("stopping", plain::stopping(false).to_owned()));
     let failure = ndp_numeric::rounding::any_of(merged.readings().iter().map(|reading| reading.failure));
     said.push(("the account fails", question::probability(failure)));
     summary("What both logs show", &said)?;

@@ -102,11 +102,12 @@ impl Told {
             Some(row) => page.verdict(
                 Tone::Plain,
                 &format!(
-                    "{} has learnt most{rounds}, about {}: epsilon {} at delta {}.",
-                    row.observer,
-                    row.node,
+                    "No pair that is watched has lost more than epsilon {} at delta {} so far{rounds}: that is the bound for what \
+                     {} has learnt about {}.",
                     up(row.epsilon),
-                    self.delta
+                    self.delta,
+                    row.observer,
+                    row.node
                 ),
             ),
         };

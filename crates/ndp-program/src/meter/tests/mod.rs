@@ -6,9 +6,9 @@ mod merge;
 mod views;
 
 use super::*;
+use crate::adaptivity::Dependence;
 use crate::constructors::ModelReads;
 use crate::constructors::dsgd;
-use crate::adaptivity::Dependence;
 use crate::{MixingMatrix, NodeVerdict, Reads, Weight};
 use ndp_dp::Grade;
 use ndp_graph::generators::{cycle_graph, karate_club_graph, path_graph};

@@ -15,8 +15,8 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
         let others: Vec<usize> = (0..n).filter(|&u| u != node).collect();
         let observer = Observer::coalition(&others);
         let set = if case % 2 == 0 { SensitivitySet::SameDirection } else { SensitivitySet::UseLevel };
-        let mut meter = Meter::new(n, [observer.clone()], set.clone())?
-            .seen_by(PointOfView::OwnMessages { node })?;
+        let mut meter =
+            Meter::new(n, [observer.clone()], set.clone())?.seen_by(PointOfView::OwnMessages { node })?;
         let mut drawn = Drawn { values: Vec::new() };
         // The same steps, where a noise that nobody drew is dealt to the others.
         let mut plain = Program::new(n)?;
@@ -28,7 +28,8 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
             again.step(&mut plain, copy)?;
         }
         let held = |program: &Program, value: usize| {
-            let held = |event: &crate::build::Event| matches!(event.seeing, crate::build::Seeing::Held { .. });
+            let held =
+                |event: &crate::build::Event| matches!(event.seeing, crate::build::Seeing::Held { .. });
             program.events.iter().any(|event| event.value == value && held(event))
         };
         for value in plain.noises.iter().map(|noise| noise.value).collect::<Vec<_>>() {
@@ -43,7 +44,10 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
         match (account.verdict(node, &set)?, reading.verdict(node)?.expect("no member")) {
             (NodeVerdict::Noiseless { .. }, NodeVerdict::Noiseless { .. }) => {}
             (NodeVerdict::Bounded(truth), NodeVerdict::Bounded(found)) => {
-                assert!(truth.lower <= found.value() && found.lower <= truth.value(), "{case}: {found:?} {truth:?}");
+                assert!(
+                    truth.lower <= found.value() && found.lower <= truth.value(),
+                    "{case}: {found:?} {truth:?}"
+                );
             }
             (truth, found) => panic!("case {case}: {truth:?} but {found:?}"),
         }
@@ -67,6 +71,16 @@ fn a_dealer_is_not_trusted() -> Result<(), Error> {
             .seen_by(PointOfView::OwnMessages { node: 0 })?;
         alone.step(step)?;
         assert_eq!(alone.reading(0)?.upper(0).is_some_and(f64::is_finite), own, "{holders:?}");
+        // Nor does forgetting the noise before the message make it a secret.
+        let mut early = Meter::new(3, [others.clone()], SensitivitySet::UseLevel)?
+            .seen_by(PointOfView::OwnMessages { node: 0 })?;
+        let (z, y) = early.step(|program| {
+            let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise(&holders, 2)?);
+            Ok::<_, ProgramError>((z, program.add(&[x, z])?))
+        })?;
+        early.forget(&[z])?;
+        early.step(|program| program.send(0, 1, y))?;
+        assert_eq!(early.reading(0)?.upper(0).is_some_and(f64::is_finite), own, "{holders:?}");
         let mut every = Meter::every_node(3, SensitivitySet::UseLevel)?;
         every.step(step)?;
         assert!(every.reading(1)?.upper(0).is_some_and(f64::is_finite));
