@@ -1,5 +1,5 @@
-//! A round of decentralized SGD: of 100 nodes with four neighbors each, goals 2 ms for one observer, 200 ms for
-//! all; of 16 nodes and every use of a participant after 200 rounds, goal 50 ms for all.
+//! A round of decentralized SGD: of 100 nodes with four neighbors each, goals 2 ms for one observer, 200 ms
+//! for all; of 16 nodes and every use of a participant after 200 rounds, goal 50 ms for all.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use ndp_account::Observer;

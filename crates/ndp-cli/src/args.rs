@@ -308,8 +308,8 @@ pub(crate) struct Meter {
     /// Follow the log while it grows, until interrupted.
     #[arg(long)]
     pub(crate) watch: bool,
-    /// A page with the worst pairs; with --watch it is written again whenever the log has grown, and a browser
-    /// reads it again by itself.
+    /// A page with the worst pairs; with --watch it is written again whenever the log has grown, and a
+    /// browser reads it again by itself.
     #[arg(long, value_name = "FILE")]
     pub(crate) page: Option<PathBuf>,
     /// The epsilon that every pair may lose, in place of what the log limits.

@@ -133,8 +133,8 @@ fn ndp(arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// A log that grows is followed: the page is written again, a line that is half written is waited for, and the
-/// page reads itself again.
+/// A log that grows is followed: the page is written again, a line that is half written is waited for, and
+/// the page reads itself again.
 #[test]
 fn a_log_that_grows_is_watched() {
     let folder = Folder::new("watch");

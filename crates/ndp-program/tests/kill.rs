@@ -1,5 +1,5 @@
-//! `kill -9` while a meter runs: no message was sent that is not in the log, and the numbers go on as if nothing
-//! had happened. `NDP_KILLS` says how often, 20 times where it is not set.
+//! `kill -9` while a meter runs: no message was sent that is not in the log, and the numbers go on as if
+//! nothing had happened. `NDP_KILLS` says how often, 20 times where it is not set.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 

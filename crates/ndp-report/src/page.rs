@@ -46,7 +46,8 @@ impl Page {
         Self { body: format!("<h1>{}</h1>\n", escape(title)), title: title.into(), again: None }
     }
 
-    /// A page that a browser reads again after so many seconds, for one that is written while it is looked at.
+    /// A page that a browser reads again after so many seconds, for one that is written while it is
+    /// looked at.
     ///
     /// # Examples
     /// ```

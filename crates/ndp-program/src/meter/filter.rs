@@ -231,7 +231,7 @@ impl Filter {
         }
     }
 
-    /// Drops all but what the observer knows, as nothing else is proven any more; what it knows is followed on.
+    /// Drops all but what the observer knows, as nothing else is proven any more; that is followed on.
     pub(super) fn blind(&mut self) {
         (self.covariance, self.error) = (Square::default(), Square::default());
         self.registers.clear();

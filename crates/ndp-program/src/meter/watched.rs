@@ -1,7 +1,7 @@
 //! One observer who is watched: what earlier epochs have cost, and the filters of the present one.
 //!
-//! An epoch ends where the observer knows every value that is alive. Rows that are seen later are then sums of
-//! constants and of contributions and noises of their own, so that the Gram matrix is block diagonal over
+//! An epoch ends where the observer knows every value that is alive. Rows that are seen later are then sums
+//! of constants and of contributions and noises of their own, so that the Gram matrix is block diagonal over
 //! epochs: losses of a direction and of all uses add up, of one use the largest counts (`docs/theory.md`,
 //! "Epochs of a meter"). Where the filter gave up, the account of the steps of the epoch takes its place.
 

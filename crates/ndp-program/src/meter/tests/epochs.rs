@@ -48,8 +48,8 @@ fn assert_holds(meter: &Meter, k: usize, account: &crate::ProgramAccount, set: &
     }
 }
 
-/// Where an observer knows all that is alive an epoch ends, its losses are kept, and together they are those of
-/// the whole record, whether the filter followed or not.
+/// Where an observer knows all that is alive an epoch ends, its losses are kept, and together they are
+/// those of the whole record, whether the filter followed or not.
 #[test]
 fn epochs_that_end_by_themselves_add_up_to_the_account() -> Result<(), Error> {
     for (graph, set) in
