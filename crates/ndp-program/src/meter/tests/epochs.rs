@@ -102,8 +102,11 @@ fn forgotten_and_read(set: &SensitivitySet) -> Result<(), Error> {
         }
     }
     // Of a hidden one nobody knows what it tells but by the record.
-    let secret = meter.step(|program| program.noise([0], 1))?;
-    meter.forget(&[secret])?;
+    let (x, z, secret) = meter.step(|program| {
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+        Ok::<_, ProgramError>((x, z, program.add(&[x, z])?))
+    })?;
+    meter.forget(&[x, z, secret])?;
     published_round(&mut meter, &graph, 2, &Reads::Nothing, 2)?;
     published_round(&mut meter, &graph, 2, &Reads::Hidden(Some(vec![secret])), 2)?;
     for v in 0..4 {
