@@ -10,7 +10,7 @@ pub(crate) use options::{
 
 pub(crate) use sweep::{Scheduler, Shard, Sweep};
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ndp_algos::sgd::table::Separator;
 use std::path::PathBuf;
 
@@ -285,11 +285,39 @@ pub(crate) struct Ledger {
     pub(crate) effort: Effort,
 }
 
+/// Whether two logs tell of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Runs {
+    /// One run, told twice.
+    Same,
+    /// Two runs, each with its own noises.
+    Separate,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct Meter {
     /// The log, or - for lines that come while the system runs.
     #[arg(value_name = "LOG")]
     pub(crate) file: PathBuf,
+    /// A second log, merged with the first by the names of nodes.
+    #[arg(value_name = "LOG2", requires = "runs", conflicts_with_all = ["watch", "view"])]
+    pub(crate) other: Option<PathBuf>,
+    /// Whether both logs tell of the same run, of which the longer one counts, or of separate runs, each with
+    /// its own noises, whose losses add up.
+    #[arg(long, value_enum, value_name = "same|separate", requires = "other")]
+    pub(crate) runs: Option<Runs>,
+    /// The point of view of one node on the log of somebody who was told of every event: schedule:NODE, which
+    /// relies on the others' keeping to the schedule, or own:NODE, which counts all it sent as seen by all
+    /// others together.
+    #[arg(long, value_name = "schedule:NODE|own:NODE")]
+    pub(crate) view: Option<String>,
+    /// Follow the log while it grows, until interrupted.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// A page with the worst pairs; with --watch it is written again whenever the log has grown, and a
+    /// browser reads it again by itself.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
     /// The epsilon that every pair may lose, in place of what the log limits.
     #[arg(long, value_name = "E")]
     pub(crate) budget_epsilon: Option<f64>,

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The options that name files to be written; every other path is read.
-const OUTPUTS: [&str; 7] = ["csv", "json", "npy", "png", "svg", "report", "into"];
+const OUTPUTS: [&str; 8] = ["csv", "json", "npy", "png", "svg", "report", "page", "into"];
 
 /// Those of them that have no room for what made them, which is written beside them.
 const RECORDED: [&str; 2] = ["csv", "npy"];

@@ -102,3 +102,108 @@ fn checksum(text: &str) -> String {
         text.bytes().fold(u32::MAX, |crc, byte| table[((crc ^ u32::from(byte)) & 255) as usize] ^ (crc >> 8));
     format!("{:08x}", !crc)
 }
+
+/// A folder for one test, removed at its end.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("ndp-meters-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Exit code, standard output and standard error.
+fn ndp(arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_ndp")).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// A log that grows is followed: the page is written again, a line that is half written is waited for, and
+/// the page reads itself again.
+#[test]
+fn a_log_that_grows_is_watched() {
+    let folder = Folder::new("watch");
+    let log = folder.file("log", &format!("{HEAD}{ROUND}"));
+    let page = folder.0.join("page.html");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ndp"))
+        .args(["meter", &log, "--watch", "--page", page.to_str().unwrap()])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let shows = |words: &str| {
+        (0..300).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            std::fs::read_to_string(&page).is_ok_and(|text| text.contains(words))
+        })
+    };
+    assert!(shows("after 1 rounds"));
+    let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    let (first, second) = ROUND.split_at(20);
+    file.write_all(first.as_bytes()).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(shows("after 1 rounds"), "half a line is no round");
+    file.write_all(second.as_bytes()).unwrap();
+    assert!(shows("after 2 rounds"));
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        text.contains("http-equiv=\"refresh\"") && text.contains("0.47501") && text.contains("same vector")
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Read once, the page stays as it is.
+    let (code, _, _) = ndp(&["meter", &log, "--page", page.to_str().unwrap()]);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(code == 0 && !text.contains("refresh") && text.contains("after 2 rounds"));
+}
+
+/// Two logs by the names of nodes: separate runs add up, one run told twice counts once or is refused.
+#[test]
+fn two_logs_are_merged_by_names() {
+    let folder = Folder::new("merge");
+    let first = folder.file("first", &format!("{HEAD}{ROUND}"));
+    let longer = folder.file("longer", &format!("{HEAD}{ROUND}{ROUND}"));
+    let turned = folder.file(
+        "turned",
+        &format!("{HEAD}{ROUND}").replace("\"ann\", \"bob\", \"cem\"", "\"bob\", \"ann\", \"cem\""),
+    );
+    let (code, out, _) = ndp(&["meter", &first, &longer, "--runs", "same"]);
+    assert!(code == 0 && out.contains("0.47501"), "{out}");
+    // bob is an end of the other path, ann its middle: a quarter from each run.
+    let (code, out, _) = ndp(&["meter", &first, &turned, "--runs", "separate"]);
+    let line = out.lines().find(|line| line.starts_with("bob") && line.contains("ann")).unwrap();
+    assert!(code == 0 && line.contains("0.50001") && out.contains("said by who merged"), "{out}");
+    let (code, out, err) = ndp(&["meter", &first, &turned, "--runs", "separate", "--budget-epsilon", "2.9"]);
+    assert!(code == 1 && err.contains("together the logs exceed the budget"), "{out}{err}");
+    let (code, _, err) = ndp(&["meter", &first, &turned, "--runs", "same"]);
+    assert!(code == 1 && err.contains("told in two ways"), "{err}");
+    let (code, _, err) = ndp(&["meter", &first, &turned]);
+    assert!(code == 2 && err.contains("--runs"), "{err}");
+}
+
+/// The point of view of one node on the log of a coordinator.
+#[test]
+fn a_log_is_read_as_a_node_would_tell_it() {
+    let (code, out, _) = meter("--view own:bob", &format!("{HEAD}{ROUND}{ROUND}"));
+    let line = out.lines().find(|line| line.starts_with("bob")).unwrap();
+    assert!(code == 0 && line.contains("ann+cem") && line.contains("0.50001"), "{out}");
+    assert!(out.contains("whatever the others do") && !out.contains("told of every event"), "{out}");
+    let (code, out, _) = meter("--view schedule:ann", &format!("{HEAD}{ROUND}"));
+    assert!(code == 0 && out.contains("keep to the public schedule"), "{out}");
+    let (code, _, err) = meter("--view own:dil", HEAD);
+    assert!(code == 1 && err.contains("no node dil"), "{err}");
+}

@@ -15,6 +15,23 @@ impl Ends {
         Self { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
+    /// The sum of two numbers, rounded outwards; 0 adds nothing.
+    pub(super) fn plus(self, other: Self) -> Self {
+        let none = |a: f64, b: f64| a == 0.0 || b == 0.0;
+        Self {
+            low: if none(self.low, other.low) {
+                self.low.max(other.low)
+            } else {
+                (self.low + other.low).next_down()
+            },
+            high: if none(self.high, other.high) {
+                self.high.max(other.high)
+            } else {
+                (self.high + other.high).next_up()
+            },
+        }
+    }
+
     /// Times a nonnegative number, rounded outwards.
     pub(super) fn scaled(self, by: f64) -> Self {
         if by == 1.0 {

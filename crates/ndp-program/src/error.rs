@@ -250,6 +250,12 @@ pub enum ProgramError {
     /// A value that no later step was to read.
     #[error("value {0} was forgotten, or was never there: later steps cannot read it")]
     Forgotten(usize),
+    /// A new epoch that would show a node's data.
+    #[error(
+        "a new epoch shows all values that later steps may read, and they show the data of node {0} without noise: \
+         forget them first"
+    )]
+    EpochReveals(usize),
     /// A step that a meter without record cannot take.
     #[error("the meter keeps no record: only whole rounds can be fed")]
     Unrecorded,
@@ -269,6 +275,9 @@ pub enum ProgramError {
         "node {0} alone knows its own messages: it can watch what all other nodes together learn, and nothing else"
     )]
     OtherView(usize),
+    /// Two logs that do not fit together.
+    #[error("the logs cannot be merged: {0}")]
+    Merge(String),
     /// A log that cannot be read, gone on with or written.
     #[error("the log: {0}")]
     Log(String),

@@ -18,6 +18,8 @@ use std::fmt::Write;
 pub struct Page {
     body: String,
     title: String,
+    /// Seconds after which a browser reads it again.
+    again: Option<u32>,
 }
 
 /// How good a verdict is.
@@ -41,7 +43,21 @@ impl Page {
     /// An empty page.
     #[must_use]
     pub fn new(title: &str) -> Self {
-        Self { body: format!("<h1>{}</h1>\n", escape(title)), title: title.into() }
+        Self { body: format!("<h1>{}</h1>\n", escape(title)), title: title.into(), again: None }
+    }
+
+    /// A page that a browser reads again after so many seconds, for one that is written while it is
+    /// looked at.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_report::page::Page;
+    /// let page = Page::new("So far").refreshed_after(2).finish();
+    /// assert!(page.contains("<meta http-equiv=\"refresh\" content=\"2\">"));
+    /// ```
+    #[must_use]
+    pub fn refreshed_after(self, seconds: u32) -> Self {
+        Self { again: Some(seconds), ..self }
     }
 
     /// The sentence that matters most, in a frame.
@@ -123,9 +139,12 @@ impl Page {
     /// The whole page.
     #[must_use]
     pub fn finish(&self) -> String {
+        let again = self.again.map_or_else(String::new, |seconds| {
+            format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">\n")
+        });
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{again}<title>{}</title>\n\
              <link rel=\"icon\" href=\"data:,\">\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
             escape(&self.title),
             self.body

@@ -28,6 +28,8 @@ pub struct Feed {
     pub(super) crc: u32,
     /// Whether lines have no checksums.
     pub(super) plain: bool,
+    /// A point of view in place of the log's.
+    view: Option<String>,
 }
 
 pub(super) struct Open {
@@ -46,6 +48,16 @@ impl std::fmt::Debug for Feed {
 }
 
 impl Feed {
+    /// A feed that reads a log from another point of view: `coordinator`, `schedule:NODE`, `own:NODE`, by the
+    /// name of the node.
+    ///
+    /// With `own:NODE` the one observer are all other nodes together, and of limits only that of all pairs
+    /// is kept. The first line is refused where who wrote it knew less.
+    #[must_use]
+    pub fn seen_as(view: impl Into<String>) -> Self {
+        Self { view: Some(view.into()), ..Self::default() }
+    }
+
     /// The meter; none before the first line.
     #[must_use]
     pub fn meter(&self) -> Option<&Meter> {
@@ -172,7 +184,7 @@ impl Feed {
         }
         let map = object(text)?;
         match &mut self.open {
-            None => self.open = Some(Open::new(&map)?),
+            None => self.open = Some(Open::new(&map, self.view.as_deref())?),
             Some(open) => open.take(&map)?,
         }
         (self.next, self.crc) = (self.next + 1, crc);
@@ -181,7 +193,7 @@ impl Feed {
 }
 
 impl Open {
-    fn new(map: &Map<String, Json>) -> Result<Self, Error> {
+    fn new(map: &Map<String, Json>, asked: Option<&str>) -> Result<Self, Error> {
         let keys = ["ndp-meter", "nodes", "observers", "set", "view", "limit", "limits", "record", "scale"];
         let line = Line::new(map, &keys)?;
         let got = line.number("ndp-meter")? as u64;
@@ -193,11 +205,25 @@ impl Open {
             _ => NodeNames::new(line.texts("nodes")?)?,
         };
         let bad = |what: &str, error: serde_json::Error| ProgramError::Syntax(format!("{what:?}: {error}"));
-        let observers: Vec<Observer> = match line.has("observers") {
-            true => {
+        let mut view = match line.has("view") {
+            true => serde_json::from_value(line.get("view")?.clone()).map_err(|e| bad("view", e))?,
+            false => PointOfView::default(),
+        };
+        let own = match asked {
+            Some(word) => {
+                let told = view;
+                view = told.narrowed(word, &names)?;
+                view.observers(names.count()).filter(|_| view != told)
+            }
+            None => None,
+        };
+        let other = own.is_some();
+        let observers: Vec<Observer> = match own {
+            Some(own) => own,
+            None if line.has("observers") => {
                 serde_json::from_value(line.get("observers")?.clone()).map_err(|e| bad("observers", e))?
             }
-            false => (0..names.count()).map(Observer::node).collect(),
+            None => (0..names.count()).map(Observer::node).collect(),
         };
         let set = match line.get("set")? {
             Json::String(word) if word == "same-direction" => SensitivitySet::SameDirection,
@@ -212,12 +238,7 @@ impl Open {
             }
             other => return Err(ProgramError::MeterSet(other.to_string()).into()),
         };
-        let mut meter = Meter::new(names.count(), observers, set)?;
-        if line.has("view") {
-            let view: PointOfView =
-                serde_json::from_value(line.get("view")?.clone()).map_err(|e| bad("view", e))?;
-            meter = meter.seen_by(view)?;
-        }
+        let mut meter = Meter::new(names.count(), observers, set)?.seen_by(view)?;
         if line.has("scale") {
             let scale: Scale =
                 serde_json::from_value(line.get("scale")?.clone()).map_err(|e| bad("scale", e))?;
@@ -228,7 +249,8 @@ impl Open {
             Some(limit) => Some(limit.as_f64().ok_or_else(|| ProgramError::NotANumber(limit.to_string()))?),
         };
         let mut limits = limit.map_or(Ok(Limits::default()), Limits::worst)?;
-        if line.has("limits") {
+        // Limits of single pairs are about the observers of the log.
+        if line.has("limits") && !other {
             let pairs: Vec<(usize, usize, f64)> =
                 serde_json::from_value(line.get("limits")?.clone()).map_err(|e| bad("limits", e))?;
             for (observer, node, loss) in pairs {
@@ -270,6 +292,14 @@ impl Open {
             let names = Line::new(map, &["forget"])?.texts("forget")?;
             let values = self.reader.values(&names)?;
             return Ok(self.meter.forget(&values)?);
+        }
+        if map.contains_key("epoch") {
+            return match Line::new(map, &["epoch"])?.text("epoch")? {
+                "new" => self.meter.begin_epoch(),
+                other => {
+                    Err(ProgramError::Syntax(format!("an epoch can only be \"new\", got {other:?}")).into())
+                }
+            };
         }
         if map.contains_key("matrix") || map.contains_key("graph") {
             self.reader.step(map)?;

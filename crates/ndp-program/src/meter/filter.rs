@@ -26,7 +26,7 @@ use crate::observers::sees;
 use ndp_account::Observer;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In which directions a node's data are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,9 +150,14 @@ impl Filter {
     /// A use of the data of `node`.
     pub(super) fn contribute(&mut self, register: usize, node: usize, reads: &Reads) {
         self.unmixed = None;
-        self.depends(node, reads);
+        if self.doubt.is_none() {
+            self.depends(node, reads);
+        }
         if self.observer.contains(node) {
             self.place.insert(register, Place::Known);
+            return;
+        }
+        if self.doubt.is_some() {
             return;
         }
         let row = self.push(register);
@@ -165,6 +170,9 @@ impl Filter {
         self.unmixed = None;
         if variance.is_zero() {
             self.place.insert(register, Place::Known);
+            return;
+        }
+        if self.doubt.is_some() {
             return;
         }
         let Some((value, exact)) = self.float(variance) else { return };
@@ -182,6 +190,12 @@ impl Filter {
         terms: impl IntoIterator<Item = (usize, &'a BigRational)>,
     ) {
         self.unmixed = None;
+        if self.doubt.is_some() {
+            if terms.into_iter().all(|(term, _)| self.knows(term)) {
+                self.place.insert(register, Place::Known);
+            }
+            return;
+        }
         let Some(terms) = self.unknown(terms) else { return };
         if terms.is_empty() {
             self.place.insert(register, Place::Known);
@@ -210,8 +224,44 @@ impl Filter {
     /// A register is seen, if it was not known.
     pub(super) fn see(&mut self, register: usize) {
         self.unmixed = None;
-        if let Some(Place::Row(row)) = self.place.get(&register).copied() {
+        if self.doubt.is_some() {
+            self.place.insert(register, Place::Known);
+        } else if let Some(Place::Row(row)) = self.place.get(&register).copied() {
             self.sight(row);
+        }
+    }
+
+    /// Drops all but what the observer knows, as nothing else is proven any more; that is followed on.
+    pub(super) fn blind(&mut self) {
+        (self.covariance, self.error) = (Square::default(), Square::default());
+        self.registers.clear();
+        self.moves.clear();
+        self.directions.clear();
+        self.unmixed = None;
+        self.place.retain(|_, place| *place == Place::Known);
+    }
+
+    /// Whether the observer knows a register as it saw it, or made it of what it knows.
+    pub(super) fn knows(&self, register: usize) -> bool {
+        self.place.get(&register) == Some(&Place::Known)
+    }
+
+    /// The observer knows these registers, and nothing else.
+    pub(super) fn told(&mut self, registers: impl Iterator<Item = usize>) {
+        self.place = registers.map(|register| (register, Place::Known)).collect();
+    }
+
+    /// Shows the observer these registers; the models of the last round, if they are among them, by what they
+    /// were mixed of.
+    pub(super) fn show(&mut self, registers: &BTreeSet<usize>, models: &[usize]) {
+        if models.iter().all(|model| registers.contains(model)) {
+            self.show_unmixed(models);
+        }
+        for register in registers {
+            if self.doubt.is_some() {
+                return;
+            }
+            self.see(*register);
         }
     }
 
@@ -347,6 +397,12 @@ impl Filter {
         if !(fits(&self.covariance.at(row, row)) && self.moves[row].iter().all(fits)) {
             self.doubt.get_or_insert(Doubt::Range);
         }
+    }
+
+    /// Whether nothing was seen.
+    #[cfg(test)]
+    pub(super) fn is_new(&self) -> bool {
+        self.doubt.is_none() && self.shares == 0.0
     }
 
     /// Directions that are followed.

@@ -172,6 +172,16 @@ impl<W: Durable> MeterLog<W> {
         self.write([json!({ "forget": names })])
     }
 
+    /// As [`Meter::begin_epoch`].
+    ///
+    /// # Errors
+    /// As [`Meter::begin_epoch`] and [`step`](Self::step).
+    pub fn begin_epoch(&mut self) -> Result<(), Error> {
+        self.whole()?;
+        self.meter.begin_epoch()?;
+        self.write([json!({ "epoch": "new" })])
+    }
+
     fn whole(&self) -> Result<(), Error> {
         match self.broken {
             true => Err(ProgramError::Log("a line could not be written before".to_owned()).into()),

@@ -6,9 +6,11 @@
 //! tolerance.
 
 mod budget;
+mod epoch;
 mod feed;
 mod filter;
 mod log;
+mod merge;
 mod reading;
 mod rounds;
 mod scale;
@@ -16,11 +18,13 @@ mod square;
 #[cfg(test)]
 mod tests;
 mod view;
+mod watched;
 
 pub use crate::error::Refusal;
 pub use budget::Limits;
 pub use feed::{Feed, Resumed};
 pub use log::{Durable, MeterLog};
+pub use merge::{Merged, Runs};
 pub use reading::{Reading, Source};
 pub use scale::{Neighbors, Scale};
 pub use view::PointOfView;
@@ -28,12 +32,13 @@ pub use view::PointOfView;
 use crate::adaptivity::Dependence;
 use crate::build::{Mark, Program};
 use crate::registers::Definition;
-use crate::sensitivity::{Loss, SensitivitySet};
-use crate::{AccountOptions, NodeVerdict, ProgramError, Value};
+use crate::sensitivity::SensitivitySet;
+use crate::{ProgramError, Value};
 use filter::{Filter, Followed, Round};
 use ndp_account::{Error, Observer};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use watched::Watched;
 
 /// What every observer has learnt about every node so far.
 ///
@@ -66,7 +71,7 @@ pub struct Meter {
     set: SensitivitySet,
     program: Program,
     recorded: bool,
-    filters: Vec<Filter>,
+    filters: Vec<Watched>,
     limits: Limits,
     /// Values that later steps may read.
     alive: BTreeSet<usize>,
@@ -99,9 +104,9 @@ impl Meter {
             other => return Err(ProgramError::MeterSet(other.to_string()).into()),
         };
         let program = Program::new(nodes)?;
-        let filter = |observer: Observer| -> Result<Filter, Error> {
+        let filter = |observer: Observer| -> Result<Watched, Error> {
             crate::observers::check(&observer, nodes)?;
-            Ok(Filter::new(observer, nodes, followed))
+            Ok(Watched::new(observer, nodes, followed))
         };
         let filters = observers.into_iter().map(filter).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -210,7 +215,7 @@ impl Meter {
 
     /// Who is watched, in the order of [`reading`](Self::reading).
     pub fn observers(&self) -> impl ExactSizeIterator<Item = &Observer> {
-        self.filters.iter().map(|filter| &filter.observer)
+        self.filters.iter().map(Watched::observer)
     }
 
     /// What may differ between neighboring inputs: every number is about this.
@@ -271,6 +276,9 @@ impl Meter {
         }
         let mark = self.program.mark();
         let fed = steps(&mut self.program).map_err(Into::into).and_then(|found| {
+            if let PointOfView::OwnMessages { node } = self.view {
+                self.program.distrust(node, self.followed.1);
+            }
             self.only_alive(self.followed.0)?;
             Ok(found)
         });
@@ -305,11 +313,17 @@ impl Meter {
                 return Err(ProgramError::Forgotten(value.index()));
             }
         }
+        let trusts = !matches!(self.view, PointOfView::OwnMessages { .. });
         for value in values.iter().map(|value| value.index()) {
+            // A dealer's noise is yet to be shown to those who are not trusted.
+            if !trusts && !self.program.is_held(value) {
+                continue;
+            }
             self.alive.remove(&value);
             self.filters.iter_mut().for_each(|filter| filter.forget(value));
         }
-        self.filters.iter_mut().for_each(Filter::drop_still);
+        self.filters.iter_mut().for_each(Watched::drop_still);
+        self.restart();
         Ok(())
     }
 
@@ -329,37 +343,13 @@ impl Meter {
         let observers = self.filters.len();
         let filter = self.filters.get(observer);
         let filter = filter.ok_or(ProgramError::UnknownObserver { observer, observers })?;
-        self.read(filter)
-    }
-
-    fn read(&self, filter: &Filter) -> Result<Reading, Error> {
-        let observer = filter.observer.clone();
-        let others = |u: usize| !observer.contains(u);
-        if filter.doubt.is_some() {
-            if !self.recorded {
-                return Err(Error::Certify(ndp_certify::Error::NotCertified { bits: 53 }));
-            }
-            let account = self.program.account_with(&observer, &AccountOptions::default())?;
-            let verdict = |u| others(u).then(|| account.verdict(u, &self.set)).transpose();
-            let verdicts = (0..self.nodes).map(verdict).collect::<Result<_, _>>()?;
-            return Ok(Reading { observer, source: Source::Batch, failure: account.failure, verdicts });
-        }
-        let exact = !matches!(self.set, SensitivitySet::Vectors { .. } | SensitivitySet::Signs);
-        let verdict = |u: usize| {
-            others(u).then(|| match filter.ends(u) {
-                Some(ends) => NodeVerdict::Bounded(Loss::new(ends, exact, &self.set, filter.reads)),
-                None => NodeVerdict::Noiseless { change: Vec::new(), combination: None },
-            })
-        };
-        let verdicts = (0..self.nodes).map(verdict).collect();
-        let source = Source::Running { h: filter.h() };
-        Ok(Reading { observer, source, failure: 0.0, verdicts })
+        filter.read(&self.program, &self.set, self.recorded)
     }
 
     /// What all numbers rest on beside what is computed, each as a sentence without its period.
     #[must_use]
     pub fn rests_on(&self) -> Vec<String> {
-        let reads = self.filters.iter().map(|filter| filter.reads).max().unwrap_or(Dependence::Fixed);
+        let reads = self.filters.iter().map(Watched::reads).max().unwrap_or(Dependence::Fixed);
         let mut sentences = vec![self.set.to_string(), reads.to_string()];
         sentences.extend(self.view.rests_on().map(str::to_owned));
         sentences.extend(self.scale.map(|scale| scale.to_string()));
@@ -374,13 +364,11 @@ impl Meter {
     /// Lets the filters follow what was fed since the mark; undoes all where a limit would be exceeded.
     fn commit(&mut self, mark: &Mark, round: Option<&Round<'_>>) -> Result<(), Error> {
         let (from, before) = (self.followed, (!self.limits.is_empty()).then(|| self.filters.clone()));
-        let program = &self.program;
-        self.filters.par_iter_mut().filter(|filter| filter.doubt.is_none()).for_each(|filter| match round {
-            Some(round) => filter.round(round),
-            None => follow(filter, program, from),
-        });
+        let (program, set, recorded) = (&self.program, &self.set, self.recorded);
+        self.filters.par_iter_mut().for_each(|filter| filter.follow(program, from, round, recorded));
         if let Some(before) = before {
-            let kept = self.limits.keep(self.filters.iter().map(|filter| self.read(filter)));
+            let kept =
+                self.limits.keep(self.filters.iter().map(|filter| filter.read(program, set, recorded)));
             if let Err(error) = kept {
                 self.filters = before;
                 self.program.rewind(mark.clone());
@@ -391,6 +379,51 @@ impl Meter {
             self.alive.extend(from.0..self.program.values.len());
         }
         self.followed = (self.program.values.len(), self.program.events.len());
+        if round.is_none() {
+            self.restart();
+        }
+        Ok(())
+    }
+
+    /// Begins an epoch for every observer who knows all values that are alive.
+    fn restart(&mut self) {
+        let (program, alive, set, recorded) = (&self.program, &self.alive, &self.set, self.recorded);
+        self.filters.par_iter_mut().for_each(|filter| filter.restart(program, alive, set, recorded));
+    }
+
+    /// Begins a new epoch: every observer is counted as if it were shown all values that are alive, at what
+    /// they tell it; then nothing of before is followed any more, and what later steps tell is added.
+    ///
+    /// All numbers are upper bounds from then on. It is for long runs: a filter that gave up, so that the
+    /// account of the record took over, which becomes slower with every step, runs along again. Without this
+    /// an epoch ends by itself where the observer knows all that is alive, at no price. Values that no later
+    /// step reads should be [forgotten](Self::forget) before, or they are shown, too.
+    ///
+    /// # Errors
+    /// [`ProgramError::OverBudget`] where what is shown costs too much; [`ProgramError::EpochReveals`] where
+    /// it shows a node's data without noise; those of [`reading`](Self::reading). Nothing is changed then.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+    /// use ndp_program::meter::Meter;
+    /// use ndp_program::{MixingMatrix, SensitivitySet, constructors::ModelReads};
+    /// let mixing = MixingMatrix::from(&GossipMatrix::metropolis(&cycle_graph(5)?));
+    /// let mut meter = Meter::every_node(5, SensitivitySet::SameDirection)?;
+    /// meter.round(&mixing, 4, ModelReads::Nothing)?;
+    /// let exact = meter.reading(0)?.loss(2)?.value();
+    /// meter.begin_epoch()?;
+    /// // Node 0 is counted as if it had been shown all models: it learns about nodes that sent it nothing.
+    /// assert!(meter.reading(0)?.loss(2)?.value() > exact);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn begin_epoch(&mut self) -> Result<(), Error> {
+        let (program, set, recorded) = (&self.program, &self.set, self.recorded);
+        let (mut filters, shown) =
+            (self.filters.clone(), (&self.alive, self.model.as_deref().unwrap_or(&[])));
+        filters.par_iter_mut().try_for_each(|filter| filter.end_epoch(program, shown, set, recorded))?;
+        self.limits.keep(filters.iter().map(|filter| filter.read(program, set, recorded)))?;
+        self.filters = filters;
         Ok(())
     }
 
@@ -433,7 +466,7 @@ fn follow(filter: &mut Filter, program: &Program, from: (usize, usize)) {
             Some(definition) => filter.combine(value, definition.terms()),
         }
         if filter.doubt.is_some() {
-            return;
+            filter.blind();
         }
     }
 }

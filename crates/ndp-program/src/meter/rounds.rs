@@ -79,6 +79,7 @@ impl Meter {
         self.alive.extend(after.iter().copied());
         self.model = Some(after);
         self.rounds += 1;
+        self.restart();
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! Who runs a meter, and what it may claim.
 
 use crate::ProgramError;
-use ndp_account::Observer;
+use crate::build::{Event, Program, Seeing, Value};
+use crate::registers::Definition;
+use ndp_account::{NodeNames, Observer};
 use serde::{Deserialize, Serialize};
 
 /// Who runs a meter: what it rests on depends on what the one who feeds it knows.
@@ -28,7 +30,8 @@ pub enum PointOfView {
         /// The node.
         node: usize,
     },
-    /// One node that knows its own messages and noises alone and counts all others as one coalition.
+    /// One node that knows its own messages and noises alone and counts all others as one coalition. Noises
+    /// that it did not draw itself protect it from nobody, whoever else drew them.
     OwnMessages {
         /// The node.
         node: usize,
@@ -53,6 +56,42 @@ impl PointOfView {
         }
     }
 
+    /// Another point of view on a log, from a word: `coordinator`, `schedule:NAME`, `own:NAME`.
+    ///
+    /// Whoever was told of every event can say what a node could have said, not the other way round.
+    pub(super) fn narrowed(&self, word: &str, names: &NodeNames) -> Result<Self, ProgramError> {
+        let node = |name: &str| {
+            let found = (0..names.count()).find(|&u| names.name(u).is_some_and(|known| known == name));
+            found.ok_or_else(|| ProgramError::Log(format!("it knows no node {name}")))
+        };
+        let asked = match word.split_once(':') {
+            None if word == "coordinator" => Self::Coordinator,
+            Some(("schedule", name)) => Self::PublicSchedule { node: node(name)? },
+            Some(("own", name)) => Self::OwnMessages { node: node(name)? },
+            _ => {
+                let known = "coordinator, schedule:NODE, own:NODE";
+                return Err(ProgramError::Syntax(format!("{word:?} is no point of view: {known}")));
+            }
+        };
+        match (self, &asked) {
+            (Self::Coordinator, _) => Ok(asked),
+            (Self::PublicSchedule { node: a }, Self::OwnMessages { node: b }) if a == b => Ok(asked),
+            (told, asked) if told == asked => Ok(asked.clone()),
+            _ => Err(ProgramError::Log("who wrote it knew less than this point of view takes".to_owned())),
+        }
+    }
+
+    /// Who is watched from here, where that is not free.
+    pub(super) fn observers(&self, nodes: usize) -> Option<Vec<Observer>> {
+        match *self {
+            Self::OwnMessages { node } => {
+                let others: Vec<usize> = (0..nodes).filter(|&u| u != node).collect();
+                Some(vec![Observer::coalition(&others)])
+            }
+            Self::Coordinator | Self::PublicSchedule { .. } => None,
+        }
+    }
+
     /// What numbers rest on from here, each as a sentence without its period.
     pub(super) fn rests_on(&self) -> impl Iterator<Item = &'static str> + use<> {
         let (first, second) = match self {
@@ -68,5 +107,33 @@ impl PointOfView {
             ),
         };
         [first].into_iter().chain(second)
+    }
+}
+
+impl Program {
+    /// Noises that nobody drew, such as a dealer's, count as known to the others from the first message after
+    /// event `from` on that is fed: the one who trusts nobody does not trust the dealer.
+    pub(super) fn distrust(&mut self, node: usize, from: usize) {
+        let is_message = |event: &&Event| !matches!(event.seeing, Seeing::Held { .. });
+        if !self.events[from..].iter().any(|event| is_message(&event)) {
+            return;
+        }
+        let Some(by) = (0..self.nodes).find(|&u| u != node) else { return };
+        // What came before the last message was looked at then.
+        let last = self.events[..from].iter().rev().find(is_message).map_or(0, |event| event.moment);
+        let new = self.noises.iter().rev().map(|noise| noise.value);
+        let new = new.take_while(|&value| last == 0 || self.moments[value] > last);
+        let unheld: Vec<usize> = new.filter(|&value| !self.is_held(value)).collect();
+        // Values of a program have numbers of 32 bits.
+        for value in unheld.into_iter().filter_map(|value| u32::try_from(value).ok()) {
+            self.see(Value(value), Seeing::Held { by });
+        }
+    }
+
+    /// Whether a value is a noise that somebody drew, or no noise.
+    pub(super) fn is_held(&self, value: usize) -> bool {
+        let noise = matches!(self.values[value], Definition::Noise(_));
+        let later = || self.events.iter().rev().take_while(|event| event.moment > self.moments[value]);
+        !noise || later().any(|event| event.value == value && matches!(event.seeing, Seeing::Held { .. }))
     }
 }

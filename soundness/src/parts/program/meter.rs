@@ -1,6 +1,6 @@
 //! Meters: random programs fed to the filter that runs along, with the truth from dense rows in rationals.
 
-use super::twin::{truth, unseen};
+use super::twin::{Twin, truth_before, unseen};
 use super::{draw, ratio};
 use crate::draw::graphs;
 use crate::part::{Outcome, Part, Stratum, Violation};
@@ -8,7 +8,7 @@ use ndp_account::{Error, Observer};
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_program::constructors::ModelReads;
-use ndp_program::meter::{Meter, Source};
+use ndp_program::meter::{Feed, Meter, Reading};
 use ndp_program::{MixingMatrix, NodeVerdict, SensitivitySet};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -48,14 +48,6 @@ impl Part for Meters {
             1 => SensitivitySet::UseLevel,
             _ => SensitivitySet::Signs,
         };
-        let fed = || -> Result<_, Error> {
-            let mut meter = Meter::new(twin.nodes, [observer.clone()], set.clone())?;
-            meter.step(|program| {
-                *program = twin.program.clone();
-                Ok::<_, Error>(())
-            })?;
-            meter.reading(0)
-        };
         let violation = |kind: &'static str, what: String| Violation {
             kind,
             size: [twin.values.len() as u64, twin.sights.len() as u64, members.len() as u64],
@@ -69,65 +61,124 @@ impl Part for Meters {
                 observer.tapped,
             ),
         };
-        let reading = match fed() {
-            Ok(reading) => reading,
-            Err(_) if unseen(&twin, &observer) => return outcome,
+        // A log says the steps one by one; what is seen is compared after every line that shows something.
+        let text = twin.text();
+        let mut lines = text.lines().skip(1).peekable();
+        let mut feed = match begun(twin.nodes, &observer, &set) {
+            Ok(feed) => feed,
             Err(error) => {
                 outcome.check(false, || violation("refused", error.to_string()));
                 return outcome;
             }
         };
-        // The account of the record is compared by the part for programs.
-        if reading.source == Source::Batch {
-            return outcome;
-        }
-        for u in (0..twin.nodes).filter(|&u| !observer.contains(u)) {
-            let truth = truth(&twin, &observer, u);
-            let k = truth.gram.len();
-            if k > 12 {
-                continue;
-            }
-            let whole = |x: i64| BigRational::from_integer(x.into());
-            let along = |change: &[BigRational]| (!truth.leaking(change)).then(|| truth.along(change));
-            let free = truth.leaks.is_empty();
-            let expected = match set {
-                SensitivitySet::SameDirection => along(&vec![BigRational::one(); k]),
-                SensitivitySet::UseLevel => free.then(|| {
-                    (0..k).map(|i| truth.gram[i][i].clone()).fold(BigRational::zero(), BigRational::max)
-                }),
-                _ => free.then(|| {
-                    let sign = |mask: u64, i: usize| whole(if mask >> i & 1 == 1 { 1 } else { -1 });
-                    (0..1u64 << k)
-                        .map(|mask| truth.along(&(0..k).map(|i| sign(mask, i)).collect::<Vec<_>>()))
-                        .fold(BigRational::zero(), BigRational::max)
-                }),
-            };
-            let wrong = |kind: &'static str, found: String| {
-                let expected =
-                    expected.as_ref().map_or("infinite".to_owned(), |x| f64::from(&ratio(x)).to_string());
-                violation(kind, format!("node {u}, {set:?}: {found}, the truth is {expected}"))
-            };
-            match (reading.verdict(u), &expected) {
-                (Ok(Some(NodeVerdict::Noiseless { .. })), None) => {
-                    outcome.check(true, || wrong("", String::new()))
+        for (k, sight) in twin.sights.iter().enumerate() {
+            // A noise is held by each of those who see it, a line for each.
+            let mut left = None;
+            while let Some(line) = lines.next_if(|_| left != Some(0)) {
+                if let Err(error) = feed.line(line) {
+                    outcome.check(false, || violation("refused", error.to_string()));
+                    return outcome;
                 }
-                (Ok(Some(NodeVerdict::Bounded(loss))), Some(expected)) => {
-                    let above = BigRational::from_float(loss.value()).is_some_and(|x| x >= *expected);
-                    let below = BigRational::from_float(loss.lower).is_some_and(|x| x <= *expected);
-                    outcome.check(above, || wrong("below the truth", format!("{loss:?}")));
-                    outcome.check(below, || wrong("lower end above the truth", format!("{loss:?}")));
-                    let width = (loss.value() - loss.lower) / loss.lower.max(1.0);
-                    let tight = loss.value.grade() != Grade::Exact || width <= 1e-9;
-                    outcome.check(tight, || wrong("exact but wide", format!("{loss:?}")));
-                }
-                (found, _) => outcome.check(false, || wrong("noise or none", format!("{found:?}"))),
+                let lines = match shows(line) {
+                    Shown::Nothing => continue,
+                    Shown::Held => sight.by.as_ref().map_or(1, Vec::len),
+                    Shown::Sent => 1,
+                };
+                left = Some(left.unwrap_or(lines).saturating_sub(1));
             }
+            let until = twin.sights.get(k + 1).map_or(usize::MAX, |next| next.moment);
+            let reading = match feed.meter().map(|meter| meter.reading(0)) {
+                Some(Ok(reading)) => reading,
+                _ if unseen(&twin, &observer) => return outcome,
+                found => {
+                    outcome.check(false, || violation("refused", format!("{found:?}")));
+                    return outcome;
+                }
+            };
+            compare(&mut outcome, (&twin, &observer, until), &set, &reading, &violation);
         }
         outcome
     }
 
     fn short(&self) -> u64 {
-        10_000
+        2_000
+    }
+}
+
+/// A meter of one observer, before the first step.
+fn begun(nodes: usize, observer: &Observer, set: &SensitivitySet) -> Result<Feed, Error> {
+    let mut feed = Feed::default();
+    let frame = serde_json::json!({"ndp-meter": 1, "nodes": nodes, "set": set, "observers": [observer]});
+    feed.line(&frame.to_string())?;
+    Ok(feed)
+}
+
+/// What a line shows to somebody.
+enum Shown {
+    Nothing,
+    Held,
+    Sent,
+}
+
+fn shows(line: &str) -> Shown {
+    let Ok(line) = serde_json::from_str::<serde_json::Value>(line) else { return Shown::Nothing };
+    let has = |key: &&str| line.get(*key).is_some();
+    match () {
+        () if has(&"hold") => Shown::Held,
+        () if ["send", "broadcast", "publish", "deliver"].iter().any(has) => Shown::Sent,
+        () => Shown::Nothing,
+    }
+}
+
+/// Compares a reading with the truth of what was seen before a moment.
+fn compare(
+    outcome: &mut Outcome,
+    (twin, observer, until): (&Twin, &Observer, usize),
+    set: &SensitivitySet,
+    reading: &Reading,
+    violation: &dyn Fn(&'static str, String) -> Violation,
+) {
+    for u in (0..twin.nodes).filter(|&u| !observer.contains(u)) {
+        let truth = truth_before(twin, observer, u, until);
+        let k = truth.gram.len();
+        if k > 12 {
+            continue;
+        }
+        let whole = |x: i64| BigRational::from_integer(x.into());
+        let along = |change: &[BigRational]| (!truth.leaking(change)).then(|| truth.along(change));
+        let free = truth.leaks.is_empty();
+        let expected = match set {
+            SensitivitySet::SameDirection => along(&vec![BigRational::one(); k]),
+            SensitivitySet::UseLevel => free.then(|| {
+                (0..k).map(|i| truth.gram[i][i].clone()).fold(BigRational::zero(), BigRational::max)
+            }),
+            _ => free.then(|| {
+                let sign = |mask: u64, i: usize| whole(if mask >> i & 1 == 1 { 1 } else { -1 });
+                (0..1u64 << k)
+                    .map(|mask| truth.along(&(0..k).map(|i| sign(mask, i)).collect::<Vec<_>>()))
+                    .fold(BigRational::zero(), BigRational::max)
+            }),
+        };
+        let wrong = |kind: &'static str, found: String| {
+            let expected =
+                expected.as_ref().map_or("infinite".to_owned(), |x| f64::from(&ratio(x)).to_string());
+            violation(kind, format!("node {u}, {set:?}: {found}, the truth is {expected}"))
+        };
+        match (reading.verdict(u), &expected) {
+            (Ok(Some(NodeVerdict::Noiseless { .. })), None) => {
+                outcome.check(true, || wrong("", String::new()))
+            }
+            (Ok(Some(NodeVerdict::Bounded(loss))), Some(expected)) => {
+                let above = BigRational::from_float(loss.value()).is_some_and(|x| x >= *expected);
+                let below = BigRational::from_float(loss.lower).is_some_and(|x| x <= *expected);
+                outcome.check(above, || wrong("below the truth", format!("{loss:?}")));
+                outcome.check(below, || wrong("lower end above the truth", format!("{loss:?}")));
+                let width = (loss.value() - loss.lower) / loss.lower.max(1.0);
+                let tight = loss.value.grade() != Grade::Exact || width <= 1e-9;
+                outcome.check(tight, || wrong("exact but wide", format!("{loss:?}")));
+            }
+            (found, _) => outcome.check(false, || wrong("noise or none", format!("{found:?}"))),
+        }
     }
 }
 
@@ -148,12 +199,17 @@ fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
     };
     let hidden: Vec<bool> = (0..rng.random_range(1..=5)).map(|_| rng.random_range(0..3) > 0).collect();
     let variances: Vec<i64> = hidden.iter().map(|_| rng.random_range(1..=9)).collect();
+    // Epochs that are ended, at the price of what is shown.
+    let ended: Vec<bool> = hidden.iter().map(|_| rng.random_range(0..4) == 0).collect();
     let fed = || -> Result<_, Error> {
         let mixing = MixingMatrix::from(&GossipMatrix::metropolis(&graph));
         let mut meter = Meter::new(n, [observer.clone()], set.clone())?;
-        for (&hidden, &variance) in hidden.iter().zip(&variances) {
+        for ((&hidden, &variance), &ended) in hidden.iter().zip(&variances).zip(&ended) {
             let reads = if hidden { ModelReads::Hidden } else { ModelReads::Nothing };
             meter.round(&mixing, (variance, 2), reads)?;
+            if ended {
+                meter.begin_epoch()?;
+            }
         }
         let account = meter.program().account(&observer)?;
         let truths = (0..n).filter(|&u| !observer.contains(u)).map(|u| Ok((u, account.verdict(u, &set)?)));
@@ -164,7 +220,7 @@ fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
         size: [n as u64, hidden.len() as u64, members.len() as u64],
         what: what.clone(),
         test: format!(
-            "// {:?}, {observer:?}, {set:?}, hidden {hidden:?}, variances {variances:?} / 2: {what}",
+            "// {:?}, {observer:?}, {set:?}, hidden {hidden:?}, variances {variances:?} / 2, epochs ended {ended:?}: {what}",
             graph.edges().collect::<Vec<_>>()
         ),
     };

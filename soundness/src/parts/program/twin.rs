@@ -185,7 +185,12 @@ pub(super) fn seen(twin: &Twin, observer: &Observer, until: usize) -> Vec<Row> {
 }
 
 pub(super) fn truth(twin: &Twin, observer: &Observer, u: usize) -> Truth {
-    let rows = seen(twin, observer, usize::MAX);
+    truth_before(twin, observer, u, usize::MAX)
+}
+
+/// The truth of what is seen before `until`.
+pub(super) fn truth_before(twin: &Twin, observer: &Observer, u: usize, until: usize) -> Truth {
+    let rows = seen(twin, observer, until);
     let uses: Vec<usize> = (0..twin.primitives.len())
         .filter(|&k| matches!(twin.primitives[k], Primitive::Use(node) if node == u))
         .collect();

@@ -35,14 +35,14 @@ pub const ENTRY: Entry = Entry {
     id: "beyond/meter",
     what: "training with a running meter: what one round costs, the meter, local noise alone, and the stop at a budget",
     needs: &["houses"],
-    minutes: 0.1,
+    minutes: 0.2,
     tolerance: Tolerance::SEEDED,
     figure,
 };
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let (rows, source) = houses(data)?;
-    let rounds = scale.pick(36, 12);
+    let rounds = scale.pick(200, 12);
     let delta = Delta::new(DELTA)?;
     let limits = Limits::approx(EPSILON, delta)?;
     let limit = limits.of(0, 1).unwrap_or_default();

@@ -26,10 +26,12 @@ pub(in crate::meter) struct Round<'a> {
 impl Filter {
     /// Every node that is present adds a contribution and a noise to its model and sends the sum to those who
     /// take it; then all take their means.
-    pub(in crate::meter) fn round(&mut self, round: &Round<'_>) {
+    ///
+    /// `shown`: whether the models of the round before are shown first, as if they were read.
+    pub(in crate::meter) fn round(&mut self, round: &Round<'_>, shown: bool) {
         let nodes = round.after.len();
-        if round.hidden && round.present.iter().all(|&present| present) {
-            self.show_unmixed(round);
+        if (shown || round.hidden) && round.present.iter().all(|&present| present) {
+            self.show_unmixed(round.before.unwrap_or_default());
         }
         for u in (0..nodes).filter(|&u| round.present[u]) {
             self.depends(u, &(round.reads)(u));
@@ -99,9 +101,9 @@ impl Filter {
     /// All models are shown. They are combinations of what was mixed, so that whoever is shown that instead
     /// learns no less: and each of it has a noise of its own, while the models depend on each other once some
     /// of what was mixed is known, which rounding cannot decide.
-    fn show_unmixed(&mut self, round: &Round<'_>) {
-        let (Some(before), Some(unmixed)) = (round.before, self.unmixed.take()) else { return };
-        if before.iter().all(|model| self.place.get(model) == Some(&Place::Known)) {
+    pub(super) fn show_unmixed(&mut self, models: &[usize]) {
+        let Some(unmixed) = self.unmixed.take() else { return };
+        if models.iter().all(|&model| self.knows(model)) {
             return;
         }
         let Unmixed { filter, sums, stale } = *unmixed;
@@ -115,8 +117,17 @@ impl Filter {
         for register in stale.iter().chain(&sums) {
             self.place.remove(register);
         }
-        self.place.extend(before.iter().map(|&model| (model, Place::Known)));
+        self.place.extend(models.iter().map(|&model| (model, Place::Known)));
         self.drop_still();
+    }
+
+    /// Forgets of a round that was followed step by step, from this register on, all but the models after it.
+    pub(in crate::meter) fn keep_models(&mut self, round: &Round<'_>, from: usize) {
+        let before = round.before.unwrap_or_default();
+        self.place.retain(|register, _| match *register < from {
+            true => !before.contains(register),
+            false => round.after.contains(register),
+        });
     }
 
     /// `h = W y` in place of all `y`; other registers stay.

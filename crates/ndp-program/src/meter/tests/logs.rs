@@ -11,15 +11,16 @@ fn logged() -> Result<MeterLog<Vec<u8>>, Error> {
     let meter = Meter::new(4, watched, SensitivitySet::UseLevel)?.with_limits(limits)?;
     let mut log = MeterLog::begin(meter, names, Vec::new())?;
     log.round(&mixing, (1, 3), ModelReads::Nothing)?;
-    let (noise, y) = log.step(|program| -> Result<_, ProgramError> {
+    let (gone, y) = log.step(|program| -> Result<_, ProgramError> {
         let (x, z) = (program.contribute(3, Reads::Nothing)?, program.noise([3], 2)?);
         let y = program.add(&[x, z])?;
         program.send(3, 0, y)?;
         let sum = program.secure_sum(1, [(3, 1, y), (0, 2, y)])?;
-        Ok((z, sum))
+        Ok(([x, z], sum))
     })?;
     log.round(&mixing, (1, 3), ModelReads::Hidden)?;
-    log.forget(&[noise])?;
+    log.forget(&gone)?;
+    log.begin_epoch()?;
     log.step(|program| -> Result<_, ProgramError> {
         program.broadcast(None, y)?;
         program.leave(2)

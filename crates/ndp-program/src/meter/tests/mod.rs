@@ -1,11 +1,15 @@
 //! Tests of the meter: the reference values of the specification, and every prefix of random programs.
 
+mod epochs;
 mod logs;
+mod merge;
+mod views;
 
 use super::*;
+use crate::adaptivity::Dependence;
 use crate::constructors::ModelReads;
 use crate::constructors::dsgd;
-use crate::{MixingMatrix, Reads, Weight};
+use crate::{MixingMatrix, NodeVerdict, Reads, Weight};
 use ndp_dp::Grade;
 use ndp_graph::generators::{cycle_graph, karate_club_graph, path_graph};
 use ndp_graph::{GossipMatrix, Graph};
@@ -189,10 +193,7 @@ fn every_prefix_of_random_programs_has_the_account_of_the_program() -> Result<()
             }
             for observer in 0..meter.filters.len() {
                 let reading = meter.reading(observer)?;
-                if reading.source == Source::Batch {
-                    continue;
-                }
-                running += 1;
+                running += usize::from(reading.source != Source::Batch);
                 let account = meter.program.account(&reading.observer)?;
                 for u in (0..n).filter(|&u| !reading.observer.contains(u)) {
                     compared += 1;
@@ -445,7 +446,7 @@ fn long_runs_stay_sharp() -> Result<(), Error> {
     assert!(matches!(reading.source, Source::Running { h } if h < 1e-6), "{:?}", reading.source);
     let loss = reading.loss(6)?;
     assert!(loss.value() - loss.lower < 1e-6 * loss.value(), "{loss:?}");
-    assert!(uses.filters[0].followed() < 400, "{} columns", uses.filters[0].followed());
+    assert!(uses.filters[0].directions() < 400, "{} columns", uses.filters[0].directions());
     Ok(())
 }
 
@@ -460,9 +461,9 @@ fn uses_of_forgotten_values_are_followed_no_more() -> Result<(), Error> {
             program.send(0, 1, y)?;
             Ok::<_, ProgramError>([x, z, y])
         })?;
-        assert_eq!(meter.filters[2].followed(), 1, "alive, and not seen");
+        assert_eq!(meter.filters[2].directions(), 1, "alive, and not seen");
         meter.forget(&values)?;
-        assert!(meter.filters.iter().all(|filter| filter.followed() == 0), "round {round}");
+        assert!(meter.filters.iter().all(|filter| filter.directions() == 0), "round {round}");
         let upper = meter.reading(1)?.upper(0).unwrap_or(f64::NAN);
         let expected = 0.25 * f64::from(round);
         assert!(expected <= upper && upper < expected + 1e-9, "{upper} against {expected}");

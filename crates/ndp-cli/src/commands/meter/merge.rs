@@ -1,0 +1,58 @@
+//! Two logs together.
+
+use super::told::Told;
+use crate::args::{Meter as Asked, Runs as AskedRuns};
+use crate::commands::summary;
+use crate::errors::Failure;
+use crate::output::{self, line, note};
+use crate::{plain, question};
+use ndp_dp::Delta;
+use ndp_program::meter::{Feed, Limits, Merged, Runs};
+use std::path::Path;
+
+pub(super) fn run(
+    asked: &Asked,
+    other: &Path,
+    runs: AskedRuns,
+    delta: Delta,
+    limits: Option<Limits>,
+) -> Result<(), Failure> {
+    let (first, second) = (read(&asked.file)?, read(other)?);
+    let runs = match runs {
+        AskedRuns::Same => Runs::Same,
+        AskedRuns::Separate => Runs::Separate,
+    };
+    let merged = Merged::new(&first, &second, runs)?;
+    let limits = limits.unwrap_or_else(|| merged.limits().clone());
+    let told = Told::new(merged.names(), &limits, merged.readings(), delta)?;
+    if let Some(path) = &asked.json {
+        let text = serde_json::json!({ "version": 1, "delta": asked.delta, "set": merged.set(),
+            "rests_on": merged.rests_on(), "pairs": told.json() });
+        output::write(path, format!("{text}\n").as_bytes())?;
+    }
+    let mut said: Vec<(&str, String)> =
+        merged.rests_on().iter().map(|sentence| ("rests on", sentence.clone())).collect();
+    // No filter ran over both, so that their budgets bound no run that was steered by what was seen.
+    said.push(("stopping", plain::stopping(false).to_owned()));
+    let failure = ndp_numeric::rounding::any_of(merged.readings().iter().map(|reading| reading.failure));
+    said.push(("the account fails", question::probability(failure)));
+    summary("What both logs show", &said)?;
+    line("")?;
+    told.table(asked.worst)?;
+    match told.exceeded() {
+        Some(pair) => Err(Failure::NotMet(format!("together the logs exceed the budget: {pair}"))),
+        None => Ok(()),
+    }
+}
+
+/// A whole log.
+fn read(path: &Path) -> Result<Feed, Failure> {
+    let mut feed = Feed::default();
+    let bytes = std::fs::read(path).map_err(Failure::file(path))?;
+    let of = |error: String| Failure::Refused(format!("{}: {error}", path.display()));
+    let found = feed.lines(&bytes).map_err(|error| of(error.to_string()))?;
+    if let Some(why) = found.dropped {
+        note(&format!("{}: the last line is left out: {why}", path.display()));
+    }
+    Ok(feed)
+}

@@ -1,0 +1,182 @@
+//! Pairs and what they have lost, as a table, a page and JSON.
+
+use crate::errors::Failure;
+use crate::output::{self, table, up};
+use ndp_account::{NodeNames, Observer};
+use ndp_dp::{Delta, Gdp, Mechanism};
+use ndp_numeric::rounding::Interval;
+use ndp_program::meter::{Limits, Meter, Reading, Refusal};
+use ndp_report::page::{Page, Tone};
+
+/// What is told of all pairs.
+pub(super) struct Told {
+    delta: f64,
+    rows: Vec<Row>,
+}
+
+/// A pair and what it has lost.
+struct Row {
+    node: String,
+    observer: String,
+    loss: f64,
+    lower: f64,
+    epsilon: f64,
+    grade: String,
+    /// The share of the budget that is used.
+    used: Option<f64>,
+}
+
+impl Told {
+    pub(super) fn new(
+        names: &NodeNames,
+        limits: &Limits,
+        readings: &[Reading],
+        delta: Delta,
+    ) -> Result<Self, Failure> {
+        let mut rows = Vec::new();
+        for (number, reading) in readings.iter().enumerate() {
+            let observer = name_of(&reading.observer, names);
+            for u in 0..names.count() {
+                let Some(loss) = reading.upper(u) else { continue };
+                let (lower, grade) = match reading.loss(u) {
+                    Ok(loss) => (loss.lower, loss.value.grade().to_string()),
+                    Err(_) => (f64::INFINITY, "noiseless".to_owned()),
+                };
+                let epsilon = epsilon(loss, delta)?;
+                let used = limits.of(number, u).map(|limit| if loss == 0.0 { 0.0 } else { loss / limit });
+                let node = name(names, u);
+                rows.push(Row { node, observer: observer.clone(), loss, lower, epsilon, grade, used });
+            }
+        }
+        rows.sort_by(|a, b| b.loss.total_cmp(&a.loss));
+        Ok(Self { delta: delta.get(), rows })
+    }
+
+    /// The losses, to see whether one has changed.
+    pub(super) fn losses(&self) -> Vec<Option<f64>> {
+        let mut all: Vec<&Row> = self.rows.iter().collect();
+        all.sort_by(|a, b| (&a.observer, &a.node).cmp(&(&b.observer, &b.node)));
+        all.iter().map(|row| Some(row.loss)).collect()
+    }
+
+    pub(super) fn json(&self) -> Vec<serde_json::Value> {
+        let pair = |row: &Row| {
+            serde_json::json!({ "source": row.node, "observer": row.observer, "grade": row.grade,
+                "loss": output::finite(row.loss), "lower": output::finite(row.lower),
+                "epsilon": output::finite(row.epsilon), "used": row.used.map(output::finite) })
+        };
+        self.rows.iter().map(pair).collect()
+    }
+
+    /// The pairs that lost most.
+    pub(super) fn table(&self, worst: usize) -> Result<(), Failure> {
+        table(&self.header().each_ref().map(String::as_str), &self.cells(worst))
+    }
+
+    fn header(&self) -> [String; 6] {
+        let epsilon = format!("epsilon at {}", self.delta);
+        ["exposed", "observer", "squared mu", &epsilon, "grade", "of the budget"].map(str::to_owned)
+    }
+
+    fn cells(&self, worst: usize) -> Vec<Vec<String>> {
+        let cell = |row: &Row| {
+            let bar = row.used.map_or_else(|| "-".to_owned(), bar);
+            let (loss, epsilon) = (up(row.loss), up(row.epsilon));
+            vec![row.node.clone(), row.observer.clone(), loss, epsilon, row.grade.clone(), bar]
+        };
+        self.rows.iter().take(worst).map(cell).collect()
+    }
+
+    /// A page of it, which a browser reads again after so many seconds.
+    pub(super) fn page(&self, meter: &Meter, left: Option<&str>, again: Option<u32>) -> Page {
+        let mut page = Page::new("What was shown so far");
+        if let Some(seconds) = again {
+            page = page.refreshed_after(seconds);
+        }
+        let rounds = match meter.rounds() {
+            0 => String::new(),
+            rounds => format!(" after {rounds} rounds"),
+        };
+        page = match self.rows.first() {
+            None => page.verdict(Tone::Plain, "Nobody is watched."),
+            Some(row) => page.verdict(
+                Tone::Plain,
+                &format!(
+                    "No pair that is watched has lost more than epsilon {} at delta {} so far{rounds}: that is the bound for what \
+                     {} has learnt about {}.",
+                    up(row.epsilon),
+                    self.delta,
+                    row.observer,
+                    row.node
+                ),
+            ),
+        };
+        if let Some(left) = left {
+            page = page.text(&format!("Rounds left: {left}."));
+        }
+        let header = self.header();
+        page.table("The worst pairs", &header.each_ref().map(String::as_str), &self.cells(MOST_ROWS))
+            .section("What this rests on")
+            .list(&meter.rests_on().into_iter().map(|sentence| format!("{sentence}.")).collect::<Vec<_>>())
+            .text(&format!("{}.", crate::plain::stopping(!meter.limits().is_empty())))
+    }
+
+    /// The first pair above its limit.
+    pub(super) fn exceeded(&self) -> Option<String> {
+        let row = self.rows.iter().find(|row| row.used.is_some_and(|used| used.is_nan() || used > 1.0))?;
+        Some(format!(
+            "{} learns up to {} about {} (epsilon {})",
+            row.observer,
+            up(row.loss),
+            row.node,
+            up(row.epsilon)
+        ))
+    }
+}
+
+pub(super) fn refused(names: Option<&NodeNames>, refusal: &Refusal, delta: Delta) -> Result<String, Failure> {
+    let of = |u: usize| names.map_or_else(|| u.to_string(), |names| name(names, u));
+    let observer =
+        names.map_or_else(|| refusal.observer.to_string(), |names| name_of(&refusal.observer, names));
+    Ok(format!(
+        "{observer} would learn up to {} about {} (epsilon {}), the limit is {} (epsilon {})",
+        up(refusal.loss),
+        of(refusal.node),
+        up(epsilon(refusal.loss, delta)?),
+        output::down(refusal.limit),
+        up(epsilon(refusal.limit, delta)?),
+    ))
+}
+
+/// The epsilon of a squared `mu`, rounded up.
+fn epsilon(loss: f64, delta: Delta) -> Result<f64, Failure> {
+    if loss.is_infinite() {
+        return Ok(f64::INFINITY);
+    }
+    Ok(Gdp::new(Interval::new(loss).sqrt().high())?.epsilon(delta).into_value())
+}
+
+fn name(names: &NodeNames, u: usize) -> String {
+    names.name(u).map_or_else(|| u.to_string(), std::borrow::Cow::into_owned)
+}
+
+fn name_of(observer: &Observer, names: &NodeNames) -> String {
+    let members: Vec<String> = observer.members().iter().map(|&v| name(names, v)).collect();
+    let taps: Vec<String> =
+        observer.tapped.iter().map(|&(a, b)| format!("{}->{}", name(names, a), name(names, b))).collect();
+    match (members.is_empty(), taps.is_empty()) {
+        (true, true) => "outsider".to_owned(),
+        (false, true) => members.join("+"),
+        (true, false) => format!("tap {}", taps.join(",")),
+        (false, false) => format!("{}, tap {}", members.join("+"), taps.join(",")),
+    }
+}
+
+/// A share of a budget as a bar of ten places, rounded up.
+fn bar(share: f64) -> String {
+    let full = (1..=10).filter(|&k| f64::from(k - 1) < share * 10.0).count();
+    format!("[{}{}]", "#".repeat(full), ".".repeat(10 - full))
+}
+
+/// Pairs on a page.
+const MOST_ROWS: usize = 50;
