@@ -1,11 +1,12 @@
-//! Greatest common divisors of long integers, thirty bits at a time (Lehmer 1938), and ratios in lowest terms.
+//! Greatest common divisors of long integers, thirty bits at a time (Lehmer 1938), and ratios in lowest
+//! terms.
 //!
-//! Euclid's quotients are found from the leading 64 bits of both numbers as long as these decide them (Collins'
-//! condition; Jebelean 1995), and many steps are applied to the long numbers at once: `(a, b)` becomes
-//! `(p a - q b, s b - r a)` with `p s - q r = ±1`. A map with that determinant has an inverse in integers and so
-//! keeps the common divisors, whichever quotients it came from: the leading bits decide how fast this is, never
-//! what comes out. That `p s - q r = ±1` holds step by step, and that neither number became negative or too
-//! long is looked at; where one did, the two numbers before take a step of division instead.
+//! Euclid's quotients are found from the leading 64 bits of both numbers as long as these decide them
+//! (Collins' condition; Jebelean 1995), and many steps are applied to the long numbers at once: `(a, b)`
+//! becomes `(p a - q b, s b - r a)` with `p s - q r = ±1`. A map with that determinant has an inverse in
+//! integers and so keeps the common divisors, whichever quotients it came from: the leading bits decide how
+//! fast this is, never what comes out. That `p s - q r = ±1`, and that neither number became negative or too
+//! long, is looked at; where one did, the two numbers before take a step of division instead.
 
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -54,8 +55,8 @@ pub fn lowest_terms(above: BigInt, below: BigInt) -> BigRational {
     BigRational::new_raw(above / &divisor, below / divisor)
 }
 
-/// Smaller numbers `a >= b` with the same common divisors, by the map that their leading bits give; none where
-/// that would gain nothing.
+/// Smaller numbers with the same common divisors, by the map that the leading bits of `a >= b` give; none
+/// where that would gain nothing.
 fn by_leading_bits(a: &BigUint, b: &BigUint) -> Option<(BigUint, BigUint)> {
     let down = a.bits() - 64;
     let leading = |x: &BigUint| (x >> down).iter_u64_digits().next().unwrap_or(0);

@@ -225,7 +225,7 @@ fn is_equal_product(ab: (&BigRational, &BigRational), cd: (&BigRational, &BigRat
     cross(ab, cd) == cross(cd, ab)
 }
 
-/// `a · b`, not in lowest terms, at no cost where one of them is 1: rows for the engine are made integers, which
+/// `a · b`, not in lowest terms, at no cost where one of them is 1: the engine makes rows of integers and
 /// finds the common divisors of a whole row at once.
 fn product(a: &BigRational, b: &BigRational) -> BigRational {
     if a.is_one() {

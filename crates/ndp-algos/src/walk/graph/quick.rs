@@ -48,8 +48,8 @@ fn epsilon(
     Some(least)
 }
 
-/// Answers by the number of the exposed node and the bits of noise, `δ` and limit: a search asks all pairs twice
-/// at the noise at which it ends. No value depends on what was asked before.
+/// Answers by the number of the exposed node and the bits of noise, `δ` and limit: a search asks all pairs
+/// twice at the noise at which it ends. No value depends on what was asked before.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     known: Mutex<BTreeMap<(usize, [u64; 3]), Option<f64>>>,
