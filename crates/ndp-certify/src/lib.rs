@@ -19,6 +19,7 @@
 //!   that were rounded on the way.
 //! * [`whole`], [`gram`]: rows of ratios of integers; and, if a node has several inputs, all entries of their
 //!   Gram matrix.
+//! * [`divisor`]: common divisors of long integers.
 //! * [`ball`]: only nodes from which a message arrives in time matter.
 //! * [`decisions`]: which rows are new, modulo primes drawn from a hash of the view. The failure probability
 //!   is computed.
@@ -36,6 +37,7 @@ mod arithmetic;
 pub mod ball;
 mod combinations;
 pub mod decisions;
+pub mod divisor;
 pub mod dyadic;
 mod elimination;
 pub mod enclosure;

@@ -1,13 +1,13 @@
 //! Rows of ratios of integers: every row is multiplied by a common denominator and becomes a row of integers,
 //! which changes neither the span of the rows nor the losses.
 
+use crate::divisor::{greatest_common_divisor, least_common_multiple};
 use crate::field::{Field, Fingerprint};
 use crate::fixed::Fixed;
 use crate::layout::{FloatRows, Layout};
 use crate::magnitude::{Magnitude, times_power};
 use ndarray::Array2;
-use num_bigint::{BigInt, Sign};
-use num_integer::Integer;
+use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
@@ -129,12 +129,13 @@ impl WholeRows {
     }
 }
 
-/// A row times the smallest positive number that makes it a row of integers without a common divisor.
+/// A row times the smallest positive number that makes it a row of integers without a common divisor; its
+/// ratios need not be in lowest terms.
 fn cleared(row: Vec<(u32, BigRational)>) -> Vec<(u32, BigInt)> {
     let mut common = BigInt::one();
     for (_, x) in &row {
         if !(&common % x.denom()).is_zero() {
-            common = common.lcm(x.denom());
+            common = least_common_multiple(&common, x.denom());
         }
     }
     let mut entries: Vec<(u32, BigInt)> = row
@@ -142,14 +143,15 @@ fn cleared(row: Vec<(u32, BigRational)>) -> Vec<(u32, BigInt)> {
         .filter(|(_, x)| !x.is_zero())
         .map(|(j, x)| (j, x.numer() * (&common / x.denom())))
         .collect();
-    let mut divisor = BigInt::zero();
+    let mut divisor = BigUint::zero();
     for (_, x) in &entries {
-        divisor = divisor.gcd(x);
+        divisor = greatest_common_divisor(&divisor, x.magnitude());
         if divisor.is_one() {
             return entries;
         }
     }
     if !divisor.is_zero() {
+        let divisor = BigInt::from(divisor);
         entries.iter_mut().for_each(|(_, x)| *x /= &divisor);
     }
     entries

@@ -225,14 +225,15 @@ fn is_equal_product(ab: (&BigRational, &BigRational), cd: (&BigRational, &BigRat
     cross(ab, cd) == cross(cd, ab)
 }
 
-/// `a · b`, at no cost where one of them is 1.
+/// `a · b`, not in lowest terms, at no cost where one of them is 1: the engine makes rows of integers and
+/// finds the common divisors of a whole row at once.
 fn product(a: &BigRational, b: &BigRational) -> BigRational {
     if a.is_one() {
         b.clone()
     } else if b.is_one() {
         a.clone()
     } else {
-        a * b
+        BigRational::new_raw(a.numer() * b.numer(), a.denom() * b.denom())
     }
 }
 

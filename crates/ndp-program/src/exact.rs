@@ -8,7 +8,8 @@
 use crate::Program;
 use crate::observers::Seen;
 use crate::registers::Primitive;
-use crate::weight::{least_common_multiple, over};
+use crate::weight::over;
+use ndp_certify::divisor::least_common_multiple;
 use ndp_certify::field::{Field, Fingerprint};
 use ndp_linalg::stop::checkpoint;
 use num_bigint::{BigInt, BigUint, Sign};

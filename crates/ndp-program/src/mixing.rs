@@ -1,7 +1,7 @@
 //! Matrices with exact entries, applied to one value of every node.
 
-use crate::weight::least_common_multiple;
 use crate::{ProgramError, Weight};
+use ndp_certify::divisor::least_common_multiple;
 use ndp_graph::GossipMatrix;
 use num_bigint::BigInt;
 use num_rational::BigRational;

@@ -3,8 +3,8 @@
 
 use crate::ProgramError;
 use crate::mixing::MixingMatrix;
-use crate::weight::least_common_multiple;
 use ndp_account::Error;
+use ndp_certify::divisor::{least_common_multiple, lowest_terms};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -97,7 +97,7 @@ impl Unreduced {
         }
         // One division makes both numbers short.
         let rest = &self.numerator % &self.denominator;
-        let short = BigRational::new(rest, self.denominator.clone());
+        let short = lowest_terms(rest, self.denominator.clone());
         if short.denom() != &self.denominator {
             let by = &self.denominator / short.denom();
             self.numerator /= by;
@@ -106,10 +106,7 @@ impl Unreduced {
     }
 
     pub(super) fn reduced(self) -> BigRational {
-        if self.denominator.is_one() {
-            return BigRational::new_raw(self.numerator, self.denominator);
-        }
-        BigRational::new(self.numerator, self.denominator)
+        lowest_terms(self.numerator, self.denominator)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ProgramError;
 use ndarray::Array2;
+use ndp_certify::divisor::lowest_terms;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -229,16 +230,10 @@ pub fn toeplitz(steps: usize, band: &[Weight]) -> Vec<Vec<Weight>> {
     (0..steps).map(|t| (0..=t).map(|s| entry(t - s)).collect()).collect()
 }
 
-/// Of two positive integers.
-pub(super) fn least_common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
-    // A reduced ratio has lost the greatest common divisor.
-    a * BigRational::new(a.clone(), b.clone()).denom()
-}
-
 /// A ratio; a long one is left as it is, since the greatest common divisor would be most of the work.
 pub(super) fn over(a: BigInt, b: &BigInt) -> BigRational {
     if a.bits() + b.bits() <= REDUCED {
-        BigRational::new(a, b.clone())
+        lowest_terms(a, b.clone())
     } else {
         BigRational::new_raw(a, b.clone())
     }

@@ -62,7 +62,7 @@ impl Protocol for TokenWalk {
         let costs = (0..n).map(|_| OnceLock::new()).collect();
         let (walk, observer) = (Arc::new(self.clone()), observer.clone());
         let local = self.local_bound(&observer);
-        let account = OnGraph { walk, observer, hops, laws, costs, kept, suprema: Arc::default() };
+        let account = OnGraph { walk, observer, hops, laws, costs, kept, quick: Arc::default() };
         Ok(at_most(Box::new(account), local))
     }
 
@@ -134,7 +134,7 @@ struct OnGraph {
     /// The laws of the cost, where they are offered.
     costs: Vec<OnceLock<Option<Arc<CostLaw>>>>,
     kept: bool,
-    suprema: Arc<quick::Suprema>,
+    quick: Arc<quick::Answers>,
 }
 
 impl OnGraph {
@@ -200,10 +200,10 @@ impl Account for OnGraph {
         let cost = self.cost(u, &laws);
         let (walk, of_pair) = (self.walk.clone(), laws.clone());
         let renyi = move |order| Ok(walk.loss_by(&of_pair, LocalLoss { order, noise })?);
-        let suprema = Arc::clone(&self.suprema);
+        let answers = Arc::clone(&self.quick);
         // By a moment of the cost where that is followed.
         let quick: Option<Quick> = laws.pair().is_some().then(|| {
-            Box::new(move |delta, limit| quick::epsilon(laws.pair()?, noise, delta, limit, &suprema)) as Quick
+            Box::new(move |delta, limit| answers.epsilon((u, laws.pair()?), noise, delta, limit)) as Quick
         });
         Ok(Profile::of_curve(ByCost { renyi, cost, noise, quick }, &against))
     }

@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// Holds as the law of the cost does: for contributions that do not depend on the token, whatever keeps nodes
 /// from contributing at some of their visits.
-pub(super) fn epsilon(
+fn epsilon(
     laws: &PairLaws,
     noise: NoiseMultiplier,
     delta: Delta,
@@ -37,7 +37,8 @@ pub(super) fn epsilon(
         let exponent = (0.5 * (limit / cost).powi(2) - 0.125).max(1e-6);
         let order = 0.5 * (1.0 + (1.0 + 8.0 * exponent).sqrt());
         let local = LocalLoss { order: Order::new(order).ok()?, noise };
-        let found = Moment::of_pair(laws, local).epsilon(delta.get(), limit, suprema);
+        let found =
+            Moment::of_pair(laws, local, (delta.get(), limit), suprema).epsilon(delta.get(), limit, suprema);
         least = least.min(found);
         // Another moment does not make much of it.
         if least <= limit || least > FAR * limit {
@@ -47,9 +48,41 @@ pub(super) fn epsilon(
     Some(least)
 }
 
+/// Answers by the number of the exposed node and the bits of noise, `δ` and limit: a search asks all pairs
+/// twice at the noise at which it ends. No value depends on what was asked before.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    known: Mutex<BTreeMap<(usize, [u64; 3]), Option<f64>>>,
+    suprema: Suprema,
+}
+
+impl Answers {
+    /// [`epsilon`] for the node `u`, whose laws these are.
+    pub(super) fn epsilon(
+        &self,
+        (u, laws): (usize, &PairLaws),
+        noise: NoiseMultiplier,
+        delta: Delta,
+        limit: f64,
+    ) -> Option<f64> {
+        let asked = (u, [noise.get().to_bits(), delta.get().to_bits(), limit.to_bits()]);
+        // A poisoned lock holds whole entries all the same.
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&found) = known().get(&asked) {
+            return found;
+        }
+        let found = epsilon(laws, noise, delta, limit, &self.suprema);
+        let mut known = known();
+        if known.len() < MOST_KEPT {
+            known.insert(asked, found);
+        }
+        found
+    }
+}
+
 /// `ln A` by the bits of `ε` and `t`: pairs ask for the same ones.
 #[derive(Debug, Default)]
-pub(super) struct Suprema(Mutex<BTreeMap<[u64; 2], f64>>);
+struct Suprema(Mutex<BTreeMap<[u64; 2], f64>>);
 
 impl Suprema {
     fn log_ratio(&self, epsilon: f64, exponent: f64) -> f64 {
@@ -78,12 +111,16 @@ struct Moment {
 }
 
 impl Moment {
-    /// At `t = α(α − 1)/2`.
-    fn of_pair(laws: &PairLaws, local: LocalLoss) -> Self {
+    /// At `t = α(α − 1)/2`, to no more digits than show that `delta` at `limit` is kept.
+    fn of_pair(laws: &PairLaws, local: LocalLoss, (delta, limit): (f64, f64), suprema: &Suprema) -> Self {
         let order = local.order.get();
-        let log = (order - 1.0) * renewal::quick(laws, local).into_value();
+        let exponent = 0.5 * order * (order - 1.0) * (1.0 - 1e-14);
+        // When to stop looking for a smaller loss is no guarantee.
+        let most = delta.ln() - suprema.log_ratio(CLOSE * limit, exponent) - SPARE;
+        let enough = if most.is_finite() { local.loss_of_log_excess(most) } else { f64::NEG_INFINITY };
+        let log = (order - 1.0) * renewal::quick(laws, local, enough).into_value();
         let log_excess = if log > 30.0 { log } else { log.exp_m1().ln() };
-        Self { exponent: 0.5 * order * (order - 1.0) * (1.0 - 1e-14), log_excess: log_excess + MARGIN }
+        Self { exponent, log_excess: log_excess + MARGIN }
     }
 
     /// A proven `ε` at `delta`: above `limit` close to the smallest that this moment proves, also where that
@@ -150,7 +187,9 @@ fn log_ratio(epsilon: f64, exponent: f64) -> f64 {
     most
 }
 
-/// Suprema that are kept.
+/// By how much less than what is allowed, in logarithms, an excess is small enough: more than all margins.
+const SPARE: f64 = 1e-8;
+/// Suprema, and answers, that are kept.
 const MOST_KEPT: usize = 1 << 16;
 /// Powers of `δ` that costs have at the limit for which moments are taken.
 const SHARES: [f64; 3] = [0.7, 0.5, 0.3];

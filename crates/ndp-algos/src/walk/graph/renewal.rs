@@ -80,14 +80,14 @@ pub(crate) fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Res
 
 /// [`loss`] without a cap.
 pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
-    let losses = losses(laws, local, &DEPTHS, &Products::new(laws.horizon() + 1));
+    let losses = losses(laws, local, &DEPTHS, f64::NEG_INFINITY, &Products::new(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// A quick bound on [`uncapped`], by few depths: `(α − 1)` times it bounds `ln E e^{θC}`, `C` the cost of the
-/// path, the cost at every depth being at least that.
-pub(super) fn quick(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
-    let losses = losses(laws, local, &QUICK_DEPTHS, &Products::new(laws.horizon() + 1));
+/// A quick bound on [`uncapped`], by few depths, the first one alone where it is at most `enough`: `(α − 1)`
+/// times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at least that.
+pub(super) fn quick(laws: &PairLaws, local: LocalLoss, enough: f64) -> UpperBound<f64> {
+    let losses = losses(laws, local, &QUICK_DEPTHS, enough, &Products::new(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 
@@ -108,12 +108,13 @@ pub(super) fn loss_by_depth(
             value: depths.len() as f64,
         });
     }
-    let losses = losses(laws, local, depths, &Products::new(laws.horizon() + 1));
+    let losses = losses(laws, local, depths, f64::NEG_INFINITY, &Products::new(laws.horizon() + 1));
     Ok(depths.iter().zip(losses).map(|(&depth, loss)| (depth, UpperBound::new(loss))).collect())
 }
 
-/// The loss at every depth, at most that of a contribution at every step.
-fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], products: &Products) -> Vec<f64> {
+/// The loss at every depth, at most that of a contribution at every step; no deeper than to a loss of at most
+/// `enough`, the others then staying what a contribution at every step costs.
+fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], enough: f64, products: &Products) -> Vec<f64> {
     let horizon = laws.horizon() as f64;
     let at_every_step = up(horizon * local.cost(), 1);
     let mut losses = vec![at_every_step; depths.len()];
@@ -127,12 +128,19 @@ fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], products: &Produc
         checkpoint();
         let mut largest = f64::NEG_INFINITY;
         let common = Common::new(laws, theta, tilt, products);
-        for (loss, excess) in losses.iter_mut().zip(common.excesses(depths, products)) {
-            let Some((own_tilt, log_excess)) = excess else { continue };
-            largest = largest.max(own_tilt);
+        let loss_of = |(own_tilt, log_excess): (f64, f64)| {
             // Rounding: a sum of T terms, and the tilt, whose logarithm is T times as uncertain.
             let margin = (horizon * (4.0 + own_tilt.abs()) + 64.0) * f64::EPSILON;
-            *loss = loss.min(local.loss_of_log_excess(log_excess + margin));
+            local.loss_of_log_excess(log_excess + margin)
+        };
+        let excesses = common.excesses(depths, products, |excess| loss_of(excess) <= enough);
+        for (loss, excess) in losses.iter_mut().zip(excesses) {
+            let Some(excess) = excess else { continue };
+            largest = largest.max(excess.0);
+            *loss = loss.min(loss_of(excess));
+        }
+        if losses.iter().any(|&loss| loss <= enough) {
+            break;
         }
         if (largest - tilt) * horizon <= 12.0 {
             break;
@@ -284,8 +292,13 @@ impl<'a> Common<'a> {
     }
 
     /// For each depth the tilt that suits it and the logarithm of `E exp(θ cost) − 1`; nothing where
-    /// numbers overflow.
-    fn excesses(&self, depths: &[usize], products: &Products) -> Vec<Option<(f64, f64)>> {
+    /// numbers overflow, and beyond the first depth that is enough.
+    fn excesses(
+        &self,
+        depths: &[usize],
+        products: &Products,
+        enough: impl Fn((f64, f64)) -> bool,
+    ) -> Vec<Option<(f64, f64)>> {
         let mut excesses = vec![None; depths.len()];
         let mut plain = products.factor(self.last.clone());
         let mut more = products.factor(self.last_more.clone());
@@ -310,6 +323,9 @@ impl<'a> Common<'a> {
             for (excess, _) in excesses.iter_mut().zip(depths).filter(|(_, d)| (**d).min(horizon) == depth) {
                 let older = products.sum_of_products(&[(&more, &self.chain), (&plain, &self.chain_more)], 0);
                 *excess = self.excess(sum(&more_so_far, &older), products);
+                if excess.is_some_and(&enough) {
+                    return excesses;
+                }
             }
         }
         excesses
