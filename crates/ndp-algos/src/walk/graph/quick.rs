@@ -48,11 +48,15 @@ fn epsilon(
     Some(least)
 }
 
-/// Answers by the number of the exposed node and the bits of noise, `δ` and limit: a search asks all pairs
-/// twice at the noise at which it ends. No value depends on what was asked before.
+/// What was asked: the exposed node, and the bits of noise, `δ` and limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked(usize, [u64; 3]);
+
+/// Answers by what was asked: a search asks all pairs twice at the noise at which it ends. No value depends on
+/// what was asked before.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    known: Mutex<BTreeMap<(usize, [u64; 3]), Option<f64>>>,
+    known: Mutex<BTreeMap<Asked, Option<f64>>>,
     suprema: Suprema,
 }
 
@@ -65,7 +69,7 @@ impl Answers {
         delta: Delta,
         limit: f64,
     ) -> Option<f64> {
-        let asked = (u, [noise.get().to_bits(), delta.get().to_bits(), limit.to_bits()]);
+        let asked = Asked(u, [noise.get().to_bits(), delta.get().to_bits(), limit.to_bits()]);
         // A poisoned lock holds whole entries all the same.
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&found) = known().get(&asked) {
