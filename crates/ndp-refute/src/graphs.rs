@@ -120,7 +120,7 @@ mod tests {
         for (nodes, count) in [1, 1, 2, 6, 21, 112, 853].into_iter().enumerate() {
             let graphs = connected_graphs(nodes + 1)?;
             assert_eq!(graphs.len(), count);
-            assert!(graphs.iter().all(|graph| is_connected(graph)));
+            assert!(graphs.iter().all(is_connected));
         }
         assert!(connected_graphs(8).is_err() && connected_graphs(0).is_err());
         Ok(())

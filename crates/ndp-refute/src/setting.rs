@@ -89,13 +89,6 @@ impl Setting {
     pub fn weights(&self) -> WeightRule {
         self.weights
     }
-
-    /// Entry `(a, b)` of the `t`-th power of the weights; none beyond the rounds that were asked for or for
-    /// nodes that do not exist.
-    #[must_use]
-    pub fn power(&self, t: usize, a: usize, b: usize) -> Option<&BigRational> {
-        self.exact.get(t)?.get(a)?.get(b)
-    }
 }
 
 pub(crate) fn limit(what: &'static str, value: usize, most: usize) -> Result<(), Error> {
