@@ -1,4 +1,5 @@
-//! Tries a claim on all small graphs: `cargo run --release --example refute -- "alpha / (2 * sigma^2 * hops)"`.
+//! Tries a claim on all small graphs:
+//! `cargo run --release --example refute -- "alpha / (2 * sigma^2 * hops)"`.
 //! A second argument is the largest number of nodes, a third that of rounds.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 

@@ -1,7 +1,6 @@
 //! A counterexample as data, and as a test that anybody can run.
 
-use crate::search::Case;
-use crate::{Setting, WeightRule};
+use crate::setting::{Case, Setting, WeightRule};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use serde::Serialize;
@@ -62,7 +61,7 @@ impl Counterexample {
              let graph = ndp_graph::Graph::from_edges({nodes}, {edges:?})?;\n    \
              let setting = ndp_refute::Setting::new(&graph, ndp_refute::WeightRule::{weights:?}, {rounds})?;\n    \
              let unit = ndp_refute::exact_unit_loss(&setting, {rounds}, {exposed}, {observer});\n    \
-             // In nats: {alpha} / (2 * {sigma}^2) of it, which is {true_loss}; claimed: at most {claimed:?}.\n    \
+             // Times {alpha} / (2 * {sigma}^2): {true_loss}; claimed at most {claimed:?}.\n    \
              assert_eq!(unit.to_string(), {:?});\n    Ok(())\n}}\n",
             self.unit().to_string()
         )

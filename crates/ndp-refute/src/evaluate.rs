@@ -1,8 +1,9 @@
 //! The value of a claim at one setting, as an interval that contains it.
 
-use crate::Error;
+use crate::error::Error;
 use crate::expression::{Expression, Function, Name, Node, Operator};
-use crate::search::{Case, Claim};
+use crate::search::Claim;
+use crate::setting::Case;
 use ndp_numeric::rounding::Interval;
 
 /// Operations for one value.

@@ -1,13 +1,13 @@
 //! Connected graphs up to isomorphism, and long thin ones.
 
-use crate::Error;
+use crate::error::Error;
 use ndp_graph::Graph;
 use std::collections::BTreeSet;
 
 /// All connected graphs of `nodes` nodes up to isomorphism, by edges: 1, 1, 2, 6, 21, 112, 853 for 1 to 7.
 ///
-/// Every connected graph has a node that can be taken away so that the rest is connected (a leaf of a spanning
-/// tree), so all graphs of `n` nodes come from those of `n - 1` by one more node and any neighbors of it.
+/// Every connected graph has a node that can be taken away so that the rest is connected (a leaf of a
+/// spanning tree), so all graphs of `n` nodes come from those of `n - 1` by one more node.
 ///
 /// # Errors
 /// [`Error::Parameter`] unless `nodes` is from 1 to 7.

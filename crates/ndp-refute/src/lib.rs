@@ -37,6 +37,6 @@ pub use counterexample::Counterexample;
 pub use error::Error;
 pub use expression::Expression;
 pub use graphs::{connected_graphs, thin_graphs};
-pub use search::{Case, Claim, Outcome, Report, Search, refute};
-pub use setting::{Setting, WeightRule};
+pub use search::{Claim, Outcome, Report, Search, refute};
+pub use setting::{Case, Setting, WeightRule};
 pub use truth::exact_unit_loss;

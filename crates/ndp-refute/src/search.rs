@@ -1,32 +1,15 @@
 //! The search: small cases first, so that the first counterexample is the smallest.
 
-use crate::Error;
 use crate::counterexample::Counterexample;
+use crate::error::Error;
 use crate::graphs::{connected_graphs, thin_graphs};
-use crate::setting::{Setting, WeightRule, limit};
+use crate::setting::{Case, Setting, WeightRule, limit};
 use crate::truth::losses;
 use ndp_graph::Graph;
 use ndp_numeric::rounding::Interval;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use serde::Serialize;
-
-/// What a claim is about: what `v` learns about `u` in `rounds` rounds.
-#[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
-    /// Graph and weights.
-    pub setting: &'a Setting,
-    /// Rounds of gossip.
-    pub rounds: usize,
-    /// The exposed node.
-    pub u: usize,
-    /// The observer.
-    pub v: usize,
-    /// Order of the loss.
-    pub alpha: f64,
-    /// Standard deviation of the noise in units of the sensitivity.
-    pub sigma: f64,
-}
 
 /// A claimed bound on the Rényi loss.
 pub trait Claim {

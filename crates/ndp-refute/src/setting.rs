@@ -1,6 +1,6 @@
 //! One case of a search: graph, weights, rounds, pair, order and noise.
 
-use crate::Error;
+use crate::error::Error;
 use ndp_graph::Graph;
 use ndp_numeric::rounding::Interval;
 use num_bigint::BigInt;
@@ -89,6 +89,23 @@ impl Setting {
     pub fn weights(&self) -> WeightRule {
         self.weights
     }
+}
+
+/// What a claim is about: what `v` learns about `u` in `rounds` rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// Graph and weights.
+    pub setting: &'a Setting,
+    /// Rounds of gossip.
+    pub rounds: usize,
+    /// The exposed node.
+    pub u: usize,
+    /// The observer.
+    pub v: usize,
+    /// Order of the loss.
+    pub alpha: f64,
+    /// Standard deviation of the noise in units of the sensitivity.
+    pub sigma: f64,
 }
 
 pub(crate) fn limit(what: &'static str, value: usize, most: usize) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! What an observer of gossip learns, as a fraction.
 
-use crate::Setting;
+use crate::setting::Setting;
 use num_rational::BigRational;
 use num_traits::Zero;
 
