@@ -7,8 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates whose modules are listed.
-const LISTED: [&str; 7] =
-    ["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program", "ndp-algos", "ndp-printed"];
+const LISTED: [&str; 8] = [
+    "ndp-graph",
+    "ndp-dp",
+    "ndp-certify",
+    "ndp-account",
+    "ndp-program",
+    "ndp-algos",
+    "ndp-refute",
+    "ndp-printed",
+];
 const DOCUMENT: &str = "docs/modules.md";
 const BEGIN: &str = "<!-- modules: begin -->\n";
 const END: &str = "<!-- modules: end -->";

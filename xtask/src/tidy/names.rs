@@ -6,7 +6,7 @@
 
 use super::File;
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "ndp_numeric",
     "ndp_linalg",
     "ndp_graph",
@@ -15,6 +15,7 @@ const CRATES: [&str; 10] = [
     "ndp_account",
     "ndp_program",
     "ndp_algos",
+    "ndp_refute",
     "ndp_printed",
     "ndp_experiments",
 ];
