@@ -16,9 +16,10 @@ use crate::error::check_probability;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian;
 use crate::gdp::half_square;
+use crate::neighbors::Neighbors;
 use crate::{
-    ApproxDp, Delta, Error, Gaussian, Guarantee, Mechanism, Moves, Neighbors, Order, Rdp, Sensitivity, Sigma,
-    Stated, UpperBound,
+    ApproxDp, Delta, Error, Gaussian, Guarantee, Mechanism, Moves, Order, Rdp, Sensitivity, Sigma, Stated,
+    UpperBound,
 };
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
 use ndp_numeric::rounding::{Interval, up, up_by, whole};

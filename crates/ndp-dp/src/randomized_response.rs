@@ -11,7 +11,8 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Neighbors, Order, Stated, search};
+use crate::neighbors::Neighbors;
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Stated, search};
 use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;

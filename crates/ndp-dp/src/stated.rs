@@ -1,6 +1,6 @@
 //! What is said beside the number of a mechanism alone, which knows no observer but the one of its output.
 
-use crate::Neighbors;
+use crate::neighbors::Neighbors;
 use serde::Serialize;
 
 /// What a guarantee of a mechanism alone is about: data sets that are compared, what may move and how far,

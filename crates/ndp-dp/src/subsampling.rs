@@ -20,7 +20,8 @@
 use crate::error::check_probability;
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Moves, Neighbors, Order, Stated, UpperBound};
+use crate::neighbors::Neighbors;
+use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Moves, Order, Stated, UpperBound};
 use ndp_numeric::binomial::{PMF_ERROR, log_pmf};
 use ndp_numeric::binomial_window::BinomialWindow;
 use ndp_numeric::logspace::log_expm1;
