@@ -76,6 +76,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-account",
             "ndp-program",
             "ndp-algos",
+            "ndp-refute",
             "ndp-report",
         ],
         // The search tests the libraries, and no library depends on it.

@@ -11,6 +11,7 @@ mod manual;
 mod meter;
 mod plan;
 mod prove;
+mod refute;
 mod shard;
 mod simulate;
 mod sweep;
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Ledger(asked) => ledger::run(&asked, quiet),
         Command::Meter(asked) => meter::run(&asked),
         Command::Prove(asked) => prove::run(&asked, quiet),
+        Command::Refute(asked) => refute::run(&asked),
         Command::Simulate(asked) => simulate::run(&asked),
         Command::Train(asked) => train::run(&asked, quiet),
         Command::Sweep(asked) => sweep::run(&asked, quiet),
