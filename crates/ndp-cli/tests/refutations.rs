@@ -1,4 +1,5 @@
-//! `ndp refute`: what is false is shown, what is true is not called so, and formulas that are none are refused.
+//! `ndp refute`: what is false is shown, what is true is not called so, and formulas that are none are
+//! refused.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::process::Command;

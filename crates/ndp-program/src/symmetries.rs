@@ -38,8 +38,8 @@ struct Parts<'a> {
 impl Program {
     /// Permutations of the nodes, `π(u)` at place `u`, that keep the program: if node `π(u)` has the data
     /// that `u` had, then what `π(S)` sees has the law of what `S` saw, for every set `S` of nodes. Those
-    /// found are exact; some may be missed. None is looked for in programs that are large, in which nodes come and
-    /// go, or in which something is contributed after something was seen.
+    /// found are exact; some may be missed. None is looked for in programs that are large, in which nodes
+    /// come and go, or in which something is contributed after something was seen.
     ///
     /// Contributions go to those of the same number, noises to noises of the same variance that the images of
     /// their holders hold, with the other sign where two holders change places (a Gaussian noise has the law

@@ -52,8 +52,8 @@ fn epsilon(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked(usize, [u64; 3]);
 
-/// Answers by what was asked: a search asks all pairs twice at the noise at which it ends. No value depends on
-/// what was asked before.
+/// Answers by what was asked: a search asks all pairs twice at the noise at which it ends. No value
+/// depends on what was asked before.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     known: Mutex<BTreeMap<Asked, Option<f64>>>,
