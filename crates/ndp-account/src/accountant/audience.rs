@@ -174,9 +174,9 @@ impl Audience {
         Some(Self { looked_at: Vec::new(), others: self.others_known(ends(nodes, size)), asked })
     }
 
-    /// These observers, who know what those know who are looked at.
+    /// These observers, who know what those know who are looked at, or stand for the others.
     fn others_known(&self, observers: Vec<Observer>) -> Vec<Observer> {
-        let Some(first) = self.looked_at.first() else { return observers };
+        let Some(first) = self.looked_at.first().or(self.others.first()) else { return observers };
         let known = |mut observer: Observer| {
             (observer.own_noise, observer.senders) = (first.own_noise, first.senders);
             observer
@@ -617,6 +617,13 @@ mod tests {
         let rest = Rest::Bounded;
         assert_eq!(covered.coverage, Coverage::Coalitions { size: 3, nodes: 7, looked_at: 0, rest });
         assert_eq!(covered.statement()?.own_noise, OwnNoise::Unknown);
+        // Those who stand for others know as little, also where nobody was chosen.
+        let path = Gossip::new(GossipMatrix::metropolis(&generators::path_graph(6)?), 2);
+        let all = Audience::coalitions(6, 5, &Observer::node(0))?.map(Observer::without_own_noise);
+        let bound = all.by_bound().ok_or(Error::Cancelled)?;
+        let alike = Covered::of(&path, &bound, |observers| accounts(&path, observers, &Silent))?;
+        assert!(matches!(alike.coverage, Coverage::Coalitions { rest: Rest::Symmetric, .. }));
+        assert_eq!(alike.statement()?.own_noise, OwnNoise::Unknown);
         let target = Target::worst(Measure::Gaussian, 0.5);
         assert_eq!(covered.check(NoiseMultiplier::new(2.0)?, &target)?.verdict, Verdict::Met);
         assert_eq!(covered.check(NoiseMultiplier::new(1.9)?, &target)?.verdict, Verdict::NotShown);
