@@ -137,8 +137,10 @@ fn style(series: &Series, index: usize) -> Style {
         None => palette[index % palette.len()],
     };
     // When a colour is used again it gets another marker, first one through which a point beneath is visible.
-    let markers = [marker, Marker::Frame, Marker::Triangle, Marker::Disc];
-    let marker = if series.shade.is_some() { marker } else { markers[index / palette.len() % 4] };
+    let others = [Marker::Frame, Marker::Triangle, Marker::Diamond, Marker::Square, Marker::Disc];
+    let markers: Vec<Marker> =
+        [marker].into_iter().chain(others.into_iter().filter(|&m| m != marker)).collect();
+    let marker = if series.shade.is_some() { marker } else { markers[index / palette.len() % markers.len()] };
     let phase = (index % 3) as f64 / 3.0 * dashes.iter().sum::<f64>();
     Style { stroke: Stroke { color, width: 2.0, dashes, phase }, marker, mark: series.mark }
 }

@@ -76,3 +76,14 @@ fn series_that_coincide_everywhere_are_one_entry() {
     assert!(styles.is_twin(&line("b", 0.0)) && !styles.is_twin(&line("a", 0.0)));
     assert_eq!(styles.get(&line("a", 0.0)), styles.get(&line("b", 0.0)));
 }
+
+/// As many as there are colors and markers.
+#[test]
+fn twenty_series_of_one_role_look_different() {
+    for kind in [Kind::Graded(Grade::Exact), Kind::Graded(Grade::Printed), Kind::Data] {
+        let series = Series::new("s", kind);
+        let looks: Vec<(Rgb, Marker)> =
+            (0..20).map(|i| style(&series, i)).map(|look| (look.stroke.color, look.marker)).collect();
+        assert!(looks.iter().enumerate().all(|(i, look)| !looks[i + 1..].contains(look)), "{kind:?}");
+    }
+}

@@ -120,7 +120,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         let panel = Panel::curves(
             format!("{name}: test accuracy"),
             Axis::linear("round").range(0.0, rounds as f64),
-            Axis::linear("test accuracy").range(0.5, 1.0),
+            Axis::linear("test accuracy").range(0.5, f64::INFINITY),
         );
         figure = figure.panel(panel.with(Series::data("accuracy until the stop").points(points)));
     }
