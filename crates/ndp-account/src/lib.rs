@@ -58,6 +58,7 @@ pub mod error;
 #[doc(hidden)]
 pub mod example;
 pub mod loss;
+mod ordered;
 #[doc(hidden)]
 pub mod parts;
 mod protocol;

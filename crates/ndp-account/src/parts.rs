@@ -5,4 +5,5 @@ pub use crate::attack::Attack;
 pub use crate::audit::clopper_pearson_upper;
 pub use crate::error::ensure;
 pub use crate::loss::quotient_up;
+pub use crate::ordered::each_in_order;
 pub use crate::view::checked_coalition;

@@ -35,11 +35,11 @@ pub(crate) use uniform::Uniform;
 pub use worst::Worst;
 
 use crate::counter::Counter;
+use crate::ordered::each_in_order;
 use crate::{By, Error, LossReport, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::progress::Progress;
 use rand::Rng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// A protocol, as an accountant and an auditor see it.
@@ -310,7 +310,7 @@ pub fn accounts<'a>(
         counter.step()?;
         Ok(account)
     };
-    observers.par_iter().map(account).collect()
+    each_in_order(observers, account)
 }
 
 /// Runs a protocol in one of two worlds, which differ in the data of one node, and reduces what the observer

@@ -25,11 +25,10 @@ use crate::progress::Progress;
 use crate::question::Chosen;
 use clap::CommandFactory;
 use ndp_account::Protocol as _;
+use ndp_account::parts::each_in_order;
 use ndp_account::{Account, Covered, Observer};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
-use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(arguments.threads)?;
@@ -99,19 +98,11 @@ fn accounts<'a>(
     quiet: bool,
 ) -> Result<Vec<Box<dyn Account + 'a>>, ndp_account::Error> {
     let progress = Progress::new(observers.len() as u64, "observers", quiet);
-    // The refusal of the first observer who has one is told, whichever thread was faster.
-    let refused = AtomicUsize::new(usize::MAX);
-    let accounts = observers.par_iter().enumerate().map(|(i, observer)| {
-        let is_needed = i < refused.load(Ordering::Relaxed);
-        let account = is_needed.then(|| protocol.account(observer));
-        if matches!(account, Some(Err(_))) {
-            refused.fetch_min(i, Ordering::Relaxed);
-        }
+    let accounts = each_in_order(observers, |observer| {
+        let account = protocol.account(observer);
         progress.one();
         account
     });
-    let accounts: Vec<Option<Result<_, ndp_account::Error>>> = accounts.collect();
-    let accounts = accounts.into_iter().flatten().collect();
     drop(progress);
     for text in protocol.notes() {
         note(&text);
