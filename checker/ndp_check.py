@@ -387,6 +387,7 @@ class Checker:
         yield "what they see: what the file says that they are sent, overhear, hold or is published, and their own data; they follow the protocol"
         yield f"proved: with noises of standard deviation s times the root of their variance, each view is mu-GDP, mu^2 at most {self.largest} / s^2 (about {float(self.largest):.6g} / s^2)"
         yield "assumed: noises are drawn as the file says, independently and by nobody else"
+        yield "assumed: contributions depend on their owner's data, and on nothing else but what the file says that they read"
         if self.assumes:
             yield "assumed: what contributions read had been seen by the observer; the file does not list it"
         if self.program.assumed_holdings:

@@ -349,6 +349,7 @@ class Check(unittest.TestCase):
             run = lambda path: subprocess.run([sys.executable, script, path], capture_output=True, text=True, check=False)  # noqa: E731
             self.assertEqual(run(good).returncode, 0)
             self.assertTrue(run(good).stdout.endswith("accepted\n") and "no others (1 pairs)" in run(good).stdout)
+            self.assertIn("nothing else but what the file says that they read", run(good).stdout)
             self.assertEqual((run(bad).returncode, run(bad).stdout.startswith("rejected")), (1, True))
             self.assertEqual(run(os.path.join(folder, "absent")).returncode, 2)
 
