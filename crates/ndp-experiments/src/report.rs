@@ -12,7 +12,7 @@ use ndp_report::files::{OutputError, write};
 use ndp_report::plot::table::{cell_text, short};
 use ndp_report::table::Row;
 use ndp_report::verdict::paired::ERROR_RATE;
-use ndp_report::verdict::{Outcome, Verdict, round};
+use ndp_report::verdict::{Outcome, round};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Component, Path};
@@ -43,31 +43,57 @@ fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>ndp: figures as printed and as they are</title>\n<link rel=\"icon\" href=\"data:,\">\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Figures as printed and as they are</h1>\n\
-         <p>{} figures at {} scale, computed in {} s by ndp {}. Every privacy number is <em>exact</em>, an \
-         <em>upper bound</em>, <em>printed</em> in a paper (and perhaps false) or an <em>estimate</em>. Only the \
-         first two are guarantees. A claim “holds” only by exact values or by an upper bound below what is claimed, and “does \
-         not hold” only by exact values, lower bounds or attacks; runs with seeds decide by paired comparisons with an error \
-         rate of {}. All else is “not shown”.</p>\n",
+         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>What do the others learn?</h1>\n<p class=\"title\">Five papers, as printed and as it is.</p>\n{QUESTION}\n{GRADES}\n\
+         <p>A claim “holds” only by exact values, or by an upper bound below what is claimed; it “does not hold” only by \
+         exact values, lower bounds or attacks. Runs with seeds decide by paired comparisons with an error rate of {}. \
+         All else is “not shown”, with the reason.</p>\n{FINDINGS}\n",
+        round(ERROR_RATE),
+    );
+    contents(&mut html, figures);
+    let _ = write!(
+        html,
+        "<h2 id=\"all\">All claims</h2>\n<p>{} figures at {} scale, computed in {} s by ndp {}.</p>\n",
         figures.len(),
         scale.as_str(),
         round(seconds),
         env!("CARGO_PKG_VERSION"),
-        round(ERROR_RATE),
     );
     summary(&mut html, figures);
     for paper in &PAPERS {
         section(&mut html, out, paper, figures);
     }
-    html.push_str("</main>\n</body>\n</html>\n");
+    let _ = write!(html, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
     html
+}
+
+/// Every figure by its paper, as links.
+fn contents(html: &mut String, figures: &[Shown]) {
+    html.push_str("<nav>\n<h2>Contents</h2>\n<ul>\n<li><a href=\"#all\">All claims, in a table</a></li>\n");
+    for paper in &PAPERS {
+        let links: Vec<String> = of_paper(paper, figures)
+            .map(|shown| {
+                let id = &shown.done.record.id;
+                let short = id.rsplit('/').next().unwrap_or(id);
+                format!("<a href=\"#{}\">{short}</a>", anchor(id))
+            })
+            .collect();
+        if !links.is_empty() {
+            let _ = writeln!(html, "<li>{}: {}</li>", escape(paper.title), links.join(" · "));
+        }
+    }
+    html.push_str("</ul>\n</nav>\n");
+}
+
+/// The figures of a paper that are there.
+fn of_paper<'a>(paper: &'a Paper, figures: &'a [Shown]) -> impl Iterator<Item = &'a Shown> {
+    figures.iter().filter(|shown| paper.figures.iter().any(|entry| entry.id == shown.done.record.id))
 }
 
 /// The table at the top, computed from the numbers.
 fn summary(html: &mut String, figures: &[Shown]) {
     html.push_str(
-        "<div class=\"wide\"><table>\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
-         <th>largest ratio, true to printed</th><th>reference</th></tr></thead>\n<tbody>\n",
+        "<div class=\"wide\"><table class=\"sortable\">\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
+         <th>largest ratio of what is compared</th><th>reference</th></tr></thead>\n<tbody>\n",
     );
     for Shown { done, comparison } in figures {
         let record = &done.record;
@@ -94,14 +120,16 @@ fn summary(html: &mut String, figures: &[Shown]) {
             record.id,
             if record.has_stand_in() { " <span class=\"warn\">stand-in data</span>" } else { "" },
             escape(&record.claim),
-            badge(done.verdict()),
+            badge(done),
             reference_words(comparison, done),
         );
     }
     html.push_str("</tbody>\n</table></div>\n");
 }
 
-fn badge(verdict: Verdict) -> String {
+/// The verdict on the claim of a figure, and why there is none.
+fn badge(done: &Done) -> String {
+    let (verdict, reasons) = (done.verdict(), done.reasons());
     let class = if verdict.fails() {
         "bad"
     } else if verdict.holds() {
@@ -109,7 +137,8 @@ fn badge(verdict: Verdict) -> String {
     } else {
         "none"
     };
-    format!("<span class=\"{class}\">{}</span>", verdict.as_str())
+    let because = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+    format!("<span class=\"{class}\">{}{because}</span>", verdict.as_str())
 }
 
 fn reference_words(comparison: &Comparison, done: &Done) -> String {
@@ -122,8 +151,7 @@ fn reference_words(comparison: &Comparison, done: &Done) -> String {
 }
 
 fn section(html: &mut String, out: &Path, paper: &Paper, figures: &[Shown]) {
-    let ours: Vec<&Shown> =
-        figures.iter().filter(|s| paper.figures.iter().any(|entry| entry.id == s.done.record.id)).collect();
+    let ours: Vec<&Shown> = of_paper(paper, figures).collect();
     if ours.is_empty() {
         return;
     }
@@ -157,7 +185,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
             html,
             "<p><b>Claim.</b> {} <b>Does it hold?</b> {}</p>",
             escape(&record.claim),
-            badge(done.verdict())
+            badge(done)
         );
     }
     html.push_str("<ul>\n");
@@ -204,17 +232,21 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
     );
 }
 
-/// The picture within the page: as vector graphics unless they are large.
+/// The picture within the page: as vector graphics, whose points can be pointed at, unless they are large.
 fn picture(html: &mut String, out: &Path, record: &Record) {
     let read = |ending: &str| std::fs::read(out.join(format!("{}.{ending}", record.id))).unwrap_or_default();
-    let (svg, png) = (read("svg"), read("png"));
-    let (kind, bytes) = if svg.len() <= MAX_SVG || png.is_empty() { ("svg+xml", svg) } else { ("png", png) };
-    let _ = writeln!(
-        html,
-        "<figure><img alt=\"{}\" src=\"data:image/{kind};base64,{}\"></figure>",
-        escape(&record.title),
-        BASE64_STANDARD.encode(&bytes)
-    );
+    let (title, svg) = (escape(&record.title), String::from_utf8(read("svg")).unwrap_or_default());
+    let png = if svg.len() <= MAX_SVG { Vec::new() } else { read("png") };
+    // On a page three bytes are four letters.
+    let _ = if png.is_empty() || 3 * svg.len() <= 4 * png.len() {
+        // Within a page the namespace is known.
+        let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
+        let hint = if svg.contains("class=\"hints\"") { HINT } else { "" };
+        writeln!(html, "<figure><div role=\"img\" aria-label=\"{title}\">{svg}</div>{hint}</figure>")
+    } else {
+        let bytes = BASE64_STANDARD.encode(&png);
+        writeln!(html, "<figure><img alt=\"{title}\" src=\"data:image/png;base64,{bytes}\"></figure>")
+    };
 }
 
 /// A panel that is a table, as text.
@@ -296,8 +328,62 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Larger vector graphics are shown as pixels: thousands of nodes and edges make a page slow.
-const MAX_SVG: usize = 400_000;
+/// Larger vector graphics are shown as pixels: thousands of nodes and edges make a page slow and large.
+const MAX_SVG: usize = 200_000;
+
+/// What stands below a picture whose points say their numbers.
+const HINT: &str =
+    "<figcaption><output>Point at a mark for its numbers; click to keep them.</output></figcaption>";
+
+/// What the page is about, for somebody who has never heard of it.
+const QUESTION: &str = "<p>People who do not want to hand over their data can still compute together: each talks to a few \
+others, adds some noise, and passes on what it has. Nobody is trusted with everything, so the question is about pairs: \
+<em>what does one participant learn about another?</em></p>\n\
+<figure class=\"small\"><svg viewBox=\"0 0 460 150\" role=\"img\" aria-label=\"Six participants in a ring; the observer v asks what \
+it learns about u, three steps away\"><g fill=\"none\" stroke=\"#999\" stroke-width=\"1.5\"><path d=\"M80 75L150 30L250 30L320 75L250 \
+120L150 120Z\"/></g><g fill=\"#fff\" stroke=\"#305ba6\" stroke-width=\"2\"><circle cx=\"150\" cy=\"30\" r=\"10\"/><circle cx=\"250\" \
+cy=\"30\" r=\"10\"/><circle cx=\"250\" cy=\"120\" r=\"10\"/><circle cx=\"150\" cy=\"120\" r=\"10\"/></g><circle cx=\"80\" cy=\"75\" r=\"14\" \
+fill=\"#305ba6\"/><circle cx=\"320\" cy=\"75\" r=\"14\" fill=\"#b02318\"/><g font-family=\"sans-serif\" font-size=\"13\" \
+text-anchor=\"middle\" fill=\"#222\"><text x=\"80\" y=\"80\" fill=\"#fff\">u</text><text x=\"320\" y=\"80\" fill=\"#fff\">v</text><text \
+x=\"40\" y=\"110\">its data</text><text x=\"392\" y=\"70\">an observer:</text><text x=\"392\" y=\"88\">what it heard</text></g></svg>\
+<figcaption>The answer is a number, the loss of <i>u</i> towards <i>v</i>: 0 if <i>v</i> learns nothing, 1 (a local loss) if it learns \
+as much as by hearing <i>u</i>'s noisy value itself.</figcaption></figure>";
+
+/// The four grades, with the strokes of the pictures.
+const GRADES: &str = "<h2>Four grades</h2>\n<p>Every number about privacy has a grade. Only the first two are guarantees.</p>\n\
+<dl class=\"grades\"><dt><svg viewBox=\"0 0 46 10\"><path d=\"M0 5H46\" stroke=\"#305ba6\" stroke-width=\"2.5\"/></svg> exact</dt><dd>equals \
+the loss of what the observer sees</dd><dt><svg viewBox=\"0 0 46 10\"><path d=\"M0 5H46\" stroke=\"#005a50\" stroke-width=\"2.5\" \
+stroke-dasharray=\"9 4\"/></svg> upper bound</dt><dd>proved: the loss is no larger</dd><dt><svg viewBox=\"0 0 46 10\"><path d=\"M0 5H46\" \
+stroke=\"#b02318\" stroke-width=\"2.5\" stroke-dasharray=\"2.5 3\"/></svg> printed</dt><dd>what a paper says, true or not</dd><dt><svg \
+viewBox=\"0 0 46 10\"><path d=\"M0 5H46\" stroke=\"#6f3fa0\" stroke-width=\"2.5\" stroke-dasharray=\"9 3 2 3\"/></svg> estimate</dt>\
+<dd>simulated or approximated; guarantees nothing</dd></dl>";
+
+/// The findings that a reader should know first; their numbers are those of `docs/findings-summary.md`.
+const FINDINGS: &str = "<h2>Three findings</h2>\n<ol>\n\
+<li>In gossip with noise at the start, what messages reveal does not simply add up: on a path of three nodes the printed loss \
+is 1/3, the true one 1 (finding F1; <a href=\"#muffliato-fig1a\">muffliato/fig1a</a>, \
+<a href=\"#beyond-exact-view\">beyond/exact-view</a>).</li>\n\
+<li>In random walks several contributions that are seen together cost up to the square of their number: on a star the printed \
+loss is 0.015, the true one 0.422 (F8; <a href=\"#random-walk-fig1\">random-walk/fig1</a>).</li>\n\
+<li>Noise that cancels between neighbors protects nearly as a trusted curator would, until a coalition surrounds a node \
+(<a href=\"#beyond-protocols\">beyond/protocols</a>, <a href=\"#beyond-correlated\">beyond/correlated</a>).</li>\n</ol>\n\
+<p>All findings, with the smallest counterexamples and the tests that show them, are in <code>docs/findings.md</code>.</p>";
+
+/// Sorts and filters the table of claims, and shows below a picture the numbers of the mark that is pointed at. The
+/// page says everything without it, too.
+const SCRIPT: &str = "\
+for(const f of document.querySelectorAll('figure')){const o=f.querySelector('output');if(!o)continue;let kept=o.textContent;\
+const said=e=>{const c=e.target.closest('.hints circle');return c&&c.querySelector('title').textContent};\
+f.addEventListener('mouseover',e=>{o.textContent=said(e)||kept});\
+f.addEventListener('click',e=>{const t=said(e);if(t){kept=t;o.textContent=t}})}\
+for(const t of document.querySelectorAll('table.sortable')){const b=t.tBodies[0];\
+const i=document.createElement('input');i.type='search';i.placeholder='filter: not shown, gossip, …';\
+i.setAttribute('aria-label','filter the claims');t.parentNode.before(i);\
+i.addEventListener('input',()=>{for(const r of b.rows)r.hidden=!r.textContent.toLowerCase().includes(i.value.toLowerCase())});\
+[...t.tHead.rows[0].cells].forEach((h,k)=>{const n=document.createElement('button');n.textContent=h.textContent;\
+h.replaceChildren(n);let up=1;n.addEventListener('click',()=>{const key=r=>r.cells[k].textContent,num=s=>parseFloat(s);\
+[...b.rows].sort((p,q)=>{const a=key(p),c=key(q),x=num(a),y=num(c);\
+return up*(isNaN(x)||isNaN(y)?a.localeCompare(c):x-y)}).forEach(r=>b.append(r));up=-up})})}";
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c1c1c;--paper:#fdfdfc;--line:#d9d9d6;--soft:#666;--good:#17703a;--bad:#b3261e;\
@@ -310,7 +396,13 @@ h3{margin-bottom:.3rem}.title{font-weight:normal;color:var(--soft)}a{color:var(-
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}th,td{text-align:left;vertical-align:top;\
 padding:.35rem .7rem;border-bottom:1px solid var(--line)}th small{color:var(--soft);font-weight:normal}\
 figure{margin:.7rem 0;overflow-x:auto;background:#fff;border:1px solid var(--line);border-radius:6px;padding:.4rem;text-align:center}\
-figure img{max-width:100%;min-width:min(40rem,100vw + 14rem);height:auto}td:nth-child(2){min-width:9rem}article{margin:1.5rem 0 2.5rem}\
+figure img,figure div>svg{max-width:100%;min-width:min(40rem,100vw + 14rem);height:auto}figure.small{max-width:32rem}\
+figcaption{color:#555;font-size:.85rem;text-align:left}figcaption output{font-variant-numeric:tabular-nums}.hints circle{cursor:pointer}\
+.hints circle:hover{stroke:#d62828;stroke-width:2}.grades svg{width:2.9rem;height:.6rem;background:#fff}\
+input[type=search]{font:inherit;padding:.25rem .5rem;margin-bottom:.5rem;width:min(24rem,100%)}th button{font:inherit;font-weight:bold;\
+background:none;border:0;padding:0;color:inherit;cursor:pointer;text-align:left}\
+@media print{input,figcaption output{display:none}article{break-inside:avoid}main{max-width:none}}\
+td:nth-child(2){min-width:9rem}article{margin:1.5rem 0 2.5rem}\
 .good{color:var(--good);font-weight:bold}.bad{color:var(--bad);font-weight:bold}.none{color:var(--soft)}\
 .warn{color:var(--warn);font-weight:bold}summary{cursor:pointer}dl{display:grid;\
 grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1rem;font-size:.9rem}dt{color:var(--soft)}\

@@ -10,6 +10,7 @@ use ndp_report::figure::Scale;
 use ndp_report::plot;
 use ndp_report::table::{self, Row};
 use ndp_report::verdict::{self, Outcome, Verdict};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -60,6 +61,16 @@ impl Done {
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         verdict::of_claim(&self.outcomes)
+    }
+
+    /// Why its claim is neither shown nor refuted, a phrase for each reason; empty if it is.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<&'static str> {
+        if self.verdict() != Verdict::NOT_SHOWN {
+            return Vec::new();
+        }
+        let reasons: BTreeSet<_> = self.outcomes.iter().filter_map(|outcome| outcome.why).collect();
+        reasons.into_iter().map(verdict::Why::as_str).collect()
     }
 
     /// Whether there is a reference to compare it with: never for a stand-in, and only for the seed of the

@@ -181,6 +181,16 @@ pub enum Content {
         /// The graph.
         drawing: Drawing,
     },
+    /// A row of dots for each series, beside its name: one dot for each of a few cases. A case is an abscissa
+    /// of the series; the shape of the dot says which one it is.
+    Dots {
+        /// Horizontal axis, of the ordinates of the series.
+        value: Axis,
+        /// The cases, each with its abscissa.
+        cases: Vec<(f64, String)>,
+        /// The rows, from the top down.
+        series: Vec<Series>,
+    },
     /// The same numbers as curves would show, as a table: one row per abscissa, one column per
     /// series.
     Table {
@@ -217,6 +227,26 @@ impl Panel {
         Self { title: title.into(), content: Content::Curves { x, y, series: Vec::new() } }
     }
 
+    /// Rows of dots for the cases 1, 2, 3, …, which have these names; add the rows by [`Panel::with`].
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::Grade;
+    /// use ndp_report::figure::{Axis, Panel, Series};
+    /// let errors = Panel::dots("error", Axis::log("error"), ["ring", "hypercube"])
+    ///     .with(Series::new("local", Grade::Exact).points([(1.0, 0.25), (2.0, 0.25)]))
+    ///     .with(Series::new("gossip", Grade::Exact).points([(1.0, 0.5), (2.0, 0.125)]));
+    /// assert_eq!(errors.series().len(), 2);
+    /// ```
+    pub fn dots<S: Into<String>>(
+        title: impl Into<String>,
+        value: Axis,
+        cases: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let cases = cases.into_iter().enumerate().map(|(k, name)| ((k + 1) as f64, name.into())).collect();
+        Self { title: title.into(), content: Content::Dots { value, cases, series: Vec::new() } }
+    }
+
     /// A table whose first column is named `rows`; add the other columns by [`Panel::with`].
     pub fn table(title: impl Into<String>, rows: impl Into<String>) -> Self {
         let content = Content::Table { rows: rows.into(), names: Vec::new(), series: Vec::new() };
@@ -233,11 +263,14 @@ impl Panel {
         Self { title: title.into(), content: Content::Drawing { color, drawing } }
     }
 
-    /// The panel with one more curve or column. Heat maps and drawings have none and stay as
+    /// The panel with one more curve, row or column. Heat maps and drawings have none and stay as
     /// they are.
     #[must_use]
     pub fn with(mut self, series: Series) -> Self {
-        if let Content::Curves { series: all, .. } | Content::Table { series: all, .. } = &mut self.content {
+        if let Content::Curves { series: all, .. }
+        | Content::Dots { series: all, .. }
+        | Content::Table { series: all, .. } = &mut self.content
+        {
             all.push(series);
         }
         self
@@ -262,7 +295,9 @@ impl Panel {
     #[must_use]
     pub fn series(&self) -> &[Series] {
         match &self.content {
-            Content::Curves { series, .. } | Content::Table { series, .. } => series,
+            Content::Curves { series, .. } | Content::Dots { series, .. } | Content::Table { series, .. } => {
+                series
+            }
             Content::HeatMap { .. } | Content::Drawing { .. } => &[],
         }
     }
@@ -473,7 +508,7 @@ impl Figure {
                     drawing.validate().map_err(|e| format!("panel {title:?}: {e}"))?;
                     names.insert(drawing.name.clone());
                 }
-                Content::Curves { .. } | Content::Table { .. } => {}
+                Content::Curves { .. } | Content::Dots { .. } | Content::Table { .. } => {}
             }
         }
         for check in &self.checks {

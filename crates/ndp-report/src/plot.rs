@@ -9,6 +9,7 @@ mod axes;
 mod canvas;
 mod colors;
 mod curves;
+mod dots;
 mod faults;
 mod frame;
 mod heat;
@@ -17,7 +18,7 @@ mod nodes;
 mod style;
 pub mod table;
 
-use crate::figure::{Axis, Content, Figure};
+use crate::figure::{Axis, Content, Figure, Panel};
 use canvas::{Anchor, BLACK, Canvas, text_width, wrap};
 use frame::Rect;
 use style::Styles;
@@ -58,8 +59,9 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
     });
     let rows = count.div_ceil(columns);
     let width = if columns == 1 { NARROW } else { WIDTH };
-    let cell_width = (width - 2.0 * MARGIN) / columns as f64;
-    let title = wrap(&figure.title, TITLE_SIZE, width - 2.0 * MARGIN);
+    let room = width - 2.0 * MARGIN;
+    let cell_width = room / columns as f64;
+    let title = wrap(&figure.title, TITLE_SIZE, room);
     let top = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0) + 6.0;
     let heights: Vec<f64> = (0..rows)
         .map(|row| {
@@ -68,7 +70,7 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
         })
         .collect();
     let panels_height: f64 = heights.iter().sum();
-    let legend = legend::Legend::new(&styles, width - 2.0 * MARGIN);
+    let legend = legend::Legend::new(&styles, room);
     let mut canvas = Canvas::new(width, top + panels_height + legend.height() + MARGIN);
     for (i, line) in title.iter().enumerate() {
         let y = MARGIN + (i + 1) as f64 * (TITLE_SIZE + 6.0) - 6.0;
@@ -76,17 +78,21 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
     }
     let mut y = top;
     for (row, &height) in heights.iter().enumerate() {
-        for (column, panel) in figure.panels.iter().skip(row * columns).take(columns).enumerate() {
-            let cell = Rect {
-                x: MARGIN + column as f64 * cell_width,
-                y,
-                width: cell_width - 14.0,
-                height: height - 14.0,
-            };
-            let inner = panel_title(&mut canvas, cell, &panel.title);
+        let panels: Vec<&Panel> = figure.panels.iter().skip(row * columns).take(columns).collect();
+        let names = dots::width_of_names(&panels).unwrap_or(0.0);
+        let mut x = MARGIN;
+        for (column, panel) in panels.iter().enumerate() {
+            let width = (room - names) / columns as f64 + if column == 0 { names } else { 0.0 };
+            let cell = Rect { x, y, width: width - 14.0, height: height - 14.0 };
+            x += width;
+            let named = if column == 0 { names } else { 0.0 };
+            let inner = panel_title(&mut canvas, cell, named, &panel.title);
             match &panel.content {
                 Content::Curves { x, y, series } => {
                     curves::draw(&mut canvas, inner, (x, y), series, &styles);
+                }
+                Content::Dots { value, cases, series } => {
+                    dots::draw(&mut canvas, inner, value, cases, series, named);
                 }
                 Content::HeatMap { color, matrix } => {
                     heat::draw(&mut canvas, inner, color, color_range(figure, color), matrix)?;
@@ -109,6 +115,7 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
 fn height(content: &Content, cell_width: f64) -> f64 {
     match content {
         Content::Curves { y, .. } if !y.names.is_empty() => 84.0 + 20.0 * y.names.len() as f64,
+        Content::Dots { series, .. } => 84.0 + dots::ROW * series.len() as f64,
         Content::Curves { .. } => 46.0 + cell_width * if cell_width > 600.0 { 0.56 } else { 0.74 },
         // The colour bar and its label are beside a square.
         Content::HeatMap { .. } | Content::Drawing { .. } => cell_width - 60.0,
@@ -116,16 +123,18 @@ fn height(content: &Content, cell_width: f64) -> f64 {
     }
 }
 
-/// Writes the title of a panel above it; returns what is left for the panel.
-fn panel_title(canvas: &mut Canvas, cell: Rect, title: &str) -> Rect {
+/// Writes the title of a panel above it, beyond the room on the left that names take; returns what is left
+/// for the panel.
+fn panel_title(canvas: &mut Canvas, cell: Rect, names: f64, title: &str) -> Rect {
+    let above = cell.inset(names, 0.0, 0.0, 0.0);
     let mut size = 13.0;
-    while size > 9.0 && text_width(title, size) > cell.width {
+    while size > 9.0 && text_width(title, size) > above.width {
         size -= 1.0;
     }
-    let lines = wrap(title, size, cell.width);
+    let lines = wrap(title, size, above.width);
     for (i, line) in lines.iter().take(2).enumerate() {
         let y = cell.y + (i + 1) as f64 * (size + 3.0);
-        canvas.text(cell.x + cell.width / 2.0, y, line, size, Anchor::Middle, BLACK);
+        canvas.text(above.x + above.width / 2.0, y, line, size, Anchor::Middle, BLACK);
     }
     let used = lines.len().min(2) as f64 * (size + 3.0) + 8.0;
     Rect { y: cell.y + used, height: cell.height - used, ..cell }

@@ -175,7 +175,7 @@ fn matrix_rows(figure: &Figure, panel: &Panel) -> Vec<Vec<String>> {
                 push(&drawing.name, drawing.kind, v, VALUE as usize, value);
             }
         }
-        Content::Curves { .. } | Content::Table { .. } => {}
+        Content::Curves { .. } | Content::Dots { .. } | Content::Table { .. } => {}
     }
     rows
 }

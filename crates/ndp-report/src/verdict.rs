@@ -18,6 +18,41 @@ use evidence::{Attacked, Claim, Interval};
 use ndp_dp::Grade;
 use std::collections::BTreeMap;
 
+/// Why a check shows nothing.
+///
+/// # Examples
+/// ```
+/// use ndp_report::verdict::Why;
+/// assert_eq!(Why::Bound.as_str(), "a bound cannot decide it");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// The truth is known from above only, and the claim is below that.
+    Bound,
+    /// Runs are compared whose noise is known from above only.
+    Noise,
+    /// The runs are too few for the error rate.
+    Runs,
+    /// What is compared is printed, estimated, or an attack that found nothing.
+    Nothing,
+    /// A point stands for many values; the means are in order, single values may not be.
+    Classes,
+}
+
+impl Why {
+    /// The reason, as it follows "because".
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bound => "a bound cannot decide it",
+            Self::Noise => "only the noise was bounded",
+            Self::Runs => "there are too few runs",
+            Self::Nothing => "nothing provable decides it",
+            Self::Classes => "means are in order, single values may not be",
+        }
+    }
+}
+
 /// What a check found.
 ///
 /// # Examples
@@ -54,6 +89,8 @@ pub struct Outcome {
     pub failures: usize,
     /// The number of these places at which the grades decide nothing.
     pub undecided: usize,
+    /// Why they decide nothing: the strongest reason at one of them.
+    pub why: Option<Why>,
     /// The largest ratio of the second series to the first (true to printed), and where it is.
     pub worst: Option<Place>,
     /// The smallest rank correlation, for checks that ask for one; such checks count panels instead of
@@ -147,12 +184,13 @@ impl Outcome {
             Check::Below { from: Some(from), .. } => format!(" from {} on", round(from)),
             _ => String::new(),
         };
+        let because = self.why.map_or(String::new(), |why| format!(", because {}", why.as_str()));
         let counted = match (self.failures, self.undecided, &self.check) {
             (0, 0, _) => format!("holds at all {} places", self.compared),
             (0, _, Check::Attacked { .. }) => {
                 format!("not contradicted at {} places, which proves nothing", self.compared)
             }
-            (0, open, _) => format!("not shown: undecided at {open} of {} places", self.compared),
+            (0, open, _) => format!("not shown: undecided at {open} of {} places{because}", self.compared),
             (failures, 0, _) => format!("fails at {failures} of {} places", self.compared),
             (failures, open, _) => {
                 format!("fails at {failures} of {} places (undecided at {open})", self.compared)
@@ -199,10 +237,16 @@ fn evaluate_one(
         (Check::Exceeds { what, terms, least }, _) => {
             let found = paired::compare((terms, *least), samples, of).map_err(|e| format!("{what}: {e}"))?;
             (outcome.verdict, outcome.compared) = (found.verdict, found.runs);
+            if outcome.verdict == Verdict::NOT_SHOWN {
+                outcome.why = Some(if found.open { Why::Noise } else { Why::Runs });
+            }
             outcome.paired = Some(found);
             return Ok(outcome);
         }
-        (Check::Open { .. }, _) => return Ok(outcome),
+        (Check::Open { .. }, _) => {
+            outcome.why = Some(Why::Nothing);
+            return Ok(outcome);
+        }
         (_, names) => names.unwrap_or_default(),
     };
     let (of_first, of_second) = (by_panel(rows, named[0]), by_panel(rows, named[1]));
@@ -225,6 +269,7 @@ fn nothing_found(check: &Check) -> Outcome {
         compared: 0,
         failures: 0,
         undecided: 0,
+        why: None,
         worst: None,
         correlation: None,
         paired: None,
@@ -297,7 +342,11 @@ fn correlated(
         }
         let found = pearson(&ranks(&points));
         let kinds = a.iter().chain(b).map(|row| known_kind(row)).collect::<Result<Vec<_>, _>>()?;
-        verdicts.push(evidence::correlation(found, least, kinds));
+        let verdict = evidence::correlation(found, least, kinds.iter().copied());
+        if verdict == Verdict::NOT_SHOWN {
+            outcome.why = outcome.why.max(Some(why_open(&kinds)));
+        }
+        verdicts.push(verdict);
         outcome.correlation = Some(outcome.correlation.map_or(found, |least: f64| least.min(found)));
     }
     outcome.compared = verdicts.len();
@@ -305,6 +354,18 @@ fn correlated(
     outcome.undecided = verdicts.iter().filter(|&&verdict| verdict == Verdict::NOT_SHOWN).count();
     outcome.verdict = Verdict::of_all(verdicts);
     Ok(())
+}
+
+/// Why values of these kinds, none of which is only claimed, decide nothing.
+fn why_open(kinds: &[Kind]) -> Why {
+    let any = |grade: Grade| kinds.contains(&grade.into());
+    if any(Grade::Printed) || any(Grade::Estimate) {
+        Why::Nothing
+    } else if any(Grade::UpperBound) {
+        Why::Bound
+    } else {
+        Why::Classes
+    }
 }
 
 /// The rows of one series, panel by panel.
@@ -353,6 +414,14 @@ fn compare(outcome: &mut Outcome, first: &Row, second: &Row) -> Result<Verdict, 
         | Check::Exceeds { .. }
         | Check::Open { .. } => (Verdict::NOT_SHOWN, 1.0),
     };
+    if verdict == Verdict::NOT_SHOWN {
+        let why = match outcome.check {
+            Check::Attacked { .. } => Why::Nothing,
+            Check::Covers { .. } => why_open(&[of_second]),
+            _ => why_open(&[of_first, of_second]),
+        };
+        outcome.why = outcome.why.max(Some(why));
+    }
     if outcome.worst.as_ref().is_none_or(|worst| ratio > worst.ratio) {
         let at = match second.column {
             None if second.x.fract() == 0.0 => format!("x = {}", second.x),
@@ -462,6 +531,7 @@ mod tests {
         let check = [Check::covers("printed", "sound")];
         let outcome = &decide(&check, &rows).unwrap()[0];
         assert_eq!((outcome.verdict.as_str(), outcome.failures, outcome.undecided), ("not shown", 0, 1));
+        assert_eq!(outcome.why, Some(Why::Bound));
         assert!(outcome.sentence().contains("not shown: undecided at 1 of 1 places"));
         rows[0].y = 2.0;
         assert_eq!(words(&check, &rows), ["holds"]);

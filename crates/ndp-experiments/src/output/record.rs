@@ -159,6 +159,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 fn describe(panel: &Panel) -> Value {
     match &panel.content {
         Content::Curves { x, y, .. } => json!({"curves": panel.title, "x": x, "y": y}),
+        Content::Dots { value, cases, .. } => json!({"dots": panel.title, "value": value, "cases": cases}),
         Content::Table { rows, names, .. } => json!({"table": panel.title, "rows": rows, "names": names}),
         Content::HeatMap { color, .. } => json!({"heat map": panel.title, "color": color}),
         Content::Drawing { color, drawing } => json!({

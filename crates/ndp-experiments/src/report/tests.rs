@@ -50,7 +50,7 @@ fn the_page_is_complete_in_itself_and_computes_the_verdict() {
         "complete &amp; co",
         "1.00 ± 0.10",
         "stand-in houses",
-        "data:image/svg+xml;base64,",
+        "<figure><div role=\"img\" aria-label=\"A &lt;title&gt; (stand-in data)\"><svg viewBox",
         "A &lt;title&gt; (stand-in data)",
         "<dt>alpha</dt><dd>2.0</dd>",
         "<dt>by</dt><dd>exact: ndp_algos::g (Certified losses)<br>printed: ndp_printed::f (Muffliato)</dd>",

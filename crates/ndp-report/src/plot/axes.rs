@@ -182,6 +182,34 @@ fn superscript(c: char) -> char {
     }
 }
 
+/// Draws the frame with its ticks across, about `most` of them, and the label below.
+pub(super) fn below(canvas: &mut Canvas, frame: Rect, axis: &Axis, across: &Mapping, most: usize) {
+    let (major, minor) = across.ticks(most);
+    for value in minor {
+        if let Some(px) = across.place(value) {
+            canvas.line((px, frame.bottom()), (px, frame.bottom() + 2.5), GREY, 0.8);
+        }
+    }
+    for (value, label) in major {
+        let Some(px) = across.place(value) else { continue };
+        canvas.line((px, frame.y), (px, frame.bottom()), PALE, 1.0);
+        canvas.line((px, frame.bottom()), (px, frame.bottom() + 4.5), BLACK, 1.0);
+        canvas.text(px, frame.bottom() + 17.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
+    }
+    let corners = [
+        (frame.x, frame.y),
+        (frame.right(), frame.y),
+        (frame.right(), frame.bottom()),
+        (frame.x, frame.bottom()),
+        (frame.x, frame.y),
+    ];
+    for side in corners.windows(2) {
+        canvas.line(side[0], side[1], BLACK, 1.0);
+    }
+    let middle = frame.x + frame.width / 2.0;
+    canvas.text(middle, frame.bottom() + 35.0, &axis.label, LABEL_SIZE, Anchor::Middle, BLACK);
+}
+
 /// Draws the frame, the grid, the ticks and the labels of a panel of curves, whose abscissas may
 /// be `whole` numbers; returns the two mappings and the frame.
 pub(super) fn draw(
@@ -201,18 +229,7 @@ pub(super) fn draw(
     let across = Mapping::new(x, x_range, [frame.x, frame.right()]);
     let across = if whole { across.of_whole_numbers() } else { across };
     let up = Mapping::new(y, y_range, [frame.bottom(), frame.y]);
-    let (major, minor) = across.ticks(if frame.width > 320.0 { 8 } else { 5 });
-    for value in minor {
-        if let Some(px) = across.place(value) {
-            canvas.line((px, frame.bottom()), (px, frame.bottom() + 2.5), GREY, 0.8);
-        }
-    }
-    for (value, label) in major {
-        let Some(px) = across.place(value) else { continue };
-        canvas.line((px, frame.y), (px, frame.bottom()), PALE, 1.0);
-        canvas.line((px, frame.bottom()), (px, frame.bottom() + 4.5), BLACK, 1.0);
-        canvas.text(px, frame.bottom() + 17.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
-    }
+    below(canvas, frame, x, &across, if frame.width > 320.0 { 8 } else { 5 });
     for value in y_minor {
         if let Some(py) = up.place(value) {
             canvas.line((frame.x - 2.5, py), (frame.x, py), GREY, 0.8);
@@ -224,18 +241,6 @@ pub(super) fn draw(
         canvas.line((frame.x - 4.5, py), (frame.x, py), BLACK, 1.0);
         canvas.text(frame.x - 7.0, py + 4.0, &label, TICK_SIZE, Anchor::End, BLACK);
     }
-    let corners = [
-        (frame.x, frame.y),
-        (frame.right(), frame.y),
-        (frame.right(), frame.bottom()),
-        (frame.x, frame.bottom()),
-        (frame.x, frame.y),
-    ];
-    for side in corners.windows(2) {
-        canvas.line(side[0], side[1], BLACK, 1.0);
-    }
-    let middle = frame.x + frame.width / 2.0;
-    canvas.text(middle, frame.bottom() + 35.0, &x.label, LABEL_SIZE, Anchor::Middle, BLACK);
     canvas.upward_text(cell.x + 13.0, frame.y + frame.height / 2.0, &y.label, LABEL_SIZE);
     (across, up, frame)
 }

@@ -55,7 +55,17 @@ pub(super) struct Stroke {
 pub(super) struct Canvas {
     scene: Scene,
     matrices: Vec<Matrix>,
+    hints: Vec<Hint>,
 }
+
+/// A place of the SVG that says its number when it is pointed at.
+struct Hint {
+    at: (f64, f64),
+    text: String,
+}
+
+/// Pictures with more places than this have no hints: they would be most of the file.
+const MOST_HINTS: usize = 1500;
 
 /// A matrix of colours: cells in the PNG, a picture within the SVG, whose size would otherwise grow with the
 /// number of cells.
@@ -70,7 +80,7 @@ impl Canvas {
     pub(super) fn new(width: f64, height: f64) -> Self {
         let mut scene = Scene::new(width.ceil(), height.ceil());
         scene.font_family = Some("DejaVu Sans, Verdana, Arial, sans-serif".into());
-        Self { scene, matrices: Vec::new() }
+        Self { scene, matrices: Vec::new(), hints: Vec::new() }
     }
 
     /// A line through `points`. Dashes are cut here, by the length along the whole line, because kuva would
@@ -79,7 +89,7 @@ impl Canvas {
         let parts = if stroke.dashes.is_empty() { vec![points.to_vec()] } else { dash(points, stroke) };
         for points in parts {
             self.scene.add(Primitive::PolyLine {
-                points,
+                points: points.into_iter().map(|(x, y)| (short(x), short(y))).collect(),
                 stroke: stroke.color.into(),
                 stroke_width: stroke.width,
                 stroke_dasharray: None,
@@ -116,9 +126,9 @@ impl Canvas {
 
     pub(super) fn circle(&mut self, (cx, cy): (f64, f64), r: f64, fill: Rgb, outline: Option<(Rgb, f64)>) {
         self.scene.add(Primitive::Circle {
-            cx,
-            cy,
-            r,
+            cx: short(cx),
+            cy: short(cy),
+            r: short(r),
             fill: fill.into(),
             fill_opacity: None,
             stroke: outline.map(|(color, _)| color.into()),
@@ -128,9 +138,9 @@ impl Canvas {
 
     pub(super) fn circle_outline(&mut self, (cx, cy): (f64, f64), r: f64, color: Rgb, width: f64) {
         self.scene.add(Primitive::Circle {
-            cx,
-            cy,
-            r,
+            cx: short(cx),
+            cy: short(cy),
+            r: short(r),
             fill: Color::None,
             fill_opacity: None,
             stroke: Some(color.into()),
@@ -141,10 +151,10 @@ impl Canvas {
     /// Filled rectangles `(x, y, width, height, colour)`.
     pub(super) fn cells(&mut self, cells: &[(f64, f64, f64, f64, Rgb)]) {
         self.scene.add(Primitive::RectBatch {
-            x: cells.iter().map(|c| c.0).collect(),
-            y: cells.iter().map(|c| c.1).collect(),
-            w: cells.iter().map(|c| c.2).collect(),
-            h: cells.iter().map(|c| c.3).collect(),
+            x: cells.iter().map(|c| short(c.0)).collect(),
+            y: cells.iter().map(|c| short(c.1)).collect(),
+            w: cells.iter().map(|c| short(c.2)).collect(),
+            h: cells.iter().map(|c| short(c.3)).collect(),
             fills: cells.iter().map(|c| c.4.into()).collect(),
         });
     }
@@ -194,8 +204,8 @@ impl Canvas {
         rotate: Option<f64>,
     ) {
         self.scene.add(Primitive::Text {
-            x,
-            y,
+            x: short(x),
+            y: short(y),
             // kuva reads text between two dollars as a formula.
             content: harmless(text).replace('$', "\\$"),
             size: size as u32,
@@ -208,6 +218,11 @@ impl Canvas {
             bold: false,
             color: Some(color.into()),
         });
+    }
+
+    /// Lets the SVG show `text` at a place that is pointed at, such as the numbers of a marker.
+    pub(super) fn hint(&mut self, at: (f64, f64), text: String) {
+        self.hints.push(Hint { at, text });
     }
 
     pub(super) fn finish(mut self) -> Result<Picture, String> {
@@ -234,8 +249,30 @@ impl Canvas {
             let end = at + svg[at..].find("</text>").ok_or("a text ends nowhere")? + "</text>".len();
             svg.replace_range(start..end, &matrix.image);
         }
+        if !self.hints.is_empty() && self.hints.len() <= MOST_HINTS {
+            let end = svg.rfind("</svg>").ok_or("the SVG has no end")?;
+            svg.insert_str(end, &hints(&self.hints));
+        }
         Ok(Picture { svg, png })
     }
+}
+
+/// A coordinate to a hundredth: further digits are not seen, and would be half of an SVG.
+fn short(coordinate: f64) -> f64 {
+    (100.0 * coordinate).round() / 100.0
+}
+
+/// Discs that cannot be seen, over everything else, each with its text.
+fn hints(hints: &[Hint]) -> String {
+    let mut group = String::from("<g class=\"hints\" fill=\"transparent\">\n");
+    for Hint { at: (x, y), text } in hints {
+        let text = harmless(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        group.push_str(&format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"><title>{text}</title></circle>\n"
+        ));
+    }
+    group.push_str("</g>\n");
+    group
 }
 
 /// The cells of a matrix: neighbours of equal colour in a row are one rectangle.
@@ -350,6 +387,20 @@ mod tests {
         assert_eq!(gap_first, [vec![(1.0, 0.0), (3.0, 0.0)], vec![(5.0, 0.0), (7.0, 0.0)]]);
         let short_first = dash(&line, stroke(1.0));
         assert_eq!(short_first, [vec![(0.0, 0.0), (1.0, 0.0)], vec![(3.0, 0.0), (5.0, 0.0)]]);
+    }
+
+    #[test]
+    fn places_say_their_numbers_unless_there_are_too_many() {
+        let of = |count: usize| {
+            let mut canvas = Canvas::new(10.0, 10.0);
+            (0..count).for_each(|k| canvas.hint((k as f64, 2.0), "a < b & c".into()));
+            canvas.finish().unwrap().svg
+        };
+        let one =
+            "<circle cx=\"0.0\" cy=\"2.0\" r=\"6\"><title>a &lt; b &amp; c</title></circle>\n</g>\n</svg>";
+        assert!(of(1).trim_end().ends_with(one));
+        assert_eq!(of(MOST_HINTS).matches("<title>").count(), MOST_HINTS);
+        assert!(!of(MOST_HINTS + 1).contains("<title>") && !of(0).contains("<g class"));
     }
 
     #[test]

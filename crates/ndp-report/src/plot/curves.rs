@@ -5,6 +5,7 @@ use super::canvas::{Anchor, Canvas, WHITE};
 use super::frame::Rect;
 use super::style::{Marker, Style, Styles};
 use crate::figure::{Axis, AxisScale, Mark, Point, Series};
+use crate::table::number;
 
 /// A series with more points than this is drawn without markers, and its ranges as a band.
 const FEW: usize = 40;
@@ -26,7 +27,7 @@ pub(super) fn draw(
     let y_range = data_range(y, ends.chain(zero), 0.05);
     let whole = !bars && points().all(|p| p.x.fract() == 0.0);
     let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range), whole);
-    let mut panel = Place { across, up, frame, numbers: Vec::new() };
+    let mut panel = Place { across, up, frame, named: !y.names.is_empty(), numbers: Vec::new() };
     // Dashed lines are drawn over solid ones, so that both are seen where curves coincide.
     let mut order: Vec<&Series> = series.iter().collect();
     order.sort_by_key(|s| s.kind);
@@ -44,11 +45,22 @@ pub(super) fn draw(
     }
 }
 
+/// A point as its row of the CSV says it.
+pub(super) fn said(series: &Series, &Point { x, y, low, high }: &Point) -> String {
+    let range = match (low, high) {
+        (Some(low), Some(high)) => format!(" ({} to {})", number(low), number(high)),
+        _ => String::new(),
+    };
+    format!("{}, {}: {}{range} at {}", series.name, series.kind.as_str(), number(y), number(x))
+}
+
 /// The frame of the panel and the positions of its numbers.
 struct Place {
     across: Mapping,
     up: Mapping,
     frame: Rect,
+    /// Whether ordinates number the names on the vertical axis.
+    named: bool,
     /// Where the numbers of points beyond the frame stand, so that none hides another.
     numbers: Vec<(f64, f64)>,
 }
@@ -107,7 +119,7 @@ impl Place {
     fn markers(&mut self, canvas: &mut Canvas, series: &Series, style: Style) {
         let color = style.stroke.color;
         let many = series.points.len() > FEW;
-        for &Point { x, y, .. } in &series.points {
+        for point @ &Point { x, y, .. } in &series.points {
             let Some(px) = self.across.place(x) else { continue };
             match self.up.place(y) {
                 Some(py) if self.frame.contains((px, py)) => {
@@ -115,6 +127,14 @@ impl Place {
                     if series.mark == Mark::Points || (!many && series.mark == Mark::Line) {
                         let marker = if many { Marker::Disc } else { style.marker };
                         marker.draw(canvas, (px, py), size, color);
+                    }
+                    if self.named {
+                        canvas.hint(
+                            (px, py),
+                            format!("{}, {}: {}", series.name, series.kind.as_str(), number(x)),
+                        );
+                    } else {
+                        canvas.hint((px, py), said(series, point));
                     }
                 }
                 Some(_) if !(self.frame.x..=self.frame.right()).contains(&px) => {}

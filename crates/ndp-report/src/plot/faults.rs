@@ -34,6 +34,12 @@ pub fn faults(figure: &Figure) -> Vec<String> {
 }
 
 fn of_panel(panel: &Panel) -> Vec<String> {
+    if let Content::Dots { value, series, .. } = &panel.content {
+        return beyond(value, series)
+            .into_iter()
+            .map(|fault| format!("panel {:?}: {fault}", panel.title))
+            .collect();
+    }
     let Content::Curves { x, y, series } = &panel.content else { return Vec::new() };
     let mut found = beyond(y, series);
     let plain = series.iter().filter(|s| s.shade.is_none()).count();

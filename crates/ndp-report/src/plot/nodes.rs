@@ -6,6 +6,7 @@ use super::colors::{BAR_ROOM, bar, color_of};
 use super::frame::Rect;
 use super::style::graded_name;
 use crate::figure::{Axis, Drawing};
+use crate::table::number;
 
 const EDGE: Rgb = Rgb(0xd2, 0xd2, 0xd2);
 /// The colour of edges in a graph with many: they cover each other, and should not turn into one grey area.
@@ -29,6 +30,10 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
         let fill = color_of(&map, drawing.values[v]).unwrap_or(GREY);
         let outline = (radius > 2.5).then_some((WHITE, 0.5));
         canvas.circle(places[v], radius, fill, outline);
+        if !drawing.values[v].is_nan() {
+            let value = number(drawing.values[v]);
+            canvas.hint(places[v], format!("node {v}, {}: {value}", drawing.kind.as_str()));
+        }
     }
     for &v in &drawing.marked {
         let fill = color_of(&map, drawing.values[v]).unwrap_or(GREY);

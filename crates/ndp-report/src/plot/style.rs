@@ -26,6 +26,8 @@ pub(super) enum Marker {
 /// The look of every series of a figure, in the order of the legend.
 pub(super) struct Styles {
     entries: Vec<Entry>,
+    /// The cases of rows of dots, and the colours of their grades.
+    cases: Vec<(String, Style)>,
 }
 
 /// Series of one look: one name, or those of series that coincide wherever they are.
@@ -56,7 +58,7 @@ impl Styles {
             }
         }
         entries.sort_by_key(|entry| entry.kind);
-        Self { entries }
+        Self { entries, cases: cases(figure) }
     }
 
     pub(super) fn get(&self, series: &Series) -> Style {
@@ -73,7 +75,8 @@ impl Styles {
 
     /// The texts of the legend: each name, with its grade unless the name contains it.
     pub(super) fn legend(&self) -> impl Iterator<Item = (String, Style)> + '_ {
-        self.entries.iter().map(|entry| (graded_name(&entry.names.join(" = "), entry.kind), entry.style))
+        let named = |entry: &Entry| (graded_name(&entry.names.join(" = "), entry.kind), entry.style);
+        self.entries.iter().map(named).chain(self.cases.iter().cloned())
     }
 }
 
@@ -81,6 +84,32 @@ impl Entry {
     fn has(&self, series: &Series) -> bool {
         self.kind == series.kind && self.names.contains(&series.name)
     }
+}
+
+/// What the legend says of rows of dots: the shape of each case, then the colour of each grade.
+fn cases(figure: &Figure) -> Vec<(String, Style)> {
+    let mut shapes: Vec<(String, Style)> = Vec::new();
+    let mut colors: Vec<(String, Style)> = Vec::new();
+    for panel in &figure.panels {
+        let Content::Dots { cases, series, .. } = &panel.content else { continue };
+        for (k, (_, name)) in cases.iter().enumerate().skip(shapes.len()) {
+            shapes.push((name.clone(), style_of_case(Kind::Data, k)));
+        }
+        for s in series {
+            let name = s.kind.as_str().replace('-', " ");
+            if !colors.iter().any(|(said, _)| *said == name) {
+                colors.push((name, style_of_case(s.kind, 0)));
+            }
+        }
+    }
+    shapes.into_iter().chain(colors).collect()
+}
+
+/// The look of a dot: its colour is that of the grade, its shape that of the case.
+pub(super) fn style_of_case(kind: Kind, case: usize) -> Style {
+    let shapes = [Marker::Disc, Marker::Frame, Marker::Triangle, Marker::Diamond, Marker::Square];
+    let look = style(&Series::new("", kind).scattered(), 0);
+    Style { marker: shapes[case % shapes.len()], ..look }
 }
 
 /// Whether the series called `name` and `other` have the same points in every panel that has one of them, up

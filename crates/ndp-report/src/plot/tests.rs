@@ -96,6 +96,33 @@ fn places_may_have_names() {
     assert!(places[0] + 15.0 < places[1] && places[1] + 15.0 < places[2], "{places:?}");
 }
 
+/// Rows of dots have their names once, on the left of panels side by side; cases have shapes, grades colours.
+#[test]
+fn rows_of_dots_share_their_names() {
+    let panel = |title: &str, scale: f64| {
+        let row = |name: &str, grade: Grade, at: f64| {
+            Series::new(name, grade).points([(1.0, at * scale), (2.0, 3.0 * at * scale)])
+        };
+        Panel::dots(title, Axis::log("error"), ["ring", "star"])
+            .with(row("gossip", Grade::Exact, 0.1))
+            .with(row("walk", Grade::UpperBound, 0.2).points([(2.0, 0.0)]))
+    };
+    let figure = Figure::new("t").panel(panel("error", 1.0)).panel(panel("messages", 100.0)).columns(2);
+    figure.validate().unwrap();
+    assert!(faults(&figure).is_empty());
+    let svg = draw(&figure).unwrap().svg;
+    let count = |text: &str| svg.matches(text).count();
+    assert_eq!((count(">gossip<"), count(">walk<"), count(">ring<"), count(">upper bound<")), (1, 1, 1, 1));
+    assert!(
+        svg.contains("<title>walk, upper-bound: 0 at 2</title>"),
+        "a value without a place has a triangle"
+    );
+    assert!(svg.contains("<title>gossip, exact: 0.1 at 1</title>"));
+    // With other rows beside it a panel has none: names would be wrong for one of them.
+    let other = figure.panel(Panel::dots("third", Axis::linear("n"), ["ring"]).with(Series::data("x")));
+    assert_eq!(draw(&other.columns(3)).unwrap().svg.matches(">gossip<").count(), 0);
+}
+
 #[test]
 fn a_panel_without_points_or_with_one_value_is_drawn() {
     let empty = Panel::curves("empty", Axis::log("x"), Axis::log("y")).with(Series::data("none"));

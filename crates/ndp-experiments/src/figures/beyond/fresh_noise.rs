@@ -83,8 +83,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let flat = RHOS.iter().map(|&rho| flat_curve(&matrix, rounds, &observers, rho));
         let one_shot = one_shot_curve(&matrix, rounds, &observers, &optimal)?;
         let mut series = vec![Series::new(OPTIMAL, Grade::Exact).points(optimal)];
-        for (curve, rho) in flat.zip(RHOS) {
-            series.push(Series::new(format!("flat, rho = {rho}"), Grade::Exact).points(curve?));
+        for (k, (curve, rho)) in flat.zip(RHOS).enumerate() {
+            let name = format!("flat, rho = {rho}");
+            series.push(Series::new(name, Grade::Exact).points(curve?).shade(k, RHOS.len()));
         }
         series.push(Series::new(ONE_SHOT, Grade::Exact).points(one_shot));
         if n.is_power_of_two() {

@@ -160,8 +160,9 @@ pub(super) fn fig1a(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .check(Check::covers(WHOLE_USERS, CERTIFIED))
         .check(Check::below_from(CERTIFIED, EXACT_LOCAL, 10.0))
         .finding("What all contributions of a user cost that are seen one by one is exact, averaged over their number.")
+        .columns(2)
         .panel(
-            Panel::curves("epsilon against n", Axis::log("users n"), Axis::log("epsilon"))
+            Panel::curves("as released and as printed", Axis::log("users n"), Axis::log("epsilon"))
                 .with(curve("as released: local, random N", printed, &n, |n| Ok(as_released(EPSILON, random(n))))?)
                 .with(curve("as released: network, random N", printed, &n, |n| Ok(network(n, random(n))))?)
                 .with(curve("as released: local, N = 100", printed, &n, |_| Ok(as_released(EPSILON, VISITS)))?)
@@ -169,7 +170,10 @@ pub(super) fn fig1a(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
                 .with(curve(THEOREM_3, printed, &n, |n| Ok(theorem3(n)?.total_epsilon()?.into_value()))?)
                 .with(curve("Theorem 3, composed by DRV, best c", printed, &n, |n| {
                     Ok(theorem3(n)?.total_epsilon_composed()?.into_value())
-                })?)
+                })?),
+        )
+        .panel(
+            Panel::curves("as printed and as proved", Axis::log("users n"), Axis::log("epsilon"))
                 .with(curve(CERTIFIED, Grade::UpperBound, &small, certified)?)
                 .with(curve(LOCAL, Grade::UpperBound, &small, local)?)
                 .with(curve(EXACT_LOCAL, Grade::Exact, &small, exact_local)?)

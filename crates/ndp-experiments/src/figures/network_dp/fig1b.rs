@@ -94,19 +94,24 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 by_law = by_law.ranged(n as f64, high, low, high);
             }
         }
-        let panel = Panel::curves(
-            format!("epsilon of one contribution {epsilon}"),
-            Axis::log("users n"),
-            Axis::log("epsilon"),
-        )
-        .with(released.series(Grade::Estimate))
-        .with(corrected.series(Grade::Estimate))
-        .with(exact.series(Grade::Estimate))
-        .with(local.series(Grade::Estimate))
-        .with(local_exact.series(Grade::Estimate))
-        .with(Series::new(CERTIFIED, Grade::UpperBound).points(certified))
-        .with(by_law);
-        figure = figure.panel(panel);
+        let panel = |what: &str| {
+            let title = format!("epsilon of one contribution {epsilon}: {what}");
+            Panel::curves(title, Axis::log("users n"), Axis::log("epsilon"))
+        };
+        figure = figure
+            .panel(
+                panel("as released")
+                    .with(released.series(Grade::Estimate))
+                    .with(corrected.series(Grade::Estimate))
+                    .with(local.series(Grade::Estimate)),
+            )
+            .panel(
+                panel("proved, and one walk")
+                    .with(exact.series(Grade::Estimate))
+                    .with(local_exact.series(Grade::Estimate))
+                    .with(Series::new(CERTIFIED, Grade::UpperBound).points(certified))
+                    .with(by_law),
+            );
     }
     Ok(figure)
 }
