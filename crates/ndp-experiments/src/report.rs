@@ -369,8 +369,8 @@ loss is 0.015, the true one 0.422 (F8; <a href=\"#random-walk-fig1\">random-walk
 (<a href=\"#beyond-protocols\">beyond/protocols</a>, <a href=\"#beyond-correlated\">beyond/correlated</a>).</li>\n</ol>\n\
 <p>All findings, with the smallest counterexamples and the tests that show them, are in <code>docs/findings.md</code>.</p>";
 
-/// Sorts and filters the table of claims, and shows below a picture the numbers of the mark that is pointed at. The
-/// page says everything without it, too.
+/// Sorts and filters the table of claims, and shows below a picture the numbers of the mark that is
+/// pointed at. The page says everything without it, too.
 const SCRIPT: &str = "\
 for(const f of document.querySelectorAll('figure')){const o=f.querySelector('output');if(!o)continue;let kept=o.textContent;\
 const said=e=>{const c=e.target.closest('.hints circle');return c&&c.querySelector('title').textContent};\

@@ -172,8 +172,7 @@ fn at_guarantee(protocol: &dyn Protocol) -> Result<(NoiseMultiplier, Point)> {
     Ok((noise, Point { error: protocol.error(noise)?, messages: protocol.message_count()?, mean, grade }))
 }
 
-/// The protocol at those of its parameters that give the least error, with the variance of its masks if it has
-/// any.
+/// The protocol at the masks that give the least error, with their variance if it has masks.
 fn best_of(matrix: &GossipMatrix, name: &str) -> Result<(Point, Option<f64>)> {
     if !find(name)?.parameters.iter().any(|parameter| parameter.name == "shared") {
         return Ok((published(matrix, name, None)?, None));
