@@ -346,8 +346,8 @@ cy=\"30\" r=\"10\"/><circle cx=\"250\" cy=\"120\" r=\"10\"/><circle cx=\"150\" c
 fill=\"#305ba6\"/><circle cx=\"320\" cy=\"75\" r=\"14\" fill=\"#b02318\"/><g font-family=\"sans-serif\" font-size=\"13\" \
 text-anchor=\"middle\" fill=\"#222\"><text x=\"80\" y=\"80\" fill=\"#fff\">u</text><text x=\"320\" y=\"80\" fill=\"#fff\">v</text><text \
 x=\"40\" y=\"110\">its data</text><text x=\"392\" y=\"70\">an observer:</text><text x=\"392\" y=\"88\">what it heard</text></g></svg>\
-<figcaption>The answer is a number, the loss of <i>u</i> towards <i>v</i>: 0 if <i>v</i> learns nothing, 1 (a local loss) if it learns \
-as much as by hearing <i>u</i>'s noisy value itself.</figcaption></figure>";
+<figcaption>The answer is a number, the loss of <i>u</i> towards <i>v</i>: 0 if <i>v</i> learns nothing; 1, a local loss, is \
+what hearing <i>u</i>'s noisy value once tells. It can be more than 1. Some figures show the epsilon or mu that follows from it.</figcaption></figure>";
 
 /// The four grades, with the strokes of the pictures.
 const GRADES: &str = "<h2>Four grades</h2>\n<p>Every number about privacy has a grade. Only the first two are guarantees.</p>\n\
@@ -361,11 +361,12 @@ viewBox=\"0 0 46 10\"><path d=\"M0 5H46\" stroke=\"#6f3fa0\" stroke-width=\"2.5\
 /// The findings that a reader should know first; their numbers are those of `docs/findings-summary.md`.
 const FINDINGS: &str = "<h2>Three findings</h2>\n<ol>\n\
 <li>In gossip with noise at the start, what messages reveal does not simply add up: on a path of three nodes the printed loss \
-is 1/3, the true one 1 (finding F1; <a href=\"#muffliato-fig1a\">muffliato/fig1a</a>, \
+is 1/3, the true one 1 (finding F1; see also <a href=\"#muffliato-fig1a\">muffliato/fig1a</a>, \
 <a href=\"#beyond-exact-view\">beyond/exact-view</a>).</li>\n\
 <li>In random walks several contributions that are seen together cost up to the square of their number: on a star the printed \
-loss is 0.015, the true one 0.422 (F8; <a href=\"#random-walk-fig1\">random-walk/fig1</a>).</li>\n\
-<li>Noise that cancels between neighbors protects nearly as a trusted curator would, until a coalition surrounds a node \
+loss is 0.015, the true one 0.422 (F8; see also <a href=\"#random-walk-fig1\">random-walk/fig1</a>).</li>\n\
+<li>At the same loss of the worst pair, noise that cancels between neighbors errs less than rounds of gossip with noise; \
+a coalition of all neighbors of a node takes it away \
 (<a href=\"#beyond-protocols\">beyond/protocols</a>, <a href=\"#beyond-correlated\">beyond/correlated</a>).</li>\n</ol>\n\
 <p>All findings, with the smallest counterexamples and the tests that show them, are in <code>docs/findings.md</code>.</p>";
 

@@ -79,13 +79,18 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
     let mut y = top;
     for (row, &height) in heights.iter().enumerate() {
         let panels: Vec<&Panel> = figure.panels.iter().skip(row * columns).take(columns).collect();
-        let names = dots::width_of_names(&panels).unwrap_or(0.0);
+        let shared = dots::shared_names(&panels);
+        let names = shared.unwrap_or(0.0);
         let mut x = MARGIN;
         for (column, panel) in panels.iter().enumerate() {
             let width = (room - names) / columns as f64 + if column == 0 { names } else { 0.0 };
             let cell = Rect { x, y, width: width - 14.0, height: height - 14.0 };
             x += width;
-            let named = if column == 0 { names } else { 0.0 };
+            let named = match (&panel.content, shared) {
+                (Content::Dots { series, .. }, None) => dots::names_of(series),
+                _ if column == 0 => names,
+                _ => 0.0,
+            };
             let inner = panel_title(&mut canvas, cell, named, &panel.title);
             match &panel.content {
                 Content::Curves { x, y, series } => {

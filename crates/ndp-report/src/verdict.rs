@@ -6,9 +6,11 @@
 //! holds if all its checks hold, and a check that compared nothing is an error.
 
 pub mod evidence;
+pub mod outcome;
 pub mod paired;
 
 pub use evidence::Verdict;
+pub use outcome::{Outcome, Place, Why, round};
 pub use paired::Paired;
 
 use crate::correlation::{pearson, ranks};
@@ -17,192 +19,6 @@ use crate::table::{Row, VALUE};
 use evidence::{Attacked, Claim, Interval};
 use ndp_dp::Grade;
 use std::collections::BTreeMap;
-
-/// Why a check shows nothing.
-///
-/// # Examples
-/// ```
-/// use ndp_report::verdict::Why;
-/// assert_eq!(Why::Bound.as_str(), "a bound cannot decide it");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// The truth is known from above only, and the claim is below that.
-    Bound,
-    /// Runs are compared whose noise is known from above only.
-    Noise,
-    /// The runs are too few for the error rate.
-    Runs,
-    /// What is compared is printed, estimated, or an attack that found nothing.
-    Nothing,
-    /// A point stands for many values; the means are in order, single values may not be.
-    Classes,
-}
-
-impl Why {
-    /// The reason, as it follows "because".
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Bound => "a bound cannot decide it",
-            Self::Noise => "only the noise was bounded",
-            Self::Runs => "there are too few runs",
-            Self::Nothing => "nothing provable decides it",
-            Self::Classes => "means are in order, single values may not be",
-        }
-    }
-}
-
-/// What a check found.
-///
-/// # Examples
-/// ```
-/// use ndp_report::figure::Check;
-/// use ndp_report::table::Row;
-/// use ndp_report::verdict::evaluate;
-/// use std::collections::BTreeMap;
-/// let row = |series: &str, grade: &str, y: f64| Row {
-///     panel: "path".into(),
-///     series: series.into(),
-///     grade: grade.into(),
-///     x: 2.0,
-///     column: None,
-///     y,
-///     low: None,
-///     high: None,
-///     by: String::new(),
-/// };
-/// let rows = [row("printed", "printed", 1.0 / 3.0), row("exact", "exact", 1.0)];
-/// let outcome = evaluate(&[Check::covers("printed", "exact")], &rows, &BTreeMap::new())?.remove(0);
-/// assert!(outcome.verdict.fails() && outcome.failures == 1);
-/// # Ok::<(), String>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The check.
-    pub check: Check,
-    /// The verdict that follows.
-    pub verdict: Verdict,
-    /// The number of places at which both series have a value; for runs, how many there are of each sample.
-    pub compared: usize,
-    /// The number of these places at which the check fails.
-    pub failures: usize,
-    /// The number of these places at which the grades decide nothing.
-    pub undecided: usize,
-    /// Why they decide nothing: the strongest reason at one of them.
-    pub why: Option<Why>,
-    /// The largest ratio of the second series to the first (true to printed), and where it is.
-    pub worst: Option<Place>,
-    /// The smallest rank correlation, for checks that ask for one; such checks count panels instead of
-    /// places.
-    pub correlation: Option<f64>,
-    /// What the runs show, for checks of samples.
-    pub paired: Option<Paired>,
-}
-
-/// A place where two series are compared.
-///
-/// # Examples
-/// ```
-/// use ndp_report::figure::Check;
-/// use ndp_report::table::Row;
-/// use ndp_report::verdict::evaluate;
-/// use std::collections::BTreeMap;
-/// let row = |series: &str, grade: &str, y: f64| Row {
-///     panel: "path".into(),
-///     series: series.into(),
-///     grade: grade.into(),
-///     x: 2.0,
-///     column: None,
-///     y,
-///     low: None,
-///     high: None,
-///     by: String::new(),
-/// };
-/// let rows = [row("printed", "printed", 1.0 / 3.0), row("exact", "exact", 1.0)];
-/// let outcome = evaluate(&[Check::covers("printed", "exact")], &rows, &BTreeMap::new())?.remove(0);
-/// assert!(outcome.worst.is_some_and(|place| (place.panel.as_str(), place.second) == ("path", 1.0)));
-/// # Ok::<(), String>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Place {
-    /// The ratio there: second to first; for an agreement, larger to smaller.
-    pub ratio: f64,
-    /// Value of the first series.
-    pub first: f64,
-    /// Value of the second series.
-    pub second: f64,
-    /// Title of the panel of the second series.
-    pub panel: String,
-    /// Abscissa, node, or entry.
-    pub at: String,
-}
-
-impl Outcome {
-    /// What was found, as a sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let verdict = self.verdict.as_str();
-        if let (Check::Exceeds { what, least, .. }, Some(paired)) = (&self.check, &self.paired) {
-            let end = |end: Option<f64>| end.map_or("unknown".into(), round);
-            return format!(
-                "{what}: {verdict}. The difference of {} paired runs has median {}, between {} and {} with an error rate \
-                 of at most {} each way{}{}.",
-                paired.runs,
-                round(paired.median),
-                end(paired.low),
-                end(paired.high),
-                round(paired::ERROR_RATE),
-                if *least == 0.0 { String::new() } else { format!("; asked is {}", round(*least)) },
-                if paired.open { "; what the values rest on is not known well enough to decide" } else { "" },
-            );
-        }
-        if let Check::Open { what, why } = &self.check {
-            return format!("{what}: {verdict}, because {why}.");
-        }
-        let [first, second] = self.check.names().unwrap_or_default();
-        let relation = match self.check {
-            Check::Covers { .. } => "is at least",
-            Check::Attacked { .. } => "is exceeded nowhere by",
-            Check::Below { .. } => "is at most",
-            Check::Agrees { .. } | Check::Exceeds { .. } | Check::Open { .. } => "agrees with",
-            Check::Follows { least, .. } | Check::Rises { least, .. } | Check::Falls { least, .. } => {
-                let what = if let Check::Falls { .. } = self.check {
-                    format!("“{first}” falls as its abscissa rises")
-                } else if first == second {
-                    format!("“{first}” rises with its abscissa")
-                } else {
-                    format!("“{first}” follows “{second}”")
-                };
-                let found = self.correlation.map_or("nothing to compare".into(), |found| {
-                    format!("rank correlation {} or more, {} asked", round(found), round(least))
-                });
-                return format!("{what}: {verdict}; {found}.");
-            }
-        };
-        let from = match self.check {
-            Check::Below { from: Some(from), .. } => format!(" from {} on", round(from)),
-            _ => String::new(),
-        };
-        let because = self.why.map_or(String::new(), |why| format!(", because {}", why.as_str()));
-        let counted = match (self.failures, self.undecided, &self.check) {
-            (0, 0, _) => format!("holds at all {} places", self.compared),
-            (0, _, Check::Attacked { .. }) => {
-                format!("not contradicted at {} places, which proves nothing", self.compared)
-            }
-            (0, open, _) => format!("not shown: undecided at {open} of {} places{because}", self.compared),
-            (failures, 0, _) => format!("fails at {failures} of {} places", self.compared),
-            (failures, open, _) => {
-                format!("fails at {failures} of {} places (undecided at {open})", self.compared)
-            }
-        };
-        let worst = self.worst.as_ref().map_or(String::new(), |worst| {
-            let [ratio, first, second] = [worst.ratio, worst.first, worst.second].map(round);
-            format!("; largest ratio {ratio} ({second} to {first}) in “{}” at {}", worst.panel, worst.at)
-        });
-        format!("“{first}” {relation} “{second}”{from}: {counted}{worst}.")
-    }
-}
 
 /// The verdict on a claim that rests on these checks: it holds if all of them do.
 #[must_use]
@@ -233,6 +49,8 @@ fn evaluate_one(
     of: usize,
 ) -> Result<Outcome, String> {
     let mut outcome = nothing_found(check);
+    let only = if let Check::Below { panel, .. } = check { panel.as_deref() } else { None };
+    let rows: Vec<&Row> = rows.iter().filter(|row| only.is_none_or(|panel| row.panel == panel)).collect();
     let named = match (check, check.names()) {
         (Check::Exceeds { what, terms, least }, _) => {
             let found = paired::compare((terms, *least), samples, of).map_err(|e| format!("{what}: {e}"))?;
@@ -249,7 +67,7 @@ fn evaluate_one(
         }
         (_, names) => names.unwrap_or_default(),
     };
-    let (of_first, of_second) = (by_panel(rows, named[0]), by_panel(rows, named[1]));
+    let (of_first, of_second) = (by_panel(&rows, named[0]), by_panel(&rows, named[1]));
     if let &(Check::Follows { least, .. } | Check::Rises { least, .. } | Check::Falls { least, .. }) = check {
         correlated(&mut outcome, least, &of_first, &of_second)?;
     } else {
@@ -369,8 +187,8 @@ fn why_open(kinds: &[Kind]) -> Why {
 }
 
 /// The rows of one series, panel by panel.
-fn by_panel<'a>(rows: &'a [Row], name: &str) -> Vec<Vec<&'a Row>> {
-    let of_name: Vec<&Row> = rows.iter().filter(|row| row.series == name).collect();
+fn by_panel<'a>(rows: &[&'a Row], name: &str) -> Vec<Vec<&'a Row>> {
+    let of_name: Vec<&Row> = rows.iter().copied().filter(|row| row.series == name).collect();
     of_name.chunk_by(|a, b| a.panel == b.panel).map(<[&Row]>::to_vec).collect()
 }
 
@@ -438,17 +256,6 @@ fn quotient(a: f64, b: f64) -> f64 {
     if a == b { 1.0 } else { a / b }
 }
 
-/// A number for a sentence: four digits.
-#[must_use]
-pub fn round(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
-        let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-        rounded.to_string()
-    } else {
-        format!("{value:.2e}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -468,6 +275,52 @@ mod tests {
 
     fn words(checks: &[Check], rows: &[Row]) -> Vec<&'static str> {
         decide(checks, rows).unwrap().iter().map(|outcome| outcome.verdict.as_str()).collect()
+    }
+
+    /// In one panel alone the order may be the other way round, or the same.
+    #[test]
+    fn a_check_may_be_about_one_panel() {
+        let rows = [row("error", "a", 1.0, 1.0), row("error", "b", 1.0, 2.0)];
+        let rows = [&rows[..], &[row("mean", "a", 1.0, 3.0), row("mean", "b", 1.0, 2.0)]].concat();
+        let checks =
+            [Check::below("a", "b"), Check::below_in("error", "a", "b"), Check::below_in("mean", "a", "b")];
+        assert_eq!(words(&checks, &rows), ["does not hold", "holds", "does not hold"]);
+        let found = decide(&checks[1..2], &rows).unwrap();
+        assert_eq!(found[0].compared, 1);
+        assert!(found[0].sentence().starts_with("“a” is at most “b” in “error”: holds at all 1 places"));
+        assert!(decide(&[Check::below_in("messages", "a", "b")], &rows).is_err());
+    }
+
+    /// Each reason why nothing is shown.
+    #[test]
+    fn what_is_not_shown_has_a_reason() {
+        let why = |check: Check, rows: &[Row]| decide(&[check], rows).unwrap()[0].why;
+        let pair = |first: &str, second: &str| {
+            [graded("p", "a", first, 1.0, 1.0), graded("p", "b", second, 1.0, 2.0)]
+        };
+        assert_eq!(why(Check::below("a", "b"), &pair("exact", "exact")), None);
+        assert_eq!(why(Check::below("b", "a"), &pair("exact", "exact")), None, "refuted");
+        assert_eq!(why(Check::below("a", "b"), &pair("exact", "upper-bound")), Some(Why::Bound));
+        assert_eq!(why(Check::below("a", "b"), &pair("exact", "estimate")), Some(Why::Nothing));
+        assert_eq!(why(Check::covers("a", "b"), &pair("printed", "upper-bound")), Some(Why::Bound));
+        assert_eq!(why(Check::covers("a", "b"), &pair("printed", "printed")), Some(Why::Nothing));
+        assert_eq!(why(Check::attacked("b", "a", 0.01), &pair("estimate", "printed")), Some(Why::Nothing));
+        assert_eq!(why(Check::open("this", "nobody knows"), &[]), Some(Why::Nothing));
+        let class = |row: Row, low: f64, high: f64| Row { low: Some(low), high: Some(high), ..row };
+        let [a, b] = pair("exact", "exact");
+        let classes = [class(a, 0.5, 2.5), class(b, 1.5, 3.0)];
+        assert_eq!(why(Check::below("a", "b"), &classes), Some(Why::Classes));
+        let runs = |kind: Kind, values: Vec<f64>| Sample { kind, values };
+        let sampled = |kind: Kind, count: usize| {
+            let samples = BTreeMap::from([
+                ("more".to_owned(), runs(Kind::Data, vec![2.0; count])),
+                ("less".to_owned(), runs(kind, vec![1.0; count])),
+            ]);
+            evaluate(&[Check::exceeds("more", "more", "less")], &[], &samples).unwrap()[0].why
+        };
+        assert_eq!(sampled(Kind::Data, 2), Some(Why::Runs));
+        assert_eq!(sampled(Kind::Data, 20), None);
+        assert_eq!(sampled(Grade::UpperBound.into(), 20), Some(Why::Noise));
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub enum Check {
         upper: String,
         /// Smallest abscissa to which the claim applies.
         from: Option<f64>,
+        /// Title of the only panel to which it applies; all of them if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        panel: Option<String>,
     },
     /// Two series agree within a relative tolerance.
     Agrees {
@@ -108,12 +111,17 @@ impl Check {
 
     /// The values of `lower` are nowhere above those of `upper`.
     pub fn below(lower: impl Into<String>, upper: impl Into<String>) -> Self {
-        Self::Below { lower: lower.into(), upper: upper.into(), from: None }
+        Self::Below { lower: lower.into(), upper: upper.into(), from: None, panel: None }
     }
 
     /// As [`below`](Self::below), at abscissas of at least `from`.
     pub fn below_from(lower: impl Into<String>, upper: impl Into<String>, from: f64) -> Self {
-        Self::Below { lower: lower.into(), upper: upper.into(), from: Some(from) }
+        Self::Below { lower: lower.into(), upper: upper.into(), from: Some(from), panel: None }
+    }
+
+    /// As [`below`](Self::below), in the panel with this title alone.
+    pub fn below_in(panel: impl Into<String>, lower: impl Into<String>, upper: impl Into<String>) -> Self {
+        Self::Below { lower: lower.into(), upper: upper.into(), from: None, panel: Some(panel.into()) }
     }
 
     /// The values of the two agree within a relative `tolerance`.

@@ -95,6 +95,8 @@ pub struct Drawing {
     pub edge_count: usize,
     /// Nodes drawn large, with a ring.
     pub marked: Vec<usize>,
+    /// The names of the nodes, if the graph has any: they are said where a node is pointed at.
+    pub names: Option<Vec<String>>,
 }
 
 impl Drawing {
@@ -122,6 +124,7 @@ impl Drawing {
             edges,
             edge_count,
             marked: Vec::new(),
+            names: graph.labels().map(<[String]>::to_vec),
         }
     }
 

@@ -10,17 +10,25 @@ use crate::figure::{Axis, AxisScale, Content, Panel, Series};
 /// Height of a row.
 pub(super) const ROW: f64 = 20.0;
 
-/// The room that the names of the rows take on the left of panels that stand side by side; `None` unless all
-/// of them are dots with the same rows.
-pub(super) fn width_of_names(panels: &[&Panel]) -> Option<f64> {
+/// The room on the left that the names of the rows of all `panels`, which stand side by side, take together;
+/// `None` unless they are dots with the same rows. Panels with other rows have their names within.
+pub(super) fn shared_names(panels: &[&Panel]) -> Option<f64> {
     let rows = |panel: &&Panel| match &panel.content {
         Content::Dots { series, .. } => Some(series.iter().map(|s| s.name.clone()).collect::<Vec<_>>()),
         _ => None,
     };
     let first = rows(panels.first()?)?;
     let same = panels.iter().all(|panel| rows(panel).is_some_and(|names| names == first));
-    let widest = first.iter().map(|name| text_width(name, TICK_SIZE)).fold(0.0, f64::max);
-    same.then_some(widest + 12.0)
+    same.then_some(room_of(first.iter()))
+}
+
+/// The room that the names of these rows take.
+pub(super) fn names_of(series: &[Series]) -> f64 {
+    room_of(series.iter().map(|s| &s.name))
+}
+
+fn room_of<'a>(names: impl Iterator<Item = &'a String>) -> f64 {
+    names.map(|name| text_width(name, TICK_SIZE)).fold(0.0, f64::max) + 12.0
 }
 
 /// Draws the rows; their names are written into the room of width `names` on the left, if there is one.

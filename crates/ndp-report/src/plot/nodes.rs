@@ -32,7 +32,9 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
         canvas.circle(places[v], radius, fill, outline);
         if !drawing.values[v].is_nan() {
             let value = number(drawing.values[v]);
-            canvas.hint(places[v], format!("node {v}, {}: {value}", drawing.kind.as_str()));
+            let name = drawing.names.as_ref().and_then(|names| names.get(v).cloned());
+            let name = name.unwrap_or_else(|| v.to_string());
+            canvas.hint(places[v], format!("node {name}, {}: {value}", drawing.kind.as_str()));
         }
     }
     for &v in &drawing.marked {

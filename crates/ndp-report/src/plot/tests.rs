@@ -96,6 +96,20 @@ fn places_may_have_names() {
     assert!(places[0] + 15.0 < places[1] && places[1] + 15.0 < places[2], "{places:?}");
 }
 
+/// A node that is pointed at has the name that its user gave it.
+#[test]
+fn nodes_say_their_names() {
+    let graph = ndp_graph::generators::path_graph(2).unwrap();
+    let drawn = |graph: &ndp_graph::Graph| {
+        let places = vec![[0.0, 0.0], [1.0, 0.0]];
+        let drawing = Drawing::new("loss", Grade::Exact, graph, places, vec![f64::NAN, 0.25]);
+        draw(&Figure::new("t").panel(Panel::drawing("d", Axis::linear("loss"), drawing))).unwrap().svg
+    };
+    assert!(drawn(&graph).contains("<title>node 1, exact: 0.25</title>"));
+    let named = graph.with_labels(vec!["Ann".into(), "Bob & Co".into()]).unwrap();
+    assert!(drawn(&named).contains("<title>node Bob &amp; Co, exact: 0.25</title>"));
+}
+
 /// Rows of dots have their names once, on the left of panels side by side; cases have shapes, grades colours.
 #[test]
 fn rows_of_dots_share_their_names() {
@@ -118,9 +132,9 @@ fn rows_of_dots_share_their_names() {
         "a value without a place has a triangle"
     );
     assert!(svg.contains("<title>gossip, exact: 0.1 at 1</title>"));
-    // With other rows beside it a panel has none: names would be wrong for one of them.
+    // Beside a panel with other rows each has its own names.
     let other = figure.panel(Panel::dots("third", Axis::linear("n"), ["ring"]).with(Series::data("x")));
-    assert_eq!(draw(&other.columns(3)).unwrap().svg.matches(">gossip<").count(), 0);
+    assert_eq!(draw(&other.columns(3)).unwrap().svg.matches(">gossip<").count(), 2);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     order.shuffle(&mut seed.fork("coalition").trial(0));
     let sizes: Vec<usize> =
         [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40].into_iter().filter(|c| *c + 2 <= n).collect();
-    let mut figure = Figure::new("Masks between neighbors protect until a coalition surrounds a node")
+    let mut figure = Figure::new("At the same error, masks lose less than own noise alone, and more as the coalition grows")
         .by(Grade::Exact, "ndp_program::Program::account", "Programs")
         .by(Grade::UpperBound, "ndp_program::Program::account", "Programs")
         .parameter("n", n)
@@ -48,9 +48,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("rounds of gossip", ROUNDS)
         .parameter("later noise of fresh noise, per round", "1/10 of the first")
         .parameter("loss", "mu^2 of one use, in units of the sensitivity")
-        .claim("Masks protect as the curator does as long as few collude, and as own noise alone does at the end.")
+        .claim("At the same error, these coalitions learn no more behind masks than behind own noise alone.")
         .finding("A coalition that surrounds a node on a ring takes its masks away at once; masks among all nodes last until all others collude.")
         .check(Check::below("zero-sum", LOCAL))
+        .check(Check::below("DECOR", LOCAL))
         .columns(2);
     for (name, graph) in graphs {
         let matrix = GossipMatrix::metropolis(&graph);
