@@ -365,8 +365,8 @@ is 1/3, the true one 1 (finding F1; see also <a href=\"#muffliato-fig1a\">muffli
 <a href=\"#beyond-exact-view\">beyond/exact-view</a>).</li>\n\
 <li>In random walks several contributions that are seen together cost up to the square of their number: on a star the printed \
 loss is 0.015, the true one 0.422 (F8; see also <a href=\"#random-walk-fig1\">random-walk/fig1</a>).</li>\n\
-<li>At the same loss of the worst pair, noise that cancels between neighbors errs less than rounds of gossip with noise; \
-a coalition of all neighbors of a node takes it away \
+<li>At the same loss of the worst pair, masks that cancel between neighbors and are designed for the graph err less than \
+rounds of gossip with noise, on three graphs; all neighbors of a node together take its masks away \
 (<a href=\"#beyond-protocols\">beyond/protocols</a>, <a href=\"#beyond-correlated\">beyond/correlated</a>).</li>\n</ol>\n\
 <p>All findings, with the smallest counterexamples and the tests that show them, are in <code>docs/findings.md</code>.</p>";
 

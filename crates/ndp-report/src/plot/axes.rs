@@ -190,11 +190,17 @@ pub(super) fn below(canvas: &mut Canvas, frame: Rect, axis: &Axis, across: &Mapp
             canvas.line((px, frame.bottom()), (px, frame.bottom() + 2.5), GREY, 0.8);
         }
     }
+    // Where the last number ends: one that would touch it is left out.
+    let mut end = f64::NEG_INFINITY;
     for (value, label) in major {
         let Some(px) = across.place(value) else { continue };
         canvas.line((px, frame.y), (px, frame.bottom()), PALE, 1.0);
         canvas.line((px, frame.bottom()), (px, frame.bottom() + 4.5), BLACK, 1.0);
-        canvas.text(px, frame.bottom() + 17.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
+        let half = text_width(&label, TICK_SIZE) / 2.0;
+        if px - half > end + 3.0 {
+            canvas.text(px, frame.bottom() + 17.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
+            end = px + half;
+        }
     }
     let corners = [
         (frame.x, frame.y),

@@ -35,6 +35,7 @@ struct Entry {
     names: Vec<String>,
     kind: Kind,
     style: Style,
+    shaded: bool,
 }
 
 impl Styles {
@@ -53,8 +54,10 @@ impl Styles {
                     twin.names.push(s.name.clone());
                     continue;
                 }
-                let before = entries.iter().filter(|entry| entry.kind == s.kind).count();
-                entries.push(Entry { names: vec![s.name.clone()], kind: s.kind, style: style(s, before) });
+                // Shades of a family take no colour from the others.
+                let before = entries.iter().filter(|entry| entry.kind == s.kind && !entry.shaded).count();
+                let (names, shaded) = (vec![s.name.clone()], s.shade.is_some());
+                entries.push(Entry { names, kind: s.kind, style: style(s, before), shaded });
             }
         }
         entries.sort_by_key(|entry| entry.kind);

@@ -96,6 +96,21 @@ fn places_may_have_names() {
     assert!(places[0] + 15.0 < places[1] && places[1] + 15.0 < places[2], "{places:?}");
 }
 
+/// A family in shades takes no colour from the series that follow it.
+#[test]
+fn shades_take_no_color() {
+    let series = |name: &str| Series::new(name, Grade::Exact).points([(1.0, name.len() as f64), (2.0, 1.0)]);
+    let family = (0..4).map(|k| series(&"s".repeat(k + 5)).shade(k, 4));
+    let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y"))
+        .with(series("a"))
+        .with_all(family)
+        .with(series("bb"));
+    let styles = Styles::of(&Figure::new("t").panel(panel));
+    let [first, second] = ["a", "bb"].map(|name| styles.get(&series(name)));
+    assert_eq!(first.marker, second.marker);
+    assert_ne!(first.stroke.color, second.stroke.color);
+}
+
 /// A node that is pointed at has the name that its user gave it.
 #[test]
 fn nodes_say_their_names() {

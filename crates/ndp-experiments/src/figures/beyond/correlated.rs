@@ -39,7 +39,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     order.shuffle(&mut seed.fork("coalition").trial(0));
     let sizes: Vec<usize> =
         [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40].into_iter().filter(|c| *c + 2 <= n).collect();
-    let mut figure = Figure::new("At the same error, masks lose less than own noise alone, and more as the coalition grows")
+    let mut figure = Figure::new("At the same error, masks show these coalitions no more than own noise alone")
         .by(Grade::Exact, "ndp_program::Program::account", "Programs")
         .by(Grade::UpperBound, "ndp_program::Program::account", "Programs")
         .parameter("n", n)

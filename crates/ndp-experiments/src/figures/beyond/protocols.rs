@@ -72,7 +72,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let n = scale.pick(32, 16);
     let graphs =
         [generators::cycle_graph(n)?, generators::hypercube_graph(n.ilog2())?, erdos_renyi(n, 1.2, seed, 0)?];
-    let mut figure = Figure::new("At the same loss of the worst pair, noise that cancels errs less than rounds of gossip")
+    let mut figure = Figure::new("At the same loss of the worst pair, designed masks err less than rounds of gossip with noise")
         .by(Grade::Exact, "ndp_account::least_noise", "Accounting")
         .by(Grade::UpperBound, "ndp_account::least_noise", "Accounting")
         .parameter("n", n)
@@ -83,7 +83,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("steps of D-SGD", STEPS)
         .parameter("price of a unit of mask variance", PRICE)
         .parameter("error", "root mean square of noise and mixing, in units of the sensitivity")
-        .claim("Noise that cancels, designed for the graph, errs less than gossip with noise at the same loss of the worst pair.")
+        .claim("At the same loss of the worst pair, masks designed for the graph err less than gossip whose noise does not cancel.")
         .finding("Masks hide nothing from a coalition that surrounds a node; every observer here is a single node.")
         .finding("Zip-DL ends after one round, and sums over groups need a server: errors are those of what each computes.")
         .columns(3);
