@@ -204,10 +204,14 @@ fn read(path: &Path) -> Value {
 #[test]
 fn records_of_figures_have_their_schema() {
     let folder = folder("figure");
-    run(&folder, &["muffliato/fig3", "--quick", "--out", "out"]);
-    let record = read(&folder.join("out/muffliato/fig3.json"));
-    check("figure", &record);
-    let mut wrong = record;
+    // Together they have every kind of panel: curves, maps, drawings, tables, rows of dots.
+    for id in
+        ["random-walk/fig3", "random-walk/fig7", "muffliato/table1", "beyond/protocols", "muffliato/fig3"]
+    {
+        run(&folder, &[id, "--quick", "--out", "out"]);
+        check("figure", &read(&folder.join(format!("out/{id}.json"))));
+    }
+    let mut wrong = read(&folder.join("out/muffliato/fig3.json"));
     wrong["verdict"] = json!("perhaps");
     refuse("figure", &wrong);
     std::fs::remove_dir_all(folder).unwrap();
