@@ -1,6 +1,6 @@
 //! What accounts of protocols are made of. For the crates of this workspace alone: nothing here is promised.
 
-pub use crate::accountant::{at_most, bound_of_releases, local_bound, of_outsider, search_of_pair};
+pub use crate::accountant::{ByMu, at_most, bound_of_releases, local_bound, of_outsider, search_of_pair};
 pub use crate::attack::Attack;
 pub use crate::audit::clopper_pearson_upper;
 pub use crate::error::ensure;

@@ -370,6 +370,7 @@ const fn whole_wide(x: f64) -> u128 {
     reason = "the cast saturates, which is what is asked for"
 )]
 #[must_use]
+#[inline]
 pub const fn whole(x: f64) -> u64 {
     x as u64
 }

@@ -1,5 +1,6 @@
 //! The typed builder: steps are added in order of time, and every mistake is refused where it is made.
 
+use crate::forms::{Form, Forms};
 use crate::known::Known;
 use crate::registers::{self, Definition, Primitive};
 use crate::weight::ldl;
@@ -157,6 +158,8 @@ pub struct Program {
     clock: usize,
     /// Whether nodes hold what they use, once that was asked.
     pub(super) held: Known,
+    /// Coefficients of values, once they were asked for.
+    forms: Forms,
 }
 
 /// A state of a program to which it can go back.
@@ -192,6 +195,7 @@ impl Program {
     /// Undoes all steps since an earlier state of this program.
     pub(super) fn rewind(&mut self, mark: Mark) {
         self.held.forget();
+        self.forms.forget();
         Arc::make_mut(&mut self.values).truncate(mark.values);
         Arc::make_mut(&mut self.moments).truncate(mark.values);
         Arc::make_mut(&mut self.contributions).truncate(mark.contributions);
@@ -226,6 +230,7 @@ impl Program {
             presence: vec![Presence::New; nodes],
             clock: 0,
             held: Known::default(),
+            forms: Forms::default(),
         })
     }
 
@@ -430,6 +435,11 @@ impl Program {
     /// The exact coefficients of a value over contributions and noises.
     pub(super) fn form(&self, value: usize) -> Vec<(Primitive, BigRational)> {
         registers::form(&self.values, value)
+    }
+
+    /// The same, kept for whoever asks next.
+    pub(super) fn kept_form(&self, value: usize) -> Arc<Form> {
+        self.forms.of(&self.values, value)
     }
 
     pub(super) fn push(&mut self, definition: Definition) -> Result<Value, ProgramError> {

@@ -42,6 +42,7 @@ mod enclose;
 pub mod error;
 mod exact;
 mod format;
+mod forms;
 mod gram;
 mod holdings;
 mod known;

@@ -153,8 +153,8 @@ impl Seen {
             Primitive::Noise(k) => self.known_from[program.noises[*k].value].is_none(),
         };
         self.rows.par_iter_mut().for_each(|row| {
-            row.form = program.form(row.value);
-            row.form.retain(|(primitive, _)| unknown(primitive));
+            let whole = program.kept_form(row.value);
+            row.form = whole.iter().filter(|(primitive, _)| unknown(primitive)).cloned().collect();
         });
         self.rows.retain(|row| !row.form.is_empty());
         self.complete = true;

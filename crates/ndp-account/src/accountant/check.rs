@@ -3,7 +3,7 @@
 use super::Account;
 use super::search::smallest_noise;
 use super::target::{Allowed, Check, LeastNoise, Target};
-use super::uses::{mean, representatives, tightest, uses};
+use super::uses::{mean, only_pair, representatives, tightest, uses};
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::{Measure, NoiseMultiplier, Verdict};
@@ -59,6 +59,13 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     // is left.
     let mut before = None;
     let mut decided = false;
+    // Where one pair stands for all there is nothing to look for; whatever does not give a noise is told by
+    // the loop.
+    if let Some((at, source, allowed)) = only_pair(accounts, target)?
+        && let Ok(Some(needed)) = accounts[at].least_noise(source, target.measure, allowed)
+    {
+        (noise, before) = (Some(needed), Some((at, source)));
+    }
     loop {
         let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target, decided)?;
         let Some(most) = tightest(&uses) else { break };

@@ -1,6 +1,7 @@
 //! One question, one way to ask it: see the first page of the crate.
 
 mod audience;
+mod by_mu;
 mod check;
 mod compare;
 mod coverage;
@@ -19,6 +20,7 @@ mod uses;
 mod worst;
 
 pub use audience::{Audience, Covered, MOST_COALITIONS, number_of_coalitions};
+pub use by_mu::ByMu;
 pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
 pub use coverage::{Coverage, Rest};

@@ -28,6 +28,23 @@ pub(super) fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize,
     kept
 }
 
+/// The one pair that stands for all, by account and exposed node, with its limit, where all accounts are of
+/// one class and the limit is the same for all pairs, positive and finite.
+pub(super) fn only_pair(
+    accounts: &[Box<dyn Account + '_>],
+    target: &Target,
+) -> Result<Option<(usize, usize, f64)>, Error> {
+    let (Allowed::Worst(_), [(at, _)]) = (&target.allowed, &representatives(accounts)[..]) else {
+        return Ok(None);
+    };
+    let account = &accounts[*at];
+    let observer = account.observer();
+    let source = (0..account.node_count()).find(|&u| !observer.contains(u));
+    let (Some(_), Some(source)) = (account.class(), source) else { return Ok(None) };
+    let allowed = target.of_pair(source, observer)?;
+    Ok((0.0 < allowed && allowed < f64::INFINITY).then_some((*at, source, allowed)))
+}
+
 /// `(1/n) Σ_{u outside} loss(u)`, rounded up.
 pub(super) fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measure) -> Result<f64, Error> {
     let n = account.node_count();
@@ -172,4 +189,70 @@ pub(super) fn tightest(uses: &[Used]) -> Option<&Used> {
         }
         _ => Some(used),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Account, Error, Observer, Target, Terms, check, least_noise};
+    use ndp_dp::{ApproxDp, Delta, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
+    use std::sync::Mutex;
+
+    /// All pairs lose `cost/σ²`, those of an account of a class; remembers the noises it was asked at.
+    struct Costs<'a> {
+        observer: Observer,
+        cost: f64,
+        class: Option<(usize, usize)>,
+        asked: &'a Mutex<Vec<f64>>,
+    }
+
+    impl Account for Costs<'_> {
+        fn observer(&self) -> &Observer {
+            &self.observer
+        }
+
+        fn node_count(&self) -> usize {
+            3
+        }
+
+        fn terms(&self) -> Terms {
+            Terms::VALUES
+        }
+
+        fn class(&self) -> Option<(usize, usize)> {
+            self.class
+        }
+
+        fn profile(&self, _: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+            self.asked.lock().map_err(|_| Error::Cancelled)?.push(noise.get());
+            let epsilon = self.cost / noise.get().powi(2);
+            let curve = move |delta: Delta| Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into());
+            Ok(Profile::of_curve(curve, "an observer"))
+        }
+    }
+
+    /// One pair that stands for all is searched at once, to the noise that looking at all of them gives; a
+    /// pair without a loss is refused either way.
+    #[test]
+    fn one_pair_for_all_is_asked_at_its_own_noise_alone() -> Result<(), Error> {
+        let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 0.5);
+        let asked = Mutex::new(Vec::new());
+        let accounts = |cost: f64, class| -> Vec<Box<dyn Account + '_>> {
+            let one = |v| Box::new(Costs { observer: Observer::node(v), cost, class, asked: &asked });
+            (0..3).map(|v| one(v) as Box<dyn Account>).collect()
+        };
+        let take = || asked.lock().map(|mut asked| std::mem::take(&mut *asked)).map_err(|_| Error::Cancelled);
+        for cost in [3.0, 700.0] {
+            let single = least_noise(&accounts(cost, Some((1, 0))), &target)?;
+            let few = take()?.len();
+            let each = least_noise(&accounts(cost, None), &target)?;
+            let many = take()?.len();
+            assert_eq!(single, each);
+            assert!(3 * few < 2 * many, "{few} {many}");
+            assert_eq!(check(&accounts(cost, Some((1, 0))), single.noise, &target)?.verdict, Verdict::Met);
+            take()?;
+        }
+        assert!(least_noise(&accounts(0.0, Some((1, 0))), &target).is_err());
+        assert!(least_noise(&accounts(0.0, None), &target).is_err());
+        Ok(())
+    }
 }

@@ -6,7 +6,7 @@
 
 use super::target::{Allowed, LeastNoise, Pair, Target};
 use super::uses::representatives;
-use super::{Account, Covered, Observer};
+use super::{Account, ByMu, Covered, Observer};
 use crate::Error;
 use ndp_dp::{Exact, Grade, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
 use rayon::prelude::*;
@@ -123,7 +123,7 @@ fn largest(
     noise: NoiseMultiplier,
     measure: Measure,
 ) -> Result<Option<Worst>, Error> {
-    let kept = representatives(accounts);
+    let (kept, losses) = (representatives(accounts), ByMu::new(measure));
     let of_account = |&(at, _): &(usize, usize)| -> Result<Option<Worst>, Error> {
         let account = &accounts[at];
         let observer = account.observer();
@@ -131,7 +131,7 @@ fn largest(
         let asked = if account.class().is_some() { 1 } else { usize::MAX };
         let mut most = None;
         for source in outside.take(asked) {
-            let loss = account.profile(source, noise)?.loss(measure)?;
+            let loss = losses.loss(&account.profile(source, noise)?)?;
             most = larger(most, Some(Worst { loss, observer: observer.clone(), source }));
         }
         Ok(most)

@@ -4,6 +4,7 @@ use crate::errors::Failure;
 use crate::patience::{Patient, was_out};
 use crate::progress::Progress;
 use ndp_account::Protocol as _;
+use ndp_account::parts::ByMu;
 use ndp_account::{Account, Coverage, Covered};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
@@ -34,6 +35,7 @@ pub(super) fn all(
     (seed, quiet): (u64, bool),
 ) -> Result<Losses, Failure> {
     let n = graph.node_count();
+    let losses = ByMu::new(measure);
     let progress = Progress::new((accounts.len() * n) as u64, "pairs", quiet);
     let mut order: Vec<usize> = (0..n).collect();
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
@@ -46,7 +48,7 @@ pub(super) fn all(
         };
         let hops = members.iter().map(|&v| graph.distances(v)).reduce(nearest);
         let one = |u: usize| -> Result<Option<Entry>, Failure> {
-            let found = account.profile(u, noise).and_then(|profile| Ok(profile.loss(measure)?));
+            let found = account.profile(u, noise).and_then(|profile| losses.loss(&profile));
             progress.one();
             match found {
                 Ok(loss) => {

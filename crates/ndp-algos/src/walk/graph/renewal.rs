@@ -87,7 +87,7 @@ pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
 /// A quick bound on [`uncapped`], by few depths, the first one alone where it is at most `enough`: `(α − 1)`
 /// times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at least that.
 pub(super) fn quick(laws: &PairLaws, local: LocalLoss, enough: f64) -> UpperBound<f64> {
-    let losses = losses(laws, local, &QUICK_DEPTHS, enough, &Products::new(laws.horizon() + 1));
+    let losses = losses(laws, local, &QUICK_DEPTHS, enough, &Products::quick(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 
@@ -256,7 +256,8 @@ impl<'a> Common<'a> {
         let su = products.factor(law(&laws.start_to_u));
         let last = law(&laws.u_to_v);
 
-        let chain_plain = products.solve(uu.values(), &uu);
+        let of_uu = products.solver(&uu);
+        let chain_plain = products.solve_with(uu.values(), &of_uu);
         let step_more: Vec<f64> =
             uu.values().iter().enumerate().map(|(t, &p)| charge(0.0, p, theta, 1, t)).collect();
         let step = products.factor(sum(uu.values(), &step_more));
@@ -265,7 +266,7 @@ impl<'a> Common<'a> {
         // G − G° = Δc + Δc G + c° (G − G°).
         let step_more = products.factor(step_more);
         let source = sum(step_more.values(), &products.product(&step_more, &chain));
-        let chain_more = products.solve(&source, &uu);
+        let chain_more = products.solve_with(&source, &of_uu);
         let chain_more = products.factor(chain_more);
 
         // First visits of v alone: S° = uv + uv G°, from v and from the start.

@@ -28,10 +28,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Below this length term by term is faster than a transform.
 const DIRECT_LENGTH: usize = 200;
 
+/// Up to this length solving forward is faster than by transforms.
+const FORWARD_LENGTH: usize = 1000;
+
 /// Multiplies power series truncated after `length` coefficients.
 pub(super) struct Products {
     length: usize,
     fft: Option<Arc<Fft>>,
+    /// Whether equations are solved without transforms.
+    forward: bool,
 }
 
 /// A series made ready to be multiplied several times.
@@ -47,6 +52,14 @@ impl Factor {
     pub(super) fn values(&self) -> &[f64] {
         &self.values
     }
+}
+
+/// A kernel made ready for equations `x = source + kernel · x`.
+pub(super) struct Solver<'k> {
+    kernel: &'k Factor,
+    /// A bound on the number of renewals and the spectrum of about `1/(1 − kernel)`; `None` where equations
+    /// are solved term by term.
+    newton: Option<(f64, Spectrum)>,
 }
 
 /// Real and imaginary parts.
@@ -146,13 +159,19 @@ impl Fft {
 impl Products {
     /// For series of `length` coefficients, at least 1.
     pub(super) fn new(length: usize) -> Self {
-        Self { length, fft: if length > DIRECT_LENGTH { Fft::new(length) } else { None } }
+        Self { length, fft: if length > DIRECT_LENGTH { Fft::new(length) } else { None }, forward: false }
+    }
+
+    /// The same, equations of up to [`FORWARD_LENGTH`] coefficients being solved without transforms: with
+    /// other roundings, the sooner.
+    pub(super) fn quick(length: usize) -> Self {
+        Self { forward: length <= FORWARD_LENGTH, ..Self::new(length) }
     }
 
     /// The same without transforms: slow and tight, the definition that the rest is tested against.
     #[cfg(test)]
     pub(super) fn direct(length: usize) -> Self {
-        Self { length, fft: None }
+        Self { length, fft: None, forward: false }
     }
 
     pub(super) fn factor(&self, values: Vec<f64>) -> Factor {
@@ -223,10 +242,30 @@ impl Products {
 
     /// The solution of `x = source + kernel · x`, rounded up. `kernel[0]` is 0.
     pub(super) fn solve(&self, source: &[f64], kernel: &Factor) -> Vec<f64> {
+        self.solve_with(source, &self.solver(kernel))
+    }
+
+    /// What [`Self::solve`] needs of a kernel, for several sources.
+    pub(super) fn solver<'k>(&self, kernel: &'k Factor) -> Solver<'k> {
+        let newton = || {
+            let fft = self.fft.as_ref()?;
+            let renewals = renewal_bound(&kernel.values)?;
+            Some((renewals, fft.spectrum(&self.inverse(&kernel.values)?)))
+        };
+        let needed = kernel.zeros < self.length && !self.forward;
+        Solver { kernel, newton: if needed { newton() } else { None } }
+    }
+
+    /// [`Self::solve`] by the solver of its kernel.
+    pub(super) fn solve_with(&self, source: &[f64], solver: &Solver<'_>) -> Vec<f64> {
+        let kernel = solver.kernel;
         if kernel.zeros == self.length {
             return source.to_vec();
         }
-        self.solve_by_newton(source, kernel).unwrap_or_else(|| solve_term_by_term(source, &kernel.values))
+        if self.forward {
+            return solve_forward(source, &kernel.values);
+        }
+        self.solve_by_newton(source, solver).unwrap_or_else(|| solve_term_by_term(source, &kernel.values))
     }
 
     /// An approximate solution `y` by Newton's method, then a margin that is proven.
@@ -236,12 +275,11 @@ impl Products {
     /// of a process with waiting times `kernel` (the sum of the coefficients of `1/(1 − kernel)`).
     ///
     /// `None` without transforms, or when the kernel has more than mass 1 and no such bound is known.
-    fn solve_by_newton(&self, source: &[f64], kernel: &Factor) -> Option<Vec<f64>> {
-        let fft = self.fft.as_ref()?;
-        let renewals = renewal_bound(&kernel.values)?;
+    fn solve_by_newton(&self, source: &[f64], solver: &Solver<'_>) -> Option<Vec<f64>> {
+        let (fft, kernel) = (self.fft.as_ref()?, solver.kernel);
+        let (renewals, inverse) = solver.newton.as_ref()?;
         let product = |a: &Spectrum, b: &Spectrum| fft.back(Spectrum::product(a, b), self.length);
-        let inverse = self.inverse(&kernel.values)?;
-        let mut solution = product(&fft.spectrum(&inverse), &fft.spectrum(source));
+        let mut solution = product(inverse, &fft.spectrum(source));
         let image = product(&fft.spectrum(&solution), &kernel.spectrum);
         let error = fft.error(1) * norm(&solution) * kernel.norm;
         let residual = source
@@ -314,6 +352,24 @@ fn solve_term_by_term(source: &[f64], kernel: &[f64]) -> Vec<f64> {
     x
 }
 
+/// The same, each coefficient added to all later ones as soon as it is known: loops without sums, which take
+/// several coefficients at a time.
+fn solve_forward(source: &[f64], kernel: &[f64]) -> Vec<f64> {
+    let zeros = source.iter().position(|&s| s != 0.0).unwrap_or(source.len());
+    let mut x = source.to_vec();
+    for t in zeros..x.len() {
+        let (known, later) = x.split_at_mut(t + 1);
+        // As many products and sums as term by term, in another order; products below that underflow.
+        known[t] = up(known[t].max(FORWARD_LEAST), t + 1);
+        later.iter_mut().zip(&kernel[1..]).for_each(|(x, k)| *x += k * known[t]);
+    }
+    x
+}
+
+/// Stands for what is smaller, products that underflow to 0 included, and is far above the numbers that are
+/// slow to multiply.
+const FORWARD_LEAST: f64 = 1e-290;
+
 /// At least the expected number of renewals, the one at 0 included, within the length of `kernel`,
 /// the law of the waiting time: `T/m₁ + m₂/m₁²`, what the law lacks being put beyond the end.
 /// `None` when its mass exceeds 1.
@@ -353,6 +409,32 @@ mod tests {
         let sum: f64 = law.iter().sum();
         law.iter_mut().for_each(|x| *x *= mass / sum);
         law
+    }
+
+    /// Against the definition, to the margins of both; with a source that begins late, and none.
+    #[test]
+    fn solving_forward_is_the_definition() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        for length in [1, 2, 57, 341] {
+            for (zeros, mass) in [(0, 0.9), (length / 2, 1.0), (length, 0.5)] {
+                let (kernel, source) = (law(&mut rng, length, mass), series(&mut rng, length, zeros));
+                let (found, expected) =
+                    (solve_forward(&source, &kernel), solve_term_by_term(&source, &kernel));
+                for (t, (x, y)) in found.iter().zip(&expected).enumerate() {
+                    let margin = 8.0 * (t + 3) as f64 * f64::EPSILON * (t + 1) as f64;
+                    assert!((x - y).abs() <= margin * y, "{t} of {length}: {x} {y}");
+                    // Never below the sum in plain floats by more than these round.
+                    assert!(*x >= source[t]);
+                }
+                // What is exact in floats: multiples of powers of two.
+                let halves: Vec<f64> = (0..length).map(|t| if t == 1 { 0.5 } else { 0.0 }).collect();
+                let one: Vec<f64> = (0..length).map(|t| if t == 0 { 1.0 } else { 0.0 }).collect();
+                let powers = solve_forward(&one, &halves);
+                assert!((0..length.min(900)).all(|t| powers[t] >= 0.5_f64.powi(t as i32)));
+                let quick = Products::quick(length);
+                assert_eq!(quick.solve(&source, &quick.factor(kernel)), found);
+            }
+        }
     }
 
     #[test]
@@ -410,7 +492,7 @@ mod tests {
                 let fast = Products::new(length);
                 let source = series(&mut rng, length, 3);
                 let kernel = fast.factor(law(&mut rng, length, mass));
-                let up = fast.solve_by_newton(&source, &kernel).expect("the mass is at most 1");
+                let up = fast.solve_by_newton(&source, &fast.solver(&kernel)).expect("the mass is at most 1");
                 let reference = solve_term_by_term(&source, kernel.values());
                 for (x, y) in up.iter().zip(&reference) {
                     assert!(*x >= y * (1.0 - 1e-12) && x - y <= 1e-9 * norm(&source), "{x} against {y}");
@@ -426,7 +508,7 @@ mod tests {
         let products = Products::new(300);
         let kernel = products.factor(law(&mut rng, 300, 1.5));
         let source = series(&mut rng, 300, 0);
-        assert!(products.solve_by_newton(&source, &kernel).is_none());
+        assert!(products.solve_by_newton(&source, &products.solver(&kernel)).is_none());
         assert_eq!(products.solve(&source, &kernel), solve_term_by_term(&source, kernel.values()));
         let nothing = products.factor(vec![0.0; 300]);
         assert_eq!(products.solve(&source, &nothing), source);
