@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks proof files of ndp: python3 ndp_check.py FILE [--quiet]
+"""Checks proof files of ndp: python3 ndp_check.py FILE [--quiet]; - for what is piped in
 
 A proof file holds a protocol, written out value by value, and for every pair of an observer and a node two
 vectors that prove what the observer learns about the node: a shift of noises that looks to the observer like
@@ -11,6 +11,7 @@ Exit code 0: accepted. 1: rejected, with the first line that fails. 2: the file 
 """
 
 import gzip
+import io
 import json
 import re
 import sys
@@ -363,7 +364,7 @@ class Checker:
     def end(self, said):
         keys(said, "end", "pairs", "largest", "covers")
         need(said["end"] == "proof", "this does not end a proof")
-        need(said["pairs"] == len(self.proved), f"{len(self.proved)} pairs are proved, not {said['pairs']}")
+        need(type(said["pairs"]) is int and said["pairs"] == len(self.proved), f"{len(self.proved)} pairs are proved, not {said['pairs']}")
         need(self.largest <= number(said["largest"]), f"the largest loss is {self.largest}")
         need(said["covers"] in ("every-pair", "these-pairs"), "what is covered is not said")
         self.every = said["covers"] == "every-pair"
@@ -422,10 +423,10 @@ def main(words):
     # Whole numbers in proofs may be longer than Python reads by default.
     getattr(sys, "set_int_max_str_digits", lambda digits: None)(0)
     try:
-        with open(files[0], "rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with (gzip.open if packed else open)(files[0], "rt", encoding="utf-8") as lines:
-            return 0 if check(lines, quiet) else 1
+        with sys.stdin.buffer if files[0] == "-" else open(files[0], "rb") as file:
+            packed = file.peek(2)[:2] == b"\x1f\x8b"
+            with io.TextIOWrapper(gzip.GzipFile(fileobj=file) if packed else file, encoding="utf-8") as lines:
+                return 0 if check(lines, quiet) else 1
     except (OSError, EOFError, UnicodeDecodeError) as error:
         print(f"ndp_check: {files[0]}: {error}", file=sys.stderr)
         return 2

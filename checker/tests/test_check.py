@@ -12,6 +12,8 @@ import tempfile
 import unittest
 from fractions import Fraction
 
+# The other checker, where this names it: it is asked about the same files.
+OTHER = os.environ.get("NDP_CHECK")
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import ndp_check  # noqa: E402
@@ -158,7 +160,14 @@ def proved(lines, members, source, kind="use-level"):
 
 def verdict(lines):
     said = []
-    accepted = ndp_check.check([json.dumps(line) if isinstance(line, dict) else line for line in lines], True, said.append)
+    lines = [json.dumps(line) if isinstance(line, dict) else line for line in lines]
+    accepted = ndp_check.check(lines, True, said.append)
+    if OTHER:
+        ran = subprocess.run([OTHER, "-", "--quiet"], input="\n".join(lines), capture_output=True, text=True, check=False)
+        # Both accept, or name the same line.
+        here, there = said[-1].split(":")[:2], ran.stdout.strip().split(":")[:2]
+        if here != there or ran.returncode != (0 if accepted else 1):
+            raise AssertionError(f"{said[-1]!r} here, {ran.stdout!r} ({ran.returncode}) there: {lines}")
     return accepted, said[-1]
 
 
@@ -324,6 +333,8 @@ class Check(unittest.TestCase):
         file = proved(gossip(), [2], 0)
         file[-1]["covers"] = "every-pair"
         self.assertIn("5 pairs are missing", verdict(file)[1])
+        file[-1].update(pairs=True, covers="these-pairs")
+        self.assertIn("pairs are proved, not True", verdict(file)[1])
         twice = file[:-1] + [file[-2], {**file[-1], "pairs": 2, "covers": "these-pairs"}]
         self.assertIn("there before", verdict(twice)[1])
 
@@ -337,6 +348,19 @@ class Check(unittest.TestCase):
             accepted, why = verdict(text)
             self.assertFalse(accepted)
             self.assertIn(f"line {at + 1}:", why)
+
+    def test_files_are_accepted_or_rejected_as_their_names_say(self):
+        """accepted-..., and rejected-LINE-... with the line that fails; the other checker is tried on them, too."""
+        accepted = rejected = 0
+        folder = os.path.join(HERE, "files")
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found, why = verdict(file.read().splitlines())
+            self.assertEqual(found, name.startswith("accepted-"), (name, why))
+            if not found:
+                self.assertTrue(why.startswith(f"rejected: line {name.split('-')[1]}: "), (name, why))
+            accepted, rejected = accepted + found, rejected + (not found)
+        self.assertGreaterEqual(min(accepted, rejected), 4)
 
     def test_the_command_says_how_it_ended(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -352,6 +376,9 @@ class Check(unittest.TestCase):
             self.assertIn("nothing else but what the file says that they read", run(good).stdout)
             self.assertEqual((run(bad).returncode, run(bad).stdout.startswith("rejected")), (1, True))
             self.assertEqual(run(os.path.join(folder, "absent")).returncode, 2)
+            with open(good, encoding="utf-8") as file:
+                piped = subprocess.run([sys.executable, script, "-"], stdin=file, capture_output=True, text=True, check=False)
+            self.assertEqual(piped.stdout, run(good).stdout)
 
 
 if __name__ == "__main__":
