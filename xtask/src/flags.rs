@@ -85,6 +85,13 @@ xflags::xflags! {
         cmd ci {}
         /// Check the book in `docs`, and make pages for a browser of it where mdbook is installed.
         cmd book {}
+        /// Find a false claim of `docs/findings.md` again from its formula, with page and picture.
+        cmd finding {
+            /// Which row of the document, counted from 1 through all its tables.
+            required number: usize
+            /// The output folder; `out/findings` in the root if not given.
+            optional --out out: PathBuf
+        }
         /// Check layers, documents, file lengths and leftovers.
         cmd tidy {}
         /// Make the numbers of the figures the committed references, and show what changes.

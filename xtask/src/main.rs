@@ -6,6 +6,7 @@ mod bless;
 mod book;
 mod ci;
 mod data;
+mod finding;
 mod flags;
 mod reproduce;
 mod shard;
@@ -45,6 +46,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Ci(task) => task.run(sh),
         flags::XtaskCmd::Slurm(task) => task.run(sh),
         flags::XtaskCmd::Book(task) => task.run(sh),
+        flags::XtaskCmd::Finding(task) => task.run(sh, &here),
         flags::XtaskCmd::Tidy(task) => task.run(sh),
         flags::XtaskCmd::Wheel(task) => task.run(sh, &here),
     }

@@ -1,6 +1,7 @@
 //! The command line, declared once.
 
 mod options;
+mod refute;
 mod sweep;
 
 pub(crate) use options::{
@@ -8,6 +9,7 @@ pub(crate) use options::{
     Unit, Uses, Weights,
 };
 
+pub(crate) use refute::{Refute, TriedProtocol, TriedWeights};
 pub(crate) use sweep::{Scheduler, Shard, Sweep};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -73,10 +75,11 @@ pub(crate) enum Command {
                       walks and trainings have none. The format is in docs/formats.md, \"Proofs\"."
     )]
     Prove(Prove),
-    /// Try a claimed bound on gossip, as a formula, against exact fractions on all small graphs.
+    /// Try a claimed bound on gossip or a walk, as a formula, against exact fractions on all small graphs.
     #[command(
         after_help = "Example: ndp refute --claim \"alpha / (2 * sigma^2) / hops\"\n\nNames: n, T, edges, alpha, sigma, u (exposed), v (observer), \
-                      hops, W[t][a,b], deg(a), sum(k, a, b, e), neighbors(w, a, e), min, max, sqrt, ln, exp."
+                      observers, hops, W[t][a,b], F[t][a,b] (walks: first passage), deg(a), sum(k, a, b, e), neighbors(w, a, e), largest(w, a, e), \
+                      heard(w, t, e), members(w, e), min, max, sqrt, ln, exp."
     )]
     Refute(Refute),
     /// Run a gossip protocol on your own numbers.
@@ -354,48 +357,6 @@ pub(crate) struct Prove {
     /// The file; compressed where its name ends in .gz.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: PathBuf,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Refute {
-    /// The claimed bound in nats on the Rényi loss of u towards v.
-    #[arg(long, value_name = "FORMULA")]
-    pub(crate) claim: String,
-    /// All connected graphs of 2 to so many nodes.
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=7))]
-    pub(crate) nodes: usize,
-    /// Also long thin graphs of 8 to so many nodes, at most 64.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub(crate) thin_nodes: usize,
-    /// Rounds from 1 to so many.
-    #[arg(long, default_value_t = 6, value_name = "T", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=200))]
-    pub(crate) rounds: usize,
-    /// The weights to try, one after the other.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "metropolis")]
-    pub(crate) weights: Vec<TriedWeights>,
-    /// The order alpha.
-    #[arg(long, default_value_t = 2.0, value_name = "ALPHA")]
-    pub(crate) order: f64,
-    /// The noise sigma, in units of the sensitivity.
-    #[arg(long, default_value_t = 1.0, value_name = "SIGMA")]
-    pub(crate) noise: f64,
-    /// Cases (graph, weights, rounds, pair) that are looked at, at most.
-    #[arg(long, default_value_t = 10_000_000, value_name = "N")]
-    pub(crate) cases: u64,
-    /// What was found as JSON, with scripts that show it.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-}
-
-/// Weights that are tried against a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum TriedWeights {
-    /// 1 / (1 + the larger degree).
-    Metropolis,
-    /// 1 / the larger degree.
-    MaxDegree,
-    /// The mean of Metropolis weights and the identity.
-    Lazy,
 }
 
 #[derive(Args, Debug)]

@@ -52,6 +52,12 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// A name that the protocol of the search has no value for.
+    #[error("{name} has no value for this protocol")]
+    NotOfTheProtocol {
+        /// The name.
+        name: &'static str,
+    },
     /// The value of one claim at one setting takes too much work.
     #[error("one value of the claim takes more than {limit} operations")]
     Work {
@@ -68,6 +74,9 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// The attack on a counterexample cannot be run.
+    #[error(transparent)]
+    Attack(#[from] ndp_account::Error),
     /// A graph or its weights are refused.
     #[error(transparent)]
     Graph(#[from] ndp_graph::Error),

@@ -44,8 +44,12 @@ impl Values<'_> {
                 Name::Alpha => Interval::new(case.alpha),
                 Name::Sigma => Interval::new(case.sigma),
                 Name::Exposed => Interval::count(case.u as u64),
-                Name::Observer => Interval::count(case.v as u64),
-                Name::Hops => Interval::count(case.setting.hops[case.u][case.v].into()),
+                Name::Observer => Interval::count(case.observers[0] as u64),
+                Name::Observers => Interval::count(case.observers.len() as u64),
+                Name::Hops => {
+                    let hops = case.observers.iter().map(|&v| case.setting.hops[case.u][v]);
+                    Interval::count(hops.min().unwrap_or(u32::MAX).into())
+                }
             },
             Node::Negative(x) => -self.of(x)?,
             Node::Two(Operator::Power, base, exponent) => {
@@ -82,6 +86,14 @@ impl Values<'_> {
                 let (t, a) = (self.index(round, "a round", case.rounds)?, self.node(row)?);
                 case.setting.enclosed[t][a][self.node(column)?]
             }
+            Node::Passage(parts) => {
+                if !case.setting.protocol.is_walk() {
+                    return Err(Error::NotOfTheProtocol { name: "F" });
+                }
+                let [time, row, column] = &**parts;
+                let (t, a) = (self.index(time, "a time", case.rounds)?, self.node(row)?);
+                case.setting.passages()[t][a][self.node(column)?]
+            }
             Node::Sum(variable, parts) => {
                 let [first, last, term] = &**parts;
                 let (first, last) = (self.end(first)?, self.end(last)?);
@@ -100,17 +112,42 @@ impl Values<'_> {
                 }
                 sum
             }
-            Node::Neighbors(variable, parts) => {
+            Node::Neighbors(variable, parts) | Node::Largest(variable, parts) => {
                 let [center, term] = &**parts;
                 let center = self.node(center)?;
-                let mut sum = Interval::ZERO;
-                for &w in graph.neighbors(center) {
-                    self.variables[*variable] = w as usize;
-                    sum = sum + self.of(term)?;
+                let neighbors: Vec<usize> = graph.neighbors(center).iter().map(|&w| w as usize).collect();
+                let terms = self.terms(*variable, &neighbors, term)?;
+                if matches!(node, Node::Largest(..)) {
+                    // Connected graphs of two nodes or more have no node without neighbors.
+                    terms.into_iter().reduce(Interval::max).unwrap_or(Interval::ZERO)
+                } else {
+                    terms.into_iter().fold(Interval::ZERO, |sum, x| sum + x)
                 }
-                sum
             }
+            Node::Heard(variable, parts) => {
+                if case.setting.protocol.is_walk() {
+                    return Err(Error::NotOfTheProtocol { name: "heard" });
+                }
+                let [round, term] = &**parts;
+                let t = self.index(round, "a round with messages", case.rounds - 1)?;
+                let heard = case.setting.heard(t, case.observers);
+                self.over(*variable, &heard, term)?
+            }
+            Node::Members(variable, term) => self.over(*variable, case.observers, term)?,
         })
+    }
+
+    fn over(&mut self, variable: usize, nodes: &[usize], term: &Node) -> Result<Interval, Error> {
+        Ok(self.terms(variable, nodes, term)?.into_iter().fold(Interval::ZERO, |sum, x| sum + x))
+    }
+
+    fn terms(&mut self, variable: usize, nodes: &[usize], term: &Node) -> Result<Vec<Interval>, Error> {
+        let mut terms = Vec::with_capacity(nodes.len());
+        for &w in nodes {
+            self.variables[variable] = w;
+            terms.push(self.of(term)?);
+        }
+        Ok(terms)
     }
 
     fn node(&mut self, node: &Node) -> Result<usize, Error> {

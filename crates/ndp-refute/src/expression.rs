@@ -18,11 +18,16 @@ use crate::Error;
 /// | `n`, `T`, `edges` | nodes, rounds, edges |
 /// | `alpha`, `sigma` | order of the loss, standard deviation of the noise in units of the sensitivity |
 /// | `u`, `v` | exposed node and observer, from 0 |
-/// | `hops` | distance of `u` and `v` |
-/// | `W[t][a,b]` | entry of the `t`-th power of the weights, `t` from 0 to `T` |
+/// | `observers` | how many nodes look together; `v` is the first of them |
+/// | `hops` | distance of `u` from the nearest of them |
+/// | `W[t][a,b]` | entry of the `t`-th power of the weights, `t` from 0 to `T`; for pairs, of the product of the first `t` steps |
+/// | `F[t][a,b]` | for walks, the probability to come from `a` to `b` after `t` steps for the first time |
 /// | `deg(a)` | neighbors of `a` |
 /// | `sum(k, a, b, e)` | `e` for `k` from `a` to `b`; 0 if `b` is below `a` |
 /// | `neighbors(w, a, e)` | sum of `e` over the neighbors `w` of `a` |
+/// | `largest(w, a, e)` | the largest of them |
+/// | `heard(w, t, e)` | sum of `e` over those whose message of round `t` the observers get |
+/// | `members(w, e)` | the same over the observers |
 /// | `min(a, b)`, `max(a, b)`, `sqrt(a)`, `ln(a)`, `exp(a)` | as usual |
 ///
 /// The text has at most 2000 characters and is nested at most 40 deep.
@@ -75,10 +80,17 @@ pub(crate) enum Node {
     Two(Operator, Box<Node>, Box<Node>),
     Call(Function, Box<Node>),
     Weight(Box<[Node; 3]>),
+    Passage(Box<[Node; 3]>),
     /// Variable, first, last, term.
     Sum(usize, Box<[Node; 3]>),
     /// Variable, node, term.
     Neighbors(usize, Box<[Node; 2]>),
+    /// The same, largest term.
+    Largest(usize, Box<[Node; 2]>),
+    /// Variable, round, term.
+    Heard(usize, Box<[Node; 2]>),
+    /// Variable, term.
+    Members(usize, Box<Node>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,6 +102,7 @@ pub(crate) enum Name {
     Sigma,
     Exposed,
     Observer,
+    Observers,
     Hops,
 }
 
@@ -264,10 +277,15 @@ impl Parser {
             "sigma" => Name::Sigma,
             "u" => Name::Exposed,
             "v" => Name::Observer,
+            "observers" => Name::Observers,
             "hops" => Name::Hops,
-            "W" => return self.weight(),
-            "sum" => return self.over(false),
-            "neighbors" => return self.over(true),
+            "W" => return Ok(Node::Weight(self.entry()?)),
+            "F" => return Ok(Node::Passage(self.entry()?)),
+            "sum" => return self.over(Over::Range),
+            "neighbors" => return self.over(Over::Neighbors),
+            "largest" => return self.over(Over::Largest),
+            "heard" => return self.over(Over::Heard),
+            "members" => return self.over(Over::Members),
             "deg" => return self.call(Function::Degree),
             "sqrt" => return self.call(Function::Root),
             "ln" => return self.call(Function::Logarithm),
@@ -279,7 +297,7 @@ impl Parser {
         Ok(Node::Name(name))
     }
 
-    fn weight(&mut self) -> Result<Node, Error> {
+    fn entry(&mut self) -> Result<Box<[Node; 3]>, Error> {
         self.take('[', "an opening bracket")?;
         let round = self.sum()?;
         self.take(']', "a closing bracket")?;
@@ -288,7 +306,7 @@ impl Parser {
         self.take(',', "a comma")?;
         let column = self.sum()?;
         self.take(']', "a closing bracket")?;
-        Ok(Node::Weight(Box::new([round, row, column])))
+        Ok(Box::new([round, row, column]))
     }
 
     fn call(&mut self, function: Function) -> Result<Node, Error> {
@@ -307,18 +325,17 @@ impl Parser {
         Ok(self.two(operator, left, right))
     }
 
-    /// A sum over a range or over neighbors; its variable is known in the term only.
-    fn over(&mut self, neighbors: bool) -> Result<Node, Error> {
+    /// A sum over a range or over nodes; its variable is known in the term only.
+    fn over(&mut self, what: Over) -> Result<Node, Error> {
         self.take('(', "an opening parenthesis")?;
         if !self.peek().is_some_and(|c| c.is_ascii_alphabetic()) {
             return Err(self.expected("the name of a variable"));
         }
         let variable = self.word();
         self.take(',', "a comma")?;
-        let first = self.sum()?;
-        self.take(',', "a comma")?;
-        let last = if neighbors { None } else { Some(self.sum()?) };
-        if last.is_some() {
+        let mut ends = Vec::new();
+        for _ in 0..what.ends() {
+            ends.push(self.sum()?);
             self.take(',', "a comma")?;
         }
         let at = self.scope.len();
@@ -328,9 +345,34 @@ impl Parser {
         self.scope.pop();
         let term = term?;
         self.take(')', "a closing parenthesis")?;
-        Ok(match last {
-            None => Node::Neighbors(at, Box::new([first, term])),
-            Some(last) => Node::Sum(at, Box::new([first, last, term])),
+        let mut ends = ends.into_iter();
+        Ok(match (what, ends.next(), ends.next()) {
+            (Over::Range, Some(first), Some(last)) => Node::Sum(at, Box::new([first, last, term])),
+            (Over::Neighbors, Some(center), _) => Node::Neighbors(at, Box::new([center, term])),
+            (Over::Largest, Some(center), _) => Node::Largest(at, Box::new([center, term])),
+            (Over::Heard, Some(round), _) => Node::Heard(at, Box::new([round, term])),
+            _ => Node::Members(at, Box::new(term)),
         })
+    }
+}
+
+/// What a sum runs over.
+#[derive(Clone, Copy)]
+enum Over {
+    Range,
+    Neighbors,
+    Largest,
+    Heard,
+    Members,
+}
+
+impl Over {
+    /// How many expressions stand between its variable and its term.
+    fn ends(self) -> usize {
+        match self {
+            Self::Range => 2,
+            Self::Neighbors | Self::Largest | Self::Heard => 1,
+            Self::Members => 0,
+        }
     }
 }

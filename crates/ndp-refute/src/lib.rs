@@ -1,10 +1,11 @@
-//! A claimed bound on what gossip shows, tried on all small graphs.
+//! A claimed bound on what gossip or a token shows, tried on all small graphs.
 //!
 //! A claim is a formula in the [language](Expression) of this crate, or anything that implements [`Claim`].
+//! It is about a [`Protocol`]: gossip of five kinds, or a token walk.
 //! The search goes through all connected graphs up to isomorphism, by nodes, then rounds, then edges, so that
-//! the first counterexample is the smallest. The truth is a fraction ([`exact_unit_loss`]), the claim an
-//! interval that contains its value: a claim is refuted only where the fraction exceeds the upper end, which
-//! no rounding error can bring about.
+//! the first counterexample is the smallest. The truth is a fraction ([`exact_unit_loss`],
+//! [`mean_path_cost`]), the claim an interval that contains its value: a claim is refuted only where the
+//! fraction exceeds the upper end, which no rounding error can bring about.
 //!
 //! ```
 //! use ndp_refute::{Expression, Outcome, Search, refute};
@@ -24,19 +25,27 @@
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
 )]
 
+mod attack;
 mod counterexample;
 mod error;
 mod evaluate;
 mod expression;
+mod findings;
 mod graphs;
+mod protocol;
 mod search;
 mod setting;
 mod truth;
+mod walk;
 
+pub use attack::{Attacked, attack};
 pub use counterexample::Counterexample;
 pub use error::Error;
 pub use expression::Expression;
+pub use findings::{FINDINGS, Finding};
 pub use graphs::{connected_graphs, thin_graphs};
-pub use search::{Claim, Outcome, Report, Search, refute};
-pub use setting::{Case, Setting, WeightRule};
+pub use protocol::Protocol;
+pub use search::{Claim, Graphs, Outcome, Report, Search, refute};
+pub use setting::{Bounded, Case, Setting, WeightRule};
 pub use truth::exact_unit_loss;
+pub use walk::mean_path_cost;

@@ -2,13 +2,17 @@
 
 use crate::counterexample::Counterexample;
 use crate::error::Error;
+use crate::expression::Expression;
 use crate::graphs::{connected_graphs, thin_graphs};
-use crate::setting::{Case, Setting, WeightRule, limit};
-use crate::truth::losses;
+use crate::protocol::Protocol;
+use crate::setting::{Bounded, Case, Setting, WeightRule, limit};
+use crate::truth::Seen;
+use crate::walk::Walked;
 use ndp_graph::Graph;
 use ndp_numeric::rounding::Interval;
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use num_traits::Zero;
 use serde::Serialize;
 
 /// A claimed bound on the Rényi loss.
@@ -23,16 +27,36 @@ pub trait Claim {
     fn text(&self) -> &str;
 }
 
+/// Which graphs are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Graphs {
+    /// All connected ones, then long thin ones.
+    All,
+    /// Stars of 3 nodes and more, whose center is node 0.
+    Stars,
+}
+
 /// How far to search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// All connected graphs from 2 to so many nodes, at most 7.
+    /// The protocol.
+    pub protocol: Protocol,
+    /// How many nodes look together.
+    pub observers: usize,
+    /// Which losses are bounded.
+    pub bounded: Bounded,
+    /// Only cases in which this formula is positive, in the same names as the claim.
+    pub domain: Option<Expression>,
+    /// Which graphs are tried.
+    pub graphs: Graphs,
+    /// All connected graphs from 2 to so many nodes, at most 7; or stars.
     pub max_nodes: usize,
-    /// Long thin graphs up to so many nodes, at most 64; none below 8.
+    /// Long thin graphs, or stars, up to so many nodes, at most 64; long thin ones from 6 nodes on.
     pub max_thin_nodes: usize,
     /// Rounds from 1 to so many, at most 200.
     pub max_rounds: usize,
-    /// The weights to try, in this order.
+    /// The weights to try, in this order; of no meaning for pairs.
     pub weights: Vec<WeightRule>,
     /// Order of the loss.
     pub alpha: f64,
@@ -43,10 +67,15 @@ pub struct Search {
 }
 
 impl Default for Search {
-    /// All graphs of 2 to 5 nodes, up to 6 rounds, Metropolis weights; order 2 and noise 1, where the local
-    /// loss is 1.
+    /// Muffliato and one observer on all graphs of 2 to 5 nodes, up to 6 rounds, Metropolis weights; order 2
+    /// and noise 1, where the local loss is 1.
     fn default() -> Self {
         Self {
+            protocol: Protocol::Muffliato,
+            observers: 1,
+            bounded: Bounded::Each,
+            domain: None,
+            graphs: Graphs::All,
             max_nodes: 5,
             max_thin_nodes: 0,
             max_rounds: 6,
@@ -83,9 +112,11 @@ pub struct Report {
     pub undecided: u64,
     /// Cases in which the claim has a value that is not finite, or none.
     pub without_value: u64,
+    /// Cases that do not lie in the domain of the claim.
+    pub outside: u64,
     /// All connected graphs up to so many nodes were looked at completely.
     pub complete_to: usize,
-    /// The same for the long thin ones; 0 where none were.
+    /// The same for the long thin ones, or for stars; 0 where none were.
     pub thin_to: usize,
     /// The largest number of rounds that was looked at in each of them.
     pub rounds: usize,
@@ -99,24 +130,40 @@ pub struct Report {
 pub fn refute(claim: &dyn Claim, search: &Search) -> Result<Report, Error> {
     let local = local_loss(search)?;
     limit("the number of rounds", search.max_rounds, 200)?;
-    limit("the number of nodes", search.max_thin_nodes, 64)?;
+    limit("the number of nodes", search.max_nodes.max(search.max_thin_nodes), 64)?;
+    search.protocol.check()?;
+    if search.observers == 0 {
+        let (what, condition) = ("the number of observers", "be at least 1");
+        return Err(Error::Parameter { what, condition, value: 0.0 });
+    }
     let mut report = Report {
         claim: claim.text().to_owned(),
         outcome: Outcome::NotRefuted,
         cases: 0,
         undecided: 0,
         without_value: 0,
+        outside: 0,
         complete_to: 1,
         thin_to: 0,
         rounds: search.max_rounds,
     };
+    if search.graphs == Graphs::Stars {
+        for nodes in 3..=search.max_nodes.max(search.max_thin_nodes) {
+            let star = Graph::from_edges(nodes, (1..nodes).map(|leaf| (0, leaf)))?;
+            if of_graphs(claim, search, &local, &[star], &mut report)? {
+                return Ok(report);
+            }
+            report.thin_to = nodes;
+        }
+        return Ok(report);
+    }
     for nodes in 2..=search.max_nodes {
         if of_graphs(claim, search, &local, &connected_graphs(nodes)?, &mut report)? {
             return Ok(report);
         }
         report.complete_to = nodes;
     }
-    for nodes in 8.max(search.max_nodes + 1)..=search.max_thin_nodes {
+    for nodes in 6.max(search.max_nodes + 1)..=search.max_thin_nodes {
         if of_graphs(claim, search, &local, &thin_graphs(nodes)?, &mut report)? {
             return Ok(report);
         }
@@ -136,6 +183,70 @@ fn local_loss(search: &Search) -> Result<BigRational, Error> {
     Ok(alpha / (&sigma * &sigma * BigInt::from(2)))
 }
 
+/// A setting with what its observers have seen so far.
+struct Tried {
+    setting: Setting,
+    by: Vec<Looking>,
+}
+
+/// A set of observers with the truth about all nodes, computed as far as it was asked for.
+struct Looking {
+    observers: Vec<usize>,
+    seen: Seen,
+    walked: Vec<Option<Walked>>,
+}
+
+impl Tried {
+    fn new(setting: Setting, size: usize) -> Self {
+        let n = setting.graph.node_count();
+        let looking = |observers: Vec<usize>| Looking {
+            seen: Seen::new(&setting, &observers),
+            walked: vec![None; n],
+            observers,
+        };
+        let by = subsets(n, size).into_iter().map(looking).collect();
+        Self { setting, by }
+    }
+}
+
+impl Looking {
+    /// The true loss of `u`, in units of the local loss; for walks its mean over paths, which is no more.
+    fn truth(&mut self, setting: &Setting, rounds: usize, u: usize) -> BigRational {
+        if !setting.protocol.is_walk() {
+            return self.seen.sums[u].clone();
+        }
+        let walk = self.walked[u].get_or_insert_with(|| Walked::new(setting, u, &self.observers));
+        while walk.rounds < rounds {
+            walk.advance(setting);
+        }
+        walk.mean.clone()
+    }
+
+    fn mean(&mut self, setting: &Setting, rounds: usize) -> BigRational {
+        let n = setting.graph.node_count();
+        let outside = (0..n).filter(|u| !self.observers.contains(u)).collect::<Vec<_>>();
+        let losses = outside.into_iter().map(|u| self.truth(setting, rounds, u));
+        losses.fold(BigRational::zero(), |sum, x| sum + x) / BigInt::from(n)
+    }
+}
+
+/// All sets of so many of `0..n` that leave somebody out, in increasing order.
+fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
+    if size >= n {
+        return Vec::new();
+    }
+    let mut all = vec![Vec::new()];
+    for _ in 0..size {
+        let longer = |set: &Vec<usize>| {
+            let set = set.clone();
+            let first = set.last().map_or(0, |last| last + 1);
+            (first..n).map(move |a| [&set[..], &[a]].concat())
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
 /// Whether the search is over.
 fn of_graphs(
     claim: &dyn Claim,
@@ -144,30 +255,96 @@ fn of_graphs(
     graphs: &[Graph],
     report: &mut Report,
 ) -> Result<bool, Error> {
-    let mut settings = Vec::new();
+    if search.protocol == Protocol::Pairs {
+        return of_pairs(claim, search, local, graphs, report);
+    }
+    let mut tried = Vec::new();
     for graph in graphs {
         for &weights in &search.weights {
-            settings.push(Setting::new(graph, weights, search.max_rounds)?);
+            let setting = Setting::new(graph, weights, search.protocol, search.max_rounds)?;
+            tried.push(Tried::new(setting, search.observers));
         }
     }
     for rounds in 1..=search.max_rounds {
-        for setting in &settings {
-            for v in 0..setting.graph.node_count() {
-                let truths = losses(setting, rounds, v);
-                for (u, truth) in truths.iter().enumerate().filter(|(u, _)| *u != v) {
-                    if report.cases == search.budget {
-                        report.outcome = Outcome::OutOfBudget;
-                        return Ok(true);
-                    }
-                    report.cases += 1;
-                    let (alpha, sigma) = (search.alpha, search.sigma);
-                    let case = Case { setting, rounds, u, v, alpha, sigma };
-                    if let Some(found) = of_case(claim, &case, &(truth * local), report)? {
-                        report.outcome = Outcome::Refuted(found);
+        for Tried { setting, by } in &mut tried {
+            for looking in by {
+                if !setting.protocol.is_walk() {
+                    looking.seen.advance(setting);
+                }
+                if of_observers(claim, search, local, (setting, rounds), looking, report)? {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// All sequences of edges, shorter ones first.
+fn of_pairs(
+    claim: &dyn Claim,
+    search: &Search,
+    local: &BigRational,
+    graphs: &[Graph],
+    report: &mut Report,
+) -> Result<bool, Error> {
+    for rounds in 1..=search.max_rounds {
+        for graph in graphs {
+            let edges: Vec<(usize, usize)> = graph.edges().collect();
+            let mut places = vec![0; rounds];
+            loop {
+                let pairs: Vec<(usize, usize)> = places.iter().map(|&at| edges[at]).collect();
+                let Tried { setting, by } = Tried::new(Setting::pairs(graph, &pairs)?, search.observers);
+                for mut looking in by {
+                    (0..rounds).for_each(|_| looking.seen.advance(&setting));
+                    if of_observers(claim, search, local, (&setting, rounds), &mut looking, report)? {
                         return Ok(true);
                     }
                 }
+                let Some(last) = places.iter().rposition(|&at| at + 1 < edges.len()) else { break };
+                places[last] += 1;
+                places[last + 1..].fill(0);
             }
+        }
+    }
+    Ok(false)
+}
+
+/// All nodes towards one set of observers; whether the search is over.
+fn of_observers(
+    claim: &dyn Claim,
+    search: &Search,
+    local: &BigRational,
+    (setting, rounds): (&Setting, usize),
+    looking: &mut Looking,
+    report: &mut Report,
+) -> Result<bool, Error> {
+    let observers = looking.observers.clone();
+    let (alpha, sigma) = (search.alpha, search.sigma);
+    for u in (0..setting.graph.node_count()).filter(|u| !observers.contains(u)) {
+        let case = Case { setting, rounds, u, observers: &observers, alpha, sigma };
+        if let Some(domain) = &search.domain
+            && domain.bound(&case)?.low() <= 0.0
+        {
+            report.outside += 1;
+            continue;
+        }
+        if report.cases == search.budget {
+            report.outcome = Outcome::OutOfBudget;
+            return Ok(true);
+        }
+        report.cases += 1;
+        let truth = match search.bounded {
+            Bounded::Each => looking.truth(setting, rounds, u),
+            Bounded::Mean => looking.mean(setting, rounds),
+        };
+        if let Some(mut found) = of_case(claim, &case, &(truth * local), report)? {
+            found.bounded = search.bounded;
+            report.outcome = Outcome::Refuted(found);
+            return Ok(true);
+        }
+        if search.bounded == Bounded::Mean {
+            break;
         }
     }
     Ok(false)

@@ -1,57 +1,80 @@
-//! What an observer of gossip learns, as a fraction.
+//! What observers of a linear Gaussian protocol learn, as a fraction.
 
+use crate::protocol::Row;
 use crate::setting::Setting;
 use num_rational::BigRational;
 use num_traits::Zero;
 
-/// The exact loss of node `u` towards node `v` after `rounds` rounds, in units of the local loss
-/// `alpha / (2 sigma²)`.
+/// The exact loss of node `u` towards the nodes `observers` together after `rounds` rounds, in units of the
+/// local loss `alpha / (2 sigma²)`.
 ///
-/// Every node adds noise once and gossips: `x^0 = data + noise`, `x^(t+1) = W x^t`. The observer `v` receives
-/// `x^0_w, ..., x^(rounds-1)_w` of its neighbors `w` and knows its own data and noise. With `R` the rows
-/// `(W^t)_w` without column `v`, all noises are independent of variance 1, and the loss is
-/// `max over y of (y·R e_u)² / |Rᵀ y|² = |P e_u|²`, where `P` projects onto the span of the rows. It is added
-/// up along an orthogonal basis (Gram-Schmidt without roots), in fractions; nothing is rounded.
+/// The observers receive the messages of their neighbors and know their own data and noises. With `R` the
+/// rows of what they receive over the noises that they do not know, of variances `D`, the loss is
+/// `max over y of (y·R e_u)² / (y·R D Rᵀ y)`: a change of the data of `u` moves what is received along column
+/// `u`, the noise of `u`, whose variance is 1. It is added up along a basis that is orthogonal for `D`
+/// (Gram-Schmidt without roots), in fractions; nothing is rounded.
 ///
-/// Whom it protects: node `u`'s one number, against the one node `v` that follows the protocol, with the
+/// Whom it protects: node `u`'s one number, against these nodes together, who follow the protocol, with the
 /// graph, the weights and the order of messages known. Grade: exact. Source: `docs/theory.md`, exact loss.
 ///
 /// # Panics
 /// If a node does not exist or the setting has fewer rounds.
 #[must_use]
-pub fn exact_unit_loss(setting: &Setting, rounds: usize, u: usize, v: usize) -> BigRational {
-    losses(setting, rounds, v).swap_remove(u)
+pub fn exact_unit_loss(setting: &Setting, rounds: usize, u: usize, observers: &[usize]) -> BigRational {
+    let mut seen = Seen::new(setting, observers);
+    (0..rounds).for_each(|_| seen.advance(setting));
+    seen.sums.swap_remove(u)
 }
 
-/// The losses of all nodes towards `v`; 0 for `v` itself, whose loss is not asked for.
-pub(crate) fn losses(setting: &Setting, rounds: usize, v: usize) -> Vec<BigRational> {
-    let n = setting.graph.node_count();
-    let mut basis: Vec<(Vec<BigRational>, BigRational)> = Vec::new();
-    let mut sums = vec![BigRational::zero(); n];
-    for power in &setting.exact[..rounds] {
-        for &w in setting.graph.neighbors(v) {
-            if basis.len() + 1 == n {
-                return sums;
+/// What observers have seen so far: an orthogonal basis of it, and the losses of all nodes towards them.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    observers: Vec<usize>,
+    rounds: usize,
+    basis: Vec<(Row, BigRational)>,
+    /// In units of the local loss; 0 for observers themselves, whose loss is not asked for.
+    pub(crate) sums: Vec<BigRational>,
+}
+
+impl Seen {
+    pub(crate) fn new(setting: &Setting, observers: &[usize]) -> Self {
+        let sums = vec![BigRational::zero(); setting.graph.node_count()];
+        Self { observers: observers.to_vec(), rounds: 0, basis: Vec::new(), sums }
+    }
+
+    /// One round more.
+    pub(crate) fn advance(&mut self, setting: &Setting) {
+        let t = self.rounds;
+        self.rounds += 1;
+        let noises = &setting.messages.noises;
+        let unknown = noises.iter().filter(|(_, owner)| !self.observers.contains(owner)).count();
+        for w in setting.heard(t, &self.observers) {
+            if self.basis.len() == unknown {
+                return;
             }
-            let mut row = power[w as usize].clone();
-            row[v] = BigRational::zero();
-            for (before, square) in &basis {
-                let factor = dot(&row, before) / square;
+            let mut row = setting.messages.sent[t][w].clone();
+            for (x, (_, owner)) in row.iter_mut().zip(noises) {
+                if self.observers.contains(owner) {
+                    *x = BigRational::zero();
+                }
+            }
+            for (before, square) in &self.basis {
+                let factor = dot(&row, before, noises) / square;
                 if !factor.is_zero() {
                     row.iter_mut().zip(before).for_each(|(x, y)| *x -= &factor * y);
                 }
             }
-            let square = dot(&row, &row);
+            let square = dot(&row, &row, noises);
             if !square.is_zero() {
-                sums.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x * x / &square);
-                basis.push((row, square));
+                // The columns of the data are those of the first noises.
+                self.sums.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x * x / &square);
+                self.basis.push((row, square));
             }
         }
     }
-    sums
 }
 
-fn dot(x: &[BigRational], y: &[BigRational]) -> BigRational {
-    let terms = x.iter().zip(y).filter(|(x, y)| !x.is_zero() && !y.is_zero());
-    terms.map(|(x, y)| x * y).fold(BigRational::zero(), |sum, term| sum + term)
+fn dot(x: &[BigRational], y: &[BigRational], noises: &[(BigRational, usize)]) -> BigRational {
+    let terms = x.iter().zip(y).zip(noises).filter(|((x, y), _)| !x.is_zero() && !y.is_zero());
+    terms.map(|((x, y), (variance, _))| x * y * variance).fold(BigRational::zero(), |sum, term| sum + term)
 }

@@ -5,8 +5,8 @@ use ndp_algos::gossip::SynchronousGossip;
 use ndp_graph::GossipMatrix;
 use ndp_numeric::rounding::Interval;
 use ndp_refute::{
-    Case, Claim, Counterexample, Error, Expression, Outcome, Search, Setting, WeightRule, connected_graphs,
-    exact_unit_loss, refute,
+    Case, Claim, Counterexample, Error, Expression, Outcome, Protocol, Search, Setting, WeightRule,
+    connected_graphs, exact_unit_loss, refute,
 };
 use num_traits::ToPrimitive;
 
@@ -28,7 +28,7 @@ fn theorem_1_is_refuted_by_the_path_with_three_nodes() -> Result<(), Error> {
     assert_eq!((found.nodes, found.rounds, found.edges.len()), (3, 2, 2));
     assert_eq!(found.true_loss, "1");
     assert!((found.claimed - 1.0 / 3.0).abs() < 1e-12);
-    assert!(found.rust_test().contains("assert_eq!(unit.to_string(), \"1\")"));
+    assert!(found.rust_test().contains("// Exactly: 1."));
     Ok(())
 }
 
@@ -83,13 +83,13 @@ fn the_truth_is_that_of_the_accountant() -> Result<(), Box<dyn std::error::Error
             (WeightRule::Metropolis, GossipMatrix::metropolis(graph)),
             (WeightRule::Lazy, GossipMatrix::metropolis(graph).lazy(0.5)?),
         ] {
-            let setting = Setting::new(graph, rule, 3)?;
+            let setting = Setting::new(graph, rule, Protocol::Muffliato, 3)?;
             for rounds in 1..=3 {
                 let gossip = SynchronousGossip::new(matrix.clone(), rounds);
                 for v in 0..graph.node_count() {
                     let account = gossip.coalition_loss(&[v])?;
                     for u in (0..graph.node_count()).filter(|&u| u != v) {
-                        let exact = exact_unit_loss(&setting, rounds, u, v).to_f64().unwrap_or(f64::NAN);
+                        let exact = exact_unit_loss(&setting, rounds, u, &[v]).to_f64().unwrap_or(f64::NAN);
                         let accounted = account.unit(u)?.value().get();
                         assert!((exact - accounted).abs() < 1e-9, "{graph:?} {rounds} {u} {v}");
                         between += usize::from(0.01 < exact && exact < 0.99);

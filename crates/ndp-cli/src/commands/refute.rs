@@ -1,73 +1,264 @@
-//! A claimed bound on gossip against exact fractions on small graphs.
+//! A claimed bound on gossip or a walk against exact fractions on small graphs.
+
+mod page;
 
 use super::summary;
-use crate::args::{Refute, TriedWeights};
+use crate::args::{Refute, TriedProtocol, TriedWeights};
 use crate::errors::Failure;
-use crate::output::{self, number, print};
-use ndp_refute::{Expression, Outcome, Search, WeightRule, refute};
+use crate::output::{self, down, number, print};
+use ndp_refute::{
+    Attacked, Bounded, Counterexample, Expression, Finding, Graphs, Outcome, Protocol, Report, Search,
+    WeightRule, attack, refute,
+};
 
 pub(crate) fn run(asked: &Refute) -> Result<(), Failure> {
-    let claim =
-        Expression::parse(&asked.claim).map_err(|error| Failure::Usage(format!("--claim: {error}")))?;
-    let rule = |weights: &TriedWeights| match weights {
+    let refused = |error: ndp_refute::Error| Failure::Refused(error.to_string());
+    let question = Question::new(asked)?;
+    let claim = formula("--claim", &question.claim)?;
+    let report = refute(&claim, &question.search).map_err(refused)?;
+    let found = match &report.outcome {
+        Outcome::Refuted(found) => Some(found),
+        Outcome::NotRefuted | Outcome::OutOfBudget => None,
+    };
+    let attacked = match found {
+        Some(found) => attack(found, asked.runs, asked.error_rate, asked.seed).map_err(refused)?,
+        None => None,
+    };
+    if let Some(path) = &asked.json {
+        let scripts = found
+            .map(|found| serde_json::json!({ "python": found.python_script(), "rust": found.rust_test() }));
+        let body = serde_json::json!({ "source": question.source, "report": report, "attack": attacked,
+            "scripts": scripts });
+        output::json(path, asked.seed, body)?;
+    }
+    let title = title(&report);
+    let searched = searched(&question, &report);
+    summary(title, &searched)?;
+    if let Some(found) = found {
+        print(b"\n")?;
+        let rows = counterexample(found, attacked.as_ref());
+        summary("The smallest counterexample, by nodes, then rounds, then edges", &rows)?;
+        let script = found.python_script();
+        print(format!("\nTo see it without this program, in Python:\n\n{script}").as_bytes())?;
+    }
+    if asked.pictures.any() {
+        let svg = match found {
+            Some(found) => Some(output::pictures(&asked.pictures, asked.seed, &page::picture(found)?)?),
+            None if asked.pictures.png.is_some() || asked.pictures.svg.is_some() => {
+                return Err(Failure::Refused("there is no counterexample to draw".into()));
+            }
+            None => None,
+        };
+        if let Some(path) = &asked.pictures.report {
+            let rows = found.map(|found| counterexample(found, attacked.as_ref()));
+            output::page(path, &page::page(title, &searched, found.zip(rows.as_deref()), svg.as_deref()))?;
+        }
+    }
+    Ok(())
+}
+
+/// A formula, or why it is none.
+fn formula(option: &str, text: &str) -> Result<Expression, Failure> {
+    Expression::parse(text).map_err(|error| Failure::Usage(format!("{option}: {error}")))
+}
+
+/// What is tried, and where.
+struct Question {
+    claim: String,
+    source: Option<&'static str>,
+    domain: String,
+    search: Search,
+}
+
+impl Question {
+    fn new(asked: &Refute) -> Result<Self, Failure> {
+        let common =
+            Search { alpha: asked.order, sigma: asked.noise, budget: asked.cases, ..Search::default() };
+        if let Some(number) = asked.finding {
+            let Some(finding) = Finding::numbered(number) else {
+                let known: Vec<String> =
+                    ndp_refute::FINDINGS.iter().map(|finding| finding.number.to_string()).collect();
+                return Err(Failure::Usage(format!(
+                    "--finding: row {number} states no bound on a loss that is searched; those that do: {}",
+                    known.join(", ")
+                )));
+            };
+            let search = finding.search().map_err(|error| Failure::Refused(error.to_string()))?;
+            let (alpha, sigma, budget) = (common.alpha, common.sigma, common.budget);
+            return Ok(Self {
+                claim: finding.claim.into(),
+                source: Some(finding.source),
+                domain: finding.domain.into(),
+                search: Search { alpha, sigma, budget, ..search },
+            });
+        }
+        let domain = asked.domain.as_deref().map(|text| formula("--where", text)).transpose()?;
+        Ok(Self {
+            claim: asked.claim.clone().unwrap_or_default(),
+            source: None,
+            domain: asked.domain.clone().unwrap_or_default(),
+            search: Search {
+                protocol: match asked.protocol {
+                    TriedProtocol::Muffliato => Protocol::Muffliato,
+                    TriedProtocol::Accelerated => Protocol::Accelerated(asked.parameter),
+                    TriedProtocol::FreshNoise => Protocol::FreshNoise(asked.parameter),
+                    TriedProtocol::NoisyMessages => Protocol::NoisyMessages(asked.parameter),
+                    TriedProtocol::Pairs => Protocol::Pairs,
+                    TriedProtocol::Walk => Protocol::Walk,
+                },
+                observers: asked.watching,
+                bounded: if asked.mean { Bounded::Mean } else { Bounded::Each },
+                domain,
+                max_nodes: asked.nodes,
+                max_thin_nodes: asked.thin_nodes,
+                max_rounds: asked.rounds,
+                weights: asked.weights.iter().map(rule).collect(),
+                ..common
+            },
+        })
+    }
+}
+
+fn rule(weights: &TriedWeights) -> WeightRule {
+    match weights {
         TriedWeights::Metropolis => WeightRule::Metropolis,
         TriedWeights::MaxDegree => WeightRule::MaxDegree,
         TriedWeights::Lazy => WeightRule::Lazy,
+        TriedWeights::Simple => WeightRule::Simple,
+    }
+}
+
+fn title(report: &Report) -> &'static str {
+    match &report.outcome {
+        Outcome::Refuted(_) => "The claim is false",
+        Outcome::NotRefuted => "No counterexample among all cases that were asked for, which proves nothing",
+        Outcome::OutOfBudget => "No counterexample before the cases ran out, which proves nothing",
+    }
+}
+
+fn named(protocol: Protocol) -> String {
+    match protocol {
+        Protocol::Muffliato => "muffliato".into(),
+        Protocol::Accelerated(g) => format!("accelerated gossip with parameter {g}"),
+        Protocol::FreshNoise(ratio) => format!("gossip with fresh noise, {ratio} times the first"),
+        Protocol::NoisyMessages(ratio) => {
+            format!("gossip with noise on messages, {ratio} times that of values")
+        }
+        Protocol::Pairs => "gossip of one edge a round".into(),
+        Protocol::Walk => "a token walk".into(),
+    }
+}
+
+fn worded(weights: WeightRule) -> &'static str {
+    match weights {
+        WeightRule::Metropolis => "1 / (1 + the larger degree)",
+        WeightRule::MaxDegree => "1 / the larger degree",
+        WeightRule::Lazy => "1 / (2 + twice the larger degree)",
+        WeightRule::Simple => "1 / the degree of the sender",
+    }
+}
+
+/// What was asked, and how far the search went.
+fn searched(question: &Question, report: &Report) -> Vec<(&'static str, String)> {
+    let search = &question.search;
+    let mut rows = vec![("claim, in nats", report.claim.clone())];
+    rows.extend(question.source.map(|source| ("printed by", source.to_owned())));
+    let looking = if search.observers == 1 {
+        "one node learns".into()
+    } else {
+        format!("{} nodes learn together", search.observers)
     };
-    let search = Search {
-        max_nodes: asked.nodes,
-        max_thin_nodes: asked.thin_nodes,
-        max_rounds: asked.rounds,
-        weights: asked.weights.iter().map(rule).collect(),
-        alpha: asked.order,
-        sigma: asked.noise,
-        budget: asked.cases,
-    };
-    let report = refute(&claim, &search).map_err(|error| Failure::Refused(error.to_string()))?;
-    if let Some(path) = &asked.json {
-        let found = match &report.outcome {
-            Outcome::Refuted(found) => {
-                serde_json::json!({ "python": found.python_script(), "rust": found.rust_test() })
-            }
-            Outcome::NotRefuted | Outcome::OutOfBudget => serde_json::Value::Null,
-        };
-        output::json(path, 0, serde_json::json!({ "report": report, "scripts": found }))?;
+    let about = if search.bounded == Bounded::Mean { "the mean over all nodes" } else { "each node" };
+    rows.push((
+        "about",
+        format!(
+            "{}, what {looking} about {about}, order {}, noise {}",
+            named(search.protocol),
+            number(search.alpha),
+            number(search.sigma)
+        ),
+    ));
+    if search.protocol.is_walk() {
+        rows.push((
+            "truth",
+            "the mean over all paths, which the loss is not below if the path is known".into(),
+        ));
+    }
+    if !question.domain.is_empty() {
+        rows.push(("only where positive", question.domain.clone()));
+    }
+    if search.protocol != Protocol::Pairs {
+        let weights: Vec<&str> = search.weights.iter().map(|&rule| worded(rule)).collect();
+        rows.push(("weights", weights.join("; ")));
+    }
+    rows.extend([
+        ("cases compared", report.cases.to_string()),
+        ("left open by rounding", report.undecided.to_string()),
+        ("without a value", report.without_value.to_string()),
+    ]);
+    if search.graphs == Graphs::Stars {
+        rows.push(("stars", format!("of up to {} nodes, up to {} rounds", report.thin_to, report.rounds)));
+        return rows;
     }
     let thin = if report.thin_to == 0 {
         "none".to_owned()
     } else {
         format!("paths, rings, stars, lollipops, barbells and combs of up to {} nodes", report.thin_to)
     };
-    let looked = [
-        ("claim, in nats", report.claim.clone()),
-        ("about", format!("muffliato, order {}, noise {}", number(search.alpha), number(search.sigma))),
-        ("cases compared", report.cases.to_string()),
-        ("left open by rounding", report.undecided.to_string()),
-        ("without a value", report.without_value.to_string()),
+    rows.extend([
         (
             "all connected graphs",
             format!("of up to {} nodes, up to {} rounds", report.complete_to, report.rounds),
         ),
         ("long thin graphs", thin),
-    ];
-    let title = match &report.outcome {
-        Outcome::Refuted(_) => "The claim is false",
-        Outcome::NotRefuted => "No counterexample among all cases that were asked for, which proves nothing",
-        Outcome::OutOfBudget => "No counterexample before the cases ran out, which proves nothing",
+    ]);
+    rows
+}
+
+fn counterexample(found: &Counterexample, attacked: Option<&Attacked>) -> Vec<(&'static str, String)> {
+    let list = |edges: &[(usize, usize)]| {
+        let edges: Vec<String> = edges.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+        edges.join(" ")
     };
-    summary(title, &looked)?;
-    let Outcome::Refuted(found) = &report.outcome else { return Ok(()) };
-    let edges: Vec<String> = found.edges.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-    print(b"\n")?;
-    summary(
-        "The smallest counterexample, by nodes, then rounds, then edges",
-        &[
-            ("edges", edges.join(" ")),
-            ("rounds", found.rounds.to_string()),
-            ("exposed, observer", format!("{}, {}", found.exposed, found.observer)),
-            ("claimed at most", found.claimed.to_string()),
-            ("true, exactly", found.true_loss.clone()),
-        ],
-    )?;
-    print(format!("\nTo see it without this program, in Python:\n\n{}", found.python_script()).as_bytes())
+    let observers: Vec<String> = found.observers.iter().map(usize::to_string).collect();
+    let exposed = match found.bounded {
+        Bounded::Each => found.exposed.to_string(),
+        Bounded::Mean => "all".into(),
+    };
+    let mut rows = vec![("edges", list(&found.edges)), ("rounds", found.rounds.to_string())];
+    if found.pairs.is_empty() {
+        rows.push(("weights", worded(found.weights).into()));
+    } else {
+        rows.push(("one after the other", list(&found.pairs)));
+    }
+    rows.extend([
+        ("exposed, observer", format!("{exposed}, {}", observers.join(" and "))),
+        ("claimed at most", found.claimed.to_string()),
+        (
+            if found.protocol.is_walk() { "true at least, exactly" } else { "true, exactly" },
+            found.true_loss.clone(),
+        ),
+    ]);
+    if let Some(attacked) = attacked {
+        rows.extend([
+            (
+                "shown by an attack",
+                format!(
+                    "{} or more, wrong with probability {} at most: {} simulated runs in each of two worlds",
+                    down(attacked.shown),
+                    attacked.error_rate,
+                    attacked.runs
+                ),
+            ),
+            (
+                "the attack's guesses",
+                format!(
+                    "{} of the changes seen, {} seen where there was none",
+                    number(attacked.true_positives),
+                    number(attacked.false_positives)
+                ),
+            ),
+        ]);
+    }
+    rows
 }
