@@ -21,6 +21,7 @@ from ._graph import Graph
 from ._losses import Check, LeastNoise, Losses, PairwiseLosses
 from ._meter import Meter, Reading, Refused
 from ._ndp import LossLaw, NdpError, __version__
+from ._plan import Plan, plan
 from ._protocols import (
     AcceleratedGossip,
     FreshNoise,
@@ -43,6 +44,7 @@ from ._protocols import (
     randomized_gossip,
     time_varying_gossip,
 )
+from ._refute import Counterexample, Refutation, refute
 from ._rounded import upper
 from ._save import Recorded, load, save
 from ._statement import Statement
@@ -56,6 +58,7 @@ __all__ = [
     "Audit",
     "Check",
     "Comparison",
+    "Counterexample",
     "Estimate",
     "Exact",
     "FreshNoise",
@@ -74,6 +77,7 @@ __all__ = [
     "OnePeer",
     "PairwiseLosses",
     "TokenProtocol",
+    "Plan",
     "Printed",
     "Profile",
     "Program",
@@ -83,6 +87,7 @@ __all__ = [
     "RandomizedGossip",
     "Reading",
     "Recorded",
+    "Refutation",
     "Refused",
     "Run",
     "Sensitivity",
@@ -104,11 +109,13 @@ __all__ = [
     "load",
     "noisy_gossip",
     "one_peer",
+    "plan",
     "printed",
     "programs",
     "protocol",
     "protocols",
     "randomized_gossip",
+    "refute",
     "save",
     "sweep",
     "time_varying_gossip",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Protocol as _Structural
 
@@ -12,6 +13,7 @@ from . import _ndp
 from ._grades import Exact, Guarantee, UpperBound
 from ._losses import Noises, over_noises
 from ._ndp import NdpError
+from ._prove import Origin, prove
 from ._rounded import UpperEnd, upper_ends
 from ._statement import Statement, statement_of
 
@@ -158,11 +160,12 @@ class _Asked(_Structural):
 class Account:
     """What one observer sees of a protocol, ready to be asked about nodes and noises; made by `Protocol.account`."""
 
-    __slots__ = ("_cache", "_who", "protocol")
+    __slots__ = ("_cache", "_origin", "_who", "protocol")
 
     def __init__(self, protocol: _Asked, who: Who, native: _ndp.Account | None = None) -> None:
         self.protocol = protocol
         self._who = who
+        self._origin = Origin(protocol)
         self._cache = native if native is not None else protocol._native.accounts([who])[0]
 
     @property
@@ -229,6 +232,28 @@ class Account:
         values = over_noises(sigma, one)
         found: NDArray[np.float64] = upper_ends(values, Exact if grades == {"Exact"} else UpperBound)
         return found
+
+    def prove(self, path: str | os.PathLike[str] | None = None, *, sources: Iterable[Hashable] | None = None) -> str:
+        """A file that proves the losses to a stranger, as `Losses.prove`: for outsiders and those who tap edges, too.
+
+        Parameters
+        ----------
+        path, sources
+            As in `Losses.prove`.
+
+        Returns
+        -------
+        str
+            The text of the file, written or not.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> decor = ndp.programs.decor(([0, 1, 2, 3, 4], [1, 2, 3, 4, 0]))
+        >>> decor.account(coalition=[]).prove().splitlines()[-1]
+        '{"covers":"these-pairs","end":"proof","largest":"5/11","pairs":5}'
+        """
+        return prove(self._origin, [self._who], path, sources)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Account, (self.protocol, self._who))

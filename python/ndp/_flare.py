@@ -16,7 +16,7 @@ import numpy as np
 from ._flower import calibrated, noised
 from ._meter import _floats, _like
 from ._ndp import NdpError
-from ._save import _write
+from ._files import write_whole
 
 #: What the name of a site may be made of, since it names a folder.
 _SITE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -56,7 +56,7 @@ class Count:
             if any(name.isdigit() for name in os.listdir(self.folder)) and not os.path.exists(path):
                 raise NdpError(f"{self.folder} counts updates, but its settings.json is gone: how much noise they had is not known")
             part = f"{path}.{os.getpid()}-{threading.get_ident()}"
-            _write(part, (json.dumps({"ndp-count": 1, **self.settings}) + "\n").encode())
+            write_whole(part, (json.dumps({"ndp-count": 1, **self.settings}) + "\n").encode())
             # Of several processes the first.
             with contextlib.suppress(FileExistsError):
                 os.link(part, path)

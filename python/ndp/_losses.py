@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ._draw import fields_html, losses_html, pairs_html, plot_losses, plot_pairs
 from ._grades import Exact, Guarantee, UpperBound, number_of
 from ._graph import Graph, real
 from ._ndp import NdpError
+from ._prove import Origin, prove
 from ._rounded import LowerEnd, UpperEnd, lower_ends, upper_ends
 from ._statement import Statement
 
@@ -63,11 +65,14 @@ class _Reports:
     """What several coalitions learn; rows are coalitions."""
 
     __slots__ = (
-        "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks",
+        "_origin", "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks",
         "statement", "statements",
     )  # fmt: skip
 
-    def __init__(self, graph: Graph | Sequence[Hashable], protocol: str, parts: Mapping[str, Any]) -> None:
+    def __init__(
+        self, graph: Graph | Sequence[Hashable], protocol: str, parts: Mapping[str, Any], origin: Origin | None = None
+    ) -> None:
+        self._origin = origin
         self.graph = graph
         self.protocol = protocol
         self._unit: NDArray[np.float64] = parts["unit"]
@@ -94,7 +99,41 @@ class _Reports:
         names = ("lower", "coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
         parts = {"unit": self._unit, **{name: getattr(self, name) for name in names}}
         parts.update(statement=self.statement.__reduce__()[1], statements=[said.__reduce__()[1] for said in self.statements])
-        return (type(self), (self.graph, self.protocol, parts))
+        origin = self._origin if self._origin is not None and self._origin.is_current() else None
+        return (type(self), (self.graph, self.protocol, parts, origin))
+
+    def prove(self, path: str | os.PathLike[str] | None = None, *, sources: Iterable[Hashable] | None = None) -> str:
+        """A file that proves the losses to a stranger: an attack and a shift of noises for each pair, in exact fractions.
+
+        ``python3 checker/ndp_check.py FILE`` follows both through the protocol, which stands in the file, without this package.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it; compressed where the name ends in ``.gz``.
+        sources : iterable of hashable, optional
+            The exposed nodes; all by default.
+
+        Returns
+        -------
+        str
+            The text of the file, written or not.
+
+        Raises
+        ------
+        NdpError
+            Where no file exists: for walks and trainings, for sets with patterns or bounds, for observers without their own noise, where
+            a change is seen without noise, and where exact numbers would be too long.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> text = ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2).prove()
+        >>> text.splitlines()[-1]
+        '{"covers":"these-pairs","end":"proof","largest":"1","pairs":2}'
+        """
+        own_noise = self._origin is None or self._origin.own_noise
+        return prove(self._origin, [(members, own_noise, False, []) for members in self.coalitions], path, sources)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -606,7 +645,7 @@ class PairwiseLosses(_Reports):
                 parts: dict[str, Any] = {name: [getattr(self, name)[i]] for name in names}
                 parts.update(unit=self._unit[i : i + 1].copy(), lower=self.lower[i : i + 1].copy())
                 said = self.statements[i].__reduce__()[1]
-                return Losses(self.graph, self.protocol, {**parts, "statement": said, "statements": [said]})
+                return Losses(self.graph, self.protocol, {**parts, "statement": said, "statements": [said]}, self._origin)
         raise NdpError(f"node {observer!r} is not one of the observers")
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> Guarantee:

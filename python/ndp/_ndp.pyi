@@ -55,6 +55,7 @@ __all__ = [
     "corollary1_towards",
     "corollary3_towards",
     "delta_of_units",
+    "design_noises",
     "draw_pairs",
     "draw_rings",
     "epsilon_of_mu",
@@ -88,7 +89,10 @@ __all__ = [
     "network_theorem4",
     "network_theorem6",
     "program_account",
+    "plan_candidates",
     "protocols",
+    "prove",
+    "refute",
     "rdp_of_units",
     "rdp_to_delta",
     "rdp_to_epsilon",
@@ -186,7 +190,9 @@ class Protocol:
     @staticmethod
     def ring_histogram(nodes: int, rounds: int, labels: int, last: str) -> Protocol: ...
     @staticmethod
-    def complete_sum(nodes: int, steps: int, published: bool, constant: bool) -> Protocol: ...
+    def complete_sum(
+        nodes: int, steps: int, published: bool, constant: bool, noise: str, cap: int | None
+    ) -> Protocol: ...
     @staticmethod
     def complete_histogram(nodes: int, steps: int, labels: int, published: bool) -> Protocol: ...
     @staticmethod
@@ -286,6 +292,20 @@ def compare(
 ) -> list[dict[str, Any]]: ...
 def compose_profiles(parts: Sequence[Profile]) -> Profile: ...
 def protocols() -> list[tuple[str, str, list[tuple[str, str]]]]: ...
+def plan_candidates(
+    matrix: Matrix, only: Sequence[str], any_topology: bool
+) -> tuple[list[tuple[str, str, list[tuple[str, float]]]], list[str]]: ...
+def refute(
+    claim: str | Callable[[int, list[tuple[int, int]], int, str, int, list[int]], tuple[float, float] | None],
+    name: str,
+    asked: dict[str, Any],
+) -> dict[str, Any]: ...
+def prove(
+    protocol: Protocol,
+    set: dict[str, Any],
+    pairs: Sequence[tuple[_Who, Sequence[int]]],
+    names: Sequence[str],
+) -> tuple[str, int, float]: ...
 def draw_pairs(
     graph: Graph,
     steps: int,
@@ -755,7 +775,7 @@ class TrainingObserver:
 _Number: TypeAlias = int | float | str
 _Read: TypeAlias = tuple[str, Sequence[int] | None]
 _Options: TypeAlias = tuple[
-    int | None, int | None, str, Sequence[tuple[int, Sequence[_Number]]], Sequence[int] | None
+    int | None, int | None, str, Sequence[tuple[int, Sequence[_Number]]], Sequence[int] | None, bool
 ]
 
 @final
@@ -784,6 +804,8 @@ class Program:
     def broadcast(self, source: int, value: int) -> None: ...
     def publish(self, value: int) -> None: ...
     def secure_sum(self, to: int, addends: Sequence[tuple[int, _Number, int]]) -> int: ...
+    def result(self, ends: Sequence[tuple[int, int]]) -> None: ...
+    def check_holdings(self) -> None: ...
     def join(self, node: int) -> None: ...
     def leave(self, node: int) -> None: ...
     def declared(self, sensitivity: dict[str, Any], options: _Options) -> Protocol: ...
@@ -823,6 +845,13 @@ def check_attack(
 def check_shift(
     program: Program, who: _Who, source: int, change: Sequence[_Number], noises: Sequence[tuple[int, _Number]]
 ) -> str: ...
+def design_noises(
+    program: Program,
+    groups: tuple[Sequence[Sequence[int]], Sequence[float] | None, Sequence[float] | None],
+    pairs: Sequence[tuple[_Who, Sequence[int]]],
+    set: dict[str, Any],
+    allowed: tuple[float, bool, float, int],
+) -> tuple[Program, list[float], float, float, Guarantee, str, float, int]: ...
 def run_program(
     program: Program, dimension: int, sigma: float, contribution: Callable[[int, int, Any], NDArray[np.float64]], seed: int
 ) -> NDArray[np.float64]: ...

@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
+from ._grades import number_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
 from ._program_account import (
     Attack,
+    Designed,
     NoiseShift,
+    Options,
     Number,
     ProgramAccount,
     ProgramRun,
@@ -53,6 +56,8 @@ class Program(Protocol):
         The nodes that are asked about; all by default. A large program takes less work for a few.
     memory_limit, precision_limit : int, optional
         The most bytes an account may take, and the most bits of a number.
+    some_lost : bool, optional
+        Whether messages may be lost in transit, independently of data and noises: the account counts all of them, as an upper bound.
 
     Examples
     --------
@@ -77,6 +82,7 @@ class Program(Protocol):
         asked: Iterable[Hashable] | None = None,
         memory_limit: int | None = None,
         precision_limit: int | None = None,
+        some_lost: bool = False,
     ) -> None:
         nodes: Graph | range
         if isinstance(graph, int) and not isinstance(graph, bool):
@@ -91,6 +97,7 @@ class Program(Protocol):
         self._program = _ndp.Program(len(self.nodes))
         named = [] if directions is None else list(directions.items())
         self.parameters["directions"] = [(self._index(v), [_number(x) for x in row]) for v, rows in named for row in rows]
+        self.parameters["some_lost"] = bool(some_lost)
         self.parameters["asked"] = None if asked is None else [self._index(v) for v in asked]
 
     @classmethod
@@ -175,10 +182,10 @@ class Program(Protocol):
             chosen = Sensitivity()
         return chosen
 
-    def _options(self) -> tuple[int | None, int | None, str, list[tuple[int, list[int | float | str]]], list[int] | None]:
+    def _options(self) -> Options:
         p = self.parameters
         memory, bits = p["limits"]
-        return memory, bits, p["hidden"], p["directions"], p["asked"]
+        return memory, bits, p["hidden"], p["directions"], p["asked"], p.get("some_lost", False)
 
     def _build(self) -> _ndp.Protocol:
         return self._program.declared(self._chosen()._native(), self._options())
@@ -680,6 +687,127 @@ class Program(Protocol):
         """
         given = [(self._index(v), _number(weight), value) for v, weight, value in addends]
         return self._changed().secure_sum(self._index(to), given)
+
+    def result(self, ends: Mapping[Hashable, int]) -> None:
+        """What nodes end with: `error_bound` then says how far that is from the mean of all contributions.
+
+        Parameters
+        ----------
+        ends : mapping
+            A value for each node that ends with one.
+
+        Raises
+        ------
+        NdpError
+            For a node that has a result already.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> p = ndp.Program(2)
+        >>> y = p.add_all(p.contribute_all("nothing"), p.noise_all())
+        >>> p.broadcast_all(y)
+        >>> mean = p.combine({y[0]: "1/2", y[1]: "1/2"})
+        >>> p.result({0: mean, 1: mean})
+        >>> round(float(p.error_bound(sigma=2.0)), 4)
+        1.4142
+        """
+        self._changed().result([(self._index(v), value) for v, value in ends.items()])
+
+    def check_holdings(self) -> None:
+        """Refuses a program in which a node sends, mixes or ends with what it cannot form from what it holds.
+
+        Raises
+        ------
+        NdpError
+            With the node and the value. An account does not need this: it is that of the messages as they are said.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> p = ndp.Program(2)
+        >>> y = p.add_all(p.contribute_all("nothing"), p.noise_all())
+        >>> p.result({0: p.add(*y)})
+        >>> p.check_holdings()
+        Traceback (most recent call last):
+        ndp.NdpError: ...
+        """
+        self._program.check_holdings()
+
+    def design(
+        self,
+        groups: Sequence[Iterable[int]],
+        worst: Any = None,
+        *,
+        mean: float | None = None,
+        observers: Iterable[Hashable] | None = None,
+        prices: Sequence[float] | None = None,
+        floors: Sequence[float] | None = None,
+        tolerance: float = 1e-3,
+        steps: int = 300,
+    ) -> Designed:
+        """The strengths of noises that make the error of the `result` least under a limit on what observers learn.
+
+        A strength multiplies the variances of the noises of its group: rounds of a schedule, own noise and masks. The problem is convex,
+        and the answer carries a lower bound on what any strengths cost.
+
+        Parameters
+        ----------
+        groups : sequence of iterables of int
+            Values that noises are made of; each noise belongs to one group.
+        worst : float or tuple
+            The largest ``mu`` that any observer may have about any node, where sigma and sensitivity are 1; or ``(epsilon, delta)``.
+        mean : float, optional
+            In place of it: the mean of ``mu**2`` over all pairs.
+        observers : iterable of hashable, optional
+            Who observes, each alone, lists being coalitions; by default every node.
+        prices, floors : sequence of float, optional
+            What a unit of each strength costs beside its share in the error, and its least value. Masks that cancel cost nothing in the
+            error, and need a price.
+        tolerance : float, optional
+            The search stops when the cost is within this factor (minus 1) of its lower bound.
+        steps : int, optional
+            After so many steps in any case.
+
+        Returns
+        -------
+        Designed
+
+        Examples
+        --------
+        >>> import ndp
+        >>> p = ndp.Program(2)
+        >>> z = p.noise_all()
+        >>> y = p.add_all(p.contribute_all("nothing"), z)
+        >>> p.broadcast_all(y)
+        >>> mean = p.combine({y[0]: "1/2", y[1]: "1/2"})
+        >>> p.result({0: mean, 1: mean})
+        >>> found = p.design([[z[0]], [z[1]]], worst=0.5, floors=[9.0, 0.0])
+        >>> [round(x, 1) for x in found.strengths], bool(found.loss <= 0.25)
+        ([9.0, 4.0], True)
+        """
+        if (worst is None) == (mean is None):
+            raise NdpError("give one limit: worst= or mean=")
+        if isinstance(worst, tuple):
+            if len(worst) != 2:
+                raise NdpError(f"a limit is (epsilon, delta), got {len(worst)} numbers")
+            worst = _ndp.gaussian_mu(number_of(worst[0], "epsilon"), number_of(worst[1], "delta"))
+        limit = number_of(worst, "mu") if mean is None else number_of(mean, "mean of mu**2")
+        if not 0.0 < limit < math.inf:
+            raise NdpError(f"a limit must be positive and finite, got {limit}")
+        if mean is None:
+            # Rounded down: what keeps the smaller limit keeps this one, too.
+            limit = math.nextafter(limit * limit, 0.0)
+        who = self._observers(observers)
+        asked = self.parameters["asked"]
+        pairs = [(one, [u for u in (range(len(self.nodes)) if asked is None else asked) if u not in one[0]]) for one in who]
+        given = ([list(group) for group in groups], None if prices is None else [float(x) for x in prices])
+        asking = (*given, None if floors is None else [float(x) for x in floors])
+        allowed = (limit, mean is not None, float(tolerance), _count(steps, "steps"))
+        found = _ndp.design_noises(self._program, asking, pairs, self._chosen()._native(), allowed)
+        program = Program.__new__(Program)
+        program.__dict__.update(self.__dict__, parameters=dict(self.parameters), _cache=None, _program=found[0])
+        return Designed(program, *found[1:])
 
     def join(self, node: Hashable) -> None:
         """A node takes part from here on.

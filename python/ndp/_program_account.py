@@ -21,6 +21,9 @@ from ._rounded import LowerEnd
 #: An exact number: an integer, a `fractions.Fraction`, a `decimal.Decimal`, a text ``"1/3"``, or a float as the fraction that it stores.
 Number = Any
 
+#: How a program is accounted for: bytes, bits, hidden reads, directions, the nodes that are asked about, whether messages may be lost.
+Options = tuple[int | None, int | None, str, list[tuple[int, list[int | float | str]]], list[int] | None, bool]
+
 
 def _number(x: Number) -> int | float | str:
     if isinstance(x, Decimal) and x.is_finite():
@@ -126,6 +129,27 @@ class NoiseShift(NamedTuple):
     noises: dict[int, Fraction]
 
 
+class Designed(NamedTuple):
+    """Strengths of noises, and how good they are; made by `Program.design`."""
+
+    #: The program with these strengths.
+    program: Any
+    #: What multiplies the variances of each group.
+    strengths: list[float]
+    #: The share of the noises in the mean squared error at sigma 1, and prices.
+    cost: float
+    #: No strengths within the limit and above the floors cost less than this, in floating point.
+    lower_bound: float
+    #: The largest ``mu**2``, or the mean, by the accounts of the program.
+    loss: Guarantee
+    #: What contributions were taken to depend on, by the account that rests on most.
+    adaptivity: str
+    #: Probability that one of the accounts is too small, at most.
+    failure: float
+    #: Steps taken.
+    steps: int
+
+
 class ProgramRun:
     """A run of a program on real values: ``run[value]`` is what that value was.
 
@@ -162,7 +186,7 @@ class _Stated(_Asked, _Structural):
 
     def _chosen(self) -> Sensitivity: ...
 
-    def _options(self) -> tuple[int | None, int | None, str, list[tuple[int, list[int | float | str]]], list[int] | None]: ...
+    def _options(self) -> Options: ...
 
 
 class ProgramAccount(Account):

@@ -15,6 +15,7 @@ from ._grades import Guarantee, UpperBound
 from ._graph import Graph, GraphLike, _matrix, real
 from ._losses import Losses, PairwiseLosses
 from ._ndp import NdpError
+from ._prove import Origin
 from ._statement import names_of
 
 
@@ -139,7 +140,8 @@ class Protocol:
         >>> p.losses(coalition=[0, 3]).rank
         4
         """
-        return Losses(self.graph, self.words, self._native.losses([self._who(observer, coalition, own_noise)], names_of(self.nodes)))
+        parts = self._native.losses([self._who(observer, coalition, own_noise)], names_of(self.nodes))
+        return Losses(self.graph, self.words, parts, Origin(self, own_noise))
 
     def all_losses(
         self,
@@ -170,7 +172,7 @@ class Protocol:
         Exact(1, 'unit loss')
         """
         parts = self._native.losses(self._observers(observers, own_noise), names_of(self.nodes), _reporter(progress))
-        return PairwiseLosses(self.graph, self.words, parts)
+        return PairwiseLosses(self.graph, self.words, parts, Origin(self, own_noise))
 
     def _observers(self, observers: Iterable[Hashable] | None, own_noise: bool = True) -> list[Who]:
         """Each of the observers alone; a list among them is a coalition."""
@@ -372,7 +374,7 @@ class TokenProtocol(Protocol):
             case "ring histogram":
                 return _ndp.Protocol.ring_histogram(p["nodes"], p["rounds"], p["labels"], p["last"])
             case "complete sum":
-                return _ndp.Protocol.complete_sum(p["nodes"], p["steps"], p["published"], p["constant"])
+                return _ndp.Protocol.complete_sum(p["nodes"], p["steps"], p["published"], p["constant"], p["noise"], p["cap"])
         return _ndp.Protocol.complete_histogram(p["nodes"], p["steps"], p["labels"], p["published"])
 
 

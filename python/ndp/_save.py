@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import threading
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -16,6 +15,7 @@ import numpy as np
 from . import _ndp
 from . import _protocols as protocols
 from ._grades import Graded
+from ._files import write_whole
 from ._graph import Graph, _rebuild
 from ._losses import _CLASSES, Losses, PairwiseLosses, _frame
 from ._meter import Meter
@@ -189,11 +189,11 @@ def save(thing: Losses | PairwiseLosses | Comparison | Ledger | Meter, path: str
     Exact(0.5, 'mu')
     """
     if isinstance(thing, Meter):
-        _write(path, thing._logged())
+        write_whole(path, thing._logged())
         return
     what = _saved(thing)
     head = {"ndp-saved": _VERSION, "ndp": _ndp.__version__, "crc": _checksum(what), "what": what}
-    _write(path, (_json(head) + "\n").encode())
+    write_whole(path, (_json(head) + "\n").encode())
 
 
 def load(path: str | os.PathLike[str]) -> Recorded | Ledger | Meter:
@@ -475,18 +475,3 @@ def _parsed(x: Any) -> Any:
 
 def _checksum(what: Any) -> str:
     return f"{zlib.crc32(_json(what).encode()):08x}"
-
-
-def _write(path: str | os.PathLike[str], text: bytes) -> None:
-    """All of it or nothing, whenever the machine stops."""
-    part = f"{os.fspath(path)}.{os.getpid()}-{threading.get_ident()}.part"
-    try:
-        with open(part, "wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        if os.path.exists(part):
-            os.unlink(part)
-        raise

@@ -12,7 +12,7 @@ Exact(1, 'mu')
 """
 
 from ._program import Program
-from ._program_account import Attack, NoiseShift, ProgramAccount, ProgramRun, Sensitivity, Verdict
+from ._program_account import Attack, Designed, NoiseShift, ProgramAccount, ProgramRun, Sensitivity, Verdict
 from ._published import (
     corn_dsgd,
     decor,
@@ -30,6 +30,7 @@ from ._published import (
 
 __all__ = [
     "Attack",
+    "Designed",
     "NoiseShift",
     "Program",
     "ProgramAccount",

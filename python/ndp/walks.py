@@ -18,7 +18,7 @@ from . import _ndp
 from ._grades import UpperBound
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._checks import _rounds, _same, _seed
+from ._checks import _count, _rounds, _same, _seed
 from ._protocols import TokenProtocol, _on_matrix
 
 __all__ = [
@@ -358,12 +358,19 @@ def ring_histogram(nodes: int, rounds: int = 1, *, labels: int = 2, last: str = 
     return _tokens(nodes, words, kind="ring histogram", last=str(last), **counts)
 
 
-def complete_sum(nodes: int, steps: int, *, published: bool = False, constant: bool = False) -> TokenProtocol:
+def complete_sum(
+    nodes: int, steps: int, *, noise: str = "gaussian", cap: int | None = None, published: bool = False, constant: bool = False
+) -> TokenProtocol:
     """A sum that a token collects while it jumps between all nodes, uniformly at random.
 
     Parameters
     ----------
     nodes, steps : int
+    noise : str, optional
+        The law of the noise: ``"gaussian"``, ``"laplace"`` or ``"discrete-laplace"``.
+    cap : int, optional
+        Each node contributes on so many of its first visits only; on all by default. Under a cap, and behind other noise than Gaussian,
+        every contribution counts by itself; under a cap as many as it allows are counted.
     published : bool, optional
         Whether the last token is seen by everybody.
     constant : bool, optional
@@ -381,10 +388,14 @@ def complete_sum(nodes: int, steps: int, *, published: bool = False, constant: b
     >>> near = walk.account(observer=0).profile(1, sigma=20.0).epsilon(delta=1e-6)
     >>> near.grade, bool(near < 3.0)
     (<class 'ndp._grades.UpperBound'>, True)
+    >>> capped = ndp.walks.complete_sum(nodes=50, steps=5000, cap=2)
+    >>> bool(capped.account(observer=0).profile(1, sigma=20.0).epsilon(delta=1e-6) < near)
+    True
     """
     count = _rounds(steps, "steps")
     words = f"a sum along a uniform walk of {count} steps"
-    return _tokens(nodes, words, kind="complete sum", steps=count, published=bool(published), constant=bool(constant))
+    law = {"noise": str(noise), "cap": None if cap is None else _count(cap, "cap")}
+    return _tokens(nodes, words, kind="complete sum", steps=count, published=bool(published), constant=bool(constant), **law)
 
 
 def complete_histogram(nodes: int, steps: int, *, labels: int = 2, published: bool = False) -> TokenProtocol:

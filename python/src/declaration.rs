@@ -87,13 +87,20 @@ impl Declaration {
 }
 
 /// How a program is accounted for: bytes, bits, what to do about hidden reads, directions of the uses of a node, the nodes that are
-/// asked about.
+/// asked about, whether messages may be lost.
 #[derive(FromPyObject)]
-pub(crate) struct Options(Option<u64>, Option<u32>, String, Vec<(usize, Vec<Number>)>, Option<Vec<usize>>);
+pub(crate) struct Options(
+    Option<u64>,
+    Option<u32>,
+    String,
+    Vec<(usize, Vec<Number>)>,
+    Option<Vec<usize>>,
+    bool,
+);
 
 impl Options {
     pub(crate) fn options(self) -> Result<AccountOptions, Fault> {
-        let Self(memory, bits, hidden, directions, nodes) = self;
+        let Self(memory, bits, hidden, directions, nodes, some_lost) = self;
         let usual = AccountOptions::default();
         let hidden = match hidden.as_str() {
             "refuse" => HiddenReads::Refuse,
@@ -111,6 +118,7 @@ impl Options {
             hidden,
             directions: directions.collect::<Result<_, Fault>>()?,
             nodes,
+            some_lost,
             ..usual
         })
     }

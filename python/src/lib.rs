@@ -6,6 +6,7 @@ mod account;
 mod accountants;
 mod compare;
 mod declaration;
+mod design;
 mod draws;
 mod errors;
 mod grades;
@@ -18,8 +19,10 @@ mod pool;
 mod printed;
 mod program;
 mod program_account;
+mod proof;
 mod protocol;
 mod question;
+mod refute;
 mod statement;
 mod training;
 mod worker;
@@ -59,7 +62,9 @@ mod _ndp {
     #[pymodule_export]
     use crate::compare::compare;
     #[pymodule_export]
-    use crate::draws::{draw_pairs, draw_rings, protocols};
+    use crate::design::design_noises;
+    #[pymodule_export]
+    use crate::draws::{draw_pairs, draw_rings, plan_candidates, protocols};
     #[pymodule_export]
     use crate::errors::NdpError;
     #[pymodule_export]
@@ -81,7 +86,11 @@ mod _ndp {
         run_program,
     };
     #[pymodule_export]
+    use crate::proof::prove;
+    #[pymodule_export]
     use crate::protocol::Protocol;
+    #[pymodule_export]
+    use crate::refute::refute;
 
     #[pymodule_export]
     use crate::printed::{

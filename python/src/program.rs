@@ -34,7 +34,7 @@ fn numbers(values: Vec<Value>) -> Vec<usize> {
 type Read = (String, Option<Vec<usize>>);
 
 impl Program {
-    fn of(program: Inner) -> Self {
+    pub(crate) fn of(program: Inner) -> Self {
         Self(Mutex::new(Stated { program }))
     }
 
@@ -50,7 +50,7 @@ impl Stated {
         found.ok_or_else(|| Fault::new(format!("value {index} is not one of the {count} of this program")))
     }
 
-    fn values(&self, indices: &[usize]) -> Result<Vec<Value>, Fault> {
+    pub(crate) fn values(&self, indices: &[usize]) -> Result<Vec<Value>, Fault> {
         indices.iter().map(|&index| self.value(index)).collect()
     }
 
@@ -210,6 +210,20 @@ impl Program {
         let addends: Vec<(usize, Weight, Value)> = addends.collect::<Result<_, Fault>>()?;
         let value = stated.program.secure_sum(to, addends)?;
         Ok(value.into())
+    }
+
+    /// What nodes end with.
+    fn result(&self, ends: Vec<(usize, usize)>) -> Result<(), Fault> {
+        let mut stated = self.lock()?;
+        let ends = ends.into_iter().map(|(node, value)| Ok((node, stated.value(value)?)));
+        let ends: Vec<(usize, Value)> = ends.collect::<Result<_, Fault>>()?;
+        Ok(stated.program.result(ends)?)
+    }
+
+    /// Refuses a program in which a node sends, mixes or ends with what it cannot form.
+    fn check_holdings(&self, py: Python<'_>) -> Result<(), Fault> {
+        let program = self.lock()?.program.clone();
+        crate::worker::run(py, move || Ok(program.check_holdings()?))
     }
 
     fn join(&self, node: usize) -> Result<(), Fault> {

@@ -5,7 +5,7 @@ use crate::errors::Fault;
 use crate::grades;
 use crate::program::{Program, Stated};
 use crate::question::{Who, generator, observer};
-use crate::worker::run;
+use crate::worker::{Stopped, run};
 use ndarray::Array2;
 use ndp_account::Observer;
 use ndp_dp::NoiseMultiplier;
@@ -174,16 +174,6 @@ pub(crate) fn run_program<'py>(
     let stop = Arc::clone(&stopped.0);
     let values = run(py, move || simulate(&program, dimension, noise, &contribution, seed, &stop))?;
     Ok(PyArray2::from_owned_array(py, values))
-}
-
-/// Tells the thread of a run that nobody waits for it any more.
-#[derive(Default)]
-struct Stopped(Arc<AtomicBool>);
-
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 fn simulate(

@@ -144,15 +144,23 @@ impl Protocol {
 
     /// A sum that a token collects while it jumps between all nodes.
     #[staticmethod]
-    fn complete_sum(nodes: usize, steps: usize, published: bool, constant: bool) -> Result<Self, Fault> {
-        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
+    fn complete_sum(
+        nodes: usize,
+        steps: usize,
+        published: bool,
+        constant: bool,
+        noise: &str,
+        cap: Option<usize>,
+    ) -> Result<Self, Fault> {
         let sum = CompleteSum {
-            walk: complete_walk(nodes, steps, published)?,
+            walk: complete_walk(nodes, steps, published, cap)?,
             bounds: Bounds::new(0.0, 1.0)?,
-            noise,
+            noise: TokenNoise::named(noise, Sigma::new(1.0)?)?,
             constant_data: constant,
         };
-        Ok(Self::named_as(sum))
+        // Behind other noise than Gaussian, and under a cap, every contribution counts by itself.
+        let is_plain = noise == "gaussian" && cap.is_none();
+        Ok(if is_plain { Self::named_as(sum) } else { Self::named_as(ReleasedSum::from(sum)) })
     }
 
     /// A histogram of randomized responses that a token collects while it jumps between all nodes.
@@ -160,7 +168,7 @@ impl Protocol {
     fn complete_histogram(nodes: usize, steps: usize, labels: u32, published: bool) -> Result<Self, Fault> {
         let response = RandomizedResponse::with_epsilon(labels, 1.0)?;
         Ok(Self::named_as(CompleteHistogram {
-            walk: complete_walk(nodes, steps, published)?,
+            walk: complete_walk(nodes, steps, published, None)?,
             response,
             exact_reports: None,
         }))
@@ -340,8 +348,16 @@ fn told(found: Vec<(LossReport, About)>, names: &[String]) -> Result<Told, Fault
     Ok(Told(Reports(reports), said_of(&about, names)?))
 }
 
-fn complete_walk(nodes: usize, steps: usize, published: bool) -> Result<CompleteWalk, Fault> {
+fn complete_walk(
+    nodes: usize,
+    steps: usize,
+    published: bool,
+    cap: Option<usize>,
+) -> Result<CompleteWalk, Fault> {
     let final_token = if published { FinalToken::Published } else { FinalToken::Withheld };
-    Ok(CompleteWalk::new(nodes, steps)?
-        .with_options(CompleteOptions { final_token, ..CompleteOptions::default() })?)
+    Ok(CompleteWalk::new(nodes, steps)?.with_options(CompleteOptions {
+        final_token,
+        cap,
+        ..CompleteOptions::default()
+    })?)
 }

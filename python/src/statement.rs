@@ -40,7 +40,8 @@ pub(crate) fn said(about: &[About], names: &[String]) -> Result<Said, Fault> {
 
 /// Of observers whose losses were computed: of each, and of all together.
 pub(crate) fn said_of(about: &[About], names: &[String]) -> Result<(Vec<Said>, Said), Fault> {
-    let each = about.iter().map(|one| said(std::slice::from_ref(one), names)).collect::<Result<Vec<_>, Fault>>()?;
+    let each =
+        about.iter().map(|one| said(std::slice::from_ref(one), names)).collect::<Result<Vec<_>, Fault>>()?;
     Ok((each, said(about, names)?))
 }
 

@@ -147,3 +147,13 @@ fn wait(
         }
     }
 }
+
+/// Tells the thread of a call that nobody waits for it any more.
+#[derive(Default)]
+pub(crate) struct Stopped(pub(crate) Arc<AtomicBool>);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -132,8 +132,18 @@ def test_a_type_checker_refuses_printed_numbers_as_guarantees(tmp_path):
         ("publish(ndp.Printed(1.0))", False),
         ("ndp.gossip(([0], [1]), 1).losses(observer=0).mu(sigma=[1.0, 2.0])", True),
         ("ndp.gossip(([0], [1]), 1).losses(observer=0).mu(sigma=ndp.Printed(1.0))", False),
+        ("text: str = ndp.gossip(([0], [1]), 1).losses(observer=0).prove('file.jsonl')", True),
+        ("publish(ndp.gossip(([0], [1]), 1).losses(observer=0).prove())", False),
+        ("loss: Fraction = ndp.refute('alpha').counterexample.true_loss", False),  # there may be none
+        ("refuted: bool = ndp.refute(lambda graph, rounds, weights, order, observer, source: order).refuted", True),
+        ("ndp.refute(lambda graph, rounds: 1)", False),
+        ("publish(ndp.Program(2).design([[0]], worst=1.0).loss)", True),
+        ("publish(ndp.Program(2).design([[0]], worst=1.0).lower_bound)", False),
+        ("ndp.Program(2).result([0, 1])", False),
+        ("why: list[str] = ndp.plan(([0], [1]), worst=1.0).why", True),
+        ("ndp.walks.complete_sum(5, 10, cap=2.5)", False),
     ]
-    head = ["import numpy as np", "import ndp", "def publish(x: ndp.Guarantee) -> None: ..."]
+    head = ["import numpy as np; from fractions import Fraction", "import ndp", "def publish(x: ndp.Guarantee) -> None: ..."]
     (tmp_path / "use.py").write_text("\n".join([*head, *(line for line, _ in lines)]) + "\n")
     # An installed package is found, and may not be named; that of a checkout has to be.
     folder = pathlib.Path(ndp.__file__).parents[1]

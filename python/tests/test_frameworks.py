@@ -402,13 +402,13 @@ class TestCounts:
         """Another process with other noise comes between: its settings stay, and nothing is sent with these."""
         from ndp import _flare
 
-        folder, write = tmp_path / "counts", _flare._write
+        folder, write = tmp_path / "counts", _flare.write_whole
 
         def late(path, text):
             write(folder / "settings.json", json.dumps({"ndp-count": 1, **self.SETTINGS, "sigma": 1.0}).encode())
             write(path, text)
 
-        monkeypatch.setattr(_flare, "_write", late)
+        monkeypatch.setattr(_flare, "write_whole", late)
         with pytest.raises(ndp.NdpError, match="other settings"):
             _flare.Count(str(folder), self.SETTINGS).take()
         assert os.listdir(folder) == ["settings.json"]

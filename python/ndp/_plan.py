@@ -1,0 +1,218 @@
+"""Protocol, weights and rounds for a target."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+from . import _ndp
+from ._checks import Progress
+from ._graph import Graph, GraphLike, _matrix
+from ._losses import Target, _frame
+from ._ndp import NdpError
+from ._protocols import Protocol, protocol
+from ._rounded import digits_of
+from ._statement import Statement, statement_of
+from ._tools import compare
+
+_NAMES = ("protocol", "weights", "parameters", "sigma", "error", "messages", "grade")
+
+
+class Plan(Sequence[dict[str, Any]]):
+    """Protocols that meet a target, smallest error of the mean first; a row for each, as a dictionary. Made by `plan`.
+
+    Attributes
+    ----------
+    rows : list of dict
+        ``protocol``, ``weights``, ``parameters``; ``sigma``, the least noise; ``error``, how far the result is from the mean, a root mean
+        square, at most (None where it is not known: such rows come last); ``messages``; ``grade`` and ``failure`` of the guarantee;
+        ``source`` and ``observer``, the pair that needs the noise.
+    why : list of str
+        Why the first is first, what the next protocol costs, and what was not tried.
+    searched : int
+        How many combinations were tried: other rounds, weights or graphs may do better.
+    unanswered : list of dict
+        Those without an answer, each with its ``reason``.
+    statement : Statement
+        What is protected, from whom, by the first row.
+    """
+
+    __slots__ = ("_graph", "rows", "searched", "statement", "unanswered", "why")
+
+    def __init__(
+        self, rows: list[dict[str, Any]], why: list[str], unanswered: list[dict[str, Any]], statement: Statement, graph: Graph
+    ) -> None:
+        self.rows = rows
+        self.why = why
+        self.unanswered = unanswered
+        self.searched = len(rows) + len(unanswered)
+        self.statement = statement
+        self._graph = graph
+
+    def protocol(self, i: int = 0) -> Protocol:
+        """The protocol of a row, ready to be asked.
+
+        Parameters
+        ----------
+        i : int, optional
+            Which row; the first by default.
+
+        Returns
+        -------
+        Protocol
+        """
+        row = self.rows[i]
+        return protocol(row["protocol"], self._graph, weights=row["weights"], **row["parameters"])
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.rows[i]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def to_frame(self) -> Any:
+        """A table with a row for each combination: pandas, or polars where pandas is not installed."""
+        return _frame({name: [row[name] for row in self.rows] for name in _NAMES})
+
+    def _cells(self) -> list[list[str]]:
+        def cell(name: str, x: Any) -> str:
+            if name == "parameters":
+                return " ".join(f"{key}={value:g}" for key, value in x.items())
+            return "-" if x is None else f"{x:.0f}" if name == "messages" else digits_of(x, 5) if isinstance(x, float) else str(x)
+
+        return [[cell(name, row[name]) for name in _NAMES] for row in self.rows]
+
+    def __repr__(self) -> str:
+        table = [list(_NAMES), *self._cells()]
+        widths = [max(len(row[i]) for row in table) for i in range(len(_NAMES))]
+        lines = ["  ".join(x.rjust(width) for x, width in zip(row, widths)) for row in table]
+        return "\n".join([*lines, "", *self.why])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in _NAMES)
+        rows = "".join("<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in self._cells())
+        why = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.why)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{why}"
+
+
+def plan(
+    graph: GraphLike,
+    worst: Target = None,
+    *,
+    mean: Target = None,
+    pairs: Callable[[Hashable, Hashable], Any] | None = None,
+    order: float | None = None,
+    protocols: Iterable[str] | None = None,
+    any_topology: bool = False,
+    observers: Iterable[Hashable] | None = None,
+    sensitivity: float = 1.0,
+    progress: Progress = False,
+) -> Plan:
+    """Protocols, weights and rounds that meet a target on a graph, smallest error of the mean first, as the command ``ndp plan``.
+
+    Parameters
+    ----------
+    graph : graph-like
+        See `Graph`.
+    worst, mean, pairs, order, sensitivity
+        As in `least_noise`.
+    protocols : iterable of str, optional
+        Names of `ndp.protocols` to choose from; every protocol that finds a mean by default.
+    any_topology : bool, optional
+        Whether protocols are tried that bring connections of their own, whatever the edges.
+    observers : iterable of hashable, optional
+        Who observes, each alone, lists being coalitions; by default every node, which takes long on large graphs.
+    progress : bool or callable, optional
+        True for a line on standard error, or a function of the number of combinations done and of all.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    NdpError
+        Where no combination meets the target, with the reasons.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> ring = ([0, 1, 2, 3, 4], [1, 2, 3, 4, 0])
+    >>> found = ndp.plan(ring, worst=(1.0, 1e-5), protocols=["muffliato", "decor"], observers=[0])
+    >>> found[0]["protocol"], round(found[0]["sigma"], 3)
+    ('decor', 2.936)
+    >>> found.why[0].partition(":")[0]
+    'decor is first because its result is nearest to the mean'
+    """
+    network = Graph(graph)
+    only = [] if protocols is None else [str(name).replace("_", "-") for name in protocols]
+    tried, elsewhere = _ndp.plan_candidates(_matrix(network, "metropolis", 0.0), only, bool(any_topology))
+    if not tried:
+        raise NdpError("plans are for protocols that find a mean: trainings, histograms, local and central are for ndp.compare")
+    candidates: list[dict[str, Any]] = [{"protocol": name, "weights": weights, "parameters": dict(given)} for name, weights, given in tried]
+    made: dict[str, Protocol | str] = {}
+    for i, one in enumerate(candidates):
+        try:
+            made[str(i)] = protocol(one["protocol"], network, weights=one["weights"], **one["parameters"])
+        except NdpError as refused:
+            made[str(i)] = str(refused)
+    who = None if observers is None else list(observers)
+    if all(isinstance(one, str) for one in made.values()):
+        raise NdpError(f"no protocol runs on this graph: {made['0']}")
+    named: Any = made
+    table = compare(
+        named, worst, mean=mean, pairs=pairs, order=order, observers=who, sensitivity=sensitivity, progress=progress
+    )
+    rows = [{**one, **{key: row.get(key) for key in _KEPT}} for one, row in zip(candidates, table)]
+    found = [row for row in rows if row["sigma"] is not None]
+    unanswered = [{**one, "reason": row.get("reason")} for one, row in zip(candidates, table) if row.get("sigma") is None]
+    if not found:
+        reasons = "; ".join(dict.fromkeys(f"{row['protocol']}: {row['reason']}" for row in unanswered))
+        more = "" if any_topology or only else "; any_topology=True tries those that bring their own connections"
+        raise NdpError(f"no protocol meets the target on this graph: {reasons}{more}")
+    # What is not known comes last.
+    found.sort(key=lambda row: (row["error"] is None, row["error"] or 0.0))
+    best = next(i for i, one in enumerate(candidates) if one["protocol"] == found[0]["protocol"] and _same(one, found[0]))
+    first = made[str(best)]
+    assert isinstance(first, Protocol)
+    statement = statement_of(first._native.accounts(first._observers(who)), first.nodes)
+    return Plan(found, [*_first_and_second(found), *_left_out(elsewhere)], unanswered, statement, network)
+
+
+_KEPT = ("sigma", "error", "messages", "grade", "failure", "source", "observer")
+
+
+def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return bool(one["weights"] == other["weights"] and one["parameters"] == other["parameters"])
+
+
+def _first_and_second(found: list[dict[str, Any]]) -> list[str]:
+    def named(row: dict[str, Any]) -> str:
+        given = " ".join(f"{key}={value:g}" for key, value in row["parameters"].items())
+        return f"{row['protocol']} with {given}" if given else str(row["protocol"])
+
+    best = found[0]
+    if best["error"] is None:
+        return []
+    said = f"{named(best)} is first because its result is nearest to the mean: the error is {best['error']:.5f}."
+    following = (row for row in found if row["protocol"] != best["protocol"] and row["error"] is not None)
+    second = next(following, None)
+    if second is None:
+        return [f"{said} No other protocol was found whose error is known."]
+    more = 100.0 * (float(second["error"]) / float(best["error"]) - 1.0)
+    apart = "as good as the same" if more < 0.05 else f"{more:.1f} % more"
+    messages = ""
+    if second["messages"] is not None and best["messages"] is not None:
+        messages = f", with {second['messages']:.0f} messages in place of {best['messages']:.0f}"
+    return [f"{said} Next is {named(second)}: the error is {second['error']:.5f} ({apart}){messages}."]
+
+
+def _left_out(elsewhere: list[str]) -> list[str]:
+    if not elsewhere:
+        return []
+    names = ", ".join(elsewhere)
+    return [f"Not tried, because they bring connections of their own, whatever the edges (any_topology=True tries them): {names}."]
