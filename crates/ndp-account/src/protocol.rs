@@ -174,6 +174,12 @@ pub trait LinearProtocol: Send + Sync {
         None
     }
 
+    /// The same stopped after its first round, of which everybody hears what it hears of the whole in that
+    /// round: see [`Protocol::glimpse`](crate::Protocol::glimpse). `None` where it is not told apart.
+    fn first_round(&self) -> Option<Box<dyn LinearProtocol + '_>> {
+        None
+    }
+
     /// As [`Protocol::symmetries`](crate::Protocol::symmetries).
     fn symmetries(&self) -> Vec<Vec<u32>> {
         Vec::new()
@@ -261,6 +267,10 @@ macro_rules! delegate {
 
             fn unit_towards_one(&self) -> Option<f64> {
                 (**self).unit_towards_one()
+            }
+
+            fn first_round(&self) -> Option<Box<dyn LinearProtocol + '_>> {
+                (**self).first_round()
             }
 
             fn symmetries(&self) -> Vec<Vec<u32>> {

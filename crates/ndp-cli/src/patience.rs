@@ -1,5 +1,6 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
+use ndp_account::parts::each_in_order;
 use ndp_account::{Account, Assumption, Attacker, By, Error, Observer, Protocol, Terms};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
@@ -105,6 +106,43 @@ impl Patient {
                 let account = account.into();
                 Ok((Box::new(PatientAccount { account, until, bound, every_pair, used }), None))
             }
+        }
+    }
+
+    /// What groups of observers see, in half of the time that is left: not where one account takes so long
+    /// that all of them would not be there in time.
+    pub(crate) fn look_at_groups<'a>(
+        &'a self,
+    ) -> impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
+        let protocol = self.protocol;
+        let now = Instant::now();
+        let half = self.until.map(|until| now + until.saturating_duration_since(now) / 2);
+        let pace = Mutex::new(Duration::ZERO);
+        let used = Arc::clone(&self.pairs);
+        move |observers| {
+            let mut pace = pace.lock().unwrap_or_else(PoisonError::into_inner);
+            let out = || Error::OutOfTime(OUT_OF_PATIENCE);
+            let (started, many) = (Instant::now(), u32::try_from(observers.len()).unwrap_or(u32::MAX));
+            let left = half.map(|half| half.saturating_duration_since(started));
+            if left.is_some_and(|left| left < *pace * many) {
+                return Err(out());
+            }
+            let accounts = each_in_order(observers, |observer| -> Result<Box<dyn Account + 'a>, Error> {
+                let asked = observer.clone();
+                let outside = (0..protocol.node_count()).find(|&u| !observer.contains(u));
+                let account = move || -> Result<Arc<dyn Account>, Error> {
+                    let account: Arc<dyn Account> = protocol.account(&asked)?.into();
+                    // Some know it all once one is asked for.
+                    outside.map(|u| account.unit(u)).transpose()?;
+                    Ok(account)
+                };
+                let account = within(half, account).ok_or_else(out)??;
+                let (until, bound, used) = (half, None, Arc::clone(&used));
+                Ok(Box::new(PatientAccount { account, until, bound, every_pair: false, used }))
+            })?;
+            // What the first account costs once for all tells nothing about the others.
+            *pace = if many > 1 { started.elapsed() / many } else { Duration::ZERO };
+            Ok(accounts)
         }
     }
 
@@ -286,6 +324,12 @@ impl Account for PatientAccount {
         let mut profile = Profile::of_curve(curve, &against);
         profile.neighbors = neighbors;
         Ok(profile)
+    }
+
+    /// Not those of the bound: it is the same for all.
+    fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
+        let account = Arc::clone(&self.account);
+        within(self.until, move || account.unit(u)).unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))
     }
 
     fn failure(&self) -> f64 {

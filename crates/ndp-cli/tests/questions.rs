@@ -118,7 +118,7 @@ const DRAWN: &str = "every one of 600 nodes alone: 4 drawn at random (seed 0) an
      observes";
 const DRAWN_BY_NINE: &str = "every one of 600 nodes alone: 4 drawn at random (seed 9) and looked at, the others by a bound that holds \
      whoever observes";
-const ALIKE: &str = "every one of 600 nodes alone, by accounts that are the same whoever observes";
+const ALIKE: &str = "every one of 600 nodes alone, by a result that is the same whoever observes";
 const SAMPLE: &str =
     "2 of 600 nodes drawn at random (seed 0), each alone; nothing is shown about what the others learn";
 const TAP: &str = "somebody outside the network, overhearing 2 to 3, 3 to 2";

@@ -169,6 +169,14 @@ impl Account for Accounted<'_> {
         Ok(Profile::gaussian_between(lower, upper, &against)?)
     }
 
+    fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
+        let u = self.observer().checked_source(u, self.node_count())?;
+        Ok(Some(match self.account.verdict(u, self.sensitivity)? {
+            NodeVerdict::Bounded(loss) => (loss.lower, loss.value()),
+            NodeVerdict::Noiseless { .. } => (f64::INFINITY, f64::INFINITY),
+        }))
+    }
+
     fn terms(&self) -> Terms {
         self.terms
     }

@@ -80,6 +80,7 @@ impl<'a> Words<'a> {
             Coverage::All { nodes }
             | Coverage::Alike { nodes }
             | Coverage::Symmetric { nodes, .. }
+            | Coverage::Grouped { nodes, .. }
             | Coverage::Bounded { nodes, .. } => {
                 format!("any one of {nodes} nodes")
             }
@@ -263,10 +264,14 @@ pub fn coverage(coverage: &Coverage) -> String {
         Coverage::Named { observers } => format!("the {observers} observers named"),
         Coverage::All { nodes } => format!("every one of {nodes} nodes alone"),
         Coverage::Alike { nodes } => {
-            format!("every one of {nodes} nodes alone, by accounts that are the same whoever observes")
+            format!("every one of {nodes} nodes alone, by a result that is the same whoever observes")
         }
         Coverage::Symmetric { looked_at, nodes } => format!(
             "every one of {nodes} nodes alone: {looked_at} looked at, the others by symmetries of the protocol, each checked exactly"
+        ),
+        Coverage::Grouped { looked_at, groups, nodes } => format!(
+            "every one of {nodes} nodes alone: {looked_at} chosen and looked at, the others as members of {groups} groups, each looked at as \
+             if its members put together what they see"
         ),
         Coverage::Bounded { looked_at, nodes, seed } => format!(
             "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
@@ -317,7 +322,9 @@ pub fn unknown(coverage: &Coverage) -> Option<String> {
 pub fn grade(grade: Grade, coverage: &Coverage) -> String {
     match coverage {
         Coverage::Coalitions { looked_at: 0, .. } => Grade::UpperBound.to_string(),
-        Coverage::Bounded { .. } | Coverage::Coalitions { rest: Rest::Bounded, .. }
+        Coverage::Bounded { .. }
+        | Coverage::Grouped { .. }
+        | Coverage::Coalitions { rest: Rest::Bounded, .. }
             if grade == Grade::Exact =>
         {
             format!("{grade} for those looked at, {} for the others", Grade::UpperBound)
@@ -330,7 +337,9 @@ pub fn grade(grade: Grade, coverage: &Coverage) -> String {
 #[must_use]
 pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage) -> String {
     let of = match coverage {
-        Coverage::Sample { looked_at, nodes, .. } | Coverage::Bounded { looked_at, nodes, .. } => {
+        Coverage::Sample { looked_at, nodes, .. }
+        | Coverage::Bounded { looked_at, nodes, .. }
+        | Coverage::Grouped { looked_at, nodes, .. } => {
             format!(" with {looked_at} of {nodes} observers looked at")
         }
         Coverage::Coalitions { size, nodes, looked_at, rest: Rest::Bounded | Rest::Unknown } => {
@@ -345,6 +354,10 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
         ),
         (_, 0, Coverage::Bounded { looked_at, nodes, .. }) => format!(
             "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others exceeds it"
+        ),
+        (_, 0, Coverage::Grouped { looked_at, nodes, groups }) => format!(
+            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what {groups} groups learn together, of which the \
+             others are members, exceeds it"
         ),
         (_, 0, Coverage::Coalitions { size, nodes, rest: Rest::Bounded, .. }) => {
             format!("not shown: the bound for all coalitions of {size} of {nodes} nodes exceeds it")

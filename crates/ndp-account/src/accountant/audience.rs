@@ -258,6 +258,8 @@ pub struct Covered<'a> {
     pub coverage: Coverage,
     looked_at: usize,
     protocol: &'a dyn Protocol,
+    /// An account that shows as much as the bound for the others says, if it is none of those.
+    witness: Option<Box<dyn Account + 'a>>,
 }
 
 impl<'a> Covered<'a> {
@@ -279,15 +281,17 @@ impl<'a> Covered<'a> {
                 let rest = if bounds.is_some() { Rest::Bounded } else { Rest::Unknown };
                 accounts.extend(bounds.into_iter().flatten());
                 let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
-                return Self { accounts, coverage, looked_at, protocol };
+                return Self { accounts, coverage, looked_at, protocol, witness: None };
             }
             Asked::Coalitions { .. } | Asked::Named | Asked::Everybody => {
-                return Self { accounts, coverage: audience.coverage_of_looked_at(), looked_at, protocol };
+                let coverage = audience.coverage_of_looked_at();
+                return Self { accounts, coverage, looked_at, protocol, witness: None };
             }
         };
         if let Some(others) = alike(protocol, &audience.others, &accounts) {
             accounts.extend(others);
-            return Self { accounts, coverage: Coverage::Alike { nodes }, looked_at, protocol };
+            let coverage = Coverage::Alike { nodes };
+            return Self { accounts, coverage, looked_at, protocol, witness: None };
         }
         let bounds = audience.others.iter().map(|other| protocol.local_bound(other));
         let coverage = match bounds.collect::<Result<Vec<_>, Error>>() {
@@ -297,7 +301,7 @@ impl<'a> Covered<'a> {
             }
             Err(_) => audience.coverage_of_looked_at(),
         };
-        Self { accounts, coverage, looked_at, protocol }
+        Self { accounts, coverage, looked_at, protocol, witness: None }
     }
 
     /// The same by accounts of `look`, asked of those at whom `audience` looks: of every node where what was
@@ -305,7 +309,8 @@ impl<'a> Covered<'a> {
     /// coalitions.
     ///
     /// Where [symmetries](Protocol::symmetries) of the protocol make many learn alike, one node of each orbit
-    /// is looked at for all, or one coalition of each orbit of coalitions.
+    /// is looked at for all, or one coalition of each orbit of coalitions. Where the others are left to
+    /// [`Protocol::local_bound`], [groups](Self::by_groups) may show less.
     ///
     /// # Examples
     /// ```
@@ -337,7 +342,7 @@ impl<'a> Covered<'a> {
                 Asked::Coalitions { size, nodes, .. } => {
                     let (looked_at, rest) = (alike.len(), Rest::Symmetric);
                     let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
-                    Self { accounts, coverage, looked_at, protocol }
+                    Self { accounts, coverage, looked_at, protocol, witness: None }
                 }
                 _ => Self::mirrored(protocol, audience, orbits, accounts),
             });
@@ -377,6 +382,17 @@ impl<'a> Covered<'a> {
                 "limits for pairs towards every coalition of a size, where there are too many to look at each",
             )),
         }
+    }
+
+    /// The same, the others being covered by so many groups.
+    pub(super) fn grouped(self, groups: usize, witness: Option<Box<dyn Account + 'a>>) -> Self {
+        let nodes = self.protocol.node_count();
+        Self { coverage: Coverage::Grouped { looked_at: self.looked_at, groups, nodes }, witness, ..self }
+    }
+
+    /// An account that shows as much as the bound for the others says, if it is none of those.
+    pub(super) fn witness(&self) -> Option<&(dyn Account + 'a)> {
+        self.witness.as_deref()
     }
 
     /// Whose accounts these are.

@@ -8,6 +8,7 @@
 //! | [`All`](Coverage::All) | every node has an account of its own | yes |
 //! | [`Alike`](Coverage::Alike) | accounts of one [class](super::Account::class): the same profile, whoever observes | yes |
 //! | [`Symmetric`](Coverage::Symmetric) | one node of each orbit under [symmetries](super::Protocol::symmetries) of the protocol | yes |
+//! | [`Grouped`](Coverage::Grouped) | groups whose members put together what they see | yes |
 //! | [`Bounded`](Coverage::Bounded) | some have accounts, the others [`Protocol::local_bound`](super::Protocol::local_bound) | yes |
 //! | [`Named`](Coverage::Named) | the observers that were named have accounts; nobody else was asked about | yes |
 //! | [`Sample`](Coverage::Sample) | some have accounts, nothing is known of the others | no |
@@ -69,6 +70,17 @@ pub enum Coverage {
         nodes: usize,
         /// The seed by which those with accounts were drawn; `None` where they were chosen, not drawn.
         seed: Option<u64>,
+    },
+    /// Every node alone: some by accounts of their own, the others as members of groups, of which each has an
+    /// account as if its members put together what they see. No node learns more about a node outside than
+    /// its group does, and any two nodes have a group with one of them alone in it.
+    Grouped {
+        /// How many have accounts of their own.
+        looked_at: usize,
+        /// How many groups have accounts.
+        groups: usize,
+        /// How many nodes there are.
+        nodes: usize,
     },
     /// Some of all nodes, each alone; nothing is known of the others.
     Sample {
@@ -148,9 +160,10 @@ impl Coverage {
         let nodes = |coverage: &Self| match *coverage {
             Self::Named { .. } | Self::Coalitions { .. } => None,
             Self::All { nodes } | Self::Alike { nodes } => Some(nodes),
-            Self::Symmetric { nodes, .. } | Self::Bounded { nodes, .. } | Self::Sample { nodes, .. } => {
-                Some(nodes)
-            }
+            Self::Symmetric { nodes, .. }
+            | Self::Grouped { nodes, .. }
+            | Self::Bounded { nodes, .. }
+            | Self::Sample { nodes, .. } => Some(nodes),
         };
         let drawn = |coverage: &Self| match *coverage {
             Self::Bounded { looked_at, seed, .. } | Self::Sample { looked_at, seed, .. } => {
@@ -171,13 +184,21 @@ impl Coverage {
             Self::Named { .. } | Self::All { .. } | Self::Coalitions { .. } => 0,
             Self::Symmetric { .. } => 1,
             Self::Alike { .. } => 2,
-            Self::Bounded { .. } => 3,
-            Self::Sample { .. } => 4,
+            Self::Grouped { .. } => 3,
+            Self::Bounded { .. } => 4,
+            Self::Sample { .. } => 5,
         };
         if let (&Self::Symmetric { looked_at: a, nodes }, &Self::Symmetric { looked_at: b, .. }) =
             (self, other)
         {
             return Ok(Self::Symmetric { looked_at: a.min(b), nodes });
+        }
+        if let (
+            &Self::Grouped { looked_at: a, groups: of_a, nodes },
+            &Self::Grouped { looked_at: b, groups: of_b, .. },
+        ) = (self, other)
+        {
+            return Ok(Self::Grouped { looked_at: a.min(b), groups: of_a.min(of_b), nodes });
         }
         Ok(if rank(self) >= rank(other) { self.clone() } else { other.clone() })
     }
@@ -199,6 +220,7 @@ impl Coverage {
                 format!("all {nodes}, {} by a bound", nodes.saturating_sub(*looked_at))
             }
             Self::Symmetric { looked_at, nodes } => format!("all {nodes}, by {looked_at} and symmetry"),
+            Self::Grouped { groups, nodes, .. } => format!("all {nodes}, by {groups} groups"),
             Self::Sample { looked_at, nodes, .. } => format!("{looked_at} of {nodes}"),
             Self::Coalitions { size, nodes, looked_at, rest } => match rest {
                 Rest::None => format!("all coalitions of {size} of {nodes}"),

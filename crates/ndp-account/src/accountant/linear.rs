@@ -28,8 +28,12 @@ impl<P: LinearProtocol> Protocol for P {
                 self.terms(),
             );
         }
-        let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;
-        Ok(Box::new(Reported { report, observer: observer.clone(), terms: self.terms() }))
+        Ok(Box::new(reported(self, observer)?))
+    }
+
+    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let first = self.first_round().ok_or(Error::NotOffered("its first round is not told apart"))?;
+        Ok(Box::new(reported(&first, observer)?))
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
@@ -134,6 +138,12 @@ fn seen_by<'a, P: LinearProtocol>(protocol: &'a P, observer: &Observer) -> Resul
             Err(Error::NotOffered("the view of this protocol says which noises its members use"))
         }
     }
+}
+
+/// What a coalition sees.
+fn reported<P: LinearProtocol>(protocol: &P, observer: &Observer) -> Result<Reported, Error> {
+    let report = seen_by(protocol, observer)?.as_dyn(protocol).coalition_loss(observer.members())?;
+    Ok(Reported { report, observer: observer.clone(), terms: protocol.terms() })
 }
 
 /// A loss report as an account.

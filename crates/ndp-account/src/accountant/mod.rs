@@ -5,6 +5,7 @@ mod by_mu;
 mod check;
 mod compare;
 mod coverage;
+mod groups;
 mod ledger;
 mod linear;
 mod names;
@@ -257,6 +258,15 @@ pub trait Account: Send + Sync {
     /// formula.
     fn unit_losses(&self) -> Option<&LossReport> {
         None
+    }
+
+    /// Both proven ends of the unit loss of `u`, where its profile follows from it at every noise: `μ` between
+    /// the roots of these, divided by the noise. `None` where it does not.
+    ///
+    /// # Errors
+    /// As [`Self::profile`].
+    fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
+        self.unit_losses().map(|report| report.enclosure(u)).transpose()
     }
 
     /// The least noise at which the loss of `u` is at most `allowed` in the terms of `measure`, as a search

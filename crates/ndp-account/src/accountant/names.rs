@@ -314,6 +314,10 @@ impl Account for NamedAccount<'_> {
         self.account.unit_losses()
     }
 
+    fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
+        self.account.unit(u)
+    }
+
     fn least_noise(
         &self,
         u: usize,

@@ -214,6 +214,10 @@ impl Account for Mirrored<'_> {
         if self.is_own() { self.account.unit_losses() } else { None }
     }
 
+    fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
+        self.account.unit(self.source(u)?)
+    }
+
     fn least_noise(
         &self,
         u: usize,

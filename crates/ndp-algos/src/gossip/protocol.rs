@@ -104,6 +104,10 @@ macro_rules! follows_from_statement {
                 Some(Box::new(self.stated().observed_with(own_noise)))
             }
 
+            fn first_round(&self) -> Option<Box<dyn ndp_account::LinearProtocol + '_>> {
+                self.stated().into_first_round().map(|first| Box::new(first) as _)
+            }
+
             fn program_text(&self) -> Result<Vec<u8>, ndp_account::Error> {
                 ndp_account::LinearProtocol::program_text(&self.stated())
             }

@@ -5,7 +5,8 @@ use crate::args::Calibrate;
 use crate::errors::Failure;
 use crate::output::{count, csv, finite, json, note, number, up};
 use crate::{input, plain, question};
-use ndp_account::{Covered, Pair, Protocol};
+use ndp_account::{Coverage, Covered, Pair, Protocol};
+use ndp_dp::Grade;
 use ndp_graph::Graph;
 use ndp_report::words;
 use serde_json::json;
@@ -98,5 +99,10 @@ fn observer(graph: &Graph, covered: &Covered<'_>, pair: &Pair) -> (String, &'sta
         _ => plain::name(graph, &pair.observer),
     };
     let looked_at = covered.looked_at().iter().any(|account| *account.observer() == pair.observer);
-    (name, if looked_at { "" } else { ", by the bound for those not looked at" })
+    let by = match covered.coverage {
+        _ if looked_at || pair.loss.grade() == Grade::Exact => "",
+        Coverage::Grouped { .. } => ", by the groups for those not looked at",
+        _ => ", by the bound for those not looked at",
+    };
+    (name, by)
 }

@@ -137,7 +137,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
             let exact = found.worst.as_ref().is_some_and(|worst| worst.loss.grade() == Grade::Exact);
             let all = match covered.coverage {
                 Coverage::Sample { .. } => true,
-                Coverage::Bounded { .. } => !exact,
+                Coverage::Bounded { .. } | Coverage::Grouped { .. } => !exact,
                 _ => false,
             };
             let next = if all { words::LOOK_AT_ALL } else { "" };
@@ -159,7 +159,7 @@ fn worst_of(
     measure: Measure,
 ) -> Result<Option<Worst>, Failure> {
     match covered.coverage {
-        Coverage::Alike { .. } => Ok(covered.worst(noise, measure)?),
+        Coverage::Alike { .. } | Coverage::Grouped { .. } => Ok(covered.worst(noise, measure)?),
         Coverage::Symmetric { .. } | Coverage::Coalitions { rest: Rest::Symmetric, .. } if not_known == 0 => {
             Ok(covered.worst(noise, measure)?)
         }

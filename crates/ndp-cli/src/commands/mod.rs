@@ -110,9 +110,11 @@ fn accounts<'a>(
     accounts
 }
 
-/// What an audience learns: those who are looked at by their accounts, the others by what is proven of them.
+/// What an audience learns: those who are looked at by their accounts, the others by what is proven of them,
+/// or as members of groups.
 fn covered<'a>(protocol: &'a Patient, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
-    Ok(Covered::of(protocol, &chosen.audience, |observers| accounts(protocol, observers, quiet))?)
+    let covered = Covered::of(protocol, &chosen.audience, |observers| accounts(protocol, observers, quiet))?;
+    Ok(covered.by_groups(&chosen.audience, protocol.look_at_groups())?)
 }
 
 /// Rounds of gossip by the stopping rule, where none are given.

@@ -224,6 +224,18 @@ impl<'a> VectorProgram<'a> {
         self
     }
 
+    /// The same stopped after its first round, where it begins with noise and then a round with one matrix.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_first_round(mut self) -> Option<Self> {
+        self.parts.truncate(2);
+        match &mut self.parts[..] {
+            [Part::Noise(_), Part::Rounds { times, .. }] if *times > 0 => *times = 1,
+            _ => return None,
+        }
+        Some(self)
+    }
+
     /// The same with a sentence of its own about where the noise is.
     #[doc(hidden)]
     #[must_use]

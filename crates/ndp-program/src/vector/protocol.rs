@@ -92,6 +92,10 @@ impl LinearProtocol for VectorProgram<'_> {
         Some(Box::new(self.clone().observed_with(own_noise)))
     }
 
+    fn first_round(&self) -> Option<Box<dyn LinearProtocol + '_>> {
+        self.clone().into_first_round().map(|first| Box::new(first) as _)
+    }
+
     /// What keeps every matrix of the rounds keeps the protocol: all nodes draw noises of the same variances,
     /// on values and on messages alike. Connections that change have none that is looked for.
     fn symmetries(&self) -> Vec<Vec<u32>> {

@@ -78,10 +78,12 @@ impl<'a> Covered<'a> {
                 coverage: Coverage::Symmetric { looked_at, nodes },
                 looked_at: nodes,
                 protocol,
+                witness: None,
             };
         }
         // Stable: those who were looked at first, each group in the order of nodes.
         accounts.sort_by_key(|account| account.observer().members().iter().all(|&v| !orbits.is_first(v)));
-        Self { accounts, coverage: Coverage::Symmetric { looked_at, nodes }, looked_at, protocol }
+        let coverage = Coverage::Symmetric { looked_at, nodes };
+        Self { accounts, coverage, looked_at, protocol, witness: None }
     }
 }

@@ -1,0 +1,413 @@
+//! Everybody covered by groups of nodes: what a group learns bounds what each of its members learns.
+//!
+//! A group whose members put together what they see learns at least what each of them learns about every node
+//! outside it (data processing), so a few accounts of groups bound the loss of all pairs; a node that hears
+//! only what another one hears is covered with it. Where a group loses too much it is split, the largest
+//! bound first, until the largest one belongs to a single node, which then is the worst of all, or until
+//! looking further costs more than it gains. The proof is in `docs/theory.md`, "Accounting".
+
+use super::linear::{between, noise_of_unit};
+use super::worst::WITHIN;
+use super::{Account, Assumption, Audience, Coverage, Covered, NodeNames, Observer};
+use crate::{By, Error, Terms};
+use ndp_dp::{Grade, Measure, NoiseMultiplier, Profile};
+use ndp_numeric::rounding::any_of;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Groups that are split at a time: a fixed number, so that answers do not depend on that of threads.
+const AT_ONCE: usize = 4;
+
+/// Smaller networks have an account for each node.
+const FEWEST_NODES: usize = 9;
+
+/// Looks at observers.
+type Look<'l, 'a> = dyn Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> + 'l;
+
+/// Nodes of a group, and those outside it about whom it answers for them.
+struct Group {
+    members: Vec<usize>,
+    sources: Vec<usize>,
+    /// Whether it answers about all others, or only about those who are with a member.
+    about_all: bool,
+    /// At least the unit loss of every such pair.
+    unit: f64,
+}
+
+/// The nodes in two coordinates, so that any two of them differ in one: with those of the same first one as
+/// groups, and those of the same second one, every pair of nodes has a group with one of them alone in it.
+struct Coordinates {
+    nodes: usize,
+    /// About the square root of the number of nodes.
+    side: usize,
+    /// Neighbors often have numbers that are close, and should not be in one group: a step that is about the
+    /// golden section of the number of nodes, and has no divisor with it in common.
+    step: usize,
+}
+
+impl Coordinates {
+    fn new(nodes: usize) -> Self {
+        let divisor = |mut a: usize, mut b: usize| {
+            while b > 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        let golden = nodes / 8 * 5 + nodes % 8 * 5 / 8;
+        let step = (golden.max(1)..).find(|&step| divisor(step, nodes) == 1).unwrap_or(1);
+        let side = nodes.isqrt();
+        Self { nodes, side: side + usize::from(side * side < nodes), step }
+    }
+
+    fn of(&self, v: usize) -> (usize, usize) {
+        let place = v % self.nodes * (self.step % self.nodes) % self.nodes;
+        (place % self.side, place / self.side)
+    }
+
+    /// All groups: of each first coordinate about all others, of each second one about those who are with a
+    /// member in the first.
+    fn groups(&self) -> Vec<Group> {
+        let mut first = vec![Vec::new(); self.side];
+        let mut second = vec![Vec::new(); self.side];
+        for v in 0..self.nodes {
+            let (a, b) = self.of(v);
+            first[a].push(v);
+            second[b].push(v);
+        }
+        let group = |members: Vec<usize>, about_all: bool| {
+            let all: Vec<usize> = (0..self.nodes).filter(|u| !members.contains(u)).collect();
+            let sources = if about_all { all } else { self.with(&members, &all) };
+            Group { members, sources, about_all, unit: f64::INFINITY }
+        };
+        let all = first.into_iter().map(|members| group(members, true));
+        let all = all.chain(second.into_iter().map(|members| group(members, false)));
+        all.filter(|group| !group.members.is_empty() && !group.sources.is_empty()).collect()
+    }
+
+    /// Those of `sources` who have the first coordinate of a member.
+    fn with(&self, members: &[usize], sources: &[usize]) -> Vec<usize> {
+        let firsts: BTreeSet<usize> = members.iter().map(|&v| self.of(v).0).collect();
+        sources.iter().copied().filter(|&u| firsts.contains(&self.of(u).0)).collect()
+    }
+
+    /// The two halves of a group, about the sources for whom it answered.
+    fn halves(&self, group: &Group) -> [Group; 2] {
+        let (a, b) = group.members.split_at(group.members.len() / 2);
+        [a, b].map(|members| {
+            let sources =
+                if group.about_all { group.sources.clone() } else { self.with(members, &group.sources) };
+            Group { members: members.to_vec(), sources, ..*group }
+        })
+    }
+}
+
+/// What the groups show together.
+struct Shared {
+    nodes: usize,
+    names: NodeNames,
+    unit: f64,
+    failure: f64,
+    terms: Terms,
+    theorems: Vec<By>,
+    rests_on: Vec<String>,
+    assumptions: Vec<Assumption>,
+}
+
+/// One search.
+struct Search<'l, 'a> {
+    coordinates: Coordinates,
+    look: &'l Look<'l, 'a>,
+    /// What observers know beside their names.
+    like: &'l Observer,
+    groups: usize,
+    failures: Vec<f64>,
+    theorems: BTreeSet<By>,
+    rests_on: BTreeSet<String>,
+    assumptions: BTreeSet<Assumption>,
+    /// The pair that is proven to lose most, both ends of its loss, and the account that shows it.
+    shown: (f64, f64),
+    witness: Option<Box<dyn Account + 'a>>,
+}
+
+impl<'a> Search<'_, 'a> {
+    /// Looks at groups and lowers their bounds; whether each has an account whose noise is a factor.
+    fn ask(&mut self, groups: &mut [Group]) -> Result<bool, Error> {
+        let observers = groups.iter().map(|group| {
+            let mut observer = Observer::coalition(&group.members);
+            (observer.own_noise, observer.senders) = (self.like.own_noise, self.like.senders);
+            observer
+        });
+        let accounts = match (self.look)(&observers.collect::<Vec<_>>()) {
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(_) => return Ok(false),
+            Ok(accounts) => accounts,
+        };
+        let mut all = accounts.len() == groups.len();
+        for (group, account) in groups.iter_mut().zip(accounts) {
+            all &= self.hear(group, account)?;
+        }
+        Ok(all)
+    }
+
+    /// Lowers the bound of a group; whether its account says what is lost at every noise.
+    fn hear(&mut self, group: &mut Group, account: Box<dyn Account + 'a>) -> Result<bool, Error> {
+        let mut shown = (0.0, 0.0);
+        let mut most = 0.0_f64;
+        let mut kept = Vec::new();
+        for &u in &group.sources {
+            let Ok(Some((low, high))) = account.unit(u) else { return Ok(false) };
+            most = most.max(high);
+            if low > shown.0 {
+                shown = (low, high);
+            }
+            // Of the sources those are asked about again who lose more than is shown already.
+            if high > self.shown.0 {
+                kept.push(u);
+            }
+        }
+        group.unit = group.unit.min(most);
+        group.sources = kept;
+        self.groups += 1;
+        self.failures.push(account.failure());
+        self.rests_on.extend(account.rests_on());
+        self.assumptions.extend(account.assumptions());
+        self.theorems.extend(account.theorems());
+        if group.members.len() == 1 && shown.0 > self.shown.0 {
+            self.shown = shown;
+            self.witness = Some(account);
+        }
+        Ok(true)
+    }
+
+    /// At least the unit loss of every pair; `None` where the groups have no accounts.
+    fn most(&mut self) -> Result<Option<f64>, Error> {
+        let mut open = self.coordinates.groups();
+        let most_groups = (3 * open.len()).max(self.coordinates.nodes);
+        // One first, then a few: where accounts are refused or take too long nobody waits for the others.
+        let (one, others) = open.split_at_mut(1);
+        let (few, others) = others.split_at_mut(AT_ONCE.min(others.len()));
+        if !self.ask(one)? || !self.ask(few)? || !self.ask(others)? {
+            return Ok(None);
+        }
+        let mut settled = 0.0_f64;
+        loop {
+            // What is shown to be lost by a pair of nodes need not be bounded any lower.
+            let enough = self.shown.0 * (1.0 + WITHIN);
+            for group in open.extract_if(.., |group| group.unit <= enough) {
+                settled = settled.max(group.unit);
+            }
+            open.sort_by(|a, b| b.unit.total_cmp(&a.unit));
+            // Of those with the largest bound the smallest: it is soonest known whether a node attains it.
+            let largest = open.first().map_or(0.0, |group| group.unit * (1.0 - WITHIN));
+            let tied = open.partition_point(|group| group.unit >= largest);
+            open[..tied].sort_by_key(|group| group.members.len());
+            let splits = open.iter().take_while(|group| group.members.len() > 1).take(AT_ONCE).count();
+            if splits == 0 || self.groups + 2 * splits > most_groups {
+                break;
+            }
+            let rest = open.split_off(splits);
+            let mut halves: Vec<Group> =
+                open.iter().flat_map(|group| self.coordinates.halves(group)).collect();
+            halves.retain(|group| !group.sources.is_empty());
+            let all = self.ask(&mut halves)?;
+            open = halves;
+            open.extend(rest);
+            if !all {
+                break;
+            }
+        }
+        Ok(Some(open.iter().map(|group| group.unit).fold(self.shown.1.max(settled), f64::max)))
+    }
+}
+
+impl<'a> Covered<'a> {
+    /// Where those who were [chosen](Audience::chosen) leave the others to
+    /// [`Protocol::local_bound`](super::Protocol::local_bound), and nobody is proven to learn as much: everybody
+    /// by groups, looked at by `look`, whose members put together what they see; those that learn most are
+    /// split. The same again where the accounts of groups show no smaller bound, say more than a
+    /// [unit loss](Account::unit), or are refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::{Account, Audience, Coverage, Covered, Error, Observer, accounts};
+    /// use ndp_account::example::Gossip;
+    /// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
+    /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(30)?), 3);
+    /// let look = |observers: &[Observer]| accounts(&gossip, observers, &Silent);
+    /// let audience = Audience::chosen(30, &[4])?;
+    /// let covered = Covered::of(&gossip, &audience, look)?.by_groups(&audience, look)?;
+    /// // Node 4 hears a noisy value as it leaves its node: no group can show less.
+    /// assert!(matches!(covered.coverage, Coverage::Bounded { .. }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; those of the accounts of those who are looked at.
+    pub fn by_groups(
+        mut self,
+        audience: &Audience,
+        look: impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error>,
+    ) -> Result<Self, Error> {
+        if !matches!(self.coverage, Coverage::Bounded { seed: None, .. }) {
+            return Ok(self);
+        }
+        let observers = audience.others();
+        let one = NoiseMultiplier::new(1.0)?;
+        let nodes = self.protocol().node_count();
+        let (Some(like), true) = (observers.first(), nodes >= FEWEST_NODES) else { return Ok(self) };
+        let Ok(Some(worst)) = self.worst(one, Measure::Gaussian) else { return Ok(self) };
+        if worst.loss.grade() == Grade::Exact {
+            return Ok(self);
+        }
+        let mut search = Search {
+            coordinates: Coordinates::new(nodes),
+            look: &look,
+            like,
+            groups: 0,
+            failures: Vec::new(),
+            theorems: BTreeSet::from([By {
+                function: "ndp_account::Covered::by_groups",
+                theorem: "Accounting",
+            }]),
+            rests_on: BTreeSet::new(),
+            assumptions: BTreeSet::new(),
+            shown: (0.0, 0.0),
+            witness: None,
+        };
+        for account in self.looked_at() {
+            for u in (0..nodes).filter(|&u| !account.observer().contains(u)) {
+                let Ok(Some(ends)) = account.unit(u) else { return Ok(self) };
+                search.shown = if ends.0 > search.shown.0 { ends } else { search.shown };
+            }
+        }
+        let Some(unit) = search.most()? else { return Ok(self) };
+        let attained = search.shown.0 >= unit * (1.0 - WITHIN);
+        // A bound that is no smaller gains nothing, unless somebody learns as much.
+        if unit.sqrt() >= *worst.loss.value() && !attained {
+            return Ok(self);
+        }
+        let first = self.looked_at().first().map(|account| (account.terms(), account.names()));
+        let Some((terms, names)) = first else { return Ok(self) };
+        let Search { groups, failures, theorems, rests_on, assumptions, witness, .. } = search;
+        let shared = Arc::new(Shared {
+            nodes,
+            names,
+            unit,
+            failure: any_of(failures),
+            terms,
+            theorems: theorems.into_iter().collect(),
+            rests_on: rests_on.into_iter().collect(),
+            assumptions: assumptions.into_iter().collect(),
+        });
+        let looked_at = self.looked_at().len();
+        self.accounts.truncate(looked_at);
+        let member = |observer: &Observer| {
+            Box::new(Member { observer: observer.clone(), shared: Arc::clone(&shared) })
+                as Box<dyn Account + 'a>
+        };
+        self.accounts.extend(observers.iter().map(member));
+        Ok(self.grouped(groups, witness))
+    }
+}
+
+/// A member of groups, which answer for it.
+struct Member {
+    observer: Observer,
+    shared: Arc<Shared>,
+}
+
+impl Account for Member {
+    fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    fn node_count(&self) -> usize {
+        self.shared.nodes
+    }
+
+    fn names(&self) -> NodeNames {
+        self.shared.names.clone()
+    }
+
+    fn terms(&self) -> Terms {
+        self.shared.terms
+    }
+
+    fn theorems(&self) -> Vec<By> {
+        self.shared.theorems.clone()
+    }
+
+    fn rests_on(&self) -> Vec<String> {
+        self.shared.rests_on.clone()
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        self.shared.assumptions.clone()
+    }
+
+    fn failure(&self) -> f64 {
+        self.shared.failure
+    }
+
+    /// All members fail together.
+    fn mirror_of(&self) -> Option<usize> {
+        Some(Arc::as_ptr(&self.shared) as usize)
+    }
+
+    fn class(&self) -> Option<(usize, usize)> {
+        Some((Arc::as_ptr(&self.shared) as usize, 0))
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        self.observer.checked_source(u, self.shared.nodes)?;
+        between((0.0, self.shared.unit), false, noise, &self.observer.to_string())
+    }
+
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        self.observer.checked_source(u, self.shared.nodes)?;
+        noise_of_unit(self.shared.unit, measure, allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every pair of nodes has a group that answers for it, before and after each group is halved.
+    #[test]
+    fn groups_and_their_halves_answer_for_every_pair() {
+        for nodes in (2..60).chain([100, 101, 744]) {
+            let coordinates = Coordinates::new(nodes);
+            let places: BTreeSet<_> = (0..nodes).map(|v| coordinates.of(v)).collect();
+            assert_eq!(places.len(), nodes, "two of {nodes} nodes are at one place");
+            let covered = |groups: &[Group]| {
+                let mut pairs = BTreeSet::new();
+                for group in groups {
+                    assert!(group.sources.iter().all(|u| !group.members.contains(u)));
+                    for &v in &group.members {
+                        let about = coordinates.with(&[v], &group.sources);
+                        pairs.extend(
+                            if group.about_all { &group.sources } else { &about }.iter().map(|&u| (v, u)),
+                        );
+                    }
+                }
+                pairs.len() == nodes * (nodes - 1)
+            };
+            let mut groups = coordinates.groups();
+            assert!(covered(&groups), "{nodes}");
+            assert!(groups.len() <= 2 * (nodes.isqrt() + 1));
+            while groups.iter().any(|group| group.members.len() > 1) {
+                let halves = |group: Group| {
+                    if group.members.len() > 1 { coordinates.halves(&group).into() } else { vec![group] }
+                };
+                groups = groups.into_iter().flat_map(halves).collect();
+                assert!(covered(&groups), "{nodes}");
+            }
+        }
+    }
+}
