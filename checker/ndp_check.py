@@ -21,6 +21,9 @@ NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
 MOST_DIGITS = 100_000
 MOST_NODES = 1_000_000
 
+# Steps by which a value is seen, and the nodes that they name.
+SEEN = {"send": ("from", "to"), "broadcast": ("from",), "publish": (), "deliver": ("to", "group"), "hold": ("by",)}
+
 class Rejected(Exception):
     """Why a line proves nothing."""
 
@@ -29,18 +32,15 @@ def need(condition, why):
         raise Rejected(why)
 
 def pairs_once(pairs):
-    found = {}
-    for key, value in pairs:
-        need(key not in found, f"the key {key!r} is given twice")
-        found[key] = value
+    found = dict(pairs)
+    need(len(found) == len(pairs), f"a key is given twice: {[key for key, _ in pairs]}")
     return found
 
-def no_float(text):
-    raise Rejected(f"the number {text} is no exact one: write it as text, such as \"1/10\"")
-
 def parse(line):
+    def inexact(text):
+        raise Rejected(f"the number {text} is no exact one: write it as text, such as \"1/10\"")
     try:
-        found = json.loads(line, object_pairs_hook=pairs_once, parse_float=no_float, parse_constant=no_float)
+        found = json.loads(line, object_pairs_hook=pairs_once, parse_float=inexact, parse_constant=inexact)
     except (ValueError, RecursionError) as error:
         raise Rejected(f"this is not JSON: {error}") from None
     need(isinstance(found, dict), "a line is one JSON object")
@@ -57,10 +57,11 @@ def whole(x, what, least=0):
     need(type(x) is int and least <= x, f"{what} is {x!r}, no whole number from {least} on")
     return x
 
-def keys(step, *needed, optional=()):
+def keys(table, *needed, optional=()):
+    need(isinstance(table, dict), f"{table!r} is no table")
     for key in needed:
-        need(key in step, f"the key {key!r} is missing")
-    for key in step:
+        need(key in table, f"the key {key!r} is missing")
+    for key in table:
         need(key in needed or key in optional, f"the key {key!r} does not belong here")
 
 class Program:
@@ -72,12 +73,10 @@ class Program:
         self.nodes = whole(head["nodes"], "the number of nodes", 1)
         need(self.nodes <= MOST_NODES, f"{self.nodes} nodes are more than {MOST_NODES}")
         need(head.get("holdings", "assumed") == "assumed", "holdings are \"assumed\" or not said")
-        self.assumed_holdings = "holdings" in head
-        self.names = {}
+        self.names, self.assumed_holdings = {}, "holdings" in head
         self.values = []      # ("use", node, number) | ("noise", variance) | ("sum", [(value, weight)])
-        self.story = []       # in order of time: ("value", v) | ("seen", v, how) | ("reads", v, kind, values)
-        self.matrices = {}
-        self.uses = [0] * self.nodes
+        self.story = []       # in order of time: ("value", v) | ("seen", v, event, nodes) | ("reads", v, kind, values)
+        self.matrices, self.uses = {}, [0] * self.nodes
 
     def node(self, x):
         need(whole(x, "a node") < self.nodes, f"there is no node {x}")
@@ -105,25 +104,20 @@ class Program:
             rows, name = step["entries"], step["matrix"]
             need(isinstance(name, str) and name not in self.matrices, f"the matrix {name!r} is there already")
             need(isinstance(rows, list) and len(rows) == self.nodes, "a matrix has a row for every node")
-            found = []
-            for row in rows:
-                need(isinstance(row, dict), "a row of a matrix is a table")
-                need(all(column.isdecimal() and str(int(column)) == column for column in row), "a column is no number")
-                found.append([(self.node(int(column)), number(weight)) for column, weight in row.items()])
-            self.matrices[name] = found
+            need(all(isinstance(row, dict) for row in rows), "a row of a matrix is a table")
+            need(all(x.isdecimal() and str(int(x)) == x for row in rows for x in row), "a column is no number")
+            self.matrices[name] = [[(self.node(int(x)), number(weight)) for x, weight in row.items()] for row in rows]
         elif "contribute" in step:
             keys(step, "contribute", "node", "reads")
-            node, reads = self.node(step["node"]), step["reads"]
+            node, reads, listed = self.node(step["node"]), step["reads"], []
             if isinstance(reads, dict):
-                need(len(reads) == 1 and set(reads) <= {"seen"}, "what is read is hidden: this file proves nothing of it")
+                need(list(reads) == ["seen"], "what is read is hidden: this file proves nothing of it")
                 need(isinstance(reads["seen"], list), "what is read is a list")
-                reads = ("listed", [self.value(name) for name in reads["seen"]])
-            else:
-                need(reads in ("nothing", "seen"), "what is read is hidden: this file proves nothing of it")
-                reads = (reads, [])
+                reads, listed = "listed", [self.value(name) for name in reads["seen"]]
+            need(reads in ("nothing", "seen", "listed"), "what is read is hidden: this file proves nothing of it")
             value = self.new(step["contribute"], ("use", node, self.uses[node]))
             self.uses[node] += 1
-            self.story.append(("reads", value) + reads)
+            self.story.append(("reads", value, reads, listed))
         elif "noise" in step:
             keys(step, "noise", "shared", "variance")
             need(step["shared"] == [], "who knows a noise is said by \"hold\"")
@@ -141,18 +135,11 @@ class Program:
             old = [self.value(name) for name in old]
             for name, row in zip(new, rows):
                 self.new(name, ("sum", [(old[column], weight) for column, weight in row]))
-        elif "send" in step:
-            keys(step, "send", "from", "to")
-            how = ("message", self.node(step["from"]), self.node(step["to"]))
-            self.story.append(("seen", self.value(step["send"]), how))
-        elif "broadcast" in step or "publish" in step:
-            keys(step, *(("broadcast", "from") if "broadcast" in step else ("publish",)))
-            self.node(step.get("from", 0))
-            self.story.append(("seen", self.value(step.get("broadcast", step.get("publish"))), ("all",)))
-        elif "deliver" in step or "hold" in step:
-            keys(step, *(("deliver", "to", "group") if "deliver" in step else ("hold", "by")))
-            node = self.node(step.get("to", step.get("by")))
-            self.story.append(("seen", self.value(step.get("deliver", step.get("hold"))), ("node", node)))
+        elif set(step) & set(SEEN):
+            event = next(name for name in SEEN if name in step)
+            keys(step, event, *SEEN[event])
+            nodes = tuple(self.node(step[key]) for key in SEEN[event] if key != "group")
+            self.story.append(("seen", self.value(step[event]), event, nodes))
         elif "join" in step or "leave" in step:
             keys(step, "join" if "join" in step else "leave")
             self.node(next(iter(step.values())))
@@ -170,48 +157,42 @@ class Observer:
         members, taps = said["members"], said["taps"]
         need(isinstance(members, list) and isinstance(taps, list), "members and taps are lists")
         self.members = [program.node(node) for node in members]
-        self.taps = []
-        for tap in taps:
-            need(isinstance(tap, list) and len(tap) == 2, "a tap is a pair of nodes")
-            self.taps.append((program.node(tap[0]), program.node(tap[1])))
+        need(all(isinstance(tap, list) and len(tap) == 2 for tap in taps), "a tap is a pair of nodes")
+        self.taps = [(program.node(a), program.node(b)) for a, b in taps]
         need(len(set(self.members)) == len(self.members), "a member is named twice")
         self.program, self.assumes, self.seen = program, False, set()
         known = set()         # what follows from what is seen, at each moment
         own = {}              # what each node has contributed so far
         for event in program.story:
-            if event[0] == "seen":
-                if self.sees(event[2]):
-                    self.seen.add(event[1])
-                    known.add(event[1])
-            elif event[0] == "reads":
-                _, value, kind, read = event
-                self.assumes |= kind == "seen"
-                node = program.values[value][1]
-                if node not in self.members:
-                    for v in read:
-                        need(v in known or v in own.get(node, ()), f"a contribution of node {node} reads what the observer need not have seen by then")
-                own.setdefault(node, set()).add(value)
-            else:
-                kind, *rest = program.values[event[1]]
-                if kind == "use" and rest[0] in self.members or kind == "noise" and rest[0] == 0:
-                    known.add(event[1])
-                elif kind == "sum" and all(v in known for v, _ in rest[0]):
-                    known.add(event[1])
+            what, value, *more = event
+            kind, first, *_ = program.values[value]
+            if what == "seen":
+                if self.sees(*more):
+                    self.seen.add(value)
+                    known.add(value)
+            elif what == "reads":
+                self.assumes |= more[0] == "seen"
+                mine = own.setdefault(first, set())
+                need(all(v in known or v in mine for v in more[1]), f"a contribution of node {first} reads what the observer need not have seen by then")
+                mine.add(value)
+            elif kind == "use" and first in self.members or kind == "noise" and first == 0:
+                known.add(value)
+            elif kind == "sum" and all(v in known for v, _ in first):
+                known.add(value)
 
-    def sees(self, how):
-        if how[0] == "message":
-            return how[1] in self.members or how[2] in self.members or how[1:] in self.taps
-        return how[0] == "all" or how[1] in self.members
+    def sees(self, event, nodes):
+        if event in ("broadcast", "publish"):
+            return True
+        return any(node in self.members for node in nodes) or event == "send" and nodes in self.taps
 
     def cost(self, source, change, shift):
         """The shift of every noise and what it costs, if the observer cannot tell it from the change."""
         program, moves, price = self.program, {}, {}
         for v, by in shift:
-            kind, *rest = program.values[v]
+            kind, variance, *_ = program.values[v]
             need(kind == "noise", "what is shifted is no noise")
-            if by:
-                need(rest[0] > 0, "a noise of variance 0 is shifted")
-                price[v] = by
+            need(by == 0 or variance > 0, "a noise of variance 0 is shifted")
+            price[v] = by
         for v, (kind, *rest) in enumerate(program.values):
             if kind == "use":
                 move = change[rest[1]] if rest[0] == source else 0
@@ -222,43 +203,37 @@ class Observer:
             if move:
                 need(v not in self.seen, "the observer sees a value that moves: the shift does not hide the change")
                 moves[v] = move
-        return price
+        return {v: by for v, by in price.items() if by}
 
     def told(self, source, change, sums):
         """What an attack tells at least: the squared move of its combination over its variance."""
-        program, open_ = self.program, {}
-        for v, weight in sums:
-            need(v in self.seen, "an attack uses a value that the observer does not see")
-            open_[v] = weight
+        program, open_ = self.program, dict(sums)
+        need(self.seen.issuperset(open_), "an attack uses a value that the observer does not see")
         move, variance = Fraction(0), Fraction(0)
         for v in range(len(program.values) - 1, -1, -1):
             weight = open_.pop(v, 0)
             if not weight:
                 continue
-            kind, *rest = program.values[v]
+            kind, first, *rest = program.values[v]
             if kind == "sum":
-                for w, share in rest[0]:
+                for w, share in first:
                     open_[w] = open_.get(w, 0) + weight * share
             elif kind == "use":
-                move += weight * change[rest[1]] if rest[0] == source else 0
+                move += weight * change[rest[0]] if first == source else 0
             elif v not in self.seen:
-                variance += weight * weight * rest[0]
-        if move == 0:
-            return Fraction(0)
-        need(variance > 0, "an attack shows the change without noise: there is no upper end")
-        return move * move / variance
+                variance += weight * weight * first
+        need(move == 0 or variance > 0, "an attack shows the change without noise: there is no upper end")
+        return move * move / variance if move else Fraction(0)
 
 def least_eigenvalue_is_not_negative(rows):
     """Whether a symmetric matrix of fractions is positive semidefinite, by elimination."""
     rows = [list(row) for row in rows]
-    for i in range(len(rows)):
-        if rows[i][i] < 0 or rows[i][i] == 0 and any(rows[i][j] for j in range(i + 1, len(rows))):
+    for i, pivot in enumerate(rows):
+        if pivot[i] < 0 or pivot[i] == 0 and any(pivot[i + 1:]):
             return False
-        if rows[i][i]:
-            for k in range(i + 1, len(rows)):
-                factor = rows[k][i] / rows[i][i]
-                for j in range(i, len(rows)):
-                    rows[k][j] -= factor * rows[i][j]
+        for row in rows[i + 1:] if pivot[i] else []:
+            factor = row[i] / pivot[i]
+            row[i:] = [x - factor * y for x, y in zip(row[i:], pivot[i:])]
     return True
 
 class Checker:
@@ -266,7 +241,7 @@ class Checker:
 
     def __init__(self):
         self.set, self.program, self.done, self.observers = None, None, False, {}
-        self.ended, self.proved, self.largest, self.assumes = False, {}, Fraction(0), False
+        self.ended, self.proved, self.largest, self.assumes = False, set(), Fraction(0), False
 
     def line(self, line):
         need(not self.ended, "there is a line after the end")
@@ -277,31 +252,26 @@ class Checker:
             self.read_set(said["set"])
         elif self.program is None:
             self.program = Program(said)
+        elif not self.done and said == {"end": "program"}:
+            self.done = True
         elif not self.done:
-            if said == {"end": "program"}:
-                self.done = True
-            else:
-                self.program.step(said)
+            self.program.step(said)
         elif "end" in said:
             self.end(said)
         else:
             self.pair(said)
 
     def read_set(self, said):
-        self.along = None
-        if isinstance(said, dict):
-            need(len(said) == 1, "a set is one word or one key")
-            (kind, more), = said.items()
-            if kind == "vectors":
-                keys(more, "dimension")
-                whole(more["dimension"], "the dimension", 1)
-            else:
-                need(kind == "along" and isinstance(more, list), f"this set is not known: {kind!r}")
-                self.along = [number(x) for x in more]
+        self.detail, self.along = said, None
+        if isinstance(said, dict) and list(said) == ["vectors"]:
+            keys(said["vectors"], "dimension")
+            whole(said["vectors"]["dimension"], "the dimension", 1)
+            self.set = "vectors"
+        elif isinstance(said, dict) and list(said) == ["along"] and isinstance(said["along"], list):
+            self.set, self.along = "along", [number(x) for x in said["along"]]
         else:
             need(said in ("use-level", "same-direction", "signs"), f"this set is not known: {said!r}")
-            kind = said
-        self.set, self.detail = kind, said
+            self.set = said
 
     def directions(self, uses):
         """The changes for which shifts are asked for."""
@@ -322,7 +292,6 @@ class Checker:
 
     def pair(self, said):
         keys(said, "observer", "source", "upper", "lower", "shifts", "attack", optional=("diagonal",))
-        need(isinstance(said["observer"], dict), "an observer is a table")
         who = json.dumps(said["observer"], sort_keys=True)
         if who not in self.observers:
             self.observers = {who: Observer(self.program, said["observer"])}
@@ -331,9 +300,7 @@ class Checker:
         upper, lower, shifts = number(said["upper"]), number(said["lower"]), said["shifts"]
         directions = self.directions(self.program.uses[source])
         need(isinstance(shifts, list) and len(shifts) == len(directions), f"{len(directions)} shifts are needed")
-        found = []
-        for change, shift in zip(directions, shifts):
-            found.append(observer.cost(source, change, self.program.terms(shift, "a shift")))
+        found = [observer.cost(source, change, self.program.terms(shift, "a shift")) for change, shift in zip(directions, shifts)]
         values = self.program.values
         gram = [[sum((x * b[v] / values[v][1] for v, x in a.items() if v in b), Fraction(0)) for b in found] for a in found]
         if "diagonal" in said:
@@ -357,7 +324,7 @@ class Checker:
         need(lower <= told, f"the attack tells {told}, less than the lower end {lower}")
         place = (tuple(sorted(observer.members)), tuple(sorted(observer.taps)), source)
         need(place not in self.proved, "this pair was there before")
-        self.proved[place] = upper
+        self.proved.add(place)
         self.largest = max(self.largest, upper)
         self.assumes |= observer.assumes
 
@@ -370,8 +337,8 @@ class Checker:
         self.every = said["covers"] == "every-pair"
         if self.every:
             n = self.program.nodes
-            missing = [(v, u) for v in range(n) for u in range(n) if u != v and ((v,), (), u) not in self.proved]
-            need(not missing, f"{len(missing)} pairs are missing, the first: node {missing[0][0] if missing else 0} about node {missing[0][1] if missing else 0}")
+            missing = [f"node {v} about node {u}" for v in range(n) for u in range(n) if u != v and ((v,), (), u) not in self.proved]
+            need(not missing, f"{len(missing)} pairs are missing, the first: {missing[:1]}")
         self.ended = True
 
     def statement(self):
@@ -398,19 +365,17 @@ def check(lines, quiet=False, say=print):
     """Checks the lines of a file; whether they are accepted."""
     checker, count = Checker(), 0
     for count, line in enumerate(lines, 1):
-        if not line.strip() or line.startswith("#"):
-            continue
         try:
-            checker.line(line)
+            if line.strip() and not line.startswith("#"):
+                checker.line(line)
         except Rejected as why:
             say(f"rejected: line {count}: {why}")
             return False
     if not checker.ended:
         say(f"rejected: the file ends after line {count} without its last line")
         return False
-    if not quiet:
-        for sentence in checker.statement():
-            say(sentence)
+    for sentence in () if quiet else checker.statement():
+        say(sentence)
     say("accepted")
     return True
 

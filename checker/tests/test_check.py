@@ -324,6 +324,10 @@ class Check(unittest.TestCase):
         self.assertTrue(verdict(whole(lines))[0])
         late = lines[:4] + [lines[5], lines[4], lines[6]]
         self.assertIn("need not have seen", verdict(whole(late))[1])
+        # What those who look read they must have seen themselves: else their data tell what they read.
+        unsent = lines[:4] + [{"contribute": "c", "node": 1, "reads": {"seen": ["y"]}}, lines[6]]
+        quiet = {**pair, "upper": "0", "lower": "0", "shifts": [{}], "attack": {"change": ["0"], "sum": {}}}
+        self.assertIn("need not have seen", verdict([{"ndp-proof": 1, "set": "use-level"}] + unsent + [quiet, end])[1])
         for reads in ("hidden", {"hidden": ["y"]}, {"seen": ["y"], "hidden": ["y"]}):
             other = copy.deepcopy(lines)
             other[5]["reads"] = reads

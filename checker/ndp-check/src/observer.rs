@@ -25,7 +25,8 @@ impl Observer {
     /// # Errors
     /// [`Rejected`] where a contribution reads a value that the observer need not have seen by then: one that
     /// it did not see and that is no sum of such values, of noises of variance 0, of members' contributions;
-    /// the owner's own are known to the owner.
+    /// the owner's own are known to the owner. What members read they must have seen, too: their data would
+    /// tell it.
     pub(crate) fn new(program: &Program, said: &Json) -> Result<Self, Rejected> {
         let said = said.table("an observer")?;
         keys(said, &["members", "taps"], &[])?;
@@ -72,7 +73,7 @@ impl Observer {
                     let Definition::Use { node, .. } = program.values[*value] else { continue };
                     self.assumes |= matches!(reads, Reads::Seen);
                     let own = own.entry(node).or_default();
-                    if let (Reads::Listed(read), false) = (reads, self.contains(node)) {
+                    if let Reads::Listed(read) = reads {
                         need(read.iter().all(|term| known[*term] || own.contains(term)), || {
                             format!(
                                 "a contribution of node {node} reads what the observer need not have seen by then"

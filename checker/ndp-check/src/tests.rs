@@ -120,6 +120,18 @@ fn what_is_read_must_be_seen() {
     let mut late = lines.clone();
     late.swap(4, 5);
     assert!(of(&late).is_err_and(|why| why.contains("need not have seen")));
+    // What those who look read they must have seen themselves.
+    let mut unsent = lines.clone();
+    unsent[4] = r#"{"contribute":"c","node":1,"reads":{"seen":["y"]}}"#.into();
+    unsent[5] = r#"{"contribute":"b","node":0,"reads":"nothing"}"#.into();
+    let quiet = r#"{"observer":{"members":[1],"taps":[]},"source":0,"upper":"0","lower":"0","shifts":[{},{}],"attack":{"change":["0","0"],"sum":{}}}"#;
+    let why = verdict(&file(r#""use-level""#, &unsent, quiet, "1"));
+    assert!(why.is_err_and(|why| why.contains("need not have seen")));
+    unsent[5] = r#"{"send":"y","from":0,"to":1}"#.into();
+    unsent.swap(4, 5);
+    let heard = quiet.replace(r#"[{},{}]"#, r#"[{"z":"1"}]"#).replace(r#"["0","0"]"#, r#"["0"]"#);
+    let heard = heard.replace(r#""upper":"0""#, r#""upper":"1""#);
+    assert_eq!(verdict(&file(r#""use-level""#, &unsent, &heard, "1")), Ok(()));
     for reads in [r#""hidden""#, r#"{"hidden":["y"]}"#, r#"{"seen":["y"],"hidden":["y"]}"#] {
         let mut other = lines.clone();
         other[5] = other[5].replace(r#"{"seen":["y"]}"#, reads);

@@ -152,6 +152,9 @@ pub(crate) struct Loss {
     pub(crate) target: TargetChoice,
     #[command(flatten)]
     pub(crate) files: Files,
+    /// Also the proof of the answer, for a checker that trusts nobody; compressed where its name ends in .gz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
     /// All losses as an array of NumPy, nodes by observers.
     #[arg(long, value_name = "FILE")]
     pub(crate) npy: Option<PathBuf>,
@@ -177,6 +180,9 @@ pub(crate) struct Calibrate {
     pub(crate) target: TargetChoice,
     #[command(flatten)]
     pub(crate) files: Files,
+    /// Also the proof of the answer, for a checker that trusts nobody; compressed where its name ends in .gz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) unit: Unit,
     #[command(flatten)]
@@ -233,6 +239,9 @@ pub(crate) struct Audit {
     pub(crate) error_rate: f64,
     #[command(flatten)]
     pub(crate) files: Files,
+    /// Also the proof of the answer, for a checker that trusts nobody; compressed where its name ends in .gz.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The options that name files to be written; every other path is read.
-const OUTPUTS: [&str; 8] = ["csv", "json", "npy", "png", "svg", "report", "page", "into"];
+const OUTPUTS: [&str; 9] = ["csv", "json", "npy", "png", "svg", "report", "page", "into", "proof"];
 
 /// Those of them that have no room for what made them, which is written beside them.
 const RECORDED: [&str; 2] = ["csv", "npy"];
@@ -82,10 +82,11 @@ mod tests {
     #[test]
     fn files_are_read_or_written() {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        let found = of("loss g --noise 1 --pairs p --csv a --json b --npy=c --png d --svg e --report f");
+        let found =
+            of("loss g --noise 1 --pairs p --csv a --json b --npy=c --png d --svg e --report f --proof h");
         let expected = Paths {
             inputs: paths(&["g", "p"]),
-            outputs: paths(&["a", "b", "c", "d", "e", "f"]),
+            outputs: paths(&["a", "b", "c", "d", "e", "f", "h"]),
             recorded: paths(&["a", "c"]),
         };
         let sorted = |paths: &Paths| {

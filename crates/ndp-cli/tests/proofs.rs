@@ -71,6 +71,66 @@ fn a_stronger_claim_is_rejected() {
     }
 }
 
+/// Beside an answer, with the set of the answer: what the account says and what the file proves agree.
+#[test]
+fn answers_bring_their_proofs() {
+    let folder = folder("answers");
+    for (question, set, pairs) in [
+        ("loss ring.txt --protocol decor --noise 1 --mu 2 --proof p.jsonl", "\"use-level\"", 20),
+        (
+            "loss ring.txt --protocol dsgd:steps=3,fixed=1,alike=1 --noise 1 --proof p.jsonl",
+            "\"same-direction\"",
+            20,
+        ),
+        ("calibrate ring.txt --protocol muffliato:rounds=2 --mu 1 --proof p.jsonl", "\"use-level\"", 20),
+        (
+            "audit ring.txt --protocol decor --noise 1 --observer a --source c --runs 200 --proof p.jsonl",
+            "\"use-level\"",
+            1,
+        ),
+        (
+            "loss ring.txt --protocol dsgd:steps=2,fixed=1 --noise 1 --observer a --proof p.jsonl",
+            "{\"vectors\":{\"dimension\":2}}",
+            4,
+        ),
+    ] {
+        let (code, said, complaint) = run(&folder, question);
+        assert_eq!(code, 0, "{question}: {complaint}");
+        assert!(said.contains(&format!("proof: {pairs} pairs, mu^2 at most")), "{said}");
+        assert!(said.contains("ndp_check.py") && said.contains("ndp-check"), "{said}");
+        let file = lines(&folder.join("p.jsonl"));
+        assert_eq!(file[0]["set"].to_string(), set);
+        assert_eq!(file.last().unwrap()["pairs"], pairs);
+        if let Some((code, said)) = checked(&folder.join("p.jsonl")) {
+            assert_eq!(code, 0, "{said}");
+        }
+    }
+}
+
+/// Where no proof exists the reason comes before the answer, and nothing is written.
+#[test]
+fn answers_without_a_proof_say_why() {
+    let folder = folder("without");
+    for (question, why) in [
+        (
+            "loss ring.txt --protocol walk --noise 9 --proof p.jsonl",
+            "proofs are for linear Gaussian protocols",
+        ),
+        (
+            "loss ring.txt --protocol dsgd --noise 9 --proof p.jsonl",
+            "proofs are for linear Gaussian protocols",
+        ),
+        ("loss ring.txt --noise 9 --without-own-noise --proof p.jsonl", "who use all that they know"),
+        ("calibrate ring.txt --protocol walk --epsilon 9 --proof p.jsonl", "linear Gaussian protocols"),
+    ] {
+        let (code, said, complaint) = run(&folder, question);
+        assert_eq!(code, 1, "{question}: {complaint}");
+        assert!(complaint.contains(why), "{complaint}");
+        assert!(said.is_empty(), "{said}");
+        assert!(!folder.join("p.jsonl").exists());
+    }
+}
+
 #[test]
 fn walks_have_no_proof() {
     let folder = folder("walks");

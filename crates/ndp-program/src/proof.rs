@@ -10,13 +10,17 @@
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
 use crate::build::{Program, Reads, Value};
+use crate::exact::multiple;
 use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
+use crate::witness::Shared;
 use crate::{ProgramError, Weight, Witness};
 use ndp_account::{Error, Observer};
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -90,8 +94,9 @@ impl<'p> ProofWriter<'p> {
             return Err(ProgramError::WitnessOfRevealed.into());
         }
         self.require_plain_reads(&account)?;
+        let mut shared = Shared::default();
         let lines: Result<Vec<String>, Error> =
-            sources.iter().map(|&u| self.pair(&account, observer, u)).collect();
+            sources.iter().map(|&u| self.pair(&account, &mut shared, observer, u)).collect();
         if observer.members().len() == 1 && observer.tapped.is_empty() {
             self.alone += sources.len();
         }
@@ -133,9 +138,10 @@ impl<'p> ProofWriter<'p> {
         Weight::of(self.largest.clone()).to_f64().next_up()
     }
 
-    fn pair(
+    fn pair<'a>(
         &mut self,
-        account: &ProgramAccount,
+        account: &'a ProgramAccount,
+        shared: &mut Shared<'a>,
         observer: &Observer,
         source: usize,
     ) -> Result<String, Error> {
@@ -148,25 +154,26 @@ impl<'p> ProofWriter<'p> {
         };
         let mut found: Vec<(Witness, Witness)> = Vec::new();
         for change in &directions {
-            found.push(account.witnesses(source, change)?);
+            found.push(account.witnesses_with(shared, source, change)?);
         }
         let shifts: Vec<&Witness> = found.iter().map(|(_, shift)| shift).collect();
-        let gram = self.costs(&shifts)?;
         let mut diagonal = None;
         let (upper, attack) = match &self.set {
             SensitivitySet::Signs | SensitivitySet::Vectors { .. } => {
+                let gram = self.costs(&shifts)?;
                 let change: Vec<Weight> =
                     account.worst_change(source, &self.set)?.into_iter().map(Weight::from).collect();
                 let sum: BigRational = gram.iter().flatten().map(Signed::abs).sum();
                 diagonal = covering(&gram).filter(|d| d.iter().sum::<BigRational>() < sum);
                 let upper = diagonal.as_ref().map_or(sum, |d| d.iter().sum());
-                (upper, account.witnesses(source, &change)?.0)
+                (upper, account.witnesses_with(shared, source, &change)?.0)
             }
             _ => {
-                let best = (0..gram.len()).max_by(|&i, &j| gram[i][i].cmp(&gram[j][j]));
-                let attack = best.map(|i| found[i].0.clone());
+                let costs = shifts.iter().map(|shift| self.cost(shift)).collect::<Result<Vec<_>, _>>()?;
+                let best = costs.into_iter().zip(&found).reduce(|a, b| if b.0 > a.0 { b } else { a });
                 let nothing = Witness { source, change: vec![Weight::from(0); k], terms: Vec::new() };
-                (best.map_or_else(BigRational::zero, |i| gram[i][i].clone()), attack.unwrap_or(nothing))
+                let (upper, attack) = best.map_or((BigRational::zero(), nothing), |(x, y)| (x, y.0.clone()));
+                (upper, attack)
             }
         };
         let lower = match self.program.check_attack(observer, &attack)? {
@@ -189,17 +196,38 @@ impl<'p> ProofWriter<'p> {
         Ok(line.to_string())
     }
 
+    /// `xᵀ V⁻¹ x` for a shift `x`, over one denominator for each variance.
+    fn cost(&self, shift: &Witness) -> Result<BigRational, Error> {
+        let mut common = BigInt::one();
+        for (_, by) in &shift.terms {
+            common = multiple(common, by.exact("a weight")?.denom());
+        }
+        let mut sums: BTreeMap<&BigRational, BigInt> = BTreeMap::new();
+        for (value, by) in &shift.terms {
+            let by = by.exact("a weight")?;
+            let whole = by.numer() * (&common / by.denom());
+            *sums.entry(&self.noise(*value)?.variance).or_default() += &whole * &whole;
+        }
+        let sums = sums.into_iter().filter(|(_, sum)| !sum.is_zero());
+        let total: BigRational = sums.map(|(variance, sum)| BigRational::from_integer(sum) / variance).sum();
+        Ok(total / (&common * &common))
+    }
+
+    fn noise(&self, value: Value) -> Result<&crate::build::Noise, Error> {
+        match self.program.values.get(value.index()) {
+            Some(Definition::Noise(k)) => Ok(&self.program.noises[*k]),
+            _ => Err(refused(format!("value {} is no noise", value.index()))),
+        }
+    }
+
     /// `Xᵀ V⁻¹ X` for shifts `X`.
     fn costs(&self, shifts: &[&Witness]) -> Result<Vec<Vec<BigRational>>, Error> {
         let by_noise = |shift: &Witness| -> Result<Vec<(usize, BigRational, BigRational)>, Error> {
             let mut found = Vec::new();
             for (value, by) in &shift.terms {
-                let Some(Definition::Noise(k)) = self.program.values.get(value.index()) else {
-                    return Err(refused(format!("value {} is no noise", value.index())));
-                };
-                let by = by.exact("a weight")?;
+                let (by, noise) = (by.exact("a weight")?, self.noise(*value)?);
                 if !by.is_zero() {
-                    found.push((*k, by.clone(), by / &self.program.noises[*k].variance));
+                    found.push((noise.value, by.clone(), by / &noise.variance));
                 }
             }
             found.sort_by_key(|(k, ..)| *k);
@@ -220,9 +248,6 @@ impl<'p> ProofWriter<'p> {
     fn require_plain_reads(&self, account: &ProgramAccount) -> Result<(), Error> {
         for contribution in self.program.contributions.iter() {
             let Reads::Seen(Some(read)) = &contribution.reads else { continue };
-            if account.seen.members[contribution.node] {
-                continue;
-            }
             let own = |v: usize| {
                 matches!(self.program.values[v], Definition::Contribution(k)
                     if self.program.contributions[k].node == contribution.node)

@@ -24,6 +24,7 @@ use ndp_account::{Error, Observer};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One side of a proof about a change of a node's uses: an *attack*, which is a combination of messages that
@@ -220,6 +221,16 @@ impl ProgramAccount {
     /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words.
     /// Otherwise that of the account.
     pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(Witness, Witness), Error> {
+        self.witnesses_with(&mut Shared::default(), source, change)
+    }
+
+    /// The same for one of many changes, of one account: what they share is made once.
+    pub(super) fn witnesses_with<'a>(
+        &'a self,
+        shared: &mut Shared<'a>,
+        source: usize,
+        change: &[Weight],
+    ) -> Result<(Witness, Witness), Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
         // Values that were shown to the observer it does not have.
@@ -238,28 +249,34 @@ impl ProgramAccount {
         let mut swept = None;
         if large && !self.seen.is_complete() {
             // Rows that are not written out.
-            swept = sweep::witness(program, &self.seen, &by_use, memory)?;
+            let ready = of_sweeps(&mut shared.swept, self, memory)?;
+            swept = ready.and_then(|ready| ready.witness(program, &self.seen, &by_use));
             if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
                 return Ok(pair(found.attack, found.moved));
             }
         }
-        let seen = match self.completed() {
-            Ok(seen) => seen,
+        let seen = match shared.seen.take().map_or_else(|| self.completed(), Ok) {
+            Ok(seen) => shared.seen.insert(seen),
             Err(error) => return swept.map(|found| pair(found.attack, found.moved)).ok_or(error),
         };
-        let seen = &*seen;
+        let seen: &Seen = seen;
         let number = |r: usize| seen.rows[r].value;
         let shifts: Vec<BigRational> = seen.rows.iter().map(|row| shift_of(&row.form, &by_use)).collect();
         if shifts.iter().all(BigRational::is_zero) {
             return Ok(pair(Vec::new(), Vec::new()));
         }
         if large {
-            if let Some((attack, moved)) = sparse::witness(program, seen, &shifts, memory)? {
+            if shared.sparse.is_none() {
+                shared.sparse = Some(sparse::Ready::new(program, seen, memory)?);
+            }
+            let ready = shared.sparse.as_ref().and_then(Option::as_ref);
+            if let Some((attack, moved)) = ready.and_then(|ready| ready.witness(program, &shifts)) {
                 let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::from(y)));
                 return Ok(pair(attack.collect(), moved.into_iter().collect()));
             }
             if self.seen.is_complete() {
-                swept = sweep::witness(program, seen, &by_use, memory)?;
+                let ready = of_sweeps(&mut shared.swept, self, memory)?;
+                swept = ready.and_then(|ready| ready.witness(program, &self.seen, &by_use));
                 if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
                     return Ok(pair(found.attack, found.moved));
                 }
@@ -280,6 +297,26 @@ impl ProgramAccount {
     }
 }
 
+/// What witnesses of one account share, made when it is first needed.
+#[derive(Default)]
+pub(super) struct Shared<'a> {
+    /// With all rows written out.
+    seen: Option<Cow<'a, Seen>>,
+    sparse: Option<Option<sparse::Ready>>,
+    swept: Option<Option<sweep::Ready>>,
+}
+
+fn of_sweeps<'s>(
+    swept: &'s mut Option<Option<sweep::Ready>>,
+    account: &ProgramAccount,
+    memory: u64,
+) -> Result<Option<&'s sweep::Ready>, Error> {
+    if swept.is_none() {
+        *swept = Some(sweep::Ready::new(&account.program, &account.seen, memory)?);
+    }
+    Ok(swept.as_ref().and_then(Option::as_ref))
+}
+
 fn refused(why: String) -> Error {
     ProgramError::Witness(why).into()
 }
@@ -287,4 +324,4 @@ fn refused(why: String) -> Error {
 /// Rows up to which witnesses are exact solutions.
 const MAX_EXACT: usize = 160;
 /// How far apart witnesses in `f64` may be before exact ones are tried, relative to the loss.
-const CLOSE: f64 = 1e-9;
+const CLOSE: f64 = sparse::APART;

@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::Zero;
 
 /// The exact loss of node `u` towards the nodes `observers` together after `rounds` rounds, in units of the
-/// local loss `alpha / (2 sigma²)`.
+/// local loss `alpha / (2 sigma²)`: a fraction in lowest terms, as text such as `1/3`.
 ///
 /// The observers receive the messages of their neighbors and know their own data and noises. With `R` the
 /// rows of what they receive over the noises that they do not know, of variances `D`, the loss is
@@ -20,10 +20,10 @@ use num_traits::Zero;
 /// # Panics
 /// If a node does not exist or the setting has fewer rounds.
 #[must_use]
-pub fn exact_unit_loss(setting: &Setting, rounds: usize, u: usize, observers: &[usize]) -> BigRational {
+pub fn exact_unit_loss(setting: &Setting, rounds: usize, u: usize, observers: &[usize]) -> String {
     let mut seen = Seen::new(setting, observers);
     (0..rounds).for_each(|_| seen.advance(setting));
-    seen.sums.swap_remove(u)
+    seen.sums[u].to_string()
 }
 
 /// What observers have seen so far: an orthogonal basis of it, and the losses of all nodes towards them.

@@ -6,7 +6,8 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 use std::collections::BTreeMap;
 
-/// The mean over all paths of the loss of `u` towards `observers`, in units of `alpha / (2 sigma²)`.
+/// The mean over all paths of the loss of `u` towards `observers`, in units of `alpha / (2 sigma²)`: a
+/// fraction in lowest terms, as text such as `3/2`.
 ///
 /// The token starts at each node with equal probability and makes `rounds` steps; its holder at the times
 /// `0, ..., rounds - 1` adds its contribution and fresh noise. Observers see the token whenever they hold it:
@@ -27,10 +28,10 @@ use std::collections::BTreeMap;
 /// # Panics
 /// If a node does not exist.
 #[must_use]
-pub fn mean_path_cost(setting: &Setting, rounds: usize, u: usize, observers: &[usize]) -> BigRational {
+pub fn mean_path_cost(setting: &Setting, rounds: usize, u: usize, observers: &[usize]) -> String {
     let mut walk = Walked::new(setting, u, observers);
     (0..rounds).for_each(|_| walk.advance(setting));
-    walk.mean
+    walk.mean.to_string()
 }
 
 /// The law of a token on its way.

@@ -89,7 +89,10 @@ fn the_truth_is_that_of_the_accountant() -> Result<(), Box<dyn std::error::Error
                 for v in 0..graph.node_count() {
                     let account = gossip.coalition_loss(&[v])?;
                     for u in (0..graph.node_count()).filter(|&u| u != v) {
-                        let exact = exact_unit_loss(&setting, rounds, u, &[v]).to_f64().unwrap_or(f64::NAN);
+                        let exact = exact_unit_loss(&setting, rounds, u, &[v])
+                            .parse::<num_rational::BigRational>()?
+                            .to_f64()
+                            .unwrap_or(f64::NAN);
                         let accounted = account.unit(u)?.value().get();
                         assert!((exact - accounted).abs() < 1e-9, "{graph:?} {rounds} {u} {v}");
                         between += usize::from(0.01 < exact && exact < 0.99);

@@ -47,6 +47,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &targets::Targets,
     &program::Programs,
     &program::meter::Meters,
+    &program::proofs::Proofs,
     &walks::Walks,
     &outward::Outward,
     &dp::Dp,

@@ -5,6 +5,7 @@
 //! row, and the Gram matrix is computed by eliminating the covariance of all rows that are seen.
 
 pub(super) mod meter;
+pub(super) mod proofs;
 mod twin;
 
 use self::twin::{Twin, truth, unseen};

@@ -79,11 +79,14 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-refute",
             "ndp-report",
         ],
-        // The search tests the libraries, and no library depends on it.
+        // The search tests the libraries and the checker of proofs, and no library depends on it.
         "ndp-soundness" => &[
+            "ndp-numeric",
+            "ndp-linalg",
             "ndp-graph",
             "ndp-dp",
             "ndp-certify",
+            "ndp-check",
             "ndp-account",
             "ndp-program",
             "ndp-algos",

@@ -1,5 +1,6 @@
 //! Attacks on real runs.
 
+use super::prove::Proof;
 use super::summary;
 use crate::args::Audit;
 use crate::errors::Failure;
@@ -10,10 +11,9 @@ use ndp_graph::progress::Silent;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
+pub(crate) fn run(asked: &Audit, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let protocol = question::chosen(&asked.protocol, &matrix, None)?;
-    let (protocol, name) = (protocol.protocol, protocol.name);
     let source = input::node(&graph, &asked.source)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let [observer] = &chosen.observers[..] else {
@@ -21,6 +21,10 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
             "an audit has one observer: --observer LABEL, --coalition A,B or --outsider".into(),
         ));
     };
+    let proof = asked.proof.as_deref();
+    let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
+    let proof = proof.transpose()?;
+    let (protocol, name) = (protocol.protocol, protocol.name);
     let noise = question::noise(asked.noise, 1.0)?;
     let plan = AuditPlan { runs: asked.runs, error_rate: asked.error_rate };
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
@@ -47,7 +51,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
             ("whose data", asked.source.clone()),
             ("what may change", plain::change_of(found.terms.changes).into()),
             ("weights", asked.protocol.weights_in_words()),
-            ("observed by", chosen.description),
+            ("observed by", chosen.description.clone()),
             ("noise", format!("{} times {}", number(noise.get()), found.terms.noise.unit)),
             ("which is the", format!("{}, on {}", plain::law(found.terms.noise.law), found.terms.noise.on)),
             ("mu that the account allows", format!("{} [{}]", up(allowed), grade)),
@@ -59,6 +63,9 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
             ("recognised", number(found.true_positives)),
         ],
     )?;
+    if let Some(proof) = proof {
+        proof.beside(&graph, &chosen, &[source], quiet)?;
+    }
     if found.is_refuted() {
         return Err(Failure::NotMet(format!(
             "the attack does better than the account allows; by chance this happens with probability {}",

@@ -1,5 +1,6 @@
 //! The least noise for a target.
 
+use super::prove::Proof;
 use super::{covered, summary};
 use crate::args::Calibrate;
 use crate::errors::Failure;
@@ -17,6 +18,9 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
     let protocol =
         question::chosen(&asked.protocol, &matrix, Some(asked.effort.seconds(1, chosen.by_bound())))?;
+    let proof = asked.proof.as_deref();
+    let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
+    let proof = proof.transpose()?;
     let name = protocol.name;
     let protocol = protocol.protocol.for_every_pair();
     let covered = covered(&protocol, &chosen, quiet)?;
@@ -81,6 +85,9 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
             "target": words::target(&target), "observers": observed,
             "multiplier_of_looked_at": looked_at.map(|noise| noise.get()), "tightest": tightest });
         json(path, asked.knowledge.seed, body)?;
+    }
+    if let Some(proof) = proof {
+        proof.beside(&graph, &chosen, &[], quiet)?;
     }
     if covered.coverage.is_whole() {
         return Ok(());

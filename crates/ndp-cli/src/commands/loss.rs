@@ -2,6 +2,7 @@
 
 pub(super) use super::losses::all;
 use super::losses::{Entry, Losses, of_others};
+use super::prove::Proof;
 use super::{covered, summary, worst};
 use crate::args::Loss;
 use crate::errors::Failure;
@@ -57,6 +58,9 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
     let protocol =
         question::chosen(&asked.protocol, &matrix, Some(asked.effort.seconds(1, chosen.by_bound())))?;
+    let proof = asked.proof.as_deref();
+    let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
+    let proof = proof.transpose()?;
     let (protocol, name) = (protocol.protocol, protocol.name);
     let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
     let covered = covered(&protocol, &chosen, quiet)?;
@@ -128,6 +132,9 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
             };
             page(path, &found.page(&subject, &rows, &notes, noise, judged.as_ref(), &svg))?;
         }
+    }
+    if let Some(proof) = proof {
+        proof.beside(&graph, &chosen, &[], quiet)?;
     }
     match judged {
         Some(Judged { verdict: Verdict::Met, .. }) => {

@@ -1,77 +1,179 @@
-//! Files that prove themselves.
+//! Files that prove themselves: alone, or beside an answer.
 
 use super::summary;
-use crate::args::{Prove, Uses};
+use crate::args::{Knowledge, ProtocolChoice, Prove, Uses};
 use crate::errors::Failure;
-use crate::output::{self, up};
+use crate::output::{self, line, up};
 use crate::progress::Progress;
+use crate::question::{Chosen, ChosenProtocol};
 use crate::{input, question};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ndp_account::Protocol as _;
+use ndp_account::{Changes, Observer, Protocol as _};
+use ndp_graph::Graph;
 use ndp_program::{Program, ProofWriter, SensitivitySet};
 use rayon::prelude::*;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let protocol = question::chosen(&asked.protocol, &matrix, None)?;
-    let set = match asked.protocol.uses {
-        Some(Uses::SameDirection) => SensitivitySet::SameDirection,
-        Some(Uses::Signs) => SensitivitySet::Signs,
-        Some(Uses::UseLevel) | None => SensitivitySet::UseLevel,
-    };
-    let text = protocol.protocol.program_text().map_err(|error| {
-        Failure::Refused(format!("{}: {error}; proofs are for linear Gaussian protocols", protocol.name))
-    })?;
-    let program =
-        Program::read(&text[..]).map_err(|error| Failure::Refused(format!("{}: {error}", protocol.name)))?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let sources = asked.sources.iter().map(|label| input::node(&graph, label));
     let sources = sources.collect::<Result<Vec<usize>, Failure>>()?;
-    let asked_about: Vec<usize> =
-        if sources.is_empty() { (0..graph.node_count()).collect() } else { sources };
-    let mut proof = ProofWriter::new(&program, set)?;
-    let mut lines = proof.head();
-    // Comments name the nodes, which a proof numbers.
-    let names = (0..graph.node_count())
-        .map(|v| format!("# node {v}: {}", output::harmless(&input::label(&graph, v))));
-    lines.splice(1..1, names);
-    let progress = Progress::new(chosen.observers.len() as u64, "observers", quiet);
-    let parts = chosen.observers.par_iter().map(|observer| {
-        let others = asked_about.iter().copied().filter(|&u| !observer.contains(u));
-        let mut part = ProofWriter::new(&program, proof.set().clone())?;
-        let found = part.of(observer, &others.collect::<Vec<_>>())?;
-        progress.one();
-        Ok((part, found))
-    });
-    let parts = parts.collect::<Result<Vec<_>, ndp_account::Error>>()?;
-    drop(progress);
-    for (part, found) in parts {
-        proof.add(&part);
-        lines.extend(found);
-    }
-    lines.push(proof.end());
-    let mut whole = lines.join("\n").into_bytes();
-    whole.push(b'\n');
-    let size = whole.len();
-    if asked.into.extension().is_some_and(|ending| ending == "gz") {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-        whole =
-            packed.write_all(&whole).and_then(|()| packed.finish()).map_err(Failure::file(&asked.into))?;
-    }
-    output::write(&asked.into, &whole)?;
+    let proof = Proof::of(&asked.into, &asked.protocol, &protocol, &chosen, &asked.knowledge)?;
+    let written = proof.write(&graph, &chosen.observers, &sources, quiet)?;
     summary(
         "A proof of what observers learn",
         &[
             ("protocol", protocol.name),
             ("weights", asked.protocol.weights_in_words()),
-            ("what may change", proof.set().to_string()),
+            ("what may change", proof.set.to_string()),
             ("observed by", chosen.description),
-            ("pairs that are proved", proof.pairs().to_string()),
-            ("largest mu^2 at noise 1", up(proof.largest())),
-            ("size", format!("{size} bytes, {} in the file", whole.len())),
-            ("to check it", format!("python3 checker/ndp_check.py {}", asked.into.display())),
+            ("pairs that are proved", written.pairs.to_string()),
+            ("largest mu^2 at noise 1", up(written.largest)),
+            ("size", format!("{} bytes, {} in the file", written.size, written.packed)),
+            ("to check it", proof.checkers()),
         ],
     )
+}
+
+/// A proof that is asked for; whether there is one is known before any work.
+pub(super) struct Proof {
+    into: PathBuf,
+    program: Program,
+    set: SensitivitySet,
+}
+
+/// What was written.
+struct Written {
+    pairs: usize,
+    largest: f64,
+    /// Bytes of the lines, and of the file.
+    size: usize,
+    packed: usize,
+}
+
+impl Proof {
+    /// The proof of an answer about these observers.
+    ///
+    /// # Errors
+    /// [`Failure::Refused`] where there is none: for protocols that are no programs, for observers who are
+    /// covered by a bound or use less than they know, for changes that no proof speaks of.
+    pub(super) fn of(
+        into: &Path,
+        choice: &ProtocolChoice,
+        protocol: &ChosenProtocol,
+        chosen: &Chosen,
+        knowledge: &Knowledge,
+    ) -> Result<Self, Failure> {
+        let refused = |why: String| Failure::Refused(format!("{}: {why}", protocol.name));
+        let no_proof = |error: &dyn std::fmt::Display| {
+            refused(format!("{error}; proofs are for linear Gaussian protocols"))
+        };
+        if knowledge.without_own_noise || knowledge.hidden_senders {
+            return Err(refused("a proof is about observers who use all that they know".into()));
+        }
+        if chosen.by_bound() || !chosen.audience.others().is_empty() {
+            let why = "a bound covers observers who are not looked at, and a bound has no proof: take --all, or name \
+                       observers";
+            return Err(refused(why.into()));
+        }
+        let text = protocol.protocol.program_text().map_err(|error| no_proof(&error))?;
+        let program = Program::read(&text[..]).map_err(|error| refused(error.to_string()))?;
+        let uses = (0..program.node_count()).map(|u| program.uses(u)).max().unwrap_or(0);
+        let set = match choice.uses {
+            Some(Uses::UseLevel) => SensitivitySet::UseLevel,
+            Some(Uses::SameDirection) => SensitivitySet::SameDirection,
+            Some(Uses::Signs) => SensitivitySet::Signs,
+            // One use may change in one way.
+            None if uses <= 1 => SensitivitySet::UseLevel,
+            None => {
+                let bound = protocol.protocol.local_bound(&Observer::node(0));
+                let changes = bound.map_err(|error| no_proof(&error))?.terms().changes;
+                of_changes(changes, uses).ok_or_else(|| refused(format!("no proof speaks of {changes:?}")))?
+            }
+        };
+        ProofWriter::new(&program, set.clone())?;
+        Ok(Self { into: into.to_owned(), program, set })
+    }
+
+    /// Proves what these observers learn about these nodes, about all where none are named, and says so in a
+    /// line.
+    pub(super) fn beside(
+        &self,
+        graph: &Graph,
+        chosen: &Chosen,
+        sources: &[usize],
+        quiet: bool,
+    ) -> Result<(), Failure> {
+        let written = self.write(graph, &chosen.observers, sources, quiet)?;
+        line(&format!(
+            "proof: {} pairs, mu^2 at most {} at noise 1, in {}; to check it: {}",
+            written.pairs,
+            up(written.largest),
+            self.into.display(),
+            self.checkers()
+        ))
+    }
+
+    fn checkers(&self) -> String {
+        let path = self.into.display();
+        format!("python3 checker/ndp_check.py {path}, or the second checker: ndp-check {path}")
+    }
+
+    fn write(
+        &self,
+        graph: &Graph,
+        observers: &[Observer],
+        sources: &[usize],
+        quiet: bool,
+    ) -> Result<Written, Failure> {
+        let everybody: Vec<usize> = (0..graph.node_count()).collect();
+        let sources = if sources.is_empty() { &everybody } else { sources };
+        let mut proof = ProofWriter::new(&self.program, self.set.clone())?;
+        let mut lines = proof.head();
+        // Comments name the nodes, which a proof numbers.
+        let names = (0..graph.node_count())
+            .map(|v| format!("# node {v}: {}", output::harmless(&input::label(graph, v))));
+        lines.splice(1..1, names);
+        let progress = Progress::new(observers.len() as u64, "observers", quiet);
+        let parts = observers.par_iter().map(|observer| {
+            let others = sources.iter().copied().filter(|&u| !observer.contains(u));
+            let mut part = ProofWriter::new(&self.program, self.set.clone())?;
+            let found = part.of(observer, &others.collect::<Vec<_>>())?;
+            progress.one();
+            Ok((part, found))
+        });
+        let parts = parts.collect::<Result<Vec<_>, ndp_account::Error>>()?;
+        drop(progress);
+        for (part, found) in parts {
+            proof.add(&part);
+            lines.extend(found);
+        }
+        lines.push(proof.end());
+        let mut whole = lines.join("\n").into_bytes();
+        whole.push(b'\n');
+        let size = whole.len();
+        if self.into.extension().is_some_and(|ending| ending == "gz") {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+            whole =
+                packed.write_all(&whole).and_then(|()| packed.finish()).map_err(Failure::file(&self.into))?;
+        }
+        output::write(&self.into, &whole)?;
+        Ok(Written { pairs: proof.pairs(), largest: proof.largest(), size, packed: whole.len() })
+    }
+}
+
+/// The set of changes that an answer is about, where proofs speak of it. Vectors in as many dimensions as
+/// there are uses leave no changes out.
+fn of_changes(changes: Changes, uses: usize) -> Option<SensitivitySet> {
+    match changes {
+        Changes::Value | Changes::OneUse => Some(SensitivitySet::UseLevel),
+        Changes::UsesAlike | Changes::GradientsAlike => Some(SensitivitySet::SameDirection),
+        Changes::EveryNumber => Some(SensitivitySet::Signs),
+        Changes::EveryGradient => Some(SensitivitySet::Vectors { dimension: uses }),
+        Changes::EveryContribution | Changes::EveryLabel => None,
+    }
 }

@@ -14,6 +14,7 @@
 //! has no part in its system: a solve starts at those rows and grows with them.
 
 mod solve;
+mod witness;
 
 use super::build::Program;
 use super::columns::Direction;
@@ -33,6 +34,7 @@ use rayon::prelude::*;
 use solve::{LANES, Scratch, Solved};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+pub(super) use witness::{APART, GRIDS, Ready, grid, short};
 
 /// The covariance of the rows, sparse and symmetric, and how far its entries may be from the exact ones.
 pub(super) struct Covariance {
@@ -337,58 +339,6 @@ impl Asked<'_> {
     }
 }
 
-/// A combination of rows that attacks a change, and the shift of noises that looks like it in every row,
-/// exactly: what the attack leaves over is absorbed by the rows' own noises. None where the view has not the
-/// structure for it.
-pub(super) fn witness(
-    program: &Program,
-    seen: &Seen,
-    shifts: &[BigRational],
-    memory: u64,
-) -> Result<Option<Witness>, Error> {
-    let Some(covariance) = Covariance::new(program, seen, memory)? else { return Ok(None) };
-    let exact: Vec<(u32, &BigRational)> = (0u32..).zip(shifts).filter(|(_, x)| !x.is_zero()).collect();
-    let Some(b) = rounded(&exact) else { return Ok(None) };
-    let solved = Scratch::new(covariance.len()).solve(&covariance, &[&b], CLOSE);
-    let Some(attack) = solved.first().map(Solved::combination) else { return Ok(None) };
-    let y: BTreeMap<usize, f64> = attack.iter().copied().collect();
-    let mut of_noise: BTreeMap<usize, Vec<(usize, &BigRational)>> = BTreeMap::new();
-    for (r, row) in seen.rows.iter().enumerate() {
-        for (primitive, x) in &row.form {
-            if let Primitive::Noise(k) = primitive {
-                of_noise.entry(*k).or_default().push((r, x));
-            }
-        }
-    }
-    let mut moved: BTreeMap<usize, BigRational> = BTreeMap::new();
-    let mut left: BTreeMap<usize, BigRational> =
-        exact.iter().map(|(r, x)| (*r as usize, (*x).clone())).collect();
-    for (&k, rows) in of_noise.iter().filter(|(_, rows)| rows.len() > 1) {
-        let image: f64 = rows.iter().filter_map(|(r, x)| Some(float(x) * y.get(r)?)).sum();
-        let by = BigRational::from_float(image * float(&program.noises[k].variance));
-        let Some(by) = by.filter(|by| !by.is_zero()) else { continue };
-        for (r, x) in rows {
-            *left.entry(*r).or_insert_with(BigRational::zero) -= *x * &by;
-        }
-        moved.insert(k, by);
-    }
-    for (r, rest) in left.into_iter().filter(|(_, rest)| !rest.is_zero()) {
-        // The own noise that costs least.
-        let own = seen.rows[r].form.iter().filter_map(|(primitive, x)| match primitive {
-            Primitive::Noise(k) if of_noise[k].len() == 1 => {
-                Some((*k, x, x * x * &program.noises[*k].variance))
-            }
-            _ => None,
-        });
-        let Some((k, x, _)) = own.max_by(|a, b| a.2.cmp(&b.2)) else { return Ok(None) };
-        moved.insert(k, rest / x);
-    }
-    Ok(Some((attack, moved)))
-}
-
-/// Rows and weights of an attack; noises and how far each is shifted.
-pub(super) type Witness = (Vec<(usize, f64)>, BTreeMap<usize, BigRational>);
-
 /// The nearest floating-point numbers of a shift; none where one is out of range.
 fn rounded(exact: &[(u32, &BigRational)]) -> Option<Shift> {
     let mut shift = Vec::with_capacity(exact.len());
@@ -411,8 +361,6 @@ fn in_range(x: f64) -> bool {
 
 /// What a solve may leave over: less than half the width of an exact loss.
 const ENOUGH: f64 = 4e-10;
-/// The same for witnesses.
-const CLOSE: f64 = 1e-12;
 /// Uses of a node up to which nodes are solved together.
 const MAX_TOGETHER: usize = 16;
 /// Below 1 by more than eight roundings.

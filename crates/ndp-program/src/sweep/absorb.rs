@@ -14,11 +14,12 @@ use crate::build::Program;
 use crate::noiseless::Change;
 use crate::observers::Seen;
 use crate::registers::Definition;
+use crate::sparse::{APART, GRIDS, grid, short};
 use crate::weight::float;
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_linalg::cholesky;
 use ndp_linalg::stop::checkpoint;
+use ndp_linalg::{Cholesky, cholesky};
 use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::BTreeMap;
@@ -32,52 +33,72 @@ pub(crate) struct Found {
     pub(crate) apart: f64,
 }
 
-/// Attack and shift for a change; none where some message has no pivot or `f64` no factor of the covariance.
-///
-/// # Errors
-/// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
-pub(crate) fn witness(
-    program: &Program,
-    seen: &Seen,
-    change: &Change,
-    limit: u64,
-) -> Result<Option<Found>, Error> {
-    let n = seen.rows.len();
-    if n == 0 || n > MAX_ROWS {
-        return Ok(None);
-    }
-    let Some(tape) = Tape::new(program, seen) else { return Ok(None) };
-    let Some(pivots) = pivots(&tape) else { return Ok(None) };
-    let uses = Uses { contributions: Vec::new(), places: vec![u32::MAX; tape.uses.len()], nodes: Vec::new() };
-    memory(&tape, &uses, n, limit)?;
-    let b = shifts(&tape, change);
-    if b.iter().all(|x| *x == 0.0) {
-        return Ok(None);
-    }
-    let Ok(factor) = cholesky(covariance(&tape, &uses, n).covariance.view()) else { return Ok(None) };
-    let right = Array2::from_shape_fn((n, 1), |(r, _)| b[r]);
-    let Ok(y) = factor.solve(right.view()) else { return Ok(None) };
-    let y: Vec<f64> = y.iter().copied().collect();
-    if !y.iter().all(|x| x.is_finite()) {
-        return Ok(None);
-    }
-    let mut slots = vec![ZERO; tape.slots];
-    let mut shift = vec![0.0; tape.variances.len()];
-    let seed = |row: usize| {
-        let mut lane = ZERO;
-        lane[0] = y[row];
-        lane
-    };
-    tape.back(tape.steps.len(), Sign::Given, &mut slots, seed, |kind, number, lane| {
-        if kind == Kind::Noise {
-            shift[number] = lane[0] * tape.variances[number];
+/// What an observer sees, made ready for any number of changes: one factor of the covariance serves all.
+pub(crate) struct Ready {
+    tape: Tape,
+    pivots: Vec<usize>,
+    factor: Cholesky,
+}
+
+impl Ready {
+    /// None where some message has no pivot or `f64` no factor of the covariance.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
+    pub(crate) fn new(program: &Program, seen: &Seen, limit: u64) -> Result<Option<Self>, Error> {
+        let n = seen.rows.len();
+        if n == 0 || n > MAX_ROWS {
+            return Ok(None);
         }
-    });
-    drop(slots);
-    let Some(moved) = completed(program, seen, &tape, &pivots, &shift, change) else { return Ok(None) };
-    let low: f64 = y.iter().zip(&b).map(|(y, b)| y * b).sum();
-    let high: f64 = moved.iter().map(|(k, x)| float(x).powi(2) / float(&program.noises[*k].variance)).sum();
-    Ok(Some(Found { attack: messages(program, seen, &tape, &y), moved, apart: (high - low).abs() / high }))
+        let Some(tape) = Tape::new(program, seen) else { return Ok(None) };
+        let Some(pivots) = pivots(&tape) else { return Ok(None) };
+        let uses =
+            Uses { contributions: Vec::new(), places: vec![u32::MAX; tape.uses.len()], nodes: Vec::new() };
+        memory(&tape, &uses, n, limit)?;
+        let factor = cholesky(covariance(&tape, &uses, n).covariance.view()).ok();
+        Ok(factor.map(|factor| Self { tape, pivots, factor }))
+    }
+
+    /// Attack and shift for a change; none where it shows in no row or numbers are out of range.
+    pub(crate) fn witness(&self, program: &Program, seen: &Seen, change: &Change) -> Option<Found> {
+        let (tape, n) = (&self.tape, seen.rows.len());
+        let b = shifts(tape, change);
+        if b.iter().all(|x| *x == 0.0) {
+            return None;
+        }
+        let right = Array2::from_shape_fn((n, 1), |(r, _)| b[r]);
+        let y: Vec<f64> = self.factor.solve(right.view()).ok()?.iter().copied().collect();
+        if !y.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let mut slots = vec![ZERO; tape.slots];
+        let mut shift = vec![0.0; tape.variances.len()];
+        let seed = |row: usize| {
+            let mut lane = ZERO;
+            lane[0] = y[row];
+            lane
+        };
+        tape.back(tape.steps.len(), Sign::Given, &mut slots, seed, |kind, number, lane| {
+            if kind == Kind::Noise {
+                shift[number] = lane[0] * tape.variances[number];
+            }
+        });
+        drop(slots);
+        let low: f64 = y.iter().zip(&b).map(|(y, b)| y * b).sum();
+        let mut found = None;
+        for bits in GRIDS {
+            let moved = completed(program, seen, (tape, &self.pivots), (&shift, bits), change)?;
+            let price =
+                |(k, x): &(usize, BigRational)| float(x).powi(2) / float(&program.noises[*k].variance);
+            let high: f64 = moved.iter().map(price).sum();
+            let apart = (high - low).abs() / high;
+            found = Some(Found { attack: messages(program, seen, tape, &y, bits), moved, apart });
+            if apart < APART {
+                break;
+            }
+        }
+        found
+    }
 }
 
 /// The change in every row.
@@ -143,15 +164,11 @@ struct Motion {
 fn completed(
     program: &Program,
     seen: &Seen,
-    tape: &Tape,
-    pivots: &[usize],
-    shift: &[f64],
+    (tape, pivots): (&Tape, &[usize]),
+    (shift, bits): (&[f64], i32),
     change: &Change,
 ) -> Option<Vec<(usize, BigRational)>> {
-    // A grid fine enough for what matters, and no finer: short numbers.
-    let largest = shift.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let top = ndp_numeric::casts::integer(largest.log2().floor().clamp(-900.0, 900.0));
-    let grid = 2.0f64.powi(i32::try_from(top - 60).unwrap_or(0));
+    let grid = grid(shift.iter().copied(), bits);
     let rounded = |x: f64| BigRational::from_float((x / grid).round() * grid);
     let still = Motion { near: 0.0, known: BigRational::zero(), open: Vec::new() };
     let mut slots = vec![still.clone(); tape.slots];
@@ -247,7 +264,7 @@ fn completed(
 
 /// The combination of messages that is the combination `y` of rows: what the observer knows is taken out of
 /// each, and of the hidden values that it is made of.
-fn messages(program: &Program, seen: &Seen, tape: &Tape, y: &[f64]) -> Vec<(usize, Weight)> {
+fn messages(program: &Program, seen: &Seen, tape: &Tape, y: &[f64], bits: i32) -> Vec<(usize, Weight)> {
     let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
     // Weights of values to be taken apart, without what is known and with nothing else.
     let mut open: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
@@ -269,5 +286,6 @@ fn messages(program: &Program, seen: &Seen, tape: &Tape, y: &[f64]) -> Vec<(usiz
             }
         });
     }
-    weights.into_iter().filter(|(_, x)| *x != 0.0).map(|(value, x)| (value, Weight::from(x))).collect()
+    let weights = weights.iter().map(|(&value, &x)| (value, x));
+    short(weights, bits).map(|(value, x)| (value, Weight::from(x))).collect()
 }

@@ -31,7 +31,7 @@ use super::gram::{KnownDirection, NodeGram};
 use super::observers::Seen;
 use super::options::AccountOptions;
 use super::weight::float;
-pub(super) use absorb::witness;
+pub(super) use absorb::Ready;
 use dense::{Whitening, whitening};
 use ndarray::Array2;
 use ndp_account::Error;

@@ -1,0 +1,170 @@
+//! Witnesses from sparse systems: an attack in short numbers, and a shift that is exact because the rows' own
+//! noises absorb what rounding leaves over.
+
+use super::solve::{Scratch, Solved};
+use super::{Covariance, rounded};
+use crate::build::Program;
+use crate::exact::multiple;
+use crate::observers::{Seen, SeenRow};
+use crate::registers::Primitive;
+use crate::weight::float;
+use ndp_account::Error;
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{FromPrimitive, One, Zero};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Rows and weights of an attack; noises and how far each is shifted.
+pub(crate) type Witness = (Vec<(usize, f64)>, BTreeMap<usize, BigRational>);
+
+/// What was seen, made ready for witnesses of any number of changes: the covariance, and the rows as
+/// integers.
+pub(crate) struct Ready {
+    covariance: Covariance,
+    shared: Vec<SharedNoise>,
+    rows: Vec<WholeRow>,
+}
+
+/// A noise of more than one row.
+struct SharedNoise {
+    number: usize,
+    variance: f64,
+    /// Rows and coefficients.
+    rows: Vec<(usize, f64)>,
+}
+
+/// The noises of a row: those that other rows have, by place among the shared ones, times a scale; and the
+/// own one that costs least.
+struct WholeRow {
+    scale: BigInt,
+    shared: Vec<(usize, BigInt)>,
+    own: (usize, BigRational),
+}
+
+impl Ready {
+    /// None where the view has not the structure for it.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
+    pub(crate) fn new(program: &Program, seen: &Seen, memory: u64) -> Result<Option<Self>, Error> {
+        let Some(covariance) = Covariance::new(program, seen, memory)? else { return Ok(None) };
+        let mut of_noise: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+        for (r, row) in seen.rows.iter().enumerate() {
+            for (primitive, x) in &row.form {
+                if let Primitive::Noise(k) = primitive {
+                    of_noise.entry(*k).or_default().push((r, float(x)));
+                }
+            }
+        }
+        let of_several = of_noise.into_iter().filter(|(_, rows)| rows.len() > 1);
+        let noise = |(number, rows): (usize, Vec<(usize, f64)>)| {
+            let variance = float(&program.noises[number].variance);
+            SharedNoise { number, variance, rows }
+        };
+        let shared: Vec<SharedNoise> = of_several.map(noise).collect();
+        let places: BTreeMap<usize, usize> =
+            (0..).zip(&shared).map(|(at, noise)| (noise.number, at)).collect();
+        let whole = |row: &SeenRow| -> Option<WholeRow> {
+            let (mut scale, mut own) = (BigInt::one(), None::<(usize, BigRational, BigRational)>);
+            let mut parts: Vec<(usize, &BigRational)> = Vec::new();
+            for (primitive, x) in &row.form {
+                let Primitive::Noise(k) = primitive else { continue };
+                if let Some(&at) = places.get(k) {
+                    scale = multiple(scale, x.denom());
+                    parts.push((at, x));
+                    continue;
+                }
+                let share = x * x * &program.noises[*k].variance;
+                if own.as_ref().is_none_or(|(.., most)| *most < share) {
+                    own = Some((*k, x.clone(), share));
+                }
+            }
+            let shared = parts.into_iter().map(|(at, x)| (at, x.numer() * (&scale / x.denom()))).collect();
+            own.map(|(k, x, _)| WholeRow { scale, shared, own: (k, x) })
+        };
+        let rows: Option<Vec<WholeRow>> = seen.rows.par_iter().map(whole).collect();
+        Ok(rows.map(|rows| Self { covariance, shared, rows }))
+    }
+
+    /// A combination of rows that attacks a change, and the shift of noises that looks like it in every row,
+    /// exactly: what the attack leaves over is absorbed by the rows' own noises. Numbers are rounded to a
+    /// grid first, a finer one where what they prove is too far apart. None where numbers are out of range.
+    pub(crate) fn witness(&self, program: &Program, shifts: &[BigRational]) -> Option<Witness> {
+        let exact: Vec<(u32, &BigRational)> = (0u32..).zip(shifts).filter(|(_, x)| !x.is_zero()).collect();
+        let b = rounded(&exact)?;
+        let solved = Scratch::new(self.covariance.len()).solve(&self.covariance, &[&b], CLOSE);
+        let attack = solved.first().map(Solved::combination)?;
+        let mut y = vec![0.0; self.rows.len()];
+        attack.iter().for_each(|&(r, x)| y[r] = x);
+        let low: f64 = b.iter().map(|&(r, x, _)| x * y[r as usize]).sum();
+        let image =
+            |noise: &SharedNoise| noise.variance * noise.rows.iter().map(|(r, x)| x * y[*r]).sum::<f64>();
+        let images: Vec<f64> = self.shared.iter().map(image).collect();
+        let mut found = None;
+        for bits in GRIDS {
+            let moved = self.absorbed(&images, shifts, bits)?;
+            let price =
+                |(k, x): (&usize, &BigRational)| float(x).powi(2) / float(&program.noises[*k].variance);
+            let high: f64 = moved.iter().map(price).sum();
+            found = Some((short(attack.iter().copied(), bits).collect(), moved));
+            if (high - low).abs() <= APART * high {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The shift of all noises: shared ones move as they should, on a grid, and own ones by what is left.
+    fn absorbed(
+        &self,
+        images: &[f64],
+        shifts: &[BigRational],
+        bits: i32,
+    ) -> Option<BTreeMap<usize, BigRational>> {
+        let width = grid(images.iter().copied(), bits);
+        let unit = BigRational::from_float(width)?;
+        let steps: Option<Vec<BigInt>> =
+            images.iter().map(|x| BigInt::from_f64((x / width).round())).collect();
+        let steps = steps?;
+        let mut moved: BTreeMap<usize, BigRational> = BTreeMap::new();
+        for (noise, step) in self.shared.iter().zip(&steps).filter(|(_, step)| !step.is_zero()) {
+            moved.insert(noise.number, &unit * step);
+        }
+        for (row, shift) in self.rows.iter().zip(shifts) {
+            let sum: BigInt = row.shared.iter().map(|(at, x)| x * &steps[*at]).sum();
+            if sum.is_zero() && shift.is_zero() {
+                continue;
+            }
+            let rest = shift - BigRational::new(sum * unit.numer(), &row.scale * unit.denom());
+            if !rest.is_zero() {
+                moved.insert(row.own.0, rest / &row.own.1);
+            }
+        }
+        Some(moved)
+    }
+}
+
+/// The width of a grid on which the largest number has so many bits: numbers on it are short, and what they
+/// prove is as near to the loss as the square of the rounding.
+pub(crate) fn grid(numbers: impl Iterator<Item = f64>, bits: i32) -> f64 {
+    let largest = numbers.fold(0.0, |most: f64, x| most.max(x.abs()));
+    let top = ndp_numeric::casts::integer(largest.log2().floor().clamp(-900.0, 900.0));
+    2.0_f64.powi(i32::try_from(top).unwrap_or(0) - bits)
+}
+
+/// Weights on a grid, without those that are nothing there.
+pub(crate) fn short<K>(
+    weights: impl Iterator<Item = (K, f64)> + Clone,
+    bits: i32,
+) -> impl Iterator<Item = (K, f64)> {
+    let width = grid(weights.clone().map(|(_, x)| x), bits);
+    weights.map(move |(key, x)| (key, (x / width).round() * width)).filter(|(_, x)| *x != 0.0)
+}
+
+/// Bits of the largest number of a witness: few at first.
+pub(crate) const GRIDS: [i32; 2] = [30, 48];
+/// How far apart what short witnesses prove may be, relative to the loss.
+pub(crate) const APART: f64 = 1e-9;
+/// What a solve may leave over.
+const CLOSE: f64 = 1e-12;
