@@ -78,6 +78,32 @@ xflags::xflags! {
             /// Search at an older commit that is known to be wrong: 9bf2a5d.
             optional --commit commit: String
         }
+        /// Break the libraries in the listed places, one at a time, and see which tests notice.
+        cmd mutants {
+            /// Only this crate.
+            optional --package name: String
+            /// Only the mutant of this id (eight hexadecimal digits), or those whose file contains this.
+            optional --only only: String
+            /// How many tests run at a time; 2 if not given.
+            optional --jobs jobs: usize
+            /// Keep what an earlier run caught, and which tests reach what; the others run again.
+            optional --resume
+            /// Leave out tests that take longer than so many seconds: what survives may be caught by them.
+            optional --fast fast: f64
+            /// Survivors also go through the short form of the search.
+            optional --search
+            /// Draw mutants of this crate and write them into a list, in place of those it has of the crate.
+            optional --propose crate: String
+            /// How many to draw; 100 if not given.
+            optional --count count: usize
+            /// Draw only from files whose path within `src` begins with one of these, divided by commas;
+            /// not from those after a `!`.
+            optional --within within: String
+            /// The list that is written: `certified` or `sampled`, the latter if not given.
+            optional --into list: String
+            /// Where the draw comes from; 42 if not given.
+            optional --seed seed: u64
+        }
         /// Run a sweep under a Slurm of one node, kill a job of it, and compare with one process; says when
         /// it is skipped.
         cmd slurm {}

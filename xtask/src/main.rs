@@ -8,6 +8,7 @@ mod ci;
 mod data;
 mod finding;
 mod flags;
+mod mutants;
 mod reproduce;
 mod shard;
 mod slurm;
@@ -44,6 +45,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Bench(task) => task.run(sh),
         flags::XtaskCmd::Soundness(task) => task.run(sh, &here),
         flags::XtaskCmd::Ci(task) => task.run(sh),
+        flags::XtaskCmd::Mutants(task) => task.run(sh),
         flags::XtaskCmd::Slurm(task) => task.run(sh),
         flags::XtaskCmd::Book(task) => task.run(sh),
         flags::XtaskCmd::Finding(task) => task.run(sh, &here),

@@ -123,3 +123,45 @@ impl Attack {
 const ROUNDING: f64 = 1e-13;
 /// A combination of rows whose share of an input is more than this many times its noise is noiseless.
 const LEAK: f64 = 1e6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{arr2, array};
+
+    /// Path 0-1-2, two rounds: node 2 receives `x₁` and the mean of all; over noises of variance 1 the losses
+    /// are 1/2 and 1 by hand.
+    #[test]
+    fn the_best_attack_attains_the_loss_and_takes_off_what_is_known() -> Result<(), Error> {
+        let rows = array![[0.0, 1.0, 0.0], [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]];
+        let view = View::new(&[2], rows.clone(), rows.clone(), &[])?;
+        for (source, unit) in [(0, 0.5), (1, 1.0)] {
+            let attack = Attack::optimal(&view, source)?;
+            assert!((attack.unit - unit).abs() < 1e-9);
+            // Without noise the estimate is the truth, whatever the others sent.
+            let values = arr2(&[[3.0, -1.0], [5.0, 0.5], [-2.0, 7.0]]);
+            let seen = Observation { received: rows.dot(&values), known_noises: Array2::zeros((0, 2)) };
+            let found = attack.estimate(&seen, values.view())?;
+            for (found, truth) in found.iter().zip(values.row(source)) {
+                assert!((found - truth).abs() < 1e-9, "{found} {truth}");
+            }
+        }
+        // A noise that is known is taken off, too.
+        let view = View::new(&[1], array![[1.0, 0.0]], array![[1.0, 2.0]], &[1])?;
+        let attack = Attack::optimal(&view, 0)?;
+        assert!((attack.unit - 1.0).abs() < 1e-9);
+        let seen = Observation { received: arr2(&[[4.0 + 2.0 * 3.0]]), known_noises: arr2(&[[3.0]]) };
+        assert!((attack.estimate(&seen, arr2(&[[0.0], [0.0]]).view())?[0] - 4.0).abs() < 1e-9);
+        Ok(())
+    }
+
+    #[test]
+    fn an_input_without_noise_needs_no_attack() -> Result<(), Error> {
+        let view = View::new(&[1], array![[1.0, 1.0], [0.0, 1.0]], array![[1.0], [1.0]], &[])?;
+        let noiseless = Error::Certify(ndp_certify::Error::NoiselessView(0));
+        assert_eq!(Attack::optimal(&view, 0).err(), Some(noiseless));
+        assert_eq!(Attack::optimal(&view, 1).err(), Some(Error::SourceIsObserver(1)));
+        assert_eq!(Attack::optimal(&view, 2).err(), Some(Error::NodeOutOfRange { node: 2, nodes: 2 }));
+        Ok(())
+    }
+}

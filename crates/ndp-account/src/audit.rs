@@ -196,3 +196,159 @@ fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Res
 pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
     Ok(binomial::clopper_pearson_upper(count as u64, runs as u64, error).map_err(ndp_dp::Error::from)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accountant::{Account, Attacker, Uniform};
+    use ndp_dp::{ApproxDp, Curve, Delta};
+    use ndp_graph::progress::Silent;
+    use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+    use std::ops::ControlFlow;
+    use std::sync::Mutex;
+
+    /// Scores that are a function of the number of the run.
+    struct Scripted {
+        gaussian: bool,
+        score: fn(bool, usize) -> f64,
+    }
+
+    impl Protocol for Scripted {
+        fn node_count(&self) -> usize {
+            2
+        }
+
+        fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+            Uniform::account(2, UpperBound::new(1.0).into(), observer, Terms::VALUES)
+        }
+
+        fn attack<'a>(
+            &'a self,
+            _: usize,
+            _: &Observer,
+            _: NoiseMultiplier,
+        ) -> Result<Box<dyn Attacker + 'a>, Error> {
+            Ok(Box::new(Self { ..*self }))
+        }
+    }
+
+    impl Attacker for Scripted {
+        fn scores(&self, higher: bool, runs: usize, _: &mut dyn Rng) -> Result<Vec<f64>, Error> {
+            Ok((0..runs).map(|i| (self.score)(higher, i)).collect())
+        }
+
+        fn shown_mu(&self) -> Option<f64> {
+            self.gaussian.then_some(1.0)
+        }
+    }
+
+    fn run(scripted: &Scripted, plan: AuditPlan, progress: &dyn Progress) -> Result<Audit, Error> {
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        audit(scripted, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng, progress)
+    }
+
+    /// All scores of a world are the same: no error in 1,000 runs, which shows error rates of at most
+    /// `1 - (e/2)^(1/1000)` each.
+    #[test]
+    fn worlds_that_never_mix_show_what_their_number_shows() -> Result<(), Error> {
+        let plan = AuditPlan { runs: 1000, error_rate: 1e-3 };
+        let rate = -((1e-3_f64 / 2.0).ln() / 1000.0).exp_m1();
+        let expected = -2.0 * special::normal_quantile(rate);
+        for gaussian in [true, false] {
+            let found =
+                run(&Scripted { gaussian, score: |high, _| if high { 12.0 } else { 10.0 } }, plan, &Silent)?;
+            assert!((found.measured_mu.value() - expected).abs() < 1e-9);
+            assert_eq!((found.false_positives, found.true_positives), (0.0, 1.0));
+            assert!(found.is_refuted());
+        }
+        // One in ten of the lower world looks like the higher one.
+        let mixed = Scripted { gaussian: true, score: |high, i| if high || i % 10 == 0 { 1.0 } else { 0.0 } };
+        let found = run(&mixed, plan, &Silent)?;
+        assert_eq!((found.false_positives, found.true_positives), (0.1, 1.0));
+        // Worlds that look alike show nothing.
+        let alike = run(&Scripted { gaussian: true, score: |_, i| (i % 2) as f64 }, plan, &Silent)?;
+        assert_eq!(*alike.measured_mu.value(), 0.0);
+        Ok(())
+    }
+
+    #[test]
+    fn plans_are_checked_and_progress_is_whole() -> Result<(), Error> {
+        let scripted = Scripted { gaussian: true, score: |high, _| f64::from(u8::from(high)) };
+        for error_rate in [0.0, 1.0, -1.0, 2.0, f64::NAN] {
+            let found = run(&scripted, AuditPlan { runs: 20, error_rate }, &Silent);
+            assert!(matches!(found, Err(Error::InvalidParameter { name: "the error rate", .. })));
+        }
+        let few = run(&scripted, AuditPlan { runs: 9, error_rate: 0.1 }, &Silent);
+        assert!(matches!(few, Err(Error::InvalidParameter { name: "the number of runs", .. })));
+        let seen = Mutex::new(Vec::new());
+        let watch = |done, total| {
+            seen.lock().unwrap().push((done, total));
+            ControlFlow::Continue(())
+        };
+        run(&scripted, AuditPlan { runs: 10_000, error_rate: 0.1 }, &watch)?;
+        // 1,000 and 10,000 runs in each world, 4,096 at a time.
+        assert_eq!(seen.into_inner().unwrap(), (1..=8).map(|done| (done, 8)).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    /// Randomized response at this `ε`: exactly `max(0, (e^ε₀ - e^ε)/(1 + e^ε₀))`.
+    struct Response(f64);
+
+    impl Curve for Response {
+        fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+            Ok(UpperBound::new(ApproxDp::new(self.0, delta.get())?).into())
+        }
+
+        fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+            let delta = (self.0.exp() - epsilon.exp()) / (1.0 + self.0.exp());
+            Ok(UpperBound::new(ApproxDp::new(epsilon, delta.max(0.0))?).into())
+        }
+    }
+
+    /// A test with a small false positive rate `r` has a power of `e^ε₀ r` at most, which is attained:
+    /// `Φ⁻¹(e^ε₀ r) - Φ⁻¹(r)`, computed with 40 digits by mpmath.
+    #[test]
+    fn what_a_curve_allows_is_its_trade_off() -> Result<(), Error> {
+        let epsilon = 0.1 * 3.0 * (1.0 + 0.25 * 3.0);
+        let profile = Profile::of_curve(Response(epsilon), "a test");
+        for (rate, truth) in [
+            (0.001, 0.159_433_591_708_893_49),
+            (0.002, 0.169_810_184_435_280_45),
+            (0.003, 0.176_857_208_273_313_17),
+            (0.005, 0.187_052_930_727_217_38),
+            (0.007, 0.194_761_689_431_723_37),
+            (0.01, 0.204_007_638_161_050_72),
+            (0.013, 0.211_662_810_018_747_23),
+            (0.02, 0.226_207_154_514_212_7),
+            (0.03, 0.242_821_589_214_758_85),
+            (0.05, 0.269_577_596_847_086_7),
+        ] {
+            let found = allowed(&profile, rate)?;
+            let mu = found.value().mu();
+            assert!(truth <= mu && mu <= truth * (1.0 + 1e-11), "{rate}: {mu} {truth}");
+            assert_eq!(found.grade(), ndp_dp::Grade::UpperBound);
+        }
+        // What leaves all room shows nothing.
+        assert_eq!(allowed(&Profile::of_curve(Response(9.0), "a test"), 0.5)?.value().mu(), f64::INFINITY);
+        Ok(())
+    }
+
+    /// Two thresholds that are as good as each other, one with false alarms alone, one with misses alone:
+    /// error rates count alike, so that the first one in the order of candidates is kept.
+    #[test]
+    fn thresholds_weigh_both_errors_alike() -> Result<(), Error> {
+        let scores = |parts: [(usize, f64); 2]| -> Vec<f64> {
+            parts.into_iter().flat_map(|(count, score)| vec![score; count]).collect()
+        };
+        // Above 1: 16 false alarms of 64; above 2: 16 misses of 64.
+        let (low, high) = (scores([(48, 1.0), (16, 2.0)]), scores([(16, 2.0), (48, 3.0)]));
+        assert_eq!(best_threshold(low, high, 1e-3)?, 2.0);
+        // Above 1 nothing is mistaken.
+        assert_eq!(best_threshold(vec![1.0; 64], vec![2.0; 64], 1e-3)?, 1.0);
+        // Fewer misses for more false alarms: above 2 there are 8 of 64 misses and no false alarm, above 1
+        // half of the others are false alarms.
+        let (low, high) = (scores([(32, 1.0), (32, 2.0)]), scores([(8, 2.0), (56, 3.0)]));
+        assert_eq!(best_threshold(low, high, 1e-3)?, 2.0);
+        Ok(())
+    }
+}

@@ -257,4 +257,61 @@ mod tests {
         ));
         assert!(matches!(View::new(&[0], one.clone(), one, &[2]), Err(Error::InvalidParameter { .. })));
     }
+
+    fn certificate(lower: [f64; 3], upper: [f64; 3], total: Option<usize>) -> Certificate {
+        let (lower, upper) = (lower.to_vec(), upper.to_vec());
+        Certificate { lower, upper, rank: 3, bits: 53, failure: 0.0, total, certified: true }
+    }
+
+    /// All add up to 3, of which node 0 has between .25 and .5: the others have between 2.5 and 2.75.
+    #[test]
+    fn what_members_lose_is_taken_off_the_rank() {
+        let wide = certificate([0.25, 0.0, 0.0], [0.5, 3.0, 3.0], Some(3));
+        let mean = LossReport::new(vec![0], wide, false).mean();
+        assert_eq!(mean.grade(), ndp_dp::Grade::UpperBound);
+        assert!((2.75 / 3.0..2.75 / 3.0 + 1e-12).contains(mean.value()));
+        // Less than an epsilon of the rank is taken off: it must not take off more.
+        let tiny = certificate([1e-17, 0.0, 0.0], [1e-17, 3.0, 3.0], Some(3));
+        assert!(*LossReport::new(vec![0], tiny, false).mean().value() >= 1.0);
+        let known = certificate([1.0; 3], [1.0; 3], Some(2));
+        let mean = LossReport::new(vec![0], known, true).mean();
+        assert_eq!((mean.grade(), mean.value().mul_add(3.0, -2.0) >= 0.0), (ndp_dp::Grade::Exact, true));
+    }
+
+    /// Grades follow from how well a loss is known, and a node that is not there has none.
+    #[test]
+    fn grades_are_those_of_the_enclosures() -> Result<(), Error> {
+        for (width, exact) in [(1e-10, true), (1e-3, false)] {
+            let found = certificate([1.0, 0.5, 0.5], [1.0, 0.5 + width, 0.5], None);
+            let report = LossReport::new(vec![0], found, true);
+            assert_eq!(report.unit(1)?.grade() == ndp_dp::Grade::Exact, exact);
+            assert_eq!(report.loss.grade() == ndp_dp::Grade::Exact, exact);
+            assert_eq!(report.mean().grade() == ndp_dp::Grade::Exact, exact);
+            assert_eq!(report.unit(3), Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
+        }
+        Ok(())
+    }
+
+    /// One and a hundred halves of an epsilon: their sum in floats is one.
+    #[test]
+    fn sums_of_many_terms_are_rounded_up() {
+        let mut unit = vec![f64::EPSILON / 2.0; 101];
+        unit[0] = 1.0;
+        let loss = ObserverLoss { observer: usize::MAX, unit };
+        let exact = LossReport::of_formula(Vec::new(), Exact::new(loss.clone()).into(), 101);
+        let mean = exact.mean();
+        assert_eq!((exact.bits, mean.grade()), (0, ndp_dp::Grade::Exact));
+        assert!(mean.value() * 101.0 >= 1.0 + 50.0 * f64::EPSILON);
+        let bound = LossReport::of_formula(Vec::new(), UpperBound::new(loss).into(), 101);
+        assert_eq!((bound.lower[0], bound.mean().grade()), (0.0, ndp_dp::Grade::UpperBound));
+    }
+
+    #[test]
+    fn quotients_are_the_next_float_above() {
+        assert_eq!(quotient_up(6.0, 3.0), 2.0);
+        for (a, b) in [(1.0, 3.0), (2.0, 3.0), (1.0, 10.0), (7.0, 11.0)] {
+            let up = quotient_up(a, b);
+            assert!(up.mul_add(b, -a) > 0.0 && up.next_down().mul_add(b, -a) < 0.0, "{a}/{b}");
+        }
+    }
 }

@@ -491,3 +491,109 @@ pub(super) const MAX_DENSE: usize = 4096;
 const MAX_SCALINGS: usize = 500;
 /// Below this size, two primes run at a time.
 pub(super) const TOGETHER: u64 = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::Given;
+    use ndarray::{Array2, array};
+    use ndp_graph::{GossipMatrix, generators};
+
+    fn given(rows: &Array2<f64>) -> Rows {
+        Rows::Given(Given::new(rows.view(), rows.view(), &[], &[]))
+    }
+
+    /// Two rows over two noises, each of them new: everything is known up to its own noise.
+    #[test]
+    fn small_views_need_no_primes_and_little_memory() -> Result<(), Error> {
+        let rows = array![[1.0, 0.5, 0.0], [0.25, 1.0, 1.0]];
+        let found = of_rows(&given(&rows), Budget::default())?;
+        assert_eq!((found.bits, found.failure, found.rank), (53, 0.0, 2));
+        // Six coordinates of two rows take 96 bytes, and 384 in matrix form.
+        let small = of_rows(&given(&rows), Budget { memory: 100, ..Budget::default() })?;
+        assert!(small.bits > 53 && (small.upper[0] - found.upper[0]).abs() < 1e-9);
+        let less = of_rows(&given(&rows), Budget { memory: 95, ..Budget::default() });
+        assert_eq!(less, Err(Error::TooLarge { what: "the rows of the view", bytes: 96, limit: 95 }));
+        // Of ten rows over one noise one can be new, and no more is kept.
+        let many = Array2::from_elem((10, 1), 1.0);
+        let found = ranks(&given(&many), Budget { memory: 16, ..Budget::default() })?;
+        assert_eq!(found.rank(), 1);
+        let less = ranks(&given(&many), Budget { memory: 15, ..Budget::default() });
+        assert_eq!(less, Err(Error::TooLarge { what: "the rows of the view", bytes: 16, limit: 15 }));
+        Ok(())
+    }
+
+    /// The numbers of limbs that are tried where every attempt ends like this.
+    fn tried(mut attempt: impl FnMut() -> Attempt) -> Vec<usize> {
+        let mut tried = Vec::new();
+        search(Budget::default(), 1.0, |limbs| {
+            tried.push(limbs);
+            attempt()
+        });
+        tried
+    }
+
+    /// The next precision has the digits that the last attempt asked for, within four steps; places are 64 a
+    /// limb, but for 8.
+    #[test]
+    fn precision_grows_as_the_errors_ask() {
+        let (steps, far) = (vec![2, 3, 4, 6, 8, 12, 16, 32, 66], vec![2, 8, 66]);
+        let wide = |error: f64| Enclosure { lower: vec![0.0], upper: vec![1.0], spread: 0.5, error };
+        // 2^40 errors of 2^-40 ask for 80 more places: 120 and 200, then 248 and 328, and so on.
+        let eighty = vec![2, 4, 6, 8, 12, 16, 32, 66];
+        let large = PRECISE * 2f64.powi(80);
+        assert_eq!(tried(|| Attempt::Skewed { error: large }), eighty);
+        assert_eq!(tried(|| Attempt::Found(Vec::new(), wide(large))), eighty);
+        assert_eq!(tried(|| Attempt::Skewed { error: 0.0 }), steps);
+        assert_eq!(tried(|| Attempt::Found(Vec::new(), wide(1e-13))), steps);
+        assert_eq!(tried(|| Attempt::Lost { growth: 1e9, progress: 1.0 }), far);
+        assert_eq!(tried(|| Attempt::Stop), [2]);
+    }
+
+    /// A tenth is no float: the ends are on both sides of it.
+    #[test]
+    fn quotients_are_enclosed() {
+        for k in [3.0, 5.0, 7.0, 10.0, 11.0, 49.0] {
+            let (low, high) = enclose(1.0 / k);
+            assert!(low.mul_add(k, -1.0) <= 0.0 && high.mul_add(k, -1.0) >= 0.0 && high - low < 1e-15);
+        }
+        assert_eq!(enclose(1.0), (1.0, 1.0));
+    }
+
+    #[test]
+    fn inverses_are_inverse() {
+        let lower = array![[2.0, 0.0, 0.0], [1.0, 4.0, 0.0], [-3.0, 0.5, 0.25]];
+        let inverse = inverse_of_lower(&lower).expect("finite");
+        assert_eq!(inverse.dot(&lower), Array2::<f64>::eye(3));
+        assert_eq!(inverse_of_lower(&array![[0.0]]), None);
+    }
+
+    /// The error of a skewed attempt is the largest, wherever it stands.
+    #[test]
+    fn skewed_attempts_tell_their_largest_error() {
+        let layout = Layout::of_equal_columns(2, &[0, 1]);
+        for errors in [[1e-3, 1e-9], [1e-9, 1e-3]] {
+            let same = vec![vec![1.0, 0.0]; 2];
+            let found = enclose_combinations((same, errors.to_vec()), &layout);
+            assert!(matches!(found, Attempt::Skewed { error } if error == 1e-3));
+        }
+    }
+
+    /// A star of five leaves, seen from one of them: the hub and the observer's own value are known, and of
+    /// the four other leaves nothing but their sum.
+    #[test]
+    fn leaves_of_a_star_hide_behind_their_sum() -> Result<(), Box<dyn std::error::Error>> {
+        let graph = generators::star_graph(5)?;
+        let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[1], &[0], &[1], 4);
+        let found = of_krylov(&view, &graph, Budget::default())?;
+        assert_eq!((found.rank, found.bits, found.total), (3, 0, Some(2)));
+        for leaf in 2..6 {
+            assert!(found.lower[leaf] <= 0.25 && 0.25 <= found.upper[leaf]);
+            assert!(found.upper[leaf] - found.lower[leaf] < 1e-15);
+        }
+        assert_eq!((found.lower[0], found.upper[0]), (1.0, 1.0));
+        let (_, basis) = basis_of_krylov(&view, &graph, Budget::default())?;
+        assert_eq!((basis.vectors.len(), basis.bits), (3, 53));
+        Ok(())
+    }
+}

@@ -258,4 +258,36 @@ mod tests {
         let count = large / (large.ln() - 1.0) - small / (small.ln() - 1.1);
         assert!(PRIMES < count && 2f64.powf(54.5) < PRIMES, "{count}");
     }
+
+    /// A minor of 60 + 120 bits has at most three prime factors of 60 bits, and each prime drawn is one of
+    /// them with a probability of three in all primes.
+    #[test]
+    fn failures_count_the_factors_of_minors() {
+        for (widths, factors) in [([60.0, 120.0], 3.0), ([120.0, 60.0], 4.0)] {
+            let widths = |_: &[bool]| widths.to_vec();
+            let stakes = Stakes { widths: &widths, leaking: 0, full: 9, together: false };
+            let expected = (factors / PRIMES).powi(2);
+            let found = failure(&stakes, &[true, false], TWO, 1);
+            assert!(expected <= found && found <= expected * (1.0 + 1e-9), "{found} {expected}");
+            let leaking = Stakes { leaking: 2, ..stakes };
+            assert!(failure(&leaking, &[true, false], TWO, 1) >= 3.0 * expected);
+        }
+    }
+
+    /// Two primes that leave half as much again as is wanted ask for a third; a little less does not.
+    #[test]
+    fn a_third_prime_is_drawn_when_two_leave_too_much() -> Result<(), Error> {
+        let run = |_: Field| Verdicts { kept: vec![true, false], leaks: Vec::new() };
+        for (share, drawn) in [(1.5, true), (0.9, false)] {
+            // (2 W / 60 / PRIMES)^2 is this share of the limit.
+            let width = 30.0 * PRIMES * (share * FAILURE).sqrt();
+            let widths = |_: &[bool]| vec![width, width];
+            let stakes = Stakes { widths: &widths, leaking: 0, full: 9, together: false };
+            let mut further = [Field::new(13)].into_iter();
+            let found = agree(Field::new(7), Field::new(11), &stakes, &run, || further.next())?;
+            assert_eq!(further.next().is_none(), drawn, "{share}");
+            assert!(found.failure <= FAILURE && found.failure > 0.0);
+        }
+        Ok(())
+    }
 }

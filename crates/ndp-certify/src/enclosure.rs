@@ -216,4 +216,47 @@ mod tests {
         assert_eq!(found.upper[1], f64::INFINITY);
         assert_eq!(found.width(), f64::INFINITY);
     }
+
+    /// One vector of length 1.1 that is off by .05: the exact one may have length 1.15, whose square is off
+    /// by .3225.
+    #[test]
+    fn errors_count_with_the_length_of_the_vector() {
+        let layout = Layout::of_equal_columns(1, &[0]);
+        let found = Enclosure::new(&[vec![1.1]], &[0.05], &layout).expect("h < 1");
+        assert!((0.3225..0.3225 + 1e-12).contains(&found.spread), "{}", found.spread);
+        // Two errors: the root of the sum of their squares.
+        let two = Layout::of_equal_columns(2, &[0, 1]);
+        let found = Enclosure::new(&[vec![1.0, 0.0], vec![0.0, 1.0]], &[0.03, 0.04], &two).expect("h < 1");
+        assert!((0.05..0.05 + 1e-12).contains(&found.error) && found.spread >= 0.1025);
+    }
+
+    /// Noises of variances 1/4 and 1/2: vectors of lengths 2 and the root of 2 are orthonormal.
+    #[test]
+    fn variances_weigh_every_coordinate() {
+        let mut layout = Layout::of_equal_columns(2, &[0, 1]);
+        layout.variances = vec![0.25, 0.5];
+        let found =
+            Enclosure::new(&[vec![2.0, 0.0], vec![0.0, 2f64.sqrt()]], &[0.0; 2], &layout).expect("h < 1");
+        assert!(found.spread < 1e-13, "{}", found.spread);
+    }
+
+    /// Half epsilons beside a one are lost by a sum in floats, and not by its bound.
+    #[test]
+    fn sums_are_rounded_up() {
+        let mut terms = vec![f64::EPSILON / 2.0; 1001];
+        terms[0] = 1.0;
+        assert!(up(terms.iter().sum(), terms.len()) >= 1.0 + 500.0 * f64::EPSILON);
+    }
+
+    /// What a row is off by, its combinations are off by, the last one too.
+    #[test]
+    fn combinations_are_off_by_what_rows_are() {
+        let combine = ndarray::array![[1.0, 0.0], [-0.5, 2.0]];
+        let rows = ndarray::array![[1.0, 0.0], [0.0, 1.0]];
+        let (vectors, errors) = combined(combine.view(), rows.view(), &[1e-3, 1e-2]).expect("finite");
+        assert_eq!(vectors, [[1.0, 0.0], [-0.5, 2.0]]);
+        for (error, expected) in errors.into_iter().zip([1e-3, 0.0205]) {
+            assert!((expected..expected + 1e-12).contains(&error), "{error}");
+        }
+    }
 }

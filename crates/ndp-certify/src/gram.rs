@@ -187,3 +187,62 @@ fn matrix_form(rows: &Rows, budget: Budget) -> Option<(Vec<Vec<f64>>, Enclosure)
 
 /// Covers the roundings of a few operations on nonnegative numbers.
 const UP: f64 = 1.0 + 1e-12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::Given;
+    use ndarray::array;
+
+    fn told(coefficients: [f64; 2], spread: f64, error: f64) -> Gram {
+        Gram {
+            coefficients: Some(coefficients.map(|x| vec![x]).to_vec()),
+            scales: vec![0, 0],
+            spread,
+            error,
+            diagonal: vec![(1.0, 3.0); 2],
+            leaks: Vec::new(),
+            kept: vec![true],
+            bits: 53,
+            failure: 0.0,
+        }
+    }
+
+    /// Coefficients 3 and 5 of one combination: with a Gram matrix of `1 - h` the entry is `15 / (1 - h)`;
+    /// off by `e` each it is `(3 + e)(5 + e)`. The radius reaches both, and not much further:
+    /// what is not known of one coefficient is counted twice at most.
+    #[test]
+    fn the_radius_reaches_the_worst_case() {
+        for (spread, error, worst) in [(0.2, 0.0, 15.0 / 0.8), (0.0, 0.1, 3.1 * 5.1), (0.0, 0.0, 15.0)] {
+            let gram = told([3.0, 5.0], spread, error);
+            let (middle, radius) = gram.entry(0, 1).expect("certified");
+            assert_eq!(middle, 15.0);
+            let needed = worst - 15.0;
+            assert!(
+                needed - 1e-14 <= radius && radius <= needed * (1.0 + error) + 1e-10,
+                "{radius} {needed}"
+            );
+        }
+        // Both together: off by e each, and h on top.
+        let (_, radius) = told([3.0, 5.0], 0.2, 0.1).entry(0, 1).expect("certified");
+        assert!(15.0 + radius >= 3.1 * 5.1 / 0.8);
+        let (middle, radius) = told([3.0, 5.0], 0.2, 0.1).entry(1, 1).expect("certified");
+        assert!(middle == 2.0 && (1.0..1.0 + 1e-9).contains(&radius));
+    }
+
+    /// Rows in matrix form need no primes; of dependent rows, or too large ones, which are new is decided.
+    #[test]
+    fn primes_are_drawn_only_where_they_are_needed() -> Result<(), Error> {
+        let rows = array![[1.0, 0.5], [0.25, 1.0]];
+        let given = |rows: &ndarray::Array2<f64>| Rows::Given(Given::new(rows.view(), rows.view(), &[], &[]));
+        let found = of_rows(&given(&rows), Budget::default())?;
+        assert_eq!((found.bits, found.failure, found.rank()), (53, 0.0, 2));
+        let small = Budget { memory: 150, ..Budget::default() };
+        // Four coordinates of two rows take 64 bytes, and 256 in matrix form.
+        assert_ne!(of_rows(&given(&rows), small)?.bits, 53);
+        let twice = array![[1.0, 0.5], [2.0, 1.0], [0.25, 1.0]];
+        let found = of_rows(&given(&twice), Budget::default())?;
+        assert_eq!(found.kept, [true, false, true]);
+        Ok(())
+    }
+}

@@ -88,3 +88,31 @@ pub(crate) fn room(entries: usize) -> i64 {
     let bits = i64::from(entries.max(1).next_power_of_two().ilog2());
     if bits > 12 { bits.div_euclid(2) - 5 } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers below 1, so many of them, times the power: no longer than 64, and not scaled without need.
+    #[test]
+    fn rows_of_any_length_fit_into_the_format() {
+        for bits in 0..40 {
+            for entries in [1_usize << bits, (1_usize << bits) + 1] {
+                let length =
+                    (entries as f64).sqrt() * 2f64.powi(-i32::try_from(room(entries)).expect("small"));
+                assert!(length <= 64.0, "{entries}: {length}");
+                assert!(room(entries) == 0 || length > 16.0, "{entries}: {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn primes_are_drawn_from_the_number_of_nodes_too() {
+        let prime = |nodes| {
+            let mut to = Fingerprint::new("a test");
+            Layout::of_equal_columns(nodes, &[0, 1]).fingerprint(&mut to);
+            to.finish().draw(&[])
+        };
+        assert_ne!(prime(3), prime(4));
+    }
+}

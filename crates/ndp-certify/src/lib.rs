@@ -35,6 +35,8 @@
 pub mod account;
 mod arithmetic;
 pub mod ball;
+#[cfg(test)]
+mod checks;
 mod combinations;
 pub mod decisions;
 pub mod divisor;

@@ -145,4 +145,15 @@ mod tests {
         assert_eq!(times_power(5e-324, 1074), 1.0);
         assert_eq!(times_power(1.0, 5000), f64::INFINITY);
     }
+
+    #[test]
+    fn roots_round_up_at_every_exponent() {
+        for exponent in -9..10 {
+            for mantissa in [1.0, 1.3, 1.9] {
+                let x = mantissa * power_of_two(exponent);
+                let root = Magnitude::new(x, 0).root().to_f64();
+                assert!(root >= x.sqrt() && root <= x.sqrt() * (1.0 + 1e-14), "{x}: {root}");
+            }
+        }
+    }
 }

@@ -261,4 +261,26 @@ mod tests {
         }
         assert!(error.to_f64() < 2.1);
     }
+
+    /// The noise of an input may stand anywhere, in the last column too.
+    #[test]
+    fn a_noise_of_ones_own_is_found_in_any_column() {
+        let inputs = array![[1.0, 2.0], [3.0, 0.0]];
+        let noises = array![[5.0, 7.0, 1.0], [1.0, 0.0, 3.0]];
+        let given = Given::new(inputs.view(), noises.view(), &[], &[]);
+        let bounds: Vec<_> = given.layout.inputs.iter().map(|input| input.structural).collect();
+        assert_eq!(bounds, [Some(1.0), None]);
+    }
+
+    /// Of an empty row half the logarithm of its length; primes are drawn from every row.
+    #[test]
+    fn widths_and_primes_are_those_of_all_rows() {
+        assert_eq!(width(&[], 4), 1.0);
+        assert_eq!(width(&[(0, Dyadic::of(3.0))], 1), 2.0);
+        let prime = |last: f64| {
+            let rows = array![[1.0, 0.0], [0.0, last]];
+            Rows::Given(Given::new(rows.view(), rows.view(), &[], &[])).fingerprint().finish().draw(&[])
+        };
+        assert_ne!(prime(3.0), prime(5.0));
+    }
 }

@@ -652,4 +652,49 @@ mod tests {
         );
         Ok(())
     }
+
+    /// Almost all of the total `δ` is what the releases cost themselves: hardly any is left for a rule, and
+    /// none may take more.
+    #[test]
+    fn no_rule_takes_more_than_the_slack() -> Result<(), Error> {
+        for (epsilon, delta, count) in [(0.1, 1e-6, 10), (0.3, 1e-3, 50), (0.01, 1e-7, 1000)] {
+            let release = ApproxDp::new(epsilon, delta)?;
+            for more in [1e-9, 1e-3, 0.3] {
+                let total = delta * count as f64 * (1.0 + more);
+                let found = best(&[(release, count)], d(total))?.into_value().total;
+                let needed = optimal_delta(release, count, found.epsilon())?.into_value();
+                assert!(needed <= total * (1.0 + 1e-12), "{epsilon} {count} {more}: {needed} above {total}");
+            }
+        }
+        Ok(())
+    }
+
+    /// `x` in units of `2^-60`, exactly, for numbers between `2^-8` and 1.
+    fn units(x: f64) -> i128 {
+        let scaled = x * 2f64.powi(60);
+        assert!(scaled.fract() == 0.0);
+        scaled as i128
+    }
+
+    /// Sums of a few parts are not below the exact sum of the floats that were given.
+    #[test]
+    fn sums_are_rounded_up() -> Result<(), Error> {
+        for (a, b) in [(0.1, 0.7), (0.1, 0.2), (0.3, 0.6), (0.015, 0.83), (0.17, 0.29)] {
+            let parts = [(ApproxDp::new(a, 0.0)?, 1), (ApproxDp::new(b, 0.0)?, 1)];
+            for sum in [
+                naive(&parts).into_value().epsilon(),
+                best(&parts, d(1e-9))?.into_value().total.epsilon(),
+                (parts[0].0 + parts[1].0).epsilon(),
+            ] {
+                assert!(
+                    units(sum) >= units(a) + units(b)
+                        && units(sum.next_down().next_down()) < units(a) + units(b)
+                );
+            }
+            let three = crate::UnitLoss::new(a)? * 3;
+            assert!(units(three.get() / 4.0) >= 3 * units(a / 4.0) && three.get() < 3.0 * a + 1e-15);
+        }
+        assert_eq!((crate::UnitLoss::new(0.25)? * 3).get(), 0.75);
+        Ok(())
+    }
 }

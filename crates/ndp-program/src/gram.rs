@@ -181,3 +181,70 @@ fn ratio(a: &[BigRational], b: &[BigRational], places: &[Option<usize>]) -> Opti
 
 /// Covers the roundings of sums of nonnegative numbers.
 pub(super) const UP: f64 = 1.0 + 1e-12;
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Uses with these entries, each off by at most `radius`.
+    pub(in super::super) fn told(entries: &[&[f64]], radius: f64) -> NodeGram {
+        let k = entries.len();
+        let center = Array2::from_shape_fn((k, k), |(i, j)| entries[i][j]);
+        let diagonal =
+            (0..k).map(|i| Ends { low: (entries[i][i] - radius).max(0.0), high: entries[i][i] + radius });
+        NodeGram {
+            node: 0,
+            uses: k,
+            places: (0..k).map(Some).collect(),
+            diagonal: diagonal.collect(),
+            entries: Some((center, Array2::from_elem((k, k), radius))),
+            structural: vec![f64::INFINITY; k],
+            leaks: vec![false; k],
+            directions: Vec::new(),
+        }
+    }
+
+    /// A part scaled by bounds is off by what the whole was off by, and by the roundings of the products.
+    #[test]
+    fn parts_are_off_by_what_the_whole_is_off_by() {
+        let gram = told(&[&[2.0, 1.0], &[1.0, 3.0]], 0.25);
+        let part = gram.part(&[0, 1], &[0.1, 0.3]);
+        for (i, j, by) in [(0, 0, 0.01), (0, 1, 0.03), (1, 1, 0.09)] {
+            let radius = part.radius[(i, j)];
+            assert!(0.25 * by * (1.0 + 1e-13) <= radius && radius <= 0.25 * by * (1.0 + 1e-9), "{radius}");
+        }
+        assert_eq!(gram.part(&[1], &[0.0, 1.0]).radius[(0, 0)], 0.25 * UP);
+    }
+
+    /// Terms that are off by a half together, and by their roundings.
+    #[test]
+    fn ends_are_outside_the_slack() {
+        let ends = around(4.0, 8.0, 0.5, 2);
+        assert!(ends.low < 3.5 && ends.high > 4.5 && ends.high - ends.low < 1.0 + 1e-10);
+        // Of roundings alone: twelve epsilons of the size, which is what a sum of four terms may lose.
+        let ends = around(4.0, 8.0, 0.0, 2);
+        assert!(ends.low <= 4.0 - 96.0 * f64::EPSILON && ends.high >= 4.0 + 96.0 * f64::EPSILON);
+        assert_eq!(around(0.0, 0.0, 0.0, 1).high, 0.0);
+    }
+
+    /// Two uses in the direction (1, 2): its entries, weighted; none where one of them leaks.
+    #[test]
+    fn directions_add_up_their_entries() {
+        let mut gram = told(&[&[2.0, 1.0], &[1.0, 3.0]], 0.0);
+        let Decided::Ends(ends) = gram.along(&[1.0, 2.0]) else { panic!("nothing leaks") };
+        assert!(ends.low < 18.0 && 18.0 < ends.high && ends.high - ends.low < 1e-12);
+        gram.leaks[1] = true;
+        assert_eq!((gram.along(&[1.0, 2.0]), gram.along(&[0.0, 2.0])), (Decided::Open, Decided::Noiseless));
+        // A direction that was computed for itself answers for its multiples, rounded outward.
+        let weights = [1.0, 2.0].map(|x| BigRational::from_float(x).expect("finite")).to_vec();
+        let ends = Ends { low: 17.0, high: 19.0 };
+        gram.directions.push(KnownDirection {
+            direction: Direction { node: 0, weights },
+            ends,
+            leaks: false,
+        });
+        let Decided::Ends(third) = gram.along(&[0.1, 0.2]) else { panic!("it is known") };
+        assert!(third.low <= 0.17 && 0.19 < third.high && third.high - third.low < 0.02 + 1e-12);
+        assert_eq!(gram.along(&[1.0, 2.0]), Decided::Ends(ends));
+    }
+}

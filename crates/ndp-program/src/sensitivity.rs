@@ -399,3 +399,41 @@ fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Re
 fn unit(uses: usize, at: usize) -> Vec<f64> {
     (0..uses).map(|i| f64::from(u8::from(i == at))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gram::tests::told;
+
+    /// Uses that do not meet, of losses 1, 5, 4, 3: the best of those that are far enough apart, by hand.
+    #[test]
+    fn separated_uses_are_the_best_pattern() -> Result<(), Error> {
+        let rows: [&[f64]; 4] =
+            [&[1.0, 0.0, 0.0, 0.0], &[0.0, 5.0, 0.0, 0.0], &[0.0, 0.0, 4.0, 0.0], &[0.0, 0.0, 0.0, 3.0]];
+        let gram = told(&rows, 0.0);
+        for (gap, expected) in [(1, 13.0), (2, 8.0), (3, 5.0), (4, 5.0), (9, 5.0)] {
+            let Value::Ends(ends) = separated(&gram, gap, &[1.0; 4])? else { panic!("nothing leaks") };
+            assert!(expected < ends.high && ends.high < expected + 1e-6, "{gap}: {ends:?}");
+            assert_eq!(ends.low, 5.0);
+        }
+        let mut leaking = gram;
+        leaking.leaks[2] = true;
+        let found = separated(&leaking, 2, &[1.0; 4])?;
+        assert!(matches!(found, Value::Noiseless(weights) if weights == [0.0, 0.0, 1.0, 0.0]));
+        // A use that cannot change does not leak.
+        assert!(matches!(separated(&leaking, 2, &[1.0, 1.0, 0.0, 1.0])?, Value::Ends(_)));
+        Ok(())
+    }
+
+    /// Without entries the structural bounds are added up, outward.
+    #[test]
+    fn structural_bounds_are_added_outward() -> Result<(), Error> {
+        let mut gram = told(&[&[0.1, 0.0], &[0.0, 0.7]], 0.0);
+        (gram.entries, gram.structural) = (None, vec![0.1, 0.7]);
+        let Value::Ends(ends) = free(&gram, &[0, 1], &[1.0; 2], 2)? else { panic!("nothing leaks") };
+        // In floats .1 + .7 is below the sum of these two floats.
+        assert!(ends.high > 0.1 + 0.7 && ends.high < 0.8 + 1e-12, "{ends:?}");
+        assert!(ends.low <= 0.8 + 1e-15 && ends.low >= 0.7);
+        Ok(())
+    }
+}

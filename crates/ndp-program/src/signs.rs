@@ -211,6 +211,9 @@ mod tests {
                 let part = random(k, rank, &mut rng);
                 let all = enumerate(&part);
                 let found = branch(&part, climb(&part)).expect("a small tree");
+                // From nothing attained, too.
+                let blind = branch(&part, 0.0).expect("a small tree");
+                assert!((blind.low - found.low).abs() <= 1e-6 * found.high, "{blind:?} {found:?}");
                 // Integers: both are the largest one.
                 let middle = |ends: Ends| (0.5 * (ends.low + ends.high)).round();
                 assert_eq!(middle(all), middle(found), "{k} {rank}: {all:?} {found:?}");

@@ -16,6 +16,8 @@ mod smaller;
 mod statement;
 mod symmetry;
 mod target;
+#[cfg(test)]
+mod tests;
 mod uniform;
 mod uses;
 mod worst;

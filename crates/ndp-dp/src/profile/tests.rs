@@ -184,3 +184,76 @@ fn many_kinds_take_no_time() {
     assert!(found < 2.0 * one.upper(), "{found} {one:?}");
     assert!(start.elapsed().as_secs() < 60);
 }
+
+/// The `ε` at every `δ`, as what it was asked.
+struct Asked(std::sync::Mutex<Vec<f64>>);
+
+impl Curve for std::sync::Arc<Asked> {
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        self.0.lock().unwrap().push(delta.get());
+        Ok(UpperBound::new(ApproxDp::new(-delta.get().ln(), delta.get())?).into())
+    }
+}
+
+/// What is composed by its `ε(δ)` alone shares the `δ` with all other parts.
+#[test]
+fn parts_share_the_delta() -> Result<(), Error> {
+    let normal = Profile::gaussian(UpperBound::new(Gdp::new(0.5)?).into(), "node 3");
+    for others in [1, 2, 3] {
+        let asked: Vec<_> =
+            (0..others).map(|_| std::sync::Arc::new(Asked(std::sync::Mutex::default()))).collect();
+        let mut parts = vec![normal.clone()];
+        parts.extend(asked.iter().map(|curve| Profile::of_curve(std::sync::Arc::clone(curve), "node 3")));
+        let total = Profile::compose(&parts)?.epsilon(delta(1e-3))?.value().epsilon();
+        let share = 1e-3 / (f64::from(others) + 1.0);
+        for curve in &asked {
+            let largest = curve.0.lock().unwrap().iter().copied().fold(0.0, f64::max);
+            assert!(largest <= share && largest > 0.99 * share, "{others}: {largest} of {share}");
+        }
+        // Not less than the parts by themselves at the whole.
+        assert!(total >= f64::from(others) * -(1e-3_f64.ln()));
+    }
+    Ok(())
+}
+
+/// A law that is known from above alone, by a Rényi curve: the smaller of two answers.
+#[test]
+fn bounds_by_renyi_are_not_worse_than_their_conversion() -> Result<(), Error> {
+    for rho in [0.01, 0.5, 3.0] {
+        let law = LossLaw::from_renyi(move |order| UpperBound::new(rho * order.get()), Neighbors::ReplaceOne);
+        let profile = Profile::of_law(law.clone(), "node 3");
+        let curve = Profile::of_curve(Renyi(rho), "node 3");
+        for at in [1e-9, 1e-5, 0.01] {
+            let found = epsilon(&profile, at);
+            let (by_law, by_renyi) = (law.epsilon(delta(at)).upper(), epsilon(&curve, at));
+            assert!(
+                found <= by_law && found <= by_renyi * (1.0 + 1e-12),
+                "{rho} {at}: {found} {by_law} {by_renyi}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Sums of Rényi losses are rounded up.
+#[test]
+fn renyi_losses_add_up_outward() -> Result<(), Error> {
+    for (a, b) in [(0.1, 0.7), (0.1, 0.2), (0.3, 0.6)] {
+        let parts = [a, b].map(|rho| Profile::of_curve(Renyi(rho / 2.0), "node 3"));
+        let sum = Profile::compose(&parts)?.renyi(Order::new(2.0)?)?.value().epsilon;
+        let units = |x: f64| (x * 2f64.powi(60)) as i128;
+        assert!(units(sum) >= units(a) + units(b) && sum < a + b + 1e-15);
+    }
+    Ok(())
+}
+
+/// What a Gaussian view costs is known exactly, in all terms.
+#[test]
+fn gaussian_views_have_exact_numbers() -> Result<(), Error> {
+    let gdp = Gdp::new(0.5)?;
+    assert_eq!(gdp.epsilon(delta(1e-5)).grade(), Grade::Exact);
+    assert_eq!(gdp.delta(1.0)?.grade(), Grade::Exact);
+    assert_eq!(gdp.rdp(Order::new(2.0)?).grade(), Grade::Exact);
+    assert_eq!(gdp.pure_epsilon().grade(), Grade::Exact);
+    Ok(())
+}

@@ -7,6 +7,7 @@ mod enclosures;
 mod input;
 mod random_compositions;
 mod tradeoff;
+mod vague;
 
 use crate::{Delta, Gaussian, Laplace, LossLaw, Neighbors, Sensitivity, Sigma};
 

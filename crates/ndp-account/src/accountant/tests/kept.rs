@@ -1,0 +1,82 @@
+//! What is kept beside numbers: failure probabilities, theorems, assumptions, names.
+
+use super::super::{Audience, Covered, Named, NodeNames, Observer, PairLedgers, Protocol, Target, accounts};
+use super::{Saying, exactly, one, told};
+use crate::example::Gossip;
+use crate::{Assumption, Error};
+use ndp_dp::{Adaptivity, Measure, Neighbors, Verdict};
+use ndp_graph::{GossipMatrix, generators::cycle_graph, progress::Silent};
+
+/// Failures of accounts and runs add up; a filter by a mean asks what the mean would be.
+#[test]
+fn ledgers_add_up_failures_and_means() -> Result<(), Error> {
+    let run = [told(0, 3, |u, _| exactly([0.0, 0.3, 0.6][u]))];
+    let names = NodeNames::numbered(3);
+    // After k runs: (.3 + .6) sqrt(k) / 3.
+    let target = Target::mean(Measure::Gaussian, 0.5);
+    let mut ledgers = PairLedgers::with_limits(names.clone(), target)?;
+    for (k, fits) in [(1, true), (2, true), (3, false)] {
+        assert_eq!(ledgers.fits(&run, one()?, Adaptivity::Fixed)?, fits, "run {k}");
+        ledgers.record(&format!("run {k}"), &run, one()?, Adaptivity::Fixed)?;
+        let failure = 0.25 * f64::from(k);
+        assert!((failure..failure + 1e-12).contains(&ledgers.failure()), "{}", ledgers.failure());
+        assert_eq!(ledgers.verdict()?, if fits { Verdict::Met } else { Verdict::NotShown });
+    }
+    assert_eq!(ledgers.rests_on().collect::<Vec<_>>(), ["the moon is full"]);
+    Ok(())
+}
+
+/// Names change nothing but names.
+#[test]
+fn named_protocols_say_what_they_said() -> Result<(), Error> {
+    let protocol = Saying { nodes: 3, bounded: false, accounts: |v| told(v, 3, |_, _| exactly(0.5)) };
+    let names = NodeNames::new(["a", "b", "c"])?;
+    let named = Named::new(&protocol, names.clone())?;
+    assert_eq!(named.error(one()?)?, 3.0);
+    let account = named.account(&Observer::node(0))?;
+    assert_eq!((account.failure(), account.names()), (0.25, names));
+    assert_eq!(account.assumptions(), [Assumption::Fixed]);
+    assert_eq!(account.rests_on(), ["the moon is full"]);
+    Ok(())
+}
+
+/// Statements of two runs: failures add up, and runs about other neighbors do not.
+#[test]
+fn statements_of_two_runs_add_failures() -> Result<(), Error> {
+    let protocol = Saying { nodes: 3, bounded: false, accounts: |v| told(v, 3, |_, _| exactly(0.5)) };
+    let audience = Audience::named(vec![Observer::node(0)]);
+    let statement =
+        Covered::new(&protocol, &audience, vec![protocol.account(&Observer::node(0))?]).statement()?;
+    let mut other = statement.clone();
+    other.failure = 0.125;
+    for both in [statement.and(&other)?, other.and(&statement)?] {
+        assert!((0.375..0.375 + 1e-12).contains(&both.failure));
+    }
+    other.neighbors = Neighbors::AddOrRemove;
+    assert_eq!(statement.and(&other), Err(ndp_dp::Error::MixedNeighbors.into()));
+    Ok(())
+}
+
+/// Only what is mirrored rests on symmetry: the account of the first node is its own.
+#[test]
+fn mirrors_name_their_theorem() -> Result<(), Error> {
+    let ring = Gossip::new(GossipMatrix::metropolis(&cycle_graph(9)?), 2);
+    let audience = Audience::chosen(9, &[0])?;
+    let covered = Covered::of(&ring, &audience, |observers| accounts(&ring, observers, &Silent))?;
+    assert_eq!(covered.accounts.len(), 9);
+    for account in &covered.accounts {
+        let mirrored = account.theorems().iter().any(|by| by.function.ends_with("symmetries"));
+        assert_eq!(mirrored, *account.observer() != Observer::node(0), "{}", account.observer());
+        assert_eq!(account.unit_losses().is_some(), !mirrored);
+    }
+    Ok(())
+}
+
+/// What is overheard is told apart by the edges, not by their order.
+#[test]
+fn observers_are_moved_in_order() {
+    let outsider = Observer::outsider().tapping(&[(2, 1), (0, 1), (2, 1)]);
+    assert_eq!(outsider.moved(|v| v).tapped, [(0, 1), (2, 1)]);
+    assert_eq!(outsider.moved(|v| 2 - v).tapped, [(0, 1), (2, 1)]);
+    assert_eq!(Observer::coalition(&[0, 1]).moved(|v| 2 - v).members(), [1, 2]);
+}

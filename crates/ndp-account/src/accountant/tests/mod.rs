@@ -1,0 +1,132 @@
+//! Answers about accounts whose losses are known because they were told, not computed.
+
+mod answers;
+mod kept;
+
+use super::{Account, Assumption, Observer, Protocol};
+use crate::{Error, Terms};
+use ndp_dp::{ApproxDp, Curve, Delta, Exact, Gdp, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound};
+
+/// A profile for each node and noise, and what else an account may say.
+struct Told<F> {
+    observer: Observer,
+    nodes: usize,
+    failure: f64,
+    /// The least noise that it names, whatever it is asked.
+    needs: Option<f64>,
+    says: F,
+}
+
+impl<F: Fn(usize, f64) -> Result<Profile, Error> + Send + Sync> Account for Told<F> {
+    fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        (self.says)(self.observer.checked_source(u, self.nodes)?, noise.get())
+    }
+
+    fn terms(&self) -> Terms {
+        Terms::VALUES
+    }
+
+    fn failure(&self) -> f64 {
+        self.failure
+    }
+
+    fn rests_on(&self) -> Vec<String> {
+        vec!["the moon is full".into()]
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        vec![Assumption::Fixed]
+    }
+
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        match self.needs {
+            Some(noise) => Ok(Some(NoiseMultiplier::new(noise)?)),
+            None => super::search_of_pair(self, u, measure, allowed),
+        }
+    }
+}
+
+/// The account of node `v` of `nodes` nodes, with a failure probability of 1/4.
+fn told<'a>(
+    v: usize,
+    nodes: usize,
+    says: impl Fn(usize, f64) -> Result<Profile, Error> + Send + Sync + 'a,
+) -> Box<dyn Account + 'a> {
+    Box::new(Told { observer: Observer::node(v), nodes, failure: 0.25, needs: None, says })
+}
+
+/// Exactly this `μ`.
+fn exactly(mu: f64) -> Result<Profile, Error> {
+    Ok(Profile::gaussian(Exact::new(Gdp::new(mu)?).into(), "a test"))
+}
+
+/// At most this `μ`.
+fn at_most(mu: f64) -> Result<Profile, Error> {
+    Ok(Profile::gaussian(UpperBound::new(Gdp::new(mu)?).into(), "a test"))
+}
+
+/// The same `ε` at every `δ`, and what is known of it quickly.
+struct Flat {
+    epsilon: f64,
+    quick: Option<f64>,
+}
+
+impl Curve for Flat {
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        Ok(UpperBound::new(ApproxDp::new(self.epsilon, delta.get())?).into())
+    }
+
+    fn quick_epsilon(&self, _: Delta, _: f64) -> Option<f64> {
+        self.quick
+    }
+}
+
+fn flat(epsilon: f64, quick: Option<f64>) -> Profile {
+    Profile::of_curve(Flat { epsilon, quick }, "a test")
+}
+
+fn epsilon() -> Result<Measure, Error> {
+    Ok(Measure::Approx(Delta::new(1e-5)?))
+}
+
+fn one() -> Result<NoiseMultiplier, Error> {
+    Ok(NoiseMultiplier::new(1.0)?)
+}
+
+/// A protocol by its accounts, whose nodes add noise of variance 1 to what they send, or none.
+struct Saying<F> {
+    nodes: usize,
+    bounded: bool,
+    accounts: F,
+}
+
+impl<F: Fn(usize) -> Box<dyn Account> + Send + Sync> Protocol for Saying<F> {
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        Ok((self.accounts)(observer.single(self.nodes)?))
+    }
+
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        super::local_bound(self.nodes, self.bounded.then_some(1.0), observer, Terms::VALUES)
+    }
+
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        Ok(3.0 * noise.get())
+    }
+}
