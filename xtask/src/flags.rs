@@ -104,6 +104,25 @@ xflags::xflags! {
             /// Where the draw comes from; 42 if not given.
             optional --seed seed: u64
         }
+        /// Call every parser and every public function of numbers with whatever fits their types.
+        cmd fuzz {
+            /// How long, shared evenly by the targets; 1 if nothing is given.
+            optional --minutes minutes: f64
+            /// At most so many runs of each target.
+            optional --runs runs: u64
+            /// The short form: at most 2000 runs and a tenth of a second for each target.
+            optional --short
+            /// Where all randomness comes from; 42 if not given.
+            optional --seed seed: u64
+            /// Only targets whose name contains this.
+            optional --target target: String
+            /// One run of the target by its number, with its arguments.
+            optional --replay number: u64
+            /// A file to which findings are added.
+            optional --findings findings: PathBuf
+            /// List the targets and stop.
+            optional --list
+        }
         /// Run a sweep under a Slurm of one node, kill a job of it, and compare with one process; says when
         /// it is skipped.
         cmd slurm {}

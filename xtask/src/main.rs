@@ -8,6 +8,7 @@ mod ci;
 mod data;
 mod finding;
 mod flags;
+mod fuzz;
 mod mutants;
 mod reproduce;
 mod shard;
@@ -44,6 +45,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Test(task) => task.run(sh),
         flags::XtaskCmd::Bench(task) => task.run(sh),
         flags::XtaskCmd::Soundness(task) => task.run(sh, &here),
+        flags::XtaskCmd::Fuzz(task) => task.run(sh, &here),
         flags::XtaskCmd::Ci(task) => task.run(sh),
         flags::XtaskCmd::Mutants(task) => task.run(sh),
         flags::XtaskCmd::Slurm(task) => task.run(sh),

@@ -7,6 +7,7 @@ mod modules;
 mod names;
 mod statements;
 mod surface;
+mod targets;
 mod text;
 mod voice;
 
@@ -66,6 +67,7 @@ impl Tidy {
         problems.extend(names::problems(&files));
         problems.extend(modules::problems(&files));
         problems.extend(surface::problems(&files));
+        problems.extend(targets::problems(&files));
         problems.extend(figures::problems(&files));
         problems.extend(links::problems(&files, &root));
         problems.extend(crate::book::problems(&files));

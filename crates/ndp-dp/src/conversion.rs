@@ -57,7 +57,7 @@ pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
     check_rho(rho)?;
     check_epsilon(epsilon)?;
     let log_delta = excess(order) * (Interval::new(rho) - Interval::new(epsilon));
-    Ok(UpperBound::new(exp_up(log_delta.high().min(0.0))))
+    Ok(UpperBound::new(exp_up(log_delta.high().min(0.0)).min(1.0)))
 }
 
 /// The smallest `ε` that a Rényi curve gives at `δ`, over all orders: a logarithmic grid on `α − 1` from 1e-2
@@ -246,6 +246,13 @@ mod tests {
 
     fn d(delta: f64) -> Delta {
         Delta::new(delta).unwrap()
+    }
+
+    #[test]
+    fn a_delta_that_says_nothing_is_one() {
+        for (rho, alpha) in [(0.0, 1.1), (3.0, 2.0), (f64::INFINITY, 7.0)] {
+            assert_eq!(*mironov_delta(rho, order(alpha), 0.0).unwrap().value(), 1.0);
+        }
     }
 
     fn point(rho: f64, alpha: f64) -> Rdp {

@@ -79,9 +79,14 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     }
     // Rounding leaves it a few units beside the boundary: gallop to the first float that meets the target.
     let meets = |bits: u64| log_theta(f64::from_bits(bits), mu) <= target;
-    let (mut fails, mut verified, mut step) = (epsilon.to_bits(), epsilon.to_bits(), 1);
+    let (mut fails, mut verified, mut step) = (epsilon.to_bits(), epsilon.to_bits(), 1u64);
     while !meets(verified) {
-        (fails, verified, step) = (verified, verified + step, 2 * step);
+        // For a `δ` next to 1 the slope has no digits, and the start may be 0, far below the boundary.
+        if verified == LARGEST {
+            return f64::INFINITY;
+        }
+        (fails, verified, step) =
+            (verified, verified.saturating_add(step).min(LARGEST), step.saturating_mul(2));
     }
     while fails == verified || meets(fails) {
         (verified, fails, step) = (fails, fails.saturating_sub(step), 2 * step);
@@ -92,6 +97,9 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     }
     f64::from_bits(verified)
 }
+
+/// The bits of the largest float.
+const LARGEST: u64 = f64::MAX.to_bits();
 
 /// The largest Gaussian parameter `μ` for which `(ε, δ)`-DP holds: the last float at which the profile was
 /// seen to be at most `δ`.
@@ -204,6 +212,21 @@ mod tests {
         check(crate::Gaussian::within(0.475, d(9.5e-7), two)?.sigma.get(), 16.952_374_687_889_736);
         check(sigma_classic(0.5, d(1e-6), two)?.value().get(), 21.195_210_107_401_896);
         check(sigma_classic(0.25, d(1e-5), Sensitivity::new(1.0)?)?.value().get(), 19.379_221_050_421_556);
+        Ok(())
+    }
+
+    /// Next to 1 the slope of the profile has no digits: the search began at 0 and did not end.
+    #[test]
+    fn a_delta_next_to_one_has_its_epsilon() -> Result<(), Error> {
+        for below in 1..9 {
+            let delta = 1.0 - f64::from(below) * f64::EPSILON / 2.0;
+            for m in [4.0, 16.0, 24.0, 60.0, 1e3, 1e6] {
+                let e = *epsilon(m, d(delta))?.value();
+                assert!(e.is_finite() && log_theta(e, m) <= libm::log(delta), "{below} {m}: {e}");
+                // A mechanism of so large a μ reaches such a δ no earlier than far below its mean, μ²/2.
+                assert!(m < 20.0 || e > 0.0 && e < 0.5 * m * m, "{below} {m}: {e}");
+            }
+        }
         Ok(())
     }
 

@@ -52,10 +52,12 @@ impl Start {
     /// The probability of every one of `n` nodes.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`] for a walk started outside the graph; for a given law
+    /// [`Error::TooLarge`] for more nodes than memory has room for; [`Error::NodeOutOfRange`] for a walk
+    /// started outside the graph; for a given law
     /// [`Error::Shape`] unless it has `n` entries, [`Error::InvalidParameter`] unless they are
     /// nonnegative and sum to 1 within `1e-9`.
     pub fn law(&self, n: usize) -> Result<Vec<f64>, Error> {
+        require_dense("the law of the start", n, 1)?;
         match self {
             &Self::Node(node) => {
                 require_node(node, n)?;

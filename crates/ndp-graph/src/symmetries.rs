@@ -116,9 +116,13 @@ pub fn keeps(graph: &Graph, permutation: &[u32]) -> bool {
 /// ```
 #[must_use]
 pub fn is_permutation(numbers: &[u32], n: usize) -> bool {
+    // First the length: there may be no memory for `n` marks.
+    if numbers.len() != n {
+        return false;
+    }
     let mut seen = vec![false; n];
     let new = |&v: &u32| seen.get_mut(v as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-    numbers.len() == n && numbers.iter().all(new)
+    numbers.iter().all(new)
 }
 
 impl GossipMatrix {
@@ -257,6 +261,12 @@ mod tests {
     use crate::{Error, generators, random};
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
+
+    #[test]
+    fn what_is_no_permutation_needs_no_memory() {
+        assert!(is_permutation(&[1, 0], 2) && !is_permutation(&[1, 1], 2));
+        assert!(!is_permutation(&[0, 1], usize::MAX));
+    }
 
     fn orbits(graph: &Graph) -> usize {
         let mut orbits = Orbits::new(graph.node_count());

@@ -2,7 +2,7 @@
 //! off.
 
 /// A sum of nonnegative terms by Kahan's method; its error is two roundings for any number of terms below
-/// 2^50.
+/// 2^50. Infinite once a term is, or the sum overflows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Total {
     sum: f64,
@@ -15,7 +15,8 @@ impl Total {
     pub fn add(&mut self, term: f64) {
         let term = term - self.missing;
         let sum = self.sum + term;
-        self.missing = (sum - self.sum) - term;
+        // What is missing in an infinite sum would be NaN, and so would be every sum after it.
+        self.missing = if sum.is_finite() { (sum - self.sum) - term } else { 0.0 };
         self.sum = sum;
     }
 
@@ -47,6 +48,15 @@ pub fn positive_up(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_infinite_sum_stays_infinite() {
+        for terms in [[f64::INFINITY, 0.0, 1.0], [0.1, f64::INFINITY, 0.0], [f64::MAX, f64::MAX, 1.0]] {
+            let mut total = Total::default();
+            terms.iter().for_each(|&term| total.add(term));
+            assert_eq!(total.value(), f64::INFINITY, "{terms:?}");
+        }
+    }
 
     #[test]
     fn small_values_are_rounded_up() {

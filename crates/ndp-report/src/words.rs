@@ -8,9 +8,11 @@
 //! Three registers: [`Words::line`] for tables, [`Words::paragraph`] for pages, and the statement itself as
 //! data.
 
+mod coverage;
 pub mod page;
 mod terms;
 
+pub use coverage::*;
 pub use terms::*;
 
 use ndp_account::{
@@ -242,130 +244,6 @@ pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
     match why_not {
         None => format!("The limit is kept: {target}. {most}"),
         Some(why) => format!("The limit is not kept or not shown to be kept ({why}): {target}. {most}"),
-    }
-}
-
-/// Which observers are covered, and how.
-///
-/// # Examples
-/// ```
-/// use ndp_account::Coverage;
-/// use ndp_report::words::coverage;
-/// let sample = coverage(&Coverage::Sample { looked_at: 16, nodes: 744, seed: Some(0) });
-/// assert!(sample.starts_with("16 of 744 nodes drawn at random") && sample.contains("nothing is shown about what the others learn"));
-/// ```
-#[must_use]
-pub fn coverage(coverage: &Coverage) -> String {
-    let drawn = |seed: Option<u64>| {
-        seed.map_or_else(|| "chosen".into(), |seed| format!("drawn at random (seed {seed})"))
-    };
-    match coverage {
-        Coverage::Named { observers: 1 } => "the observer named".into(),
-        Coverage::Named { observers } => format!("the {observers} observers named"),
-        Coverage::All { nodes } => format!("every one of {nodes} nodes alone"),
-        Coverage::Alike { nodes } => {
-            format!("every one of {nodes} nodes alone, by a result that is the same whoever observes")
-        }
-        Coverage::Symmetric { looked_at, nodes } => format!(
-            "every one of {nodes} nodes alone: {looked_at} looked at, the others by symmetries of the protocol, each checked exactly"
-        ),
-        Coverage::Grouped { looked_at, groups, nodes } => format!(
-            "every one of {nodes} nodes alone: {looked_at} chosen and looked at, the others as members of {groups} groups, each looked at as \
-             if its members put together what they see"
-        ),
-        Coverage::Bounded { looked_at, nodes, seed } => format!(
-            "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
-            drawn(*seed)
-        ),
-        Coverage::Sample { looked_at, nodes, seed } => format!(
-            "{looked_at} of {nodes} nodes {}, each alone; nothing is shown about what the others learn",
-            drawn(*seed)
-        ),
-        Coverage::Coalitions { size, nodes, looked_at, rest } => match rest {
-            Rest::None => format!(
-                "every coalition of at most {size} of {nodes} nodes: each of the {looked_at} of exactly {size} looked at, of which \
-                 smaller ones are a part"
-            ),
-            Rest::Symmetric => format!(
-                "every coalition of at most {size} of {nodes} nodes: {looked_at} of exactly {size} looked at, the others of that size \
-                 by symmetries of the protocol, each checked exactly; smaller ones are a part of one of them"
-            ),
-            Rest::Bounded => format!(
-                "every coalition of at most {size} of {nodes} nodes: {looked_at} of exactly {size} chosen and looked at, all others by a \
-                 bound that holds whoever observes"
-            ),
-            Rest::Unknown => format!(
-                "{looked_at} coalitions of {size} of {nodes} nodes, chosen; nothing is shown about what the others learn"
-            ),
-        },
-        other => other.in_short(),
-    }
-}
-
-/// What is not known about observers that are not covered; `None` if all are covered.
-#[must_use]
-pub fn unknown(coverage: &Coverage) -> Option<String> {
-    match coverage {
-        Coverage::Sample { looked_at, nodes, .. } => Some(format!(
-            "Nothing is shown about what the other {} nodes learn.",
-            nodes.saturating_sub(*looked_at)
-        )),
-        Coverage::Coalitions { rest: Rest::Unknown, .. } => {
-            Some("Nothing is shown about what the other coalitions learn.".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// The grade of the result for the observers looked at, and of the bound that covers the others.
-#[must_use]
-pub fn grade(grade: Grade, coverage: &Coverage) -> String {
-    match coverage {
-        Coverage::Coalitions { looked_at: 0, .. } => Grade::UpperBound.to_string(),
-        Coverage::Bounded { .. }
-        | Coverage::Grouped { .. }
-        | Coverage::Coalitions { rest: Rest::Bounded, .. }
-            if grade == Grade::Exact =>
-        {
-            format!("{grade} for those looked at, {} for the others", Grade::UpperBound)
-        }
-        _ => grade.to_string(),
-    }
-}
-
-/// Why a limit is not met: `exceeding` pairs or observers exceed it, as `what` says.
-#[must_use]
-pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage) -> String {
-    let of = match coverage {
-        Coverage::Sample { looked_at, nodes, .. }
-        | Coverage::Bounded { looked_at, nodes, .. }
-        | Coverage::Grouped { looked_at, nodes, .. } => {
-            format!(" with {looked_at} of {nodes} observers looked at")
-        }
-        Coverage::Coalitions { size, nodes, looked_at, rest: Rest::Bounded | Rest::Unknown } => {
-            format!(" with {looked_at} coalitions of {size} of {nodes} nodes looked at")
-        }
-        _ => String::new(),
-    };
-    match (violated, exceeding, coverage) {
-        (true, ..) => format!("violated, {exceeding} {what} exceed it{of}"),
-        (_, 0, Coverage::Sample { looked_at, nodes, .. }) => format!(
-            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what the others learn is not known"
-        ),
-        (_, 0, Coverage::Bounded { looked_at, nodes, .. }) => format!(
-            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others exceeds it"
-        ),
-        (_, 0, Coverage::Grouped { looked_at, nodes, groups }) => format!(
-            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what {groups} groups learn together, of which the \
-             others are members, exceeds it"
-        ),
-        (_, 0, Coverage::Coalitions { size, nodes, rest: Rest::Bounded, .. }) => {
-            format!("not shown: the bound for all coalitions of {size} of {nodes} nodes exceeds it")
-        }
-        (_, 0, Coverage::Coalitions { size, nodes, looked_at, rest: Rest::Unknown }) => format!(
-            "not shown: {looked_at} coalitions of {size} of {nodes} nodes were looked at, who keep it; what the others learn is not known"
-        ),
-        _ => format!("not shown, {exceeding} {what} exceed it{of}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 16] = [
+pub(super) const CRATES: [&str; 17] = [
     "ndp-numeric",
     "ndp-linalg",
     "ndp-graph",
@@ -17,6 +17,7 @@ pub(super) const CRATES: [&str; 16] = [
     "ndp-experiments",
     "ndp-cli",
     "ndp-soundness",
+    "ndp-fuzz",
     "xtask",
 ];
 
@@ -90,6 +91,20 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-account",
             "ndp-program",
             "ndp-algos",
+            "ndp-printed",
+            "ndp-report",
+        ],
+        // It calls everything that is public.
+        "ndp-fuzz" => &[
+            "ndp-numeric",
+            "ndp-linalg",
+            "ndp-graph",
+            "ndp-dp",
+            "ndp-certify",
+            "ndp-account",
+            "ndp-program",
+            "ndp-algos",
+            "ndp-refute",
             "ndp-printed",
             "ndp-report",
         ],

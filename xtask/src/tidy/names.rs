@@ -119,7 +119,12 @@ fn exists(name: &str, files: &[File], wanted: Wanted) -> bool {
 fn method_elsewhere(files: &[File], folder: &str, owner: &str, method: &str, wanted: Wanted) -> bool {
     files.iter().filter(|f| f.path.starts_with(&format!("{folder}/src/"))).any(|f| {
         let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        let implements = f.text.split("impl ").skip(1).any(|rest| rest.strip_prefix(owner).is_some_and(ends));
+        // Generics of the block stand before the type.
+        let typed = |rest: &'_ str| -> bool {
+            let named = rest.strip_prefix(' ').or_else(|| Some(rest.strip_prefix('<')?.split_once("> ")?.1));
+            named.and_then(|named| named.strip_prefix(owner)).is_some_and(ends)
+        };
+        let implements = f.text.split("\nimpl").skip(1).any(typed);
         implements && defines(&f.text, method, wanted)
     })
 }

@@ -1,18 +1,9 @@
-//! Of whom a question asks what they learn, at whom its answer looks, and what covers the others.
+//! Of whom a question asks what they learn, and at whom its answer looks.
 
-mod alike;
-
-use super::symmetry::{Orbits, for_all_of_size};
-use super::{
-    Account, Allowed, Check, Coverage, LeastNoise, Observer, Protocol, Rest, Target, check, least_noise,
-};
+use super::symmetry::for_all_of_size;
+use super::{Coverage, Observer, Rest};
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::NoiseMultiplier;
-use ndp_numeric::rounding::any_of;
-use rayon::prelude::*;
-use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Whom a question is about: observers who are looked at, and others who are meant as well.
 ///
@@ -27,14 +18,14 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audience {
-    looked_at: Vec<Observer>,
-    others: Vec<Observer>,
-    asked: Asked,
+    pub(super) looked_at: Vec<Observer>,
+    pub(super) others: Vec<Observer>,
+    pub(super) asked: Asked,
 }
 
 /// What the question was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+pub(super) enum Asked {
     Named,
     Everybody,
     /// Everybody, of whom some were chosen, or drawn by this seed.
@@ -70,8 +61,22 @@ pub fn number_of_coalitions(nodes: usize, size: usize) -> f64 {
     }
     #[allow(clippy::cast_precision_loss, reason = "numbers of nodes are far below 2^53")]
     let term = |i: usize| ((nodes - i) as f64, (i + 1) as f64);
-    // Each product is a whole number before it is divided, and so is the quotient.
-    (0..size.min(nodes - size)).map(term).fold(1.0, |count, (up, down)| count * up / down)
+    // Each product is a whole number before it is divided, and so is the quotient. The count grows with every
+    // term, so that it stays infinite once it is.
+    let mut count = 1.0f64;
+    for (up, down) in (0..size.min(nodes - size)).map(term) {
+        count = count * up / down;
+        if count.is_infinite() {
+            break;
+        }
+    }
+    count
+}
+
+/// An observer for every node has room in memory.
+fn require_room(nodes: usize) -> Result<(), Error> {
+    let bytes = (nodes as u128).saturating_mul(size_of::<Observer>() as u128 + 8);
+    Ok(ndp_linalg::memory::require_memory("an observer for every node", bytes)?)
 }
 
 impl Audience {
@@ -114,6 +119,7 @@ impl Audience {
     }
 
     fn of_everybody(nodes: usize, looked_at: &[usize], seed: Option<u64>) -> Result<Self, Error> {
+        require_room(nodes)?;
         let members = Observer::coalition(looked_at);
         if members.checked(nodes)?.len() == nodes {
             return Ok(Self::every_node(nodes));
@@ -152,6 +158,7 @@ impl Audience {
         #[allow(clippy::cast_precision_loss, reason = "a message")]
         let value = size as f64;
         ensure((1..nodes).contains(&size), name, condition, value)?;
+        require_room(nodes)?;
         if size == 1 {
             return Ok(Self::every_node(nodes));
         }
@@ -175,7 +182,7 @@ impl Audience {
     }
 
     /// These observers, who know what those know who are looked at, or stand for the others.
-    fn others_known(&self, observers: Vec<Observer>) -> Vec<Observer> {
+    pub(super) fn others_known(&self, observers: Vec<Observer>) -> Vec<Observer> {
         let Some(first) = self.looked_at.first().or(self.others.first()) else { return observers };
         let known = |mut observer: Observer| {
             (observer.own_noise, observer.senders) = (first.own_noise, first.senders);
@@ -233,235 +240,6 @@ impl Audience {
     }
 }
 
-/// What an audience learns: accounts of those who are looked at, then what covers the others.
-///
-/// # Examples
-/// ```
-/// use ndp_account::{Audience, Covered, Target, accounts};
-/// use ndp_account::example::Gossip;
-/// use ndp_dp::{Delta, Measure, Verdict};
-/// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
-/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
-/// // Two nodes are looked at; what the others learn is bounded by what noisy values show.
-/// let audience = Audience::drawn(9, &[0, 4], 1)?;
-/// let covered = Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?);
-/// assert_eq!((covered.looked_at().len(), covered.accounts.len()), (2, 9));
-/// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
-/// let noise = covered.least_noise(&target)?.noise;
-/// assert_eq!(covered.check(noise, &target)?.verdict, Verdict::Met); // by all nine
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct Covered<'a> {
-    /// Of those who are looked at, in their order, then of the others.
-    pub accounts: Vec<Box<dyn Account + 'a>>,
-    /// What the accounts cover.
-    pub coverage: Coverage,
-    looked_at: usize,
-    protocol: &'a dyn Protocol,
-    /// An account that shows as much as the bound for the others says, if it is none of those.
-    witness: Option<Box<dyn Account + 'a>>,
-}
-
-impl<'a> Covered<'a> {
-    /// The `accounts` of those at whom `audience` looks, in their order, with what is proven about the
-    /// others: that they learn alike, or the bound that holds whoever observes; nothing where `protocol`
-    /// offers neither.
-    #[must_use]
-    pub fn new(
-        protocol: &'a dyn Protocol,
-        audience: &Audience,
-        mut accounts: Vec<Box<dyn Account + 'a>>,
-    ) -> Self {
-        let looked_at = accounts.len();
-        let nodes = looked_at + audience.others.len();
-        let seed = match audience.asked {
-            Asked::Some(seed) => seed,
-            Asked::Coalitions { size, nodes, all: false } => {
-                let bounds = bounds_of_all(protocol, &audience.others);
-                let rest = if bounds.is_some() { Rest::Bounded } else { Rest::Unknown };
-                accounts.extend(bounds.into_iter().flatten());
-                let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
-                return Self { accounts, coverage, looked_at, protocol, witness: None };
-            }
-            Asked::Coalitions { .. } | Asked::Named | Asked::Everybody => {
-                let coverage = audience.coverage_of_looked_at();
-                return Self { accounts, coverage, looked_at, protocol, witness: None };
-            }
-        };
-        if let Some(others) = alike(protocol, &audience.others, &accounts) {
-            accounts.extend(others);
-            let coverage = Coverage::Alike { nodes };
-            return Self { accounts, coverage, looked_at, protocol, witness: None };
-        }
-        let bounds = audience.others.iter().map(|other| protocol.local_bound(other));
-        let coverage = match bounds.collect::<Result<Vec<_>, Error>>() {
-            Ok(bounds) => {
-                accounts.extend(bounds);
-                Coverage::Bounded { looked_at, nodes, seed }
-            }
-            Err(_) => audience.coverage_of_looked_at(),
-        };
-        Self { accounts, coverage, looked_at, protocol, witness: None }
-    }
-
-    /// The same by accounts of `look`, asked of those at whom `audience` looks: of every node where what was
-    /// [chosen](Audience::chosen) does not cover the others, and by the bound alone where `protocol` refuses
-    /// coalitions.
-    ///
-    /// Where [symmetries](Protocol::symmetries) of the protocol make many learn alike, one node of each orbit
-    /// is looked at for all, or one coalition of each orbit of coalitions. Where the others are left to
-    /// [`Protocol::local_bound`], [groups](Self::by_groups) may show less.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_account::{Account, Audience, Coverage, Covered, Error, Observer, Protocol, accounts};
-    /// use ndp_account::example::Gossip;
-    /// use ndp_dp::{Measure, NoiseMultiplier};
-    /// use ndp_graph::{GossipMatrix, generators::cycle_graph, progress::Silent};
-    /// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(9)?), 3);
-    /// // All nodes of a ring learn alike: whoever is chosen stands for all.
-    /// let look = |observers: &[Observer]| accounts(&gossip, observers, &Silent);
-    /// let covered = Covered::of(&gossip, &Audience::chosen(9, &[4])?, look)?;
-    /// assert_eq!(covered.coverage, Coverage::Symmetric { looked_at: 1, nodes: 9 });
-    /// let worst = covered.worst(NoiseMultiplier::new(1.0)?, Measure::Gaussian)?.ok_or("a pair")?;
-    /// assert_eq!(worst.loss.grade(), ndp_dp::Grade::Exact);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Those of `look`.
-    pub fn of(
-        protocol: &'a dyn Protocol,
-        audience: &Audience,
-        look: impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error>,
-    ) -> Result<Self, Error> {
-        let orbits = if audience.may_be_alike() { Orbits::of(protocol).map(Arc::new) } else { None };
-        if let (Some(orbits), Some(alike)) = (&orbits, orbits.as_ref().and_then(|o| audience.by_orbits(o))) {
-            let accounts = look(&alike)?;
-            return Ok(match audience.asked {
-                Asked::Coalitions { size, nodes, .. } => {
-                    let (looked_at, rest) = (alike.len(), Rest::Symmetric);
-                    let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
-                    Self { accounts, coverage, looked_at, protocol, witness: None }
-                }
-                _ => Self::mirrored(protocol, audience, orbits, accounts),
-            });
-        }
-        match look(audience.looked_at()) {
-            Ok(accounts) => {
-                let covered = Self::new(protocol, audience, accounts);
-                match audience.looking_at_all() {
-                    Some(all) if !covered.coverage.is_whole() => match orbits {
-                        Some(orbits) => {
-                            let accounts = look(&all.firsts(&orbits))?;
-                            Ok(Self::mirrored(protocol, &all, &orbits, accounts))
-                        }
-                        None => Ok(Self::new(protocol, &all, look(all.looked_at())?)),
-                    },
-                    _ => Ok(covered),
-                }
-            }
-            Err(refused @ (Error::NotOffered(_) | Error::OutOfTime(_))) => {
-                let covered = audience.by_bound().map(|bound| Self::new(protocol, &bound, Vec::new()));
-                covered.filter(|covered| covered.coverage.is_whole()).ok_or(refused)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Whether limits of this kind say something about coalitions that have no account.
-    fn require_answered(&self, target: &Target) -> Result<(), Error> {
-        let Coverage::Coalitions { rest, .. } = self.coverage else { return Ok(()) };
-        match (&target.allowed, rest) {
-            (Allowed::Worst(_), _) | (Allowed::Pairs(_) | Allowed::Listed(_), Rest::None) => Ok(()),
-            // A smaller coalition has more nodes outside it.
-            (Allowed::Mean(_), _) => {
-                Err(Error::NotOffered("a mean towards every coalition of a size: ask for the worst pair"))
-            }
-            (Allowed::Pairs(_) | Allowed::Listed(_), _) => Err(Error::NotOffered(
-                "limits for pairs towards every coalition of a size, where there are too many to look at each",
-            )),
-        }
-    }
-
-    /// The same, the others being covered by so many groups.
-    pub(super) fn grouped(self, groups: usize, witness: Option<Box<dyn Account + 'a>>) -> Self {
-        let nodes = self.protocol.node_count();
-        Self { coverage: Coverage::Grouped { looked_at: self.looked_at, groups, nodes }, witness, ..self }
-    }
-
-    /// An account that shows as much as the bound for the others says, if it is none of those.
-    pub(super) fn witness(&self) -> Option<&(dyn Account + 'a)> {
-        self.witness.as_deref()
-    }
-
-    /// Whose accounts these are.
-    pub(super) fn protocol(&self) -> &'a dyn Protocol {
-        self.protocol
-    }
-
-    /// The accounts of those who are looked at.
-    #[must_use]
-    pub fn looked_at(&self) -> &[Box<dyn Account + 'a>] {
-        &self.accounts[..self.looked_at]
-    }
-
-    /// What covers the others: empty where nothing does, or where there are no others.
-    #[must_use]
-    pub fn others(&self) -> &[Box<dyn Account + 'a>] {
-        &self.accounts[self.looked_at..]
-    }
-
-    /// Whether the target is met by everybody whom the question is about: as [`check`], and
-    /// [`NotShown`](ndp_dp::Verdict::NotShown) where somebody is not covered.
-    ///
-    /// # Errors
-    /// As [`check`]; [`Error::NotOffered`] for means towards coalitions of a size, and for limits for pairs
-    /// where not each of them is looked at.
-    pub fn check(&self, noise: NoiseMultiplier, target: &Target) -> Result<Check, Error> {
-        self.require_answered(target)?;
-        let found = check(&self.accounts, noise, target)?;
-        Ok(Check { verdict: self.coverage.verdict(found.verdict), ..found })
-    }
-
-    /// The least noise at which everybody who is covered keeps the target; of whom that is says
-    /// [`coverage`](Self::coverage). For a limit that is the same for all pairs, a pair proven to need it
-    /// stands as the tightest, with its exact loss.
-    ///
-    /// # Errors
-    /// As [`least_noise`]; as [`Self::check`].
-    pub fn least_noise(&self, target: &Target) -> Result<LeastNoise, Error> {
-        self.require_answered(target)?;
-        let least = least_noise(&self.accounts, target)?;
-        Ok(self.with_attained(target, least))
-    }
-
-    /// The least noise for those who are looked at, where it is less than `least`, which the others need: it
-    /// shows nothing about them.
-    #[must_use]
-    pub fn of_looked_at(&self, target: &Target, least: &LeastNoise) -> Option<NoiseMultiplier> {
-        if self.others().is_empty() || self.looked_at().is_empty() || !self.coverage.is_by_bound() {
-            return None;
-        }
-        let found = least_noise(self.looked_at(), target).ok()?.noise;
-        // Not for the last digits of a search.
-        (found.get() < least.noise.get() * (1.0 - 1e-6)).then_some(found)
-    }
-
-    /// Probability that some account is too small, at most: what is mirrored fails with its original.
-    #[must_use]
-    pub fn failure(&self) -> f64 {
-        let mut known = BTreeSet::new();
-        let mut own: Vec<f64> = Vec::new();
-        for account in &self.accounts {
-            if account.mirror_of().is_none_or(|original| known.insert(original)) {
-                own.push(account.failure());
-            }
-        }
-        any_of(own)
-    }
-}
-
 /// Whether all coalitions of a size can be looked at, and listed.
 fn are_few(nodes: usize, size: usize) -> bool {
     #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
@@ -470,7 +248,7 @@ fn are_few(nodes: usize, size: usize) -> bool {
 }
 
 /// All coalitions of `size` nodes, in order of their members.
-fn all_of_size(nodes: usize, size: usize) -> Vec<Observer> {
+pub(super) fn all_of_size(nodes: usize, size: usize) -> Vec<Observer> {
     let mut all = Vec::new();
     for_all_of_size(nodes, size, |members| all.push(Observer::coalition(members)));
     all
@@ -482,53 +260,9 @@ fn ends(nodes: usize, size: usize) -> Vec<Observer> {
     vec![of(0..size), of(nodes - size..nodes)]
 }
 
-/// The bounds for coalitions that stand for all of their size; nothing where the bound depends on who
-/// observes or on the exposed node.
-fn bounds_of_all<'a>(protocol: &'a dyn Protocol, others: &[Observer]) -> Option<Vec<Box<dyn Account + 'a>>> {
-    let bounds =
-        others.iter().map(|other| protocol.local_bound(other)).collect::<Result<Vec<_>, _>>().ok()?;
-    let class = bounds.first()?.class()?;
-    bounds.iter().all(|bound| bound.class() == Some(class)).then_some(bounds)
-}
-
-/// Accounts of the others, where all are of the class that those looked at have in common.
-fn alike<'a>(
-    protocol: &'a dyn Protocol,
-    others: &[Observer],
-    accounts: &[Box<dyn Account + 'a>],
-) -> Option<Vec<Box<dyn Account + 'a>>> {
-    let class = accounts.first()?.class()?;
-    if accounts.iter().any(|account| account.class() != Some(class)) {
-        return None;
-    }
-    let account = |other: &Observer| {
-        let account = protocol.account(other).ok()?;
-        (account.class() == Some(class)).then_some(account)
-    };
-    // One alone may say no at no cost.
-    account(others.first()?)?;
-    others.par_iter().map(account).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::Gossip;
-    use crate::{OwnNoise, accounts};
-    use ndp_dp::{Delta, Measure, Verdict};
-    use ndp_graph::{GossipMatrix, generators, progress::Silent};
-
-    fn gossip(nodes: usize) -> Result<Gossip, Error> {
-        Ok(Gossip::new(GossipMatrix::metropolis(&generators::path_graph(nodes)?), 3))
-    }
-
-    fn of<'a>(protocol: &'a dyn Protocol, audience: &Audience) -> Result<Covered<'a>, Error> {
-        Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent))
-    }
-
-    fn epsilon() -> Result<Measure, Error> {
-        Ok(Measure::Approx(Delta::new(1e-5)?))
-    }
 
     /// By hand: all of exactly so many, each once, and as many as the number of them says.
     #[test]
@@ -550,101 +284,15 @@ mod tests {
         assert_eq!(number_of_coalitions(37_700, 2), 710_626_150.0);
     }
 
-    /// No coalition of a smaller size, enumerated here, learns more than the largest loss of the size.
     #[test]
-    fn smaller_coalitions_are_covered() -> Result<(), Error> {
-        let (gossip, noise) = (gossip(7)?, NoiseMultiplier::new(2.0)?);
-        let mut before = 0.0;
-        for size in 1..7 {
-            let covered = of(&gossip, &Audience::coalitions(7, size, &Observer::node(0))?)?;
-            let worst = covered.worst(noise, epsilon()?)?.ok_or(Error::Cancelled)?.loss.into_value();
-            for smaller in 1..=size {
-                for observer in all_of_size(7, smaller) {
-                    let account = gossip.account(&observer)?;
-                    for u in (0..7).filter(|&u| !observer.contains(u)) {
-                        let loss = account.profile(u, noise)?.loss(epsilon()?)?.into_value();
-                        assert!(loss <= worst * (1.0 + 1e-12), "{observer}: {loss} above {worst}");
-                    }
-                }
-            }
-            assert!(before <= worst);
-            before = worst;
-            let target = Target::worst(epsilon()?, worst * 0.99);
-            assert_eq!(covered.check(noise, &target)?.verdict, Verdict::Violated);
-            let least = covered.least_noise(&target)?;
-            assert_eq!(covered.check(least.noise, &target)?.verdict, Verdict::Met);
-            assert!(least.tightest.is_some_and(|pair| pair.observer.members().len() == size));
-        }
-        Ok(())
-    }
-
-    /// Too many to look at: the bound covers them, what knows of fewer is kept, and no mean or pair is judged
-    /// by it.
-    #[test]
-    fn too_many_coalitions_have_a_bound() -> Result<(), Error> {
-        let (gossip, noise) = (gossip(150)?, NoiseMultiplier::new(2.0)?);
-        let chosen = Observer::coalition(&[0, 149]);
-        let audience = Audience::coalitions(150, 2, &chosen)?.map(Observer::without_own_noise);
-        assert_eq!(audience.looked_at().len(), 1);
-        let covered = of(&gossip, &Audience::coalitions(150, 2, &chosen)?)?;
-        let coverage = |rest| Coverage::Coalitions { size: 2, nodes: 150, looked_at: 1, rest };
-        assert_eq!(covered.coverage, coverage(Rest::Bounded));
-        // Its end hears the noisy value of its neighbor: the local loss, 1/noise.
-        let worst = covered.worst(noise, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
-        assert!((worst.loss.value() - 0.5).abs() < 1e-9 && worst.observer == chosen);
-        assert_eq!(worst.loss.grade(), ndp_dp::Grade::Exact);
-        let limits = Target::pairs(Measure::Gaussian, |_, _| 3.0);
-        for target in [limits, Target::mean(epsilon()?, 3.0)] {
-            assert!(matches!(covered.check(noise, &target), Err(Error::NotOffered(_))));
-            assert!(matches!(covered.least_noise(&target), Err(Error::NotOffered(_))));
-        }
-        let few = of(&gossip, &Audience::coalitions(150, 1, &chosen)?)?;
-        assert_eq!(few.coverage, Coverage::All { nodes: 150 });
-        // What is not covered is not met.
-        assert_eq!(coverage(Rest::Unknown).verdict(Verdict::Met), Verdict::NotShown);
-        assert!(coverage(Rest::Bounded).weaker(&coverage(Rest::Unknown))? == coverage(Rest::Unknown));
-        assert!(coverage(Rest::Bounded).weaker(&Coverage::All { nodes: 150 }).is_err());
-        Ok(())
-    }
-
-    /// Where accounts of coalitions are refused the bound stands for all, for observers who know the same;
-    /// where the bound is refused, too, the account's own refusal is what is heard.
-    #[test]
-    fn refused_coalitions_have_the_bound_or_no_answer() -> Result<(), Error> {
-        struct Alone(Gossip, bool);
-        impl Protocol for Alone {
-            fn node_count(&self) -> usize {
-                Protocol::node_count(&self.0)
-            }
-
-            fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-                observer.single(7)?;
-                self.0.account(observer)
-            }
-
-            fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-                let none = Error::NotOffered("no bound");
-                if self.1 { self.0.local_bound(observer) } else { Err(none) }
-            }
-        }
-        let audience = Audience::coalitions(7, 3, &Observer::node(0))?.map(Observer::without_own_noise);
-        let protocol = Alone(gossip(7)?, true);
-        let covered = of(&protocol, &audience)?;
-        let rest = Rest::Bounded;
-        assert_eq!(covered.coverage, Coverage::Coalitions { size: 3, nodes: 7, looked_at: 0, rest });
-        assert_eq!(covered.statement()?.own_noise, OwnNoise::Unknown);
-        // Those who stand for others know as little, also where nobody was chosen.
-        let path = Gossip::new(GossipMatrix::metropolis(&generators::path_graph(6)?), 2);
-        let all = Audience::coalitions(6, 5, &Observer::node(0))?.map(Observer::without_own_noise);
-        let bound = all.by_bound().ok_or(Error::Cancelled)?;
-        let alike = Covered::of(&path, &bound, |observers| accounts(&path, observers, &Silent))?;
-        assert!(matches!(alike.coverage, Coverage::Coalitions { rest: Rest::Symmetric, .. }));
-        assert_eq!(alike.statement()?.own_noise, OwnNoise::Unknown);
-        let target = Target::worst(Measure::Gaussian, 0.5);
-        assert_eq!(covered.check(NoiseMultiplier::new(2.0)?, &target)?.verdict, Verdict::Met);
-        assert_eq!(covered.check(NoiseMultiplier::new(1.9)?, &target)?.verdict, Verdict::NotShown);
-        let refused = of(&Alone(gossip(7)?, false), &audience).err();
-        assert_eq!(refused, Some(Error::NotOffered("this protocol has no account of coalitions")));
-        Ok(())
+    fn absurd_numbers_of_nodes_are_refused_at_once() {
+        let too_large = |made: Result<Audience, Error>| {
+            made.is_err_and(|error| error.to_string().contains("an observer for every node"))
+        };
+        assert!(too_large(Audience::chosen(usize::MAX, &[1])));
+        assert!(too_large(Audience::drawn(1 << 50, &[1], 7)));
+        assert!(too_large(Audience::coalitions(usize::MAX, 1, &Observer::node(0))));
+        assert!(too_large(Audience::coalitions(1 << 60, 1 << 50, &Observer::node(0))));
+        assert_eq!(number_of_coalitions(usize::MAX, usize::MAX / 2), f64::INFINITY);
     }
 }

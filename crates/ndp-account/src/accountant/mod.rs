@@ -5,6 +5,7 @@ mod by_mu;
 mod check;
 mod compare;
 mod coverage;
+mod covered;
 mod groups;
 mod ledger;
 mod linear;
@@ -22,11 +23,12 @@ mod uniform;
 mod uses;
 mod worst;
 
-pub use audience::{Audience, Covered, MOST_COALITIONS, number_of_coalitions};
+pub use audience::{Audience, MOST_COALITIONS, number_of_coalitions};
 pub use by_mu::ByMu;
 pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
 pub use coverage::{Coverage, Rest};
+pub use covered::Covered;
 pub use ledger::PairLedgers;
 pub use linear::{bound_of_releases, local_bound};
 pub use names::{Named, NodeNames, named};
@@ -262,8 +264,8 @@ pub trait Account: Send + Sync {
         None
     }
 
-    /// Both proven ends of the unit loss of `u`, where its profile follows from it at every noise: `μ` between
-    /// the roots of these, divided by the noise. `None` where it does not.
+    /// Both proven ends of the unit loss of `u`, where its profile follows from it at every noise: `μ` lies
+    /// between the roots of these, divided by the noise. `None` where it does not.
     ///
     /// # Errors
     /// As [`Self::profile`].

@@ -69,8 +69,8 @@ impl Convergence {
 /// the worst inputs lie along the eigenvector that shrinks least.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for no eigenvalue, one that is not finite, and a spread that is negative or
-/// not finite.
+/// [`Error::InvalidParameter`] for no eigenvalue, one that is not finite or where `polynomial` is NaN, and a
+/// spread that is negative or not finite.
 pub fn worst_error(
     eigenvalues: &[f64],
     polynomial: impl Fn(f64) -> f64,
@@ -89,7 +89,11 @@ pub fn worst_error(
     let slowest = others.iter().copied().fold(0.0, f64::max);
     let total: f64 = others.iter().sum::<f64>() + 1.0;
     let variance = sigma.get() * sigma.get() * total / squares.len() as f64;
-    Ok(Exact::new(spread * slowest + variance))
+    // Squares that overflow would make NaN of inputs without spread.
+    let share = if spread == 0.0 { 0.0 } else { spread * slowest };
+    let error = share + variance;
+    ensure(!error.is_nan(), "the polynomial at every eigenvalue", "be a number", error)?;
+    Ok(Exact::new(error))
 }
 
 /// The error after `rounds` rounds, at most: `2 ((D + σ²) r + σ²/n)` accelerated, with `r = e^{-T √l}`;
@@ -116,6 +120,8 @@ pub fn error_bound(
         Convergence::Randomized(second) => ((1.0 - second / 2.0).powf(t), 1.0),
         Convergence::AcceleratedRandomized(rate) => (2.0 * (-t * rate).exp(), 1.0),
     };
+    // What underflows was positive, and times a large spread it may be what counts.
+    let decay = decay.max(f64::MIN_POSITIVE);
     let bound = share * ((spread + variance) * decay + variance / nodes as f64);
     Ok(UpperBound::new(bound * (1.0 + 16.0 * f64::EPSILON)))
 }
@@ -224,6 +230,23 @@ mod tests {
         // Exact consensus: only the noise of the mean is left, for each of the two coordinates.
         assert_relative_eq!(exact, 2.0 * 0.64 / 8.0, max_relative = 1e-12);
         check(8, exact, &mut |rng| Ok(one_peer.run(eight, sigma, rng)?.output))
+    }
+
+    /// Squares that overflow, and decays that underflow.
+    #[test]
+    fn errors_at_the_ends_of_the_floats_are_bounds() -> Result<(), Error> {
+        let huge = Sigma::new(1e160)?;
+        let bound = |rounds, sigma, spread| error_bound(rounds, 5, Convergence::Plain(0.5), sigma, spread);
+        assert_eq!(*bound(1 << 40, huge, 0.0)?.value(), f64::INFINITY);
+        // The variance is nothing, and what is left of D = 1e300 is what counts.
+        assert!(
+            *bound(550, Sigma::new(1e-180)?, 1e300)?.value() >= 1e300 * 2.0f64.powi(-1070) * 2.0f64.powi(-30)
+        );
+        let square = |x: f64| x * x;
+        assert_eq!(*worst_error(&[1e300, 1.0], square, Sigma::new(1.0)?, 0.0)?.value(), f64::INFINITY);
+        let nothing = worst_error(&[1e300, 1.0], square, Sigma::new(1e-300)?, 0.0);
+        assert!(matches!(nothing, Err(Error::InvalidParameter { value, .. }) if value.is_nan()));
+        Ok(())
     }
 
     /// Attained by the slowest eigenvector, and by no other input of the same spread.

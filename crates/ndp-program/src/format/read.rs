@@ -160,6 +160,10 @@ impl Reader {
             return syntax(format!("blocks lie in each other more than {MAX_DEPTH} times"));
         }
         match inside(after) {
+            // Each line counts, the end too; said now, and not after millions of steps.
+            Some(length) if times.saturating_mul(length + 1) > MAX_STEPS.saturating_sub(self.done) => {
+                syntax(format!("the program has more than {MAX_STEPS} steps"))
+            }
             Some(length) => Ok((times, length)),
             None => syntax("the repeated block has no end"),
         }

@@ -117,6 +117,10 @@ fn bends(epsilon: f64) -> (f64, f64) {
         // −φ(√s/2)/(2√s) (1/(2s) + 1/8).
         return (0.0, f64::INFINITY);
     }
+    // The largest bend grows like 1/ε³, and the squares below have no digits: no bound is offered.
+    if epsilon < LEAST_BENT {
+        return (f64::INFINITY, f64::INFINITY);
+    }
     let x = |s: f64| s.sqrt() / 2.0 - epsilon / s.sqrt();
     let phi = |x: f64| (-x * x / 2.0).exp() / (2.0 * PI).sqrt();
     // Below `first` it is convex, and φ(x) ε² y⁵/4 with y = 1/√s bounds it, φ(x) ≤ e^{(ε − ε² y²)/2}/√(2π):
@@ -145,6 +149,8 @@ fn bends(epsilon: f64) -> (f64, f64) {
 
 /// `ρ^N`: hardly anything costs so much that it is folded.
 const DAMPED: f64 = 0.05;
+/// The smallest `ε` for which bends are bounded.
+const LEAST_BENT: f64 = 1e-60;
 /// Of the intervals on which second derivatives are bounded.
 const RATIO: f64 = 1.08;
 
@@ -178,5 +184,11 @@ mod tests {
             );
         }
         assert_eq!(bends(0.0), (0.0, f64::INFINITY));
+        // The search for the largest began at ε²/100, which is 0, and did not end.
+        for tiny in [5e-324, 1e-300, 2.5e-188, 1e-100] {
+            assert_eq!(bends(tiny), (f64::INFINITY, f64::INFINITY));
+        }
+        let (convex, concave) = bends(2e-60);
+        assert!(convex > 1e150 && concave > 1e50);
     }
 }

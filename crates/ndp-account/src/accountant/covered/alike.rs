@@ -1,8 +1,8 @@
 //! Who of an audience stands for all, where many learn alike.
 
 use super::super::symmetry::{Orbits, mirrored};
-use super::super::{Account, Coverage, Observer, Protocol};
-use super::{Asked, Audience, Covered, number_of_coalitions};
+use super::super::{Account, Coverage, Observer, Protocol, number_of_coalitions};
+use super::{Asked, Audience, Covered};
 use std::sync::Arc;
 
 /// The largest network on which every node has an account of its own though others learn alike.
