@@ -152,7 +152,7 @@ pub(crate) struct Loss {
     pub(crate) target: TargetChoice,
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Also the proof of the answer, for a checker that trusts nobody; compressed where its name ends in .gz.
+    /// The proof of the answer, for a checker; compressed as FILE.gz
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
     /// All losses as an array of NumPy, nodes by observers.
@@ -180,7 +180,7 @@ pub(crate) struct Calibrate {
     pub(crate) target: TargetChoice,
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Also the proof of the answer, for a checker that trusts nobody; compressed where its name ends in .gz.
+    /// The proof of the answer, for a checker; compressed as FILE.gz
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
     #[command(flatten)]
@@ -239,7 +239,7 @@ pub(crate) struct Audit {
     pub(crate) error_rate: f64,
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Also the proof of the answer, for a checker that trusts nobody; compressed where its name ends in .gz.
+    /// The proof of the answer, for a checker; compressed as FILE.gz
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
 }

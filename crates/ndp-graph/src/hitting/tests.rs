@@ -221,3 +221,11 @@ fn bad_input_is_named() {
     }
     assert!(walk.first_visits_of_mass(&[f64::INFINITY; 5], &[0], 3).is_err());
 }
+
+/// A start on more nodes than memory has room for is refused before anything is made.
+#[test]
+fn a_start_on_absurdly_many_nodes_is_refused() {
+    for start in [Start::Uniform, Start::Node(3)] {
+        assert!(matches!(start.law(1 << 50), Err(Error::TooLarge { .. })));
+    }
+}
