@@ -243,8 +243,8 @@ mod tests {
             *bound(550, Sigma::new(1e-180)?, 1e300)?.value() >= 1e300 * 2.0f64.powi(-1070) * 2.0f64.powi(-30)
         );
         let square = |x: f64| x * x;
-        assert_eq!(*worst_error(&[1e300, 1.0], square, Sigma::new(1.0)?, 0.0)?.value(), f64::INFINITY);
-        let nothing = worst_error(&[1e300, 1.0], square, Sigma::new(1e-300)?, 0.0);
+        assert_eq!(*worst_error(&[-1e300, 1.0], square, Sigma::new(1.0)?, 0.0)?.value(), f64::INFINITY);
+        let nothing = worst_error(&[-1e300, 1.0], square, Sigma::new(1e-300)?, 0.0);
         assert!(matches!(nothing, Err(Error::InvalidParameter { value, .. }) if value.is_nan()));
         Ok(())
     }
