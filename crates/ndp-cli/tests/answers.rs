@@ -124,6 +124,24 @@ fn a_study_gives_the_answer_of_its_command_line() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// On a large network with nobody alike: a bound by groups is shown as a bound, of nodes alone and not of groups.
+#[test]
+fn who_is_covered_by_groups_has_a_bound() {
+    let folder = folder("groups");
+    let edges = (0..700_u32).map(|v| format!("{v} {}\n{v} {}\n", (v + 1) % 700, (v * v + 3) % 700));
+    std::fs::write(folder.join("chords"), edges.collect::<String>()).unwrap();
+    let question = "loss chords --skip-self-loops --protocol hierarchical --noise 2 --patience 200";
+    let said = answer(&folder, &format!("{question} --report page.html --json out.json"));
+    assert!(said.contains("bounded by what groups of them would learn together"), "{said}");
+    assert!(said.contains("exact for those looked at, upper-bound for the others"), "{said}");
+    let found = &json(&folder, "out.json")["result"];
+    assert_eq!(found["statement"]["coverage"]["covers"], "grouped");
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    assert!(page.contains("What any one of 700 nodes learns about any other node is at most"), "{page}");
+    assert!(page.contains("is proven not to be exceeded"), "{page}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// A page is complete in itself, names what was asked, and says what it must.
 #[test]
 fn pages_are_complete() {

@@ -408,7 +408,9 @@ impl Found<'_> {
         particular.extend(self.statement.declared.iter().map(|what| format!("{}.", words::capital(what))));
         page = plain::assumptions(page, &particular);
         let mut grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
-        grades.extend(self.covered.coverage.is_by_bound().then_some(Grade::UpperBound));
+        let others_bounded =
+            self.covered.coverage.is_by_bound() || matches!(self.covered.coverage, Coverage::Grouped { .. });
+        grades.extend(others_bounded.then_some(Grade::UpperBound));
         page = plain::sureness(page, &grades, (self.statement.failure, Some(&self.statement)), notes);
         let rows: Vec<Vec<String>> =
             rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();

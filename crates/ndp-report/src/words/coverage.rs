@@ -28,8 +28,8 @@ pub fn coverage(coverage: &Coverage) -> String {
             "every one of {nodes} nodes alone: {looked_at} looked at, the others by symmetries of the protocol, each checked exactly"
         ),
         Coverage::Grouped { looked_at, groups, nodes } => format!(
-            "every one of {nodes} nodes alone: {looked_at} chosen and looked at, the others as members of {groups} groups, each looked at as \
-             if its members put together what they see"
+            "every one of {nodes} nodes alone: {looked_at} chosen and looked at, the others bounded by what groups of them would learn \
+             together ({groups} looked at)"
         ),
         Coverage::Bounded { looked_at, nodes, seed } => format!(
             "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
@@ -114,8 +114,8 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
             "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others exceeds it"
         ),
         (_, 0, Coverage::Grouped { looked_at, nodes, groups }) => format!(
-            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what {groups} groups learn together, of which the \
-             others are members, exceeds it"
+            "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others, by {groups} groups of them, \
+             exceeds it"
         ),
         (_, 0, Coverage::Coalitions { size, nodes, rest: Rest::Bounded, .. }) => {
             format!("not shown: the bound for all coalitions of {size} of {nodes} nodes exceeds it")

@@ -115,6 +115,18 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     assert!(words.paragraph().contains("Nothing is shown about what the other coalitions learn."));
     assert_eq!(words.whom(), "any one of the 1 coalitions of 2 of 12 nodes that were looked at");
     assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
+    // Groups bound what each node learns alone: it is not said of groups, and exact only of who was looked at.
+    found.coverage = Coverage::Grouped { looked_at: 1, groups: 8, nodes: 12 };
+    assert_eq!(Words::new(&found, &name).whom(), "any one of 12 nodes");
+    assert!(
+        coverage(&found.coverage)
+            .starts_with("every one of 12 nodes alone: 1 chosen and looked at, the others bounded by")
+    );
+    assert_eq!(grade(Grade::Exact, &found.coverage), "exact for those looked at, upper-bound for the others");
+    assert!(
+        not_met(false, 0, "pairs", &found.coverage)
+            .contains("the bound for the others, by 8 groups of them, exceeds it")
+    );
     // What nobody has an account for is no exact number.
     let bound = Coverage::Coalitions { size: 2, nodes: 12, looked_at: 0, rest: Rest::Bounded };
     assert_eq!(grade(Grade::Exact, &bound), "upper-bound");
