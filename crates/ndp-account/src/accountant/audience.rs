@@ -102,7 +102,7 @@ impl Audience {
     }
 
     /// Every node alone, of whom those in `chosen` are looked at: on a large graph the bound covers the
-    /// others, and one who learns as much as the bound says makes it [exact](Covered::worst) for all.
+    /// others, and one who learns as much as the bound says makes it [exact](super::Covered::worst) for all.
     ///
     /// # Examples
     /// ```
