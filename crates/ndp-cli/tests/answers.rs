@@ -124,7 +124,8 @@ fn a_study_gives_the_answer_of_its_command_line() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// On a large network with nobody alike: a bound by groups is shown as a bound, of nodes alone and not of groups.
+/// On a large network with nobody alike: a bound by groups is shown as a bound, of nodes alone and not of
+/// groups.
 #[test]
 fn who_is_covered_by_groups_has_a_bound() {
     let folder = folder("groups");

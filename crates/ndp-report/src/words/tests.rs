@@ -115,7 +115,8 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     assert!(words.paragraph().contains("Nothing is shown about what the other coalitions learn."));
     assert_eq!(words.whom(), "any one of the 1 coalitions of 2 of 12 nodes that were looked at");
     assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
-    // Groups bound what each node learns alone: it is not said of groups, and exact only of who was looked at.
+    // Groups bound what each node learns alone: it is not said of groups, and exact only of those who were
+    // looked at.
     found.coverage = Coverage::Grouped { looked_at: 1, groups: 8, nodes: 12 };
     assert_eq!(Words::new(&found, &name).whom(), "any one of 12 nodes");
     assert!(
