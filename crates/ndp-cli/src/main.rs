@@ -21,6 +21,7 @@ mod patience;
 mod plain;
 mod progress;
 mod question;
+mod show;
 mod study;
 mod sweep;
 

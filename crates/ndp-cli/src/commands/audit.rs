@@ -1,76 +1,128 @@
 //! Attacks on real runs.
 
 use super::prove::Proof;
-use super::summary;
 use crate::args::Audit;
 use crate::errors::Failure;
-use crate::output::{csv, down, json, number, up};
+use crate::output::{down, number, up};
+use crate::question::{Chosen, ChosenProtocol};
+use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
-use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::audit::{self, AuditPlan, audit};
+use ndp_dp::NoiseMultiplier;
+use ndp_graph::Graph;
 use ndp_graph::progress::Silent;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+/// What is asked: an attack by one observer on one node's value.
+struct Study<'a> {
+    asked: &'a Audit,
+    graph: Graph,
+    protocol: ChosenProtocol,
+    source: usize,
+    chosen: Chosen,
+    noise: NoiseMultiplier,
+    proof: Option<Proof>,
+}
+
+/// What the attack found.
+struct Audited<'a> {
+    study: &'a Study<'a>,
+    report: audit::Audit,
+}
+
 pub(crate) fn run(asked: &Audit, quiet: bool) -> Result<(), Failure> {
-    let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
-    let protocol = question::chosen(&asked.protocol, &matrix, None)?;
-    let source = input::node(&graph, &asked.source)?;
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
-    let [observer] = &chosen.observers[..] else {
-        return Err(Failure::Usage(
-            "an audit has one observer: --observer LABEL, --coalition A,B or --outsider".into(),
-        ));
-    };
-    let proof = asked.proof.as_deref();
-    let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
-    let proof = proof.transpose()?;
-    let (protocol, name) = (protocol.protocol, protocol.name);
-    let noise = question::noise(asked.noise, 1.0)?;
-    let plan = AuditPlan { runs: asked.runs, error_rate: asked.error_rate };
-    let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
-    let found = audit(&protocol, source, observer, noise, plan, rng, &Silent)?;
-    let (allowed, grade) = (found.allowed.value().mu(), found.allowed.grade());
-    let measured = *found.measured_mu.value();
-    if let Some(path) = &asked.files.csv {
-        let numbers = [allowed, measured, found.false_positives, found.true_positives];
-        let mut row = vec![asked.source.clone(), grade.to_string()];
-        row.extend(numbers.map(|x| x.to_string()));
-        let header = ["source", "grade", "allowed_mu", "measured_mu", "false_positives", "true_positives"];
-        csv(path, asked.knowledge.seed, &header, &[row])?;
+    let study = Study::of(asked)?;
+    let found = study.answer()?;
+    show(&found, &asked.files, asked.knowledge.seed)?;
+    if let Some(proof) = &study.proof {
+        proof.beside(&study.graph, &study.chosen, &[study.source], quiet)?;
     }
-    if let Some(path) = &asked.files.json {
-        let body = serde_json::json!({ "protocol": name, "source": asked.source, "observers": chosen.description,
-            "terms": found.terms, "runs": asked.runs, "error_rate": asked.error_rate, "refuted": found.is_refuted(),
-            "allowed_mu": { "grade": grade, "value": allowed }, "measured_mu": found.measured_mu,
-            "false_positives": found.false_positives, "true_positives": found.true_positives });
-        json(path, asked.knowledge.seed, body)?;
+    found.verdict()
+}
+
+impl<'a> Study<'a> {
+    fn of(asked: &'a Audit) -> Result<Self, Failure> {
+        let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
+        let protocol = question::chosen(&asked.protocol, &matrix, None)?;
+        let source = input::node(&graph, &asked.source)?;
+        let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+        if chosen.observers.len() != 1 {
+            return Err(Failure::Usage(
+                "an audit has one observer: --observer LABEL, --coalition A,B or --outsider".into(),
+            ));
+        }
+        let proof = asked.proof.as_deref();
+        let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
+        let proof = proof.transpose()?;
+        let noise = question::noise(asked.noise, 1.0)?;
+        Ok(Self { asked, graph, protocol, source, chosen, noise, proof })
     }
-    summary(
-        &format!("An attack on {} runs of {} in each of two worlds", asked.runs, name),
-        &[
+
+    fn answer(&self) -> Result<Audited<'_>, Failure> {
+        let plan = AuditPlan { runs: self.asked.runs, error_rate: self.asked.error_rate };
+        let rng = &mut ChaCha8Rng::seed_from_u64(self.asked.knowledge.seed);
+        let (protocol, observer) = (&self.protocol.protocol, &self.chosen.observers[0]);
+        let report = audit(protocol, self.source, observer, self.noise, plan, rng, &Silent)?;
+        Ok(Audited { study: self, report })
+    }
+}
+
+impl Answer for Audited<'_> {
+    fn text(&self) -> Vec<Part> {
+        let (study, found) = (self.study, &self.report);
+        let (asked, noise) = (study.asked, &found.terms.noise);
+        let (allowed, measured) = (&found.allowed, &found.measured_mu);
+        let title =
+            format!("An attack on {} runs of {} in each of two worlds", asked.runs, study.protocol.name);
+        let rows = vec![
             ("whose data", asked.source.clone()),
             ("what may change", plain::change_of(found.terms.changes).into()),
             ("weights", asked.protocol.weights_in_words()),
-            ("observed by", chosen.description.clone()),
-            ("noise", format!("{} times {}", number(noise.get()), found.terms.noise.unit)),
-            ("which is the", format!("{}, on {}", plain::law(found.terms.noise.law), found.terms.noise.on)),
-            ("mu that the account allows", format!("{} [{}]", up(allowed), grade)),
-            (
-                "mu that the attack shows",
-                format!("{} [{}]", down(*found.measured_mu.value()), found.measured_mu.grade()),
-            ),
+            ("observed by", study.chosen.description.clone()),
+            ("noise", format!("{} times {}", number(study.noise.get()), noise.unit)),
+            ("which is the", format!("{}, on {}", plain::law(noise.law), noise.on)),
+            ("mu that the account allows", format!("{} [{}]", up(allowed.value().mu()), allowed.grade())),
+            ("mu that the attack shows", format!("{} [{}]", down(*measured.value()), measured.grade())),
             ("taken for the other world", number(found.false_positives)),
             ("recognised", number(found.true_positives)),
-        ],
-    )?;
-    if let Some(proof) = proof {
-        proof.beside(&graph, &chosen, &[source], quiet)?;
+        ];
+        vec![Part::Summary(title, rows)]
     }
-    if found.is_refuted() {
-        return Err(Failure::NotMet(format!(
-            "the attack does better than the account allows; by chance this happens with probability {}",
-            asked.error_rate
-        )));
+
+    fn sheet(&self) -> Sheet {
+        let found = &self.report;
+        let (allowed, measured) = (found.allowed.value().mu(), *found.measured_mu.value());
+        let numbers = [allowed, measured, found.false_positives, found.true_positives];
+        let mut row = vec![self.study.asked.source.clone(), found.allowed.grade().to_string()];
+        row.extend(numbers.map(|x| x.to_string()));
+        Sheet {
+            header: vec!["source", "grade", "allowed_mu", "measured_mu", "false_positives", "true_positives"],
+            rows: vec![row],
+        }
     }
-    Ok(())
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        let (study, found) = (self.study, &self.report);
+        let allowed =
+            serde_json::json!({ "grade": found.allowed.grade(), "value": found.allowed.value().mu() });
+        Ok(serde_json::json!({ "protocol": study.protocol.name, "source": study.asked.source,
+            "observers": study.chosen.description, "terms": found.terms, "runs": study.asked.runs,
+            "error_rate": study.asked.error_rate, "refuted": found.is_refuted(), "allowed_mu": allowed,
+            "measured_mu": found.measured_mu, "false_positives": found.false_positives,
+            "true_positives": found.true_positives }))
+    }
+}
+
+impl Audited<'_> {
+    /// Whether the attack agrees with the account.
+    fn verdict(&self) -> Result<(), Failure> {
+        if self.report.is_refuted() {
+            return Err(Failure::NotMet(format!(
+                "the attack does better than the account allows; by chance this happens with probability {}",
+                self.study.asked.error_rate
+            )));
+        }
+        Ok(())
+    }
 }

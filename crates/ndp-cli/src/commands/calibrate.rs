@@ -1,115 +1,185 @@
 //! The least noise for a target.
 
+use super::covered;
 use super::prove::Proof;
-use super::{covered, summary};
 use crate::args::Calibrate;
 use crate::errors::Failure;
-use crate::output::{count, csv, finite, json, note, number, up};
+use crate::output::{count, finite, note, number, up};
+use crate::patience::Patient;
+use crate::question::Chosen;
+use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
-use ndp_account::{Coverage, Covered, Pair, Protocol};
-use ndp_dp::Grade;
+use ndp_account::{Coverage, Error, LeastNoise, Observer, Pair, Protocol, Statement, Target};
+use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::words;
 use serde_json::json;
 
-pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
-    let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
-    let target = asked.target.required(&graph)?;
-    let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
-    let protocol =
-        question::chosen(&asked.protocol, &matrix, Some(asked.effort.seconds(1, chosen.by_bound())))?;
-    let proof = asked.proof.as_deref();
-    let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
-    let proof = proof.transpose()?;
-    let name = protocol.name;
-    let protocol = protocol.protocol.for_every_pair();
-    let covered = covered(&protocol, &chosen, quiet)?;
-    let before = protocol.notes().len();
-    let least = covered.least_noise(&target)?;
-    let looked_at = covered.of_looked_at(&target, &least);
-    // Those of observers are out already.
-    protocol.notes().iter().skip(before).for_each(|text| note(text));
-    let unit = asked.unit.sensitivity;
-    let noise = question::in_unit(least.noise, unit);
-    let scaled = |x: Result<f64, ndp_account::Error>| match x {
-        Ok(x) => up(x * unit),
-        Err(error) => error.to_string(),
-    };
-    let messages = protocol.message_count().map_or_else(|error| error.to_string(), count);
-    let statement = covered.statement()?;
-    let observed = plain::observed_by(&statement, &graph);
-    let mut rows = vec![
-        ("protocol", name.clone()),
-        ("weights", asked.protocol.weights_in_words()),
-        ("what may change", plain::changes(&statement)),
-        ("observed by", observed.clone()),
-        ("target", words::target(&target)),
-        ("least noise", plain::noise_in_units(&up(noise), &up(least.noise.get()), &statement)),
-        ("which is the", plain::noise_is(&statement)),
-    ];
-    if let Some(less) = looked_at {
-        let shown = up(question::in_unit(less, unit));
-        rows.push(("for those looked at alone", words::less_for_those(&shown)));
-    }
-    rows.extend(statement.assumes.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())));
-    rows.extend([
-        ("error of the result, at most", scaled(protocol.error(least.noise))),
-        ("messages", messages),
-    ]);
-    if let Some(pair) = &least.tightest {
-        let (observer, by) = observer(&graph, &covered, pair);
-        rows.push((
-            "tightest pair",
-            format!(
-                "what {observer} learns about {}: {} of {} [{}{by}]",
-                input::label(&graph, pair.source),
-                up(*pair.loss.value()),
-                number(pair.allowed),
-                pair.loss.grade()
-            ),
-        ));
-    }
-    rows.push(("the account fails", question::probability(covered.failure())));
-    summary("The least noise", &rows)?;
-    if let Some(path) = &asked.files.csv {
-        let grade = least.tightest.as_ref().map_or_else(String::new, |pair| pair.loss.grade().to_string());
-        let row = vec![name.clone(), noise.to_string(), grade, covered.coverage.in_short()];
-        csv(path, asked.knowledge.seed, &["protocol", "noise", "grade", "observers"], &[row])?;
-    }
-    if let Some(path) = &asked.files.json {
-        let tightest = least.tightest.as_ref().map(|pair| {
-            json!({ "source": input::label(&graph, pair.source), "observer": observer(&graph, &covered, pair).0,
-                "loss": pair.loss, "allowed": finite(pair.allowed) })
-        });
-        let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(), "statement": statement,
-            "target": words::target(&target), "observers": observed,
-            "multiplier_of_looked_at": looked_at.map(|noise| noise.get()), "tightest": tightest });
-        json(path, asked.knowledge.seed, body)?;
-    }
-    if let Some(proof) = proof {
-        proof.beside(&graph, &chosen, &[], quiet)?;
-    }
-    if covered.coverage.is_whole() {
-        return Ok(());
-    }
-    Err(Failure::NotMet(format!(
-        "the target is not shown at this noise: {}{}",
-        words::coverage(&covered.coverage),
-        words::LOOK_AT_ALL
-    )))
+/// What is asked: of which network and protocol, at which target.
+struct Study<'a> {
+    asked: &'a Calibrate,
+    graph: Graph,
+    target: Target,
+    chosen: Chosen,
+    protocol: Patient,
+    name: String,
+    proof: Option<Proof>,
 }
 
-/// The observer of a pair by name, and whether it is one of those for whom a bound stands.
-fn observer(graph: &Graph, covered: &Covered<'_>, pair: &Pair) -> (String, &'static str) {
-    let name = match pair.observer.members() {
-        [] => "the outsider".into(),
-        _ => plain::name(graph, &pair.observer),
-    };
-    let looked_at = covered.looked_at().iter().any(|account| *account.observer() == pair.observer);
-    let by = match covered.coverage {
-        _ if looked_at || pair.loss.grade() == Grade::Exact => "",
-        Coverage::Grouped { .. } => ", by the groups for those not looked at",
-        _ => ", by the bound for those not looked at",
-    };
-    (name, by)
+/// What was found.
+struct Calibrated<'a> {
+    study: &'a Study<'a>,
+    least: LeastNoise,
+    /// What would be enough for those who were looked at, where the others need more.
+    of_looked_at: Option<NoiseMultiplier>,
+    /// Those who were looked at.
+    looked_at: Vec<Observer>,
+    statement: Statement,
+    error: Result<f64, Error>,
+    messages: Result<f64, Error>,
+}
+
+pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
+    let study = Study::of(asked)?;
+    let found = study.answer(quiet)?;
+    show(&found, &asked.files, asked.knowledge.seed)?;
+    if let Some(proof) = &study.proof {
+        proof.beside(&study.graph, &study.chosen, &[], quiet)?;
+    }
+    found.verdict()
+}
+
+impl<'a> Study<'a> {
+    fn of(asked: &'a Calibrate) -> Result<Self, Failure> {
+        let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
+        let target = asked.target.required(&graph)?;
+        let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
+        let patience = asked.effort.seconds(1, chosen.by_bound());
+        let protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
+        let proof = asked.proof.as_deref();
+        let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
+        let proof = proof.transpose()?;
+        let (protocol, name) = (protocol.protocol.for_every_pair(), protocol.name);
+        Ok(Self { asked, graph, target, chosen, protocol, name, proof })
+    }
+
+    fn answer(&self, quiet: bool) -> Result<Calibrated<'_>, Failure> {
+        let covered = covered(&self.protocol, &self.chosen, quiet)?;
+        let before = self.protocol.notes().len();
+        let least = covered.least_noise(&self.target)?;
+        // Those of observers are out already.
+        self.protocol.notes().iter().skip(before).for_each(|text| note(text));
+        Ok(Calibrated {
+            study: self,
+            of_looked_at: covered.of_looked_at(&self.target, &least),
+            looked_at: covered.looked_at().iter().map(|account| account.observer().clone()).collect(),
+            statement: covered.statement()?,
+            error: self.protocol.error(least.noise),
+            messages: self.protocol.message_count(),
+            least,
+        })
+    }
+}
+
+impl Answer for Calibrated<'_> {
+    fn text(&self) -> Vec<Part> {
+        let (study, statement, least) = (self.study, &self.statement, &self.least);
+        let unit = self.unit();
+        let scaled = |x: &Result<f64, Error>, shown: &dyn Fn(f64) -> String| {
+            x.as_ref().map_or_else(|error| error.to_string(), |&x| shown(x))
+        };
+        let noise = plain::noise_in_units(&up(self.noise()), &up(least.noise.get()), statement);
+        let mut rows = vec![
+            ("protocol", study.name.clone()),
+            ("weights", study.asked.protocol.weights_in_words()),
+            ("what may change", plain::changes(statement)),
+            ("observed by", plain::observed_by(statement, &study.graph)),
+            ("target", words::target(&study.target)),
+            ("least noise", noise),
+            ("which is the", plain::noise_is(statement)),
+        ];
+        if let Some(less) = self.of_looked_at {
+            let shown = up(question::in_unit(less, unit));
+            rows.push(("for those looked at alone", words::less_for_those(&shown)));
+        }
+        let assumed = statement.assumes.iter();
+        rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+        rows.extend([
+            ("error of the result, at most", scaled(&self.error, &|error| up(error * unit))),
+            ("messages", scaled(&self.messages, &count)),
+        ]);
+        if let Some(pair) = &least.tightest {
+            let (u, observer) = (input::label(&study.graph, pair.source), self.observer(pair));
+            let (loss, allowed) = (up(*pair.loss.value()), number(pair.allowed));
+            let (grade, by) = (pair.loss.grade(), self.by(pair));
+            rows.push((
+                "tightest pair",
+                format!("what {observer} learns about {u}: {loss} of {allowed} [{grade}{by}]"),
+            ));
+        }
+        rows.push(("the account fails", question::probability(statement.failure)));
+        vec![Part::Summary("The least noise".into(), rows)]
+    }
+
+    fn sheet(&self) -> Sheet {
+        let tightest = self.least.tightest.as_ref();
+        let grade = tightest.map_or_else(String::new, |pair| pair.loss.grade().to_string());
+        let coverage = self.statement.coverage.in_short();
+        Sheet {
+            header: vec!["protocol", "noise", "grade", "observers"],
+            rows: vec![vec![self.study.name.clone(), self.noise().to_string(), grade, coverage]],
+        }
+    }
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        let (study, graph) = (self.study, &self.study.graph);
+        let tightest = self.least.tightest.as_ref().map(|pair| {
+            json!({ "source": input::label(graph, pair.source), "observer": self.observer(pair),
+                "loss": pair.loss, "allowed": finite(pair.allowed) })
+        });
+        Ok(json!({ "protocol": study.name, "noise": self.noise(), "multiplier": self.least.noise.get(),
+            "statement": self.statement, "target": words::target(&study.target),
+            "observers": plain::observed_by(&self.statement, graph),
+            "multiplier_of_looked_at": self.of_looked_at.map(NoiseMultiplier::get), "tightest": tightest }))
+    }
+}
+
+impl Calibrated<'_> {
+    fn unit(&self) -> f64 {
+        self.study.asked.unit.sensitivity
+    }
+
+    /// The least noise in the unit of the values.
+    fn noise(&self) -> f64 {
+        question::in_unit(self.least.noise, self.unit())
+    }
+
+    /// The observer of a pair by name.
+    fn observer(&self, pair: &Pair) -> String {
+        match pair.observer.members() {
+            [] => "the outsider".into(),
+            _ => plain::name(&self.study.graph, &pair.observer),
+        }
+    }
+
+    /// Whether the observer of a pair is one of those for whom a bound stands.
+    fn by(&self, pair: &Pair) -> &'static str {
+        match self.statement.coverage {
+            _ if self.looked_at.contains(&pair.observer) || pair.loss.grade() == Grade::Exact => "",
+            Coverage::Grouped { .. } => ", by the groups for those not looked at",
+            _ => ", by the bound for those not looked at",
+        }
+    }
+
+    /// Whether the target is shown for everybody who was asked about.
+    fn verdict(&self) -> Result<(), Failure> {
+        if self.statement.coverage.is_whole() {
+            return Ok(());
+        }
+        Err(Failure::NotMet(format!(
+            "the target is not shown at this noise: {}{}",
+            words::coverage(&self.statement.coverage),
+            words::LOOK_AT_ALL
+        )))
+    }
 }

@@ -1,17 +1,28 @@
 //! What the graph alone says.
 
-use super::summary;
 use crate::args::GraphQuestion;
 use crate::errors::Failure;
 use crate::input::{any_graph, label};
-use crate::output::{csv, down, json, line, number, up};
+use crate::output::{down, number, up};
 use crate::progress::Progress;
+use crate::show::{Answer, Part, Sheet, show};
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph};
 use std::collections::BTreeMap;
 
+/// What the graph says.
+struct Found<'a> {
+    asked: &'a GraphQuestion,
+    rows: Vec<(&'static str, String)>,
+    warnings: Vec<String>,
+}
+
 pub(crate) fn run(asked: &GraphQuestion, quiet: bool) -> Result<(), Failure> {
+    show(&answer(asked, quiet)?, &asked.files, 0)
+}
+
+fn answer(asked: &GraphQuestion, quiet: bool) -> Result<Found<'_>, Failure> {
     let graph = any_graph(&asked.graph)?;
     let n = graph.node_count();
     let mut degrees: Vec<usize> = (0..n).map(|v| graph.degree(v)).collect();
@@ -34,7 +45,6 @@ pub(crate) fn run(asked: &GraphQuestion, quiet: bool) -> Result<(), Failure> {
     let twins = twins(&graph);
     let most = twins.iter().map(Vec::len).max().unwrap_or(0);
     rows.push(("groups of twins", format!("{} (largest {most})", twins.len())));
-    summary(&asked.graph.file.display().to_string(), &rows)?;
     let leaves: Vec<usize> = (0..n).filter(|&v| graph.degree(v) == 1).collect();
     if !leaves.is_empty() {
         warnings.push(format!(
@@ -54,19 +64,26 @@ pub(crate) fn run(asked: &GraphQuestion, quiet: bool) -> Result<(), Failure> {
     if most > 1 {
         warnings.push(ndp_report::words::TWINS.into());
     }
-    for warning in &warnings {
-        line(&format!("note: {warning}"))?;
+    Ok(Found { asked, rows, warnings })
+}
+
+impl Answer for Found<'_> {
+    fn text(&self) -> Vec<Part> {
+        let summary = Part::Summary(self.asked.graph.file.display().to_string(), self.rows.clone());
+        let notes = self.warnings.iter().map(|warning| Part::Line(format!("note: {warning}")));
+        std::iter::once(summary).chain(notes).collect()
     }
-    let cells: Vec<Vec<String>> =
-        rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
-    if let Some(path) = &asked.files.csv {
-        csv(path, 0, &["what", "value"], &cells)?;
+
+    fn sheet(&self) -> Sheet {
+        let row = |(name, value): &(&str, String)| vec![(*name).to_owned(), value.clone()];
+        Sheet { header: vec!["what", "value"], rows: self.rows.iter().map(row).collect() }
     }
-    if let Some(path) = &asked.files.json {
-        let values: BTreeMap<&str, &str> = rows.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        json(path, 0, serde_json::json!({ "graph": values, "notes": warnings }))?;
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        let values: BTreeMap<&str, &str> =
+            self.rows.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        Ok(serde_json::json!({ "graph": values, "notes": self.warnings }))
     }
-    Ok(())
 }
 
 /// The gaps, or what is known of them.

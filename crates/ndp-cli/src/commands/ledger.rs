@@ -1,10 +1,12 @@
 //! What several runs cost together.
 
-use super::{accounts, summary, worst};
+use super::accounts;
+use super::losses::hops;
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
 use crate::output::{csv, json, line, up};
 use crate::progress::Progress;
+use crate::show::{Exposed, Part, summary};
 use crate::{input, plain, question};
 use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Said, Statement, Target, named};
 use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Verdict};
@@ -81,16 +83,14 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         return Err(Failure::NotMet("the limit is exceeded".into()));
     }
     let pairs: Vec<_> = ledgers.pairs().collect();
-    let mut distances: BTreeMap<usize, Vec<Option<u32>>> = BTreeMap::new();
-    for v in chosen.observers.iter().filter_map(|observer| observer.members().first()) {
-        distances.entry(*v).or_insert_with(|| graph.distances(*v));
-    }
+    let of_observer = |observer: &Observer| (observer.members().to_vec(), hops(&graph, observer));
+    let distances: BTreeMap<Vec<usize>, _> = chosen.observers.iter().map(of_observer).collect();
     let progress = Progress::new(pairs.len() as u64, "pairs", quiet);
     let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| -> Result<Row, Failure> {
         let members = observer.members();
         let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
         let spent = ledger.spent()?.loss(measure)?;
-        let hops = members.first().and_then(|v| distances.get(v)?[u]);
+        let hops = distances.get(members).and_then(|hops| hops.as_ref()?[u]);
         progress.one();
         Ok(Row {
             shown: (input::label(&graph, u), names.join("+"), hops, *spent.value()),
@@ -104,7 +104,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     write(asked, (&rows, measure), target.as_ref(), statement.as_ref(), &chosen.description)?;
     line("")?;
     let shown: Vec<_> = rows.iter().map(|row| row.shown.clone()).collect();
-    worst(&shown, "spent", 10)?;
+    Part::worst(&shown, "spent", 10).print()?;
     let Some(target) = target else { return Ok(()) };
     if mean {
         let means = chosen.observers.iter().map(|observer| Ok(ledgers.mean(observer, measure)?.into_value()));
@@ -134,7 +134,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
 /// What a pair has spent.
 struct Row {
     /// Exposed node, observer, hops between them, loss.
-    shown: (String, String, Option<u32>, f64),
+    shown: Exposed,
     grade: Grade,
 }
 

@@ -5,7 +5,7 @@ use crate::patience::{Patient, was_out};
 use crate::progress::Progress;
 use ndp_account::Protocol as _;
 use ndp_account::parts::ByMu;
-use ndp_account::{Account, Coverage, Covered};
+use ndp_account::{Account, Coverage, Covered, Observer};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
 use rand::SeedableRng;
@@ -22,6 +22,14 @@ pub(super) struct Entry {
     pub(super) loss: f64,
     pub(super) grade: Grade,
     pub(super) hops: Option<u32>,
+}
+
+/// How far every node is from the nearest member of an observer; `None` for outsiders.
+pub(super) fn hops(graph: &Graph, observer: &Observer) -> Option<Vec<Option<u32>>> {
+    let nearest = |a: Vec<Option<u32>>, b: Vec<Option<u32>>| {
+        a.into_iter().zip(b).map(|(a, b)| a.into_iter().chain(b).min()).collect()
+    };
+    observer.members().iter().map(|&v| graph.distances(v)).reduce(nearest)
 }
 
 /// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a
@@ -41,12 +49,7 @@ pub(super) fn all(
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     let of_observer = |observer: usize| -> Result<Losses, Failure> {
         let account = &accounts[observer];
-        let members = account.observer().members();
-        // To the nearest member.
-        let nearest = |a: Vec<Option<u32>>, b: Vec<Option<u32>>| {
-            a.into_iter().zip(b).map(|(a, b)| a.into_iter().chain(b).min()).collect()
-        };
-        let hops = members.iter().map(|&v| graph.distances(v)).reduce(nearest);
+        let hops = hops(graph, account.observer());
         let one = |u: usize| -> Result<Option<Entry>, Failure> {
             let found = account.profile(u, noise).and_then(|profile| losses.loss(&profile));
             progress.one();

@@ -3,11 +3,11 @@
 mod merge;
 mod told;
 
-use super::summary;
 use crate::args::Meter as Asked;
 use crate::errors::Failure;
 use crate::output::{self, line, note};
 use crate::plain;
+use crate::show::summary;
 use crate::{interrupt, question};
 use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Meter, Reading, Refusal, Source};

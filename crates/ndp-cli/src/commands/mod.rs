@@ -19,7 +19,7 @@ mod train;
 
 use crate::args::{Arguments, Command};
 use crate::errors::Failure;
-use crate::output::{harmless, heading, line, note, print, table};
+use crate::output::{line, note, print};
 use crate::patience::Patient;
 use crate::progress::Progress;
 use crate::question::Chosen;
@@ -131,31 +131,4 @@ fn stopping_rounds(matrix: &GossipMatrix) -> Result<usize, Failure> {
 )]
 fn count(x: f64) -> usize {
     x as usize
-}
-
-/// `a`, `b` and `c`.
-fn summary(title: &str, rows: &[(&str, String)]) -> Result<(), Failure> {
-    heading(title)?;
-    let rows: Vec<Vec<String>> =
-        rows.iter().map(|(name, value)| vec![format!("  {name}"), harmless(value).into_owned()]).collect();
-    let width = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
-    for row in rows {
-        line(&format!("{:<width$}  {}", row[0], row[1]))?;
-    }
-    Ok(())
-}
-
-/// The worst pairs of a list, as a table.
-fn worst(rows: &[(String, String, Option<u32>, f64)], what: &str, count: usize) -> Result<(), Failure> {
-    let mut sorted: Vec<&(String, String, Option<u32>, f64)> = rows.iter().collect();
-    sorted.sort_by(|a, b| b.3.total_cmp(&a.3));
-    let rows: Vec<Vec<String>> = sorted
-        .iter()
-        .take(count)
-        .map(|(u, v, hops, loss)| {
-            let hops = hops.map_or_else(|| "-".into(), |hops| hops.to_string());
-            vec![u.clone(), v.clone(), hops, crate::output::up(*loss)]
-        })
-        .collect();
-    table(&["exposed", "observer", "hops", what], &rows)
 }

@@ -1,11 +1,11 @@
 //! Files that prove themselves: alone, or beside an answer.
 
-use super::summary;
 use crate::args::{Knowledge, ProtocolChoice, Prove, Uses};
 use crate::errors::Failure;
 use crate::output::{self, line, up};
 use crate::progress::Progress;
 use crate::question::{Chosen, ChosenProtocol};
+use crate::show::summary;
 use crate::{input, question};
 use flate2::Compression;
 use flate2::write::GzEncoder;

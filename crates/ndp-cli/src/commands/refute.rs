@@ -2,10 +2,10 @@
 
 mod page;
 
-use super::summary;
 use crate::args::{Refute, TriedProtocol, TriedWeights};
 use crate::errors::Failure;
 use crate::output::{self, down, number, print};
+use crate::show::summary;
 use ndp_refute::{
     Attacked, Bounded, Counterexample, Expression, Finding, Graphs, Outcome, Protocol, Report, Search,
     WeightRule, attack, refute,

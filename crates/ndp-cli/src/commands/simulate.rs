@@ -1,18 +1,35 @@
 //! Your own numbers through a gossip protocol.
 
 use super::stopping_rounds;
-use super::summary;
 use crate::args::Simulate;
 use crate::errors::Failure;
 use crate::input;
-use crate::output::{csv, json, number};
+use crate::output::number;
+use crate::show::{Answer, Part, Sheet, show};
 use ndarray::Array2;
 use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};
 use ndp_dp::Sigma;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+/// What a run ended with.
+struct Simulated<'a> {
+    asked: &'a Simulate,
+    /// Of nodes.
+    names: Vec<String>,
+    rounds: usize,
+    values: Vec<f64>,
+    ends: Vec<f64>,
+    mean: f64,
+    /// Root mean square over the nodes.
+    error: f64,
+}
+
 pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
+    show(&answer(asked)?, &asked.files, asked.seed)
+}
+
+fn answer(asked: &Simulate) -> Result<Simulated<'_>, Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
     let n = graph.node_count();
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
@@ -31,39 +48,34 @@ pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
     let mean = values.iter().sum::<f64>() / n as f64;
     let ends: Vec<f64> = run.output.column(0).to_vec();
     let square = ends.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
-    summary(
-        &format!("{rounds} rounds of gossip on {n} values"),
-        &[
-            ("weights", asked.weights.to_string()),
-            ("mean of the values", number(mean)),
-            (
-                "what nodes end with",
-                format!(
-                    "{} to {}",
-                    number(min(&ends)),
-                    number(-min(&ends.iter().map(|x| -x).collect::<Vec<_>>()))
-                ),
-            ),
-            ("root mean square error", number(square.sqrt())),
-        ],
-    )?;
-    if let Some(path) = &asked.files.csv {
-        let rows: Vec<Vec<String>> = ends
-            .iter()
-            .enumerate()
-            .map(|(v, x)| vec![input::label(&graph, v), values[v].to_string(), x.to_string()])
-            .collect();
-        csv(path, asked.seed, &["node", "value", "result"], &rows)?;
-    }
-    if let Some(path) = &asked.files.json {
-        let nodes: Vec<String> = (0..n).map(|v| input::label(&graph, v)).collect();
-        let body = serde_json::json!({ "rounds": rounds, "mean": mean, "error": square.sqrt(),
-            "nodes": nodes, "values": values, "results": ends });
-        json(path, asked.seed, body)?;
-    }
-    Ok(())
+    let names = (0..n).map(|v| input::label(&graph, v)).collect();
+    Ok(Simulated { asked, names, rounds, values, ends, mean, error: square.sqrt() })
 }
 
-fn min(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
+impl Answer for Simulated<'_> {
+    fn text(&self) -> Vec<Part> {
+        let least = self.ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let rows = vec![
+            ("weights", self.asked.weights.to_string()),
+            ("mean of the values", number(self.mean)),
+            ("what nodes end with", format!("{} to {}", number(least), number(most))),
+            ("root mean square error", number(self.error)),
+        ];
+        let title = format!("{} rounds of gossip on {} values", self.rounds, self.values.len());
+        vec![Part::Summary(title, rows)]
+    }
+
+    fn sheet(&self) -> Sheet {
+        let rows = self.names.iter().zip(self.values.iter().zip(&self.ends));
+        let row = |(name, (value, end)): (&String, (&f64, &f64))| {
+            vec![name.clone(), value.to_string(), end.to_string()]
+        };
+        Sheet { header: vec!["node", "value", "result"], rows: rows.map(row).collect() }
+    }
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        Ok(serde_json::json!({ "rounds": self.rounds, "mean": self.mean, "error": self.error,
+            "nodes": self.names, "values": self.values, "results": self.ends }))
+    }
 }

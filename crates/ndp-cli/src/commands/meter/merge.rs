@@ -2,9 +2,9 @@
 
 use super::told::Told;
 use crate::args::{Meter as Asked, Runs as AskedRuns};
-use crate::commands::summary;
 use crate::errors::Failure;
 use crate::output::{self, line, note};
+use crate::show::summary;
 use crate::{plain, question};
 use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Merged, Runs};

@@ -1,0 +1,211 @@
+//! A comparison, shown.
+
+use super::{Compared, is_whole};
+use crate::errors::Failure;
+use crate::output::{count, up};
+use crate::plain::{self, Subject};
+use crate::question;
+use crate::show::{Answer, Drawn, Part, Sheet};
+use ndp_account::{Coverage, Error, Law, Row};
+use ndp_dp::Grade;
+use ndp_numeric::rounding::any_of;
+use ndp_report::figure::{Axis, Figure, Panel, Series};
+use ndp_report::page::{Page, Tone};
+use ndp_report::words;
+use std::collections::BTreeMap;
+
+const HEADER: [&str; 6] = ["protocol", "noise", "error", "messages", "grade", "observers"];
+
+impl Answer for Compared<'_> {
+    fn text(&self) -> Vec<Part> {
+        let target = words::target(&self.study.target);
+        let (observers, weights) = (&self.study.chosen.description, self.study.asked.weights);
+        let title = format!("Target: {target}; observed by {observers}; weights {weights}");
+        let table = Part::Table(HEADER.to_vec(), self.cells());
+        let below = self.remarks().into_iter().chain(self.refusals()).map(Part::Line);
+        [Part::Heading(title), Part::empty(), table].into_iter().chain(below).collect()
+    }
+
+    fn sheet(&self) -> Sheet {
+        let digits = |x: &Result<f64, Error>, unit: f64| {
+            x.as_ref().map_or_else(|_| String::new(), |x| (x * unit).to_string())
+        };
+        let unit = self.unit();
+        let cells = |row: &Row| {
+            let statement = row.statement.as_ref()?;
+            let law = statement.noise.first().and_then(|noise| law(noise.law)).unwrap_or_default();
+            Some(vec![
+                row.name.clone(),
+                question::in_unit(row.least.as_ref().ok()?.noise, unit).to_string(),
+                digits(&row.error, unit),
+                digits(&row.messages, 1.0),
+                grade(row),
+                observers(row),
+                law,
+                words::by(statement),
+            ])
+        };
+        Sheet {
+            header: HEADER.into_iter().chain(["law", "by"]).collect(),
+            rows: self.answered().filter_map(cells).collect(),
+        }
+    }
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        serde_json::to_value(&self.comparison).map_err(|error| Failure::Refused(error.to_string()))
+    }
+}
+
+impl Drawn for Compared<'_> {
+    /// The least noise of every protocol that has one, and the error that it costs.
+    fn figure(&self) -> Figure {
+        let unit = self.unit();
+        let answered = || self.answered().filter_map(|row| Some((row, row.least.as_ref().ok()?)));
+        let names: Vec<String> = answered().map(|(row, _)| row.name.clone()).collect();
+        let noise = answered().map(|(_, least)| Some(least.noise.get() * unit));
+        let error = answered().map(|(row, _)| row.error.as_ref().ok().map(|error| error * unit));
+        let at_rows = |values: Vec<Option<f64>>| -> Vec<(f64, f64)> {
+            values.into_iter().enumerate().filter_map(|(at, value)| Some((at as f64, value?))).collect()
+        };
+        let columns = [("noise", at_rows(noise.collect())), ("error of the mean", at_rows(error.collect()))];
+        let dots = columns.clone().map(|(name, values)| {
+            Series::data(name).points(values.into_iter().map(|(at, value)| (value, at))).scattered()
+        });
+        let table = columns.map(|(name, values)| Series::data(name).points(values));
+        let mut rows = Panel::table("in numbers", "protocol").with_all(table);
+        for (at, name) in names.iter().enumerate() {
+            rows = rows.row_name(at as f64, name.clone());
+        }
+        let dots =
+            Panel::curves("at the same limit", Axis::log("noise, error"), Axis::named(names)).with_all(dots);
+        Figure::new("What the limit costs").panel(dots).panel(rows).columns(1)
+    }
+
+    fn page(&self, svg: &str) -> Page {
+        let (study, rows) = (self.study, &self.comparison.rows);
+        let (asked, knowledge) = (study.asked, &study.asked.knowledge);
+        let (senders, own_noise) = plain::knows(knowledge);
+        let subject = Subject {
+            network: plain::network(&asked.graph.file, &study.graph),
+            observers: &study.chosen.description,
+            senders,
+            own_noise,
+            sensitivity: self.unit(),
+            protected: "what one node gives to each protocol, as the list below says",
+            seed: knowledge.seed,
+        };
+        let whole = rows.iter().filter(|row| is_whole(row)).count();
+        let target = words::target(&study.target);
+        let sentence = format!("{whole} of {} protocols can keep the limit: {target}.", rows.len());
+        let tone = if whole == 0 { Tone::Bad } else { Tone::Plain };
+        let mut page = Page::new("Protocols at the same limit").verdict(tone, &sentence);
+        page = plain::opening(page, &subject);
+        page = plain::assumptions(page, &[]);
+        let grades: Vec<Grade> = rows.iter().filter_map(|row| row.grade).collect();
+        let failure = any_of(rows.iter().map(|row| row.failure));
+        page = plain::sureness(page, &grades, (failure, None), &self.notes);
+        let meant = |row: &Row| {
+            let statement = row.statement.as_ref()?;
+            let (changes, noise) = (plain::changes(statement), plain::noise_is(statement));
+            let by = plain::by(statement);
+            Some(format!("{}: {changes}; noise is the {noise}. By {by}.", row.name))
+        };
+        let meant: Vec<String> = self.answered().filter_map(meant).collect();
+        page = page
+            .section("What each needs")
+            .text(&plain::measure(study.target.measure))
+            .table("The least noise, and what it costs", &HEADER, &self.cells())
+            .picture(svg, "The least noise of each protocol; more noise means less use of the result.")
+            .list(&self.remarks())
+            .section("What may change, and what noise is")
+            .list(&meant);
+        let refusals: Vec<String> = self.refusals().collect();
+        if !refusals.is_empty() {
+            page = page.section("Without an answer").list(&refusals);
+        }
+        let abouts: Vec<String> = study.names.iter().filter_map(|name| plain::about(name)).collect();
+        plain::provenance(page.section("The protocols").list(&abouts), knowledge.seed)
+    }
+}
+
+impl Compared<'_> {
+    fn unit(&self) -> f64 {
+        self.study.asked.unit.sensitivity
+    }
+
+    fn cells(&self) -> Vec<Vec<String>> {
+        let unit = self.unit();
+        let cell = |x: &Result<f64, Error>, shown: &dyn Fn(f64) -> String| {
+            x.as_ref().map_or_else(|_| "-".into(), |&x| shown(x))
+        };
+        let row = |row: &Row| {
+            let least = row.least.as_ref().ok()?;
+            Some(vec![
+                row.name.clone(),
+                up(question::in_unit(least.noise, unit)),
+                cell(&row.error, &|error| up(error * unit)),
+                cell(&row.messages, &count),
+                grade(row),
+                observers(row),
+            ])
+        };
+        self.answered().filter_map(row).collect()
+    }
+
+    /// Protocols without an answer, with the reason.
+    fn refusals(&self) -> impl Iterator<Item = String> {
+        let reason = |row: &Row| Some(format!("{}: {}", row.name, row.least.as_ref().err()?));
+        self.comparison.rows.iter().filter_map(reason)
+    }
+
+    /// What noise is, protocol by protocol where it is not the same, and how much less those need who were looked
+    /// at.
+    fn remarks(&self) -> Vec<String> {
+        let unit = self.unit();
+        let mut laws: BTreeMap<Law, Vec<&str>> = BTreeMap::new();
+        let mut changes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        let mut remarks = Vec::new();
+        for row in self.answered() {
+            let Some(statement) = &row.statement else { continue };
+            statement.noise.iter().for_each(|noise| laws.entry(noise.law).or_default().push(&row.name));
+            changes.entry(plain::changes(statement)).or_default().push(&row.name);
+            if let Some(less) = row.looked_at {
+                let less = up(question::in_unit(less, unit));
+                remarks.push(format!(
+                    "{}: noise for those looked at alone: {}",
+                    row.name,
+                    words::less_for_those(&less)
+                ));
+            }
+        }
+        let several = |count: usize, names: &[&str]| {
+            if count > 1 { format!(" ({})", names.join(", ")) } else { String::new() }
+        };
+        for (law, names) in &laws {
+            remarks.push(format!("noise: {}{}", plain::law(*law), several(laws.len(), names)));
+        }
+        for row in &self.comparison.rows {
+            let assumed = row.statement.iter().flat_map(|statement| &statement.assumes);
+            let assumed = assumed.map(|&assumption| plain::assumed(assumption));
+            remarks.extend(assumed.map(|what| format!("{} assumes: {what}", row.name)));
+        }
+        for (what, names) in &changes {
+            remarks.push(format!("what may change: {what}{}", several(changes.len(), names)));
+        }
+        remarks
+    }
+}
+
+fn grade(row: &Row) -> String {
+    row.grade.map_or_else(String::new, |grade| grade.to_string())
+}
+
+/// Whom a row covers.
+fn observers(row: &Row) -> String {
+    row.coverage.as_ref().map_or_else(String::new, Coverage::in_short)
+}
+
+/// The name of a law of noise.
+fn law(law: Law) -> Option<String> {
+    Some(serde_json::to_value(law).ok()?.as_str()?.to_owned())
+}

@@ -1,0 +1,259 @@
+//! Losses, shown.
+
+use super::{Found, Judged};
+use crate::commands::losses::Entry;
+use crate::errors::Failure;
+use crate::output::{MAX_DRAWING, drawing, finite, losses, number, up};
+use crate::plain::{self, Subject};
+use crate::question;
+use crate::show::{Answer, Drawn, Exposed, Part, Sheet, worst};
+use ndarray::{Array2, Axis};
+use ndp_account::Coverage;
+use ndp_dp::{Grade, Verdict};
+use ndp_report::figure::Figure;
+use ndp_report::page::{Page, Tone};
+use ndp_report::words;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+const HOPS: [&str; 4] = ["hops", "pairs", "median", "largest"];
+
+/// Pairs that are listed.
+const LISTED: usize = 8;
+
+impl Answer for Found<'_> {
+    fn text(&self) -> Vec<Part> {
+        let title = format!("What is learnt, as {}", self.study.measure);
+        let mut parts = vec![Part::Summary(title, self.summary())];
+        let pairs = self.rows();
+        if !pairs.is_empty() {
+            parts.extend([Part::empty(), Part::worst(&pairs, "loss", LISTED)]);
+        }
+        let by_distance = self.by_distance();
+        if !by_distance.is_empty() {
+            parts.extend([Part::empty(), Part::Table(HOPS.to_vec(), by_distance)]);
+        }
+        parts
+    }
+
+    fn sheet(&self) -> Sheet {
+        let (coverage, by) = (self.statement.coverage.in_short(), words::by(&self.statement));
+        let row = |entry: &Entry| {
+            vec![
+                self.names[entry.u].clone(),
+                self.of_observer[entry.observer].clone(),
+                entry.hops.map_or_else(String::new, |hops| hops.to_string()),
+                entry.grade.to_string(),
+                entry.loss.to_string(),
+                coverage.clone(),
+                by.clone(),
+            ]
+        };
+        Sheet {
+            header: vec!["source", "observer", "hops", "grade", "loss", "observers", "by"],
+            rows: self.entries.iter().map(row).collect(),
+        }
+    }
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        let (study, graph) = (self.study, &self.study.graph);
+        let pair = |entry: &Entry| {
+            let (u, v) = (&self.names[entry.u], &self.of_observer[entry.observer]);
+            let loss = json!({ "grade": entry.grade, "value": finite(entry.loss) });
+            json!({ "source": u, "observer": v, "hops": entry.hops, "loss": loss })
+        };
+        let pairs: Vec<_> = self.entries.iter().map(pair).collect();
+        let target = self.judged.as_ref().map(|judged| {
+            json!({ "allowed": judged.target, "verdict": judged.verdict, "exceeding": judged.exceeding, "why": judged.why })
+        });
+        let largest = self.worst.as_ref().map(|worst| {
+            let observer = plain::name(graph, &worst.observer);
+            json!({ "source": self.names[worst.source], "observer": observer, "loss": worst.loss })
+        });
+        Ok(
+            json!({ "protocol": study.protocol.name, "measure": study.measure.to_string(), "noise": study.noise.get(),
+            "statement": self.statement, "observers": plain::observed_by(&self.statement, graph), "largest": largest,
+            "other_pairs_at_most": self.bound.map(finite), "target": target, "pairs": pairs }),
+        )
+    }
+}
+
+impl Drawn for Found<'_> {
+    fn figure(&self) -> Figure {
+        let (what, title) = (self.study.measure.to_string(), &self.study.protocol.name);
+        match &self.observers[..] {
+            [observer] if self.study.graph.node_count() <= MAX_DRAWING => {
+                let title = format!("{title}: what {} learns", self.of_observer[0]);
+                let values = self.matrix().column(0).to_vec();
+                drawing(&title, &what, self.grade, &self.study.graph, observer, values)
+            }
+            _ => {
+                let (title, values) = (format!("{title}: what nodes learn"), self.matrix());
+                let curve = matches!(self.statement.coverage, Coverage::Coalitions { .. });
+                // Of coalitions the columns have no names that fit.
+                let values = if curve { values.flatten().insert_axis(Axis(1)).to_owned() } else { values };
+                losses(&title, &what, self.grade, &self.names, values)
+            }
+        }
+    }
+
+    fn page(&self, svg: &str) -> Page {
+        let (study, statement) = (self.study, &self.statement);
+        let (asked, graph, protocol) = (study.asked, &study.graph, &study.protocol.name);
+        let (senders, own_noise) = plain::knows(&asked.knowledge);
+        let observed = plain::observed_by(statement, graph);
+        let subject = Subject {
+            network: plain::network(&asked.graph.file, graph),
+            observers: &observed,
+            senders,
+            own_noise,
+            sensitivity: asked.unit.sensitivity,
+            protected: &plain::changes(statement),
+            seed: asked.knowledge.seed,
+        };
+        let most = self.most();
+        let (tone, verdict) = match &self.judged {
+            None => (Tone::Plain, most),
+            Some(Judged { verdict: Verdict::Met, target, .. }) => {
+                (Tone::Good, words::verdict(target, None, &most))
+            }
+            Some(Judged { target, why, .. }) => (Tone::Bad, words::verdict(target, Some(why), &most)),
+        };
+        let mut page = Page::new(&format!("What {protocol} reveals")).verdict(tone, &verdict);
+        page = plain::opening(page, &subject);
+        if let Some(right) = self.right {
+            page = words::page::conclusions(page, right);
+        }
+        let mut particular: Vec<String> = plain::about(protocol).into_iter().collect();
+        particular.push(plain::noise_in_a_sentence(statement));
+        particular
+            .extend(statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
+        particular.extend(statement.declared.iter().map(|what| format!("{}.", words::capital(what))));
+        page = plain::assumptions(page, &particular);
+        let mut grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
+        let coverage = &statement.coverage;
+        let others_bounded = coverage.is_by_bound() || matches!(coverage, Coverage::Grouped { .. });
+        grades.extend(others_bounded.then_some(Grade::UpperBound));
+        page = plain::sureness(page, &grades, (statement.failure, Some(statement)), &self.notes);
+        let rows: Vec<Vec<String>> =
+            self.summary().into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+        page = page
+            .section("What is learnt")
+            .text(&plain::measure(study.measure))
+            .table("In short", &["", ""], &rows)
+            .picture(svg, "What is learnt about each node; the brighter, the more; the scale says how much.")
+            .table(
+                "Who loses most to those looked at",
+                &["exposed", "observer", "hops between them", "loss"],
+                &worst(&self.rows(), LISTED),
+            );
+        let by_distance = self.by_distance();
+        if !by_distance.is_empty() {
+            page = page.table("By distance from the observers looked at", &HOPS, &by_distance);
+        }
+        plain::provenance(page, subject.seed)
+    }
+}
+
+impl Found<'_> {
+    /// The table at the top.
+    fn summary(&self) -> Vec<(&'static str, String)> {
+        let (study, statement) = (self.study, &self.statement);
+        let (asked, multiplier) = (study.asked, number(study.noise.get()));
+        let mut rows = vec![
+            ("protocol", study.protocol.name.clone()),
+            ("weights", asked.protocol.weights_in_words()),
+            ("what may change", plain::changes(statement)),
+            ("observed by", plain::observed_by(statement, &study.graph)),
+            ("noise", plain::noise_in_units(&number(asked.noise), &multiplier, statement)),
+            ("which is the", plain::noise_is(statement)),
+        ];
+        rows.extend(statement.declared.iter().map(|sentence| ("rests on", sentence.clone())));
+        let assumed = statement.assumes.iter();
+        rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+        rows.extend([
+            ("grade", words::grade(self.grade, &statement.coverage)),
+            ("the account fails", question::probability(statement.failure)),
+            ("pairs", self.entries.len().to_string()),
+        ]);
+        if !self.entries.is_empty() {
+            rows.push(("median, 90 %, largest", self.quantiles().map(up).join(", ")));
+        }
+        if self.not_known > 0 {
+            let bound = self.not_known_at_most;
+            let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", up(bound)));
+            rows.push(("pairs not known in time", format!("{}{each}", self.not_known)));
+        }
+        if let Some(worst) = &self.worst {
+            let largest = plain::in_words(statement, &study.graph, |words| words.largest(worst));
+            rows.push(("largest of all", largest));
+        }
+        rows
+    }
+
+    /// What is learnt at most, and by whom, in a sentence or two.
+    fn most(&self) -> String {
+        let graph = &self.study.graph;
+        let exact = self.worst.as_ref().filter(|worst| worst.loss.grade() == Grade::Exact);
+        let (most, pair, may_be_less) = match (self.largest(), self.largest_bound()) {
+            (_, Some(bound)) => match exact {
+                Some(worst) if bound <= *worst.loss.value() => {
+                    let pair = plain::in_words(&self.statement, graph, |words| words.pair(worst));
+                    (bound, format!(", and exactly that much is {pair}"), false)
+                }
+                _ => (bound, String::new(), true),
+            },
+            (Some(entry), None) => {
+                let (v, u) = (&self.of_observer[entry.observer], &self.names[entry.u]);
+                (entry.loss, format!(": what {v} learns about {u}"), false)
+            }
+            (None, None) => return words::NOBODY_OUTSIDE.to_owned(),
+        };
+        let most = words::Most {
+            loss: format!("{} ({})", up(most), self.study.measure),
+            pair,
+            odds: self.right.map(words::guesses),
+            may_be_less,
+        };
+        plain::in_words(&self.statement, graph, |words| words.at_most(&most))
+    }
+
+    /// Median, nine tenths, largest.
+    fn quantiles(&self) -> [f64; 3] {
+        let mut sorted: Vec<f64> = self.entries.iter().map(|entry| entry.loss).collect();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().max(1) - 1;
+        [last / 2, last * 9 / 10, last].map(|at| sorted.get(at).copied().unwrap_or(0.0))
+    }
+
+    fn rows(&self) -> Vec<Exposed> {
+        let row = |entry: &Entry| {
+            (self.names[entry.u].clone(), self.of_observer[entry.observer].clone(), entry.hops, entry.loss)
+        };
+        self.entries.iter().map(row).collect()
+    }
+
+    pub(super) fn matrix(&self) -> Array2<f64> {
+        let mut values = Array2::from_elem((self.study.graph.node_count(), self.of_observer.len()), f64::NAN);
+        for entry in &self.entries {
+            values[(entry.u, entry.observer)] = entry.loss;
+        }
+        values
+    }
+
+    /// Hops, pairs, median and largest loss.
+    fn by_distance(&self) -> Vec<Vec<String>> {
+        let mut classes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for entry in &self.entries {
+            if let Some(hops) = entry.hops {
+                classes.entry(hops).or_default().push(entry.loss);
+            }
+        }
+        let row = |(hops, mut losses): (u32, Vec<f64>)| {
+            losses.sort_by(f64::total_cmp);
+            let (middle, largest) = (losses[losses.len() / 2], losses[losses.len() - 1]);
+            vec![hops.to_string(), losses.len().to_string(), up(middle), up(largest)]
+        };
+        classes.into_iter().map(row).collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! Edges that would improve the best plan.
+
+use super::{Found, Plans};
+use crate::errors::Failure;
+use crate::input;
+use crate::progress::Progress;
+use ndp_graph::Graph;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// An edge is worth naming when the error falls below this share of what it was.
+const WORTH: f64 = 0.999;
+
+/// Edges that are tried before one of them is added.
+pub(super) const TRIED: usize = 24;
+
+/// Edges that were looked for.
+pub(super) enum Edges {
+    /// None, and why not.
+    NotTried(String),
+    /// Those added, one after the other, each the best of those tried.
+    Added {
+        /// The protocol and its parameters: the best that gossips on the graph, with the fewest rounds that
+        /// were tried.
+        protocol: String,
+        /// The error before, in units of the sensitivity.
+        before: f64,
+        /// Both ends by name, and the error that is left.
+        edges: Vec<(String, String, f64)>,
+    },
+}
+
+pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
+    let (study, asked) = (plans.study, plans.study.asked);
+    let rounds = |found: &Found| found.candidate.parameters.0.get("rounds").copied();
+    let gossip = || plans.all().filter(|found| rounds(found).is_some());
+    let Some(best) = gossip().find(|found| found.error.is_some()) else {
+        let why = if gossip().next().is_some() {
+            "No edges are suggested: the error of gossip is not known on so large a graph; try a part of it, or edges of your own."
+        } else {
+            "No edges are suggested: no protocol that gossips on the graph meets the target."
+        };
+        return Ok(Edges::NotTried(why.into()));
+    };
+    // With many rounds the noise alone is left; edges save rounds.
+    let alike = |other: &&Found| {
+        other.candidate.name == best.candidate.name && other.candidate.weights == best.candidate.weights
+    };
+    let fewest = plans
+        .all()
+        .filter(alike)
+        .min_by(|a, b| rounds(a).unwrap_or(0.0).total_cmp(&rounds(b).unwrap_or(0.0)));
+    let best = fewest.filter(|fewest| fewest.error.is_some()).unwrap_or(best);
+    // An edge costs as many answers as are tried; they must all be there in time.
+    let (seconds, patience) = (best.seconds * (asked.rewire * TRIED) as f64, asked.effort.seconds(1, false));
+    if seconds > patience as f64 {
+        return Ok(Edges::NotTried(format!(
+            "No edges are suggested: to try {TRIED} for each of {} takes about {seconds:.0} s, more than the {patience} s of --patience; \
+             ask for fewer observers or edges, or for more patience.",
+            asked.rewire,
+        )));
+    }
+    let before = best.error.unwrap_or(f64::INFINITY);
+    let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
+    let (mut graph, mut error) = (study.graph.clone(), before);
+    let mut edges: Vec<(String, String, f64)> = Vec::new();
+    let progress = Progress::new((asked.rewire * TRIED) as u64, "edges", quiet);
+    for _ in 0..asked.rewire {
+        let mut better: Option<(f64, Graph, (usize, usize))> = None;
+        for (u, v) in near(&graph, TRIED, rng) {
+            let larger = with_edge(&graph, u, v)?;
+            let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
+            let found = study.one(&larger, &best.candidate, patience)?;
+            if let Some(error) = found.and_then(|found| found.error).filter(|&error| error < smallest) {
+                better = Some((error, larger, (u, v)));
+            }
+            progress.one();
+        }
+        let Some((smaller, larger, (u, v))) = better else { break };
+        (graph, error) = (larger, smaller);
+        edges.push((input::label(&graph, u), input::label(&graph, v), error));
+    }
+    let protocol = format!("{} with {}", best.candidate.name, best.candidate.parameters);
+    Ok(Edges::Added { protocol, before, edges })
+}
+
+/// So many pairs of nodes with a common neighbor and no edge, at random; fewer where there are few.
+fn near(graph: &Graph, count: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
+    let mut middles: Vec<usize> = (0..graph.node_count()).collect();
+    middles.shuffle(rng);
+    let mut pairs = Vec::new();
+    for _ in 0..2 {
+        for &w in &middles {
+            let mut ends: Vec<usize> = graph.neighbors(w).iter().map(|&v| v as usize).collect();
+            ends.shuffle(rng);
+            if let [u, v, ..] = ends[..] {
+                let pair = (u.min(v), u.max(v));
+                if !graph.has_edge(u, v) && !pairs.contains(&pair) {
+                    pairs.push(pair);
+                }
+            }
+            if pairs.len() == count {
+                return pairs;
+            }
+        }
+    }
+    pairs
+}
+
+fn with_edge(graph: &Graph, u: usize, v: usize) -> Result<Graph, Failure> {
+    let larger = Graph::from_edges(graph.node_count(), graph.edges().chain(std::iter::once((u, v))))?;
+    Ok(match graph.labels() {
+        Some(labels) => larger.with_labels(labels.to_vec())?,
+        None => larger,
+    })
+}

@@ -1,0 +1,113 @@
+//! The last of three steps: a study says what is asked, an answer what was found, and this shows it. An answer
+//! is data; each of its forms is made from it here or beside it, and nothing is computed any more.
+
+use crate::args::{Files, Pictures};
+use crate::errors::Failure;
+use crate::output::{csv, harmless, heading, json, line, page, pictures, table, up};
+use ndp_report::figure::Figure;
+use ndp_report::page::Page;
+
+/// A piece of what the terminal shows.
+pub(crate) enum Part {
+    Heading(String),
+    Line(String),
+    /// A title, and rows of a name and a value.
+    Summary(String, Vec<(&'static str, String)>),
+    Table(Vec<&'static str>, Vec<Vec<String>>),
+}
+
+impl Part {
+    pub(crate) fn empty() -> Self {
+        Self::Line(String::new())
+    }
+
+    /// The worst pairs of a list: exposed node, observer, hops between them, loss.
+    pub(crate) fn worst(pairs: &[Exposed], what: &'static str, count: usize) -> Self {
+        Self::Table(vec!["exposed", "observer", "hops", what], worst(pairs, count))
+    }
+
+    /// On the terminal.
+    pub(crate) fn print(&self) -> Result<(), Failure> {
+        match self {
+            Self::Heading(text) => heading(text),
+            Self::Line(text) => line(text),
+            Self::Summary(title, rows) => summary(title, rows),
+            Self::Table(header, rows) => table(header, rows),
+        }
+    }
+}
+
+/// All numbers, as the CSV writes them.
+pub(crate) struct Sheet {
+    pub(crate) header: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// An answer, in every form in which somebody may want it.
+pub(crate) trait Answer {
+    /// What the terminal shows.
+    fn text(&self) -> Vec<Part>;
+
+    /// All numbers, as a table.
+    fn sheet(&self) -> Sheet;
+
+    /// All numbers, as data.
+    fn data(&self) -> Result<serde_json::Value, Failure>;
+}
+
+/// An answer that can be drawn, and told to whoever answers for the data.
+pub(crate) trait Drawn: Answer {
+    /// The picture.
+    fn figure(&self) -> Figure;
+
+    /// The page, with the picture in it.
+    fn page(&self, svg: &str) -> Page;
+}
+
+/// Prints the answer and writes its numbers into the files that were asked for.
+pub(crate) fn show(answer: &impl Answer, files: &Files, seed: u64) -> Result<(), Failure> {
+    answer.text().iter().try_for_each(Part::print)?;
+    if let Some(path) = &files.csv {
+        let Sheet { header, rows } = answer.sheet();
+        csv(path, seed, &header, &rows)?;
+    }
+    if let Some(path) = &files.json {
+        json(path, seed, answer.data()?)?;
+    }
+    Ok(())
+}
+
+/// Draws the answer into the files that were asked for, and writes its page.
+pub(crate) fn draw(answer: &impl Drawn, asked: &Pictures, seed: u64) -> Result<(), Failure> {
+    if !asked.any() {
+        return Ok(());
+    }
+    let svg = pictures(asked, seed, &answer.figure())?;
+    asked.report.as_ref().map_or(Ok(()), |path| page(path, &answer.page(&svg)))
+}
+
+/// A node, who observes it, the hops between them, and the loss.
+pub(crate) type Exposed = (String, String, Option<u32>, f64);
+
+/// The worst pairs of a list, row by row.
+pub(crate) fn worst(pairs: &[Exposed], count: usize) -> Vec<Vec<String>> {
+    let mut sorted: Vec<&Exposed> = pairs.iter().collect();
+    sorted.sort_by(|a, b| b.3.total_cmp(&a.3));
+    let row = |(u, v, hops, loss): &&Exposed| {
+        let hops = hops.map_or_else(|| "-".into(), |hops| hops.to_string());
+        vec![u.clone(), v.clone(), hops, up(*loss)]
+    };
+    sorted.iter().take(count).map(row).collect()
+}
+
+/// Names and values below a title.
+pub(crate) fn summary(title: &str, rows: &[(&str, String)]) -> Result<(), Failure> {
+    heading(title)?;
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|(name, value)| vec![format!("  {name}"), harmless(value).into_owned()]).collect();
+    let width = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    for row in rows {
+        line(&format!("{:<width$}  {}", row[0], row[1]))?;
+    }
+    Ok(())
+}
