@@ -113,7 +113,7 @@ impl ndp_account::Account for Borrowed {
         self.0.borrow_dependent().failure()
     }
 
-    fn rests_on(&self) -> Vec<String> {
+    fn rests_on(&self) -> Vec<ndp_account::RestsOn> {
         self.0.borrow_dependent().rests_on()
     }
 

@@ -393,7 +393,8 @@ impl Meter {
             let name = |u| names.name(u).map(std::borrow::Cow::into_owned);
             let names = (0..meter.node_count()).filter_map(name).collect();
             let observers = meter.observers().map(|o| (o.members().to_vec(), o.tapped.clone())).collect();
-            Ok((names, observers, meter.rounds(), meter.program().values().len(), meter.rests_on()))
+            let rests_on = meter.rests_on().iter().map(ndp_report::words::rests_on).collect();
+            Ok((names, observers, meter.rounds(), meter.program().values().len(), rests_on))
         })
     }
 }

@@ -22,7 +22,8 @@ fn coverage(about: &[About], nodes: usize) -> Coverage {
     match size {
         1 if same && each && plain => Coverage::All { nodes },
         2.. if same && each && plain => {
-            Coverage::Coalitions { size, nodes, looked_at: members.len(), rest: Rest::None }
+            let among = ndp_account::Among::Everybody;
+            Coverage::Coalitions { size, among, nodes, looked_at: members.len(), rest: Rest::None }
         }
         _ => Coverage::Named { observers: observers.len() },
     }

@@ -62,17 +62,19 @@ mod ordered;
 #[doc(hidden)]
 pub mod parts;
 mod protocol;
+mod rests_on;
 mod terms;
 mod view;
 
 pub use accountant::{
-    Account, Allowed, Assumption, Attacker, Audience, Check, Comparison, Coverage, Covered, LeastNoise,
-    MOST_COALITIONS, Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Said, Senders,
-    Statement, Target, Worst, accounts, check, compare, compare_towards, least_noise, named,
+    Account, Allowed, Among, Assumption, Attacker, Audience, Check, Comparison, Coverage, Covered,
+    LeastNoise, MOST_COALITIONS, Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Said,
+    Senders, Statement, Target, Worst, accounts, check, compare, compare_towards, least_noise, named,
     number_of_coalitions,
 };
 pub use error::Error;
 pub use loss::LossReport;
 pub use protocol::{LinearProtocol, Observation, OwnNoise};
+pub use rests_on::{ComparedWith, Dependence, Norm, Patterns, RestsOn, SensitivitySet};
 pub use terms::{By, Changes, Law, Noise, Terms};
 pub use view::View;

@@ -4,7 +4,7 @@
 //! gradient that changes is not all data of a user. They are data; words are made of them where numbers are
 //! shown.
 
-use ndp_dp::Neighbors;
+use ndp_dp::{Gaussian, Laplace, Mechanism, Neighbors, NoiseMultiplier, Sensitivity, Stated};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -154,6 +154,33 @@ impl Terms {
     #[must_use]
     pub const fn by(self, function: &'static str, theorem: &'static str) -> Self {
         Self { by: By { function, theorem }, ..self }
+    }
+
+    /// What one release by the mechanism that adds the noise is about, alone and in units of the sensitivity:
+    /// the run is made of such releases, and observers see functions of them. `None` for laws of which the
+    /// terms do not say it: of whole numbers, of labels, of somebody's own.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::Terms;
+    /// use ndp_dp::{Moves, Neighbors, NoiseMultiplier};
+    /// let stated = Terms::VALUES.of_one_release(NoiseMultiplier::new(2.0)?).ok_or("Gaussian")?;
+    /// assert_eq!((stated.function, stated.moves), ("ndp_dp::Gaussian", Moves::Vector { by: 1.0 }));
+    /// assert_eq!(stated.neighbors, Some(Neighbors::ReplaceOne));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_one_release(&self, noise: NoiseMultiplier) -> Option<Stated> {
+        let sensitivity = Sensitivity::new(1.0).ok()?;
+        let stated = match self.noise.law {
+            Law::Gaussian => Gaussian { sensitivity, sigma: noise.sigma(sensitivity).ok()? }.stated()?,
+            // The noise is the standard deviation, √2 times the scale.
+            Law::Laplace => {
+                Laplace::new(sensitivity, noise.get() / std::f64::consts::SQRT_2).ok()?.stated()?
+            }
+            Law::DiscreteLaplace | Law::RandomizedResponse | Law::Own => return None,
+        };
+        Some(Stated { neighbors: Some(self.neighbors), ..stated })
     }
 
     /// The same, of what holds whoever observes: noisy values seen alone.

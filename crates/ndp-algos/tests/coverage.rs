@@ -433,3 +433,38 @@ fn a_cube_needs_one_account() -> Result<(), Error> {
     assert_eq!((looked_at, covered.coverage.is_whole()), (8, true));
     Ok(())
 }
+
+/// The only neighbor of a leaf knows every noise that cancels with the leaf's own: it shows that the bound is
+/// exact for all, which the leaf itself does not, and no group is looked at.
+#[test]
+fn the_neighbor_of_a_leaf_makes_the_bound_exact() -> Result<(), Error> {
+    let ring = (0..12).map(|u| (u, (u + 1) % 12));
+    let graph = Graph::from_edges(13, ring.chain([(0, 3), (2, 7), (0, 12)]))?;
+    let matrix = GossipMatrix::metropolis(&graph);
+    let noise = NoiseMultiplier::new(1.0)?;
+    for name in ["gopa", "decor"] {
+        let protocol = registry::find(name)?.build(&matrix, &Parameters::default())?;
+        let look = |observers: &[Observer]| accounts(protocol.as_ref(), observers, &Silent);
+        let asked = |audience: &Audience| -> Result<_, Error> {
+            let covered = Covered::of(protocol.as_ref(), audience, look)?.by_groups(audience, look)?;
+            let worst = covered.worst(noise, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
+            Ok((covered.coverage.clone(), worst))
+        };
+        let alone = Audience::chosen(13, &[12])?;
+        let (coverage, worst) = asked(&alone.clone().hinting(0)?)?;
+        assert_eq!(coverage, Coverage::Bounded { looked_at: 1, nodes: 13, seed: None }, "{name}");
+        let found = (worst.loss.grade(), worst.observer.clone(), worst.source);
+        assert_eq!(found, (Grade::Exact, Observer::node(0), 12), "{name}");
+        // By the accounts of all, that is the largest loss.
+        let (_, all) = asked(&Audience::every_node(13))?;
+        let (one, all) = (worst.loss.into_value(), all.loss.into_value());
+        assert!(all <= one * (1.0 + 1e-12) && one <= all * (1.0 + 1e-8), "{name}: {one} {all}");
+        // A hint about somebody who learns less changes nothing.
+        let (without, with) = (asked(&alone)?, asked(&alone.clone().hinting(6)?)?);
+        assert_eq!(without, with, "{name}");
+        // Nor is anybody a hint who is looked at already.
+        assert_eq!(alone.clone().hinting(12)?, alone);
+        assert!(alone.hinting(13).is_err());
+    }
+    Ok(())
+}

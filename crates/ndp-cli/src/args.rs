@@ -79,7 +79,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Example: ndp refute --claim \"alpha / (2 * sigma^2) / hops\"\n\nNames: n, T, edges, alpha, sigma, u (exposed), v (observer), \
                       observers, hops, W[t][a,b], F[t][a,b] (walks: first passage), deg(a), sum(k, a, b, e), neighbors(w, a, e), largest(w, a, e), \
-                      heard(w, t, e), members(w, e), min, max, sqrt, ln, exp."
+                      heard(w, t, e), members(w, e), lambda2, min, max, sqrt, ln, exp."
     )]
     Refute(Refute),
     /// Run a gossip protocol on your own numbers.

@@ -1,7 +1,7 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
 use ndp_account::parts::each_in_order;
-use ndp_account::{Account, Assumption, Attacker, By, Error, Observer, Protocol, Terms};
+use ndp_account::{Account, Assumption, Attacker, By, Error, Observer, Protocol, RestsOn, Terms};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
@@ -336,7 +336,7 @@ impl Account for PatientAccount {
         self.account.failure()
     }
 
-    fn rests_on(&self) -> Vec<String> {
+    fn rests_on(&self) -> Vec<RestsOn> {
         self.account.rests_on()
     }
 

@@ -92,16 +92,23 @@ fn looking(
         let both: Vec<_> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
         let description = format!("somebody outside the network who overhears {}", chosen.tap.join(", "));
         (Audience::named(vec![Observer::outsider().tapping(&both)]), description)
-    } else if let Some(size) = chosen.coalition_size {
+    } else if let Some(size) = chosen.coalition_size.or(chosen.neighbors) {
         if default != Default::One {
             return Err(Failure::Usage(
-                "--coalition-size is for loss, calibrate, compare and plan; elsewhere name a coalition: --coalition A,B"
+                "--coalition-size and --neighbors are for loss, calibrate, compare and plan; elsewhere name a coalition: --coalition A,B"
                     .into(),
             ));
         }
-        let audience = Audience::coalitions(n, size, &hearing_little(graph, size))?;
+        let audience = if chosen.neighbors.is_some() {
+            Audience::neighbors(graph, size)?
+        } else {
+            Audience::coalitions(n, size, &hearing_little(graph, size))?
+        };
         let all = audience.others().is_empty();
-        if 1 < size {
+        if chosen.neighbors.is_some() {
+            let looked_at = all.then(|| audience.looked_at().len());
+            note(&words::coalitions_of_neighbors(n, size, looked_at));
+        } else if 1 < size {
             note(&words::coalitions(n, size, all));
         }
         let description = words::coverage(&audience.coverage_of_looked_at());
@@ -123,8 +130,13 @@ fn looking(
         named(&names, limited)
     } else if chosen.sample.is_none() && default == Default::One {
         let degree = |&v: &usize| graph.degree(v);
-        let hears = (0..n).filter(|v| degree(v) > 0).min_by_key(degree).unwrap_or(0);
-        (Audience::chosen(n, &[hears])?, format!("every one of {n} nodes alone"))
+        let least = (0..n).filter(|v| degree(v) > 0).min_by_key(degree);
+        // Of all nodes with so few neighbors, the neighbor that hears least.
+        let few = (0..n).filter(|v| least.is_some_and(|least| graph.degree(*v) == graph.degree(least)));
+        let beside = few.flat_map(|v| graph.neighbors(v).iter().map(|&w| w as usize)).min_by_key(degree);
+        let one = Audience::chosen(n, &[least.unwrap_or(0)])?;
+        let audience = beside.map_or_else(|| Ok(one.clone()), |beside| one.clone().hinting(beside))?;
+        (audience, format!("every one of {n} nodes alone"))
     } else {
         let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);
         let rng = &mut ChaCha8Rng::seed_from_u64(knowledge.seed);

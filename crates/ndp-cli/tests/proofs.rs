@@ -131,6 +131,48 @@ fn answers_without_a_proof_say_why() {
     }
 }
 
+/// A bound has no proof, whatever covers those who are not looked at: one that holds whoever observes,
+/// groups, symmetries, or the bound for all coalitions of a size.
+#[test]
+fn observers_covered_by_a_bound_have_no_proof() {
+    let folder = folder("bounds");
+    let put = |name: &str, text: String| std::fs::write(folder.join(name), text).unwrap();
+    let ring = || (0..600).map(|u| format!("n{u} n{}\n", (u + 1) % 600));
+    put("large.txt", ring().collect());
+    put("lopsided.txt", ring().chain(["n0 n7\nn3 n20\n".into()]).collect());
+    // The cases are what they are named after: what covers the others, without a proof.
+    for (question, covers) in [
+        ("loss lopsided.txt --protocol muffliato:rounds=2 --noise 2", "bounded"),
+        ("loss lopsided.txt --protocol gopa --noise 2", "grouped"),
+        ("loss large.txt --protocol muffliato:rounds=2 --noise 2", "symmetric"),
+        ("loss lopsided.txt --protocol muffliato:rounds=2 --noise 2 --sample 3", "bounded"),
+        ("loss lopsided.txt --protocol muffliato:rounds=2 --noise 2 --coalition-size 2", "coalitions"),
+    ] {
+        let (code, said, complaint) = run(&folder, &format!("{question} --json out.json"));
+        assert_eq!(code, 0, "{question}: {said}{complaint}");
+        let answer: Value = serde_json::from_slice(&std::fs::read(folder.join("out.json")).unwrap()).unwrap();
+        assert_eq!(answer["result"]["statement"]["coverage"]["covers"], covers, "{question}");
+        let other = question.replace("loss", "calibrate").replace("--noise 2", "--mu 1");
+        for question in [question, &other] {
+            let (code, said, complaint) = run(&folder, &format!("{question} --proof p.jsonl"));
+            assert_eq!(code, 1, "{question}: {complaint}");
+            assert!(
+                complaint
+                    .contains("a bound covers observers who are not looked at, and a bound has no proof"),
+                "{complaint}"
+            );
+            assert!(said.is_empty() && !folder.join("p.jsonl").exists(), "{said}");
+        }
+    }
+    // Who is named has a proof on the same network.
+    let (code, _, complaint) = run(
+        &folder,
+        "loss lopsided.txt --protocol muffliato:rounds=2 --noise 2 --observer n5 --proof p.jsonl.gz",
+    );
+    assert!(code == 0 && folder.join("p.jsonl.gz").exists(), "{complaint}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn walks_have_no_proof() {
     let folder = folder("walks");

@@ -436,6 +436,37 @@ fn ledgers_say_what_they_cover() {
     assert!(code == 0 && said.contains("grade of what is spent: exact"), "{said}{problem}");
     assert!(!row(&said, "the account fails").is_empty(), "{said}");
     assert_eq!(json(&folder)["pairs"][0]["spent"]["grade"], "exact");
+    // What the mechanism of each run states by itself, in the table and as data.
+    let each = "--run muffliato:rounds=2@4 --run ring-sum-laplace@4 --run ring-histogram@4";
+    let (code, said, problem) = run(&folder, &format!("ledger path {each} --observer 1 --json out.json"));
+    assert_eq!(code, 0, "{problem}");
+    let releases: Vec<&str> =
+        said.lines().filter(|line| line.trim_start().starts_with("one release")).collect();
+    assert!(
+        releases[0].contains(
+            "(all data of one node replaced) between which a vector moves by at most 1 in the Euclidean norm"
+        ) && releases[0].ends_with("By ndp_dp::Gaussian (theory: Accounting)."),
+        "{said}"
+    );
+    assert!(
+        releases[1].contains("a number moves by at most 1") && releases[1].contains("ndp_dp::Laplace"),
+        "{said}"
+    );
+    assert!(
+        releases[2].ends_with("by a mechanism that states nothing by itself") && releases.len() == 3,
+        "{said}"
+    );
+    let entries = json(&folder)["entries"].clone();
+    let release = serde_json::json!({ "version": 1, "neighbors": "replace-one", "moves": { "what": "vector", "by": 1.0 },
+        "function": "ndp_dp::Gaussian", "theorem": "Accounting" });
+    assert_eq!(entries[0]["release"], release);
+    assert_eq!(entries[1]["release"]["moves"]["what"], "number");
+    assert_eq!(entries[2]["release"], Value::Null);
+    for (entry, changes) in
+        entries.as_array().unwrap().iter().zip(["value", "every-contribution", "every-label"])
+    {
+        assert_eq!(entry["statement"]["changes"], serde_json::json!([changes]));
+    }
     let (code, _, problem) = run(&folder, "ledger many --run ring-sum@4 --mu 3 --sample 2");
     assert!(code == 1 && problem.contains("only 2 of 601 nodes"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();

@@ -18,7 +18,7 @@ use crate::options::AccountOptions;
 use crate::sensitivity::{self, Loss, SensitivitySet, Value as Found};
 use crate::{ProgramError, Weight, sparse, sweep};
 use ndarray::Array2;
-use ndp_account::{Error, Observer};
+use ndp_account::{Error, Observer, RestsOn};
 use ndp_certify::account::Budget;
 use ndp_certify::gram;
 use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
@@ -419,21 +419,15 @@ impl ProgramAccount {
         &self.observer
     }
 
-    /// What every loss of this account rests on beside what is computed, each as a sentence without its
-    /// period: the set that was declared, what contributions were taken to depend on, whether all messages
-    /// arrive, and whether nodes [hold what they send](Program::check_holdings).
+    /// What every loss of this account rests on beside what is computed: the set that was declared, what
+    /// contributions were taken to depend on, whether all messages arrive, and whether nodes [hold what they
+    /// send](Program::check_holdings).
     #[must_use]
-    pub fn rests_on(&self, set: &SensitivitySet) -> Vec<String> {
-        let mut sentences = vec![set.to_string(), self.adaptivity.to_string()];
-        if self.some_lost {
-            sentences.push("messages may be lost, whatever the data are".to_owned());
-        }
-        if !self.program.holds() {
-            sentences.push(
-                "nodes have what they send: assumed, it does not follow from what they were sent".to_owned(),
-            );
-        }
-        sentences
+    pub fn rests_on(&self, set: &SensitivitySet) -> Vec<RestsOn> {
+        let mut all = vec![RestsOn::Set(set.clone()), RestsOn::Reads(self.adaptivity)];
+        all.extend(self.some_lost.then_some(RestsOn::Losses));
+        all.extend((!self.program.holds()).then_some(RestsOn::Holdings));
+        all
     }
 
     /// Number of nodes.

@@ -20,12 +20,8 @@ use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::whole::WholeRows;
 use num_rational::BigRational;
 use num_traits::Zero;
-use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt;
 
-/// What the contributions of a program may depend on, for an observer; it belongs to the grade.
-///
 /// # Examples
 /// ```
 /// use ndp_account::Observer;
@@ -36,35 +32,7 @@ use std::fmt;
 /// assert_eq!(program.account(&Observer::node(0))?.adaptivity, Dependence::Assumed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dependence {
-    /// They read nothing.
-    Fixed,
-    /// They read what the observer has seen: checked by the rank of what was seen.
-    Checked,
-    /// They are declared to read only what the observer has seen, without a list: an assumption.
-    Assumed,
-    /// They read values that the observer does not see. The account shows it those values: an upper bound.
-    Revealed,
-}
-
-impl fmt::Display for Dependence {
-    /// As a sentence without its period.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fixed => "contributions depend on nothing but their owners' data, as the program declares",
-            Self::Checked => "contributions depend on nothing else but what the observer has seen, which was checked",
-            Self::Assumed => {
-                "contributions depend on nothing else but what the observer has seen: assumed, as the program does not \
-                 say what they read"
-            }
-            Self::Revealed => {
-                "contributions depend on values that the observer does not see; the account shows it these values"
-            }
-        })
-    }
-}
+pub use ndp_account::Dependence;
 
 /// What to do about contributions that read what the observer does not see.
 ///

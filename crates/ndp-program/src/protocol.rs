@@ -7,7 +7,9 @@ use crate::build::Program;
 use crate::options::AccountOptions;
 use crate::sensitivity::SensitivitySet;
 use crate::simulate::Statistic;
-use ndp_account::{Account, Assumption, Attacker, By, Changes, Error, Law, Noise, Observer, Protocol, Terms};
+use ndp_account::{
+    Account, Assumption, Attacker, By, Changes, Error, Law, Noise, Observer, Protocol, RestsOn, Terms,
+};
 use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::Interval;
 use rand::Rng;
@@ -185,7 +187,7 @@ impl Account for Accounted<'_> {
         self.account.failure
     }
 
-    fn rests_on(&self) -> Vec<String> {
+    fn rests_on(&self) -> Vec<RestsOn> {
         self.account.rests_on(self.sensitivity)
     }
 

@@ -24,10 +24,24 @@ use ndp_certify::enclosure::width;
 use ndp_dp::{Exact, Guarantee, UpperBound};
 use num_rational::BigRational;
 use serde::Serialize;
-use std::fmt;
 
-/// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
-///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{Patterns, SensitivitySet, constructors::dsgd};
+/// use ndp_graph::{GossipMatrix, generators::complete_graph};
+/// // Four steps over data in two batches: an example is used in every second step.
+/// let program = dsgd(&GossipMatrix::metropolis(&complete_graph(3)?), 4)?;
+/// let account = program.account(&Observer::node(0))?;
+/// let loss = |set: &SensitivitySet| account.loss(1, set).map(|loss| loss.value());
+/// let (patterns, within) = (Patterns::Cyclic { period: 2 }, Box::new(SensitivitySet::SameDirection));
+/// let batches = SensitivitySet::Patterns { patterns, within };
+/// assert!(loss(&SensitivitySet::UseLevel)? < loss(&batches)?);
+/// assert!(loss(&batches)? < loss(&SensitivitySet::Signs)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use ndp_account::Patterns;
+
 /// # Examples
 /// ```
 /// use ndp_account::Observer;
@@ -48,109 +62,7 @@ use std::fmt;
 /// assert!((loss(scaled)? - 9.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SensitivitySet {
-    /// One use changes, the others stay.
-    UseLevel,
-    /// All uses change by the same vector of length at most 1. The most optimistic set: changes may cancel.
-    SameDirection,
-    /// Use `i` changes by `c_i a` with known `c` and one vector `a` of length at most 1.
-    Along(Vec<f64>),
-    /// Use `i` changes by any number of size at most 1: data of dimension 1.
-    Signs,
-    /// Use `i` changes by any vector of length at most 1 in this dimension.
-    Vectors {
-        /// The dimension, at least 1.
-        dimension: usize,
-    },
-    /// Only the uses of one pattern change, within a set: the largest over all patterns.
-    Patterns {
-        /// Which uses can belong to one example.
-        patterns: Patterns,
-        /// How the uses of a pattern change.
-        within: Box<SensitivitySet>,
-    },
-    /// Use `i` changes by `b_i` times what the set allows.
-    Bounded {
-        /// The bounds, one for each use, nonnegative.
-        bounds: Vec<f64>,
-        /// The set.
-        within: Box<SensitivitySet>,
-    },
-}
-
-impl fmt::Display for SensitivitySet {
-    /// What may differ between neighboring inputs, as a sentence without its period.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UseLevel => {
-                f.write_str("one use of one node's data changes, by a vector of length at most 1")
-            }
-            Self::SameDirection => {
-                f.write_str("all uses of one node's data change by the same vector of length at most 1")
-            }
-            Self::Along(weights) => {
-                write!(
-                    f,
-                    "the uses of one node's data change by one vector of length at most 1, times {weights:?}"
-                )
-            }
-            Self::Signs => f.write_str("every use of one node's data changes by a number of size at most 1"),
-            Self::Vectors { dimension } => {
-                write!(
-                    f,
-                    "every use of one node's data changes by a vector of length at most 1 in dimension {dimension}"
-                )
-            }
-            Self::Patterns { patterns, within } => {
-                match patterns {
-                    Patterns::Cyclic { period } => write!(f, "only every {period}-th use changes: ")?,
-                    Patterns::Separated { gap } => write!(f, "only uses at least {gap} apart change: ")?,
-                    Patterns::Listed(listed) => write!(f, "only the uses of one of {listed:?} change: ")?,
-                }
-                within.fmt(f)
-            }
-            Self::Bounded { bounds, within } => {
-                write!(f, "{within}; every use times its bound of {bounds:?}")
-            }
-        }
-    }
-}
-
-/// Which uses of a node's data can hold one example.
-///
-/// # Examples
-/// ```
-/// use ndp_account::Observer;
-/// use ndp_program::{Patterns, SensitivitySet, constructors::dsgd};
-/// use ndp_graph::{GossipMatrix, generators::complete_graph};
-/// // Four steps over data in two batches: an example is used in every second step.
-/// let program = dsgd(&GossipMatrix::metropolis(&complete_graph(3)?), 4)?;
-/// let account = program.account(&Observer::node(0))?;
-/// let loss = |set: &SensitivitySet| account.loss(1, set).map(|loss| loss.value());
-/// let (patterns, within) = (Patterns::Cyclic { period: 2 }, Box::new(SensitivitySet::SameDirection));
-/// let batches = SensitivitySet::Patterns { patterns, within };
-/// assert!(loss(&SensitivitySet::UseLevel)? < loss(&batches)?);
-/// assert!(loss(&batches)? < loss(&SensitivitySet::Signs)?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Patterns {
-    /// Every `period`-th use, from any of the first `period` on.
-    Cyclic {
-        /// The period, at least 1.
-        period: usize,
-    },
-    /// Any uses that are at least `gap` apart.
-    Separated {
-        /// The smallest distance, at least 1.
-        gap: usize,
-    },
-    /// These.
-    Listed(Vec<Vec<usize>>),
-}
+pub use ndp_account::SensitivitySet;
 
 /// A loss: `Q` at its largest over the declared set, in units where sensitivity and noise are 1.
 ///

@@ -1,5 +1,6 @@
 //! The value of a claim at one setting, as an interval that contains it.
 
+use crate::Protocol;
 use crate::error::Error;
 use crate::expression::{Expression, Function, Name, Node, Operator};
 use crate::search::Claim;
@@ -46,6 +47,11 @@ impl Values<'_> {
                 Name::Exposed => Interval::count(case.u as u64),
                 Name::Observer => Interval::count(case.observers[0] as u64),
                 Name::Observers => Interval::count(case.observers.len() as u64),
+                // No weights of one round: each pair has its own.
+                Name::SecondEigenvalue if case.setting.protocol == Protocol::Pairs => {
+                    return Err(Error::NotOfTheProtocol { name: "lambda2" });
+                }
+                Name::SecondEigenvalue => case.setting.second_eigenvalue(),
                 Name::Hops => {
                     let hops = case.observers.iter().map(|&v| case.setting.hops[case.u][v]);
                     Interval::count(hops.min().unwrap_or(u32::MAX).into())

@@ -22,6 +22,7 @@ use crate::Error;
 /// | `hops` | distance of `u` from the nearest of them |
 /// | `W[t][a,b]` | entry of the `t`-th power of the weights, `t` from 0 to `T`; for pairs, of the product of the first `t` steps |
 /// | `F[t][a,b]` | for walks, the probability to come from `a` to `b` after `t` steps for the first time |
+/// | `lambda2` | the second largest eigenvalue of `W[1]`, with its sign; not for pairs |
 /// | `deg(a)` | neighbors of `a` |
 /// | `sum(k, a, b, e)` | `e` for `k` from `a` to `b`; 0 if `b` is below `a` |
 /// | `neighbors(w, a, e)` | sum of `e` over the neighbors `w` of `a` |
@@ -104,6 +105,7 @@ pub(crate) enum Name {
     Observer,
     Observers,
     Hops,
+    SecondEigenvalue,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -279,6 +281,7 @@ impl Parser {
             "v" => Name::Observer,
             "observers" => Name::Observers,
             "hops" => Name::Hops,
+            "lambda2" => Name::SecondEigenvalue,
             "W" => return Ok(Node::Weight(self.entry()?)),
             "F" => return Ok(Node::Passage(self.entry()?)),
             "sum" => return self.over(Over::Range),

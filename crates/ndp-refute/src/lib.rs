@@ -35,6 +35,7 @@ mod graphs;
 mod protocol;
 mod search;
 mod setting;
+mod spectrum;
 mod truth;
 mod walk;
 

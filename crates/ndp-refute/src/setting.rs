@@ -53,6 +53,8 @@ pub struct Setting {
     pub(crate) enclosed: Vec<Vec<Vec<Interval>>>,
     /// Probabilities of the first passage from `a` to `b` at time `t`, for walks.
     passages: OnceLock<Vec<Vec<Vec<Interval>>>>,
+    /// The second largest eigenvalue of the weights.
+    second: OnceLock<Interval>,
 }
 
 impl Setting {
@@ -100,6 +102,7 @@ impl Setting {
             messages,
             enclosed: enclose(&exact),
             passages: OnceLock::new(),
+            second: OnceLock::new(),
         })
     }
 
@@ -133,6 +136,13 @@ impl Setting {
     pub(crate) fn passages(&self) -> &[Vec<Vec<Interval>>] {
         let rounds = self.enclosed.len() - 1;
         self.passages.get_or_init(|| enclose(&first_passages(&self.matrix, rounds)))
+    }
+
+    /// An interval that contains the second largest eigenvalue of the weights of one round.
+    pub(crate) fn second_eigenvalue(&self) -> Interval {
+        let scale = |a: usize| if self.weights == WeightRule::Simple { self.graph.degree(a) } else { 1 };
+        let scale: Vec<usize> = (0..self.graph.node_count()).map(scale).collect();
+        *self.second.get_or_init(|| crate::spectrum::second_largest(&self.matrix, &scale))
     }
 
     /// Those whose message in round `t` an observer gets, without the observers themselves.

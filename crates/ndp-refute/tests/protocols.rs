@@ -144,6 +144,21 @@ fn claims_about_other_protocols_and_coalitions() -> Checked {
     let domain = Some(Expression::parse("hops - 1.5")?);
     let report = refute(&Expression::parse("0")?, &Search { domain, max_nodes: 2, ..small.clone() })?;
     assert_eq!((report.outcome, report.cases, report.outside), (Outcome::NotRefuted, 0, 6));
+    // The second largest eigenvalue of a ring of four is 1/3, so that 3 times it is the loss of a neighbor; a
+    // claim that is a little below is false. Graphs of at most four nodes with four edges and degrees of 2 are
+    // such rings.
+    let domain = Expression::parse(
+        "1 / 2 - (n - 4)^2 - (edges - 4)^2 - sum(a, 0, n - 1, (deg(a) - 2)^2) - (hops - 1)^2",
+    )?;
+    let ring = Search { domain: Some(domain), max_nodes: 4, max_rounds: 1, ..small.clone() };
+    assert_eq!(of("3 * lambda2", &ring)?, Outcome::NotRefuted);
+    assert!(matches!(of("3 * lambda2 - 1 / 10^11", &ring)?, Outcome::Refuted(_)));
+    // Where an enclosure cannot decide, a claim is not called false: here the eigenvalue cancels.
+    let report = refute(&Expression::parse("1 + lambda2 - lambda2")?, &small)?;
+    assert_eq!(report.outcome, Outcome::NotRefuted);
+    assert!(report.undecided > 0);
+    let pairs = Search { protocol: Protocol::Pairs, ..small.clone() };
+    assert_eq!(of("lambda2", &pairs), Err(Error::NotOfTheProtocol { name: "lambda2" }));
     // First passages belong to walks, messages to gossip.
     assert_eq!(of("F[1][u,v]", &small), Err(Error::NotOfTheProtocol { name: "F" }));
     let walk = Search { protocol: Protocol::Walk, ..small };

@@ -1,6 +1,8 @@
 //! A page in plain words that needs no other file: sentences, tables, pictures; no network, no script.
 
 use crate::harmless::harmless;
+use ndp_account::Coverage;
+use ndp_dp::Verdict;
 use std::fmt::Write;
 
 /// A page that is written from top to bottom.
@@ -9,7 +11,7 @@ use std::fmt::Write;
 /// ```
 /// use ndp_report::page::{Page, Tone};
 /// let page = Page::new("Who learns what")
-///     .verdict(Tone::Good, "The limit is kept.")
+///     .verdict(Tone::Plain, "Nothing was asked.")
 ///     .text("Loss < 1 for everybody.")
 ///     .finish();
 /// assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Loss &lt; 1"));
@@ -24,19 +26,42 @@ pub struct Page {
 
 /// How good a verdict is.
 ///
+/// The good one is made by [`Tone::of`] alone: a limit that is kept by those who were looked at is no good
+/// news about somebody who was not.
+///
 /// # Examples
 /// ```
+/// use ndp_account::Coverage;
+/// use ndp_dp::Verdict;
 /// use ndp_report::page::{Page, Tone};
 /// assert!(Page::new("Check").verdict(Tone::Bad, "The limit is exceeded.").finish().contains("bad"));
+/// let (all, some) = (Coverage::All { nodes: 9 }, Coverage::Sample { looked_at: 2, nodes: 9, seed: None });
+/// assert_eq!(Tone::of(Verdict::Met, &some), Tone::Bad);
+/// assert!(Page::new("Check").verdict(Tone::of(Verdict::Met, &all), "It is kept.").finish().contains("good"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// What was asked for holds.
-    Good,
+    /// What was asked for holds, for everybody who was asked about.
+    Good(Whole),
     /// It does not hold, or is not shown to hold.
     Bad,
     /// There was nothing to decide.
     Plain,
+}
+
+/// Shows that everybody is covered who was asked about: nothing but [`Tone::of`] makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole(());
+
+impl Tone {
+    /// Good where a limit is met and `coverage` leaves nobody out who was asked about, bad otherwise.
+    #[must_use]
+    pub fn of(verdict: Verdict, coverage: &Coverage) -> Self {
+        match coverage.verdict(verdict) {
+            Verdict::Met if coverage.is_whole() => Self::Good(Whole(())),
+            _ => Self::Bad,
+        }
+    }
 }
 
 impl Page {
@@ -64,7 +89,7 @@ impl Page {
     #[must_use]
     pub fn verdict(self, tone: Tone, sentence: &str) -> Self {
         let class = match tone {
-            Tone::Good => "good",
+            Tone::Good(_) => "good",
             Tone::Bad => "bad",
             Tone::Plain => "plain",
         };

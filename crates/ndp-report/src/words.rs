@@ -10,14 +10,16 @@
 
 mod coverage;
 pub mod page;
+mod rests_on;
 mod terms;
 
 pub use coverage::*;
+pub use rests_on::*;
 pub use terms::*;
 
 use ndp_account::{
-    Account, Allowed, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target, Worst,
-    number_of_coalitions,
+    Account, Allowed, Among, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target,
+    Worst, number_of_coalitions,
 };
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_numeric::decimal::{Round, fixed, percent, scientific};
@@ -87,12 +89,17 @@ impl<'a> Words<'a> {
                 format!("any one of {nodes} nodes")
             }
             Coverage::Coalitions {
-                size, nodes, rest: Rest::None | Rest::Symmetric | Rest::Bounded, ..
+                size,
+                among,
+                nodes,
+                rest: Rest::None | Rest::Symmetric | Rest::Bounded,
+                ..
             } => {
-                format!("any coalition of at most {size} of {nodes} nodes")
+                format!("any coalition of at most {}", coalition(*size, *among, *nodes))
             }
-            Coverage::Coalitions { size, nodes, looked_at, .. } => format!(
-                "any one of the {looked_at} coalitions of {size} of {nodes} nodes that were looked at"
+            Coverage::Coalitions { size, among, nodes, looked_at, .. } => format!(
+                "any one of the {looked_at} coalitions of {} that were looked at",
+                coalition(*size, *among, *nodes)
             ),
             other => coverage(other),
         }
@@ -143,7 +150,7 @@ impl<'a> Words<'a> {
     /// What is declared or assumed, and not checked.
     fn taken_for_granted(self) -> Vec<String> {
         let assumed = self.statement.assumes.iter().map(|&assumption| assumed(assumption).to_owned());
-        assumed.chain(self.statement.declared.iter().cloned()).collect()
+        assumed.chain(self.statement.rests_on.iter().map(rests_on)).collect()
     }
 
     fn named(self) -> String {
@@ -235,6 +242,42 @@ pub const TWINS: &str = "twins (same neighbors): with muffliato, and weights tha
      a neighbor of theirs learns at most 1/k of the local Rényi loss about each; their neighbors hear each twin's own noisy value and \
      learn all of it";
 
+/// What to say of a bound that is so large that it protects nothing; `None` for one that may mean something.
+///
+/// A ratio of likelihoods of `e^50` is beyond every doubt; of two normal laws 10 apart as good as nobody takes
+/// one for the other.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Measure};
+/// use ndp_report::words::useless;
+/// let epsilon = Measure::Approx(Delta::new(1e-5)?);
+/// assert!(useless(50.0, epsilon).is_none());
+/// assert!(useless(5476.0, epsilon).is_some_and(|said| said.contains("as good as none")));
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+#[must_use]
+pub fn useless(loss: f64, measure: Measure) -> Option<&'static str> {
+    let most = if matches!(measure, Measure::Gaussian) { 10.0 } else { 50.0 };
+    // NaN is no protection either.
+    (loss.is_nan() || loss > most).then_some(
+        "a bound of this size is as good as none: more noise, fewer rounds or steps, or a limit on contributions (cap, where there is one) \
+         may give one that protects",
+    )
+}
+
+/// One line in the place of pairs that are listed: the same bound holds for all of them.
+///
+/// # Examples
+/// ```
+/// use ndp_report::words::same_for_all;
+/// assert_eq!(same_for_all(600, 2.0), "one bound holds for all 600 pairs: each loses at most 2.00000");
+/// ```
+#[must_use]
+pub fn same_for_all(pairs: usize, loss: f64) -> String {
+    format!("one bound holds for all {pairs} pairs: each loses at most {}", up(loss))
+}
+
 /// The sentence for the case that there is no pair.
 pub const NOBODY_OUTSIDE: &str = "There is nobody outside the observer about whom anything could be learnt.";
 
@@ -270,6 +313,30 @@ pub fn coalitions(nodes: usize, size: usize, all: bool) -> String {
     format!(
         "there are {count} coalitions of {size} of {nodes} nodes, more than {MOST_COALITIONS} or too many to list: one is looked at, and a \
          bound that holds whoever observes covers the others"
+    )
+}
+
+/// How a question about coalitions of neighbors is answered, before the work.
+///
+/// # Examples
+/// ```
+/// use ndp_report::words::coalitions_of_neighbors;
+/// assert_eq!(
+///     coalitions_of_neighbors(6, 2, Some(8)),
+///     "8 coalitions are looked at, which cover every one of at most 2 of 6 nodes that are neighbors of one node"
+/// );
+/// ```
+#[must_use]
+pub fn coalitions_of_neighbors(nodes: usize, size: usize, all: Option<usize>) -> String {
+    let who = coalition(size, Among::Neighbors, nodes);
+    all.map_or_else(
+        || {
+            format!(
+                "there are more than {MOST_COALITIONS} coalitions of {who}: one is looked at, and a bound that holds whoever observes covers \
+                 the others"
+            )
+        },
+        |count| format!("{count} coalitions are looked at, which cover every one of at most {who}"),
     )
 }
 

@@ -1,9 +1,11 @@
 //! Of whom a question asks what they learn, and at whom its answer looks.
 
 use super::symmetry::for_all_of_size;
-use super::{Coverage, Observer, Rest};
+use super::{Among, Coverage, Observer, Rest};
 use crate::Error;
 use crate::error::ensure;
+use ndp_graph::Graph;
+use std::collections::BTreeSet;
 
 /// Whom a question is about: observers who are looked at, and others who are meant as well.
 ///
@@ -21,6 +23,8 @@ pub struct Audience {
     pub(super) looked_at: Vec<Observer>,
     pub(super) others: Vec<Observer>,
     pub(super) asked: Asked,
+    /// Of the others one who may learn as much as the bound says.
+    pub(super) hint: Option<Observer>,
 }
 
 /// What the question was about.
@@ -30,9 +34,11 @@ pub(super) enum Asked {
     Everybody,
     /// Everybody, of whom some were chosen, or drawn by this seed.
     Some(Option<u64>),
-    /// Every coalition of so many of so many nodes; whether all of them are looked at.
+    /// Every coalition of so many of so many nodes, or of those that are neighbors of one node; whether all
+    /// of them are looked at.
     Coalitions {
         size: usize,
+        among: Among,
         nodes: usize,
         all: bool,
     },
@@ -83,14 +89,14 @@ impl Audience {
     /// These observers and nobody else.
     #[must_use]
     pub fn named(observers: Vec<Observer>) -> Self {
-        Self { looked_at: observers, others: Vec::new(), asked: Asked::Named }
+        Self { looked_at: observers, others: Vec::new(), asked: Asked::Named, hint: None }
     }
 
     /// Every node alone.
     #[must_use]
     pub fn every_node(nodes: usize) -> Self {
         let looked_at = (0..nodes).map(Observer::node).collect();
-        Self { looked_at, others: Vec::new(), asked: Asked::Everybody }
+        Self { looked_at, others: Vec::new(), asked: Asked::Everybody, hint: None }
     }
 
     /// Every node alone, of whom those in `drawn` are looked at; they were drawn at random by `seed`.
@@ -118,6 +124,22 @@ impl Audience {
         Self::of_everybody(nodes, chosen, None)
     }
 
+    /// The same with one of the others who may learn as much as the bound says, though its account costs more:
+    /// [`Covered::by_groups`](super::Covered::by_groups) looks at it before it looks at groups.
+    ///
+    /// The only neighbor of a node hears all that this node sends, and knows all noises that cancel with it:
+    /// a noise of its own is all that protects the node.
+    ///
+    /// # Errors
+    /// As [`Observer::checked`].
+    pub fn hinting(self, node: usize) -> Result<Self, Error> {
+        let nodes = self.looked_at.len() + self.others.len();
+        let hint = Observer::node(node);
+        hint.checked(nodes)?;
+        let hint = self.others.contains(&hint).then_some(hint);
+        Ok(Self { hint, ..self })
+    }
+
     fn of_everybody(nodes: usize, looked_at: &[usize], seed: Option<u64>) -> Result<Self, Error> {
         require_room(nodes)?;
         let members = Observer::coalition(looked_at);
@@ -126,7 +148,7 @@ impl Audience {
         }
         let looked_at = members.members().iter().map(|&v| Observer::node(v)).collect();
         let others = (0..nodes).filter(|&v| !members.contains(v)).map(Observer::node).collect();
-        Ok(Self { looked_at, others, asked: Asked::Some(seed) })
+        Ok(Self { looked_at, others, asked: Asked::Some(seed), hint: None })
     }
 
     /// Every coalition of at most `size` nodes. Where there are no more than [`MOST_COALITIONS`] of exactly
@@ -138,10 +160,11 @@ impl Audience {
     ///
     /// # Examples
     /// ```
-    /// use ndp_account::{Audience, Coverage, Observer, Rest};
+    /// use ndp_account::{Among, Audience, Coverage, Observer, Rest};
     /// let pairs = Audience::coalitions(4, 2, &Observer::coalition(&[0, 1]))?;
     /// assert_eq!(pairs.looked_at().len(), 6);
-    /// let coverage = Coverage::Coalitions { size: 2, nodes: 4, looked_at: 6, rest: Rest::None };
+    /// let among = Among::Everybody;
+    /// let coverage = Coverage::Coalitions { size: 2, among, nodes: 4, looked_at: 6, rest: Rest::None };
     /// assert_eq!(pairs.coverage_of_looked_at(), coverage);
     /// // A coalition of one is a node alone, and of all nodes nobody is left to learn about.
     /// assert_eq!(Audience::coalitions(4, 1, &Observer::node(0))?, Audience::every_node(4));
@@ -163,22 +186,100 @@ impl Audience {
             return Ok(Self::every_node(nodes));
         }
         if are_few(nodes, size) {
-            let asked = Asked::Coalitions { size, nodes, all: true };
-            return Ok(Self { looked_at: all_of_size(nodes, size), others: Vec::new(), asked });
+            let asked = Asked::Coalitions { size, among: Among::Everybody, nodes, all: true };
+            return Ok(Self { looked_at: all_of_size(nodes, size), others: Vec::new(), asked, hint: None });
         }
         let (name, condition) = ("the size of the coalition chosen", "be that of all coalitions");
         ensure(chosen.checked(nodes)?.len() == size, name, condition, value)?;
-        let asked = Asked::Coalitions { size, nodes, all: false };
-        Ok(Self { looked_at: vec![chosen.clone()], others: ends(nodes, size), asked })
+        let asked = Asked::Coalitions { size, among: Among::Everybody, nodes, all: false };
+        Ok(Self { looked_at: vec![chosen.clone()], others: ends(nodes, size), asked, hint: None })
+    }
+
+    /// Every coalition of at most `size` nodes that are neighbors of one and the same node of `graph`, about
+    /// any node outside it. Where there are no more than [`MOST_COALITIONS`] of the largest ones, each of
+    /// them is looked at; otherwise one of a node with few neighbors, and the bound covers the others.
+    ///
+    /// A coalition learns no more than a larger one that it is part of (data processing). Of a node with more
+    /// than `size` neighbors those of exactly `size` cover the smaller ones: as long as it has fewer members,
+    /// there is another neighbor that is not the exposed node. Of a node with at most `size` neighbors all of
+    /// them together cover all but what some learn about the last of them, which all others together cover.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::{Audience, Observer};
+    /// use ndp_graph::generators::path_graph;
+    /// // 0 - 1 - 2 - 3: both neighbors of 1, both of 2, and each node alone about the other of a pair.
+    /// let pairs = Audience::neighbors(&path_graph(4)?, 2)?;
+    /// let together: Vec<_> = pairs.looked_at().iter().map(Observer::members).collect();
+    /// assert_eq!(together, [&[0][..], &[0, 2], &[1], &[1, 3], &[2], &[3]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for coalitions of nobody or of all nodes, and in a graph without an edge.
+    pub fn neighbors(graph: &Graph, size: usize) -> Result<Self, Error> {
+        let nodes = graph.node_count();
+        let (name, condition) =
+            ("the size of a coalition", "be at least 1 and less than the number of nodes");
+        #[allow(clippy::cast_precision_loss, reason = "a message")]
+        let value = size as f64;
+        ensure((1..nodes).contains(&size), name, condition, value)?;
+        require_room(nodes)?;
+        let with_neighbors = || (0..nodes).filter(|&u| graph.degree(u) > 0);
+        let few = with_neighbors().min_by_key(|&u| graph.degree(u));
+        let (name, condition) = ("the number of edges", "be at least 1");
+        let Some(few) = few else {
+            return ensure(false, name, condition, 0.0).map(|()| Self::named(Vec::new()));
+        };
+        let of = |u: usize| -> Vec<usize> { graph.neighbors(u).iter().map(|&v| v as usize).collect() };
+        let count: f64 = with_neighbors().map(|u| largest_of(graph.degree(u), size)).sum();
+        #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
+        if count <= MOST_COALITIONS && count * size as f64 <= 1e6 {
+            let mut all = BTreeSet::new();
+            for neighbors in with_neighbors().map(of) {
+                let mut add = |members: Vec<usize>| {
+                    if !members.is_empty() {
+                        all.insert(Observer::coalition(&members));
+                    }
+                };
+                if neighbors.len() <= size {
+                    for w in 0..neighbors.len() {
+                        add(neighbors
+                            .iter()
+                            .enumerate()
+                            .filter(|&(at, _)| at != w)
+                            .map(|(_, &v)| v)
+                            .collect());
+                    }
+                    add(neighbors);
+                } else {
+                    for_all_of_size(neighbors.len(), size, |at| {
+                        add(at.iter().map(|&at| neighbors[at]).collect());
+                    });
+                }
+            }
+            let asked = Asked::Coalitions { size, among: Among::Neighbors, nodes, all: true };
+            return Ok(Self { looked_at: all.into_iter().collect(), others: Vec::new(), asked, hint: None });
+        }
+        let mut chosen = of(few);
+        chosen.sort_by_key(|&v| graph.degree(v));
+        chosen.truncate(size);
+        let asked = Asked::Coalitions { size, among: Among::Neighbors, nodes, all: false };
+        Ok(Self {
+            looked_at: vec![Observer::coalition(&chosen)],
+            others: ends(nodes, size),
+            asked,
+            hint: None,
+        })
     }
 
     /// Of coalitions of a size: the same with none that is looked at, where accounts of coalitions are
     /// refused.
     #[must_use]
     pub fn by_bound(&self) -> Option<Self> {
-        let Asked::Coalitions { size, nodes, .. } = self.asked else { return None };
-        let asked = Asked::Coalitions { size, nodes, all: false };
-        Some(Self { looked_at: Vec::new(), others: self.others_known(ends(nodes, size)), asked })
+        let Asked::Coalitions { size, among, nodes, .. } = self.asked else { return None };
+        let asked = Asked::Coalitions { size, among, nodes, all: false };
+        Some(Self { looked_at: Vec::new(), others: self.others_known(ends(nodes, size)), asked, hint: None })
     }
 
     /// These observers, who know what those know who are looked at, or stand for the others.
@@ -199,16 +300,17 @@ impl Audience {
         chosen.then(|| {
             let mut looked_at = [self.looked_at.clone(), self.others.clone()].concat();
             looked_at.sort_unstable();
-            Self { looked_at, others: Vec::new(), asked: Asked::Everybody }
+            Self { looked_at, others: Vec::new(), asked: Asked::Everybody, hint: None }
         })
     }
 
     /// The same, each observer changed alike: with hidden senders, say.
     #[must_use]
     pub fn map(self, change: impl Fn(Observer) -> Observer) -> Self {
-        let Self { looked_at, others, asked } = self;
+        let Self { looked_at, others, asked, hint } = self;
         let looked_at = looked_at.into_iter().map(&change).collect();
-        Self { looked_at, others: others.into_iter().map(change).collect(), asked }
+        let hint = hint.map(&change);
+        Self { looked_at, others: others.into_iter().map(change).collect(), asked, hint }
     }
 
     /// Who is looked at.
@@ -225,9 +327,9 @@ impl Audience {
             Asked::Named => Coverage::Named { observers: looked_at },
             Asked::Everybody => Coverage::All { nodes: looked_at },
             Asked::Some(seed) => Coverage::Sample { looked_at, nodes: looked_at + self.others.len(), seed },
-            Asked::Coalitions { size, nodes, all } => {
+            Asked::Coalitions { size, among, nodes, all } => {
                 let rest = if all { Rest::None } else { Rest::Unknown };
-                Coverage::Coalitions { size, nodes, looked_at, rest }
+                Coverage::Coalitions { size, among, nodes, looked_at, rest }
             }
         }
     }
@@ -238,6 +340,12 @@ impl Audience {
     pub fn others(&self) -> &[Observer] {
         &self.others
     }
+}
+
+/// How many coalitions of the neighbors of a node of this degree cover all of at most `size` of them.
+fn largest_of(degree: usize, size: usize) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "degrees are far below 2^53")]
+    if degree > size { number_of_coalitions(degree, size) } else { degree as f64 + 1.0 }
 }
 
 /// Whether all coalitions of a size can be looked at, and listed.

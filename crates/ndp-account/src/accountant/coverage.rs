@@ -91,26 +91,58 @@ pub enum Coverage {
         /// The seed by which they were drawn; `None` where they were chosen, not drawn.
         seed: Option<u64>,
     },
-    /// Every coalition of at most `size` nodes: those of exactly `size` by accounts or a bound, and a smaller
-    /// one learns no more than one of them that it is part of.
+    /// Every coalition of at most `size` nodes, of all or [`among`](Among) neighbors of one node: the largest
+    /// ones by accounts or a bound, and a smaller one learns no more than one of them that it is part of.
     Coalitions {
         /// How many nodes put together what they see.
         size: usize,
+        /// Of which nodes they are.
+        #[serde(default, skip_serializing_if = "Among::is_everybody")]
+        among: Among,
         /// How many nodes there are.
         nodes: usize,
-        /// How many coalitions of exactly `size` nodes have accounts of their own.
+        /// How many coalitions have accounts of their own: of exactly `size` nodes, but of neighbors where a
+        /// node has fewer.
         looked_at: usize,
         /// What is known of the others.
         rest: Rest,
     },
 }
 
+/// Of which nodes coalitions are.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Among, Coverage, Rest};
+/// let (size, nodes, looked_at, rest) = (2, 6, 4, Rest::None);
+/// let coverage = |among| Coverage::Coalitions { size, among, nodes, looked_at, rest };
+/// assert_eq!(coverage(Among::Neighbors).in_short(), "all coalitions of 2 neighbors of one of 6");
+/// assert_ne!(coverage(Among::Neighbors), coverage(Among::Everybody));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Among {
+    /// Any nodes.
+    #[default]
+    Everybody,
+    /// Nodes that are neighbors of one and the same node, whichever it is.
+    Neighbors,
+}
+
+impl Among {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    const fn is_everybody(&self) -> bool {
+        matches!(self, Self::Everybody)
+    }
+}
+
 /// What covers the coalitions that have no account of their own.
 ///
 /// # Examples
 /// ```
-/// use ndp_account::{Coverage, Rest};
-/// let coverage = |rest| Coverage::Coalitions { size: 2, nodes: 34, looked_at: 1, rest };
+/// use ndp_account::{Among, Coverage, Rest};
+/// let (size, among, nodes) = (2, Among::Everybody, 34);
+/// let coverage = |rest| Coverage::Coalitions { size, among, nodes, looked_at: 1, rest };
 /// assert!(coverage(Rest::Bounded).is_whole() && !coverage(Rest::Unknown).is_whole());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -147,7 +179,9 @@ impl Coverage {
     pub(crate) fn weaker(&self, other: &Self) -> Result<Self, Error> {
         let others = Error::NoGuarantee("runs seen by different observers do not add up");
         let coalitions = |coverage: &Self| match *coverage {
-            Self::Coalitions { size, nodes, looked_at, rest } => Some(((size, nodes, looked_at), rest)),
+            Self::Coalitions { size, among, nodes, looked_at, rest } => {
+                Some(((size, among, nodes, looked_at), rest))
+            }
             _ => None,
         };
         match (coalitions(self), coalitions(other)) {
@@ -222,7 +256,18 @@ impl Coverage {
             Self::Symmetric { looked_at, nodes } => format!("all {nodes}, by {looked_at} and symmetry"),
             Self::Grouped { groups, nodes, .. } => format!("all {nodes}, by {groups} groups"),
             Self::Sample { looked_at, nodes, .. } => format!("{looked_at} of {nodes}"),
-            Self::Coalitions { size, nodes, looked_at, rest } => match rest {
+            Self::Coalitions { size, among: Among::Neighbors, nodes, looked_at, rest } => match rest {
+                Rest::None | Rest::Symmetric => {
+                    format!("all coalitions of {size} neighbors of one of {nodes}")
+                }
+                Rest::Bounded => {
+                    format!(
+                        "all coalitions of {size} neighbors of one of {nodes}, by a bound but {looked_at}"
+                    )
+                }
+                Rest::Unknown => format!("{looked_at} coalitions of {size} neighbors of one of {nodes}"),
+            },
+            Self::Coalitions { size, nodes, looked_at, rest, .. } => match rest {
                 Rest::None => format!("all coalitions of {size} of {nodes}"),
                 Rest::Symmetric => {
                     format!("all coalitions of {size} of {nodes}, by {looked_at} and symmetry")

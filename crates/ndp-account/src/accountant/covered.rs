@@ -57,11 +57,11 @@ impl<'a> Covered<'a> {
         let nodes = looked_at + audience.others.len();
         let seed = match audience.asked {
             Asked::Some(seed) => seed,
-            Asked::Coalitions { size, nodes, all: false } => {
+            Asked::Coalitions { size, among, nodes, all: false } => {
                 let bounds = bounds_of_all(protocol, &audience.others);
                 let rest = if bounds.is_some() { Rest::Bounded } else { Rest::Unknown };
                 accounts.extend(bounds.into_iter().flatten());
-                let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
+                let coverage = Coverage::Coalitions { size, among, nodes, looked_at, rest };
                 return Self { accounts, coverage, looked_at, protocol, witness: None };
             }
             Asked::Coalitions { .. } | Asked::Named | Asked::Everybody => {
@@ -120,9 +120,9 @@ impl<'a> Covered<'a> {
         if let (Some(orbits), Some(alike)) = (&orbits, orbits.as_ref().and_then(|o| audience.by_orbits(o))) {
             let accounts = look(&alike)?;
             return Ok(match audience.asked {
-                Asked::Coalitions { size, nodes, .. } => {
+                Asked::Coalitions { size, among, nodes, .. } => {
                     let (looked_at, rest) = (alike.len(), Rest::Symmetric);
-                    let coverage = Coverage::Coalitions { size, nodes, looked_at, rest };
+                    let coverage = Coverage::Coalitions { size, among, nodes, looked_at, rest };
                     Self { accounts, coverage, looked_at, protocol, witness: None }
                 }
                 _ => Self::mirrored(protocol, audience, orbits, accounts),
@@ -169,6 +169,11 @@ impl<'a> Covered<'a> {
     pub(super) fn grouped(self, groups: usize, witness: Option<Box<dyn Account + 'a>>) -> Self {
         let nodes = self.protocol.node_count();
         Self { coverage: Coverage::Grouped { looked_at: self.looked_at, groups, nodes }, witness, ..self }
+    }
+
+    /// The same with an account that shows as much as the bound for the others says.
+    pub(super) fn witnessed(self, witness: Box<dyn Account + 'a>) -> Self {
+        Self { witness: Some(witness), ..self }
     }
 
     /// An account that shows as much as the bound for the others says, if it is none of those.

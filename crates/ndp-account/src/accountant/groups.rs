@@ -9,9 +9,9 @@
 use super::linear::{between, noise_of_unit};
 use super::worst::WITHIN;
 use super::{Account, Assumption, Audience, Coverage, Covered, NodeNames, Observer};
-use crate::{By, Error, Terms};
+use crate::{By, Error, RestsOn, Terms};
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Profile};
-use ndp_numeric::rounding::any_of;
+use ndp_numeric::rounding::{Interval, any_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ struct Shared {
     failure: f64,
     terms: Terms,
     theorems: Vec<By>,
-    rests_on: Vec<String>,
+    rests_on: Vec<RestsOn>,
     assumptions: Vec<Assumption>,
 }
 
@@ -122,7 +122,7 @@ struct Search<'l, 'a> {
     groups: usize,
     failures: Vec<f64>,
     theorems: BTreeSet<By>,
-    rests_on: BTreeSet<String>,
+    rests_on: BTreeSet<RestsOn>,
     assumptions: BTreeSet<Assumption>,
     /// The pair that is proven to lose most, both ends of its loss, and the account that shows it.
     shown: (f64, f64),
@@ -225,7 +225,9 @@ impl<'a> Covered<'a> {
     /// [`Protocol::local_bound`](super::Protocol::local_bound), and nobody is proven to learn as much: everybody
     /// by groups, looked at by `look`, whose members put together what they see; those that learn most are
     /// split. The same again where the accounts of groups show no smaller bound, say more than a
-    /// [unit loss](Account::unit), or are refused.
+    /// [unit loss](Account::unit), or are refused. Where the one of whom the audience [has a
+    /// hint](Audience::hinting) learns as much as the bound says, it shows that the bound is exact for all, and
+    /// nothing else is needed.
     ///
     /// # Examples
     /// ```
@@ -258,6 +260,29 @@ impl<'a> Covered<'a> {
         let Ok(Some(worst)) = self.worst(one, Measure::Gaussian) else { return Ok(self) };
         if worst.loss.grade() == Grade::Exact {
             return Ok(self);
+        }
+        if let Some(hint) = audience.hint.as_ref().filter(|hint| observers.contains(hint)) {
+            let found = match look(std::slice::from_ref(hint)) {
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                found => found.ok().and_then(|mut found| found.pop()),
+            };
+            let most = *worst.loss.value();
+            if let Some(account) = found
+                && let Some(pair) = reaching(account.as_ref(), most)
+            {
+                let shared = Arc::new(Shared {
+                    nodes,
+                    names: account.names(),
+                    unit: (Interval::new(most) * Interval::new(most)).high(),
+                    failure: account.failure(),
+                    terms: account.terms(),
+                    theorems: account.theorems(),
+                    rests_on: account.rests_on(),
+                    assumptions: account.assumptions(),
+                });
+                let witness = Member { observer: hint.clone(), shared, pair: Some(pair) };
+                return Ok(self.witnessed(Box::new(witness)));
+            }
         }
         let mut search = Search {
             coordinates: Coordinates::new(nodes),
@@ -302,7 +327,7 @@ impl<'a> Covered<'a> {
         let looked_at = self.looked_at().len();
         self.accounts.truncate(looked_at);
         let member = |observer: &Observer| {
-            Box::new(Member { observer: observer.clone(), shared: Arc::clone(&shared) })
+            Box::new(Member { observer: observer.clone(), shared: Arc::clone(&shared), pair: None })
                 as Box<dyn Account + 'a>
         };
         self.accounts.extend(observers.iter().map(member));
@@ -310,10 +335,27 @@ impl<'a> Covered<'a> {
     }
 }
 
-/// A member of groups, which answer for it.
+/// A node of which this account is shown to lose at least `mu`, in units of the noise, with both ends of its
+/// unit loss.
+fn reaching(account: &dyn Account, mu: f64) -> Option<(usize, (f64, f64))> {
+    let others = (0..account.node_count()).filter(|&u| !account.observer().contains(u));
+    let mut known = others.map_while(|u| Some((u, account.unit(u).ok()??)));
+    known.find(|(_, (low, _))| low.sqrt() >= mu * (1.0 - WITHIN))
+}
+
+/// A member of groups, which answer for it; or one who learns about one node as much as the bound says.
 struct Member {
     observer: Observer,
     shared: Arc<Shared>,
+    /// A node and both ends of its unit loss, where they are known.
+    pair: Option<(usize, (f64, f64))>,
+}
+
+impl Member {
+    /// Both ends of the unit loss of `u`.
+    fn ends(&self, u: usize) -> (f64, f64) {
+        self.pair.filter(|(known, _)| *known == u).map_or((0.0, self.shared.unit), |(_, ends)| ends)
+    }
 }
 
 impl Account for Member {
@@ -337,7 +379,7 @@ impl Account for Member {
         self.shared.theorems.clone()
     }
 
-    fn rests_on(&self) -> Vec<String> {
+    fn rests_on(&self) -> Vec<RestsOn> {
         self.shared.rests_on.clone()
     }
 
@@ -351,16 +393,16 @@ impl Account for Member {
 
     /// All members fail together.
     fn mirror_of(&self) -> Option<usize> {
-        Some(Arc::as_ptr(&self.shared) as usize)
+        self.pair.is_none().then_some(Arc::as_ptr(&self.shared) as usize)
     }
 
     fn class(&self) -> Option<(usize, usize)> {
-        Some((Arc::as_ptr(&self.shared) as usize, 0))
+        self.pair.is_none().then_some((Arc::as_ptr(&self.shared) as usize, 0))
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.shared.nodes)?;
-        between((0.0, self.shared.unit), false, noise, &self.observer.to_string())
+        between(self.ends(u), false, noise, &self.observer.to_string())
     }
 
     fn least_noise(
@@ -370,7 +412,7 @@ impl Account for Member {
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
         self.observer.checked_source(u, self.shared.nodes)?;
-        noise_of_unit(self.shared.unit, measure, allowed)
+        noise_of_unit(self.ends(u).1, measure, allowed)
     }
 }
 

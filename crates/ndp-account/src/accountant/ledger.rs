@@ -3,8 +3,8 @@
 use super::names::Places;
 use super::target::{Allowed, Target};
 use super::{Account, NodeNames, Observer};
-use crate::Error;
 use crate::error::ensure;
+use crate::{Error, RestsOn};
 use ndp_dp::{Adaptivity, Ledger, Measure, NoiseMultiplier, Odometer, Profile, UpperBound, Verdict};
 use ndp_numeric::rounding::{Interval, any_of};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ pub struct PairLedgers {
     observers: BTreeSet<Observer>,
     pairs: BTreeMap<(usize, Observer), Ledger>,
     failure: f64,
-    rests_on: BTreeSet<String>,
+    rests_on: BTreeSet<RestsOn>,
 }
 
 /// What was fixed before the first run.
@@ -299,8 +299,8 @@ impl PairLedgers {
     }
 
     /// What the numbers rest on beside what is computed, over all runs, see [`Account::rests_on`].
-    pub fn rests_on(&self) -> impl Iterator<Item = &str> {
-        self.rests_on.iter().map(String::as_str)
+    pub fn rests_on(&self) -> impl Iterator<Item = &RestsOn> {
+        self.rests_on.iter()
     }
 
     /// Probability that any of the accounts is too small, over randomness of their own (see

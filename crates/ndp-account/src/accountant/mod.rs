@@ -27,7 +27,7 @@ pub use audience::{Audience, MOST_COALITIONS, number_of_coalitions};
 pub use by_mu::ByMu;
 pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
-pub use coverage::{Coverage, Rest};
+pub use coverage::{Among, Coverage, Rest};
 pub use covered::Covered;
 pub use ledger::PairLedgers;
 pub use linear::{bound_of_releases, local_bound};
@@ -43,7 +43,7 @@ pub use worst::Worst;
 
 use crate::counter::Counter;
 use crate::ordered::each_in_order;
-use crate::{By, Error, LossReport, Terms};
+use crate::{By, Error, LossReport, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::progress::Progress;
 use rand::Rng;
@@ -229,10 +229,10 @@ pub trait Account: Send + Sync {
         vec![self.terms().by]
     }
 
-    /// What the numbers rest on beside what is computed, each as a sentence without its period: what is
-    /// declared to differ between neighboring inputs, and what is assumed and not checked. They belong beside
-    /// every number; none where nothing was declared.
-    fn rests_on(&self) -> Vec<String> {
+    /// What the numbers rest on beside what is computed: what is declared to differ between neighboring
+    /// inputs, and what is assumed and not checked. They belong beside every number; none where nothing was
+    /// declared.
+    fn rests_on(&self) -> Vec<RestsOn> {
         Vec::new()
     }
 

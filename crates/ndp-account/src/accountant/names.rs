@@ -2,7 +2,7 @@
 
 use super::{Account, Assumption, Attacker, Observer, Protocol};
 use crate::error::ensure;
-use crate::{By, Error, Terms};
+use crate::{By, Error, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use std::borrow::Cow;
 use std::fmt;
@@ -294,7 +294,7 @@ impl Account for NamedAccount<'_> {
         self.account.failure()
     }
 
-    fn rests_on(&self) -> Vec<String> {
+    fn rests_on(&self) -> Vec<RestsOn> {
         self.account.rests_on()
     }
 

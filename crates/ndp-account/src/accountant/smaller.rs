@@ -1,7 +1,7 @@
 //! The smaller of an account and of the bound that is known without it.
 
 use super::{Account, Assumption, NodeNames, Observer};
-use crate::{By, Error, Terms};
+use crate::{By, Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
 /// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both
@@ -54,7 +54,7 @@ impl Account for Smaller<'_> {
         self.account.names()
     }
 
-    fn rests_on(&self) -> Vec<String> {
+    fn rests_on(&self) -> Vec<RestsOn> {
         self.account.rests_on()
     }
 

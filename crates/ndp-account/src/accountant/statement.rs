@@ -1,7 +1,7 @@
 //! What is said beside a number: without it an `ε` is no guarantee.
 
 use super::{Account, Assumption, Coverage, Covered, Observer, Senders};
-use crate::{By, Changes, Error, Noise, OwnNoise, Terms};
+use crate::{By, Changes, Error, Noise, OwnNoise, RestsOn, Terms};
 use ndp_dp::Neighbors;
 use ndp_numeric::rounding::any_of;
 use serde::Serialize;
@@ -48,8 +48,8 @@ pub struct Statement {
     pub coverage: Coverage,
     /// What is taken for granted and not checked.
     pub assumes: BTreeSet<Assumption>,
-    /// What was declared about a program, each as a sentence without its period.
-    pub declared: BTreeSet<String>,
+    /// What was declared about a program, and what else the numbers rest on.
+    pub rests_on: BTreeSet<RestsOn>,
     /// Probability that some number is too small, over randomness of the computation, at most.
     pub failure: f64,
     /// What the number that is called noise measures.
@@ -85,7 +85,7 @@ pub struct Said {
     /// See [`Account::failure`].
     pub failure: f64,
     /// See [`Account::rests_on`].
-    pub rests_on: Vec<String>,
+    pub rests_on: Vec<RestsOn>,
     /// See [`Account::assumptions`].
     pub assumptions: Vec<Assumption>,
 }
@@ -112,8 +112,8 @@ impl Said {
     }
 }
 
-/// The form of statements in files.
-const VERSION: u32 = 1;
+/// The form of statements in files: before, what an account rests on was a list of texts, `declared`.
+const VERSION: u32 = 2;
 
 impl Statement {
     /// Of what accounts say that cover `coverage` together.
@@ -139,7 +139,7 @@ impl Statement {
             senders: observers.map(|observer| observer.senders).max().unwrap_or_default(),
             coverage: coverage.clone(),
             assumes: all.clone().flat_map(|said| said.assumptions.iter().copied()).collect(),
-            declared: all.clone().flat_map(|said| said.rests_on.iter().cloned()).collect(),
+            rests_on: all.clone().flat_map(|said| said.rests_on.iter().cloned()).collect(),
             failure: any_of(all.clone().map(|said| said.failure)),
             noise: all.clone().map(|said| said.terms.noise).collect(),
             by: all.flat_map(|said| said.theorems.iter().copied()).collect(),
@@ -185,7 +185,7 @@ impl Statement {
             senders: self.senders,
             coverage: self.coverage.weaker(&other.coverage)?,
             assumes: &self.assumes | &other.assumes,
-            declared: &self.declared | &other.declared,
+            rests_on: &self.rests_on | &other.rests_on,
             failure: any_of([self.failure, other.failure]),
             noise: &self.noise | &other.noise,
             by: &self.by | &other.by,

@@ -5,7 +5,7 @@
 //! `docs/theory.md`, "Accounting".
 
 use super::{Account, Assumption, NodeNames, Observer, Protocol};
-use crate::{By, Error, LossReport, Terms};
+use crate::{By, Error, LossReport, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::symmetries::is_permutation;
 use ndp_numeric::casts::id;
@@ -193,7 +193,7 @@ impl Account for Mirrored<'_> {
         self.account.theorems().into_iter().chain((!self.is_own()).then_some(symmetry)).collect()
     }
 
-    fn rests_on(&self) -> Vec<String> {
+    fn rests_on(&self) -> Vec<RestsOn> {
         self.account.rests_on()
     }
 
@@ -368,7 +368,10 @@ mod tests {
         let audience = Audience::coalitions(n, 2, &Observer::coalition(&[0, 1]))?;
         let covered = of(&gossip, &audience)?;
         let rest = Rest::Symmetric;
-        assert_eq!(covered.coverage, Coverage::Coalitions { size: 2, nodes: n, looked_at: 75, rest });
+        assert_eq!(
+            covered.coverage,
+            Coverage::Coalitions { size: 2, among: crate::Among::Everybody, nodes: n, looked_at: 75, rest }
+        );
         let worst = covered.worst(noise, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
         let mut most = 0.0_f64;
         for v in 1..n {

@@ -56,6 +56,9 @@ pub(crate) struct Observers {
     /// What any coalition of at most so many nodes learns.
     #[arg(long, value_name = "K")]
     pub(crate) coalition_size: Option<usize>,
+    /// What any coalition of at most so many neighbors of one node learns.
+    #[arg(long, value_name = "K")]
+    pub(crate) neighbors: Option<usize>,
     /// What somebody outside the network learns.
     #[arg(long)]
     pub(crate) outsider: bool,
@@ -80,7 +83,8 @@ impl Observers {
     /// Whether nobody in particular was named.
     pub(crate) fn is_default(&self) -> bool {
         let named = !self.observer.is_empty() || self.coalition.is_some() || self.sample.is_some();
-        !(named || self.coalition_size.is_some() || self.outsider || !self.tap.is_empty() || self.all)
+        let size = self.coalition_size.or(self.neighbors);
+        !(named || size.is_some() || self.outsider || !self.tap.is_empty() || self.all)
     }
 }
 

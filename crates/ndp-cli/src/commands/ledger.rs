@@ -37,7 +37,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         (None, None) => PairLedgers::new(names.clone()),
     };
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
-    let (mut told, mut statement) = (Vec::new(), None);
+    let (mut told, mut statement, mut entries) = (Vec::new(), None, Vec::new());
     let coverage = chosen.audience.coverage_of_looked_at();
     for run in &asked.runs {
         let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
@@ -60,7 +60,11 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         ledgers.record(run, &accounts, noise, adaptivity)?;
         let of_run = Statement::of(&Said::by_all(&accounts), &coverage)?;
         statement = Some(statement.map_or(Ok(of_run.clone()), |before: Statement| before.and(&of_run))?);
+        let release = accounts.first().and_then(|account| account.terms().of_one_release(noise));
         told.push((run.as_str(), fits.to_owned()));
+        told.push(("  one release", words::one_release(release.as_ref())));
+        entries
+            .push(serde_json::json!({ "run": run, "fits": fits, "statement": of_run, "release": release }));
     }
     if let Some(target) = &target {
         told.push(("limit", words::target(target)));
@@ -71,7 +75,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     if let Some(statement) = &statement {
         told.push(("what may change", plain::changes(statement)));
         told.extend(statement.assumes.iter().map(|&what| ("assumed", plain::assumed(what).to_owned())));
-        told.extend(statement.declared.iter().map(|sentence| ("rests on", sentence.clone())));
+        told.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
     }
     told.push(("the account fails", question::probability(ledgers.failure())));
     summary(
@@ -101,7 +105,8 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     drop(progress);
     let exact = rows.iter().all(|row| row.grade == Grade::Exact);
     line(&format!("  grade of what is spent: {}", if exact { Grade::Exact } else { Grade::UpperBound }))?;
-    write(asked, (&rows, measure), target.as_ref(), statement.as_ref(), &chosen.description)?;
+    let said = (statement.as_ref(), entries.as_slice());
+    write(asked, (&rows, measure), target.as_ref(), said, &chosen.description)?;
     line("")?;
     let shown: Vec<_> = rows.iter().map(|row| row.shown.clone()).collect();
     Part::worst(&shown, "spent", 10).print()?;
@@ -143,7 +148,7 @@ fn write(
     asked: &Asked,
     (rows, measure): (&[Row], Measure),
     target: Option<&Target>,
-    statement: Option<&Statement>,
+    (statement, entries): (Option<&Statement>, &[serde_json::Value]),
     observers: &str,
 ) -> Result<(), Failure> {
     let seed = asked.knowledge.seed;
@@ -165,7 +170,7 @@ fn write(
                 serde_json::json!({ "source": u, "observer": v, "hops": hops, "spent": spent })
             })
             .collect();
-        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs,
+        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs, "entries": entries,
             "limit": target.map(words::target), "odometer": asked.odometer,
             "statement": statement, "observers": observers, "pairs": pairs });
         json(path, seed, body)?;

@@ -106,6 +106,8 @@ impl<'a> Study<'a> {
         let of_others = others.map(|(loss, account, u)| (loss, Some((account, u))));
         let bound = match (not_known_at_most.map(|bound| (bound, None)), of_others) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
+            // What bounds the others says nothing about pairs that time ran out for.
+            (None, _) if not_known > 0 => None,
             (a, b) => a.or(b),
         };
         let exact = not_known == 0 && entries.iter().all(|entry| entry.grade == Grade::Exact);

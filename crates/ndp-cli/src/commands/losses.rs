@@ -86,12 +86,16 @@ pub(super) fn all(
     let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
     let not_known = all.iter().map(|found| found.not_known).sum();
     let entries: Vec<Entry> = all.into_iter().flat_map(|found| found.entries).collect();
-    // The bound is the same for all pairs; it takes no time.
+    // It takes no time; of a class the bound is the same for all nodes.
     let at_most = |account: &dyn Account| {
         let observer = account.observer();
-        let u = (0..n).find(|&u| !observer.contains(u))?;
-        let profile = protocol.local_bound(observer).and_then(|bound| bound.profile(u, noise)).ok()?;
-        profile.loss(measure).ok().map(|loss| *loss.value())
+        let bound = protocol.local_bound(observer).ok()?;
+        let loss = |u: usize| losses.loss(&bound.profile(u, noise).ok()?).ok().map(|loss| *loss.value());
+        let mut others = (0..n).filter(|&u| !observer.contains(u));
+        match bound.class() {
+            Some(_) => others.next().and_then(loss),
+            None => others.map(loss).try_fold(0.0, |most: f64, loss| Some(most.max(loss?))),
+        }
     };
     let mut bound = None;
     if not_known > 0 {

@@ -11,6 +11,7 @@ use crate::show::summary;
 use crate::{interrupt, question};
 use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Meter, Reading, Refusal, Source};
+use ndp_report::words;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::time::{Duration, Instant};
 use told::Told;
@@ -194,7 +195,7 @@ impl<'a> Watch<'a> {
         let readings = readings(meter)?;
         let batch = readings.iter().filter(|reading| reading.source == Source::Batch).count();
         let mut said: Vec<(&str, String)> =
-            meter.rests_on().into_iter().map(|sentence| ("rests on", sentence)).collect();
+            meter.rests_on().iter().map(|what| ("rests on", words::rests_on(what))).collect();
         said.push(("stopping", plain::stopping(!meter.limits().is_empty()).to_owned()));
         if batch > 0 {
             said.push(("accounts", format!("{batch} of {} from the record", readings.len())));

@@ -12,8 +12,9 @@ use flate2::write::GzEncoder;
 use ndp_account::{Changes, Observer, Protocol as _};
 use ndp_graph::Graph;
 use ndp_program::{Program, ProofWriter, SensitivitySet};
+use ndp_report::files::Output;
 use rayon::prelude::*;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
@@ -29,7 +30,7 @@ pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
         &[
             ("protocol", protocol.name),
             ("weights", asked.protocol.weights_in_words()),
-            ("what may change", proof.set.to_string()),
+            ("what may change", ndp_report::words::changes_in(&proof.set)),
             ("observed by", chosen.description),
             ("pairs that are proved", written.pairs.to_string()),
             ("largest mu^2 at noise 1", up(written.largest)),
@@ -133,36 +134,115 @@ impl Proof {
         let everybody: Vec<usize> = (0..graph.node_count()).collect();
         let sources = if sources.is_empty() { &everybody } else { sources };
         let mut proof = ProofWriter::new(&self.program, self.set.clone())?;
-        let mut lines = proof.head();
+        let mut head = proof.head();
         // Comments name the nodes, which a proof numbers.
         let names = (0..graph.node_count())
             .map(|v| format!("# node {v}: {}", output::harmless(&input::label(graph, v))));
-        lines.splice(1..1, names);
+        head.splice(1..1, names);
+        let mut lines = Lines::create(&self.into)?;
+        lines.add(&head)?;
         let progress = Progress::new(observers.len() as u64, "observers", quiet);
-        let parts = observers.par_iter().map(|observer| {
-            let others = sources.iter().copied().filter(|&u| !observer.contains(u));
-            let mut part = ProofWriter::new(&self.program, self.set.clone())?;
-            let found = part.of(observer, &others.collect::<Vec<_>>())?;
-            progress.one();
-            Ok((part, found))
-        });
-        let parts = parts.collect::<Result<Vec<_>, ndp_account::Error>>()?;
+        // Of a few observers at a time there are lines in memory; in their order, however many threads there are.
+        for few in observers.chunks(AT_ONCE * rayon::current_num_threads()) {
+            let parts = few.par_iter().map(|observer| {
+                let others = sources.iter().copied().filter(|&u| !observer.contains(u));
+                let mut part = ProofWriter::new(&self.program, self.set.clone())?;
+                let found = part.of(observer, &others.collect::<Vec<_>>())?;
+                progress.one();
+                Ok((part, found))
+            });
+            for (part, found) in parts.collect::<Result<Vec<_>, ndp_account::Error>>()? {
+                proof.add(&part);
+                lines.add(&found)?;
+            }
+        }
         drop(progress);
-        for (part, found) in parts {
-            proof.add(&part);
-            lines.extend(found);
+        lines.add(&[proof.end()])?;
+        let (size, packed) = lines.finish()?;
+        Ok(Written { pairs: proof.pairs(), largest: proof.largest(), size, packed })
+    }
+}
+
+/// Observers of whom each thread has lines in memory.
+const AT_ONCE: usize = 2;
+
+/// A proof that is being written: no file appears unless it is finished, and who reads from a pipe may stop.
+struct Lines {
+    path: PathBuf,
+    to: Target,
+    size: usize,
+    unread: bool,
+}
+
+enum Target {
+    Plain(Counted),
+    Packed(GzEncoder<Counted>),
+}
+
+/// An output and the number of bytes that went there.
+struct Counted {
+    output: Output,
+    bytes: usize,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.output.write(bytes)?;
+        self.bytes += written;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+impl Lines {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let counted = Counted { output: Output::create(path)?, bytes: 0 };
+        let to = if path.extension().is_some_and(|ending| ending == "gz") {
+            Target::Packed(GzEncoder::new(counted, Compression::default()))
+        } else {
+            Target::Plain(counted)
+        };
+        Ok(Self { path: path.to_owned(), to, size: 0, unread: false })
+    }
+
+    fn add(&mut self, lines: &[String]) -> Result<(), Failure> {
+        for line in lines {
+            self.size += line.len() + 1;
+            if self.unread {
+                continue;
+            }
+            let to: &mut dyn Write = match &mut self.to {
+                Target::Plain(to) => to,
+                Target::Packed(to) => to,
+            };
+            match to.write_all(line.as_bytes()).and_then(|()| to.write_all(b"\n")) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.unread = true,
+                written => written.map_err(Failure::file(&self.path))?,
+            }
         }
-        lines.push(proof.end());
-        let mut whole = lines.join("\n").into_bytes();
-        whole.push(b'\n');
-        let size = whole.len();
-        if self.into.extension().is_some_and(|ending| ending == "gz") {
-            let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-            whole =
-                packed.write_all(&whole).and_then(|()| packed.finish()).map_err(Failure::file(&self.into))?;
-        }
-        output::write(&self.into, &whole)?;
-        Ok(Written { pairs: proof.pairs(), largest: proof.largest(), size, packed: whole.len() })
+        Ok(())
+    }
+
+    /// Bytes of the lines, and of the file.
+    fn finish(self) -> Result<(usize, usize), Failure> {
+        let Self { path, to, size, unread } = self;
+        let counted = match to {
+            Target::Plain(counted) => counted,
+            Target::Packed(packed) if unread => {
+                drop(packed);
+                return Ok((size, 0));
+            }
+            Target::Packed(packed) => match packed.finish() {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok((size, 0)),
+                finished => finished.map_err(Failure::file(&path))?,
+            },
+        };
+        let Counted { output, bytes } = counted;
+        output::unless_unread(output.finish())?;
+        Ok((size, bytes))
     }
 }
 

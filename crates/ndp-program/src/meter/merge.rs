@@ -12,7 +12,8 @@ use crate::enclose::Ends;
 use crate::registers::Definition;
 use crate::sensitivity::{Loss, SensitivitySet};
 use crate::{NodeVerdict, ProgramError};
-use ndp_account::{Error, NodeNames, Observer};
+use ndp_account::{Error, NodeNames, Observer, RestsOn};
+use std::collections::BTreeSet;
 
 /// Whether two logs tell of one run. Nothing in them says so: two runs of the same schedule have the same
 /// log, and one run that is told by two has noises in both that count once.
@@ -53,7 +54,7 @@ pub struct Merged {
     limits: Limits,
     set: SensitivitySet,
     readings: Vec<Reading>,
-    rests_on: Vec<String>,
+    rests_on: Vec<RestsOn>,
 }
 
 impl Merged {
@@ -111,7 +112,7 @@ impl Merged {
             readings.push(long.meter.reading(k)?);
         }
         Ok(Self {
-            rests_on: long.rests_on(&long, "both logs tell of the same run: said by who merged them"),
+            rests_on: long.rests_on(&long, RestsOn::SameRun),
             set: long.meter.set.clone(),
             limits: long.meter.limits.clone(),
             names: long.names,
@@ -146,11 +147,7 @@ impl Merged {
             };
         }
         Ok(Self {
-            rests_on: a.rests_on(
-                b,
-                "the logs tell of separate runs, each with its own noises, and none reads a hidden value of the other: \
-                 said by who merged them",
-            ),
+            rests_on: a.rests_on(b, RestsOn::SeparateRuns),
             set: a.meter.set.clone(),
             limits: a.meter.limits.clone(),
             names: a.names,
@@ -182,9 +179,9 @@ impl Merged {
         &self.limits
     }
 
-    /// What all numbers rest on, each as a sentence without its period.
+    /// What all numbers rest on beside what is computed.
     #[must_use]
-    pub fn rests_on(&self) -> &[String] {
+    pub fn rests_on(&self) -> &[RestsOn] {
         &self.rests_on
     }
 }
@@ -249,14 +246,9 @@ impl Side {
         Ok(true)
     }
 
-    fn rests_on(&self, other: &Self, runs: &str) -> Vec<String> {
-        let mut all = self.meter.rests_on();
-        for sentence in other.meter.rests_on().into_iter().chain([runs.to_owned()]) {
-            if !all.contains(&sentence) {
-                all.push(sentence);
-            }
-        }
-        all
+    fn rests_on(&self, other: &Self, runs: RestsOn) -> Vec<RestsOn> {
+        let all = self.meter.rests_on().into_iter().chain(other.meter.rests_on()).chain([runs]);
+        all.collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 

@@ -35,7 +35,7 @@ use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
 use crate::{ProgramError, Value};
 use filter::{Filter, Followed, Round};
-use ndp_account::{Error, Observer};
+use ndp_account::{Error, Observer, RestsOn};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use watched::Watched;
@@ -101,7 +101,7 @@ impl Meter {
             SensitivitySet::UseLevel => Followed::Uses,
             SensitivitySet::Vectors { dimension } if *dimension > 0 => Followed::Whole,
             SensitivitySet::Signs => Followed::Whole,
-            other => return Err(ProgramError::MeterSet(other.to_string()).into()),
+            other => return Err(ProgramError::MeterSet(format!("{other:?}")).into()),
         };
         let program = Program::new(nodes)?;
         let filter = |observer: Observer| -> Result<Watched, Error> {
@@ -346,19 +346,15 @@ impl Meter {
         filter.read(&self.program, &self.set, self.recorded)
     }
 
-    /// What all numbers rest on beside what is computed, each as a sentence without its period.
+    /// What all numbers rest on beside what is computed.
     #[must_use]
-    pub fn rests_on(&self) -> Vec<String> {
+    pub fn rests_on(&self) -> Vec<RestsOn> {
         let reads = self.filters.iter().map(Watched::reads).max().unwrap_or(Dependence::Fixed);
-        let mut sentences = vec![self.set.to_string(), reads.to_string()];
-        sentences.extend(self.view.rests_on().map(str::to_owned));
-        sentences.extend(self.scale.map(|scale| scale.to_string()));
-        if self.stepped && !self.program.holds() {
-            sentences.push(
-                "nodes have what they send: assumed, it does not follow from what they were sent".to_owned(),
-            );
-        }
-        sentences
+        let mut all = vec![RestsOn::Set(self.set.clone()), RestsOn::Reads(reads)];
+        all.extend_from_slice(self.view.rests_on());
+        all.extend(self.scale.as_ref().map(Scale::rests_on));
+        all.extend((self.stepped && !self.program.holds()).then_some(RestsOn::Holdings));
+        all
     }
 
     /// Lets the filters follow what was fed since the mark; undoes all where a limit would be exceeded.

@@ -1,6 +1,7 @@
 //! What the numbers of a meter are in: how far a contribution moves.
 
 use crate::ProgramError;
+use ndp_account::{ComparedWith, Norm, RestsOn};
 use num_rational::BigRational;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,15 @@ impl Scale {
         self.neighbors
     }
 
+    /// What numbers rest on from here.
+    pub(super) fn rests_on(&self) -> RestsOn {
+        let compared = match self.neighbors {
+            Neighbors::Replace => ComparedWith::Another,
+            Neighbors::Zero => ComparedWith::Zero,
+        };
+        RestsOn::Norm { most: Norm::new(self.clip), compared }
+    }
+
     /// How far a contribution moves, exact.
     #[must_use]
     pub fn change(&self) -> BigRational {
@@ -88,20 +98,5 @@ impl TryFrom<Parts> for Scale {
 impl From<Scale> for Parts {
     fn from(scale: Scale) -> Self {
         Self { clip: scale.clip, neighbors: scale.neighbors }
-    }
-}
-
-/// What numbers rest on from here, without a period.
-impl std::fmt::Display for Scale {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let compared = match self.neighbors {
-            Neighbors::Replace => "another of the same kind",
-            Neighbors::Zero => "0",
-        };
-        write!(
-            f,
-            "no contribution has a norm above {}, each is compared with {compared}, and noises are Gaussian and as large as stated",
-            self.clip
-        )
     }
 }

@@ -3,7 +3,7 @@
 use crate::ProgramError;
 use crate::build::{Event, Program, Seeing, Value};
 use crate::registers::Definition;
-use ndp_account::{NodeNames, Observer};
+use ndp_account::{NodeNames, Observer, RestsOn};
 use serde::{Deserialize, Serialize};
 
 /// Who runs a meter: what it rests on depends on what the one who feeds it knows.
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// // Node 0 trusts nobody: it counts what all others together learn about it.
 /// let others = Observer::coalition(&[1, 2]);
 /// let meter = Meter::new(3, [others], SensitivitySet::UseLevel)?.seen_by(PointOfView::OwnMessages { node: 0 })?;
-/// assert!(meter.rests_on().iter().any(|sentence| sentence.contains("whatever the others do")));
+/// assert!(meter.rests_on().contains(&ndp_account::RestsOn::OthersTogether));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,21 +92,13 @@ impl PointOfView {
         }
     }
 
-    /// What numbers rest on from here, each as a sentence without its period.
-    pub(super) fn rests_on(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let (first, second) = match self {
-            Self::Coordinator => ("the meter was told of every event", None),
-            Self::PublicSchedule { .. } => (
-                "the other nodes keep to the public schedule and draw the noises that it says: the node that ran the \
-                 meter did not check it",
-                None,
-            ),
-            Self::OwnMessages { .. } => (
-                "all that the node sent and received counts as seen by all other nodes together, whatever the others do",
-                Some("what the node contributes depends on nothing else but what it sent and received"),
-            ),
-        };
-        [first].into_iter().chain(second)
+    /// What numbers rest on from here.
+    pub(super) const fn rests_on(&self) -> &'static [RestsOn] {
+        match self {
+            Self::Coordinator => &[RestsOn::ToldOfAll],
+            Self::PublicSchedule { .. } => &[RestsOn::Schedule],
+            Self::OwnMessages { .. } => &[RestsOn::OthersTogether, RestsOn::OwnMessages],
+        }
     }
 }
 

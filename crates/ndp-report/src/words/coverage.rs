@@ -1,6 +1,6 @@
 //! Who is covered, in words.
 
-use ndp_account::{Coverage, Rest};
+use ndp_account::{Among, Coverage, Rest};
 use ndp_dp::Grade;
 
 /// Which observers are covered, and how.
@@ -39,7 +39,21 @@ pub fn coverage(coverage: &Coverage) -> String {
             "{looked_at} of {nodes} nodes {}, each alone; nothing is shown about what the others learn",
             drawn(*seed)
         ),
-        Coverage::Coalitions { size, nodes, looked_at, rest } => match rest {
+        Coverage::Coalitions { size, among: among @ Among::Neighbors, nodes, looked_at, rest } => {
+            let who = coalition(*size, *among, *nodes);
+            match rest {
+                Rest::None | Rest::Symmetric => format!(
+                    "every coalition of at most {who}: {looked_at} looked at, of which all others are a part"
+                ),
+                Rest::Bounded => format!(
+                    "every coalition of at most {who}: {looked_at} chosen and looked at, all others by a bound that holds whoever observes"
+                ),
+                Rest::Unknown => format!(
+                    "{looked_at} coalitions of {who}, chosen; nothing is shown about what the others learn"
+                ),
+            }
+        }
+        Coverage::Coalitions { size, nodes, looked_at, rest, .. } => match rest {
             Rest::None => format!(
                 "every coalition of at most {size} of {nodes} nodes: each of the {looked_at} of exactly {size} looked at, of which \
                  smaller ones are a part"
@@ -57,6 +71,14 @@ pub fn coverage(coverage: &Coverage) -> String {
             ),
         },
         other => other.in_short(),
+    }
+}
+
+/// So many nodes, and of which they are.
+pub(super) fn coalition(size: usize, among: Among, nodes: usize) -> String {
+    match among {
+        Among::Everybody => format!("{size} of {nodes} nodes"),
+        Among::Neighbors => format!("{size} of {nodes} nodes that are neighbors of one node"),
     }
 }
 
@@ -100,8 +122,8 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
         | Coverage::Grouped { looked_at, nodes, .. } => {
             format!(" with {looked_at} of {nodes} observers looked at")
         }
-        Coverage::Coalitions { size, nodes, looked_at, rest: Rest::Bounded | Rest::Unknown } => {
-            format!(" with {looked_at} coalitions of {size} of {nodes} nodes looked at")
+        Coverage::Coalitions { size, among, nodes, looked_at, rest: Rest::Bounded | Rest::Unknown } => {
+            format!(" with {looked_at} coalitions of {} looked at", coalition(*size, *among, *nodes))
         }
         _ => String::new(),
     };
@@ -117,12 +139,16 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
             "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others, by {groups} groups of them, \
              exceeds it"
         ),
-        (_, 0, Coverage::Coalitions { size, nodes, rest: Rest::Bounded, .. }) => {
-            format!("not shown: the bound for all coalitions of {size} of {nodes} nodes exceeds it")
+        (_, 0, Coverage::Coalitions { size, among, nodes, rest: Rest::Bounded, .. }) => {
+            let who = coalition(*size, *among, *nodes);
+            format!("not shown: the bound for all coalitions of {who} exceeds it")
         }
-        (_, 0, Coverage::Coalitions { size, nodes, looked_at, rest: Rest::Unknown }) => format!(
-            "not shown: {looked_at} coalitions of {size} of {nodes} nodes were looked at, who keep it; what the others learn is not known"
-        ),
+        (_, 0, Coverage::Coalitions { size, among, nodes, looked_at, rest: Rest::Unknown }) => {
+            let who = coalition(*size, *among, *nodes);
+            format!(
+                "not shown: {looked_at} coalitions of {who} were looked at, who keep it; what the others learn is not known"
+            )
+        }
         _ => format!("not shown, {exceeding} {what} exceed it{of}"),
     }
 }

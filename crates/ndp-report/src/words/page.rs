@@ -1,7 +1,7 @@
 //! The parts of a page for the person responsible for the data: what is protected, against whom, under which
 //! assumptions, and how certain it is.
 
-use super::{Words, by, capital, changes, guesses, number, up};
+use super::{Words, by, capital, changes, guesses, not_known, number, up};
 use crate::page::Page;
 use ndp_account::{OwnNoise, Senders, Statement};
 use ndp_dp::Grade;
@@ -37,8 +37,10 @@ impl Words<'_> {
 /// What is protected, what is not, and against whom.
 #[must_use]
 pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
+    // What observers do not use or know has sentences of its own below.
+    let observers = without_knowledge(subject.observers, subject.own_noise, subject.senders);
     let mut against = vec![
-        format!("The numbers are about what is learnt by {}.", subject.observers),
+        format!("The numbers are about what is learnt by {observers}."),
         "They follow the protocol, keep everything that they receive and combine it in any way, with unlimited computing power.".to_owned(),
         "They know the network, the protocol, its public random choices and the amount of noise.".to_owned(),
     ];
@@ -79,6 +81,21 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
         ])
         .section("Against whom")
         .list(&against)
+}
+
+/// Who observes without the clause of [`not_known`]: where the page says in a sentence of its own what
+/// observers do not use or know.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{OwnNoise, Senders};
+/// use ndp_report::words::{not_known, page::without_knowledge};
+/// let clause = not_known(OwnNoise::Unknown, Senders::Known);
+/// assert_eq!(without_knowledge(&format!("ann{clause}"), OwnNoise::Unknown, Senders::Known), "ann");
+/// ```
+#[must_use]
+pub fn without_knowledge(observers: &str, own_noise: OwnNoise, senders: Senders) -> &str {
+    observers.strip_suffix(not_known(own_noise, senders)).unwrap_or(observers)
 }
 
 /// What somebody could conclude at most, in words and as a picture of two bars: blind guesses, and guesses

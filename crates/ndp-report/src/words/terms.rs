@@ -158,6 +158,12 @@ pub fn mechanism(stated: &Stated) -> String {
     )
 }
 
+/// What the guarantee of one release of a run is about, for a table.
+#[must_use]
+pub fn one_release(stated: Option<&Stated>) -> String {
+    stated.map_or_else(|| "by a mechanism that states nothing by itself".to_owned(), mechanism)
+}
+
 /// What is learnt at most from a training, as `epsilon` at `delta`.
 #[must_use]
 pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {

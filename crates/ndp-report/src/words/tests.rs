@@ -1,6 +1,6 @@
 use super::*;
 use ndp_account::example::Gossip;
-use ndp_account::{Assumption, Changes, Law, Noise};
+use ndp_account::{Among, Assumption, Changes, Dependence, Law, Noise, RestsOn, SensitivitySet};
 use ndp_account::{Audience, Covered, Error, Protocol, accounts};
 use ndp_graph::{GossipMatrix, Graph, generators::path_graph, progress::Silent};
 
@@ -88,7 +88,13 @@ fn symmetries_are_shown() -> Result<(), Error> {
     );
     assert!(words.paragraph().contains("ndp_account::Protocol::symmetries"));
     assert_eq!(unknown(&found.coverage), None);
-    found.coverage = Coverage::Coalitions { size: 2, nodes: 6, looked_at: 9, rest: Rest::Symmetric };
+    found.coverage = Coverage::Coalitions {
+        size: 2,
+        among: Among::Everybody,
+        nodes: 6,
+        looked_at: 9,
+        rest: Rest::Symmetric,
+    };
     let words = Words::new(&found, &name);
     assert!(
         words.observed_by().starts_with("every coalition of at most 2 of 6 nodes: 9 of exactly 2 looked at")
@@ -109,7 +115,13 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     assert_eq!(words.whom(), "any one of the 2 nodes that were looked at, of 12,");
     assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
     // Nor are coalitions that nobody looked at.
-    found.coverage = Coverage::Coalitions { size: 2, nodes: 12, looked_at: 1, rest: Rest::Unknown };
+    found.coverage = Coverage::Coalitions {
+        size: 2,
+        among: Among::Everybody,
+        nodes: 12,
+        looked_at: 1,
+        rest: Rest::Unknown,
+    };
     let words = Words::new(&found, &name);
     assert!(words.line().contains("nothing is shown about what the others learn"));
     assert!(words.paragraph().contains("Nothing is shown about what the other coalitions learn."));
@@ -129,7 +141,13 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
             .contains("the bound for the others, by 8 groups of them, exceeds it")
     );
     // What nobody has an account for is no exact number.
-    let bound = Coverage::Coalitions { size: 2, nodes: 12, looked_at: 0, rest: Rest::Bounded };
+    let bound = Coverage::Coalitions {
+        size: 2,
+        among: Among::Everybody,
+        nodes: 12,
+        looked_at: 0,
+        rest: Rest::Bounded,
+    };
     assert_eq!(grade(Grade::Exact, &bound), "upper-bound");
     Ok(())
 }
@@ -158,7 +176,12 @@ fn statements_that_differ_are_shown_differently() -> Result<(), Error> {
         change(&|s| s.neighbors = ndp_dp::Neighbors::AddOrRemove),
         change(&|s| s.assumes = [Assumption::Fixed].into()),
         change(&|s| s.assumes = [Assumption::ReadsSeen].into()),
-        change(&|s| s.declared = ["inputs are what they are said to be".to_owned()].into()),
+        change(&|s| s.rests_on = [RestsOn::Set(SensitivitySet::Signs)].into()),
+        change(&|s| s.rests_on = [RestsOn::Set(SensitivitySet::SameDirection)].into()),
+        change(&|s| s.rests_on = [RestsOn::Reads(Dependence::Assumed)].into()),
+        change(&|s| s.rests_on = [RestsOn::Reads(Dependence::Checked)].into()),
+        change(&|s| s.rests_on = [RestsOn::Holdings].into()),
+        change(&|s| s.rests_on = [RestsOn::Schedule].into()),
         change(&|s| s.noise = [Noise::of(Law::Laplace, "every value")].into()),
         change(&|s| s.coverage = Coverage::Sample { looked_at: 2, nodes: 12, seed: Some(0) }),
     ]);

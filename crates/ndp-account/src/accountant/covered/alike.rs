@@ -1,7 +1,7 @@
 //! Who of an audience stands for all, where many learn alike.
 
 use super::super::symmetry::{Orbits, mirrored};
-use super::super::{Account, Coverage, Observer, Protocol, number_of_coalitions};
+use super::super::{Account, Among, Coverage, Observer, Protocol, number_of_coalitions};
 use super::{Asked, Audience, Covered};
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ impl Audience {
         let many = match self.asked {
             Asked::Named | Asked::Some(Some(_)) | Asked::Coalitions { all: true, .. } => false,
             Asked::Everybody => self.looked_at.len() > MOST_OWN,
+            // Orbits of coalitions are of all of a size.
+            Asked::Coalitions { among: Among::Neighbors, .. } => false,
             Asked::Some(None) | Asked::Coalitions { all: false, .. } => true,
         };
         let known = |observer: &Observer| (observer.own_noise, observer.senders, observer.tapped.is_empty());
@@ -45,7 +47,10 @@ impl Audience {
     /// Those who stand for all, if they are few enough.
     pub(super) fn by_orbits(&self, orbits: &Orbits) -> Option<Vec<Observer>> {
         match self.asked {
-            Asked::Named | Asked::Some(Some(_)) | Asked::Coalitions { all: true, .. } => None,
+            Asked::Named
+            | Asked::Some(Some(_))
+            | Asked::Coalitions { all: true, .. }
+            | Asked::Coalitions { among: Among::Neighbors, .. } => None,
             Asked::Everybody => Some(self.firsts(orbits)),
             Asked::Some(None) => (orbits.firsts().len() <= MOST_FOR_CHOSEN).then(|| self.firsts(orbits)),
             Asked::Coalitions { size, nodes, .. } => {

@@ -56,7 +56,13 @@ fn too_many_coalitions_have_a_bound() -> Result<(), Error> {
     let audience = Audience::coalitions(150, 2, &chosen)?.map(Observer::without_own_noise);
     assert_eq!(audience.looked_at().len(), 1);
     let covered = of(&gossip, &Audience::coalitions(150, 2, &chosen)?)?;
-    let coverage = |rest| Coverage::Coalitions { size: 2, nodes: 150, looked_at: 1, rest };
+    let coverage = |rest| Coverage::Coalitions {
+        size: 2,
+        among: crate::Among::Everybody,
+        nodes: 150,
+        looked_at: 1,
+        rest,
+    };
     assert_eq!(covered.coverage, coverage(Rest::Bounded));
     // Its end hears the noisy value of its neighbor: the local loss, 1/noise.
     let worst = covered.worst(noise, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
@@ -100,7 +106,10 @@ fn refused_coalitions_have_the_bound_or_no_answer() -> Result<(), Error> {
     let protocol = Alone(gossip(7)?, true);
     let covered = of(&protocol, &audience)?;
     let rest = Rest::Bounded;
-    assert_eq!(covered.coverage, Coverage::Coalitions { size: 3, nodes: 7, looked_at: 0, rest });
+    assert_eq!(
+        covered.coverage,
+        Coverage::Coalitions { size: 3, among: crate::Among::Everybody, nodes: 7, looked_at: 0, rest }
+    );
     assert_eq!(covered.statement()?.own_noise, OwnNoise::Unknown);
     // Those who stand for others know as little, also where nobody was chosen.
     let path = Gossip::new(GossipMatrix::metropolis(&generators::path_graph(6)?), 2);

@@ -1,11 +1,15 @@
 //! What is kept beside numbers: failure probabilities, theorems, assumptions, names.
 
-use super::super::{Audience, Covered, Named, NodeNames, Observer, PairLedgers, Protocol, Target, accounts};
+use super::super::{
+    Among, Audience, Coverage, Covered, Named, NodeNames, Observer, PairLedgers, Protocol, Rest, Target,
+    accounts,
+};
 use super::{Saying, exactly, one, told};
 use crate::example::Gossip;
-use crate::{Assumption, Error};
+use crate::{Assumption, Error, RestsOn};
 use ndp_dp::{Adaptivity, Measure, Neighbors, Verdict};
-use ndp_graph::{GossipMatrix, generators::cycle_graph, progress::Silent};
+use ndp_graph::generators::{complete_graph, cycle_graph, path_graph, star_graph};
+use ndp_graph::{GossipMatrix, Graph, progress::Silent};
 
 /// Failures of accounts and runs add up; a filter by a mean asks what the mean would be.
 #[test]
@@ -22,7 +26,7 @@ fn ledgers_add_up_failures_and_means() -> Result<(), Error> {
         assert!((failure..failure + 1e-12).contains(&ledgers.failure()), "{}", ledgers.failure());
         assert_eq!(ledgers.verdict()?, if fits { Verdict::Met } else { Verdict::NotShown });
     }
-    assert_eq!(ledgers.rests_on().collect::<Vec<_>>(), ["the moon is full"]);
+    assert_eq!(ledgers.rests_on().collect::<Vec<_>>(), [&RestsOn::ToldOfAll]);
     Ok(())
 }
 
@@ -36,7 +40,7 @@ fn named_protocols_say_what_they_said() -> Result<(), Error> {
     let account = named.account(&Observer::node(0))?;
     assert_eq!((account.failure(), account.names()), (0.25, names));
     assert_eq!(account.assumptions(), [Assumption::Fixed]);
-    assert_eq!(account.rests_on(), ["the moon is full"]);
+    assert_eq!(account.rests_on(), [RestsOn::ToldOfAll]);
     Ok(())
 }
 
@@ -79,4 +83,61 @@ fn observers_are_moved_in_order() {
     assert_eq!(outsider.moved(|v| v).tapped, [(0, 1), (2, 1)]);
     assert_eq!(outsider.moved(|v| 2 - v).tapped, [(0, 1), (2, 1)]);
     assert_eq!(Observer::coalition(&[0, 1]).moved(|v| 2 - v).members(), [1, 2]);
+}
+
+/// By hand, for all sets: what covers every coalition of at most so many neighbors of one node. Each is part of
+/// one that is looked at and that does not have the exposed node in it; and nobody else is looked at.
+#[test]
+fn neighbors_together_are_covered_whomever_they_look_at() -> Result<(), Error> {
+    let graphs = [
+        path_graph(5)?,
+        cycle_graph(6)?,
+        star_graph(6)?,
+        complete_graph(5)?,
+        Graph::from_edges(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (1, 3), (0, 3), (3, 6)])?,
+    ];
+    for graph in graphs {
+        let n = graph.node_count();
+        let of = |u: usize| graph.neighbors(u).iter().fold(0_u32, |set, &v| set | 1 << v);
+        for size in 1..n {
+            let audience = Audience::neighbors(&graph, size)?;
+            let coverage = audience.coverage_of_looked_at();
+            assert!(matches!(
+                coverage,
+                Coverage::Coalitions { among: Among::Neighbors, rest: Rest::None, .. }
+            ));
+            let mask = |observer: &Observer| observer.members().iter().fold(0_u32, |set, &v| set | 1 << v);
+            let looked_at: Vec<u32> = audience.looked_at().iter().map(mask).collect();
+            let is_asked = |set: u32| set.count_ones() as usize <= size && (0..n).any(|u| set & !of(u) == 0);
+            assert!(looked_at.iter().all(|&set| set != 0 && is_asked(set)));
+            for set in (1..1_u32 << n).filter(|&set| is_asked(set)) {
+                for w in (0..n).filter(|w| set >> w & 1 == 0) {
+                    let covers = |other: &u32| set & !other == 0 && other >> w & 1 == 0;
+                    assert!(looked_at.iter().any(covers), "{graph:?} {size}: {set:b} about {w}");
+                }
+            }
+        }
+    }
+    assert!(
+        Audience::neighbors(&path_graph(3)?, 0).is_err() && Audience::neighbors(&path_graph(3)?, 3).is_err()
+    );
+    Ok(())
+}
+
+/// Where there are too many of them, one is looked at, and the bound covers the others; the answer is not that
+/// of coalitions of any nodes, nor do symmetries of those stand for it.
+#[test]
+fn many_coalitions_of_neighbors_are_covered_by_the_bound() -> Result<(), Error> {
+    let graph = complete_graph(60)?;
+    let gossip = Gossip::new(GossipMatrix::metropolis(&graph), 1);
+    let audience = Audience::neighbors(&graph, 3)?;
+    assert_eq!((audience.looked_at().len(), audience.looked_at()[0].members().len()), (1, 3));
+    let covered = Covered::of(&gossip, &audience, |observers| accounts(&gossip, observers, &Silent))?;
+    let (size, among, nodes, looked_at, rest) = (3, Among::Neighbors, 60, 1, Rest::Bounded);
+    assert_eq!(covered.coverage, Coverage::Coalitions { size, among, nodes, looked_at, rest });
+    let everybody = Coverage::Coalitions { size, among: Among::Everybody, nodes, looked_at, rest };
+    assert!(
+        covered.coverage.weaker(&everybody).is_err() && covered.coverage.weaker(&covered.coverage).is_ok()
+    );
+    Ok(())
 }

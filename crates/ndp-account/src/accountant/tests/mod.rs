@@ -4,7 +4,7 @@ mod answers;
 mod kept;
 
 use super::{Account, Assumption, Observer, Protocol};
-use crate::{Error, Terms};
+use crate::{Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Exact, Gdp, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound};
 
 /// A profile for each node and noise, and what else an account may say.
@@ -38,8 +38,8 @@ impl<F: Fn(usize, f64) -> Result<Profile, Error> + Send + Sync> Account for Told
         self.failure
     }
 
-    fn rests_on(&self) -> Vec<String> {
-        vec!["the moon is full".into()]
+    fn rests_on(&self) -> Vec<RestsOn> {
+        vec![RestsOn::ToldOfAll]
     }
 
     fn assumptions(&self) -> Vec<Assumption> {

@@ -25,6 +25,10 @@ impl Answer for Found<'_> {
     fn text(&self) -> Vec<Part> {
         let title = format!("What is learnt, as {}", self.study.measure);
         let mut parts = vec![Part::Summary(title, self.summary())];
+        if let Some(same) = self.same_for_all() {
+            parts.extend([Part::empty(), Part::Line(same)]);
+            return parts;
+        }
         let pairs = self.rows();
         if !pairs.is_empty() {
             parts.extend([Part::empty(), Part::worst(&pairs, "loss", LISTED)]);
@@ -114,10 +118,10 @@ impl Drawn for Found<'_> {
         let most = self.most();
         let (tone, verdict) = match &self.judged {
             None => (Tone::Plain, most),
-            Some(Judged { verdict: Verdict::Met, target, .. }) => {
-                (Tone::Good, words::verdict(target, None, &most))
+            Some(Judged { verdict, target, why, .. }) => {
+                let why = (*verdict != Verdict::Met).then_some(why.as_str());
+                (Tone::of(*verdict, &statement.coverage), words::verdict(target, why, &most))
             }
-            Some(Judged { target, why, .. }) => (Tone::Bad, words::verdict(target, Some(why), &most)),
         };
         let mut page = Page::new(&format!("What {protocol} reveals")).verdict(tone, &verdict);
         page = plain::opening(page, &subject);
@@ -128,25 +132,31 @@ impl Drawn for Found<'_> {
         particular.push(plain::noise_in_a_sentence(statement));
         particular
             .extend(statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
-        particular.extend(statement.declared.iter().map(|what| format!("{}.", words::capital(what))));
+        let rests_on = statement.rests_on.iter().map(words::rests_on);
+        particular.extend(rests_on.map(|what| format!("{}.", words::capital(&what))));
         page = plain::assumptions(page, &particular);
         let mut grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
         let coverage = &statement.coverage;
         let others_bounded = coverage.is_by_bound() || matches!(coverage, Coverage::Grouped { .. });
         grades.extend(others_bounded.then_some(Grade::UpperBound));
         page = plain::sureness(page, &grades, (statement.failure, Some(statement)), &self.notes);
+        let value = |value: &str| words::page::without_knowledge(value, own_noise, senders).to_owned();
         let rows: Vec<Vec<String>> =
-            self.summary().into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+            self.summary().iter().map(|(name, shown)| vec![(*name).to_owned(), value(shown)]).collect();
         page = page
             .section("What is learnt")
             .text(&plain::measure(study.measure))
             .table("In short", &["", ""], &rows)
-            .picture(svg, "What is learnt about each node; the brighter, the more; the scale says how much.")
-            .table(
-                "Who loses most to those looked at",
-                &["exposed", "observer", "hops between them", "loss"],
-                &worst(&self.rows(), LISTED),
-            );
+            .picture(svg, "What is learnt about each node; the brighter, the more; the scale says how much.");
+        if let Some(same) = self.same_for_all() {
+            let page = page.text(&format!("{}.", words::capital(&same)));
+            return plain::provenance(page, subject.seed);
+        }
+        page = page.table(
+            "Who loses most to those looked at",
+            &["exposed", "observer", "hops between them", "loss"],
+            &worst(&self.rows(), LISTED),
+        );
         let by_distance = self.by_distance();
         if !by_distance.is_empty() {
             page = page.table("By distance from the observers looked at", &HOPS, &by_distance);
@@ -168,7 +178,7 @@ impl Found<'_> {
             ("noise", plain::noise_in_units(&number(asked.noise), &multiplier, statement)),
             ("which is the", plain::noise_is(statement)),
         ];
-        rows.extend(statement.declared.iter().map(|sentence| ("rests on", sentence.clone())));
+        rows.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
         let assumed = statement.assumes.iter();
         rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
         rows.extend([
@@ -188,7 +198,24 @@ impl Found<'_> {
             let largest = plain::in_words(statement, &study.graph, |words| words.largest(worst));
             rows.push(("largest of all", largest));
         }
+        rows.extend(self.useless().map(|said| ("what this means", said.to_owned())));
         rows
+    }
+
+    /// What stands in the place of the pairs where nobody could be looked at, so that the same bound is given
+    /// for each.
+    fn same_for_all(&self) -> Option<String> {
+        let first = self.entries.first().filter(|_| self.entries.len() > 1)?;
+        let same = |entry: &Entry| entry.loss == first.loss && entry.grade == Grade::UpperBound;
+        self.entries.iter().all(same).then(|| words::same_for_all(self.entries.len(), first.loss))
+    }
+
+    /// What to say where the largest loss is so large that nothing is protected.
+    fn useless(&self) -> Option<&'static str> {
+        let of_entries = self.largest().map(|entry| entry.loss);
+        let most = self.worst.as_ref().map(|worst| *worst.loss.value());
+        let most = [of_entries, most, self.bound].into_iter().flatten().reduce(f64::max);
+        most.and_then(|most| words::useless(most, self.study.measure))
     }
 
     /// What is learnt at most, and by whom, in a sentence or two.

@@ -8,6 +8,7 @@ use crate::show::summary;
 use crate::{plain, question};
 use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Merged, Runs};
+use ndp_report::words;
 use std::path::Path;
 
 pub(super) fn run(
@@ -31,7 +32,7 @@ pub(super) fn run(
         output::write(path, format!("{text}\n").as_bytes())?;
     }
     let mut said: Vec<(&str, String)> =
-        merged.rests_on().iter().map(|sentence| ("rests on", sentence.clone())).collect();
+        merged.rests_on().iter().map(|what| ("rests on", words::rests_on(what))).collect();
     // No filter ran over both, so that their budgets bound no run that was steered by what was seen.
     said.push(("stopping", plain::stopping(false).to_owned()));
     let failure = ndp_numeric::rounding::any_of(merged.readings().iter().map(|reading| reading.failure));

@@ -7,6 +7,7 @@ use ndp_dp::{Delta, Gdp, Mechanism};
 use ndp_numeric::rounding::Interval;
 use ndp_program::meter::{Limits, Meter, Reading, Refusal};
 use ndp_report::page::{Page, Tone};
+use ndp_report::words;
 
 /// What is told of all pairs.
 pub(super) struct Told {
@@ -117,7 +118,13 @@ impl Told {
         let header = self.header();
         page.table("The worst pairs", &header.each_ref().map(String::as_str), &self.cells(MOST_ROWS))
             .section("What this rests on")
-            .list(&meter.rests_on().into_iter().map(|sentence| format!("{sentence}.")).collect::<Vec<_>>())
+            .list(
+                &meter
+                    .rests_on()
+                    .iter()
+                    .map(|what| format!("{}.", words::rests_on(what)))
+                    .collect::<Vec<_>>(),
+            )
             .text(&format!("{}.", crate::plain::stopping(!meter.limits().is_empty())))
     }
 

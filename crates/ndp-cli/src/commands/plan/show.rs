@@ -8,7 +8,7 @@ use crate::plain::{self, Subject};
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet};
 use ndp_algos::registry;
-use ndp_dp::Grade;
+use ndp_dp::{Grade, Verdict};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
 use ndp_report::words;
@@ -112,7 +112,7 @@ impl Drawn for Plans<'_> {
             words::target(&study.target),
             plain::unknown(&best.coverage).map_or_else(String::new, |unknown| format!(" {unknown}")),
         );
-        let tone = if best.coverage.is_whole() { Tone::Good } else { Tone::Bad };
+        let tone = Tone::of(Verdict::Met, &best.coverage);
         let mut page = Page::new("A plan for averaging in private").verdict(tone, &sentence);
         page = plain::opening(page, &subject);
         let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();

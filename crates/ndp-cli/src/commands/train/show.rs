@@ -8,7 +8,7 @@ use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet};
 use ndp_account::{OwnNoise, Senders};
 use ndp_algos::sgd::History;
-use ndp_dp::{Grade, Sensitivity};
+use ndp_dp::{Grade, Sensitivity, Verdict};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
 use ndp_report::words;
@@ -84,11 +84,8 @@ impl Drawn for Trained<'_> {
         let unknown = unknown.map_or_else(String::new, |unknown| format!(" {unknown}"));
         let whom = plain::whom(statement, graph);
         let sentence = format!("{}{odds}{unknown}", words::of_training(&whom, found.largest, asked.delta));
-        let tone = match (asked.epsilon, statement.coverage.is_whole()) {
-            (Some(_), true) => Tone::Good,
-            (Some(_), false) => Tone::Bad,
-            (None, _) => Tone::Plain,
-        };
+        let kept = |limit: f64| if found.largest <= limit { Verdict::Met } else { Verdict::NotShown };
+        let tone = asked.epsilon.map_or(Tone::Plain, |limit| Tone::of(kept(limit), &statement.coverage));
         let mut page = Page::new("Private training").verdict(tone, &sentence);
         page = plain::opening(page, &subject);
         let mut particular: Vec<String> = plain::about(&asked.protocol).into_iter().collect();

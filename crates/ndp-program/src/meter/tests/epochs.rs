@@ -42,9 +42,9 @@ fn assert_holds(meter: &Meter, k: usize, account: &crate::ProgramAccount, set: &
     for u in (0..meter.node_count()).filter(|&u| !reading.observer.contains(u)) {
         let truth = account.loss(u, set).expect("a loss");
         let found = reading.loss(u).expect("a loss");
-        assert!(found.value() >= truth.lower, "{set} {k} {u}: {found:?} below {truth:?}");
-        assert!(found.lower <= truth.value(), "{set} {k} {u}: {found:?} above {truth:?}");
-        assert!(found.value() <= truth.value() + room, "{set} {k} {u}: {found:?} is far above {truth:?}");
+        assert!(found.value() >= truth.lower, "{set:?} {k} {u}: {found:?} below {truth:?}");
+        assert!(found.lower <= truth.value(), "{set:?} {k} {u}: {found:?} above {truth:?}");
+        assert!(found.value() <= truth.value() + room, "{set:?} {k} {u}: {found:?} is far above {truth:?}");
     }
 }
 
@@ -151,11 +151,11 @@ fn an_epoch_that_is_ended_costs_what_is_shown() -> Result<(), Error> {
                 for u in (0..5).filter(|&u| u != v) {
                     let (shown, real, found) =
                         (account.loss(u, &set)?, record.loss(u, &set)?, found.loss(u)?);
-                    assert!(found.value() >= shown.lower.max(real.lower), "{set}: {found:?} {shown:?}");
-                    assert!(found.lower <= real.value(), "{set}: {found:?} above {real:?}");
+                    assert!(found.value() >= shown.lower.max(real.lower), "{set:?}: {found:?} {shown:?}");
+                    assert!(found.lower <= real.value(), "{set:?}: {found:?} above {real:?}");
                     assert!(found.value() >= unshown.loss(u)?.value(), "losses never fall");
                     let tight = set == SensitivitySet::Signs || found.value() <= shown.value() + 1e-9;
-                    assert!(tight, "{set} round {round}: {found:?} {shown:?}");
+                    assert!(tight, "{set:?} round {round}: {found:?} {shown:?}");
                     let slim = slim.reading(v)?.loss(u)?.clone();
                     assert!(slim.value() >= real.lower && (slim.value() - found.value()).abs() < 1e-9);
                 }

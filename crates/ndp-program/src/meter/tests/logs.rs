@@ -118,7 +118,7 @@ fn plain_lines_are_steps() -> Result<(), Error> {
     assert!(feed.is_plain());
     // 19/10 of unit noise for the neighbor.
     assert_near(&meter.reading(0)?, 1, 19.0 / 40.0, 1e-9);
-    assert!(meter.rests_on().iter().any(|sentence| sentence.contains("told of every event")));
+    assert!(meter.rests_on().contains(&ndp_account::RestsOn::ToldOfAll));
     let error =
         feed.line("{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}").expect_err("a limit");
     assert!(Refusal::of(&error).is_some_and(|refusal| refusal.node == 1));
@@ -184,7 +184,13 @@ fn a_log_keeps_how_far_contributions_move() -> Result<(), Error> {
         num_rational::BigRational::from_float(0.1).unwrap()
             * num_rational::BigRational::from_integer(2.into())
     );
-    assert!(resumed.meter().rests_on().iter().any(|sentence| sentence.contains("above 0.1")));
+    assert!(
+        resumed
+            .meter()
+            .rests_on()
+            .iter()
+            .any(|what| { matches!(what, ndp_account::RestsOn::Norm { most, .. } if most.get() == 0.1) })
+    );
     let frame = |more: &str| format!("{{\"ndp-meter\":1,\"nodes\":2,\"set\":\"use-level\"{more}}}");
     let mut plain = Feed::default();
     plain.line(&frame(""))?;

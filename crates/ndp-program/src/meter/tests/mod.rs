@@ -207,7 +207,7 @@ fn every_prefix_of_random_programs_has_the_account_of_the_program() -> Result<()
                             let room = 1e-5 * truth.value().max(1.0);
                             assert!(!exact || found.value() - found.lower < room, "case {case}: {found:?}");
                         }
-                        (truth, found) => panic!("case {case}, {set}: {truth:?} but {found:?}"),
+                        (truth, found) => panic!("case {case}, {set:?}: {truth:?} but {found:?}"),
                     }
                 }
             }

@@ -1,0 +1,108 @@
+//! What accounts rest on, in words.
+
+use ndp_account::{ComparedWith, Dependence, Patterns, RestsOn, SensitivitySet};
+
+/// One thing that numbers rest on, as a sentence without its period.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Dependence, RestsOn};
+/// use ndp_report::words::rests_on;
+/// assert!(rests_on(&RestsOn::Reads(Dependence::Assumed)).contains("assumed"));
+/// ```
+#[must_use]
+pub fn rests_on(what: &RestsOn) -> String {
+    match what {
+        RestsOn::Set(set) => changes_in(set),
+        RestsOn::Reads(reads) => dependence(*reads).to_owned(),
+        RestsOn::Losses => "messages may be lost, whatever the data are".to_owned(),
+        RestsOn::ToldOfAll => "the meter was told of every event".to_owned(),
+        RestsOn::Schedule => {
+            "the other nodes keep to the public schedule and draw the noises that it says: the node that ran the \
+             meter did not check it"
+                .to_owned()
+        }
+        RestsOn::OthersTogether => {
+            "all that the node sent and received counts as seen by all other nodes together, whatever the others do".to_owned()
+        }
+        RestsOn::OwnMessages => {
+            "what the node contributes depends on nothing else but what it sent and received".to_owned()
+        }
+        RestsOn::Norm { most, compared } => {
+            let compared = match compared {
+                ComparedWith::Another => "another of the same kind",
+                ComparedWith::Zero => "0",
+            };
+            format!(
+                "no contribution has a norm above {}, each is compared with {compared}, and noises are Gaussian and as large as stated",
+                most.get()
+            )
+        }
+        RestsOn::Holdings => {
+            "nodes have what they send: assumed, it does not follow from what they were sent".to_owned()
+        }
+        RestsOn::SameRun => "both logs tell of the same run: said by who merged them".to_owned(),
+        RestsOn::SeparateRuns => {
+            "the logs tell of separate runs, each with its own noises, and none reads a hidden value of the other: \
+             said by who merged them"
+                .to_owned()
+        }
+        // What this version has no words for is shown as it is stored.
+        other => format!("{other:?}"),
+    }
+}
+
+/// What may differ between neighboring inputs, as a sentence without its period.
+#[must_use]
+pub fn changes_in(set: &SensitivitySet) -> String {
+    match set {
+        SensitivitySet::UseLevel => {
+            "one use of one node's data changes, by a vector of length at most 1".to_owned()
+        }
+        SensitivitySet::SameDirection => {
+            "all uses of one node's data change by the same vector of length at most 1".to_owned()
+        }
+        SensitivitySet::Along(weights) => {
+            format!("the uses of one node's data change by one vector of length at most 1, times {weights:?}")
+        }
+        SensitivitySet::Signs => {
+            "every use of one node's data changes by a number of size at most 1".to_owned()
+        }
+        SensitivitySet::Vectors { dimension } => {
+            format!(
+                "every use of one node's data changes by a vector of length at most 1 in dimension {dimension}"
+            )
+        }
+        SensitivitySet::Patterns { patterns, within } => {
+            let which = match patterns {
+                Patterns::Cyclic { period } => format!("only every {period}-th use changes"),
+                Patterns::Separated { gap } => format!("only uses at least {gap} apart change"),
+                Patterns::Listed(listed) => format!("only the uses of one of {listed:?} change"),
+            };
+            format!("{which}: {}", changes_in(within))
+        }
+        SensitivitySet::Bounded { bounds, within } => {
+            format!("{}; every use times its bound of {bounds:?}", changes_in(within))
+        }
+    }
+}
+
+/// What contributions were taken to depend on, as a sentence without its period.
+#[must_use]
+pub const fn dependence(reads: Dependence) -> &'static str {
+    match reads {
+        Dependence::Fixed => {
+            "contributions depend on nothing but their owners' data, as the program declares"
+        }
+        Dependence::Checked => {
+            "contributions depend on nothing else but what the observer has seen, which was checked"
+        }
+        Dependence::Assumed => {
+            "contributions depend on nothing else but what the observer has seen: assumed, as the program does not \
+             say what they read"
+        }
+        Dependence::Revealed => {
+            "contributions depend on values that the observer does not see; the account shows it these values"
+        }
+    }
+}
