@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
+from ._draw import fields_html
 from ._grades import Exact, Guarantee, UpperBound
 from ._losses import Noises, over_noises
 from ._ndp import NdpError
 from ._prove import Origin, prove
 from ._rounded import UpperEnd, upper_ends
-from ._statement import Statement, statement_of
+from ._statement import Statement, saying_of, statement_of, statement_of_runs
 
 #: Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
 Who = tuple[list[int], bool, bool, list[tuple[int, int]]]
@@ -92,6 +93,15 @@ class Profile:
         """Which data sets are neighbors."""
         return self._native.neighbors()
 
+    @property
+    def statement(self) -> Statement | None:
+        """What is protected, from whom, under what, and by which theorem; None where parts were seen by different observers."""
+        try:
+            said, labels, only = _said(self)
+            return statement_of_runs(said, labels, only)
+        except NdpError:
+            return None
+
     @staticmethod
     def compose(parts: Iterable[Profile]) -> Profile:
         """The profile of several releases about the same data, with independent noises, chosen in advance.
@@ -137,6 +147,25 @@ class Profile:
 
     def __repr__(self) -> str:
         return f"<Profile {self._native.words()}>"
+
+    def _repr_html_(self) -> str:
+        said = self.statement
+        return fields_html("Profile", {"node": self.node, "profile": self}) + ("" if said is None else said._repr_html_())
+
+
+def _said(profile: Profile) -> tuple[list[_ndp.Saying], Sequence[Hashable], Sequence[int] | None]:
+    """What is said of a profile: for each run, the labels, and which observer it is about."""
+    _, given = profile._recipe
+    if isinstance(given[0], Account):
+        return [saying_of([given[0]._native])], given[0].nodes, None
+    if isinstance(given[0], list):
+        parts = [_said(part) for part in given[0]]
+        if any(only is not None or list(labels) != list(parts[0][1]) for _, labels, only in parts):
+            raise NdpError("the parts of this profile are statements about ledgers, or other nodes")
+        return [said for runs, *_ in parts for said in runs], parts[0][1], None
+    ledger, node, observer = given
+    labels: Sequence[Hashable] = ledger._labels
+    return ledger._said, labels, ledger._pair(node, observer)[1]
 
 
 def _profile(account: Account, node: Hashable, sigma: float, sensitivity: float) -> Profile:

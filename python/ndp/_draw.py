@@ -131,7 +131,7 @@ def losses_html(losses: Any, most: int = 20) -> str:
     return (
         f"<div><p><b>What {who} learns</b> ({html.escape(losses.protocol)}; {losses.grade.name}{failure})</p>"
         f"<table><thead><tr><th>node</th><th>unit loss</th><th>at least</th></tr></thead><tbody>{rows}</tbody></table>"
-        f"{more}</div>"
+        f"{more}{losses.statement._repr_html_()}</div>"
     )
 
 
@@ -149,7 +149,7 @@ def pairs_html(losses: Any) -> str:
     return (
         f"<div><p><b>What each observer learns</b> ({html.escape(losses.protocol)}; {losses.grade.name})</p>"
         "<table><thead><tr><th>observer</th><th>largest unit loss</th><th>mean unit loss</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>{more}</div>"
+        f"<tbody>{''.join(rows)}</tbody></table>{more}{losses.statement._repr_html_()}</div>"
     )
 
 

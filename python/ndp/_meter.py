@@ -94,6 +94,10 @@ class Reading(Mapping[Hashable, Guarantee]):
     def __repr__(self) -> str:
         return f"<Reading of {self.observer!r}: {self._mu!r}>"
 
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{html.escape(str(u))}</td><td>{mu:.4g}</td><td>{mu.name}</td></tr>" for u, mu in self._mu.items())
+        return f"<p>{html.escape(str(self.observer))} has learnt</p><table><tr><th>of</th><th>mu</th><th>grade</th></tr>{rows}</table>"
+
 
 def _epsilon(mu: Guarantee, delta: float) -> Guarantee:
     if math.isinf(float(mu)):
@@ -179,6 +183,8 @@ class Meter:
         declared: dict[str, Any] = {"word": _SETS[per], "along": None, "period": None, "gap": None, "listed": None, "bounds": None}
         declared["dimension"] = dimension if per == "participant" else None
         place = 0 if word == "coordinator" else self._place(node)
+        #: Who runs the meter: ``"coordinator"``, ``"public_schedule"`` or ``"own_messages"``.
+        self.view: str = word
         names = [str(v) for v in self.nodes]
         self._native = _ndp.Meter(names, whos, declared, (worst, pairs, target), (word, place), (float(clip), neighbors), record)
         self._left: set[Hashable] = set()
@@ -289,6 +295,9 @@ class Meter:
             raise NdpError("the nodes of the graph are not those of the log, or in another order")
         meter._places = {node: i for i, node in enumerate(meter.nodes)}
         meter._left, meter._log = set(), ""
+        said = json.loads(text.partition(b"\n")[0])
+        view = said.get("step", said).get("view", "coordinator")
+        meter.view = (view if isinstance(view, str) else next(iter(view))).replace("-", "_")
         for line in text[:kept].splitlines() if b'"leave"' in text else ():
             left = json.loads(line)["step"].get("leave", [])
             meter._left.update(meter.nodes[v] for v in (left if isinstance(left, list) else [left]))
@@ -528,7 +537,8 @@ class Meter:
             raise NdpError("the log of this meter does not say the clip: count rounds by their noise multipliers")
         clip, mixing = self.clip, self._mixing(weights)
         self._variance(sigma)
-        rng = np.random.default_rng(seed)
+        # Without a seed every round draws from new entropy of the system: a process that is forked would draw the same noise again.
+        seeded = None if seed is None else np.random.default_rng(seed)
 
         def wrapped(updates: Callable[_P, Mapping[Hashable, Any]]) -> Callable[_P, dict[Hashable, Any]]:
             @functools.wraps(updates)
@@ -542,6 +552,7 @@ class Meter:
                         found.pop(node, None)
                     elif node not in found:
                         raise NdpError(f"node {node!r} has no update: one of zeros gets the noise that was counted")
+                rng = np.random.default_rng() if seeded is None else seeded
                 return {node: _private(update, clip, sigma, rng, node) for node, update in found.items()}
 
             return run

@@ -53,7 +53,7 @@ class Recorded:
     rows : list of dict
         What is recorded, a row for each pair or protocol; ``grade`` is the one that it had.
     statement : str or None
-        What was said beside the losses.
+        What was said beside the losses, or of all rows of a comparison.
 
     Examples
     --------
@@ -78,6 +78,7 @@ class Recorded:
         self.statement: str | None = None
         if self.kind == "comparison":
             _keys(asked, "nodes", "observers", "limits", "mean", "order", "delta", "sensitivity")
+            self.statement = None if what.get("paragraph") is None else _text(what["paragraph"])
             self.rows: list[dict[str, Any]] = [_row(row) for row in what["rows"]]
         else:
             _keys(asked, "nodes", "graph", "protocol", "observers", "statement")
@@ -128,8 +129,11 @@ class Recorded:
         differ = [key for key, value in _parsed(found["asked"]).items() if value != self._what["asked"].get(key)]
         if differ:
             raise NdpError(f"what was recorded answers another question: {', '.join(differ)} differ")
-        now = Recorded(_parsed(found)).rows
+        confirmed = Recorded(_parsed(found))
+        now = confirmed.rows
         if self.kind == "comparison":
+            if self.statement not in (None, confirmed.statement):
+                raise NdpError("another statement was recorded than holds now")
             self._confirmed(now, ("protocol",), ("sigma", "error"))
         else:
             self._confirmed(now, ("node", "observer"), ("unit", "lower"))
@@ -139,6 +143,8 @@ class Recorded:
         if [[row[name] for name in names] for row in now] != [[row[name] for name in names] for row in self.rows]:
             raise NdpError(f"recorded are other rows than those computed now: their {' and '.join(names)} differ")
         for old, new in zip(self.rows, now):
+            if old.get("statement", new.get("statement")) != new.get("statement"):
+                raise NdpError(f"{', '.join(f'{name} {old[name]!r}' for name in names)}: another statement was recorded than holds now")
             exact = old.get("grade") == "exact"
             for number in numbers:
                 was, found = old.get(number), new.get(number)
@@ -159,6 +165,17 @@ class Recorded:
 
     def __repr__(self) -> str:
         return f"<Recorded {self.kind}, {len(self.nodes)} nodes: no guarantee until verify(...) confirms them>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        rows = ("".join(f"<td>{html.escape(str(row.get(name, '')))}</td>" for name in names) for row in self.rows[:20])
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        more = f"<p>and {len(self.rows) - 20} more</p>" if len(self.rows) > 20 else ""
+        said = "" if self.statement is None else f"<p>Recorded beside it: {html.escape(self.statement)}</p>"
+        return f"<p>{html.escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{said}"
 
 
 def save(thing: Losses | PairwiseLosses | Comparison | Ledger | Meter, path: str | os.PathLike[str]) -> None:
@@ -239,7 +256,8 @@ def load(path: str | os.PathLike[str]) -> Recorded | Ledger | Meter:
 
 def _recorded(what: Mapping[str, Any]) -> Recorded:
     if what["kind"] == "comparison":
-        _keys(what, "kind", "asked", "rows")
+        # Files that were written before comparisons had a statement have none.
+        _keys({"paragraph": None, **what}, "paragraph", "kind", "asked", "rows")
     elif what["kind"] in ("losses", "pairwise-losses"):
         _keys(what, "kind", "asked", "unit", "lower", "grades", "ranks", "bits", "failures", "means", "paragraph", "by")
     else:
@@ -288,12 +306,17 @@ def _comparison(table: Comparison) -> dict[str, Any]:
         raise NdpError("this comparison does not say what was compared: ndp.compare makes one that does")
     asked = {**table.asked, "nodes": [_out(label) for label in table.asked["nodes"]]}
     asked["limits"] = [[_float(x) for x in row] for row in asked["limits"]]
-    rows = [{key: _float(x) if isinstance(x, float) else _out(x) for key, x in row.items()} for row in table.rows]
-    return {"kind": "comparison", "asked": asked, "rows": rows}
+
+    def cell(x: Any) -> Any:
+        return x.paragraph if isinstance(x, Statement) else _float(x) if isinstance(x, float) else _out(x)
+
+    rows = [{key: cell(x) for key, x in row.items()} for row in table.rows]
+    said = None if table.statement is None else table.statement.paragraph
+    return {"kind": "comparison", "asked": asked, "rows": rows, "paragraph": said}
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    known = ("protocol", "sigma", "error", "messages", "grade", "failure", "reason", "source", "observer")
+    known = ("protocol", "sigma", "error", "messages", "grade", "failure", "reason", "source", "observer", "statement")
     if not set(row) <= set(known):
         raise NdpError(f"a row of a comparison has the keys {', '.join(row)}")
     numbers = ("sigma", "error", "messages", "failure")

@@ -77,3 +77,19 @@ def names_of(labels: Iterable[Hashable]) -> list[str]:
 def statement_of(accounts: Sequence[_ndp.Account], labels: Iterable[Hashable]) -> Statement:
     """What is said beside the numbers of these accounts."""
     return Statement(*_ndp.statement(accounts, names_of(labels)))
+
+
+def saying_of(accounts: Sequence[_ndp.Account], places: Sequence[int] | None = None) -> _ndp.Saying:
+    """What the accounts of one run say of themselves, kept where they are not."""
+    return _ndp.saying(accounts, places)
+
+
+def statement_of_runs(runs: Sequence[_ndp.Saying], labels: Iterable[Hashable], only: Sequence[int] | None = None) -> Statement:
+    """What is said of several runs together; of one observer alone, where its members are given."""
+    return Statement(*_ndp.statement_of_runs(runs, names_of(labels), only))
+
+
+def statements_html(statements: Iterable[Statement | None]) -> str:
+    """Each statement once, below a table."""
+    kept = dict.fromkeys(said for said in statements if said is not None)
+    return "".join(said._repr_html_() for said in kept)

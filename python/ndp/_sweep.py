@@ -13,6 +13,7 @@ from ._graph import GraphLike
 from ._losses import Noises, _frame
 from ._ndp import NdpError
 from ._protocols import Protocol, gossip
+from ._statement import Statement, statement_of, statements_html
 
 _NAMES = ("graph", "rounds", "sigma", "delta", "epsilon", "grade", "node", "observer", "observers", "nodes")
 
@@ -21,7 +22,7 @@ class Sweep(Sequence[dict[str, Any]]):
     """A row, as a dictionary, for each graph, number of rounds and noise; made by `sweep`.
 
     ``epsilon`` is the largest loss, a guarantee of the grade beside it, for the ``observers`` that were looked at, each alone, out of
-    ``nodes`` nodes; ``node`` and ``observer`` say where it is.
+    ``nodes`` nodes; ``node`` and ``observer`` say where it is, ``statement`` what is protected, from whom, under what.
     """
 
     __slots__ = ("rows",)
@@ -38,6 +39,11 @@ class Sweep(Sequence[dict[str, Any]]):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)
 
+    @property
+    def statements(self) -> list[Statement]:
+        """What is said beside the rows, each once."""
+        return list(dict.fromkeys(row["statement"] for row in self.rows))
+
     def _cells(self) -> list[list[str]]:
         def cell(x: Any) -> str:
             return f"{x:.5g}" if isinstance(x, (float, Guarantee)) else str(x)
@@ -51,7 +57,8 @@ class Sweep(Sequence[dict[str, Any]]):
         return _frame(columns)
 
     def __repr__(self) -> str:
-        return "\n".join("  ".join(f"{x:>11}" for x in row) for row in [list(_NAMES), *self._cells()])
+        rows = ["  ".join(f"{x:>11}" for x in row) for row in [list(_NAMES), *self._cells()]]
+        return "\n".join([*rows, *dict.fromkeys(said.line for said in self.statements)])
 
     def _repr_html_(self) -> str:
         import html
@@ -59,7 +66,7 @@ class Sweep(Sequence[dict[str, Any]]):
         head = "".join(f"<th>{name}</th>" for name in _NAMES)
         rows = ("".join(f"<td>{html.escape(x)}</td>" for x in row) for row in self._cells())
         body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{statements_html(self.statements)}"
 
 
 def sweep(
@@ -120,8 +127,10 @@ def sweep(
             made = protocol(graph, int(count))
             who = made._observers(chosen)
             accounts = made._native.accounts(who)
+            said = statement_of(accounts, made.nodes)
             for noise in noises:
-                rows.append({"graph": name, "rounds": int(count), **_worst(made, who, accounts, noise, float(sensitivity), float(delta))})
+                worst = _worst(made, who, accounts, noise, float(sensitivity), float(delta))
+                rows.append({"graph": name, "rounds": int(count), **worst, "statement": said})
     if tell is not None:
         tell(len(named) * len(counts), len(named) * len(counts))
     return Sweep(rows)

@@ -7,17 +7,19 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from . import _ndp
 from ._account import Profile, Who
 from ._checks import Progress, _count, _reporter, _seed
-from ._draw import plot_comparison
+from ._draw import fields_html, plot_comparison
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
-from ._graph import GraphLike
+from ._graph import Graph, GraphLike
 from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of
 from ._ndp import NdpError
 from ._protocols import Protocol, every_protocol
 from ._rounded import UpperEnd, digits_of
-from ._statement import statement_of
+from ._statement import Statement, names_of, saying_of, statement_of, statement_of_runs, statements_html
 
 _GRADES: dict[str, type[Graded]] = {
     "Exact": Exact,
@@ -42,6 +44,23 @@ def _accounts(
         observers = _coalitions(protocol.nodes, _count(coalition_size, "coalition_size"))
     who = protocol._observers(observers)
     return who, protocol._native.accounts(who, _reporter(progress))
+
+
+#: The most nodes of which each is looked at where nobody is named.
+_MOST_OF_ALL = 500
+
+
+def _is_large(protocol: Protocol, observers: Iterable[Hashable] | None, coalition_size: int | None, worst: Target) -> bool:
+    """Whether every node is asked about, one limit is for all pairs, and there are too many nodes to look at each."""
+    return observers is None and coalition_size is None and worst is not None and len(protocol.nodes) > _MOST_OF_ALL
+
+
+def _hears_little(protocol: Protocol) -> int:
+    """A node of which to know exactly what it learns costs little: one of the fewest neighbors, if it has any."""
+    if not isinstance(protocol.graph, Graph):
+        return 0
+    degrees = np.bincount(protocol.graph.edges.ravel(), minlength=len(protocol.nodes))
+    return int(np.argmin(np.where(degrees == 0, np.iinfo(degrees.dtype).max, degrees)))
 
 
 #: The most coalitions that are looked at in one question.
@@ -88,7 +107,9 @@ def least_noise(
     order : float, optional
         Order of the Rényi loss.
     observers : iterable of hashable, optional
-        Who observes, each alone, lists being coalitions; by default every node.
+        Who observes, each alone, lists being coalitions; by default every node. Of more than 500 nodes one is looked at, and a bound
+        covers the others, as the statement says: it is exact where that one learns as much as the bound. ``observers=protocol.nodes``
+        looks at each.
     coalition_size : int, optional
         In place of it: every coalition of at most so many nodes.
     sensitivity : float, optional
@@ -108,6 +129,10 @@ def least_noise(
     >>> round(found.sigma, 3), found.loss
     (3.731, Exact(1, 'epsilon', {'delta': 1e-05}))
     """
+    if _is_large(protocol, observers, coalition_size, worst):
+        limits = limits_of(protocol.nodes, [], worst, mean, pairs, order)
+        least, said = _ndp.least_noise_of_all(protocol._native, _hears_little(protocol), limits, names_of(protocol.nodes), float(sensitivity))
+        return least_noise_of(protocol.nodes, least, limits, Statement(*said))
     who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
     return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits, statement_of(accounts, protocol.nodes))
@@ -150,6 +175,10 @@ def check(
     >>> bool(ndp.check(p, 4.0, worst=(1.0, 1e-5))), ndp.check(p, 3.0, worst=(1.0, 1e-5)).verdict
     (True, 'violated')
     """
+    if _is_large(protocol, observers, coalition_size, worst):
+        limits, scales = limits_of(protocol.nodes, [], worst, mean, pairs, order), (float(sigma), float(sensitivity))
+        of_all, said = _ndp.check_all(protocol._native, _hears_little(protocol), limits, names_of(protocol.nodes), *scales)
+        return check_of(protocol.nodes, of_all, limits, Statement(*said))
     who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
     found = _ndp.check_accounts(accounts, limits, float(sigma), float(sensitivity))
@@ -166,6 +195,11 @@ class Audit(NamedTuple):
     false_positives: float
     true_positives: float
     pair: tuple[Hashable, Hashable]
+    #: What the accountant's number is about: what is protected, from whom, under what, by which theorem.
+    statement: Statement
+
+    def _repr_html_(self) -> str:
+        return fields_html("Audit", {**self._asdict(), "statement": self.statement.paragraph})
 
     @property
     def refuted(self) -> bool:
@@ -223,20 +257,28 @@ def audit(
     )
     allowed_mu = _GRADES[grade](allowed, "mu")
     assert isinstance(allowed_mu, Guarantee)
-    return Audit(allowed_mu, Estimate(measured, "mu"), false, true, pair)
+    said = statement_of(protocol._native.accounts([who]), protocol.nodes)
+    return Audit(allowed_mu, Estimate(measured, "mu"), false, true, pair, said)
 
 
 class Comparison(Sequence[dict[str, Any]]):
     """Protocols side by side at the same guarantee; a row for each, as a dictionary.
 
     ``sigma`` is the least noise, ``error`` the root mean square error of the result at that noise (at most), ``messages`` those of
-    a run; where there is no number, ``reason`` says why.
+    a run; where there is no number, ``reason`` says why. ``statement`` of a row says what its noise keeps, from whom, under what.
+
+    Attributes
+    ----------
+    statement : Statement or None
+        What holds for every row: of all that their statements take for granted, everything. None where rows are about different
+        neighboring data sets, or where none has a number.
     """
 
-    __slots__ = ("asked", "rows")
+    __slots__ = ("asked", "rows", "statement")
 
-    def __init__(self, rows: list[dict[str, Any]], asked: dict[str, Any] | None = None) -> None:
+    def __init__(self, rows: list[dict[str, Any]], asked: dict[str, Any] | None = None, statement: Statement | None = None) -> None:
         self.rows = rows
+        self.statement = statement
         #: What all rows answer: nodes, places of the observers, limits and their terms, sensitivity; None where it is not known.
         self.asked = asked
 
@@ -276,6 +318,8 @@ class Comparison(Sequence[dict[str, Any]]):
             numbers = [f"{digits_of(row[k], 5):>11}" if row.get(k) is not None else f"{'-':>11}" for k in ("sigma", "error", "messages")]
             tail = row.get("reason") or row.get("grade") or ""
             lines.append(f"{row['protocol']:<24} {' '.join(numbers)}  {tail}")
+        if self.statement is not None:
+            lines.append(self.statement.line)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -289,7 +333,8 @@ class Comparison(Sequence[dict[str, Any]]):
 
         rows = ("".join(f"<td>{cell(row.get(name))}</td>" for name in names) for row in self.rows)
         body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        said = [row.get("statement") for row in self.rows] if self.statement is None else [self.statement]
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{statements_html(said)}"
 
 
 def compare(
@@ -350,7 +395,10 @@ def compare(
             asked.append((name, str(refused)))
     rows: list[dict[str, Any]] = []
     tell = _reporter(progress, "protocols")
-    for row in _ndp.compare(asked, who, limits, len(labels), float(sensitivity), tell):
+    found, of_all = _ndp.compare(asked, who, limits, names_of(labels), float(sensitivity), tell)
+    for row in found:
+        if row.get("statement") is not None:
+            row["statement"] = Statement(*row["statement"])
         pair = row.pop("pair", None)
         if pair is not None:
             row["source"], row["observer"] = labels[pair[0]], labels[pair[1]]
@@ -362,7 +410,8 @@ def compare(
         rows.append(row)
     table, for_means, at_order, at_delta = limits
     terms = {"limits": table.tolist(), "mean": for_means, "order": at_order, "delta": at_delta, "sensitivity": float(sensitivity)}
-    return Comparison(rows, {"nodes": labels, "observers": [list(members) for members, *_ in who], **terms})
+    said = None if of_all is None else Statement(*of_all)
+    return Comparison(rows, {"nodes": labels, "observers": [list(members) for members, *_ in who], **terms}, said)
 
 
 class Ledger:
@@ -395,7 +444,7 @@ class Ledger:
     Exact(0.5, 'mu')
     """
 
-    __slots__ = ("_labels", "_native", "_places", "_records", "limit", "odometer", "order")
+    __slots__ = ("_labels", "_native", "_places", "_records", "_said", "limit", "odometer", "order")
 
     def __init__(
         self, limit: Target = None, order: float | None = None, odometer: tuple[float, float] | None = None
@@ -404,6 +453,8 @@ class Ledger:
         self.order = order
         self.odometer = odometer
         self._records: list[tuple[Any, ...]] = []
+        # What the accounts of each run say of themselves.
+        self._said: list[_ndp.Saying] = []
         self._labels: Sequence[Hashable] = ()
         self._places: dict[Hashable, int] = {}
         asked = None if order is None else float(order)
@@ -481,6 +532,7 @@ class Ledger:
             self._labels = protocol.nodes
             self._places = {label: i for i, label in enumerate(self._labels)}
         self._records.append((protocol, name, who, scales, adaptivity))
+        self._said.append(saying_of(accounts, places))
 
     def fits(
         self,
@@ -513,6 +565,11 @@ class Ledger:
     def verdict(self) -> str:
         """Whether all pairs stay within the limit: ``"met"``, ``"not shown"`` or ``"violated"``."""
         return self._native.verdict()
+
+    @property
+    def statement(self) -> Statement | None:
+        """What is protected, from whom, under what, and by which theorems, of all runs together; None before the first run."""
+        return statement_of_runs(self._said, self._labels) if self._said else None
 
     @property
     def failure(self) -> float:
@@ -592,7 +649,15 @@ class Ledger:
 
     def __repr__(self) -> str:
         budget = f"limit {self.limit!r}" if self.odometer is None else f"odometer {self.odometer!r}"
-        return f"<Ledger of {len(self._records)} runs, {budget}>"
+        said = self.statement
+        return f"<Ledger of {len(self._records)} runs, {budget}{'' if said is None else f'; {said.line}'}>"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        fields = {"runs": self.runs, "limit": self.limit, "odometer": self.odometer}
+        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(repr(x))}</td></tr>" for name, x in fields.items())
+        return f"<table><tbody>{rows}</tbody></table>{statements_html([self.statement])}"
 
 
 def _ledger(

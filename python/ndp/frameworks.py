@@ -6,8 +6,9 @@ from typing import Any
 
 from ._flare import filter_class, flare
 from ._flower import FlowerMod, flower, flower_strategy
+from ._p2pfl import P2pflFilter, p2pfl
 
-__all__ = ["FlowerMod", "flare", "flower", "flower_strategy"]
+__all__ = ["FlowerMod", "P2pflFilter", "flare", "flower", "flower_strategy", "p2pfl"]
 
 
 def __getattr__(name: str) -> Any:

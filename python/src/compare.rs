@@ -5,25 +5,28 @@ use crate::grades::class;
 use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
 use crate::question::{Who, observer, scaled_up};
+use crate::statement::{Said, covering, in_words, of_each};
 use crate::worker::run;
 use ndp_account::Observer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair.
+/// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair, statement; and what is
+/// said of all of them.
 #[pyfunction]
-#[pyo3(signature = (protocols, observers, limits, nodes, sensitivity, progress=None))]
+#[pyo3(signature = (protocols, observers, limits, names, sensitivity, progress=None))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
     protocols: Vec<(String, Asked)>,
     observers: Vec<Who>,
     limits: Limits<'_>,
-    nodes: usize,
+    names: Vec<String>,
     sensitivity: f64,
     progress: Option<Py<PyAny>>,
-) -> Result<Vec<Bound<'py, PyDict>>, Fault> {
+) -> Result<(Vec<Bound<'py, PyDict>>, Option<Said>), Fault> {
+    let (nodes, mut statements) = (names.len(), Vec::new());
     let target = target(limits, nodes)?;
     let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
     let count = protocols.len();
@@ -61,10 +64,16 @@ pub(crate) fn compare<'py>(
         row.set_item("messages", found.messages.as_ref().ok())?;
         row.set_item("grade", found.grade.map(class))?;
         row.set_item("failure", found.failure)?;
+        if let Some(statement) = found.statement.filter(|_| found.least.is_ok()) {
+            let statement = covering(statement, nodes);
+            row.set_item("statement", in_words(&statement, &names)?)?;
+            statements.push(statement);
+        }
         rows.push(row);
     }
     tell(count)?;
-    Ok(rows)
+    let of_all = of_each(&statements).map(|statement| in_words(&statement, &names)).transpose()?;
+    Ok((rows, of_all))
 }
 
 /// A protocol, or why there is none.

@@ -5,6 +5,7 @@
 mod account;
 mod accountants;
 mod compare;
+mod covered;
 mod declaration;
 mod design;
 mod draws;
@@ -99,7 +100,9 @@ mod _ndp {
         theorem1_all, theorem1_towards, theorem12_towards, walk_matrix, walk_noise, walk_row,
     };
     #[pymodule_export]
-    use crate::statement::statement;
+    use crate::covered::{check_all, least_noise_of_all};
+    #[pymodule_export]
+    use crate::statement::{Saying, saying, statement, statement_of_runs};
     #[pymodule_export]
     use crate::training::TrainingObserver;
 

@@ -11,8 +11,7 @@ use std::collections::BTreeSet;
 pub(crate) type Said = (String, String, String, Vec<String>);
 
 /// Every node alone, or every coalition of a size, only where each of them has an account; otherwise those named.
-fn coverage(about: &[About], nodes: usize) -> Coverage {
-    let observers: BTreeSet<&Observer> = about.iter().map(|one| &one.observer).collect();
+fn coverage(observers: &BTreeSet<&Observer>, nodes: usize) -> Coverage {
     let members: BTreeSet<&[usize]> = observers.iter().map(|observer| observer.members()).collect();
     let size = members.first().map_or(0, |members| members.len());
     let same = members.iter().all(|members| members.len() == size) && observers.len() == members.len();
@@ -31,11 +30,34 @@ fn coverage(about: &[About], nodes: usize) -> Coverage {
 
 /// The statement of what accounts say, their nodes under these names.
 pub(crate) fn said(about: &[About], names: &[String]) -> Result<Said, Fault> {
+    in_words(&of(about)?, names)
+}
+
+fn of(about: &[About]) -> Result<Statement, Fault> {
     let nodes = about.first().map_or(0, |one| one.nodes);
-    let statement = Statement::of(about, &coverage(about, nodes))?;
+    let observers = about.iter().map(|one| &one.observer).collect();
+    Ok(Statement::of(about, &coverage(&observers, nodes))?)
+}
+
+/// The statement of a row of a comparison, whose observers were all named; where these are all there are, it says so.
+pub(crate) fn covering(statement: Statement, nodes: usize) -> Statement {
+    let coverage = coverage(&statement.observers.iter().collect(), nodes);
+    let named = matches!(coverage, Coverage::Named { .. });
+    let observers = if named { statement.observers } else { BTreeSet::new() };
+    Statement { coverage, observers, ..statement }
+}
+
+/// What holds for each of several answers to one question; nothing where they are about other data sets.
+pub(crate) fn of_each(statements: &[Statement]) -> Option<Statement> {
+    let (first, rest) = statements.split_first()?;
+    let all = rest.iter().try_fold(first.clone(), |all, one| all.and(one).ok())?;
+    Some(Statement { runs: first.runs, ..all })
+}
+
+pub(crate) fn in_words(statement: &Statement, names: &[String]) -> Result<Said, Fault> {
     let name = |v: usize| names.get(v).cloned().unwrap_or_else(|| v.to_string());
-    let words = Words::new(&statement, &name);
-    let data = serde_json::to_string(&statement).map_err(|error| Fault::new(error.to_string()))?;
+    let words = Words::new(statement, &name);
+    let data = serde_json::to_string(statement).map_err(|error| Fault::new(error.to_string()))?;
     Ok((words.line(), words.paragraph(), data, statement.by.iter().map(ToString::to_string).collect()))
 }
 
@@ -50,4 +72,46 @@ pub(crate) fn said_of(about: &[About], names: &[String]) -> Result<(Vec<Said>, S
 #[pyfunction]
 pub(crate) fn statement(accounts: Vec<PyRef<'_, Account>>, names: Vec<String>) -> Result<Said, Fault> {
     said(&About::by_all(&boxed(accounts)?.0), &names)
+}
+
+/// What the accounts of one run say of themselves; kept where the accounts are not.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct Saying(Vec<About>);
+
+/// What these accounts say; their nodes are at these places of another run.
+#[pyfunction]
+#[pyo3(signature = (accounts, places=None))]
+pub(crate) fn saying(
+    accounts: Vec<PyRef<'_, Account>>,
+    places: Option<Vec<usize>>,
+) -> Result<Saying, Fault> {
+    let mut about = About::by_all(&boxed(accounts)?.0);
+    if let Some(places) = places {
+        let place = |v: &usize| places.get(*v).copied().unwrap_or(*v);
+        for one in &mut about {
+            let old = &one.observer;
+            let members: Vec<usize> = old.members().iter().map(place).collect();
+            let tapped: Vec<(usize, usize)> =
+                old.tapped.iter().map(|(a, b)| (place(a), place(b))).collect();
+            let observer = Observer { own_noise: old.own_noise, senders: old.senders, ..Observer::coalition(&members) };
+            one.observer = observer.tapping(&tapped);
+        }
+    }
+    Ok(Saying(about))
+}
+
+/// What is said of several runs together; of one observer alone, where its members are given.
+#[pyfunction]
+#[pyo3(signature = (runs, names, only=None))]
+pub(crate) fn statement_of_runs(
+    runs: Vec<PyRef<'_, Saying>>,
+    names: Vec<String>,
+    only: Option<Vec<usize>>,
+) -> Result<Said, Fault> {
+    let asked = |one: &&About| only.as_ref().is_none_or(|members| one.observer.members() == members);
+    let statements = runs.iter().map(|run| of(&run.0.iter().filter(asked).cloned().collect::<Vec<_>>()));
+    let statements = statements.collect::<Result<Vec<_>, Fault>>()?;
+    let (first, rest) = statements.split_first().ok_or_else(|| Fault::new("no run was recorded"))?;
+    let all = rest.iter().try_fold(first.clone(), |all, one| all.and(one))?;
+    in_words(&all, &names)
 }

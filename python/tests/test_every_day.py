@@ -152,3 +152,17 @@ def test_a_type_checker_refuses_printed_numbers_as_guarantees(tmp_path):
     said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **where}).stdout
     refused = {int(line.split(":")[-3]) for line in said.splitlines() if "use.py:" in line and "error:" in line}
     assert refused == {i + 4 for i, (_, fine) in enumerate(lines) if not fine}, said
+
+
+def test_notebooks_show_tables_with_what_they_are_about(tmp_path):
+    import html
+
+    losses = ndp.gossip(nx.path_graph(4), 2).losses(1)
+    for shown in (losses, ndp.gossip(nx.path_graph(4), 2).all_losses()):
+        assert html.escape(shown.statement.paragraph) in shown._repr_html_()
+    ndp.save(losses, tmp_path / "losses.json")
+    recorded = ndp.load(tmp_path / "losses.json")._repr_html_()
+    assert "no guarantee" in recorded and html.escape(losses.statement.paragraph) in recorded and recorded.count("<tr>") == 4
+    meter = ndp.Meter(nx.path_graph(3), per="use", clip=1.0)
+    meter.round(sigma=4.0)
+    assert meter.losses(0)._repr_html_().count("<tr>") == 3

@@ -69,6 +69,12 @@ pub(crate) enum Command {
                       \"Logs of a meter\". Exit code 1 says that the budget is exceeded."
     )]
     Meter(Meter),
+    /// What ndp.save of Python wrote: losses, a comparison or a ledger, as recorded; nothing is computed anew.
+    #[command(
+        after_help = "Example: ndp show losses.json --csv losses.csv\n\nThe format is in docs/formats.md, \"What Python saves\". \
+                      The log of a meter is read by ndp meter."
+    )]
+    Show(Show),
     /// Write what observers learn as a file that proves itself, for checker/ndp_check.py.
     #[command(
         after_help = "Example: ndp prove friends.txt --protocol decor --into proof.jsonl.gz\n\nLinear Gaussian protocols have proofs; \
@@ -348,6 +354,18 @@ pub(crate) struct Meter {
     /// JSON lines: what every pair has lost, one line after every line of the log that changed a loss.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The file, or - for standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Pairs of losses that are shown, those that lost most first; files have all.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) worst: usize,
+    #[command(flatten)]
+    pub(crate) files: Files,
 }
 
 #[derive(Args, Debug)]

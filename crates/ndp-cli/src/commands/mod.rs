@@ -13,6 +13,7 @@ mod plan;
 mod prove;
 mod refute;
 mod shard;
+mod show;
 mod simulate;
 mod sweep;
 mod train;
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Plan(asked) => plan::run(&asked, quiet),
         Command::Ledger(asked) => ledger::run(&asked, quiet),
         Command::Meter(asked) => meter::run(&asked),
+        Command::Show(asked) => show::run(&asked),
         Command::Prove(asked) => prove::run(&asked, quiet),
         Command::Refute(asked) => refute::run(&asked),
         Command::Simulate(asked) => simulate::run(&asked),

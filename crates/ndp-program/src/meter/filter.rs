@@ -70,6 +70,9 @@ struct Direction {
     low: f64,
     /// The bound on rounding in its column of `M`.
     kappa: f64,
+    /// Whether a row that was seen may move with it. Until then its cost is 0: where an entry of `M` is 0,
+    /// nothing but zeros went into it, or this says so.
+    seen: bool,
 }
 
 /// What is summed up for one node beside its directions.
@@ -82,6 +85,8 @@ struct Node {
     low: f64,
     kappa: f64,
     roots: f64,
+    /// Whether one of them may have been seen, or may still move a row.
+    seen: bool,
     revealed: bool,
 }
 
@@ -122,7 +127,7 @@ struct Unmixed {
 
 impl Filter {
     pub(super) fn new(observer: Observer, nodes: usize, followed: Followed) -> Self {
-        let direction = |node| Direction { node, high: 0.0, low: 0.0, kappa: 0.0 };
+        let direction = |node| Direction { node, high: 0.0, low: 0.0, kappa: 0.0, seen: false };
         let directions = match followed {
             Followed::Same => (0..nodes).map(direction).collect(),
             Followed::Uses | Followed::Whole => Vec::new(),
@@ -215,6 +220,7 @@ impl Filter {
         }
         self.inject(row, relative * sums);
         let (next, sizes) = mixed(&self.moves, &terms, self.directions.len());
+        self.cancelled(&next, &sizes);
         self.moves[row] = next;
         let sizes: Vec<f64> = sizes.into_iter().map(|x| x * relative).collect();
         self.rounded(row, &sizes);
@@ -287,7 +293,7 @@ impl Filter {
         if self.followed == Followed::Same {
             return node;
         }
-        self.directions.push(Direction { node, high: 0.0, low: 0.0, kappa: 0.0 });
+        self.directions.push(Direction { node, high: 0.0, low: 0.0, kappa: 0.0, seen: false });
         self.moves.iter_mut().for_each(|row| row.push(0.0));
         self.directions.len() - 1
     }
@@ -389,6 +395,13 @@ impl Filter {
                 let more = (size * size / by * (1.0 + 8.0 * UNIT)).max(LEAST);
                 direction.kappa = (direction.kappa + more).next_up();
             }
+        }
+    }
+
+    /// A row of `M` may say 0 where terms have cancelled, or have become too small.
+    fn cancelled(&mut self, row: &[f64], sizes: &[f64]) {
+        for (direction, (x, size)) in self.directions.iter_mut().zip(row.iter().zip(sizes)) {
+            direction.seen |= *x == 0.0 && *size > 0.0;
         }
     }
 

@@ -18,6 +18,9 @@ impl Filter {
         }
         let own = || self.directions.iter().filter(|direction| direction.node == node);
         let mut ends = Ends::ZERO;
+        if !of.seen && own().all(|direction| !direction.seen) {
+            return Some(ends);
+        }
         if self.followed == Followed::Whole {
             let roots = own().fold(of.roots, |sum, x| (sum + x.kappa.sqrt().next_up()).next_up());
             ends.high = self.enclosed(of.whole, 0.0, (roots * roots).next_up()).high;

@@ -62,6 +62,7 @@ impl Filter {
                 let direction = self.direction_of_use(u);
                 let before = self.moves[row][direction];
                 self.moves[row][direction] = before + 1.0;
+                self.directions[direction].seen |= before == -1.0;
                 if before != 0.0 {
                     let mut sizes = vec![0.0; self.directions.len()];
                     sizes[direction] = 2.0 * UNIT * (before.abs() + 1.0);
@@ -182,6 +183,7 @@ impl Filter {
         let mut all = Vec::with_capacity(moves.len());
         let mut roundings = Vec::with_capacity(moves.len());
         for (next, sizes) in moves {
+            self.cancelled(&next, &sizes);
             all.push(next);
             roundings.push(sizes);
         }
@@ -234,12 +236,13 @@ impl Filter {
 
     /// Keeps what these directions have cost, with so much more rounding, and drops their columns.
     fn follow_no_more(&mut self, gone: &[bool], rounding: f64) {
-        for (direction, _) in self.directions.iter().zip(gone).filter(|(_, gone)| **gone) {
+        for (k, direction) in self.directions.iter().enumerate().filter(|(k, _)| gone[*k]) {
             let kappa = (direction.kappa + rounding).next_up();
             let node = &mut self.nodes[direction.node];
             node.high = node.high.max(direction.high);
             node.low = node.low.max(direction.low);
             node.kappa = node.kappa.max(kappa);
+            node.seen |= direction.seen || self.moves.iter().any(|row| row[k] != 0.0);
             node.roots = (node.roots + kappa.sqrt().next_up()).next_up();
         }
         let keep = |k: &mut usize| {

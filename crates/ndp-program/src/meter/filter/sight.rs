@@ -47,6 +47,7 @@ impl Filter {
         }
         for (direction, &x) in self.directions.iter_mut().zip(moves) {
             if x != 0.0 {
+                direction.seen = true;
                 direction.high = (direction.high + charged(x, least)).next_up();
                 let low = (x * x / most * (1.0 - 8.0 * UNIT)).next_down().max(0.0);
                 direction.low = (direction.low + low).next_down().max(0.0);

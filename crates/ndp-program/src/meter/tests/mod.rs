@@ -4,6 +4,7 @@ mod epochs;
 mod logs;
 mod merge;
 mod views;
+mod zero;
 
 use super::*;
 use crate::adaptivity::Dependence;

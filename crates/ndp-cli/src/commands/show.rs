@@ -1,0 +1,189 @@
+//! What Python saved, as it is recorded.
+
+mod saved;
+
+use crate::args::Show;
+use crate::errors::Failure;
+use crate::output::{csv, json, line, table};
+use crate::show::summary;
+use flate2::read::MultiGzDecoder;
+use saved::{Comparison, Ledger, Losses, MOST_BYTES, Refused, What, label};
+use std::io::Read;
+use std::path::Path;
+
+/// What a file is worth; said with everything that is shown of it.
+const RECORD: &str = "a record, as the file says it: nothing was computed anew. Whoever can edit the file can write any number into it. \
+                      In Python, ndp.load(FILE).verify(...) compares it with the answer computed anew";
+
+pub(crate) fn run(asked: &Show) -> Result<(), Failure> {
+    let path = &asked.file;
+    let refused = |why: &Refused| {
+        let then = match why {
+            Refused::Meter => format!(": ndp meter {} shows it", path.display()),
+            Refused::Version(_) => "; the version of ndp that wrote it shows it".into(),
+            _ => String::new(),
+        };
+        Failure::Refused(format!("{} holds nothing to show that ndp.save wrote: {why}{then}", path.display()))
+    };
+    let bytes = bytes(path)?.ok_or_else(|| refused(&Refused::TooLarge))?;
+    let saved = saved::read(&bytes).map_err(|why| refused(&why))?;
+    let (title, told, rows) = match &saved.what {
+        What::Losses(losses) => of_losses(losses),
+        What::Comparison(comparison) => of_comparison(comparison),
+        What::Ledger(ledger) => of_ledger(ledger),
+    };
+    let mut said = vec![("is", RECORD.to_owned()), ("written by", format!("ndp {}", saved.by))];
+    said.extend(told);
+    summary(&title, &said)?;
+    line("")?;
+    let shown = rows.cells.get(..asked.worst).filter(|_| rows.longest_first).unwrap_or(&rows.cells);
+    table(rows.header, shown)?;
+    if shown.len() < rows.cells.len() {
+        line(&format!(
+            "{} of {} rows, the largest losses; --worst shows more",
+            shown.len(),
+            rows.cells.len()
+        ))?;
+    }
+    if let Some(path) = &asked.files.csv {
+        csv(path, 0, rows.header, &rows.cells)?;
+    }
+    if let Some(path) = &asked.files.json {
+        json(path, 0, serde_json::json!({ "is": RECORD, "written-by": saved.by, "recorded": saved.json }))?;
+    }
+    Ok(())
+}
+
+/// The bytes of a file, unpacked where it is gzipped; `None` where there are more than are read.
+fn bytes(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    let failed = Failure::file(path);
+    let source: Box<dyn Read> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(&failed)?)
+    };
+    let packed = at_most(source).map_err(&failed)?;
+    match packed {
+        Some(packed) if packed.starts_with(&[0x1f, 0x8b]) => {
+            at_most(MultiGzDecoder::new(&packed[..])).map_err(&failed)
+        }
+        packed => Ok(packed),
+    }
+}
+
+fn at_most(source: impl Read) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    source.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(u64::try_from(bytes.len()).is_ok_and(|size| size <= MOST_BYTES).then_some(bytes))
+}
+
+/// What is shown below the summary.
+struct Rows {
+    header: &'static [&'static str],
+    cells: Vec<Vec<String>>,
+    /// Whether the largest come first, so that the others may be left out.
+    longest_first: bool,
+}
+
+type Told = (String, Vec<(&'static str, String)>, Rows);
+
+fn of_losses(losses: &Losses) -> Told {
+    let pairs = losses.pairs();
+    let cell = |pair: &saved::Pair<'_>| {
+        let ends = [pair.lower.to_string(), pair.unit.to_string()];
+        let [lower, unit] = ends;
+        vec![pair.exposed.clone(), pair.observer.clone(), lower, unit, pair.grade.to_string()]
+    };
+    let rows = Rows {
+        header: &["exposed", "observer", "lower end", "unit loss", "grade"],
+        cells: pairs.iter().map(cell).collect(),
+        longest_first: true,
+    };
+    let mut told = vec![
+        ("protocol", losses.asked.protocol.clone()),
+        ("nodes", losses.nodes().to_string()),
+        ("observers", losses.observers().to_string()),
+        ("statement", losses.paragraph.clone()),
+    ];
+    told.extend(losses.by.iter().map(|theorem| ("by", theorem.clone())));
+    (format!("Recorded losses of {} pairs", pairs.len()), told, rows)
+}
+
+fn of_comparison(comparison: &Comparison) -> Told {
+    let asked = &comparison.asked;
+    let measure = match (asked.delta, asked.order) {
+        (Some(delta), _) => format!("epsilon at delta {delta}"),
+        (None, Some(order)) => format!("Rényi loss of order {order}, in nats"),
+        (None, None) => "mu".to_owned(),
+    };
+    let limits = comparison.limits().map_or_else(
+        || "none".to_owned(),
+        |(least, largest)| {
+            if least == largest { least.to_string() } else { format!("{least} to {largest}") }
+        },
+    );
+    let whose = if asked.mean { "the mean over all nodes" } else { "a pair" };
+    let mut told = vec![
+        ("nodes", comparison.nodes().to_string()),
+        ("observers", comparison.observers().to_string()),
+        ("limit", format!("{limits}, as {measure}, for {whose}")),
+        ("sensitivity", asked.sensitivity.to_string()),
+    ];
+    match &comparison.paragraph {
+        Some(paragraph) => told.push(("statement", paragraph.clone())),
+        None => {
+            told.extend(comparison.rows.iter().filter_map(|row| {
+                Some(("statement", format!("{}: {}", row.protocol, row.statement.as_ref()?)))
+            }))
+        }
+    }
+    let number =
+        |found: &Option<saved::Number>| found.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+    let cells = comparison.rows.iter().map(|row| {
+        let grade = row.grade.map_or_else(|| "-".into(), |grade| grade.to_string());
+        let pair = match (&row.source, &row.observer) {
+            (Some(source), Some(observer)) => format!("{} by {}", label(source), label(observer)),
+            _ => "-".into(),
+        };
+        vec![
+            row.protocol.clone(),
+            number(&row.sigma),
+            number(&row.error),
+            number(&row.messages),
+            grade,
+            number(&row.failure),
+            pair,
+            row.reason.clone().unwrap_or_else(|| "-".into()),
+        ]
+    });
+    let rows = Rows {
+        header: &["protocol", "sigma", "error", "messages", "grade", "fails", "hardest pair", "reason"],
+        cells: cells.collect(),
+        longest_first: false,
+    };
+    (format!("Recorded comparison of {} protocols", comparison.rows.len()), told, rows)
+}
+
+fn of_ledger(ledger: &Ledger) -> Told {
+    let cells = ledger.runs().map(|(run, words)| {
+        let observers = run.observers.as_array().map_or(0, Vec::len).to_string();
+        let scales = [run.sigma.to_string(), run.sensitivity.to_string()];
+        let [sigma, sensitivity] = scales;
+        vec![run.name.clone(), words.to_owned(), sigma, sensitivity, run.adaptivity.clone(), observers]
+    });
+    let rows = Rows {
+        header: &["run", "protocol", "sigma", "sensitivity", "adaptivity", "observers"],
+        cells: cells.collect(),
+        longest_first: false,
+    };
+    let told = vec![
+        ("limit", label(&ledger.limit)),
+        ("order", label(&ledger.order)),
+        ("odometer", label(&ledger.odometer)),
+        (
+            "spent",
+            "is not in the file: ndp.load in Python computes it anew, for runs as they are listed".to_owned(),
+        ),
+    ];
+    (format!("Recorded ledger of {} runs", rows.cells.len()), told, rows)
+}
