@@ -137,6 +137,13 @@ xflags::xflags! {
             /// The output folder; `out/findings` in the root if not given.
             optional --out out: PathBuf
         }
+        /// Go through the checklist of a release and say what is missing. It never publishes.
+        cmd release {
+            /// Nothing is published; without it the command refuses.
+            optional --dry-run
+            /// Leave out the project outside and the documentation, which take minutes.
+            optional --quick
+        }
         /// Check layers, documents, file lengths and leftovers.
         cmd tidy {}
         /// Make the numbers of the figures the committed references, and show what changes.

@@ -10,6 +10,7 @@ mod finding;
 mod flags;
 mod fuzz;
 mod mutants;
+mod release;
 mod reproduce;
 mod shard;
 mod slurm;
@@ -51,6 +52,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Slurm(task) => task.run(sh),
         flags::XtaskCmd::Book(task) => task.run(sh),
         flags::XtaskCmd::Finding(task) => task.run(sh, &here),
+        flags::XtaskCmd::Release(task) => task.run(sh),
         flags::XtaskCmd::Tidy(task) => task.run(sh),
         flags::XtaskCmd::Wheel(task) => task.run(sh, &here),
     }

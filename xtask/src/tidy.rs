@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: checks what neither the compiler nor a test checks.
 
+pub(crate) mod dependencies;
 mod figures;
 mod layers;
 mod links;
@@ -62,6 +63,8 @@ impl Tidy {
             );
             problems.extend(layers::problems(crate_name, &tree.quiet().read()?));
         }
+        problems.extend(dependencies::problems(&files));
+        problems.extend(dependencies::licenses(sh)?);
         problems.extend(text::problems(&files));
         problems.extend(voice::problems(&files));
         problems.extend(names::problems(&files));

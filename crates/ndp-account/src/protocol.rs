@@ -118,6 +118,9 @@ pub trait LinearProtocol: Send + Sync {
     /// By default the values of the view are drawn as the view describes them: an audit of such a protocol
     /// tests its accountant, not the view. A protocol that can be run overrides this.
     ///
+    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    ///
     /// # Errors
     /// Those of the protocol's own run, and of an invalid coalition; [`Error::Shape`] for another number of
     /// rows than nodes.

@@ -7,25 +7,37 @@ use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops};
 use ndp_graph::graph_file::{OneWay, read_graph};
 use ndp_graph::{GossipMatrix, Graph};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The bytes of a file or of standard input, unpacked where they are gzipped.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = Failure::file(path);
-    let mut packed = Vec::new();
-    if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(&mut packed).map_err(&failed)?;
+    let packed = if path.as_os_str() == "-" {
+        at_most(LARGEST, std::io::stdin().lock())
     } else {
-        packed = std::fs::read(path).map_err(&failed)?;
-    }
+        std::fs::File::open(path).and_then(|file| at_most(LARGEST, file))
+    };
+    let packed = packed.map_err(&failed)?;
     if !packed.starts_with(&[0x1f, 0x8b]) {
         return Ok(packed);
     }
-    let mut unpacked = Vec::new();
-    MultiGzDecoder::new(&packed[..]).read_to_end(&mut unpacked).map_err(&failed)?;
-    Ok(unpacked)
+    at_most(LARGEST, MultiGzDecoder::new(&packed[..])).map_err(&failed)
 }
+
+/// All bytes, or an error as soon as there are more than `limit`: a small gzipped file may stand for any number.
+fn at_most(limit: u64, reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    reader.take(limit + 1).read_to_end(&mut all)?;
+    if all.len() as u64 > limit {
+        let words = format!("it has more than {} MiB, unpacked where it is gzipped: give a part of it", limit >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
+    Ok(all)
+}
+
+/// The most that a file may have, in bytes: some 10^8 edges.
+const LARGEST: u64 = 2 << 30;
 
 /// The graph of a file, connected and with at least two nodes.
 pub(crate) fn graph(input: &GraphInput) -> Result<Graph, Failure> {
@@ -218,4 +230,25 @@ pub(crate) fn values(path: &Path, graph: &Graph) -> Result<Vec<f64>, Failure> {
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_most;
+    use flate2::{Compression, read::GzEncoder, read::MultiGzDecoder};
+    use std::io::{self, ErrorKind, Read};
+
+    /// 64 MiB of zeros in some 64 KiB, refused after one MiB.
+    #[test]
+    fn a_small_file_that_stands_for_a_large_one_is_refused() -> io::Result<()> {
+        let mut packed = Vec::new();
+        GzEncoder::new(io::repeat(0).take(64 << 20), Compression::best()).read_to_end(&mut packed)?;
+        assert!(packed.len() < 1 << 17);
+        let refused = at_most(1 << 20, MultiGzDecoder::new(&packed[..])).map_err(|e| (e.kind(), e.to_string()));
+        let words = "it has more than 1 MiB, unpacked where it is gzipped: give a part of it";
+        assert_eq!(refused, Err((ErrorKind::FileTooLarge, words.to_owned())));
+        assert_eq!(at_most(3, &b"abc"[..])?, b"abc");
+        assert_eq!(at_most(2, &b"abc"[..]).map_err(|e| e.kind()), Err(ErrorKind::FileTooLarge));
+        Ok(())
+    }
 }

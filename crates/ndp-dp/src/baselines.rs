@@ -298,10 +298,30 @@ mod tests {
 
     #[test]
     fn extremes_are_limits_or_errors() -> Result<(), Error> {
-        assert!(local_sigma(0, 1.0, d(0.1)).is_err() && local_sigma(1, -1.0, d(0.1)).is_err());
-        assert!(advanced_local(1, 1.0, 1e4, d(1e-6)).is_err(), "epsilon of one contribution above 1");
-        assert!(advanced_local(3, 1.0, 0.0, d(1e-6)).is_err(), "no noise gives epsilon 0");
-        assert!(SampledGaussian::new(1.1, 1.0).is_err() && SampledGaussian::new(0.5, -1.0).is_err());
+        assert!(
+            matches!(local_sigma(0, 1.0, d(0.1)), Err(Error::InvalidSensitivity(..)))
+                && matches!(local_sigma(1, -1.0, d(0.1)), Err(Error::InvalidEpsilon(..)))
+        );
+        assert!(
+            matches!(
+                advanced_local(1, 1.0, 1e4, d(1e-6)),
+                Err(Error::InvalidParameter { name: "the epsilon of the classic Gaussian mechanism", .. })
+            ),
+            "epsilon of one contribution above 1"
+        );
+        assert!(
+            matches!(
+                advanced_local(3, 1.0, 0.0, d(1e-6)),
+                Err(Error::InvalidParameter { name: "the epsilon of the classic Gaussian mechanism", .. })
+            ),
+            "no noise gives epsilon 0"
+        );
+        assert!(
+            matches!(
+                SampledGaussian::new(1.1, 1.0),
+                Err(Error::InvalidParameter { name: "a probability", .. })
+            ) && matches!(SampledGaussian::new(0.5, -1.0), Err(Error::InvalidMu(..)))
+        );
         let order = Order::new(3.0)?;
         assert_eq!(SampledGaussian::new(0.5, 0.0)?.rdp(order).into_value(), 0.0);
         assert_eq!(SampledGaussian::new(0.5, f64::INFINITY)?.rdp(order).into_value(), f64::INFINITY);
@@ -312,7 +332,10 @@ mod tests {
         }
         let sigma = Sigma::new(1.0)?;
         assert_eq!(central_approx_dp(10, 0, 1.0, sigma, d(0.1))?.value().epsilon(), 0.0);
-        assert!(central_approx_dp(0, 5, 1.0, sigma, d(0.1)).is_err());
+        assert!(matches!(
+            central_approx_dp(0, 5, 1.0, sigma, d(0.1)),
+            Err(Error::InvalidParameter { name: "the number of users", .. })
+        ));
         Ok(())
     }
 }

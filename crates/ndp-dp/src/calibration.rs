@@ -246,16 +246,28 @@ mod tests {
             smallest_sigma(1.0, constant(2.0)),
             Err(Error::NotAchievable { what: "loss", target: 1.0, best: 2.0 })
         );
-        assert!(smallest_sigma(1.0, constant(f64::NAN)).is_err());
-        assert!(smallest_sigma(f64::NAN, constant(0.0)).is_err());
+        assert!(matches!(
+            smallest_sigma(1.0, constant(f64::NAN)),
+            Err(Error::NotAchievable { what: "loss", .. })
+        ));
+        assert!(matches!(
+            smallest_sigma(f64::NAN, constant(0.0)),
+            Err(Error::InvalidParameter { name: "the target of a calibration", .. })
+        ));
         let refuse = |_: Sigma| -> Result<UpperBound<f64>, Error> { Err(Error::InvalidOrder(1.0)) };
         assert_eq!(smallest_sigma(1.0, refuse), Err(Error::InvalidOrder(1.0)));
         // A loss of 0 is met by any noise: the search ends at the smallest it tries.
         assert!(smallest_sigma(0.0, constant(0.0))?.parameter.get() < 1e-299);
         let loss = |_: u64| Ok(UpperBound::new(5.0));
-        assert!(largest_count(1.0, 10, loss).is_err() && largest_count(9.0, 0, loss).is_err());
+        assert!(
+            matches!(largest_count(1.0, 10, loss), Err(Error::NotAchievable { what: "loss", .. }))
+                && matches!(largest_count(9.0, 0, loss), Err(Error::NotAchievable { what: "loss", .. }))
+        );
         assert_eq!(largest_count(9.0, u64::MAX, loss)?.parameter, u64::MAX);
-        assert!(smallest_epsilon(Delta::new(0.1)?, |_| Ok(UpperBound::new(0.2))).is_err());
+        assert!(matches!(
+            smallest_epsilon(Delta::new(0.1)?, |_| Ok(UpperBound::new(0.2))),
+            Err(Error::NotAchievable { what: "delta", .. })
+        ));
         Ok(())
     }
 

@@ -646,9 +646,16 @@ mod tests {
                 }
             }
         }
-        assert!(optimal_point(leaky, 4, 3).is_err());
+        assert!(matches!(
+            optimal_point(leaky, 4, 3),
+            Err(Error::InvalidParameter { name: "the index of an optimal composition", .. })
+        ));
         assert!(
-            optimal_delta(leaky, MAX_TRIALS + 1, 1.0).is_err() && optimal_delta(leaky, 3, f64::NAN).is_err()
+            optimal_delta(leaky, MAX_TRIALS + 1, 1.0).is_err()
+                && matches!(
+                    optimal_delta(leaky, 3, f64::NAN),
+                    Err(Error::InvalidParameter { name: "epsilon", .. })
+                )
         );
         Ok(())
     }

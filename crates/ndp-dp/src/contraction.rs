@@ -176,8 +176,14 @@ mod tests {
             assert!(matches!(hockey_stick(&bad, &good, 0.1), Err(Error::InvalidLaw { .. })));
             assert!(matches!(kernel_coefficient(&[good.clone(), bad], 0.1), Err(Error::InvalidLaw { .. })));
         }
-        assert!(hockey_stick(&good, &[1.0], 0.1).is_err());
-        assert!(hockey_stick(&good, &good, -0.1).is_err());
-        assert!(kernel_coefficient(&[], 0.1).is_err());
+        assert!(matches!(
+            hockey_stick(&good, &[1.0], 0.1),
+            Err(Error::InvalidParameter { name: "the number of outcomes", .. })
+        ));
+        assert!(matches!(hockey_stick(&good, &good, -0.1), Err(Error::InvalidEpsilon(..))));
+        assert!(matches!(
+            kernel_coefficient(&[], 0.1),
+            Err(Error::InvalidParameter { name: "the number of rows of a kernel", .. })
+        ));
     }
 }

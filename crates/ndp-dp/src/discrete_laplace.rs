@@ -385,11 +385,23 @@ mod tests {
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
         for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY, 1e13, 1e-13] {
-            assert!(DiscreteLaplace::new(1, bad).is_err(), "{bad}");
+            assert!(
+                matches!(
+                    DiscreteLaplace::new(1, bad),
+                    Err(Error::InvalidParameter { name: "the scale of discrete Laplace noise", .. })
+                ),
+                "{bad}"
+            );
         }
-        assert!(DiscreteLaplace::new(0, 1.0).is_err());
+        assert!(matches!(
+            DiscreteLaplace::new(0, 1.0),
+            Err(Error::InvalidParameter { name: "the sensitivity of a query with whole values", .. })
+        ));
         let mechanism = DiscreteLaplace::new(1, 1.0)?;
-        assert!(mechanism.delta(f64::NAN).is_err() && mechanism.delta(-0.1).is_err());
+        assert!(
+            matches!(mechanism.delta(f64::NAN), Err(Error::InvalidEpsilon(..)))
+                && matches!(mechanism.delta(-0.1), Err(Error::InvalidEpsilon(..)))
+        );
         Ok(())
     }
 

@@ -251,9 +251,14 @@ mod tests {
         assert_eq!(*epsilon(f64::INFINITY, d(0.5))?.value(), f64::INFINITY);
         assert_eq!(*epsilon(1e200, d(0.5))?.value(), f64::INFINITY);
         assert!(
-            delta(f64::NAN, 1.0).is_err() && delta(1.0, -1.0).is_err() && mu(f64::INFINITY, d(0.1)).is_err()
+            delta(f64::NAN, 1.0).is_err()
+                && matches!(delta(1.0, -1.0), Err(Error::InvalidMu(..)))
+                && matches!(mu(f64::INFINITY, d(0.1)), Err(Error::InvalidEpsilon(..)))
         );
-        assert!(sigma_classic(1.0, d(1e-6), Sensitivity::new(1.0)?).is_err());
+        assert!(matches!(
+            sigma_classic(1.0, d(1e-6), Sensitivity::new(1.0)?),
+            Err(Error::InvalidParameter { name: "the epsilon of the classic Gaussian mechanism", .. })
+        ));
         Ok(())
     }
 

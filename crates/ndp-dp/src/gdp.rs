@@ -254,7 +254,10 @@ mod tests {
             let reached = release.epsilon(d(delta)).into_value();
             assert!(reached <= epsilon && reached >= epsilon * (1.0 - 1e-9), "{reached} for {epsilon}");
         }
-        assert!(Gdp::new(f64::NAN).is_err() && Gdp::new(-1.0).is_err());
+        assert!(
+            matches!(Gdp::new(f64::NAN), Err(Error::InvalidMu(..)))
+                && matches!(Gdp::new(-1.0), Err(Error::InvalidMu(..)))
+        );
         assert_eq!(Gdp::new(0.0)?.epsilon(d(0.1)).into_value(), 0.0);
         assert_eq!(Gdp::new(f64::INFINITY)?.epsilon(d(0.1)).into_value(), f64::INFINITY);
         Ok(())

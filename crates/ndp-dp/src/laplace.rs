@@ -191,9 +191,9 @@ mod tests {
     fn bad_input_is_refused() {
         let unit = Sensitivity::new(1.0).unwrap();
         for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY, 1e-320] {
-            assert!(Laplace::new(unit, bad).is_err(), "{bad}");
+            assert!(matches!(Laplace::new(unit, bad), Err(Error::InvalidParameter { .. })), "{bad}");
         }
-        assert!(laplace(1.0).delta(f64::NAN).is_err());
-        assert!(laplace(1.0).delta(-0.1).is_err());
+        assert!(matches!(laplace(1.0).delta(f64::NAN), Err(Error::InvalidEpsilon(..))));
+        assert!(matches!(laplace(1.0).delta(-0.1), Err(Error::InvalidEpsilon(..))));
     }
 }

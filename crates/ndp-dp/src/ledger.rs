@@ -537,7 +537,10 @@ mod tests {
         other.neighbors = crate::profile::Neighbors::AddOrRemove;
         assert_eq!(ledger.record("b", other, Adaptivity::Fixed), Err(Error::MixedNeighbors));
         assert_eq!(Ledger::default().verdict(), Err(Error::NoLimit));
-        assert!(Ledger::with_limit(Measure::Gaussian, f64::NAN).is_err());
+        assert!(matches!(
+            Ledger::with_limit(Measure::Gaussian, f64::NAN),
+            Err(Error::InvalidParameter { name: "the loss allowed", .. })
+        ));
         Ok(())
     }
 }

@@ -55,6 +55,10 @@
 //! where it is not proved. [`Laplace`], [`DiscreteLaplace`] and [`RandomizedResponse`] are the other
 //! mechanisms, with exact profiles too.
 //!
+//! All these are about real numbers, except the discrete ones. A number that is really released should get
+//! its noise from [`DiscreteGaussian`], which draws exactly: Gaussian noise in floating point is not private
+//! to its last bits.
+//!
 //! # 3. Many answers
 //!
 //! Releases compose, also when each depends on the answers before it. A mechanism describes, an accountant
@@ -173,6 +177,7 @@ mod checks;
 pub mod composition;
 pub mod contraction;
 pub mod conversion;
+pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod error;
 pub mod federated;
@@ -208,6 +213,7 @@ pub mod zcdp;
 pub use ndp_numeric::decimal;
 
 pub use approx_dp::ApproxDp;
+pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 pub use error::Error;
 pub use gdp::{Gaussian, Gdp};

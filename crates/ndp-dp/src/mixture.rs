@@ -179,10 +179,13 @@ mod tests {
             parts(&[(1.0, f64::NAN)]),
             parts(&[(f64::NAN, 1.0)]),
         ] {
-            assert!(log_mean_exp(order(2.0), &bad).is_err());
-            assert!(weak_convexity(order(2.0), &bad).is_err());
+            assert!(matches!(log_mean_exp(order(2.0), &bad), Err(Error::InvalidParameter { .. })));
+            assert!(matches!(weak_convexity(order(2.0), &bad), Err(Error::InvalidParameter { .. })));
         }
-        assert!(weak_convexity(order(2.0), &parts(&[(0.5, 0.1), (0.5, 1.1)])).is_err());
+        assert!(matches!(
+            weak_convexity(order(2.0), &parts(&[(0.5, 0.1), (0.5, 1.1)])),
+            Err(Error::InvalidParameter { name: "(α − 1) times the largest loss", .. })
+        ));
         assert!(weak_convexity(order(2.0), &parts(&[(0.5, 0.1), (0.5, 0.9)])).is_ok());
     }
 

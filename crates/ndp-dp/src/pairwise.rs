@@ -190,10 +190,19 @@ mod tests {
         assert_eq!(UnitLoss::new(0.0)?.mu(sensitivity, sigma), 0.0);
         assert_eq!(*UnitLoss::new(0.0)?.gdp(sensitivity, sigma).rdp(order).value(), 0.0);
         assert_eq!(UnitLoss::new(1.0)?.mu(sensitivity, sigma), f64::INFINITY);
-        assert!(UnitLoss::new(f64::NAN).is_err() && UnitLoss::new(1.1).is_err());
+        assert!(
+            matches!(UnitLoss::new(f64::NAN), Err(Error::InvalidUnitLoss(..)))
+                && matches!(UnitLoss::new(1.1), Err(Error::InvalidUnitLoss(..)))
+        );
         assert_eq!(UnitLoss::of_releases(4.0)?.mu(Sensitivity::new(1.0)?, Sigma::new(1.0)?), 2.0);
         for bad in [-0.1, f64::NAN] {
-            assert!(UnitLoss::of_releases(bad).is_err(), "{bad}");
+            assert!(
+                matches!(
+                    UnitLoss::of_releases(bad),
+                    Err(Error::InvalidParameter { name: "the unit loss of several releases", .. })
+                ),
+                "{bad}"
+            );
         }
         Ok(())
     }

@@ -5,9 +5,10 @@ use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk, WalkDescent};
 use ndp_dp::subsampling::PoissonGaussian;
 use ndp_dp::{
-    ApproxDp, Delta, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Grade, Guarantee, Laplace,
-    NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant, Recorded,
-    Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture, shuffling,
+    ApproxDp, Delta, DiscreteGaussian, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Grade, Guarantee,
+    Laplace, NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant,
+    Recorded, Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture,
+    shuffling,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,6 +58,8 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(release);
     through(Laplace::new(one, 0.3)?);
     through(DiscreteLaplace::new(3, 0.3)?);
+    through(DiscreteGaussian::new(3, 2)?);
+    refused::<DiscreteGaussian>(&[r#"{"sensitivity":0,"sigma":1}"#, r#"{"sensitivity":1,"sigma":0}"#]);
     for response in [RandomizedResponse::new(3, 0.37)?, RandomizedResponse::with_epsilon(1000, 0.7)?] {
         through(response);
     }

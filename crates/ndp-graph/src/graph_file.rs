@@ -3,7 +3,7 @@
 //! | format | first bytes | what is read |
 //! |---|---|---|
 //! | edge list | anything else | [`crate::edge_list`] |
-//! | GraphML | `<` | the edges of the first graph; names of nodes are their `id` |
+//! | GraphML, with the feature `graphml` | `<` | the edges of the first graph; names of nodes are their `id` |
 //! | MatrixMarket | `%%MatrixMarket` | a square coordinate matrix: an edge for every entry that is not 0 |
 //! | NumPy | `\x93NUMPY` | a square matrix (an edge for every entry that is not 0), or integers in two columns (the ends of edges) |
 //!
@@ -11,6 +11,7 @@
 //! GraphML, an edge list in which other edges go both ways) but has edges in one direction only is refused,
 //! unless [`OneWay::Symmetric`] adds the missing directions.
 
+#[cfg(feature = "graphml")]
 mod graphml;
 mod matrix_market;
 mod npy;
@@ -130,7 +131,7 @@ pub fn read_graph(
         .trim_ascii_start();
     let first = first.strip_prefix("\u{feff}".as_bytes()).unwrap_or(first);
     let (format, found) = if first.starts_with(b"<") {
-        (Format::GraphMl, graphml::read(reader)?)
+        (Format::GraphMl, read_graphml(reader)?)
     } else if first.len() >= 14 && first[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
         (Format::MatrixMarket, matrix_market::read(reader)?)
     } else if first.starts_with(npy::MAGIC) {
@@ -167,6 +168,18 @@ pub fn read_graph(
         given.map(|(arcs, weights)| weights_of_edges(&graph, format, &arcs, &rank, &weights)).transpose()?;
     let weights_left_out = extra && weights.is_none();
     Ok(GraphFile { graph, format, weights_left_out, weights, made_symmetric })
+}
+
+#[cfg(feature = "graphml")]
+fn read_graphml(reader: impl BufRead) -> Result<Found, Error> {
+    graphml::read(reader)
+}
+
+/// Without the feature no XML is read, and the error says so.
+#[cfg(not(feature = "graphml"))]
+fn read_graphml(_: impl BufRead) -> Result<Found, Error> {
+    let problem = "cannot be read: ndp-graph was built without its feature `graphml`".to_owned();
+    Err(Error::Malformed { format: Format::GraphMl.to_string(), line: None, problem })
 }
 
 /// One weight for every edge; a given diagonal must be what the rest of each row leaves of 1.

@@ -97,7 +97,8 @@ impl VisitSum {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a sum that is not finite, for no step or no node, and, for formulas of a
-/// star or a ring, for fewer than 3 nodes or `kappa` outside `[0, 1)`; [`Error::NodeOutOfRange`].
+/// star or a ring, for fewer than 3 nodes or `kappa` outside `[0, 1)`, for a ring of more than 10^7 nodes;
+/// [`Error::NodeOutOfRange`].
 pub fn single_contribution(
     visits: VisitSum,
     nodes: usize,
@@ -167,9 +168,14 @@ fn leaves(nodes: usize, kappa: f64) -> Result<f64, Error> {
 /// The true entry has `u − v` and `ln(¾ csc²(πk/n))`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for fewer than 3 nodes; [`Error::NodeOutOfRange`].
+/// [`Error::InvalidParameter`] for fewer than 3 nodes and for more than 10^7; [`Error::NodeOutOfRange`].
 fn ring_log_entry(nodes: usize, u: usize, v: usize) -> Result<Printed<f64>, Error> {
-    ensure(nodes >= 3, "the number of nodes of the ring", "be at least 3", nodes as f64)?;
+    ensure(
+        (3..=MOST_OF_A_RING).contains(&nodes),
+        "the number of nodes of the ring",
+        "lie between 3 and 10^7, as there is one term for each",
+        nodes as f64,
+    )?;
     if let Some(node) = [u, v].into_iter().find(|&node| node >= nodes) {
         return Err(Error::NodeOutOfRange { node, nodes });
     }
@@ -183,6 +189,9 @@ fn ring_log_entry(nodes: usize, u: usize, v: usize) -> Result<Printed<f64>, Erro
     };
     Ok(Printed::new((1..nodes).map(term).sum::<f64>() / n))
 }
+
+/// A sum of so many terms takes a second.
+const MOST_OF_A_RING: usize = 10_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -428,7 +437,11 @@ mod tests {
             single(VisitSum::Powers(f64::NAN), 5, 9).is_err()
                 && single(VisitSum::LogMatrix(0.1), 5, 0).is_err()
         );
-        assert!(single(VisitSum::Ring { u: 0, v: 1 }, 2, 9).is_err());
+        // The sum over a ring of any size a number can say would not end.
+        for nodes in [2, MOST_OF_A_RING + 1, usize::MAX] {
+            let refused = single(VisitSum::Ring { u: 0, v: 1 }, nodes, 9);
+            assert!(matches!(refused, Err(Error::InvalidParameter { name: "the number of nodes of the ring", .. })));
+        }
         assert_eq!(
             single(VisitSum::Ring { u: 0, v: 5 }, 5, 9),
             Err(Error::NodeOutOfRange { node: 5, nodes: 5 })

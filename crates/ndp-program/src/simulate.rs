@@ -51,6 +51,9 @@ impl Program {
     /// the node, the number of its use, from 0, and the run so far; the noises have `noise` times the
     /// standard deviation that the program says. Coordinates are independent.
     ///
+    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    ///
     /// # Errors
     /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length;
     /// [`ndp_certify::Error::TooLarge`].

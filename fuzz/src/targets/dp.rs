@@ -9,9 +9,10 @@ use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, Uncappe
 use ndp_dp::mixture::{self, Part};
 use ndp_dp::shuffling::{self, Bound, Reports};
 use ndp_dp::{
-    Adaptivity, DiscreteLaplace, Gaussian, Gdp, Guarantee, Laplace, Ledger, Measure, Mechanism, Odometer,
-    PairwiseLoss, Profile, RandomizedResponse, RdpAccountant, UnitLoss, UpperBound, Zcdp, baselines,
-    calibration, composition, contraction, conversion, lossless, parts, profile, search, subsampling, tails,
+    Adaptivity, DiscreteGaussian, DiscreteLaplace, Gaussian, Gdp, Guarantee, Laplace, Ledger, Measure,
+    Mechanism, Odometer, PairwiseLoss, Profile, RandomizedResponse, RdpAccountant, UnitLoss, UpperBound,
+    Zcdp, baselines, calibration, composition, contraction, conversion, lossless, parts, profile, search,
+    subsampling, tails,
 };
 use ndp_numeric::rounding::Interval;
 use rand::SeedableRng;
@@ -223,6 +224,11 @@ pub(super) const ALL: &[Target] = functions! {
         let rho = i.positive();
         let (curve, epsilon) = (|order: ndp_dp::Order| UpperBound::new(rho.abs() * order.get()), i.positive());
         if rho.is_nan() { Err(Stop::Refused) } else { answered(conversion::best_delta(curve, epsilon)) }
+    },
+    "ndp-dp discrete_gaussian::DiscreteGaussian::new" => |i| {
+        let made = DiscreteGaussian::new(i.short(), i.short())?;
+        returned(made.noise(&mut ChaCha8Rng::seed_from_u64(1)))?;
+        mechanism(i, &made)
     },
     "ndp-dp discrete_laplace::DiscreteLaplace::new" => |i| {
         let made = DiscreteLaplace::new(i.short(), i.positive())?;
@@ -445,6 +451,9 @@ pub(super) const ALL: &[Target] = functions! {
     "ndp-dp federated::crate::lossless::checked_number!(ContractionFactor)" => |i| number(i, ContractionFactor::new),
     "ndp-dp approx_dp::crate::lossless::checked_fields!(ApproxDp)" => |i| {
         fields::<ApproxDp>(&serde_json::json!({ "epsilon": i.positive(), "delta": i.chance() }))
+    },
+    "ndp-dp discrete_gaussian::crate::lossless::checked_fields!(DiscreteGaussian)" => |i| {
+        fields::<DiscreteGaussian>(&serde_json::json!({ "sensitivity": i.short(), "sigma": i.short() }))
     },
     "ndp-dp discrete_laplace::crate::lossless::checked_fields!(DiscreteLaplace)" => |i| {
         fields::<DiscreteLaplace>(&serde_json::json!({ "sensitivity": i.short(), "scale": i.positive() }))

@@ -51,6 +51,9 @@ impl FederatedSgd {
     /// Runs all `⌊n/m⌋` rounds; only the model is released. `noise` is the standard deviation per coordinate
     /// and user, `None` for no noise (and no privacy).
     ///
+    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    ///
     /// # Errors
     /// Those of [`Objective::check`]; [`Error::InvalidParameter`] unless `1 ≤ m ≤ n`, the step size is
     /// positive and the first model lies in the domain; [`Error::Shape`] for a first model of the wrong

@@ -233,6 +233,9 @@ impl WalkSgd {
     /// Walks once from the model 0. `noise` is the standard deviation per coordinate, `None` for
     /// no noise at all (and no privacy).
     ///
+    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    ///
     /// # Errors
     /// Those of [`Objective::check`]; [`Error::Shape`] when the matrix is not on the users or the test
     /// examples have other features, [`Error::NodeOutOfRange`] for a start outside them,

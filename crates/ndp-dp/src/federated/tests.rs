@@ -97,19 +97,45 @@ fn bad_parameters_are_refused() {
         FederatedParameters { sigma: -1.0, ..good },
     ];
     for parameters in bad {
-        assert!(FederatedDescent::new(parameters, one).is_err(), "{parameters:?}");
+        assert!(
+            matches!(FederatedDescent::new(parameters, one), Err(crate::Error::InvalidParameter { .. })),
+            "{parameters:?}"
+        );
     }
     let run = FederatedDescent::new(good, one).unwrap();
     for epsilon in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(run.delta(epsilon).is_err() && run.theorem2_delta(epsilon).is_err());
-        assert!(run.all_models_delta(epsilon).is_err());
+        assert!(
+            matches!(run.delta(epsilon), Err(crate::Error::InvalidEpsilon(..)))
+                && matches!(run.theorem2_delta(epsilon), Err(crate::Error::InvalidEpsilon(..)))
+        );
+        assert!(matches!(run.all_models_delta(epsilon), Err(crate::Error::InvalidEpsilon(..))));
     }
     // Far below the smallest float, but not 0.
     assert_eq!(run.delta(1e4).unwrap().into_value(), f64::from_bits(1));
-    assert!(ContractionFactor::strongly_convex(0.5, 0.0, 4.1).is_err(), "a step above 2/smoothness");
-    assert!(ContractionFactor::strongly_convex(0.1, -0.1, 1.0).is_err());
-    assert!(ContractionFactor::strongly_convex(0.1, 2.0, 1.0).is_err());
-    assert!(ContractionFactor::new(1.1).is_err() && ContractionFactor::new(f64::NAN).is_err());
+    assert!(
+        matches!(
+            ContractionFactor::strongly_convex(0.5, 0.0, 4.1),
+            Err(crate::Error::InvalidParameter { name: "the step size", .. })
+        ),
+        "a step above 2/smoothness"
+    );
+    assert!(matches!(
+        ContractionFactor::strongly_convex(0.1, -0.1, 1.0),
+        Err(crate::Error::InvalidParameter { name: "the strong convexity", .. })
+    ));
+    assert!(matches!(
+        ContractionFactor::strongly_convex(0.1, 2.0, 1.0),
+        Err(crate::Error::InvalidParameter { name: "the strong convexity", .. })
+    ));
+    assert!(
+        matches!(
+            ContractionFactor::new(1.1),
+            Err(crate::Error::InvalidParameter { name: "the contraction factor", .. })
+        ) && matches!(
+            ContractionFactor::new(f64::NAN),
+            Err(crate::Error::InvalidParameter { name: "the contraction factor", .. })
+        )
+    );
 }
 
 proptest! {

@@ -406,16 +406,28 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         for bad in [f64::NAN, 0.0, -0.1, 1.1, f64::INFINITY] {
-            assert!(Geometric::new(bad).is_err());
+            assert!(matches!(
+                Geometric::new(bad),
+                Err(Error::InvalidParameter { name: "the parameter of a geometric law", .. })
+            ));
         }
         for (users, colluders) in [(1, 1), (5, 0), (5, 5), (0, 0)] {
-            assert!(Geometric::until_seen(users, colluders).is_err());
+            assert!(matches!(
+                Geometric::until_seen(users, colluders),
+                Err(Error::InvalidParameter { name: "the number of colluders", .. })
+            ));
         }
-        assert!(Geometric::meeting(0, 5).is_err());
-        assert!(Geometric::meeting(6, 5).is_err());
+        assert!(matches!(
+            Geometric::meeting(0, 5),
+            Err(Error::InvalidParameter { name: "the number of users to meet", .. })
+        ));
+        assert!(matches!(
+            Geometric::meeting(6, 5),
+            Err(Error::InvalidParameter { name: "the number of users to meet", .. })
+        ));
         let law = Geometric::new(0.1).unwrap();
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(law.log_phi(bad).is_err());
+            assert!(matches!(law.log_phi(bad), Err(Error::InvalidParameter { name: "theta", .. })));
         }
     }
 

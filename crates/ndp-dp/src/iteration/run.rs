@@ -584,28 +584,66 @@ mod tests {
         for (steps, users, colluders) in
             [(0, 5, 1), (5, 1, 1), (5, 5, 5), (5, 5, 0), (1_000_000_000_000, 5, 1), (5, 0, 0)]
         {
-            assert!(UncappedWalk::new(steps, users, colluders, Withheld).is_err());
+            assert!(matches!(
+                UncappedWalk::new(steps, users, colluders, Withheld),
+                Err(Error::InvalidParameter { .. })
+            ));
             let (last_iterate, first_holder) = (Withheld, FirstHolder::Uniform);
             let run = UncappedWalk { steps, users, colluders, last_iterate, first_holder };
             let step = NoisyStep::new(1.0, Sigma::new(1.0).unwrap()).unwrap();
-            assert!(run.descent(step, 2).is_err());
-            assert!(run.decreasing_rdp(Order::new(2.0).unwrap(), step, &[1.0; 5]).is_err());
+            assert!(matches!(run.descent(step, 2), Err(Error::InvalidParameter { .. })));
+            assert!(matches!(
+                run.decreasing_rdp(Order::new(2.0).unwrap(), step, &[1.0; 5]),
+                Err(Error::InvalidParameter { .. })
+            ));
         }
         let run = run(1_000_000, 5, 1, Withheld);
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(run.total_log_mgf(bad, 10).is_err());
-            assert!(run.observed_log_mgf(bad, 10).is_err());
+            assert!(matches!(run.total_log_mgf(bad, 10), Err(Error::InvalidParameter { name: "theta", .. })));
+            assert!(matches!(
+                run.observed_log_mgf(bad, 10),
+                Err(Error::InvalidParameter { name: "theta", .. })
+            ));
         }
         let step = NoisyStep::new(1.0, Sigma::new(1.0).unwrap()).unwrap();
-        assert!(run.descent(step, 1).is_err() && run.descent(step, u64::MAX).is_err());
-        assert!(run.total_log_mgf(0.1, 1).is_err());
-        assert!(run.observed_log_mgf(0.1, 0).is_err());
+        assert!(
+            matches!(
+                run.descent(step, 1),
+                Err(Error::InvalidParameter { name: "the longest gap or segment", .. })
+            ) && matches!(
+                run.descent(step, u64::MAX),
+                Err(Error::InvalidParameter { name: "the number of steps times the longest gap", .. })
+            )
+        );
+        assert!(matches!(
+            run.total_log_mgf(0.1, 1),
+            Err(Error::InvalidParameter { name: "the longest gap or segment", .. })
+        ));
+        assert!(matches!(
+            run.observed_log_mgf(0.1, 0),
+            Err(Error::InvalidParameter { name: "the longest gap or segment", .. })
+        ));
         // 10^12 operations.
-        assert!(run.total_log_mgf(0.1, u64::MAX).is_err());
-        assert!(run.observed_log_mgf(0.1, u64::MAX).is_err());
-        assert!(run.decreasing_log_mgf(0.1, &[1.0]).is_err());
+        assert!(matches!(
+            run.total_log_mgf(0.1, u64::MAX),
+            Err(Error::InvalidParameter { name: "the number of steps times the longest gap", .. })
+        ));
+        assert!(matches!(
+            run.observed_log_mgf(0.1, u64::MAX),
+            Err(Error::InvalidParameter { name: "the number of steps times the longest gap", .. })
+        ));
+        assert!(matches!(
+            run.decreasing_log_mgf(0.1, &[1.0]),
+            Err(Error::InvalidParameter { name: "the number of step sizes", .. })
+        ));
         let short = UncappedWalk::new(2, 5, 1, Withheld).unwrap();
-        assert!(short.decreasing_log_mgf(0.1, &[1.0, f64::NAN]).is_err());
-        assert!(short.decreasing_log_mgf(0.1, &[1.0, 0.0]).is_err());
+        assert!(matches!(
+            short.decreasing_log_mgf(0.1, &[1.0, f64::NAN]),
+            Err(Error::InvalidParameter { name: "a step size", .. })
+        ));
+        assert!(matches!(
+            short.decreasing_log_mgf(0.1, &[1.0, 0.0]),
+            Err(Error::InvalidParameter { name: "a step size", .. })
+        ));
     }
 }

@@ -286,9 +286,20 @@ mod tests {
         }
         let step = step(1.0, 1.0);
         for bad in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
-            assert!(step.expected_error(5, bad, 10).is_err());
+            assert!(matches!(
+                step.expected_error(5, bad, 10),
+                Err(Error::InvalidParameter { name: "the diameter", .. })
+            ));
         }
-        assert!(step.expected_error(0, 1.0, 10).is_err() && step.expected_error(5, 1.0, 0).is_err());
+        assert!(
+            matches!(
+                step.expected_error(0, 1.0, 10),
+                Err(Error::InvalidParameter { name: "the dimension", .. })
+            ) && matches!(
+                step.expected_error(5, 1.0, 0),
+                Err(Error::InvalidParameter { name: "the number of steps", .. })
+            )
+        );
         assert!(step.expected_error(u64::MAX, 1.0, u64::MAX)?.value().is_finite());
         Ok(())
     }
@@ -306,16 +317,28 @@ mod tests {
     fn bad_input_is_refused() -> Result<(), Error> {
         let sigma = Sigma::new(1e-300)?;
         for bad in [f64::NAN, 0.0, -1.0, f64::INFINITY, 1e300] {
-            assert!(NoisyStep::new(bad, sigma).is_err());
+            assert!(matches!(NoisyStep::new(bad, sigma), Err(Error::InvalidParameter { .. })));
         }
         let step = step(1.0, 1.0);
-        assert!(step.mu_after(0, factor(0.5)).is_err());
+        assert!(matches!(
+            step.mu_after(0, factor(0.5)),
+            Err(Error::InvalidParameter { name: "the number of noisy steps", .. })
+        ));
         for bad in [&[][..], &[1.0, 0.0], &[f64::NAN]] {
-            assert!(check_steps(bad).is_err());
+            assert!(matches!(check_steps(bad), Err(Error::InvalidParameter { .. })));
         }
-        assert!(absorption_cost(&[2, 2], 5).is_err());
-        assert!(absorption_cost(&[3, 2], 5).is_err());
-        assert!(absorption_cost(&[5], 5).is_err());
+        assert!(matches!(
+            absorption_cost(&[2, 2], 5),
+            Err(Error::InvalidParameter { name: "a contribution time", .. })
+        ));
+        assert!(matches!(
+            absorption_cost(&[3, 2], 5),
+            Err(Error::InvalidParameter { name: "a contribution time", .. })
+        ));
+        assert!(matches!(
+            absorption_cost(&[5], 5),
+            Err(Error::InvalidParameter { name: "a contribution time", .. })
+        ));
         Ok(())
     }
 

@@ -145,6 +145,9 @@ impl VectorProgram<'_> {
     /// `sigma` per coordinate and all others scaled with it. Noises are drawn in order of time, those of a
     /// round node by node or link by link.
     ///
+    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    ///
     /// # Errors
     /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`]
     /// for a value that is not finite, and for a noise whose variance is not.

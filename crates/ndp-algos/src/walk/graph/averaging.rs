@@ -148,6 +148,9 @@ impl TokenAveraging {
     /// Runs on given values (`n` by `d`), with noise of standard deviation `sigma` per coordinate of a
     /// value, the noise multiplier times the sensitivity of a value.
     ///
+    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    ///
     /// # Errors
     /// [`Error::Shape`] when dimensions differ or steps are missing; [`Error::NodeOutOfRange`] for a holder
     /// without a value; [`Error::InvalidParameter`] for a value, a coordinate of the initial token or a step

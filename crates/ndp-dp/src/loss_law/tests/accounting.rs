@@ -66,5 +66,13 @@ fn the_least_noise_is_the_least() {
         });
         assert!(found.parameter.get() < by_renyi.unwrap().parameter.get());
     }
-    assert!(least_noise(-1.0, delta(1e-5), law).is_err() && least_noise(f64::NAN, delta(1e-5), law).is_err());
+    assert!(
+        matches!(
+            least_noise(-1.0, delta(1e-5), law),
+            Err(Error::InvalidParameter { name: "the epsilon of a calibration", .. })
+        ) && matches!(
+            least_noise(f64::NAN, delta(1e-5), law),
+            Err(Error::InvalidParameter { name: "the epsilon of a calibration", .. })
+        )
+    );
 }

@@ -25,29 +25,74 @@ fn relations_and_directions_do_not_mix() {
 #[test]
 fn bad_input_is_refused() {
     for bad in [-0.1, 1.1, f64::NAN] {
-        assert!(LossLaw::sampled_gaussian(gaussian(1.0), bad).is_err());
-        assert!(LossLaw::finite(&[bad, 1.0 - bad], &[0.5, 0.5], Neighbors::ReplaceOne).is_err());
+        assert!(matches!(
+            LossLaw::sampled_gaussian(gaussian(1.0), bad),
+            Err(Error::InvalidParameter { name: "a probability", .. })
+        ));
+        assert!(matches!(
+            LossLaw::finite(&[bad, 1.0 - bad], &[0.5, 0.5], Neighbors::ReplaceOne),
+            Err(Error::InvalidLaw { what: "probability", .. })
+        ));
         assert!(
             LossLaw::of_delta(|_| 0.0, |_| 0.0, if bad > 1.0 { bad } else { -0.1 }, Neighbors::ReplaceOne)
                 .is_err()
         );
-        assert!(LossLaw::of_delta(move |_| bad, |_| 0.0, 0.0, Neighbors::ReplaceOne).is_err());
+        assert!(matches!(
+            LossLaw::of_delta(move |_| bad, |_| 0.0, 0.0, Neighbors::ReplaceOne),
+            Err(Error::InvalidParameter { name: "the delta of a profile", .. })
+        ));
     }
-    assert!(LossLaw::finite(&[1.0], &[0.5, 0.5], Neighbors::ReplaceOne).is_err());
-    assert!(LossLaw::finite(&[], &[], Neighbors::ReplaceOne).is_err());
-    assert!(LossLaw::seen_mixture(&[]).is_err());
-    assert!(LossLaw::seen_mixture(&[(1.0, sampled(0.1, 1.0, 2))]).is_err());
-    assert!(LossLaw::discrete_gaussian(Sigma::new(1e5).unwrap(), Neighbors::ReplaceOne).is_err());
+    assert!(matches!(
+        LossLaw::finite(&[1.0], &[0.5, 0.5], Neighbors::ReplaceOne),
+        Err(Error::InvalidParameter { name: "the second law of a pair", .. })
+    ));
+    assert!(matches!(
+        LossLaw::finite(&[], &[], Neighbors::ReplaceOne),
+        Err(Error::InvalidLaw { what: "sum", .. })
+    ));
+    assert!(matches!(LossLaw::seen_mixture(&[]), Err(Error::InvalidLaw { what: "sum", .. })));
+    assert!(matches!(
+        LossLaw::seen_mixture(&[(1.0, sampled(0.1, 1.0, 2))]),
+        Err(Error::InvalidParameter { name: "a part of a mixture", .. })
+    ));
+    assert!(matches!(
+        LossLaw::discrete_gaussian(Sigma::new(1e5).unwrap(), Neighbors::ReplaceOne),
+        Err(Error::InvalidParameter { name: "the parameter of discrete Gaussian noise", .. })
+    ));
     // Increasing; a step, which is not convex.
-    assert!(LossLaw::of_delta(|e| 0.1 + 0.001 * e.min(1.0), |_| 0.0, 0.0, Neighbors::ReplaceOne).is_err());
+    assert!(matches!(
+        LossLaw::of_delta(|e| 0.1 + 0.001 * e.min(1.0), |_| 0.0, 0.0, Neighbors::ReplaceOne),
+        Err(Error::InvalidParameter { name: "the delta of a profile", .. })
+    ));
     assert!(
         LossLaw::of_delta(|e| if e < 1.0 { 0.5 } else { 0.1 }, |_| 0.0, 0.0, Neighbors::ReplaceOne).is_err()
     );
     let law = sampled(0.1, 1.0, 5);
-    assert!(law.delta(-1.0).is_err() && law.delta(f64::NAN).is_err() && law.delta(f64::INFINITY).is_err());
-    assert!(law.clone().with_step(0.0).is_err() && law.clone().with_step(f64::NAN).is_err());
-    assert!(law.clone().with_width(0.0).is_err() && law.clone().with_width(f64::INFINITY).is_err());
-    assert!(law.times(1 << 60).is_err());
+    assert!(
+        matches!(law.delta(-1.0), Err(Error::InvalidEpsilon(..)))
+            && matches!(law.delta(f64::NAN), Err(Error::InvalidEpsilon(..)))
+            && matches!(law.delta(f64::INFINITY), Err(Error::InvalidEpsilon(..)))
+    );
+    assert!(
+        matches!(law.clone().with_step(0.0), Err(Error::InvalidParameter { name: "the step of a grid", .. }))
+            && matches!(
+                law.clone().with_step(f64::NAN),
+                Err(Error::InvalidParameter { name: "the step of a grid", .. })
+            )
+    );
+    assert!(
+        matches!(
+            law.clone().with_width(0.0),
+            Err(Error::InvalidParameter { name: "the width of an answer", .. })
+        ) && matches!(
+            law.clone().with_width(f64::INFINITY),
+            Err(Error::InvalidParameter { name: "the width of an answer", .. })
+        )
+    );
+    assert!(matches!(
+        law.times(1 << 60),
+        Err(Error::InvalidParameter { name: "the number of releases", .. })
+    ));
 }
 
 /// What is below what was asked, and above: nothing panics, and ends stay ends.
