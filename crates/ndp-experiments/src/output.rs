@@ -66,7 +66,7 @@ pub fn write_figure(
 fn mark_stand_ins(mut figure: Figure) -> Figure {
     if figure.has_stand_in() {
         figure.title.push_str(" (stand-in data)");
-        for panel in &mut figure.panels {
+        for panel in figure.panels.iter_mut().chain(&mut figure.views) {
             panel.title.push_str(" [stand-in]");
         }
     }

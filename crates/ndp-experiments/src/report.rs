@@ -2,6 +2,8 @@
 //!
 //! Whether claims hold is computed from the numbers that were read back from the CSVs.
 
+mod links;
+
 use crate::output::Record;
 use crate::reference::Comparison;
 use crate::registry::{PAPERS, Paper};
@@ -193,6 +195,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
         let _ = writeln!(html, "<li>{}</li>", escape(&sentence));
     }
     html.push_str("</ul>\n");
+    html.push_str(&links::paragraph(out, record, &done.rows));
     let files: Vec<String> = record
         .files
         .iter()
@@ -332,8 +335,7 @@ fn escape(text: &str) -> String {
 const MAX_SVG: usize = 200_000;
 
 /// What stands below a picture whose points say their numbers.
-const HINT: &str =
-    "<figcaption><output>Point at a mark for its numbers; click to keep them.</output></figcaption>";
+const HINT: &str = "<figcaption><output aria-live=\"polite\">Point at a mark for its numbers, click to keep them; or go from mark to mark with the arrow keys.</output></figcaption>";
 
 /// What the page is about, for somebody who has never heard of it.
 const QUESTION: &str = "<p>People who do not want to hand over their data can still compute together: each talks to a few \
@@ -376,7 +378,11 @@ const SCRIPT: &str = "\
 for(const f of document.querySelectorAll('figure')){const o=f.querySelector('output');if(!o)continue;let kept=o.textContent;\
 const said=e=>{const c=e.target.closest('.hints circle');return c&&c.querySelector('title').textContent};\
 f.addEventListener('mouseover',e=>{o.textContent=said(e)||kept});\
-f.addEventListener('click',e=>{const t=said(e);if(t){kept=t;o.textContent=t}})}\
+f.addEventListener('click',e=>{const t=said(e);if(t){kept=t;o.textContent=t}});\
+const marks=[...f.querySelectorAll('.hints circle')],view=f.querySelector('div');let at=-1;view.tabIndex=0;\
+view.addEventListener('keydown',e=>{const step={ArrowRight:1,ArrowLeft:-1}[e.key];if(!step||!marks.length)return;\
+e.preventDefault();marks[at]?.classList.remove('at');at=(at+step+marks.length)%marks.length;marks[at].classList.add('at');\
+kept=o.textContent=marks[at].querySelector('title').textContent})}\
 for(const t of document.querySelectorAll('table.sortable')){const b=t.tBodies[0];\
 const i=document.createElement('input');i.type='search';i.placeholder='filter: not shown, gossip, …';\
 i.setAttribute('aria-label','filter the claims');t.parentNode.before(i);\
@@ -399,11 +405,14 @@ padding:.35rem .7rem;border-bottom:1px solid var(--line)}th small{color:var(--so
 figure{margin:.7rem 0;overflow-x:auto;background:#fff;border:1px solid var(--line);border-radius:6px;padding:.4rem;text-align:center}\
 figure img,figure div>svg{max-width:100%;min-width:min(40rem,100vw + 14rem);height:auto}figure.small{max-width:32rem}\
 figcaption{color:#555;font-size:.85rem;text-align:left}figcaption output{font-variant-numeric:tabular-nums}.hints circle{cursor:pointer}\
-.hints circle:hover{stroke:#d62828;stroke-width:2}.grades svg{width:2.9rem;height:.6rem;background:#fff}\
+.hints circle:hover,.hints circle.at{stroke:#d62828;stroke-width:2}:focus-visible{outline:3px solid var(--link);outline-offset:2px}\
+.grades svg{width:2.9rem;height:.6rem;background:#fff}\
 input[type=search]{font:inherit;padding:.25rem .5rem;margin-bottom:.5rem;width:min(24rem,100%)}th button{font:inherit;font-weight:bold;\
 background:none;border:0;padding:0;color:inherit;cursor:pointer;text-align:left}\
-@media print{input,figcaption output{display:none}article{break-inside:avoid}main{max-width:none}}\
-td:nth-child(2){min-width:9rem}article{margin:1.5rem 0 2.5rem}\
+@media print{:root{--ink:#000;--paper:#fff;--line:#999;--soft:#444;--good:#17703a;--bad:#b3261e;--warn:#8a5a00;--link:#000}\
+input,figcaption output,nav{display:none}figure,tr,h3{break-inside:avoid}h2,h3,h4{break-after:avoid}main{max-width:none}\
+.wide,figure{overflow:visible}figure div>svg,figure img{min-width:0}td:nth-child(2){min-width:0!important}}\
+.links{font-size:.9rem;color:var(--soft)}td:nth-child(2){min-width:9rem}article{margin:1.5rem 0 2.5rem}\
 .good{color:var(--good);font-weight:bold}.bad{color:var(--bad);font-weight:bold}.none{color:var(--soft)}\
 .warn{color:var(--warn);font-weight:bold}summary{cursor:pointer}dl{display:grid;\
 grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1rem;font-size:.9rem}dt{color:var(--soft)}\

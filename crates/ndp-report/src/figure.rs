@@ -27,6 +27,7 @@ pub mod sample;
 pub mod scale;
 pub mod series;
 pub mod source;
+mod view;
 
 pub use check::Check;
 pub use kind::Kind;
@@ -82,12 +83,23 @@ pub struct Axis {
     /// other axes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    /// Of an axis with names: whether the points beside a name are joined by a line, because they are the
+    /// same quantity found in several ways.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub joined: bool,
 }
 
 impl Axis {
     /// An axis of equal steps.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: AxisScale::Linear, range: None, most: None, names: Vec::new() }
+        Self {
+            label: label.into(),
+            scale: AxisScale::Linear,
+            range: None,
+            most: None,
+            names: Vec::new(),
+            joined: false,
+        }
     }
 
     /// An axis of equal ratios.
@@ -100,6 +112,13 @@ impl Axis {
     pub fn named(names: Vec<String>) -> Self {
         let range = Some([names.len() as f64 - 0.5, -0.5]);
         Self { range, names, ..Self::linear("") }
+    }
+
+    /// The same axis of names, with a line that joins the points beside each name.
+    #[must_use]
+    pub fn joined(mut self) -> Self {
+        self.joined = true;
+        self
     }
 
     /// The same axis with a fixed drawn range.
@@ -321,8 +340,10 @@ pub struct Figure {
     pub findings: Vec<String>,
     /// The checks that decide from the numbers whether the claim holds.
     pub checks: Vec<Check>,
-    /// The pictures.
+    /// The numbers, and what is drawn unless there are views.
     pub panels: Vec<Panel>,
+    /// What is drawn in place of the panels, see [`Figure::drawn_as`]; empty if the panels are drawn.
+    pub views: Vec<Panel>,
     /// How many panels stand side by side; it follows from the number of panels if absent.
     pub columns: Option<usize>,
     /// The data sets it was computed from.
@@ -344,6 +365,7 @@ impl Figure {
             findings: Vec::new(),
             checks: Vec::new(),
             panels: Vec::new(),
+            views: Vec::new(),
             columns: None,
             provenance: Vec::new(),
             sources: Vec::new(),
@@ -432,7 +454,7 @@ impl Figure {
     /// A sentence naming the first requirement that fails: there is at least one panel; titles of panels, and
     /// names of series within a panel, are not empty and unique; no series is called `exact` whose values
     /// have another grade; no value is NaN; every check names existing series, none of them averages over
-    /// runs, and existing samples.
+    /// runs, and existing samples; and every privacy number of a view stands in a panel with the same grade.
     pub fn validate(&self) -> Result<(), String> {
         if self.panels.is_empty() {
             return Err("the figure has no panel".into());
@@ -494,6 +516,6 @@ impl Figure {
                 return Err(format!("a check names the sample {missing:?}, which is not there"));
             }
         }
-        Ok(())
+        view::validate(self)
     }
 }

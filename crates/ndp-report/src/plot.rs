@@ -10,15 +10,18 @@ mod canvas;
 mod colors;
 mod curves;
 mod dots;
+mod eyes;
 mod faults;
 mod frame;
 mod heat;
+mod labels;
 mod legend;
+mod legible;
 mod nodes;
 mod style;
 pub mod table;
 
-use crate::figure::{Axis, Content, Figure, Panel};
+use crate::figure::{Axis, Content, Figure, Mark, Panel};
 use canvas::{Anchor, BLACK, Canvas, text_width, wrap};
 use frame::Rect;
 use style::Styles;
@@ -50,35 +53,47 @@ pub struct Picture {
 /// # Errors
 /// kuva's message when it cannot encode the PNG.
 pub fn draw(figure: &Figure) -> Result<Picture, String> {
+    compose(figure)?.finish()
+}
+
+/// Everything that the picture of a figure consists of.
+fn compose(figure: &Figure) -> Result<Canvas, String> {
     let styles = Styles::of(figure);
-    let count = figure.panels.len();
+    let all = figure.drawn();
+    let count = all.len();
     let columns = figure.columns.unwrap_or(match count {
         0..=2 => count.max(1),
         4 => 2,
         _ => 3,
     });
-    let rows = count.div_ceil(columns);
+    let rows = in_rows(all, columns);
     let width = if columns == 1 { NARROW } else { WIDTH };
     let room = width - 2.0 * MARGIN;
     let cell_width = room / columns as f64;
     let title = wrap(&figure.title, TITLE_SIZE, room);
     let top = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0) + 6.0;
-    let heights: Vec<f64> = (0..rows)
-        .map(|row| {
-            let panels = figure.panels.iter().skip(row * columns).take(columns);
-            panels.map(|panel| height(&panel.content, cell_width)).fold(0.0, f64::max)
-        })
-        .collect();
+    let height_of =
+        |row: &&[Panel]| row.iter().map(|panel| height(&panel.content, cell_width)).fold(0.0, f64::max);
+    let heights: Vec<f64> = rows.iter().map(height_of).collect();
     let panels_height: f64 = heights.iter().sum();
-    let legend = legend::Legend::new(&styles, room);
+    // The names of lines are at their ends, if all of them fit there.
+    let curves = |panel: &Panel| matches!(panel.content, Content::Curves { .. });
+    let roomy = |(row, height): (&&[Panel], &f64)| -> Option<Vec<f64>> {
+        let cell = Rect { x: 0.0, y: 0.0, width: cell_width - 14.0, height: height - 14.0 - 25.0 };
+        row.iter().map(|panel| labels::room(panel, cell, &styles)).collect()
+    };
+    let rooms: Option<Vec<Vec<f64>>> = rows.iter().zip(&heights).map(roomy).collect();
+    let rooms = rooms.filter(|_| all.iter().any(curves));
+    let legend = legend::Legend::new(&styles, rooms.is_some(), room);
     let mut canvas = Canvas::new(width, top + panels_height + legend.height() + MARGIN);
     for (i, line) in title.iter().enumerate() {
         let y = MARGIN + (i + 1) as f64 * (TITLE_SIZE + 6.0) - 6.0;
         canvas.text(width / 2.0, y, line, TITLE_SIZE, Anchor::Middle, BLACK);
     }
     let mut y = top;
-    for (row, &height) in heights.iter().enumerate() {
-        let panels: Vec<&Panel> = figure.panels.iter().skip(row * columns).take(columns).collect();
+    for (row, (panels, &height)) in rows.iter().zip(&heights).enumerate() {
+        let columns = if is_alone(&panels[0]) { 1 } else { columns };
+        let panels: Vec<&Panel> = panels.iter().collect();
         let shared = dots::shared_names(&panels);
         let names = shared.unwrap_or(0.0);
         let mut x = MARGIN;
@@ -94,16 +109,21 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
             let inner = panel_title(&mut canvas, cell, named, &panel.title);
             match &panel.content {
                 Content::Curves { x, y, series } => {
+                    let room = rooms.as_ref().map_or(0.0, |rooms| rooms[row][column]);
+                    let inner = Rect { width: inner.width - room, ..inner };
                     curves::draw(&mut canvas, inner, (x, y), series, &styles);
+                    if room > 0.0 {
+                        labels::draw(&mut canvas, panel, inner, room, &styles);
+                    }
                 }
                 Content::Dots { value, cases, series } => {
                     dots::draw(&mut canvas, inner, value, cases, series, named);
                 }
                 Content::HeatMap { color, matrix } => {
-                    heat::draw(&mut canvas, inner, color, color_range(figure, color), matrix)?;
+                    heat::draw(&mut canvas, inner, color, color_range(all, color), matrix)?;
                 }
                 Content::Drawing { color, drawing } => {
-                    nodes::draw(&mut canvas, inner, color, color_range(figure, color), drawing);
+                    nodes::draw(&mut canvas, inner, color, color_range(all, color), drawing);
                 }
                 Content::Table { rows, names, series } => {
                     table::draw(&mut canvas, inner, rows, names, series)
@@ -113,7 +133,29 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
         y += height;
     }
     legend.draw(&mut canvas, MARGIN, top + panels_height);
-    canvas.finish()
+    Ok(canvas)
+}
+
+/// The panels row by row, `columns` in each; strips and joined dots, whose names are long, have a row alone.
+fn in_rows(all: &[Panel], columns: usize) -> Vec<&[Panel]> {
+    let mut rows = Vec::new();
+    let mut rest = all;
+    while let Some(first) = rest.first() {
+        let others = rest.iter().take(columns).take_while(|panel| !is_alone(panel)).count();
+        let (row, after) = rest.split_at(if is_alone(first) { 1 } else { others.max(1) });
+        rows.push(row);
+        rest = after;
+    }
+    rows
+}
+
+/// Whether a panel has a row alone.
+fn is_alone(panel: &Panel) -> bool {
+    match &panel.content {
+        Content::Dots { series, .. } => series.iter().any(|s| s.mark == Mark::Strip),
+        Content::Curves { y, .. } => y.joined,
+        _ => false,
+    }
 }
 
 /// Height of the cell of a panel.
@@ -133,7 +175,7 @@ fn height(content: &Content, cell_width: f64) -> f64 {
 fn panel_title(canvas: &mut Canvas, cell: Rect, names: f64, title: &str) -> Rect {
     let above = cell.inset(names, 0.0, 0.0, 0.0);
     let mut size = 13.0;
-    while size > 9.0 && text_width(title, size) > above.width {
+    while size > 11.0 && text_width(title, size) > above.width {
         size -= 1.0;
     }
     let lines = wrap(title, size, above.width);
@@ -147,8 +189,8 @@ fn panel_title(canvas: &mut Canvas, cell: Rect, names: f64, title: &str) -> Rect
 
 /// The range of a colour scale: as given, or else the range of all panels with the same label, so that they
 /// can be compared.
-fn color_range(figure: &Figure, color: &Axis) -> [f64; 2] {
-    let values = figure.panels.iter().flat_map(|panel| match &panel.content {
+fn color_range(panels: &[Panel], color: &Axis) -> [f64; 2] {
+    let values = panels.iter().flat_map(|panel| match &panel.content {
         Content::HeatMap { color: c, matrix } if c.label == color.label => {
             matrix.values.iter().copied().collect()
         }

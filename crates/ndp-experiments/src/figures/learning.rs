@@ -3,12 +3,11 @@
 use crate::datasets::Data;
 use crate::seed::Seed;
 use anyhow::Result;
-use ndarray::Axis;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::WalkSgd;
 use ndp_algos::sgd::{DataBounds, Dataset, Deal, Evaluation, History, Linear, LinearLoss, Objective, Users};
 use ndp_dp::{Grade, Sigma};
-use ndp_report::figure::{Kind, Provenance, Series};
+use ndp_report::figure::{Axis, Content, Kind, Panel, Point, Provenance, Series};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -59,6 +58,68 @@ impl Curve {
     pub(super) fn last_accuracy(&self) -> f64 {
         mean(self.accuracy.iter().filter_map(|run| run.last()))
     }
+}
+
+/// The panels of a figure with no grade at an accuracy or objective: those are no privacy numbers.
+pub(super) fn without_grades(panels: &[Panel]) -> Vec<Panel> {
+    let mut panels = panels.to_vec();
+    for panel in &mut panels {
+        if let Content::Curves { y, series, .. } = &mut panel.content
+            && ["accuracy", "objective"].iter().any(|what| y.label.contains(what))
+        {
+            for s in series {
+                s.ungraded = true;
+            }
+        }
+    }
+    panels
+}
+
+/// The cases of the dots: noise as the authors released it, and noise that is proved to be enough.
+pub(super) const NOISES: [&str; 2] = ["with the released noise", "with sound noise"];
+
+/// What a row of dots stands for: its name, and for each case the values of the runs, `None` if there are none.
+pub(super) type Finals = (String, Vec<Option<Vec<f64>>>);
+
+/// Last accuracies as rows of dots, one dot for each case: mean and standard deviation of the runs. Accuracies
+/// are no privacy numbers and have no grade, whatever the noise.
+pub(super) fn accuracies(title: String, cases: &[&str], rows: &[Finals]) -> Panel {
+    let axis = Axis::linear("last test accuracy: mean ± standard deviation");
+    let series = rows.iter().map(|(name, of_cases)| {
+        of_cases.iter().enumerate().fold(Series::data(name.clone()), |series, (k, runs)| match runs {
+            Some(runs) => {
+                let spread = Series::data("").mean_of_runs(&[0.0], &each_alone(runs));
+                let point = spread.points.first().copied();
+                let point = point.map(|p| Point { x: (k + 1) as f64, ..p });
+                series.points(point)
+            }
+            None => series,
+        })
+    });
+    Panel::dots(title, axis, cases.iter().copied()).with_all(series)
+}
+
+/// Differences of the last accuracies of the same run, `one` less `other`, as rows of dots.
+pub(super) fn differences(title: String, cases: &[&str], rows: &[Finals], pairs: &[[&str; 2]]) -> Panel {
+    let axis = Axis::linear("difference in the same run, and its range");
+    let find = |name: &str| rows.iter().find(|(called, _)| called == name).map(|(_, runs)| runs);
+    let series = pairs.iter().filter_map(|[one, other]| {
+        let both = find(one)?.iter().zip(find(other)?).enumerate();
+        let series = both.fold(Series::data(format!("{one} less {other}")), |series, (k, pair)| {
+            let (Some(a), Some(b)) = pair else { return series };
+            let less: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+            let (low, high) =
+                less.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &d| (l.min(d), h.max(d)));
+            series.ranged((k + 1) as f64, mean(less.iter()), low, high)
+        });
+        Some(series)
+    });
+    Panel::dots(title, axis, cases.iter().copied()).with_all(series)
+}
+
+/// The last value of every run, as a run of one step.
+fn each_alone(runs: &[f64]) -> Vec<Vec<f64>> {
+    runs.iter().map(|&value| vec![value]).collect()
 }
 
 fn mean<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
@@ -215,7 +276,8 @@ impl Runs {
             evaluation.stride = setting.stride;
             if setting.objective {
                 let labels = rows.iter().map(|&row| train.labels()[row]).collect();
-                evaluation.objective = Some(Dataset::new(train.features().select(Axis(0), &rows), labels)?);
+                evaluation.objective =
+                    Some(Dataset::new(train.features().select(ndarray::Axis(0), &rows), labels)?);
             }
             Ok((Users::deal(&train, setting.users, Deal::InOrder, rng)?, evaluation))
         };

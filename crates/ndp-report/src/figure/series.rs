@@ -44,6 +44,9 @@ pub enum Mark {
     Points,
     /// Steps over bins centred at the abscissas: a histogram.
     Bars,
+    /// As a row of dots: a strip from the first to the last point, thick between the second and the one before
+    /// the last, with a mark at the middle one. The points are quantiles, in increasing order.
+    Strip,
 }
 
 /// A named curve of one panel, or a column of a table.
@@ -72,6 +75,11 @@ pub struct Series {
     /// Place `[i, count]` in an ordered family of `count` curves (sizes, probabilities); such curves are
     /// drawn in shades of one hue, light to dark.
     pub shade: Option<[usize; 2]>,
+    /// What the legend says of the whole family, in one entry; each member has its own entry if absent.
+    pub family: Option<String>,
+    /// Whether its numbers are no privacy numbers, although they depend on noise of the grade that it states:
+    /// then no picture says the grade.
+    pub ungraded: bool,
     /// Whether the points are means over runs, which no check may use.
     pub averaged: bool,
     /// The points, in drawing order.
@@ -86,6 +94,8 @@ impl Series {
             kind: kind.into(),
             mark: Mark::Line,
             shade: None,
+            family: None,
+            ungraded: false,
             averaged: false,
             points: Vec::new(),
         }
@@ -168,6 +178,55 @@ impl Series {
         self
     }
 
+    /// The series as a row of five dots, a strip: the least of `values`, their quartiles, the largest. Each is
+    /// one of the values: the `⌈q n⌉`-th of `n` in increasing order for the share `q`, at the abscissas
+    /// 1 to 5. Values that are NaN are left out.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_report::figure::Series;
+    /// let strip = Series::data("s").strip(&[4.0, 1.0, f64::NAN, 3.0, 2.0]);
+    /// let at: Vec<f64> = strip.points.iter().map(|point| point.y).collect();
+    /// assert_eq!(at, [1.0, 1.0, 2.0, 3.0, 4.0]);
+    /// ```
+    #[must_use]
+    pub fn strip(mut self, values: &[f64]) -> Self {
+        self.mark = Mark::Strip;
+        let mut values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+        values.sort_by(f64::total_cmp);
+        let n = values.len();
+        for quarter in (0..5).filter(|_| n > 0) {
+            let rank = (quarter * n).div_ceil(4).max(1);
+            self.points.push(((quarter + 1) as f64, values[rank - 1]).into());
+        }
+        self
+    }
+
+    /// The series as the share of `values` that are at least as large as an abscissa, which is one of them; at
+    /// most `most` abscissas. Values that are NaN are left out.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_report::figure::Series;
+    /// let shares = Series::data("s").at_least(&[0.5, 0.1, 0.5, 0.2], 10);
+    /// let pairs: Vec<(f64, f64)> = shares.points.iter().map(|point| (point.x, point.y)).collect();
+    /// assert_eq!(pairs, [(0.1, 1.0), (0.2, 0.75), (0.5, 0.5)]);
+    /// ```
+    #[must_use]
+    pub fn at_least(mut self, values: &[f64], most: usize) -> Self {
+        let mut values: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+        values.sort_by(f64::total_cmp);
+        let n = values.len();
+        let first = (0..n).filter(|&k| k == 0 || values[k - 1] < values[k]).collect::<Vec<usize>>();
+        let step = first.len().div_ceil(most.max(1)).max(1);
+        let last = first.len().saturating_sub(1);
+        let kept = first.iter().enumerate().filter(|&(k, _)| k % step == 0 || k == last);
+        for (_, &k) in kept {
+            self.points.push((values[k], (n - k) as f64 / n as f64).into());
+        }
+        self
+    }
+
     /// The series drawn as markers without a line.
     #[must_use]
     pub fn scattered(mut self) -> Self {
@@ -179,6 +238,20 @@ impl Series {
     #[must_use]
     pub fn shade(mut self, i: usize, count: usize) -> Self {
         self.shade = Some([i, count]);
+        self
+    }
+
+    /// The series as an accuracy or an error: drawn in the colour of the noise, without a grade.
+    #[must_use]
+    pub fn ungraded(mut self) -> Self {
+        self.ungraded = true;
+        self
+    }
+
+    /// The member of a family that has one entry in the legend, `name`.
+    #[must_use]
+    pub fn family(mut self, name: impl Into<String>) -> Self {
+        self.family = Some(name.into());
         self
     }
 }

@@ -197,7 +197,7 @@ pub(super) fn below(canvas: &mut Canvas, frame: Rect, axis: &Axis, across: &Mapp
         canvas.line((px, frame.y), (px, frame.bottom()), PALE, 1.0);
         canvas.line((px, frame.bottom()), (px, frame.bottom() + 4.5), BLACK, 1.0);
         let half = text_width(&label, TICK_SIZE) / 2.0;
-        if px - half > end + 3.0 {
+        if px - half > end + 7.0 {
             canvas.text(px, frame.bottom() + 17.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
             end = px + half;
         }
@@ -216,25 +216,40 @@ pub(super) fn below(canvas: &mut Canvas, frame: Rect, axis: &Axis, across: &Mapp
     canvas.text(middle, frame.bottom() + 35.0, &axis.label, LABEL_SIZE, Anchor::Middle, BLACK);
 }
 
+/// The ticks of a vertical axis, or its names.
+fn upward_ticks(y: &Axis, range: [f64; 2]) -> (Vec<(f64, String)>, Vec<f64>) {
+    if y.names.is_empty() {
+        return Mapping::new(y, range, [0.0, 1.0]).ticks(6);
+    }
+    (y.names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect(), Vec::new())
+}
+
+/// The frame of a panel of curves within its cell, and the two mappings into it; abscissas may be `whole`.
+pub(super) fn layout(
+    cell: Rect,
+    (x, y): (&Axis, &Axis),
+    (x_range, y_range): ([f64; 2], [f64; 2]),
+    whole: bool,
+) -> (Mapping, Mapping, Rect) {
+    let (ticks, _) = upward_ticks(y, y_range);
+    let widest = ticks.iter().map(|(_, label)| text_width(label, TICK_SIZE)).fold(0.0, f64::max);
+    let frame = cell.inset(widest + 34.0, 2.0, 10.0, 42.0);
+    let across = Mapping::new(x, x_range, [frame.x, frame.right()]);
+    let across = if whole { across.of_whole_numbers() } else { across };
+    (across, Mapping::new(y, y_range, [frame.bottom(), frame.y]), frame)
+}
+
 /// Draws the frame, the grid, the ticks and the labels of a panel of curves, whose abscissas may
 /// be `whole` numbers; returns the two mappings and the frame.
 pub(super) fn draw(
     canvas: &mut Canvas,
     cell: Rect,
     (x, y): (&Axis, &Axis),
-    (x_range, y_range): ([f64; 2], [f64; 2]),
+    ranges: ([f64; 2], [f64; 2]),
     whole: bool,
 ) -> (Mapping, Mapping, Rect) {
-    let (y_ticks, y_minor) = if y.names.is_empty() {
-        Mapping::new(y, y_range, [0.0, 1.0]).ticks(6)
-    } else {
-        (y.names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect(), Vec::new())
-    };
-    let widest = y_ticks.iter().map(|(_, label)| text_width(label, TICK_SIZE)).fold(0.0, f64::max);
-    let frame = cell.inset(widest + 34.0, 2.0, 10.0, 42.0);
-    let across = Mapping::new(x, x_range, [frame.x, frame.right()]);
-    let across = if whole { across.of_whole_numbers() } else { across };
-    let up = Mapping::new(y, y_range, [frame.bottom(), frame.y]);
+    let (across, up, frame) = layout(cell, (x, y), ranges, whole);
+    let (y_ticks, y_minor) = upward_ticks(y, ranges.1);
     below(canvas, frame, x, &across, if frame.width > 320.0 { 8 } else { 5 });
     for value in y_minor {
         if let Some(py) = up.place(value) {

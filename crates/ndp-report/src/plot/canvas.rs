@@ -1,6 +1,7 @@
 //! Lines, shapes and letters: the only file that calls kuva.
 
 use super::Picture;
+use super::frame::Rect;
 use crate::harmless::harmless;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,7 +29,7 @@ impl From<Rgb> for Color {
 }
 
 pub(super) const BLACK: Rgb = Rgb(0x22, 0x22, 0x22);
-pub(super) const GREY: Rgb = Rgb(0x77, 0x77, 0x77);
+pub(super) const GREY: Rgb = Rgb(0x6e, 0x6e, 0x6e);
 pub(super) const PALE: Rgb = Rgb(0xe6, 0xe6, 0xe6);
 pub(super) const WHITE: Rgb = Rgb(0xff, 0xff, 0xff);
 
@@ -56,6 +57,17 @@ pub(super) struct Canvas {
     scene: Scene,
     matrices: Vec<Matrix>,
     hints: Vec<Hint>,
+    texts: Vec<Text>,
+}
+
+/// A text, for those who check whether it can be read.
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) size: f64,
+    pub(super) color: Rgb,
+    /// About where it is.
+    pub(super) area: Rect,
 }
 
 /// A place of the SVG that says its number when it is pointed at.
@@ -80,7 +92,7 @@ impl Canvas {
     pub(super) fn new(width: f64, height: f64) -> Self {
         let mut scene = Scene::new(width.ceil(), height.ceil());
         scene.font_family = Some("DejaVu Sans, Verdana, Arial, sans-serif".into());
-        Self { scene, matrices: Vec::new(), hints: Vec::new() }
+        Self { scene, matrices: Vec::new(), hints: Vec::new(), texts: Vec::new() }
     }
 
     /// A line through `points`. Dashes are cut here, by the length along the whole line, because kuva would
@@ -203,6 +215,12 @@ impl Canvas {
         color: Rgb,
         rotate: Option<f64>,
     ) {
+        self.texts.push(Text {
+            text: text.to_owned(),
+            size,
+            color,
+            area: area((x, y), text, size, anchor, rotate.is_some()),
+        });
         self.scene.add(Primitive::Text {
             x: short(x),
             y: short(y),
@@ -223,6 +241,16 @@ impl Canvas {
     /// Lets the SVG show `text` at a place that is pointed at, such as the numbers of a marker.
     pub(super) fn hint(&mut self, at: (f64, f64), text: String) {
         self.hints.push(Hint { at, text });
+    }
+
+    /// The texts so far.
+    pub(super) fn texts(&self) -> &[Text] {
+        &self.texts
+    }
+
+    /// Width and height.
+    pub(super) fn size(&self) -> (f64, f64) {
+        (self.scene.width, self.scene.height)
     }
 
     pub(super) fn finish(mut self) -> Result<Picture, String> {
@@ -332,6 +360,21 @@ fn dash(points: &[(f64, f64)], stroke: Stroke) -> Vec<Vec<(f64, f64)>> {
         parts.push(part);
     }
     parts
+}
+
+/// About where a text is, upright or turned to the left.
+fn area((x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, turned: bool) -> Rect {
+    let (width, height) = (0.95 * text_width(text, size), 0.75 * size);
+    let before = match anchor {
+        Anchor::Start => 0.0,
+        Anchor::Middle => width / 2.0,
+        Anchor::End => width,
+    };
+    if turned {
+        Rect { x: x - height, y: y - width + before, width: height, height: width }
+    } else {
+        Rect { x: x - before, y: y - height, width, height }
+    }
 }
 
 /// The approximate width of a text in DejaVu Sans.

@@ -1,7 +1,8 @@
 //! A panel of curves, points and histograms.
 
 use super::axes::{self, Mapping, data_range};
-use super::canvas::{Anchor, Canvas, WHITE};
+use super::canvas::{Anchor, Canvas, Rgb, WHITE};
+use super::eyes::for_letters;
 use super::frame::Rect;
 use super::style::{Marker, Style, Styles};
 use crate::figure::{Axis, AxisScale, Mark, Point, Series};
@@ -12,6 +13,9 @@ const FEW: usize = 40;
 /// How far apart two numbers beyond the same edge must be.
 const ROOM_OF_A_NUMBER: f64 = 70.0;
 
+/// The colour of a line between the points beside one name.
+const JOINT: Rgb = Rgb(0xc4, 0xc4, 0xc4);
+
 pub(super) fn draw(
     canvas: &mut Canvas,
     cell: Rect,
@@ -19,15 +23,12 @@ pub(super) fn draw(
     series: &[Series],
     styles: &Styles,
 ) {
-    let points = || series.iter().flat_map(|s| &s.points);
-    let bars = series.iter().any(|s| s.mark == Mark::Bars);
-    let x_range = data_range(x, points().map(|p| p.x), if bars { 0.06 } else { 0.03 });
-    let ends = points().flat_map(|p| [Some(p.y), p.low, p.high]).flatten();
-    let zero = (bars && y.scale == AxisScale::Linear).then_some(0.0);
-    let y_range = data_range(y, ends.chain(zero), 0.05);
-    let whole = !bars && points().all(|p| p.x.fract() == 0.0);
-    let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range), whole);
+    let (ranges, whole) = ranges((x, y), series);
+    let (across, up, frame) = axes::draw(canvas, cell, (x, y), ranges, whole);
     let mut panel = Place { across, up, frame, named: !y.names.is_empty(), numbers: Vec::new() };
+    if y.joined {
+        panel.joints(canvas, series);
+    }
     // Dashed lines are drawn over solid ones, so that both are seen where curves coincide.
     let mut order: Vec<&Series> = series.iter().collect();
     order.sort_by_key(|s| s.kind);
@@ -39,10 +40,22 @@ pub(super) fn draw(
                 panel.ranges(canvas, s, style);
                 panel.line(canvas, s, style);
             }
-            Mark::Points => panel.ranges(canvas, s, style),
+            Mark::Points | Mark::Strip => panel.ranges(canvas, s, style),
         }
         panel.markers(canvas, s, style);
     }
+}
+
+/// The drawn ranges of both axes, and whether all abscissas are whole numbers.
+pub(super) fn ranges((x, y): (&Axis, &Axis), series: &[Series]) -> (([f64; 2], [f64; 2]), bool) {
+    let points = || series.iter().flat_map(|s| &s.points);
+    let bars = series.iter().any(|s| s.mark == Mark::Bars);
+    let wide = bars || !y.names.is_empty();
+    let x_range = data_range(x, points().map(|p| p.x), if wide { 0.06 } else { 0.03 });
+    let ends = points().flat_map(|p| [Some(p.y), p.low, p.high]).flatten();
+    let zero = (bars && y.scale == AxisScale::Linear).then_some(0.0);
+    let y_range = data_range(y, ends.chain(zero), 0.05);
+    ((x_range, y_range), !bars && points().all(|p| p.x.fract() == 0.0))
 }
 
 /// A point as its row of the CSV says it.
@@ -51,7 +64,8 @@ pub(super) fn said(series: &Series, &Point { x, y, low, high }: &Point) -> Strin
         (Some(low), Some(high)) => format!(" ({} to {})", number(low), number(high)),
         _ => String::new(),
     };
-    format!("{}, {}: {}{range} at {}", series.name, series.kind.as_str(), number(y), number(x))
+    let kind = if series.ungraded { String::new() } else { format!(", {}", series.kind.as_str()) };
+    format!("{}{kind}: {}{range} at {}", series.name, number(y), number(x))
 }
 
 /// The frame of the panel and the positions of its numbers.
@@ -68,6 +82,24 @@ struct Place {
 impl Place {
     fn at(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.across.place(x)?, self.up.place(y)?))
+    }
+
+    /// A line from the least to the largest of the points beside each name.
+    fn joints(&self, canvas: &mut Canvas, series: &[Series]) {
+        let points = || series.iter().flat_map(|s| &s.points);
+        let mut rows: Vec<f64> = points().map(|p| p.y).collect();
+        rows.sort_by(f64::total_cmp);
+        rows.dedup();
+        for row in rows {
+            let Some(y) = self.up.place(row) else { continue };
+            let places = points().filter(|p| p.y == row).filter_map(|p| self.across.place(p.x));
+            let places = places.map(|x| x.clamp(self.frame.x, self.frame.right()));
+            let (left, right) =
+                places.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+            if left < right {
+                canvas.line((left, y), (right, y), JOINT, 2.5);
+            }
+        }
     }
 
     /// The line through the points; it is interrupted at a value that has no position.
@@ -119,23 +151,23 @@ impl Place {
     fn markers(&mut self, canvas: &mut Canvas, series: &Series, style: Style) {
         let color = style.stroke.color;
         let many = series.points.len() > FEW;
+        let bare = series.family.is_some() && series.mark == Mark::Line;
         for point @ &Point { x, y, .. } in &series.points {
+            if self.named {
+                self.beside(canvas, series, style, (x, y));
+                continue;
+            }
             let Some(px) = self.across.place(x) else { continue };
             match self.up.place(y) {
                 Some(py) if self.frame.contains((px, py)) => {
                     let size = if many { 1.6 } else { 3.0 };
-                    if series.mark == Mark::Points || (!many && series.mark == Mark::Line) {
+                    if matches!(series.mark, Mark::Points | Mark::Strip)
+                        || (!many && !bare && series.mark == Mark::Line)
+                    {
                         let marker = if many { Marker::Disc } else { style.marker };
                         marker.draw(canvas, (px, py), size, color);
                     }
-                    if self.named {
-                        canvas.hint(
-                            (px, py),
-                            format!("{}, {}: {}", series.name, series.kind.as_str(), number(x)),
-                        );
-                    } else {
-                        canvas.hint((px, py), said(series, point));
-                    }
+                    canvas.hint((px, py), said(series, point));
                 }
                 Some(_) if !(self.frame.x..=self.frame.right()).contains(&px) => {}
                 _ if many || series.mark == Mark::Bars => {}
@@ -149,9 +181,30 @@ impl Place {
                 }
             }
         }
-        if !many && series.mark != Mark::Bars {
+        if !many && series.mark != Mark::Bars && !self.named {
             self.numbers_beyond(canvas, series, style);
         }
+    }
+
+    /// The mark of a number beside a name; a triangle on the edge if the number has no place on the axis.
+    fn beside(&self, canvas: &mut Canvas, series: &Series, style: Style, (x, y): (f64, f64)) {
+        let Some(py) = self.up.place(y) else { return };
+        let color = style.stroke.color;
+        let px = match self.across.place(x) {
+            Some(px) if self.frame.contains((px, py)) => {
+                style.marker.draw(canvas, (px, py), 3.8, color);
+                px
+            }
+            place => {
+                let zero = self.across.scale == AxisScale::Log && x <= 0.0;
+                let right = !zero && place.is_none_or(|px| px > self.frame.right());
+                let (edge, tip) = if right { (self.frame.right(), 1.0) } else { (self.frame.x, -1.0) };
+                let corners = [(-6.0, -4.0), (-6.0, 4.0), (0.0, 0.0)];
+                canvas.polygon(&corners.map(|(dx, dy)| (edge + tip * dx, py + dy)), None, 1.0, Some(color));
+                edge - tip * 3.0
+            }
+        };
+        canvas.hint((px, py), format!("{}, {}: {}", series.name, series.kind.as_str(), number(x)));
     }
 
     /// The largest number above the frame and the smallest one below it, beside their triangles.
@@ -177,7 +230,7 @@ impl Place {
                 &axes::power_of_ten(value),
                 axes::TICK_SIZE,
                 anchor,
-                style.stroke.color,
+                for_letters(style.stroke.color),
             );
         }
     }

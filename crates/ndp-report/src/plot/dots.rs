@@ -1,11 +1,11 @@
 //! A panel of rows of dots: names on the left, one dot for each case.
 
 use super::axes::{self, Mapping, TICK_SIZE, data_range};
-use super::canvas::{Anchor, BLACK, Canvas, PALE, text_width};
+use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, WHITE, text_width};
 use super::curves::said;
 use super::frame::Rect;
 use super::style::{Style, style_of_case};
-use crate::figure::{Axis, AxisScale, Content, Panel, Series};
+use crate::figure::{Axis, AxisScale, Content, Mark, Panel, Series};
 
 /// Height of a row.
 pub(super) const ROW: f64 = 20.0;
@@ -41,14 +41,42 @@ pub(super) fn draw(
     names: f64,
 ) {
     let frame = cell.inset(names + 6.0, 2.0, 6.0, 42.0);
-    let values = series.iter().flat_map(|s| s.points.iter().map(|p| p.y));
+    let values = series.iter().flat_map(|s| &s.points).flat_map(|p| [Some(p.y), p.low, p.high]).flatten();
     let across = Mapping::new(value, data_range(value, values, 0.06), [frame.x, frame.right()]);
     axes::below(canvas, frame, value, &across, if frame.width > 320.0 { 8 } else { 4 });
+    if value.scale == AxisScale::Linear
+        && let Some(zero) = across.place(0.0).filter(|x| (frame.x + 1.0..frame.right() - 1.0).contains(x))
+    {
+        canvas.line((zero, frame.y), (zero, frame.bottom()), GREY, 1.2);
+    }
     for (k, s) in series.iter().enumerate() {
         let y = frame.y + (k as f64 + 0.5) * frame.height / series.len().max(1) as f64;
         canvas.line((frame.x, y), (frame.right(), y), PALE, 1.0);
         if names > 0.0 {
             canvas.text(frame.x - 7.0, y + 4.0, &s.name, TICK_SIZE, Anchor::End, BLACK);
+        }
+        if s.mark == Mark::Strip {
+            strip_of(canvas, (frame, y), &across, s);
+            continue;
+        }
+        let color = style_of_case(s.kind, 0).stroke.color.towards(WHITE, 0.5);
+        if let ([_, _], [one, other]) = (cases, s.points.as_slice())
+            && let (Some(from), Some(to)) = (across.place(one.y), across.place(other.y))
+        {
+            let [from, to] = [from, to].map(|x| x.clamp(frame.x, frame.right()));
+            canvas.line((from, y), (to, y), color.towards(WHITE, 0.3), 2.5);
+        }
+        for point in &s.points {
+            if let (Some(low), Some(high)) = (point.low, point.high)
+                && let (Some(left), Some(right)) = (across.place(low), across.place(high))
+                && right - left > 0.5
+            {
+                let [left, right] = [left, right].map(|x| x.clamp(frame.x, frame.right()));
+                canvas.line((left, y), (right, y), color, 1.4);
+                for x in [left, right] {
+                    canvas.line((x, y - 3.5), (x, y + 3.5), color, 1.4);
+                }
+            }
         }
         for point in &s.points {
             let Some(case) = cases.iter().position(|(x, _)| *x == point.x) else { continue };
@@ -71,4 +99,29 @@ pub(super) fn draw(
             }
         }
     }
+}
+
+/// Draws five quantiles as a strip; those that have no place are on the edge.
+fn strip_of(canvas: &mut Canvas, (frame, y): (Rect, f64), across: &Mapping, series: &Series) {
+    let look = style_of_case(series.kind, 0);
+    let place = |value: f64| {
+        let missing = if value > 0.0 { frame.right() } else { frame.x };
+        across.place(value).unwrap_or(missing).clamp(frame.x, frame.right())
+    };
+    let places: Vec<f64> = series.points.iter().map(|p| place(p.y)).collect();
+    if let Ok(places) = <[f64; 5]>::try_from(places) {
+        strip(canvas, y, places, look);
+    }
+    for point in &series.points {
+        canvas.hint((place(point.y), y), said(series, point));
+    }
+}
+
+/// A strip at height `y` through the places of five quantiles.
+pub(super) fn strip(canvas: &mut Canvas, y: f64, places: [f64; 5], look: Style) {
+    let [least, lower, middle, upper, largest] = places;
+    let color = look.stroke.color;
+    canvas.line((least, y), (largest.max(least + 1.0), y), color.towards(WHITE, 0.35), 2.0);
+    canvas.line((lower, y), (upper.max(lower + 1.0), y), color.towards(WHITE, 0.35), 8.0);
+    canvas.line((middle, y - 6.5), (middle, y + 6.5), color, 2.6);
 }

@@ -1,6 +1,7 @@
 //! What makes a picture hard to read or untrue, found from the figure itself.
 
 use super::axes::data_range;
+use super::legible;
 use crate::figure::{Axis, AxisScale, Content, Figure, Kind, Mark, Panel, Series};
 use ndp_dp::Grade;
 
@@ -12,7 +13,10 @@ const MOST_SERIES: usize = 6;
 const MOST_COLUMNS: usize = 3;
 
 /// The faults of the picture of a figure, one sentence each: a guarantee beyond the end of its axis, a panel
-/// that is mostly empty, more series than can be followed, letters too small to print.
+/// that is mostly empty, more series than can be followed, letters too small to print (below 7 points where
+/// the picture is 7 inches wide), texts over each other or beyond the picture, colours too pale for white paper,
+/// lines of one panel that some reader (without one kind of cone, or with a copy in grey) cannot tell apart,
+/// lines of one role that coincide and are drawn twice.
 ///
 /// # Examples
 /// ```
@@ -26,10 +30,11 @@ const MOST_COLUMNS: usize = 3;
 /// ```
 #[must_use]
 pub fn faults(figure: &Figure) -> Vec<String> {
-    let mut found: Vec<String> = figure.panels.iter().flat_map(of_panel).collect();
+    let mut found: Vec<String> = figure.drawn().iter().flat_map(of_panel).collect();
     if let Some(columns) = figure.columns.filter(|&columns| columns > MOST_COLUMNS) {
         found.push(format!("{columns} panels side by side: letters have less than 7 points on a page"));
     }
+    found.extend(legible::faults(figure));
     found
 }
 

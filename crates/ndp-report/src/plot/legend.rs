@@ -1,6 +1,7 @@
 //! The legend below the panels: every series with its grade.
 
-use super::canvas::{Anchor, BLACK, Canvas, text_width};
+use super::canvas::{Anchor, BLACK, Canvas, Stroke, text_width};
+use super::dots;
 use super::style::{Style, Styles};
 use crate::figure::Mark;
 
@@ -8,16 +9,18 @@ const SIZE: f64 = 12.0;
 const ROW: f64 = 20.0;
 /// Width of the sample line.
 const SAMPLE: f64 = 44.0;
+/// Length of that line.
+const LINE: f64 = 34.0;
 
 pub(super) struct Legend {
-    entries: Vec<(String, Style)>,
+    entries: Vec<(String, Vec<Style>)>,
     columns: usize,
     column_width: f64,
 }
 
 impl Legend {
-    pub(super) fn new(styles: &Styles, width: f64) -> Self {
-        let entries: Vec<(String, Style)> = styles.legend().collect();
+    pub(super) fn new(styles: &Styles, named: bool, width: f64) -> Self {
+        let entries: Vec<(String, Vec<Style>)> = styles.legend(named).collect();
         let widest = entries.iter().map(|(text, _)| text_width(text, SIZE)).fold(0.0, f64::max);
         let fit = (width / (SAMPLE + widest + 18.0)).floor().max(1.0) as usize;
         let columns = fit.min(entries.len()).max(1);
@@ -38,23 +41,40 @@ impl Legend {
     /// Filled column by column, so that series of one grade are below each other.
     pub(super) fn draw(&self, canvas: &mut Canvas, x: f64, y: f64) {
         let rows = self.rows().max(1);
-        for (i, (text, style)) in self.entries.iter().enumerate() {
+        for (i, (text, looks)) in self.entries.iter().enumerate() {
             let left = x + (i / rows) as f64 * self.column_width;
             let middle = y + (i % rows) as f64 * ROW + ROW / 2.0;
-            let color = style.stroke.color;
-            if style.mark == Mark::Bars {
-                let corners = [(0.0, 6.0), (0.0, -6.0), (34.0, -6.0), (34.0, 6.0)];
-                let corners: Vec<(f64, f64)> =
-                    corners.iter().map(|&(dx, dy)| (left + dx, middle + dy)).collect();
-                canvas.polygon(&corners, Some(color), 0.22, None);
-                canvas.polyline(&[corners[1], corners[2]], style.stroke);
-            } else {
-                if style.mark == Mark::Line {
-                    canvas.polyline(&[(left, middle), (left + 34.0, middle)], style.stroke);
+            match looks.as_slice() {
+                [look] => sample(canvas, (left, middle), *look),
+                looks => {
+                    let part = LINE / looks.len() as f64;
+                    for (k, look) in looks.iter().enumerate() {
+                        let start = left + k as f64 * part;
+                        let stroke = Stroke { dashes: &[], width: 5.0, ..look.stroke };
+                        canvas.polyline(&[(start, middle), (start + part, middle)], stroke);
+                    }
                 }
-                style.marker.draw(canvas, (left + 17.0, middle), 3.0, color);
             }
             canvas.text(left + SAMPLE, middle + 4.0, text, SIZE, Anchor::Start, BLACK);
         }
+    }
+}
+
+/// What a series looks like.
+fn sample(canvas: &mut Canvas, (left, middle): (f64, f64), look: Style) {
+    let color = look.stroke.color;
+    match look.mark {
+        Mark::Bars => {
+            let corners = [(0.0, 6.0), (0.0, -6.0), (LINE, -6.0), (LINE, 6.0)];
+            let corners = corners.map(|(dx, dy)| (left + dx, middle + dy));
+            canvas.polygon(&corners, Some(color), 0.22, None);
+            canvas.polyline(&[corners[1], corners[2]], look.stroke);
+        }
+        Mark::Strip => dots::strip(canvas, middle, [0.0, 10.0, 17.0, 24.0, LINE].map(|dx| left + dx), look),
+        Mark::Line => {
+            canvas.polyline(&[(left, middle), (left + LINE, middle)], look.stroke);
+            look.marker.draw(canvas, (left + LINE / 2.0, middle), 3.0, color);
+        }
+        Mark::Points => look.marker.draw(canvas, (left + LINE / 2.0, middle), 3.0, color),
     }
 }

@@ -30,18 +30,24 @@ pub(super) struct Styles {
     cases: Vec<(String, Style)>,
 }
 
+/// What the legend says of strips.
+const STRIP: &str = "least to largest, quartiles, median";
+
 /// Series of one look: one name, or those of series that coincide wherever they are.
 struct Entry {
     names: Vec<String>,
     kind: Kind,
     style: Style,
     shaded: bool,
+    /// The name of the family that has one entry for all its members.
+    family: Option<String>,
+    ungraded: bool,
 }
 
 impl Styles {
     pub(super) fn of(figure: &Figure) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
-        for panel in &figure.panels {
+        for panel in figure.drawn() {
             let Content::Curves { series, .. } = &panel.content else { continue };
             for s in series {
                 if entries.iter().any(|entry| entry.has(s)) {
@@ -56,8 +62,16 @@ impl Styles {
                 }
                 // Shades of a family take no colour from the others.
                 let before = entries.iter().filter(|entry| entry.kind == s.kind && !entry.shaded).count();
-                let (names, shaded) = (vec![s.name.clone()], s.shade.is_some());
-                entries.push(Entry { names, kind: s.kind, style: style(s, before), shaded });
+                let (names, shaded, family, ungraded) =
+                    (vec![s.name.clone()], s.shade.is_some(), s.family.clone(), s.ungraded);
+                entries.push(Entry {
+                    names,
+                    kind: s.kind,
+                    style: style(s, before),
+                    shaded,
+                    family,
+                    ungraded,
+                });
             }
         }
         entries.sort_by_key(|entry| entry.kind);
@@ -76,10 +90,31 @@ impl Styles {
         self.entries.iter().any(|entry| entry.has(series) && entry.names[0] != series.name)
     }
 
-    /// The texts of the legend: each name, with its grade unless the name contains it.
-    pub(super) fn legend(&self) -> impl Iterator<Item = (String, Style)> + '_ {
-        let named = |entry: &Entry| (graded_name(&entry.names.join(" = "), entry.kind), entry.style);
-        self.entries.iter().map(named).chain(self.cases.iter().cloned())
+    /// The names of series that coincide with this one wherever they are, itself first.
+    pub(super) fn names(&self, series: &Series) -> String {
+        let entry = self.entries.iter().find(|entry| entry.has(series));
+        entry.map_or_else(|| series.name.clone(), |entry| entry.names.join(" = "))
+    }
+
+    /// The texts of the legend, each with its looks: each name, with its grade unless the name contains it.
+    /// Where lines are `named` at their ends there are only the grades.
+    pub(super) fn legend(&self, named: bool) -> impl Iterator<Item = (String, Vec<Style>)> + '_ {
+        let mut found: Vec<(String, Vec<Style>)> = Vec::new();
+        for entry in &self.entries {
+            let text = match &entry.family {
+                Some(family) => graded_name(family, entry.kind),
+                None if named && (entry.ungraded || entry.kind == Kind::Data) => continue,
+                None if entry.ungraded => entry.names.join(" = "),
+                None if named => entry.kind.as_str().replace('-', " "),
+                None => graded_name(&entry.names.join(" = "), entry.kind),
+            };
+            match found.iter_mut().find(|(said, _)| *said == text) {
+                Some((_, looks)) if entry.family.is_some() => looks.push(entry.style),
+                Some(_) if named => {}
+                _ => found.push((text, vec![entry.style])),
+            }
+        }
+        found.into_iter().chain(self.cases.iter().map(|(name, look)| (name.clone(), vec![*look])))
     }
 }
 
@@ -93,14 +128,24 @@ impl Entry {
 fn cases(figure: &Figure) -> Vec<(String, Style)> {
     let mut shapes: Vec<(String, Style)> = Vec::new();
     let mut colors: Vec<(String, Style)> = Vec::new();
-    for panel in &figure.panels {
+    for panel in figure.drawn() {
         let Content::Dots { cases, series, .. } = &panel.content else { continue };
-        for (k, (_, name)) in cases.iter().enumerate().skip(shapes.len()) {
-            shapes.push((name.clone(), style_of_case(Kind::Data, k)));
+        if series.iter().any(|s| s.mark == Mark::Strip) {
+            let strip = Style { mark: Mark::Strip, ..style_of_case(Kind::Data, 0) };
+            if !shapes.iter().any(|(said, _)| said == STRIP) {
+                shapes.push((STRIP.to_owned(), strip));
+            }
+        } else if cases.len() > 1 {
+            for (k, (_, name)) in cases.iter().enumerate() {
+                if !shapes.iter().any(|(said, _)| said == name) {
+                    shapes.push((name.clone(), style_of_case(Kind::Data, k)));
+                }
+            }
         }
         for s in series {
             let name = s.kind.as_str().replace('-', " ");
-            if !colors.iter().any(|(said, _)| *said == name) {
+            // Without privacy numbers there is nothing to tell apart.
+            if s.kind != Kind::Data && !colors.iter().any(|(said, _)| *said == name) {
                 colors.push((name, style_of_case(s.kind, 0)));
             }
         }
@@ -129,7 +174,7 @@ fn coincide(figure: &Figure, name: &str, other: &Series) -> bool {
             && close(p.high, q.high)
     };
     other.shade.is_none()
-        && figure.panels.iter().all(|panel| {
+        && figure.drawn().iter().all(|panel| {
             let Content::Curves { series, .. } = &panel.content else { return true };
             let find = |name: &str| series.iter().find(|s| s.name == name && s.kind == other.kind);
             match (find(name), find(&other.name)) {

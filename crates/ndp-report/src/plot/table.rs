@@ -66,7 +66,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, rows: &str, names: &[(f64, S
         for (i, line) in lines.iter().take(2).enumerate() {
             canvas.text(right, cell.y + 12.0 + 13.0 * i as f64, line, 11.0, Anchor::End, BLACK);
         }
-        canvas.text(right, cell.y + HEADER - 8.0, s.kind.as_str(), 10.0, Anchor::End, GREY);
+        canvas.text(right, cell.y + HEADER - 8.0, s.kind.as_str(), 11.0, Anchor::End, GREY);
     }
     let line = |canvas: &mut Canvas, y: f64, color| {
         canvas.line((cell.x, y), (cell.right(), y), color, 1.0);
@@ -78,7 +78,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, rows: &str, names: &[(f64, S
         for (j, s) in series.iter().enumerate() {
             let Some(point) = s.points.iter().find(|p| p.x == x) else { continue };
             let text = cell_text(point.y, point.low, point.high);
-            let size = if text_width(&text, SIZE) < width - 8.0 { SIZE } else { 10.0 };
+            let size = if text_width(&text, SIZE) < width - 8.0 { SIZE } else { 11.0 };
             let right = cell.x + first + (j + 1) as f64 * width - 6.0;
             canvas.text(right, baseline, &text, size, Anchor::End, BLACK);
         }

@@ -17,7 +17,7 @@ use ndp_graph::progress::Silent;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, generators};
 use ndp_printed::gossip::{Powers, theorem1_towards};
-use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIGMA: f64 = 1.0;
@@ -69,7 +69,7 @@ impl Setting {
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let runs = scale.pick(RUNS, 2000);
-    let mut figure = Figure::new("Gossip under attack: claimed, exact and measured loss")
+    let mut figure = Figure::new("Attacks measure losses above what is printed, and none above the exact loss")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_account::LinearProtocol::coalition_loss", "Certified losses")
         .by(Grade::Estimate, "ndp_account::audit::audit", "Accounting")
@@ -136,6 +136,13 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 })),
         );
     }
+    let shown = [PRINTED, EXACT, MEASURED];
+    let views: Vec<Panel> = figure
+        .panels
+        .iter()
+        .map(|panel| panel.dumbbells(Axis::linear("loss / local loss"), &shown))
+        .collect();
+    figure = figure.drawn_as(views);
     let ratios = || settings.iter().zip(&found).map(|(setting, found)| measured_mu(found) / setting.mu());
     Ok(figure
         .note("settings", settings.len())

@@ -50,7 +50,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         // Node 0 is the hub.
         ("star 16", generators::star_graph(15)?, 1),
     ];
-    let mut figure = Figure::new("What a node really learns by gossip: printed, exact, attacked")
+    let mut figure = Figure::new("Gossip: attacks find what the exact loss says, far above what is printed for far nodes")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
         .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")

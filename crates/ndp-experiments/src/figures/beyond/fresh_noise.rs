@@ -17,6 +17,7 @@ use ndp_program::design::{DesignStopping, Limit};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const OPTIMAL: &str = "optimal schedule";
+const FLAT: &str = "flat schedules, rho = 0.01 (light), 0.1, 1 (dark)";
 const ONE_SHOT: &str = "one-shot noise";
 /// Every loss is in units of `α Δ²/2`, in which the local loss of `σ = 1` is 1; the floor keeps it at 1.
 const FLOOR: f64 = 1.0;
@@ -85,7 +86,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let mut series = vec![Series::new(OPTIMAL, Grade::Exact).points(optimal)];
         for (k, (curve, rho)) in flat.zip(RHOS).enumerate() {
             let name = format!("flat, rho = {rho}");
-            series.push(Series::new(name, Grade::Exact).points(curve?).shade(k, RHOS.len()));
+            series.push(Series::new(name, Grade::Exact).points(curve?).shade(k, RHOS.len()).family(FLAT));
         }
         series.push(Series::new(ONE_SHOT, Grade::Exact).points(one_shot));
         if n.is_power_of_two() {

@@ -4,7 +4,7 @@
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families::{erdos_renyi, geometric};
-use crate::figures::learning::{Runs, Setting, TEST_ROWS, best_step, houses};
+use crate::figures::learning::{Runs, Setting, TEST_ROWS, best_step, houses, without_grades};
 use crate::figures::walk_laws::{self, LAW, PRINTED, PairAccounts, RENYI};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -206,10 +206,12 @@ fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd:
     figure =
         figure.note("gain in last accuracy, mean over paired runs", gain).note("its standard error", error);
     let more = "The same training at the same target is more accurate with the noise of the law of gaps";
-    Ok(figure
+    let figure = figure
         .finding("Training: both noises hold for every pair of users, since all pairs at one distance are alike on a hypercube; the final model is not published.")
         .check(Check::exceeds(more, names[1], names[0]))
-        .panel(panel))
+        .panel(panel);
+    let views = without_grades(&figure.panels);
+    Ok(figure.drawn_as(views))
 }
 
 /// The mean and its standard error.

@@ -14,6 +14,7 @@ use ndp_printed::gossip::{Powers, theorem1_towards};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const ROUNDS: usize = 30;
+const FAMILIES: [&str; 2] = ["Erdős–Rényi", "grid"];
 const MEAN_DEGREE: f64 = 10.0;
 /// Numbers of nodes for the printed curves; grids take the nearest square number.
 const NODES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -35,7 +36,7 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let sizes: &[usize] = scale.pick(&NODES, &[300, 1_000]);
-    let mut figure = Figure::new("Muffliato at scale: loss towards one observer")
+    let mut figure = Figure::new("Far nodes lose more than is printed, on random graphs and on grids")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
         .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -50,7 +51,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     for n in sizes.iter().filter(|&&n| (LARGE_NODES..=EXACT_NODES).contains(&n)) {
         figure = figure.check(Check::covers(format!("printed, n = {n}"), format!("sound, n = {n}")));
     }
-    for family in ["Erdős–Rényi", "grid"] {
+    for family in FAMILIES {
         // Beyond T hops all losses are 0: a grid has many more distances than need to be drawn.
         let distance = Axis::linear("distance");
         let distance = if family == "grid" { distance.range(0.0, ROUNDS as f64 + 4.0) } else { distance };
@@ -85,7 +86,31 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         }
         figure = figure.panel(panel);
     }
-    Ok(figure)
+    let views = sizes.iter().enumerate().flat_map(|(k, &n)| {
+        figure
+            .panels
+            .iter()
+            .zip(FAMILIES)
+            .map(move |(panel, family)| of_size(panel, family, k, n))
+            .collect::<Vec<_>>()
+    });
+    let views: Vec<Panel> = views.collect();
+    Ok(figure.drawn_as(views))
+}
+
+/// The curves of one size, on axes of their own.
+fn of_size(panel: &Panel, family: &str, k: usize, n: usize) -> Panel {
+    let (printed, sound) = (format!("printed, n = {n}"), format!("sound, n = {n}"));
+    let mut chosen = Vec::new();
+    for series in panel.series().iter().filter(|s| s.name == printed || s.name == sound) {
+        let name = series.kind.as_str().replace('-', " ");
+        // Beyond T hops all losses are 0.
+        let points = series.points.iter().copied().filter(|p| p.x <= ROUNDS as f64);
+        chosen.push(Series::new(name, series.kind).points(points));
+    }
+    let first = if k == 0 { format!(", T = {ROUNDS}") } else { String::new() };
+    let title = format!("{family}, about {n} nodes{first}");
+    Panel::curves(title, Axis::linear("distance"), axis().range(1e-8, f64::INFINITY)).with_all(chosen)
 }
 
 fn with_cost(figure: Figure, what: &str, cost: Cost) -> Figure {

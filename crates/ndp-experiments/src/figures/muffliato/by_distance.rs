@@ -30,6 +30,16 @@ pub fn axis() -> Axis {
     Axis::log("loss / local loss")
 }
 
+/// What is drawn of these curves: not the sum that starts at the first power, which differs by one term.
+#[must_use]
+pub fn shown(series: &[Series]) -> Vec<Series> {
+    let named = |s: &Series| {
+        let name = if s.name == PRINTED { "printed, from the node".into() } else { s.name.clone() };
+        Series { name, ..s.clone() }
+    };
+    series.iter().filter(|s| s.name != PROGRAM).map(named).collect()
+}
+
 /// The check that decides whether Theorem 1 holds.
 #[must_use]
 pub fn check() -> Check {

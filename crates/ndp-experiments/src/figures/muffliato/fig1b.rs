@@ -1,6 +1,7 @@
 //! `muffliato/fig1b`: a Facebook ego network, its nodes coloured by loss.
 
 use super::by_distance::{self, rounds};
+use super::fig2::QUANTILES;
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -8,7 +9,7 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
-use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
+use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale, Series};
 use ndp_report::layout::force;
 use rand::RngExt;
 
@@ -52,7 +53,20 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     let printed = drawing("printed, from the node", printed.grade(), printed.value());
     let sum_towards = drawing("printed, towards the node", towards.grade(), &towards.value().unit);
     let exact = drawing("loss towards the node", report.loss.grade(), &report.loss.value().unit);
-    Ok(Figure::new(format!("Muffliato, figure 1b: Facebook ego network {number}, as printed and as it is"))
+    let strip = |name: &str, drawing: &Drawing| Series::new(name, drawing.kind).strip(&drawing.values);
+    let axis = Axis::log("loss / local loss").range(1e-4, f64::INFINITY);
+    let strips = Panel::dots("all members but one", axis, QUANTILES)
+        .with(strip("printed: of the node towards the others", &printed))
+        .with(strip("printed: of the others towards the node", &sum_towards))
+        .with(strip("as it is: of the others towards the node", &exact));
+    let titles = [
+        "printed: the loss of the node towards every other",
+        "printed: the loss of every other towards the node",
+        "as it is: the loss of every other towards the node",
+    ];
+    let maps = [(titles[1], &sum_towards), (titles[2], &exact)];
+    let maps = maps.map(|(title, drawing)| Panel::drawing(title, color(), drawing.clone()));
+    Ok(Figure::new(format!("Muffliato, figure 1b: in Facebook network {number} the printed loss varies by orders of magnitude, the exact one hardly"))
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -78,8 +92,9 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
         .finding("The layout is ours, and so is the choice of the node, which the seed decides.")
         .check(Check::covers("printed, towards the node", "loss towards the node"))
         .computed_from(&ego.source)
-        .columns(3)
-        .panel(Panel::drawing("printed: the loss of the node towards every other", color(), printed))
-        .panel(Panel::drawing("printed: the loss of every other towards the node", color(), sum_towards))
-        .panel(Panel::drawing("as it is: the loss of every other towards the node", color(), exact)))
+        .columns(2)
+        .panel(Panel::drawing(titles[0], color(), printed))
+        .panel(Panel::drawing(titles[1], color(), sum_towards))
+        .panel(Panel::drawing(titles[2], color(), exact))
+        .drawn_as([strips].into_iter().chain(maps)))
 }

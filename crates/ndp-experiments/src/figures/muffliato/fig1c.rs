@@ -3,7 +3,7 @@
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families::TRIES;
-use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series};
+use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series, without_grades};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
@@ -220,7 +220,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             .panel(panel)
             .panel(losses(users, hypercube, &published, &as_released));
     }
-    Ok(figure)
+    let views = without_grades(&figure.panels);
+    Ok(figure.drawn_as(views))
 }
 
 /// The histogram of losses of node 0, relative to local DP.

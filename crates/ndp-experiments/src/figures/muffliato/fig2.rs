@@ -10,11 +10,16 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
-use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
+use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale, Series};
 
 const SIGMA: f64 = 1.0;
 const C: f64 = 1.0;
 const NODE: usize = 0;
+/// The graph of which there are maps: its nodes have places.
+const MAPPED: &str = "geometric";
+/// What a strip shows.
+pub(in crate::figures) const QUANTILES: [&str; 5] =
+    ["least", "lower quartile", "median", "upper quartile", "largest"];
 
 /// `muffliato/fig2`.
 pub const ENTRY: Entry = Entry {
@@ -27,7 +32,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
-    let mut figure = Figure::new("Muffliato, figure 2: who learns about a node, as printed and as it is")
+    let mut figure = Figure::new("Muffliato, figure 2: printed losses are spread far wider than exact ones")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -43,7 +48,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         )
         .claim("The loss, as Theorem 1 bounds it, is concentrated around the node.")
         .finding("The loss is spread over the whole graph: far nodes are as exposed as near ones.")
-        .columns(3);
+        .columns(2);
+    let (mut strips, mut maps) = (Vec::new(), Vec::new());
     for (name, graph) in four(scale, seed, C)? {
         let matrix = GossipMatrix::metropolis(&graph);
         let rounds = rounds(&matrix, SIGMA)?;
@@ -64,10 +70,21 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         for (how, grade, values) in panels {
             let drawing =
                 Drawing::new(format!("{name}, {how}"), grade, &graph, positions.clone(), values).mark(NODE);
-            figure = figure.panel(Panel::drawing(format!("{name}, {how}"), color(), drawing));
+            // A node's loss to itself is no privacy loss.
+            let others =
+                drawing.values.iter().enumerate().filter(|&(v, _)| v != NODE).map(|(_, &value)| value);
+            let others: Vec<f64> = others.collect();
+            strips.push(Series::new(format!("{name}: {how}"), drawing.kind).strip(&others));
+            let panel = Panel::drawing(format!("{name}, {how}"), color(), drawing);
+            if name == MAPPED && how != "printed, from the node" {
+                maps.push(panel.clone());
+            }
+            figure = figure.panel(panel);
         }
     }
-    Ok(figure)
+    let axis = Axis::log("loss / local loss").range(1e-3, f64::INFINITY);
+    let strips = Panel::dots("all nodes but the observer", axis, QUANTILES).with_all(strips);
+    Ok(figure.drawn_as([strips].into_iter().chain(maps)))
 }
 
 /// Nodes on circles around node 0, one circle per distance.

@@ -9,7 +9,7 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_printed::gossip::{Powers, theorem1_towards};
-use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
+use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale, Series};
 use ndp_report::layout::force;
 use rand::RngExt;
 
@@ -17,6 +17,8 @@ use rand::RngExt;
 pub(in crate::figures) const EGOS: [u32; 9] = [0, 107, 348, 414, 686, 698, 1684, 3437, 3980];
 /// The same as in `muffliato/fig1b`.
 const SIGMA_SQUARED: f64 = 3.75;
+/// The most points of a line of shares.
+const POINTS: usize = 200;
 
 /// `muffliato/fig5`.
 pub const ENTRY: Entry = Entry {
@@ -29,7 +31,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
-    let mut figure = Figure::new("Muffliato, figure 5: Facebook ego networks, as printed and as they are")
+    let mut figure = Figure::new("Muffliato, figure 5: in Facebook networks, too, printed losses are spread far wider than exact ones")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
         .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -42,6 +44,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .columns(3);
     // A quick run uses small networks only.
     let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
+    let mut drawings = Vec::new();
     for &ego in egos {
         figure = figure.check(Check::covers(format!("ego {ego}, printed"), format!("ego {ego}, as it is")));
         let loaded = data.ego(ego)?;
@@ -68,9 +71,38 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             values[node] = f64::NAN;
             let drawing = Drawing::new(format!("ego {ego}, {how}"), grade, &graph, positions.clone(), values)
                 .mark(node);
+            drawings.push((format!("ego {ego}, {n} nodes: {how}"), drawing.clone()));
             let color = Axis::log("loss / local loss").range(1e-3, 1.0).colored_to(1.0);
             figure = figure.panel(Panel::drawing(format!("ego {ego}, {n} nodes: {how}"), color, drawing));
         }
     }
-    Ok(figure)
+    let color = || Axis::log("loss / local loss").range(1e-3, 1.0).colored_to(1.0);
+    Ok(figure.drawn_as(shares(&drawings, ["as printed", "as it is"], 1e-4, color)).columns(3))
+}
+
+/// Of networks each of which has two drawings, as printed and as it is: which share of the nodes loses at
+/// least how much, a line for each network; and the two drawings of the smallest network.
+pub(in crate::figures) fn shares(
+    drawings: &[(String, Drawing)],
+    ways: [&str; 2],
+    least: f64,
+    color: impl Fn() -> Axis,
+) -> Vec<Panel> {
+    let mut pairs: Vec<&[(String, Drawing)]> = drawings.chunks(2).collect();
+    pairs.sort_by_key(|pair| pair[0].1.values.len());
+    let mut lines = Vec::new();
+    for (k, how) in ways.into_iter().enumerate() {
+        lines.extend(pairs.iter().enumerate().filter_map(|(i, pair)| {
+            let drawing = &pair.get(k)?.1;
+            let line = Series::new(drawing.name.clone(), drawing.kind).at_least(&drawing.values, POINTS);
+            let family = format!("{how}: {} networks, the larger the darker", pairs.len());
+            Some(line.shade(i, pairs.len()).family(family))
+        }));
+    }
+    let x = Axis::log("at least this loss / local loss").range(least, f64::INFINITY);
+    let y = Axis::linear("share of the nodes").range(0.0, 1.0);
+    let mut views = vec![Panel::curves("all networks", x, y).with_all(lines)];
+    let smallest = pairs.first().into_iter().flat_map(|pair| pair.iter());
+    views.extend(smallest.map(|(title, drawing)| Panel::drawing(title.clone(), color(), drawing.clone())));
+    views
 }

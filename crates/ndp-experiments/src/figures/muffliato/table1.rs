@@ -12,7 +12,7 @@ use ndp_dp::{Grade, Measure, Order, Sensitivity};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::closed_form::Family;
 use ndp_graph::{GossipMatrix, Weights};
-use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const ALPHA: f64 = 2.0;
 const SENSITIVITY: f64 = 1.0;
@@ -63,7 +63,7 @@ const FAMILIES: [Row; 5] = [
 
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let sizes = &SIZES[..scale.pick(4, 2)];
-    let mut figure = Figure::new("Muffliato, table 1: error at mean loss 1, with constants")
+    let mut figure = Figure::new("Muffliato, table 1: the error at mean loss 1, and how it falls with the number of nodes")
         .by(Grade::UpperBound, "ndp_algos::gossip::table1::MeanBudget", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::utility::worst_error", "Muffliato")
         .parameter("alpha", ALPHA)
@@ -81,6 +81,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .finding("Randomized gossip is accounted for by the corrected rule, half as fast as printed. On the ring its formula gives n^0, and the printed 1/n is the local loss.")
         .finding("Errors are mean squared errors, twice what the theorems bound, so that central and local, which the paper does not halve, can be compared with them.")
         .columns(2);
+    let mut views = Views::new(sizes.iter().copied().filter(|&n| n <= EXACT_SIZE).max().unwrap_or(SIZES[0]));
     for (name, exponents, member) in FAMILIES {
         let budget = |n: usize| -> Result<MeanBudget> {
             let (order, sensitivity) = (Order::new(ALPHA)?, Sensitivity::new(SENSITIVITY)?);
@@ -119,6 +120,16 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
                 .note(format!("{name}, algorithm {algorithm}: fitted exponent of n"), slope)
                 .note(format!("{name}, algorithm {algorithm}: printed exponent of n"), printed);
         }
+        if let Some(k) = sizes.iter().position(|&n| n == views.size) {
+            let (one, base) = (&synchronous[k], baselines[k]);
+            let true_mean = one.calibrated.map_or(f64::NAN, |found| found.1);
+            let bounds = [*one.plan.error.value(), *randomized[k].error.value()];
+            views.add(
+                name,
+                [vec![bounds[0], base.0, base.1, one.worst, true_mean], vec![bounds[1], base.0, base.1]],
+            );
+        }
+        views.add_exponents(name, slopes, exponents);
         let title = |algorithm: usize| {
             let (slope, printed) = (slopes[algorithm - 1], exponents[algorithm - 1]);
             format!("{name}, algorithm {algorithm}: n^{slope:.2} fitted, n^{printed:.2} printed")
@@ -147,7 +158,58 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
                     .with(column("local", Some(Grade::Exact), base(|b| b.1))),
             );
     }
-    Ok(figure)
+    Ok(figure.drawn_as(views.panels()))
+}
+
+/// What is drawn: errors at one size, and exponents. Errors are no privacy numbers.
+struct Views {
+    size: usize,
+    errors: [Vec<Series>; 2],
+    exponents: [Vec<Series>; 2],
+}
+
+impl Views {
+    fn new(size: usize) -> Self {
+        Self { size, errors: Default::default(), exponents: Default::default() }
+    }
+
+    /// Adds a family, its errors by both algorithms.
+    fn add(&mut self, name: &str, errors: [Vec<f64>; 2]) {
+        for (rows, errors) in self.errors.iter_mut().zip(errors) {
+            let points = (1..).map(f64::from).zip(errors).filter(|(_, error)| !error.is_nan());
+            rows.push(Series::data(name).points(points));
+        }
+    }
+
+    fn add_exponents(&mut self, name: &str, fitted: [f64; 2], printed: [f64; 2]) {
+        for (k, rows) in self.exponents.iter_mut().enumerate() {
+            rows.push(Series::data(name).points([(1.0, printed[k]), (2.0, fitted[k])]));
+        }
+    }
+
+    fn panels(self) -> Vec<Panel> {
+        const ERRORS: [&str; 5] = [
+            "bound on the error",
+            "trusted curator",
+            "local noise",
+            "worst inputs",
+            "worst inputs, noise for the true mean loss",
+        ];
+        let mut panels = Vec::new();
+        for (k, (errors, exponents)) in self.errors.into_iter().zip(self.exponents).enumerate() {
+            let title = format!("algorithm {}, n = {}", k + 1, self.size);
+            let axis = Axis::log("mean squared error");
+            panels.push(
+                Panel::dots(title, axis, ERRORS.iter().copied().take(if k == 0 { 5 } else { 3 }))
+                    .with_all(errors),
+            );
+            let title = format!("algorithm {}: how the error falls with n", k + 1);
+            let axis = Axis::linear("exponent of n");
+            panels
+                .push(Panel::dots(title, axis, ["printed exponent", "fitted exponent"]).with_all(exponents));
+        }
+        panels
+    }
 }
 
 /// The noise from the number of messages and, on small graphs, from the exact mean loss; each of these graphs

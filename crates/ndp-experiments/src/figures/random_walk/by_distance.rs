@@ -20,7 +20,7 @@ use ndp_graph::log_matrix::log_matrix_row;
 use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
 use ndp_printed::walk::VisitSum;
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Check, Content, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 /// Name of the published user-level loss of the walk.
@@ -154,7 +154,18 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
             .panel(panel(format!("{name}, {n} nodes: walk of {steps} steps")).with(printed).with_all(sound))
             .panel(panel(format!("{name}: {rounds} rounds of gossip")).with_all(beside));
     }
-    Ok(in_epsilon.into_iter().fold(figure, Figure::panel))
+    let figure = in_epsilon.into_iter().fold(figure, Figure::panel);
+    let views: Vec<Panel> = figure.panels.iter().map(view).collect();
+    Ok(figure.drawn_as(views))
+}
+
+/// The panel as it is drawn: of gossip what is printed for the direction of the exact loss, and that loss.
+fn view(panel: &Panel) -> Panel {
+    let Content::Curves { x, y, series } = &panel.content else { return panel.clone() };
+    let (towards, exact) = (gossip_name(gossip::TOWARDS), gossip_name(gossip::SOUND));
+    let of_gossip = series.iter().any(|s| s.name == exact);
+    let chosen = series.iter().filter(|s| !of_gossip || s.name == towards || s.name == exact);
+    Panel::curves(panel.title.clone(), x.clone(), y.clone()).with_all(chosen.cloned())
 }
 
 /// Steps of the walk and rounds of gossip by the rules of the authors' programs, from one run of Lanczos: the

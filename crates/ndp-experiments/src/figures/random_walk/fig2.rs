@@ -4,7 +4,8 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families;
 use crate::figures::learning::{
-    Agreement, Curve, Recorded, Runs, Setting, TEST_ROWS, best_step, houses, sampled_pairs,
+    Agreement, Curve, Finals, NOISES, Recorded, Runs, Setting, TEST_ROWS, accuracies, best_step, differences,
+    houses, sampled_pairs,
 };
 use crate::figures::walk_laws::PairAccounts;
 use crate::seed::Seed;
@@ -106,7 +107,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let accounts = trainings.iter().map(|(training, pairs)| PairAccounts::new(training, pairs));
     let accounts = accounts.collect::<Result<Vec<_>>>()?;
     let mut noises = noises_at(&accounts, delta)?;
-    let mut figure = Figure::new("Random walks, figure 2: private SGD on houses, as released and sound")
+    let mut figure = Figure::new("Random walks, figure 2: what is proved needs more noise than was released on two of three graphs")
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
@@ -147,6 +148,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         )
         .finding("Sound steps are the best of 10 between 1e-4 and 2 on separate runs; released steps are those of the program.")
         .columns(2);
+    let mut views = Vec::new();
     for (epsilon, released) in RELEASED {
         let mut printed = Vec::new();
         let mut sound = Vec::new();
@@ -205,6 +207,19 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                     0.0,
                 ));
         }
+        let finals: Vec<Finals> = (printed.iter().zip(&sound).zip(NAMES))
+            .map(|((released, sound), name)| {
+                let both = [&released.2, &sound.2].map(|curve| Some(curve.last_accuracies()));
+                (name.to_owned(), both.to_vec())
+            })
+            .collect();
+        let pairs: Vec<[&str; 2]> = NAMES[..2]
+            .iter()
+            .rev()
+            .flat_map(|other| NAMES[2..].iter().map(move |walk| [*walk, *other]))
+            .collect();
+        views.push(accuracies(format!("epsilon {epsilon}: accuracy"), &NOISES, &finals));
+        views.push(differences(format!("epsilon {epsilon}: run by run"), &NOISES, &finals, &pairs));
         for (mode, curves) in [("as released", &printed), ("sound", &sound)] {
             for objective in [true, false] {
                 let with_recorded = mode == "as released" && scale == Scale::Paper && source.real;
@@ -222,7 +237,9 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     }
     noises = noises.row_name(0.0, "hypercube, epsilon 10").row_name(1.0, "geometric, epsilon 10");
     noises = noises.row_name(2.0, "hypercube, epsilon 1").row_name(3.0, "geometric, epsilon 1");
-    Ok(figure.panel(noises))
+    let columns = ["as released", "by Rényi losses, sampled pairs", "by the law of gaps, sampled pairs"];
+    views.push(noises.dumbbells(Axis::log("sigma"), &columns));
+    Ok(figure.panel(noises).drawn_as(views))
 }
 
 /// A table of the noise at each `ε`: the released one, and for the sampled pairs those by Rényi losses and by

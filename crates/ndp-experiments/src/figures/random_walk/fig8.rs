@@ -53,7 +53,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let last = times.last().copied().unwrap_or(1);
     let cap = count((CAP * last as f64 / graph.node_count() as f64).ceil());
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
-    let mut figure = Figure::new("Random walks, figure 8: differences and losses by distance, data of two kinds")
+    let mut figure = Figure::new("Random walks, figure 8: the walk evens out what nodes hold; losses do not depend on the data")
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("local loss", Grade::UpperBound, "ndp_algos::walk::graph::LocalLoss", "Random walks")
@@ -107,14 +107,15 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let axis = || Axis::log("loss").range(1e-3, f64::INFINITY);
     let printed = shown.iter().zip(printed).enumerate().map(|(i, (time, means))| {
         let series = Series::new(format!("printed, T = {time}"), Grade::Printed);
-        series.points((1..).map(f64::from).zip(means)).shade(i, shown.len())
+        series.points((1..).map(f64::from).zip(means)).shade(i, shown.len()).family(over("printed", shown))
     });
     let figure = figure.panel(Panel::curves("printed loss, mean", quantiles(), axis()).with_all(printed));
     let some: Vec<usize> = shown.iter().copied().step_by(2).collect();
     let sound = sound_losses(&matrix, &sampled, &some, cap, local)?;
     let all_at_once = cap as f64 * local.cost();
     let sound = some.iter().zip(sound).enumerate().map(|(i, (time, losses))| {
-        Series::new(format!("sound, T = {time}"), Grade::UpperBound).by_class(losses).shade(i, some.len())
+        let series = Series::new(format!("sound, T = {time}"), Grade::UpperBound).by_class(losses);
+        series.shade(i, some.len()).family(over("sound", &some))
     });
     let ends = [(1.0, all_at_once), (classes.len() as f64, all_at_once)];
     Ok(figure.panel(
@@ -122,6 +123,14 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .with_all(sound)
             .with(Series::new("local loss of all contributions", Grade::UpperBound).points(ends)),
     ))
+}
+
+/// The name of a family of curves over these times.
+fn over(what: &str, times: &[usize]) -> String {
+    match times {
+        [first, .., last] => format!("{what}, after {first} to {last} steps, light to dark"),
+        _ => format!("{what}, after {} steps", times.first().copied().unwrap_or_default()),
+    }
 }
 
 fn quantiles() -> Axis {
@@ -135,7 +144,7 @@ fn differences(title: String, times: &[usize], runs: &[Vec<Vec<f64>>]) -> Panel 
         let of_walks: Vec<Vec<f64>> = runs.iter().map(|run| run[i].clone()).collect();
         let x: Vec<f64> = (1..=of_walks[0].len()).map(|class| class as f64).collect();
         let series = Series::new(format!("after {time} steps"), Kind::Data).mean_of_runs(&x, &of_walks);
-        panel.with(series.shade(i, times.len()))
+        panel.with(series.shade(i, times.len()).family(over("what nodes hold", times)))
     })
 }
 

@@ -19,7 +19,7 @@ use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_printed::training;
-use ndp_report::figure::{Check, Figure, Kind, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Check, Figure, Kind, Panel, Point, Scale, Series};
 
 const ROUNDS: usize = 10;
 const GOSSIP_STEP: f64 = 0.7;
@@ -134,7 +134,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             }),
         });
     }
-    let mut figure = Figure::new("Random walks, table 1: gossip and walk at the same mean loss")
+    let mut figure = Figure::new("Random walks, table 1: accuracy at the same mean loss, and the epsilon that is proved at the printed noise")
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_printed::training::walk_noise_for_mean_loss", "Random walks")
@@ -170,6 +170,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .columns(1);
     let accounts = grounds.iter().map(Ground::accounts).collect::<Result<Vec<_>>>()?;
     let mut won = [0u32; 2];
+    let mut views = Vec::new();
     for (b, &budget) in BUDGETS.iter().enumerate() {
         let columns = ["gossip", "walk"];
         let mut printed: Vec<Series> =
@@ -223,16 +224,49 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 }
             }
         }
-        figure = figure.panel(panel.with_all(printed).with_all(ours));
+        let panel = panel.with_all(printed).with_all(ours);
+        views.push(rows_of_dots(&panel));
+        figure = figure.panel(panel);
     }
     figure = figure
         .parameter("delta of the table of epsilons", DELTA)
         .finding("The last table is about the printed noise: epsilon of a pair that had the printed mean loss, and what is proved for the worst sampled pair, by Rényi losses and by the law of gaps (on the complete graph for every pair, by Rényi losses).")
         .panel(epsilons(&grounds, &accounts)?);
+    let columns = figure
+        .panels
+        .last()
+        .map(|panel| (panel, panel.series().iter().map(|s| s.name.as_str()).collect::<Vec<_>>()));
+    views.extend(columns.map(|(panel, columns)| panel.dumbbells(Axis::log("epsilon"), &columns)));
+    figure = figure.drawn_as(views).columns(3);
     let cells = (NAMES.len() * BUDGETS.len()) as f64;
     Ok(figure
         .note("share of cells in which the walk is better, printed noise", f64::from(won[0]) / cells)
         .note("share of cells in which the walk is better, sound noise", f64::from(won[1]) / cells))
+}
+
+/// The accuracies of a table as rows of dots, gossip and walk joined: accuracies have no grade.
+fn rows_of_dots(table: &Panel) -> Panel {
+    let find = |name: &str, g: usize| {
+        let series = table.series().iter().filter(|s| s.name == name);
+        series.flat_map(|s| &s.points).find(|point| point.x == g as f64).copied()
+    };
+    let modes = [
+        ("in the paper", ["gossip, in the paper", "walk, in the paper"]),
+        ("printed noise", ["gossip, printed noise", "walk, printed noise"]),
+        ("sound noise", ["gossip, sound noise", "walk, sound noise"]),
+    ];
+    let mut rows = Vec::new();
+    for (g, graph) in NAMES.into_iter().enumerate() {
+        for (mode, [gossip, walk]) in modes {
+            let walked =
+                find(walk, g).or_else(|| (mode == "sound noise").then(|| find(SAMPLED, g)).flatten());
+            let both = [find(gossip, g), walked].into_iter().zip([1.0, 2.0]);
+            let points = both.filter_map(|(point, x)| point.map(|p| Point { x, ..p }));
+            rows.push(Series::data(format!("{graph}, {mode}")).points(points));
+        }
+    }
+    let axis = Axis::linear("test accuracy").range(0.3, 1.0);
+    Panel::dots(table.title.clone(), axis, ["gossip", "walk"]).with_all(rows)
 }
 
 /// A table of `ε` at the printed noise of the walk: the one that follows from the printed mean loss, and the
