@@ -16,6 +16,10 @@ const PROBE: &str = "<script>addEventListener('load', () => { \
     document.body.dataset.loaded = images.filter(i => i.complete && i.naturalWidth > 0).length; \
     document.body.dataset.images = images.length; \
     document.body.dataset.paper = getComputedStyle(document.body).backgroundColor; \
+    const figure = [...document.querySelectorAll('figure')].find(f => f.querySelector('.hints')); \
+    figure.querySelector('div').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'})); \
+    const first = figure.querySelector('.hints title').textContent; \
+    document.body.dataset.keys = figure.querySelector('output').textContent === first; \
     document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth; });</script>";
 
 /// The page as the browser shows it in a window of this width, and the browser's messages. Chromium numbers
@@ -85,6 +89,7 @@ fn every_figure_is_there_and_the_console_is_silent() {
         let (dom, said) = open(browser, &probed, width, scheme, &folder.join("profile"));
         assert!(dom.contains(&format!("data-loaded=\"{count}\"")), "{said}");
         assert!(dom.contains(&format!("data-images=\"{count}\"")));
+        assert!(dom.contains("data-keys=\"true\""), "an arrow key tells the numbers of the first mark");
         assert!(dom.contains(&format!("data-paper=\"{paper}\"")), "{width}: not {paper}");
         // Wide tables and pictures scroll within the page; the page itself does not.
         assert!(dom.contains("data-wide=\"false\""), "wider than a window of {width}");

@@ -78,11 +78,11 @@ pub(super) fn without_grades(panels: &[Panel]) -> Vec<Panel> {
 /// The cases of the dots: noise as the authors released it, and noise that is proved to be enough.
 pub(super) const NOISES: [&str; 2] = ["with the released noise", "with sound noise"];
 
-/// What a row of dots stands for: its name, and for each case the values of the runs, `None` if there are none.
+/// What a row of dots stands for: its name, and for each case the values of the runs, if there are any.
 pub(super) type Finals = (String, Vec<Option<Vec<f64>>>);
 
-/// Last accuracies as rows of dots, one dot for each case: mean and standard deviation of the runs. Accuracies
-/// are no privacy numbers and have no grade, whatever the noise.
+/// Last accuracies as rows of dots, one dot for each case: mean and standard deviation of the runs.
+/// Accuracies are no privacy numbers and have no grade, whatever the noise.
 pub(super) fn accuracies(title: String, cases: &[&str], rows: &[Finals]) -> Panel {
     let axis = Axis::linear("last test accuracy: mean ± standard deviation");
     let series = rows.iter().map(|(name, of_cases)| {

@@ -1,6 +1,7 @@
 //! Where a figure of the page leads to: theorem, function, test, finding, numbers.
 //!
-//! Links go to files of the repository, from the output folder; if that is elsewhere, the page names the files.
+//! Links go to files of the repository, from the output folder; if that is elsewhere, the page names the
+//! files.
 
 use super::{escape, module};
 use crate::output::Record;
@@ -8,7 +9,8 @@ use ndp_report::table::Row;
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-/// The findings of `docs/findings-summary.md` that a figure shows, and a test of what it says: its file and name.
+/// The findings of `docs/findings-summary.md` that a figure shows, and a test of what it says: its file and
+/// name.
 type Told = (&'static str, &'static [&'static str], Option<(&'static str, &'static str)>);
 
 const REFERENCE: &str = "crates/ndp-printed/tests/gossip_reference.rs";

@@ -53,6 +53,8 @@ fn the_page_is_complete_in_itself_and_computes_the_verdict() {
         "<figure><div role=\"img\" aria-label=\"A &lt;title&gt; (stand-in data)\"><svg viewBox",
         "A &lt;title&gt; (stand-in data)",
         "<dt>alpha</dt><dd>2.0</dd>",
+        "theorems: Certified losses (<code>docs/theory.md#certified-losses</code>), Muffliato (",
+        "findings: F6 (<code>docs/findings-summary.md</code>), F7 (",
         "<dt>by</dt><dd>exact: ndp_algos::g (Certified losses)<br>printed: ndp_printed::f (Muffliato)</dd>",
     ];
     for text in wanted {

@@ -44,8 +44,8 @@ pub enum Mark {
     Points,
     /// Steps over bins centred at the abscissas: a histogram.
     Bars,
-    /// As a row of dots: a strip from the first to the last point, thick between the second and the one before
-    /// the last, with a mark at the middle one. The points are quantiles, in increasing order.
+    /// As a row of dots: a strip from the first to the last point, thick between the second and the one
+    /// before the last, with a mark at the middle one. The points are quantiles, in increasing order.
     Strip,
 }
 
@@ -178,8 +178,8 @@ impl Series {
         self
     }
 
-    /// The series as a row of five dots, a strip: the least of `values`, their quartiles, the largest. Each is
-    /// one of the values: the `⌈q n⌉`-th of `n` in increasing order for the share `q`, at the abscissas
+    /// The series as a row of five dots, a strip: the least of `values`, their quartiles, the largest. Each
+    /// is one of the values: the `⌈q n⌉`-th of `n` in increasing order for the share `q`, at the abscissas
     /// 1 to 5. Values that are NaN are left out.
     ///
     /// # Examples
@@ -202,8 +202,8 @@ impl Series {
         self
     }
 
-    /// The series as the share of `values` that are at least as large as an abscissa, which is one of them; at
-    /// most `most` abscissas. Values that are NaN are left out.
+    /// The series as the share of `values` that are at least as large as an abscissa, which is one of them;
+    /// at most `most` abscissas. Values that are NaN are left out.
     ///
     /// # Examples
     /// ```

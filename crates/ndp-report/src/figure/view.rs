@@ -36,8 +36,8 @@ impl Figure {
 }
 
 impl Panel {
-    /// The `columns` of a table as dots beside the names of its rows, joined by a line: the same quantity found
-    /// in several ways. A panel that is no table is returned as it is.
+    /// The `columns` of a table as dots beside the names of its rows, joined by a line: the same quantity
+    /// found in several ways. A panel that is no table is returned as it is.
     ///
     /// # Examples
     /// ```

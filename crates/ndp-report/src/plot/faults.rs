@@ -12,11 +12,11 @@ const MOST_SERIES: usize = 6;
 /// The largest number of panels side by side at which letters have 7 points on a printed page.
 const MOST_COLUMNS: usize = 3;
 
-/// The faults of the picture of a figure, one sentence each: a guarantee beyond the end of its axis, a panel
-/// that is mostly empty, more series than can be followed, letters too small to print (below 7 points where
-/// the picture is 7 inches wide), texts over each other or beyond the picture, colours too pale for white paper,
-/// lines of one panel that some reader (without one kind of cone, or with a copy in grey) cannot tell apart,
-/// lines of one role that coincide and are drawn twice.
+/// The faults of the picture of a figure, one sentence each: a guarantee beyond the end of its axis, a
+/// panel that is mostly empty, more series than can be followed, letters too small to print (below 7 points
+/// where the picture is 7 inches wide), texts over each other or beyond the picture, colours too pale for
+/// white paper, lines of one panel that some reader (without one kind of cone, or with a copy in grey)
+/// cannot tell apart, lines of one role that coincide and are drawn twice.
 ///
 /// # Examples
 /// ```

@@ -19,6 +19,9 @@ const LEAST_DISTANCE: f64 = 9.0;
 /// Lines that are nowhere farther apart than this many pixels coincide.
 const PIXEL: f64 = 0.75;
 
+/// Where a point is, if it has a place on both axes.
+type Spot = Option<(f64, f64)>;
+
 /// What is hard to read, one sentence each.
 pub(super) fn faults(figure: &Figure) -> Vec<String> {
     let Ok(canvas) = compose(figure) else { return vec!["it cannot be drawn".into()] };
@@ -74,7 +77,7 @@ fn of_lines(panel: &Panel, styles: &Styles) -> Vec<String> {
     let looks: Vec<Style> = drawn.iter().map(|s| styles.get(s)).collect();
     let (spans, whole) = ranges((x, y), series);
     let (across, up, _) = axes::layout(NOMINAL, (x, y), spans, whole);
-    let places = |s: &Series| -> Vec<Option<(f64, f64)>> {
+    let places = |s: &Series| -> Vec<Spot> {
         s.points.iter().map(|p| Some((across.place(p.x)?, up.place(p.y)?))).collect()
     };
     for (k, (one, look)) in drawn.iter().zip(&looks).enumerate() {
@@ -102,7 +105,7 @@ fn of_lines(panel: &Panel, styles: &Styles) -> Vec<String> {
             }
             let lines = one.mark == Mark::Line && other.mark == Mark::Line && one.kind == other.kind;
             let (here, there) = (places(one), places(other));
-            let same = |pair: (&Option<(f64, f64)>, &Option<(f64, f64)>)| match pair {
+            let same = |pair: (&Spot, &Spot)| match pair {
                 (Some(p), Some(q)) => (p.0 - q.0).hypot(p.1 - q.1) < PIXEL,
                 (p, q) => p.is_none() == q.is_none(),
             };

@@ -165,3 +165,67 @@ fn a_panel_without_points_or_with_one_value_is_drawn() {
         assert!(!picture.svg.contains("NaN") && !picture.svg.contains("inf"));
     }
 }
+
+/// Few lines have their names at their ends, and the legend the grades; many are named in the legend.
+#[test]
+fn names_stand_at_the_ends_of_lines() {
+    let line = |k: usize, grade: Grade| {
+        Series::new(format!("line {k}"), grade)
+            .points((0..5).map(|x| (f64::from(x), (k * 10) as f64 + f64::from(x))))
+    };
+    let of = |lines: usize| {
+        let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y"))
+            .with_all((0..lines).map(|k| line(k, if k == 0 { Grade::Exact } else { Grade::UpperBound })));
+        let figure = Figure::new("t").panel(panel);
+        assert_eq!(faults(&figure).len(), usize::from(lines > 6));
+        draw(&figure).unwrap().svg
+    };
+    let few = of(4);
+    let texts = [">line 0<", ">line 3<", ">exact<", ">upper bound<"];
+    assert!(texts.iter().all(|text| few.matches(text).count() == 1) && !few.contains("line 0 (exact)"));
+    let many = of(7);
+    assert!(
+        many.contains(">line 0 (exact)<")
+            && many.contains(">line 6 (upper bound)<")
+            && !many.contains(">exact<")
+    );
+}
+
+/// A family has one entry in the legend; an accuracy has no grade, neither there nor where it is pointed at.
+#[test]
+fn families_and_accuracies_in_the_legend() {
+    let line = |k: usize| {
+        Series::new(format!("T = {k}"), Grade::Printed).points([(0.0, k as f64), (1.0, 2.0 * k as f64)])
+    };
+    let family = (1..4).map(|k| line(k).shade(k - 1, 3).family("printed, T = 1 to 3"));
+    let accuracy = Series::new("gossip", Grade::Exact).points([(0.0, 0.5), (1.0, 0.9)]).ungraded();
+    let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y")).with_all(family).with(accuracy);
+    let svg = draw(&Figure::new("t").panel(panel)).unwrap().svg;
+    assert_eq!(svg.matches(">printed, T = 1 to 3<").count(), 1);
+    assert!(!svg.contains(">T = 1<") && !svg.contains(">T = 1 (printed)<"));
+    assert!(svg.contains(">gossip<") && svg.contains("<title>gossip: 0.5 at 0</title>"));
+}
+
+/// What is drawn are the views, what is written are the panels.
+#[test]
+fn views_are_drawn_and_panels_written() {
+    let table = Panel::table("losses", "graph")
+        .row_name(0.0, "ring")
+        .row_name(1.0, "star")
+        .with(Series::new("printed", Grade::Printed).points([(0.0, 0.1), (1.0, f64::INFINITY)]))
+        .with(Series::new("exact", Grade::Exact).points([(0.0, 0.9), (1.0, 0.4)]));
+    let strip = Series::new("strip", Grade::Exact).strip(&[0.4, 0.9]);
+    let strips = Panel::dots("strips", Axis::linear("loss"), ["a", "b", "c", "d", "e"]).with(strip);
+    let views = [table.dumbbells(Axis::linear("loss"), &["printed", "exact"]), strips];
+    let figure = Figure::new("t").panel(table).drawn_as(views);
+    figure.validate().unwrap();
+    assert!(faults(&figure).is_empty(), "{:?}", faults(&figure));
+    let svg = draw(&figure).unwrap().svg;
+    assert!(svg.contains("<title>printed, printed: inf</title>"), "on the edge, with its number");
+    assert!(svg.contains(">least to largest, quartiles, median<") && svg.contains(">star<"));
+    let (_, csv) = crate::table::tables(&figure).remove(0);
+    assert_eq!(csv.lines().count(), 5);
+    let wrong = Series::new("exact", Grade::Exact).points([(0.1, 0.0)]);
+    let promoted = Panel::curves("v", Axis::linear("loss"), Axis::named(vec!["ring".into()])).with(wrong);
+    assert!(figure.drawn_as([promoted]).validate().unwrap_err().contains("which no panel has"));
+}
