@@ -145,8 +145,7 @@ fn claims_about_other_protocols_and_coalitions() -> Checked {
     let report = refute(&Expression::parse("0")?, &Search { domain, max_nodes: 2, ..small.clone() })?;
     assert_eq!((report.outcome, report.cases, report.outside), (Outcome::NotRefuted, 0, 6));
     // The second largest eigenvalue of a ring of four is 1/3, so that 3 times it is the loss of a neighbor; a
-    // claim that is a little below is false. Graphs of at most four nodes with four edges and degrees of 2 are
-    // such rings.
+    // claim that is a little below is false. Graphs of four nodes with degrees of 2 are such rings.
     let domain = Expression::parse(
         "1 / 2 - (n - 4)^2 - (edges - 4)^2 - sum(a, 0, n - 1, (deg(a) - 2)^2) - (hops - 1)^2",
     )?;

@@ -244,8 +244,8 @@ pub const TWINS: &str = "twins (same neighbors): with muffliato, and weights tha
 
 /// What to say of a bound that is so large that it protects nothing; `None` for one that may mean something.
 ///
-/// A ratio of likelihoods of `e^50` is beyond every doubt; of two normal laws 10 apart as good as nobody takes
-/// one for the other.
+/// A ratio of likelihoods of `e^50` is beyond every doubt; two normal laws that are 10 apart are as good as
+/// never mistaken for one another.
 ///
 /// # Examples
 /// ```

@@ -124,8 +124,8 @@ impl Audience {
         Self::of_everybody(nodes, chosen, None)
     }
 
-    /// The same with one of the others who may learn as much as the bound says, though its account costs more:
-    /// [`Covered::by_groups`](super::Covered::by_groups) looks at it before it looks at groups.
+    /// The same with one of the others who may learn as much as the bound says, though its account costs
+    /// more: [`Covered::by_groups`](super::Covered::by_groups) looks at it before it looks at groups.
     ///
     /// The only neighbor of a node hears all that this node sends, and knows all noises that cancel with it:
     /// a noise of its own is all that protects the node.

@@ -226,8 +226,8 @@ impl<'a> Covered<'a> {
     /// by groups, looked at by `look`, whose members put together what they see; those that learn most are
     /// split. The same again where the accounts of groups show no smaller bound, say more than a
     /// [unit loss](Account::unit), or are refused. Where the one of whom the audience [has a
-    /// hint](Audience::hinting) learns as much as the bound says, it shows that the bound is exact for all, and
-    /// nothing else is needed.
+    /// hint](Audience::hinting) learns as much as the bound says, it shows that the bound is exact for all,
+    /// and nothing else is needed.
     ///
     /// # Examples
     /// ```

@@ -56,14 +56,14 @@ pub(crate) struct Observers {
     /// What any coalition of at most so many nodes learns.
     #[arg(long, value_name = "K")]
     pub(crate) coalition_size: Option<usize>,
-    /// What any coalition of at most so many neighbors of one node learns.
+    /// What at most so many neighbors of one node learn together.
     #[arg(long, value_name = "K")]
     pub(crate) neighbors: Option<usize>,
     /// What somebody outside the network learns.
     #[arg(long)]
     pub(crate) outsider: bool,
-    /// What somebody outside the network learns who hears all that is sent between these two neighbors, both
-    /// ways; may be given several times.
+    /// What an outsider learns who hears all that these two neighbors send each other; may be given several
+    /// times.
     #[arg(long, value_name = "A-B")]
     pub(crate) tap: Vec<String>,
     /// What so many nodes learn, drawn at random.

@@ -142,7 +142,7 @@ impl Proof {
         let mut lines = Lines::create(&self.into)?;
         lines.add(&head)?;
         let progress = Progress::new(observers.len() as u64, "observers", quiet);
-        // Of a few observers at a time there are lines in memory; in their order, however many threads there are.
+        // Of a few observers at a time there are lines in memory; their order is that of the observers.
         for few in observers.chunks(AT_ONCE * rayon::current_num_threads()) {
             let parts = few.par_iter().map(|observer| {
                 let others = sources.iter().copied().filter(|&u| !observer.contains(u));

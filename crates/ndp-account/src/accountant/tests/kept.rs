@@ -85,8 +85,8 @@ fn observers_are_moved_in_order() {
     assert_eq!(Observer::coalition(&[0, 1]).moved(|v| 2 - v).members(), [1, 2]);
 }
 
-/// By hand, for all sets: what covers every coalition of at most so many neighbors of one node. Each is part of
-/// one that is looked at and that does not have the exposed node in it; and nobody else is looked at.
+/// By hand, for all sets: what covers every coalition of at most so many neighbors of one node. Each is
+/// part of one that is looked at and that does not have the exposed node in it; and nobody else is.
 #[test]
 fn neighbors_together_are_covered_whomever_they_look_at() -> Result<(), Error> {
     let graphs = [
@@ -124,8 +124,8 @@ fn neighbors_together_are_covered_whomever_they_look_at() -> Result<(), Error> {
     Ok(())
 }
 
-/// Where there are too many of them, one is looked at, and the bound covers the others; the answer is not that
-/// of coalitions of any nodes, nor do symmetries of those stand for it.
+/// Where there are too many of them, one is looked at, and the bound covers the others; the answer is not
+/// that of coalitions of any nodes, nor do symmetries of those stand for it.
 #[test]
 fn many_coalitions_of_neighbors_are_covered_by_the_bound() -> Result<(), Error> {
     let graph = complete_graph(60)?;
