@@ -81,20 +81,17 @@ pub(crate) struct Saying(Vec<About>);
 /// What these accounts say; their nodes are at these places of another run.
 #[pyfunction]
 #[pyo3(signature = (accounts, places=None))]
-pub(crate) fn saying(
-    accounts: Vec<PyRef<'_, Account>>,
-    places: Option<Vec<usize>>,
-) -> Result<Saying, Fault> {
+pub(crate) fn saying(accounts: Vec<PyRef<'_, Account>>, places: Option<Vec<usize>>) -> Result<Saying, Fault> {
     let mut about = About::by_all(&boxed(accounts)?.0);
     if let Some(places) = places {
         let place = |v: &usize| places.get(*v).copied().unwrap_or(*v);
         for one in &mut about {
             let old = &one.observer;
             let members: Vec<usize> = old.members().iter().map(place).collect();
-            let tapped: Vec<(usize, usize)> =
-                old.tapped.iter().map(|(a, b)| (place(a), place(b))).collect();
-            let observer = Observer { own_noise: old.own_noise, senders: old.senders, ..Observer::coalition(&members) };
-            one.observer = observer.tapping(&tapped);
+            let tapped: Vec<(usize, usize)> = old.tapped.iter().map(|(a, b)| (place(a), place(b))).collect();
+            let mut observer = Observer::coalition(&members).tapping(&tapped);
+            (observer.own_noise, observer.senders) = (old.own_noise, old.senders);
+            one.observer = observer;
         }
     }
     Ok(Saying(about))

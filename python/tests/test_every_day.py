@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 
+import networkx as nx
 import numpy as np
 import pytest
 

@@ -7,12 +7,14 @@ import os
 import pickle
 import types
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import ndp
 from ndp import accountants, frameworks
 
+LINE = nx.Graph([("a", "b"), ("b", "c")])
 SETTINGS = {"epsilon": 3.0, "delta": 1e-5, "rounds": 3, "clip": 1.0}
 
 
@@ -269,7 +271,7 @@ class TestMeter:
     """What a meter hears, against accounts by hand: each update that was seen once is a Gaussian mechanism."""
 
     def made(self, rounds=3, **options):
-        meter = ndp.Meter([("a", "b"), ("b", "c")], per="participant", clip=1.0, **options)
+        meter = ndp.Meter(LINE, per="participant", clip=1.0, **options)
         private = frameworks.p2pfl(**{**SETTINGS, "rounds": rounds}, meter=meter)
         return meter, private, [private.attach(Node(name)) for name in "abc"]
 
@@ -314,7 +316,7 @@ class TestMeter:
         assert len(a._communication_protocol.sent) == before
 
     def test_every_node_is_heard(self):
-        meter = ndp.Meter([("a", "b"), ("b", "c")], per="participant", clip=1.0)
+        meter = ndp.Meter(LINE, per="participant", clip=1.0)
         private = frameworks.p2pfl(**SETTINGS, meter=meter)
         a = private.attach(Node("a"))
         a.learner.fit()
@@ -326,7 +328,7 @@ class TestMeter:
             pickle.dumps(private)
 
     def test_one_node_counts_for_itself(self):
-        meter = ndp.Meter([("a", "b"), ("b", "c")], per="participant", clip=1.0, observers=[["b", "c"]], view=("own_messages", "a"))
+        meter = ndp.Meter(LINE, per="participant", clip=1.0, observers=[["b", "c"]], view=("own_messages", "a"))
         private = frameworks.p2pfl(**SETTINGS, meter=meter)
         a = private.attach(Node("a"))
         for _ in range(2):
@@ -425,7 +427,7 @@ class TestRealNodes:
         monkeypatch.setattr(P2PFLModel, "encode_parameters", lambda self, params=None: encoded.append([np.array(x) for x in self.get_parameters()]) or plain(self, params))
         nodes = self.nodes({"accuracy": 0.5})
         addresses = [node.addr for node in nodes]
-        meter = ndp.Meter([(addresses[u], addresses[v]) for u, v in ((0, 1), (0, 2), (1, 2))], per="participant", clip=1.0)
+        meter = ndp.Meter(nx.complete_graph(addresses), per="participant", clip=1.0)
         private = frameworks.p2pfl(epsilon=3.0, delta=1e-5, rounds=self.ROUNDS, meter=meter)
         for node in nodes:
             private.attach(node)

@@ -90,7 +90,7 @@ fn files_have_all_rows() {
     assert!(code == 2 && err.contains("x.json"), "{err}");
 }
 
-/// Other files, other versions, damage and files that unpack to more than is read: each is refused by its reason.
+/// Other files, other versions, damage, and files that unpack to more than is read.
 #[test]
 fn what_is_no_record_is_refused() {
     let folder = folder("refused");
