@@ -16,8 +16,11 @@ use std::time::{Duration, Instant};
 /// The stack of the thread that calls: what a thread has where nothing else is said.
 const STACK: usize = 2 << 20;
 
-/// The longest that one run may take; far more than it needs on a machine that is busy otherwise.
+/// The longest that one run may compute. Time on the clock says little on a machine that is busy otherwise.
 const LONGEST: Duration = Duration::from_secs(10);
+
+/// The longest that one run may take on the clock, such as one that waits for what does not come.
+const WAITS: Duration = Duration::from_secs(120);
 
 /// How a process ends that found a run without an end.
 pub(crate) const HUNG: i32 = 3;
@@ -70,17 +73,29 @@ pub(crate) fn work(target: &'static Target, runs: Runs) {
 
 /// Ends the process when a run does not end.
 fn watch() {
-    let (mut last, mut since) = (0, Instant::now());
+    let begin = Instant::now();
+    let spent = || processor_time().unwrap_or_else(|| begin.elapsed());
+    let (mut last, mut since, mut before) = (0, Instant::now(), spent());
     loop {
         std::thread::sleep(Duration::from_millis(200));
         let now = RUN.load(Relaxed);
         if now != last {
-            (last, since) = (now, Instant::now());
+            (last, since, before) = (now, Instant::now(), spent());
             say(&format!("at {}", now.saturating_sub(1)));
-        } else if now > 0 && since.elapsed() > LONGEST {
+        } else if now > 0 && (spent().saturating_sub(before) > LONGEST || since.elapsed() > WAITS) {
             std::process::exit(HUNG);
         }
     }
+}
+
+/// What this process and those that it called have computed so far, where Linux says so: the 14th to 17th
+/// number of its line, in hundredths of a second.
+fn processor_time() -> Option<Duration> {
+    let line = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second entry, a name in parentheses, may have spaces.
+    let (_, rest) = line.rsplit_once(") ")?;
+    let ticks: Vec<u64> = rest.split(' ').skip(11).take(4).map(|x| x.parse().ok()).collect::<Option<_>>()?;
+    (ticks.len() == 4).then(|| Duration::from_millis(10 * ticks.iter().sum::<u64>()))
 }
 
 fn call(target: &Target, runs: Runs) {

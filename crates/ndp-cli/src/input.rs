@@ -25,12 +25,14 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     at_most(LARGEST, MultiGzDecoder::new(&packed[..])).map_err(&failed)
 }
 
-/// All bytes, or an error as soon as there are more than `limit`: a small gzipped file may stand for any number.
+/// All bytes, or an error as soon as there are more than `limit`: a small gzipped file may stand for any
+/// number of them.
 fn at_most(limit: u64, reader: impl Read) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     reader.take(limit + 1).read_to_end(&mut all)?;
     if all.len() as u64 > limit {
-        let words = format!("it has more than {} MiB, unpacked where it is gzipped: give a part of it", limit >> 20);
+        let words =
+            format!("it has more than {} MiB, unpacked where it is gzipped: give a part of it", limit >> 20);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
     }
     Ok(all)
@@ -244,7 +246,8 @@ mod tests {
         let mut packed = Vec::new();
         GzEncoder::new(io::repeat(0).take(64 << 20), Compression::best()).read_to_end(&mut packed)?;
         assert!(packed.len() < 1 << 17);
-        let refused = at_most(1 << 20, MultiGzDecoder::new(&packed[..])).map_err(|e| (e.kind(), e.to_string()));
+        let refused =
+            at_most(1 << 20, MultiGzDecoder::new(&packed[..])).map_err(|e| (e.kind(), e.to_string()));
         let words = "it has more than 1 MiB, unpacked where it is gzipped: give a part of it";
         assert_eq!(refused, Err((ErrorKind::FileTooLarge, words.to_owned())));
         assert_eq!(at_most(3, &b"abc"[..])?, b"abc");

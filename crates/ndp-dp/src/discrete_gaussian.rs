@@ -132,8 +132,8 @@ fn exponential(mut p: u128, q: u128, rng: &mut (impl Rng + ?Sized)) -> bool {
     small_exponential(p, q, rng)
 }
 
-/// True with probability `e^{−p/q}` for `p ≤ q`: draws of probability `p/q`, `p/(2q)`, `p/(3q)`, ... until one
-/// fails, which is the `k`-th with probability `(p/q)^{k−1}/(k−1)! − (p/q)^k/k!`; true where `k` is odd.
+/// True with probability `e^{−p/q}` for `p ≤ q`: draws of probability `p/q`, `p/(2q)`, `p/(3q)`, ... until
+/// one fails, which is the `k`-th with probability `(p/q)^{k−1}/(k−1)! − (p/q)^k/k!`; true if `k` is odd.
 fn small_exponential(p: u128, q: u128, rng: &mut (impl Rng + ?Sized)) -> bool {
     let mut k = 1;
     while below(q * k, rng) < p {

@@ -32,7 +32,8 @@
 //!
 //! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or
 //! KONECT, from [GraphML, MatrixMarket or NumPy](graph_file), from edges, from an adjacency matrix, or from
-//! petgraph. GraphML and petgraph are features, which are on by default. Input that is not a simple graph is refused, with the number of the line or the entry:
+//! petgraph. GraphML and petgraph are features, on by default. Input that is not a simple graph is refused,
+//! with the number of the line or the entry:
 //!
 //! ```
 //! use ndp_graph::Graph;

@@ -440,7 +440,10 @@ mod tests {
         // The sum over a ring of any size a number can say would not end.
         for nodes in [2, MOST_OF_A_RING + 1, usize::MAX] {
             let refused = single(VisitSum::Ring { u: 0, v: 1 }, nodes, 9);
-            assert!(matches!(refused, Err(Error::InvalidParameter { name: "the number of nodes of the ring", .. })));
+            assert!(matches!(
+                refused,
+                Err(Error::InvalidParameter { name: "the number of nodes of the ring", .. })
+            ));
         }
         assert_eq!(
             single(VisitSum::Ring { u: 0, v: 5 }, 5, 9),

@@ -73,7 +73,20 @@ fn shown(i: &mut Input<'_>) -> Ending {
     ndp(&folder, &["graph", "any", "--skip-columns", "--symmetric"])
 }
 
+/// A proof file: it proves something, of no pair only that nothing is lost, or is rejected with a reason.
+fn proof(i: &mut Input<'_>) -> Ending {
+    match ndp_check::check(i.rest()) {
+        Ok(proved) => {
+            let something = proved.pairs > 0 || proved.largest.to_string() == "0";
+            require(something, || "a loss of no pair".to_owned())
+        }
+        Err(why) => require(!why.to_string().is_empty(), || "an error without a text".to_owned())
+            .and(Err(Stop::Refused)),
+    }
+}
+
 pub(super) const PARSERS: &[Target] = &[
+    Target::parser("proof", &["command ndp-check"], proof),
     Target::parser("figure-csv", &["ndp-report table::read"], csv),
     Target::parser("study", &["command ndp run"], study),
     Target::parser("pairs", &["command ndp --pairs"], pairs),

@@ -3,6 +3,7 @@
 use super::Missing;
 use super::packages::{Package, archive};
 use anyhow::Context;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use xshell::{Shell, cmd};
@@ -15,7 +16,7 @@ pub(crate) fn run(sh: &Shell, packages: &[Package]) -> anyhow::Result<Missing> {
         "[package]\nname = \"outside\"\nversion = \"1.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\nndp = \"VERSION\"\n\n[patch.crates-io]\n",
     );
-    for package in packages {
+    for package in needed(packages, "ndp") {
         let file = archive(sh, package);
         cmd!(sh, "tar --extract --gzip --file {file} --directory {place}").quiet().run()?;
         let Package { name, version, .. } = package;
@@ -36,6 +37,17 @@ pub(crate) fn run(sh: &Shell, packages: &[Package]) -> anyhow::Result<Missing> {
         true => Vec::new(),
         false => vec![String::from_utf8_lossy(&ran.stderr).trim().to_owned()],
     })
+}
+
+/// A package and what it needs; packages come after what they need.
+fn needed<'a>(packages: &'a [Package], name: &str) -> Vec<&'a Package> {
+    let mut names = BTreeSet::from([name]);
+    for package in packages.iter().rev() {
+        if names.contains(&*package.name) {
+            names.extend(package.siblings.iter().map(|(sibling, _)| &**sibling));
+        }
+    }
+    packages.iter().filter(|package| names.contains(&*package.name)).collect()
 }
 
 /// The first block of Rust code.

@@ -101,6 +101,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-graph",
             "ndp-dp",
             "ndp-certify",
+            "ndp-check",
             "ndp-account",
             "ndp-program",
             "ndp-algos",
