@@ -203,14 +203,14 @@ impl Series {
     }
 
     /// The series as the share of `values` that are at least as large as an abscissa, which is one of them;
-    /// at most `most` abscissas. Values that are NaN are left out.
+    /// at most `most` abscissas, and down to 0 at the largest one. Values that are NaN are left out.
     ///
     /// # Examples
     /// ```
     /// use ndp_report::figure::Series;
     /// let shares = Series::data("s").at_least(&[0.5, 0.1, 0.5, 0.2], 10);
     /// let pairs: Vec<(f64, f64)> = shares.points.iter().map(|point| (point.x, point.y)).collect();
-    /// assert_eq!(pairs, [(0.1, 1.0), (0.2, 0.75), (0.5, 0.5)]);
+    /// assert_eq!(pairs, [(0.1, 1.0), (0.2, 0.75), (0.5, 0.5), (0.5, 0.0)]);
     /// ```
     #[must_use]
     pub fn at_least(mut self, values: &[f64], most: usize) -> Self {
@@ -224,6 +224,8 @@ impl Series {
         for (_, &k) in kept {
             self.points.push((values[k], (n - k) as f64 / n as f64).into());
         }
+        // Beyond the largest value there is nobody; values that are all equal are a line, too.
+        self.points.extend(values.last().map(|&largest| Point::from((largest, 0.0))));
         self
     }
 
@@ -280,6 +282,20 @@ mod tests {
             Point { x: 20.0, y: 2.0, low: Some(2.0), high: Some(2.0) },
         ];
         assert_eq!(series.points, want);
+    }
+
+    #[test]
+    fn shares_end_at_zero_and_strips_hold_values() {
+        let pairs = |s: Series| s.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
+        assert_eq!(pairs(Series::data("s").at_least(&[1.0, 1.0], 9)), [(1.0, 1.0), (1.0, 0.0)]);
+        let many: Vec<f64> = (0..100).map(f64::from).collect();
+        let thinned = pairs(Series::data("s").at_least(&many, 10));
+        assert!(thinned.len() <= 12 && thinned[0] == (0.0, 1.0));
+        assert_eq!(thinned[thinned.len() - 2..], [(99.0, 0.01), (99.0, 0.0)]);
+        assert!(Series::data("s").at_least(&[f64::NAN], 9).points.is_empty());
+        let levels: Vec<f64> = Series::data("s").strip(&many).points.iter().map(|p| p.y).collect();
+        assert_eq!(levels, [0.0, 24.0, 49.0, 74.0, 99.0]);
+        assert!(Series::data("s").strip(&[]).points.is_empty());
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
-    let mut figure = Figure::new("Random walks, figure 6: in Facebook networks what is proved is far above what is printed for most nodes")
+    let mut figure = Figure::new("Random walks, figure 6: in Facebook networks what is proved is above what is printed for most nodes")
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .parameter("weights", "metropolis")
