@@ -66,7 +66,7 @@ fn each_kind_is_shown_as_recorded() {
         assert!(out.contains(words), "{words}\n{out}");
     }
     let out = shows(LEDGER);
-    for words in ["first", "gossip, 3 rounds", "fixed", "(2.5, 1e-5)", "is not in the file"] {
+    for words in ["first", "gossip, 3 rounds", "fixed", "(2.5, 0.00001)", "is not in the file"] {
         assert!(out.contains(words), "{words}\n{out}");
     }
 }
