@@ -69,7 +69,7 @@ pub(crate) enum Command {
                       \"Logs of a meter\". Exit code 1 says that the budget is exceeded."
     )]
     Meter(Meter),
-    /// What ndp.save of Python wrote: losses, a comparison or a ledger, as recorded; nothing is computed anew.
+    /// What ndp.save of Python wrote, as recorded: nothing is computed anew.
     #[command(
         after_help = "Example: ndp show losses.json --csv losses.csv\n\nThe format is in docs/formats.md, \"What Python saves\". \
                       The log of a meter is read by ndp meter."

@@ -1,5 +1,5 @@
-//! The last of three steps: a study says what is asked, an answer what was found, and this shows it. An answer
-//! is data; each of its forms is made from it here or beside it, and nothing is computed any more.
+//! The last of three steps: a study says what is asked, an answer what was found, and this shows it. An
+//! answer is data; each of its forms is made from it here or beside it, and nothing is computed any more.
 
 use crate::args::{Files, Pictures};
 use crate::errors::Failure;

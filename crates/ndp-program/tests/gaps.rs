@@ -1,6 +1,6 @@
 //! What a reader of programs, an account of what contributions read, and a meter must tell apart.
 
-use ndp_account::Observer;
+use ndp_account::{Observer, RestsOn};
 use ndp_program::meter::{Feed, Merged, Meter, Runs};
 use ndp_program::{
     AccountOptions, Dependence, HiddenReads, Program, ProgramError, Reads, SensitivitySet, Value,
@@ -142,7 +142,7 @@ fn a_member_may_read_what_is_hidden_from_others() -> Tested {
 /// What a meter rests on is the weakest of what its observers, and their epochs, rest on.
 #[test]
 fn a_meter_rests_on_the_weakest_of_all() -> Tested {
-    let (fixed, assumed) = (Dependence::Fixed.to_string(), Dependence::Assumed.to_string());
+    let [fixed, assumed] = [Dependence::Fixed, Dependence::Assumed].map(RestsOn::Reads);
     // Only the first observer sees the contribution that is assumed to read what it sees.
     let mut meter = Meter::new(3, [1, 2].map(Observer::node), SensitivitySet::SameDirection)?;
     meter.step(|program| message(program, 0, 1, Reads::Nothing))?;

@@ -64,9 +64,9 @@ fn nearly(exact: &[Row], diagonal: &[BigRational]) -> f64 {
                     let (x, y) = (row[p], row[q]);
                     (row[p], row[q]) = (cosine * x - sine * y, sine * x + cosine * y);
                 }
-                for k in 0..n {
-                    let (x, y) = (m[p][k], m[q][k]);
-                    (m[p][k], m[q][k]) = (cosine * x - sine * y, sine * x + cosine * y);
+                let (above, below) = m.split_at_mut(q);
+                for (x, y) in above[p].iter_mut().zip(&mut below[0]) {
+                    (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
                 }
             }
         }

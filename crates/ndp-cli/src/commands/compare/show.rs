@@ -158,8 +158,8 @@ impl Compared<'_> {
         self.comparison.rows.iter().filter_map(reason)
     }
 
-    /// What noise is, protocol by protocol where it is not the same, and how much less those need who were looked
-    /// at.
+    /// What noise is, protocol by protocol where it is not the same, and how much less those need who were
+    /// looked at.
     fn remarks(&self) -> Vec<String> {
         let unit = self.unit();
         let mut laws: BTreeMap<Law, Vec<&str>> = BTreeMap::new();

@@ -26,7 +26,7 @@ fn what_was_not_seen_is_zero_and_nothing_else() -> Result<(), Error> {
                     }
                     let reading = meter.reading(v)?;
                     let loss = reading.loss(u)?;
-                    let said = format!("{set}, {reads:?}, round {round}, {u} by {v}: {loss:?}");
+                    let said = format!("{set:?}, {reads:?}, round {round}, {u} by {v}: {loss:?}");
                     assert_eq!(loss.value() > 0.0, reached, "{said}");
                     assert!(reached || (loss.value().to_bits() == 0 && loss.lower == 0.0), "{said}");
                 }
