@@ -92,10 +92,9 @@ pub(crate) enum Command {
     #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 20 --rounds 12\n\n\
                             For study, not for release: the noise is drawn in floating point, which is not private to the last bit.")]
     Simulate(Simulate),
-    /// Train a model privately on a table of features and a label.
+    /// Train a model privately on a table, for study: its noise is drawn in floating point.
     #[command(
-        after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png\n\n\
-                      For study, not for release: the noise is drawn in floating point, which is not private to the last bit."
+        after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png"
     )]
     Train(Box<Train>),
     /// A summary of every observer, for studies that are too large for one table.
