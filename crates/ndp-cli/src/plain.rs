@@ -48,6 +48,17 @@ pub(crate) const fn knows(knowledge: &Knowledge) -> (Senders, OwnNoise) {
     (senders, if knowledge.without_own_noise { OwnNoise::Unknown } else { OwnNoise::Known })
 }
 
+/// Of what a page speaks: the network, who observes, knowing what, what is protected, the unit of the noise.
+pub(crate) fn subject<'a>(
+    network: String,
+    (observers, knowledge): (&'a str, &Knowledge),
+    protected: &'a str,
+    sensitivity: f64,
+) -> Subject<'a> {
+    let (senders, own_noise) = knows(knowledge);
+    Subject { network, observers, senders, own_noise, sensitivity, protected, seed: knowledge.seed }
+}
+
 /// What the numbers of a meter say when the run is stopped.
 pub(crate) const fn stopping(limited: bool) -> &'static str {
     if limited {

@@ -436,6 +436,13 @@ fn ledgers_say_what_they_cover() {
     assert!(code == 0 && said.contains("grade of what is spent: exact"), "{said}{problem}");
     assert!(!row(&said, "the account fails").is_empty(), "{said}");
     assert_eq!(json(&folder)["pairs"][0]["spent"]["grade"], "exact");
+    // Hops are those to the nearest member, whichever is named first.
+    let (code, _, problem) =
+        run(&folder, "ledger path --run muffliato:rounds=2@4 --coalition 1,6 --json out.json");
+    assert_eq!(code, 0, "{problem}");
+    let hops: Vec<_> =
+        json(&folder)["pairs"].as_array().unwrap().iter().map(|pair| pair["hops"].clone()).collect();
+    assert_eq!(hops, [1, 2, 2, 1]);
     // What the mechanism of each run states by itself, in the table and as data.
     let each = "--run muffliato:rounds=2@4 --run ring-sum-laplace@4 --run ring-histogram@4";
     let (code, said, problem) = run(&folder, &format!("ledger path {each} --observer 1 --json out.json"));

@@ -176,12 +176,7 @@ impl Audience {
     /// [`Error::InvalidParameter`] for coalitions of nobody or of all nodes, and where `chosen` is of another
     /// size; as [`Observer::checked`] for `chosen`.
     pub fn coalitions(nodes: usize, size: usize, chosen: &Observer) -> Result<Self, Error> {
-        let (name, condition) =
-            ("the size of a coalition", "be at least 1 and less than the number of nodes");
-        #[allow(clippy::cast_precision_loss, reason = "a message")]
-        let value = size as f64;
-        ensure((1..nodes).contains(&size), name, condition, value)?;
-        require_room(nodes)?;
+        require_size(size, nodes)?;
         if size == 1 {
             return Ok(Self::every_node(nodes));
         }
@@ -190,7 +185,8 @@ impl Audience {
             return Ok(Self { looked_at: all_of_size(nodes, size), others: Vec::new(), asked, hint: None });
         }
         let (name, condition) = ("the size of the coalition chosen", "be that of all coalitions");
-        ensure(chosen.checked(nodes)?.len() == size, name, condition, value)?;
+        #[allow(clippy::cast_precision_loss, reason = "a message")]
+        ensure(chosen.checked(nodes)?.len() == size, name, condition, size as f64)?;
         let asked = Asked::Coalitions { size, among: Among::Everybody, nodes, all: false };
         Ok(Self { looked_at: vec![chosen.clone()], others: ends(nodes, size), asked, hint: None })
     }
@@ -219,12 +215,7 @@ impl Audience {
     /// [`Error::InvalidParameter`] for coalitions of nobody or of all nodes, and in a graph without an edge.
     pub fn neighbors(graph: &Graph, size: usize) -> Result<Self, Error> {
         let nodes = graph.node_count();
-        let (name, condition) =
-            ("the size of a coalition", "be at least 1 and less than the number of nodes");
-        #[allow(clippy::cast_precision_loss, reason = "a message")]
-        let value = size as f64;
-        ensure((1..nodes).contains(&size), name, condition, value)?;
-        require_room(nodes)?;
+        require_size(size, nodes)?;
         let with_neighbors = || (0..nodes).filter(|&u| graph.degree(u) > 0);
         let few = with_neighbors().min_by_key(|&u| graph.degree(u));
         let (name, condition) = ("the number of edges", "be at least 1");
@@ -340,6 +331,14 @@ impl Audience {
     pub fn others(&self) -> &[Observer] {
         &self.others
     }
+}
+
+/// Coalitions of so many of so many nodes: of somebody, about somebody else, and not of too many.
+fn require_size(size: usize, nodes: usize) -> Result<(), Error> {
+    let (name, condition) = ("the size of a coalition", "be at least 1 and less than the number of nodes");
+    #[allow(clippy::cast_precision_loss, reason = "a message")]
+    ensure((1..nodes).contains(&size), name, condition, size as f64)?;
+    require_room(nodes)
 }
 
 /// How many coalitions of the neighbors of a node of this degree cover all of at most `size` of them.

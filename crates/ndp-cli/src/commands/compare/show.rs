@@ -3,7 +3,7 @@
 use super::{Compared, is_whole};
 use crate::errors::Failure;
 use crate::output::{count, up};
-use crate::plain::{self, Subject};
+use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet};
 use ndp_account::{Coverage, Error, Law, Row};
@@ -84,16 +84,9 @@ impl Drawn for Compared<'_> {
     fn page(&self, svg: &str) -> Page {
         let (study, rows) = (self.study, &self.comparison.rows);
         let (asked, knowledge) = (study.asked, &study.asked.knowledge);
-        let (senders, own_noise) = plain::knows(knowledge);
-        let subject = Subject {
-            network: plain::network(&asked.graph.file, &study.graph),
-            observers: &study.chosen.description,
-            senders,
-            own_noise,
-            sensitivity: self.unit(),
-            protected: "what one node gives to each protocol, as the list below says",
-            seed: knowledge.seed,
-        };
+        let network = plain::network(&asked.graph.file, &study.graph);
+        let protected = "what one node gives to each protocol, as the list below says";
+        let subject = plain::subject(network, (&study.chosen.description, knowledge), protected, self.unit());
         let whole = rows.iter().filter(|row| is_whole(row)).count();
         let target = words::target(&study.target);
         let sentence = format!("{whole} of {} protocols can keep the limit: {target}.", rows.len());

@@ -4,7 +4,7 @@ use super::{Found, Judged};
 use crate::commands::losses::Entry;
 use crate::errors::Failure;
 use crate::output::{MAX_DRAWING, drawing, finite, losses, number, up};
-use crate::plain::{self, Subject};
+use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Exposed, Part, Sheet, worst};
 use ndarray::{Array2, Axis};
@@ -104,17 +104,10 @@ impl Drawn for Found<'_> {
     fn page(&self, svg: &str) -> Page {
         let (study, statement) = (self.study, &self.statement);
         let (asked, graph, protocol) = (study.asked, &study.graph, &study.protocol.name);
-        let (senders, own_noise) = plain::knows(&asked.knowledge);
-        let observed = plain::observed_by(statement, graph);
-        let subject = Subject {
-            network: plain::network(&asked.graph.file, graph),
-            observers: &observed,
-            senders,
-            own_noise,
-            sensitivity: asked.unit.sensitivity,
-            protected: &plain::changes(statement),
-            seed: asked.knowledge.seed,
-        };
+        let (observed, changes) = (plain::observed_by(statement, graph), plain::changes(statement));
+        let network = plain::network(&asked.graph.file, graph);
+        let subject =
+            plain::subject(network, (&observed, &asked.knowledge), &changes, asked.unit.sensitivity);
         let most = self.most();
         let (tone, verdict) = match &self.judged {
             None => (Tone::Plain, most),
@@ -140,7 +133,9 @@ impl Drawn for Found<'_> {
         let others_bounded = coverage.is_by_bound() || matches!(coverage, Coverage::Grouped { .. });
         grades.extend(others_bounded.then_some(Grade::UpperBound));
         page = plain::sureness(page, &grades, (statement.failure, Some(statement)), &self.notes);
-        let value = |value: &str| words::page::without_knowledge(value, own_noise, senders).to_owned();
+        let value = |value: &str| {
+            words::page::without_knowledge(value, subject.own_noise, subject.senders).to_owned()
+        };
         let rows: Vec<Vec<String>> =
             self.summary().iter().map(|(name, shown)| vec![(*name).to_owned(), value(shown)]).collect();
         page = page

@@ -4,7 +4,7 @@ use super::rewire::{Edges, TRIED};
 use super::{Found, Plans};
 use crate::errors::Failure;
 use crate::output::{count, up};
-use crate::plain::{self, Subject};
+use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet};
 use ndp_algos::registry;
@@ -89,17 +89,9 @@ impl Drawn for Plans<'_> {
     fn page(&self, svg: &str) -> Page {
         let (study, best, unit) = (self.study, &self.best, self.unit());
         let (asked, graph, statement) = (study.asked, &study.graph, &best.statement);
-        let (senders, own_noise) = plain::knows(&asked.knowledge);
-        let observed = plain::observed_by(statement, graph);
-        let subject = Subject {
-            network: plain::network(&asked.graph.file, graph),
-            observers: &observed,
-            senders,
-            own_noise,
-            sensitivity: unit,
-            protected: &plain::changes(statement),
-            seed: asked.knowledge.seed,
-        };
+        let (observed, changes) = (plain::observed_by(statement, graph), plain::changes(statement));
+        let network = plain::network(&asked.graph.file, graph);
+        let subject = plain::subject(network, (&observed, &asked.knowledge), &changes, unit);
         let mean = best.error.map_or_else(String::new, |error| {
             let error = up(error * unit);
             format!(" The mean that nodes end with is then wrong by {error} at most, as a root mean square.")
