@@ -19,7 +19,7 @@ pub(super) enum Definition {
     /// A noise, by its number.
     Noise(usize),
     /// A weighted sum of values before it.
-    Sum(Vec<(usize, BigRational)>),
+    Sum(Vec<(usize, Arc<BigRational>)>),
     /// A row of a matrix times values before it.
     Mixed {
         /// The matrix.
@@ -47,7 +47,7 @@ impl Definition {
     pub(super) fn terms(&self) -> Vec<(usize, &BigRational)> {
         match self {
             Self::Contribution(_) | Self::Noise(_) => Vec::new(),
-            Self::Sum(terms) => terms.iter().map(|(value, weight)| (*value, weight)).collect(),
+            Self::Sum(terms) => terms.iter().map(|(value, weight)| (*value, &**weight)).collect(),
             Self::Mixed { mixing, inputs, row } => {
                 mixing.row(*row).iter().map(|(j, weight)| (inputs[*j as usize], weight)).collect()
             }

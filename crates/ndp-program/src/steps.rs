@@ -18,17 +18,17 @@ impl Program {
         &mut self,
         terms: impl IntoIterator<Item = (W, Value)>,
     ) -> Result<Value, ProgramError> {
-        let mut exact: Vec<(usize, BigRational)> = Vec::new();
+        let mut exact: Vec<(usize, Arc<BigRational>)> = Vec::new();
         for (weight, value) in terms {
             let weight = weight.into();
-            exact.push((self.check(value)?, weight.exact("a weight")?.clone()));
+            exact.push((self.check(value)?, Arc::clone(weight.shared("a weight")?)));
         }
         // One weight for every value, ascending.
         exact.sort_by_key(|(value, _)| *value);
         exact.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             if same {
-                kept.1 += &next.1;
+                *Arc::make_mut(&mut kept.1) += &*next.1;
             }
             same
         });

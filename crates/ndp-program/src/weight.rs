@@ -6,6 +6,7 @@ use ndp_certify::divisor::lowest_terms;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
+use std::sync::Arc;
 
 /// An exact weight or variance.
 ///
@@ -23,12 +24,12 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// # Ok::<(), ndp_program::ProgramError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Weight(pub(super) Result<BigRational, f64>);
+pub struct Weight(Result<Arc<BigRational>, f64>);
 
 impl Weight {
     /// A ratio of integers of any size.
     pub(super) fn of(x: BigRational) -> Self {
-        Self(Ok(x))
+        Self(Ok(Arc::new(x)))
     }
 
     /// The exact value.
@@ -36,6 +37,14 @@ impl Weight {
     /// # Errors
     /// [`ProgramError::NotFinite`].
     pub(super) fn exact(&self, what: &'static str) -> Result<&BigRational, ProgramError> {
+        Ok(self.shared(what)?)
+    }
+
+    /// The same, shared with the copies of this weight.
+    ///
+    /// # Errors
+    /// [`ProgramError::NotFinite`].
+    pub(super) fn shared(&self, what: &'static str) -> Result<&Arc<BigRational>, ProgramError> {
         self.0.as_ref().map_err(|&value| ProgramError::NotFinite { what, value })
     }
 
@@ -52,7 +61,7 @@ impl Weight {
     }
 
     pub(super) fn is_zero(&self) -> bool {
-        self.0.as_ref().is_ok_and(Zero::is_zero)
+        self.0.as_ref().is_ok_and(|x| x.is_zero())
     }
 
     #[doc(hidden)]
@@ -78,13 +87,13 @@ impl From<i32> for Weight {
 
 impl From<i64> for Weight {
     fn from(x: i64) -> Self {
-        Self(Ok(BigRational::from_integer(x.into())))
+        Self::of(BigRational::from_integer(x.into()))
     }
 }
 
 impl From<f64> for Weight {
     fn from(x: f64) -> Self {
-        Self(BigRational::from_float(x).ok_or(x))
+        Self(BigRational::from_float(x).map(Arc::new).ok_or(x))
     }
 }
 
@@ -100,7 +109,7 @@ impl From<(i64, i64)> for Weight {
         if b == 0 {
             return Self(Err(f64::NAN));
         }
-        Self(Ok(BigRational::new(a.into(), b.into())))
+        Self::of(BigRational::new(a.into(), b.into()))
     }
 }
 
@@ -110,7 +119,7 @@ impl std::ops::Mul for &Weight {
 
     fn mul(self, other: &Weight) -> Weight {
         match (&self.0, &other.0) {
-            (Ok(a), Ok(b)) => Weight::of(a * b),
+            (Ok(a), Ok(b)) => Weight::of(&**a * &**b),
             _ => Weight(Err(f64::NAN)),
         }
     }
@@ -142,7 +151,7 @@ impl std::str::FromStr for Weight {
         if b.is_zero() {
             return Err(refuse());
         }
-        Ok(Self(Ok(BigRational::new(a, b))))
+        Ok(Self::of(BigRational::new(a, b)))
     }
 }
 

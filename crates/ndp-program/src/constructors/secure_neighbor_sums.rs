@@ -32,10 +32,12 @@ pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Prog
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
     let mut y = program.add_all(&x, &z)?;
+    // Read once, so that all rounds share their weights.
+    let of_neighbors = |v: usize| mixing.entries(v).into_iter().filter(move |(w, _)| *w != v).collect();
+    let weights: Vec<Vec<_>> = (0..matrix.node_count()).map(of_neighbors).collect();
     for _ in 0..rounds {
-        for v in 0..matrix.node_count() {
-            let terms = mixing.entries(v).into_iter().filter(|(w, _)| *w != v);
-            let terms: Vec<_> = terms.map(|(w, weight)| (w, weight, y[w])).collect();
+        for (v, weights) in weights.iter().enumerate() {
+            let terms: Vec<_> = weights.iter().map(|(w, weight)| (*w, weight.clone(), y[*w])).collect();
             match &terms[..] {
                 [] => {}
                 [(w, _, value)] => program.send(*w, v, *value)?,

@@ -45,7 +45,7 @@ impl Program {
                 Definition::Sum(terms) => {
                     let mut sum = Vec::with_capacity(terms.len());
                     for (term, weight) in terms {
-                        sum.push((places.place(&mut steps, *term)?.index(), weight.clone()));
+                        sum.push((places.place(&mut steps, *term)?.index(), Arc::clone(weight)));
                     }
                     steps.push(Definition::Sum(sum))?
                 }

@@ -199,7 +199,7 @@ fn random_tree(n: usize, last: usize, rng: &mut ChaCha8Rng) -> Result<Graph, ndp
 fn exact_rows(rows: &[Vec<Weight>]) -> Matrix {
     let steps = rows.len();
     let entry = |row: &Vec<Weight>, k: usize| {
-        row.get(k).map_or_else(BigRational::zero, |x| x.0.clone().expect("exact"))
+        row.get(k).map_or_else(BigRational::zero, |x| x.exact("a loss").expect("exact").clone())
     };
     rows.iter().map(|row| (0..steps).map(|k| entry(row, k)).collect()).collect()
 }
@@ -297,7 +297,7 @@ fn long_chains_are_swept() -> Outcome {
                 let change = vec![Weight::from(1); gram.uses];
                 let (attack, _) = account.witnesses(gram.node, &change)?;
                 let truth = match program.check_attack(&observer, &attack)? {
-                    Some(loss) => loss.0.expect("exact"),
+                    Some(loss) => loss.exact("a loss").expect("exact").clone(),
                     None => panic!("noise is seen"),
                 };
                 let ends = match gram.directions.first() {
