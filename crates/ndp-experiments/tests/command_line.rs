@@ -75,18 +75,14 @@ fn done(out: &Path) -> BTreeMap<String, Vec<u8>> {
     read.collect()
 }
 
-/// Runs all figures three times: on one thread, on three threads, and on two threads while being killed at
-/// ten random moments.
+/// Runs all figures twice: on one thread, and on three threads while being killed at ten random moments.
 #[test]
 fn killed_runs_lose_one_figure_at_most_and_threads_change_no_byte() {
     let folder = folder("killed");
-    let whole = |threads: &str| {
-        let arguments = ["--quick", "--threads", threads, "--out", threads];
-        program(&folder, &arguments).stdout(Stdio::null()).spawn().unwrap()
-    };
-    let mut one = whole("1");
-    let arguments = ["--quick", "--resume", "--threads", "2", "--out", "2"];
-    let (out, mut before) = (folder.join("2"), BTreeMap::new());
+    let arguments = ["--quick", "--threads", "1", "--out", "1"];
+    let mut one = program(&folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
+    let arguments = ["--quick", "--resume", "--threads", "3", "--out", "3"];
+    let (out, mut before) = (folder.join("3"), BTreeMap::new());
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     for _ in 0..10 {
         let mut child = program(&folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
@@ -101,16 +97,13 @@ fn killed_runs_lose_one_figure_at_most_and_threads_change_no_byte() {
     let (ok, said) = run(&folder, &arguments);
     assert!(ok, "{said}");
     assert_eq!(said.lines().filter(|line| line.contains(" kept ")).count(), before.len(), "{said}");
-    let mut three = whole("3");
-    assert!(one.wait().unwrap().success() && three.wait().unwrap().success());
+    assert!(one.wait().unwrap().success());
     let expected = results(&folder.join("1"));
     assert!(expected.len() >= 3 * registry::all().count());
-    for threads in ["2", "3"] {
-        let got = results(&folder.join(threads));
-        assert!(got.keys().eq(expected.keys()));
-        for (path, bytes) in &expected {
-            assert!(got[path] == *bytes, "{} differs on {threads} threads", path.display());
-        }
+    let got = results(&folder.join("3"));
+    assert!(got.keys().eq(expected.keys()));
+    for (path, bytes) in &expected {
+        assert!(got[path] == *bytes, "{} differs on 3 threads", path.display());
     }
     // Parameters are equal, too, except those that depend on the machine.
     for entry in registry::all() {
