@@ -69,8 +69,8 @@ mod view;
 pub use accountant::{
     Account, Allowed, Among, Assumption, Attacker, Audience, Check, Comparison, Coverage, Covered,
     LeastNoise, MOST_COALITIONS, Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Said,
-    Senders, Statement, Target, Worst, accounts, check, compare, compare_towards, least_noise, named,
-    number_of_coalitions,
+    Senders, Statement, Target, Worst, accounts, bound_is_attained, check, compare, compare_towards, largest,
+    least_noise, named, number_of_coalitions,
 };
 pub use error::Error;
 pub use loss::LossReport;

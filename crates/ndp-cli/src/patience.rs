@@ -1,12 +1,16 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
+use crate::progress::Meanwhile;
 use ndp_account::parts::each_in_order;
-use ndp_account::{Account, Assumption, Attacker, By, Error, Observer, Protocol, RestsOn, Terms};
+use ndp_account::{
+    Account, Assumption, Attacker, Audience, By, Error, Observer, Protocol, RestsOn, Terms, bound_is_attained,
+};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
 use ndp_graph::progress::watch;
+use ndp_report::words;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -61,6 +65,36 @@ impl Patient {
         let until = deadline(seconds.map(|seconds| seconds.max(LEAST_TO_BUILD)));
         let built = within(until, move || entry.build(&matrix, &parameters));
         Ok(Self::new(built.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))?, seconds))
+    }
+
+    /// Less of it where the bound covers `audience` and somebody is proven to learn as much: nothing is left to
+    /// win but what the one learns who is looked at.
+    pub(crate) fn with_little_to_win(mut self, audience: &Audience) -> Self {
+        let (protocol, asked) = (self.protocol, audience.clone());
+        let soon = deadline(Some(LEAST_TO_ANSWER));
+        let little = move || asked.looking_at_all().is_some() && bound_is_attained(protocol, &asked);
+        if within(soon, little) == Some(true) && self.seconds > LEAST_TO_ANSWER {
+            (self.until, self.seconds) = (deadline(Some(LEAST_TO_ANSWER)), LEAST_TO_ANSWER);
+        }
+        self
+    }
+
+    /// Says what is known of an audience before anybody is looked at, if the answer takes longer than that:
+    /// `known` puts bounds for all of them into words.
+    pub(crate) fn meanwhile(
+        &self,
+        audience: &Audience,
+        quiet: bool,
+        known: impl FnOnce(&[Box<dyn Account>]) -> Option<String> + Send + 'static,
+    ) -> Meanwhile {
+        let (protocol, seconds) = (self.protocol, self.seconds);
+        let observers = [audience.looked_at(), audience.others()].concat();
+        // Whoever asks for bounds at once has them soon.
+        Meanwhile::new(quiet || seconds == 0, move || {
+            let bounds = observers.iter().map(|observer| protocol.local_bound(observer));
+            let known = bounds.collect::<Result<Vec<_>, _>>().ok().and_then(|bounds| known(&bounds));
+            words::so_far(known.as_deref(), seconds)
+        })
     }
 
     /// For how many observers a bound stands in, and why: of each reason once.

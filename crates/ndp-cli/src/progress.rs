@@ -1,5 +1,5 @@
-//! How far a long answer has come: nothing in its first second, then a bar on terminals, and elsewhere a line
-//! now and then.
+//! How far a long answer has come: after half a second what is known already, after a second a bar on
+//! terminals, and elsewhere a line now and then.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 struct Shared {
     done: AtomicU64,
+    /// What is known by now.
+    known: Mutex<String>,
     over: Mutex<bool>,
     wake: Condvar,
 }
@@ -24,7 +26,8 @@ impl Progress {
     /// Counts `what` up to `total`.
     pub(crate) fn new(total: u64, what: &str, quiet: bool) -> Self {
         let over = Mutex::new(false);
-        let shared = Arc::new(Shared { done: AtomicU64::new(0), over, wake: Condvar::new() });
+        let known = Mutex::default();
+        let shared = Arc::new(Shared { done: AtomicU64::new(0), known, over, wake: Condvar::new() });
         if quiet {
             return Self { shared, ticker: None };
         }
@@ -37,6 +40,13 @@ impl Progress {
 
     pub(crate) fn one(&self) {
         self.shared.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What is known by now, shown beside the count.
+    pub(crate) fn know(&self, known: String) {
+        if let Ok(mut text) = self.shared.known.lock() {
+            *text = known;
+        }
     }
 }
 
@@ -52,6 +62,47 @@ impl Drop for Progress {
     }
 }
 
+/// How long an answer is waited for before something is said that costs next to nothing.
+const SOON: Duration = Duration::from_millis(500);
+
+/// A line that is said to whoever still waits for an answer.
+pub(crate) struct Meanwhile(Arc<(Mutex<bool>, Condvar)>);
+
+impl Meanwhile {
+    /// Says `line` soon, unless this is dropped before.
+    pub(crate) fn new(quiet: bool, line: impl FnOnce() -> String + Send + 'static) -> Self {
+        let over = Arc::new((Mutex::new(quiet), Condvar::new()));
+        let watched = Arc::clone(&over);
+        let say = move || {
+            let (over, wake) = &*watched;
+            let Ok(waited) = over.lock() else { return };
+            if wake.wait_timeout_while(waited, SOON, |over| !*over).map_or(true, |(over, _)| *over) {
+                return;
+            }
+            // Nobody waits for this one: an answer may come in the meantime.
+            let line = line();
+            if over.lock().is_ok_and(|over| !*over) {
+                crate::output::complain(&line);
+            }
+        };
+        // Without a thread nothing is said, and nothing else changes.
+        if !quiet {
+            let _ = std::thread::Builder::new().name("meanwhile".into()).spawn(say);
+        }
+        Self(over)
+    }
+}
+
+impl Drop for Meanwhile {
+    fn drop(&mut self) {
+        let (over, wake) = &*self.0;
+        if let Ok(mut over) = over.lock() {
+            *over = true;
+        }
+        wake.notify_all();
+    }
+}
+
 fn show(shared: &Shared, total: u64, what: &str) {
     let start = Instant::now();
     let terminal = std::io::stderr().is_terminal();
@@ -62,15 +113,20 @@ fn show(shared: &Shared, total: u64, what: &str) {
         let Ok((guard, _)) = shared.wake.wait_timeout(over, Duration::from_millis(200)) else { return };
         over = guard;
         let (elapsed, done) = (start.elapsed(), shared.done.load(Ordering::Relaxed));
+        let known = shared.known.lock().map(|text| text.clone()).unwrap_or_default();
         if *over || elapsed < Duration::from_secs(1) {
             continue;
         }
         if terminal {
             let bar = bar.get_or_insert_with(|| styled(total, what, start));
             bar.set_position(done);
+            if !known.is_empty() {
+                bar.set_message(format!("{what} ({known})"));
+            }
             bar.tick();
         } else if elapsed >= next_line {
-            crate::output::complain(&words(total, done, what, elapsed));
+            let line = words(total, done, what, elapsed);
+            crate::output::complain(&if known.is_empty() { line } else { format!("{line}; {known}") });
             next_line *= 2;
         }
     }

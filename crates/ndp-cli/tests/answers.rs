@@ -140,6 +140,40 @@ fn who_is_covered_by_groups_has_a_bound() {
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
     assert!(page.contains("What any one of 700 nodes learns about any other node is at most"), "{page}");
     assert!(page.contains("is proven not to be exceeded"), "{page}");
+    // The same groups, where protocols are compared: less noise than for who hears the noisy values themselves.
+    for (question, noise, coverage) in
+        [("compare", "/0/noise", "/0/statement/coverage"), ("plan", "/plans/0/3", "/statement/coverage")]
+    {
+        let question = format!("{question} chords --skip-self-loops --protocol hierarchical --epsilon 1");
+        let noise_and_coverage = |patience: u32| {
+            answer(&folder, &format!("{question} --patience {patience} --json out.json"));
+            let found = &json(&folder, "out.json")["result"];
+            let at = |pointer: &str| found.pointer(pointer).unwrap_or_else(|| panic!("{found:#}")).clone();
+            let noise = at(noise).to_string().trim_matches('"').parse::<f64>().unwrap();
+            (noise, at(coverage)["covers"].clone())
+        };
+        let (by_groups, by_bound) = (noise_and_coverage(200), noise_and_coverage(0));
+        assert_eq!((&by_groups.1, &by_bound.1), (&"grouped".into(), &"alike".into()));
+        assert!(by_groups.0 < 0.5 * by_bound.0, "{by_groups:?} {by_bound:?}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Who waits is told what is known by then; who does not wait, or asks for silence, is not.
+#[test]
+fn what_is_known_at_no_cost_is_said_while_the_answer_is_computed() {
+    let folder = folder("meanwhile");
+    let karate = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/karate.txt");
+    let loss = format!("loss {karate} --protocol walk --noise 0.2 --observer 33");
+    let (code, said, problem) = run(&folder, &format!("{loss} --patience 3"));
+    assert_eq!(code, 0, "{problem}");
+    assert!(!said.contains("so far"), "{said}");
+    let so_far = problem.lines().find(|line| line.starts_with("so far: ")).expect(&problem);
+    assert!(so_far.contains("every pair that was asked about loses at most "), "{so_far}");
+    let (_, _, problem) = run(&folder, &format!("{loss} --patience 3 --quiet"));
+    assert_eq!(problem, "");
+    let (_, _, problem) = run(&folder, &format!("{loss} --patience 0"));
+    assert!(!problem.contains("so far"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

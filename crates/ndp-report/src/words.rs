@@ -368,6 +368,34 @@ pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
     format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
 }
 
+/// What is known while those who were asked about are still being looked at: `known` is what the noisy values
+/// themselves show to whoever hears them, and more than that cannot be learned.
+#[must_use]
+pub fn so_far(known: Option<&str>, seconds: u64) -> String {
+    match known {
+        Some(known) => format!(
+            "so far: {known}, by what the noisy values themselves show; what is really seen takes longer ({seconds} s at most; \
+             --patience 0 stops here)"
+        ),
+        None => format!(
+            "so far: nothing is known, and this protocol has no bound that costs nothing; what is seen takes longer ({seconds} s at \
+             most)"
+        ),
+    }
+}
+
+/// What every pair that was asked about loses at most.
+#[must_use]
+pub fn every_pair_at_most(loss: f64, of: Measure) -> String {
+    format!("every pair that was asked about loses at most {}, as {of}", up(loss))
+}
+
+/// A noise with which everybody who was asked about keeps the target.
+#[must_use]
+pub fn noise_is_enough(noise: f64) -> String {
+    format!("with noise {} everybody who was asked about keeps the target", up(noise))
+}
+
 /// An upper bound on the share of cases in which somebody who sees all that the observer sees guesses right
 /// between two equally likely worlds; `None` if nothing can be said.
 #[must_use]

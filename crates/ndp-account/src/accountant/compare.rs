@@ -88,49 +88,54 @@ pub fn compare_towards(
     target: &Target,
 ) -> Comparison {
     let row = |(name, protocol): &(&str, Result<&dyn Protocol, Error>)| {
-        let refused = |error: &Error| Row {
-            name: (*name).into(),
-            least: Err(error.clone()),
-            error: Err(error.clone()),
-            messages: Err(error.clone()),
-            grade: None,
-            failure: 0.0,
-            coverage: None,
-            looked_at: None,
-            statement: None,
-        };
-        let protocol = match protocol {
-            Ok(protocol) => *protocol,
-            Err(error) => return refused(error),
-        };
-        let covered =
-            match Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent)) {
-                Ok(covered) => covered,
-                Err(error) => return refused(&error),
-            };
-        let least = covered.least_noise(target);
-        let at = |least: &Result<LeastNoise, Error>| -> Result<NoiseMultiplier, Error> {
-            least.as_ref().map(|least| least.noise).map_err(Error::clone)
-        };
-        let error = at(&least).and_then(|noise| protocol.error(noise));
-        let messages = protocol.message_count();
-        let tightest = least.as_ref().ok().and_then(|least| least.tightest.as_ref());
-        let grade = tightest.map(|pair| pair.loss.grade());
-        let looked_at = least.as_ref().ok().and_then(|least| covered.of_looked_at(target, least));
-        let coverage = least.is_ok().then(|| covered.coverage.clone());
-        Row {
-            name: (*name).into(),
-            failure: covered.failure(),
-            least,
-            error,
-            messages,
-            grade,
-            coverage,
-            looked_at,
-            statement: covered.statement().ok(),
-        }
+        Row::of(name, protocol.clone(), target, |protocol| {
+            Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent))
+        })
     };
     Comparison { rows: protocols.iter().map(row).collect() }
+}
+
+impl Row {
+    /// The least noise of `protocol` towards those whom `cover` covers, with the error and the messages that
+    /// it costs; where the protocol, its accounts or the noise are refused, a row with the reason.
+    pub fn of<'a, P: Protocol + ?Sized>(
+        name: &str,
+        protocol: Result<&'a P, Error>,
+        target: &Target,
+        cover: impl FnOnce(&'a P) -> Result<Covered<'a>, Error>,
+    ) -> Self {
+        let covered = protocol.and_then(|protocol| Ok((protocol, cover(protocol)?)));
+        let (protocol, covered) = match covered {
+            Ok(found) => found,
+            Err(error) => {
+                return Self {
+                    name: name.into(),
+                    least: Err(error.clone()),
+                    error: Err(error.clone()),
+                    messages: Err(error),
+                    grade: None,
+                    failure: 0.0,
+                    coverage: None,
+                    looked_at: None,
+                    statement: None,
+                };
+            }
+        };
+        let least = covered.least_noise(target);
+        let noise = least.as_ref().map(|least| least.noise).map_err(Error::clone);
+        let tightest = least.as_ref().ok().and_then(|least| least.tightest.as_ref());
+        Self {
+            name: name.into(),
+            error: noise.and_then(|noise| protocol.error(noise)),
+            messages: protocol.message_count(),
+            grade: tightest.map(|pair| pair.loss.grade()),
+            failure: covered.failure(),
+            coverage: least.is_ok().then(|| covered.coverage.clone()),
+            looked_at: least.as_ref().ok().and_then(|least| covered.of_looked_at(target, least)),
+            statement: covered.statement().ok(),
+            least,
+        }
+    }
 }
 
 impl fmt::Display for Comparison {

@@ -39,7 +39,7 @@ pub use smaller::at_most;
 pub use statement::{Said, Statement};
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
-pub use worst::Worst;
+pub use worst::{Worst, bound_is_attained, largest};
 
 use crate::counter::Counter;
 use crate::ordered::each_in_order;

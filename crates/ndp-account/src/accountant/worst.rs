@@ -6,7 +6,7 @@
 
 use super::target::{Allowed, LeastNoise, Pair, Target};
 use super::uses::representatives;
-use super::{Account, ByMu, Covered, Observer};
+use super::{Account, Audience, ByMu, Covered, Observer, Protocol};
 use crate::Error;
 use ndp_dp::{Exact, Grade, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
 use rayon::prelude::*;
@@ -73,24 +73,7 @@ impl Covered<'_> {
         if !(0.0 < below && below.is_finite()) {
             return None;
         }
-        let of = |account: &dyn Account| {
-            let observer = account.observer();
-            let outside = (0..account.node_count()).filter(|&u| !observer.contains(u));
-            // Gaussian profiles cost next to nothing once one is there; of others the first would already be
-            // waited for.
-            let gaussian = |&u: &usize| account.profile(u, noise).is_ok_and(|found| found.mu().is_some());
-            let cheap = account.unit_losses().is_some() || outside.clone().take(1).all(|u| gaussian(&u));
-            let asked = match account.class() {
-                Some(_) => 1,
-                None if cheap => usize::MAX,
-                None => 0,
-            };
-            let reaches = |&u: &usize| {
-                let found = account.profile(u, noise).ok().filter(Profile::has_lower_end);
-                found.is_some_and(|found| found.check(measure, below) == Ok(Verdict::Violated))
-            };
-            outside.take(asked).find(reaches).map(|u| (observer.clone(), u))
-        };
+        let of = |account: &dyn Account| reaching(account, noise, measure, below);
         let looked_at = self.looked_at();
         // One of each class: the others would answer the same, and some take long.
         let kept = representatives(looked_at);
@@ -115,11 +98,83 @@ impl Covered<'_> {
     }
 }
 
+/// A pair of whom this account proves that it loses at least `least`, among those that are quickly asked.
+fn reaching(
+    account: &dyn Account,
+    noise: NoiseMultiplier,
+    measure: Measure,
+    least: f64,
+) -> Option<(Observer, usize)> {
+    let observer = account.observer();
+    let outside = (0..account.node_count()).filter(|&u| !observer.contains(u));
+    // Gaussian profiles cost next to nothing once one is there; of others the first would already be waited
+    // for.
+    let gaussian = |&u: &usize| account.profile(u, noise).is_ok_and(|found| found.mu().is_some());
+    let cheap = account.unit_losses().is_some() || outside.clone().take(1).all(|u| gaussian(&u));
+    let asked = match account.class() {
+        Some(_) => 1,
+        None if cheap => usize::MAX,
+        None => 0,
+    };
+    let reaches = |&u: &usize| {
+        let found = account.profile(u, noise).ok().filter(Profile::has_lower_end);
+        found.is_some_and(|found| found.check(measure, least) == Ok(Verdict::Violated))
+    };
+    outside.take(asked).find(reaches).map(|u| (observer.clone(), u))
+}
+
+/// Whether the bound is the same for everybody, and one at whom `audience` looks or of whom it [has a
+/// hint](Audience::hinting) is proven to learn as much by a [part](Protocol::glimpse) of what it
+/// hears, at every noise: then no account lowers what is learned at most.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Audience, bound_is_attained};
+/// use ndp_account::example::Gossip;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
+/// // A neighbor hears the noisy value itself in the first round.
+/// assert!(bound_is_attained(&gossip, &Audience::chosen(9, &[0])?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn bound_is_attained(protocol: &dyn Protocol, audience: &Audience) -> bool {
+    let Ok(one) = NoiseMultiplier::new(1.0) else { return false };
+    let attained = |observer: &Observer| -> Option<bool> {
+        let bound = protocol.local_bound(observer).ok()?;
+        bound.class()?;
+        let source = (0..bound.node_count()).find(|&u| !observer.contains(u))?;
+        let most = bound.profile(source, one).ok()?.mu()?.into_value().mu();
+        let part = protocol.glimpse(observer).ok()?;
+        Some(reaching(part.as_ref(), one, Measure::Gaussian, most * (1.0 - WITHIN)).is_some())
+    };
+    let looked_at = audience.looked_at().first();
+    looked_at.into_iter().chain(&audience.hint).any(|observer| attained(observer) == Some(true))
+}
+
 /// How close a proven lower end is to a bound that is called exact.
 pub(super) const WITHIN: f64 = 1e-9;
 
-/// The largest loss by these accounts, one asked of each class.
-fn largest(
+/// The largest loss by these accounts at `noise`, one pair asked of each class; `None` where there is no
+/// pair. It covers those whose accounts these are, and nobody else.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Observer, Protocol, largest};
+/// use ndp_account::example::Gossip;
+/// use ndp_dp::{Measure, NoiseMultiplier};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
+/// // Whoever observes: noisy values show this much, and nothing more can be computed from them.
+/// let bound = gossip.local_bound(&Observer::node(0))?;
+/// let most = largest(&[bound], NoiseMultiplier::new(2.0)?, Measure::Gaussian)?.ok_or("a pair")?;
+/// assert!((most.loss.value() - 0.5).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of the accounts.
+pub fn largest(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
     measure: Measure,
@@ -156,7 +211,7 @@ fn larger(a: Option<Worst>, b: Option<Worst>) -> Option<Worst> {
 mod tests {
     use super::*;
     use crate::example::Gossip;
-    use crate::{Audience, Coverage, Protocol, accounts};
+    use crate::{Coverage, accounts};
     use ndp_dp::Delta;
     use ndp_graph::{GossipMatrix, generators, progress::Silent};
 

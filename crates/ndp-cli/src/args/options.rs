@@ -1,6 +1,8 @@
 //! Options that several questions share.
 
+use crate::patience::Patient;
 use clap::{Args, ValueEnum};
+use ndp_account::Audience;
 use std::path::PathBuf;
 
 /// Graphs up to this size are looked at by every node.
@@ -221,7 +223,7 @@ pub(crate) struct Unit {
 #[derive(Args, Debug)]
 pub(crate) struct Effort {
     /// Seconds, all protocols together, before bounds stand in for what is seen; 600, and 10 for each
-    /// protocol where a bound covers the nodes of a large graph in any case.
+    /// protocol where a bound covers a large graph in any case, 2 where somebody learns as much.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) patience: Option<u64>,
 }
@@ -230,5 +232,10 @@ impl Effort {
     /// The seconds for so many protocols; less where a `bound` covers everybody in any case.
     pub(crate) fn seconds(&self, protocols: usize, bound: bool) -> u64 {
         self.patience.unwrap_or(if bound { 10 * protocols as u64 } else { 600 })
+    }
+
+    /// A protocol that waits no longer than there is something to win, unless it was said how long.
+    pub(crate) fn of(&self, protocol: Patient, audience: &Audience) -> Patient {
+        if self.patience.is_none() { protocol.with_little_to_win(audience) } else { protocol }
     }
 }

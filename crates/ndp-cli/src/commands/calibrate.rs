@@ -9,7 +9,7 @@ use crate::patience::Patient;
 use crate::question::Chosen;
 use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
-use ndp_account::{Coverage, Error, LeastNoise, Observer, Pair, Protocol, Statement, Target};
+use ndp_account::{Coverage, Error, LeastNoise, Observer, Pair, Protocol, Statement, Target, least_noise};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::words;
@@ -55,7 +55,8 @@ impl<'a> Study<'a> {
         let target = asked.target.required(&graph)?;
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
         let patience = asked.effort.seconds(1, chosen.by_bound());
-        let protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
+        let mut protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
+        protocol.protocol = asked.effort.of(protocol.protocol, &chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;
@@ -64,9 +65,15 @@ impl<'a> Study<'a> {
     }
 
     fn answer(&self, quiet: bool) -> Result<Calibrated<'_>, Failure> {
+        let (target, unit) = (self.target.clone(), self.asked.unit.sensitivity);
+        let meanwhile = self.protocol.meanwhile(&self.chosen.audience, quiet, move |bounds| {
+            let least = least_noise(bounds, &target).ok()?;
+            Some(words::noise_is_enough(question::in_unit(least.noise, unit)))
+        });
         let covered = covered(&self.protocol, &self.chosen, quiet)?;
         let before = self.protocol.notes().len();
         let least = covered.least_noise(&self.target)?;
+        drop(meanwhile);
         // Those of observers are out already.
         self.protocol.notes().iter().skip(before).for_each(|text| note(text));
         Ok(Calibrated {

@@ -9,7 +9,7 @@ use crate::patience::{Budget, Patient};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::{input, question, show as showing};
-use ndp_account::{Comparison, Coverage, Error, Protocol, Row, Target, compare_towards};
+use ndp_account::{Comparison, Coverage, Error, Row, Target};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_report::words;
@@ -66,12 +66,13 @@ impl<'a> Study<'a> {
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
             let built = Patient::of_entry(entry, &self.matrix, parameters, Some(budget.next()));
-            let built = built.map(Patient::for_every_pair);
+            let built =
+                built.map(|built| self.asked.effort.of(built.for_every_pair(), &self.chosen.audience));
             if let Err(error @ Error::NoSuchName { .. }) = built {
                 return Err(error.into());
             }
-            let protocol = built.as_ref().map(|built| built as &dyn Protocol).map_err(Error::clone);
-            rows.extend(compare_towards(&[(name, protocol)], &self.chosen.audience, &self.target).rows);
+            let protocol = built.as_ref().map_err(Error::clone);
+            rows.push(super::row(name, protocol, &self.chosen.audience, &self.target));
             notes.extend(built.iter().flat_map(Patient::notes).map(|note| format!("{name}: {note}")));
             progress.one();
         }

@@ -10,7 +10,7 @@ use crate::errors::Failure;
 use crate::output::{line, note, npy};
 use crate::question::{self, Chosen, ChosenProtocol};
 use crate::{input, plain, show as showing};
-use ndp_account::{Allowed, Coverage, Covered, Observer, Rest, Statement, Target, Worst, check};
+use ndp_account::{Allowed, Coverage, Covered, Observer, Rest, Statement, Target, Worst, check, largest};
 use ndp_dp::{Exact, Grade, Measure, NoiseMultiplier, UpperBound, Verdict};
 use ndp_graph::Graph;
 use ndp_report::words;
@@ -82,7 +82,8 @@ impl<'a> Study<'a> {
         let (measure, target) = (asked.target.measure()?, asked.target.target(&graph)?);
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
         let patience = asked.effort.seconds(1, chosen.by_bound());
-        let protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
+        let mut protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
+        protocol.protocol = asked.effort.of(protocol.protocol, &chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;
@@ -93,9 +94,14 @@ impl<'a> Study<'a> {
     fn answer(&self, quiet: bool) -> Result<Found<'_>, Failure> {
         let (graph, noise, measure) = (&self.graph, self.noise, self.measure);
         let protocol = &self.protocol.protocol;
+        let meanwhile = protocol.meanwhile(&self.chosen.audience, quiet, move |bounds| {
+            let most = largest(bounds, noise, measure).ok()??;
+            Some(words::every_pair_at_most(most.loss.into_value(), measure))
+        });
         let covered = covered(protocol, &self.chosen, quiet)?;
         let seed = self.asked.knowledge.seed;
         let losses = all(graph, protocol, covered.looked_at(), noise, measure, (seed, quiet))?;
+        drop(meanwhile);
         let mut notes = protocol.notes();
         notes.extend(losses.note().inspect(|text| note(text)));
         // After the losses: a bound that stood in for one has a theorem, too.

@@ -27,7 +27,7 @@ use crate::question::Chosen;
 use clap::CommandFactory;
 use ndp_account::Protocol as _;
 use ndp_account::parts::each_in_order;
-use ndp_account::{Account, Covered, Observer};
+use ndp_account::{Account, Audience, Covered, Observer, Row, Target};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
 
@@ -115,8 +115,24 @@ fn accounts<'a>(
 /// What an audience learns: those who are looked at by their accounts, the others by what is proven of them,
 /// or as members of groups.
 fn covered<'a>(protocol: &'a Patient, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
-    let covered = Covered::of(protocol, &chosen.audience, |observers| accounts(protocol, observers, quiet))?;
-    Ok(covered.by_groups(&chosen.audience, protocol.look_at_groups())?)
+    Ok(by_groups(protocol, &chosen.audience, |observers| accounts(protocol, observers, quiet))?)
+}
+
+fn by_groups<'a>(
+    protocol: &'a Patient,
+    audience: &Audience,
+    look: impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, ndp_account::Error>,
+) -> Result<Covered<'a>, ndp_account::Error> {
+    Covered::of(protocol, audience, look)?.by_groups(audience, protocol.look_at_groups())
+}
+
+/// What a protocol needs and gives, everybody being covered as above.
+fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audience, target: &Target) -> Row {
+    Row::of(name, built, target, |protocol| {
+        by_groups(protocol, audience, |observers| {
+            each_in_order(observers, |observer| protocol.account(observer))
+        })
+    })
 }
 
 /// Rounds of gossip by the stopping rule, where none are given.

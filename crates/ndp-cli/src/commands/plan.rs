@@ -6,15 +6,17 @@ mod show;
 use super::stopping_rounds;
 use crate::args::{Plan, Weights};
 use crate::errors::Failure;
+use crate::output::up;
 use crate::patience::{Budget, Patient};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use crate::{input, show as showing};
-use ndp_account::{Coverage, Protocol, Statement, Target, compare_towards};
+use ndp_account::{Coverage, Statement, Target};
 use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::words;
+use std::cmp::Ordering;
 use std::time::Instant;
 
 /// Rounds that are tried, as multiples of those of the stopping rule.
@@ -46,6 +48,16 @@ struct Found {
     statement: Statement,
     /// How long the answer took.
     seconds: f64,
+}
+
+impl Found {
+    /// Which of two comes first: those whose error is not known come last, after all of them those that do
+    /// not cover everybody.
+    fn better(&self, other: &Self) -> Ordering {
+        let error = |found: &Self| found.error.unwrap_or(f64::INFINITY);
+        let partly = |found: &Self| !found.coverage.is_whole();
+        partly(self).cmp(&partly(other)).then(error(self).total_cmp(&error(other)))
+    }
 }
 
 /// What is asked, of which network, at which target.
@@ -99,13 +111,14 @@ impl<'a> Study<'a> {
         let mut budget = Budget::new(patience, candidates.len());
         for candidate in candidates {
             found.extend(self.one(&self.graph, candidate, budget.next())?);
+            if let Some(best) = found.iter().min_by(|a, b| Found::better(a, b)) {
+                let noise = up(question::in_unit(best.noise, self.asked.unit.sensitivity));
+                progress.know(format!("so far {} with noise {noise}", best.candidate.name));
+            }
             progress.one();
         }
         drop(progress);
-        // Those whose error is not known come last, after all of them those that do not cover everybody.
-        let error = |found: &Found| found.error.unwrap_or(f64::INFINITY);
-        let key = |found: &Found| (!found.coverage.is_whole(), error(found));
-        found.sort_by(|a, b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
+        found.sort_by(Found::better);
         if found.is_empty() {
             let more = if self.elsewhere.is_empty() {
                 ""
@@ -130,9 +143,9 @@ impl<'a> Study<'a> {
         let matrix = input::matrix(graph, candidate.weights)?;
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
-        let Ok(built) = built.map(Patient::for_every_pair) else { return Ok(None) };
-        let one = [(candidate.name, Ok(&built as &dyn Protocol))];
-        let row = compare_towards(&one, &self.chosen.audience, &self.target).rows.remove(0);
+        let Ok(built) = built else { return Ok(None) };
+        let built = self.asked.effort.of(built.for_every_pair(), &self.chosen.audience);
+        let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);
         let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else { return Ok(None) };
         Ok(Some(Found {
             candidate: candidate.clone(),
