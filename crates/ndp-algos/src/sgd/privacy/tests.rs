@@ -109,14 +109,15 @@ fn published_noise_levels_meet_their_budgets() -> Result<(), Error> {
     Ok(())
 }
 
-/// The calibrated noise, put back into its account, meets the target; the central level is 0.931.
+/// The calibrated noise, put back into its account, meets the target; the central level is 0.931, that of the
+/// walk 1.094 by the law of its cost (1.178 by Rényi losses).
 #[test]
 fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
     let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::Ball(1.0), initial: None };
     let curator = WalkSgd::new(Route::Complete, 20_000, 0.034, None);
     for (training, known) in [
-        (Training::walk(FIG2), 1.178),
+        (Training::walk(FIG2), 1.094),
         (Training::Local { contributions: 12 }, 3.749),
         (Training::Central(curator), 0.931),
     ] {

@@ -56,6 +56,15 @@ pub(crate) fn on_complete_graph(
     })
 }
 
+/// The law of the cost of such a walk among `(users, colluders)`, from above, about every user outside; it
+/// covers the last model. Nothing where it is not offered: with decreasing steps later noise is smaller.
+///
+/// The walk must be one that [`require_complete`] covers.
+pub(crate) fn law_on_complete_graph(walk: &WalkSgd, nodes: (usize, usize)) -> Option<CostLaw> {
+    let (Route::Complete, StepSize::Constant(_)) = (&walk.route, walk.step_size) else { return None };
+    CostLaw::of_uniform_gradients(nodes, walk.steps, walk.cap, walk.start.is_some(), true).ok()
+}
+
 /// A Rényi loss at every order.
 pub(crate) type Renyi = Box<dyn Fn(Order) -> UpperBound<f64> + Send + Sync>;
 

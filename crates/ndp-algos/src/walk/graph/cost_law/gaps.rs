@@ -26,6 +26,30 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
+    /// Where every next holder is drawn uniformly, and one of `ends` of `n` nodes ends a gap: lengths are
+    /// geometric. With `p = ends/n` gaps of more than some `40/p` steps, or a million, are charged as if they
+    /// ended then.
+    ///
+    /// The cost of a walk whose holders are all drawn so is at most that of `cap` independent gaps, in
+    /// distribution, also where the last token is published: given the number of visits that end gaps, the
+    /// gaps between them and up to the end of the walk are exchangeable, and independent of which visits are
+    /// contributions; counted from the end of the walk they are geometric.
+    pub(super) fn uniform(n: usize, ends: usize, steps: usize, cap: usize) -> Self {
+        let p = (ends as f64 / n as f64).min(1.0);
+        let others = n.saturating_sub(ends) as f64 / n as f64;
+        let followed = steps.min(n.saturating_mul(40).div_ceil(ends)).min(MOST_FOLLOWED);
+        let mut law = vec![0.0];
+        let mut left = 1.0;
+        for _ in 0..followed {
+            law.push(left * p);
+            left *= others;
+        }
+        // A rounding of each share, one for each step, one for the product.
+        let error = (followed as f64 + 4.0) * f64::EPSILON;
+        let longer = if followed < steps { left } else { 0.0 };
+        Self { law, longer, error, cap, published: false }
+    }
+
     /// The first table: beyond it next to nothing.
     pub(super) fn first_table(&self, cells: usize) -> Level {
         let rounded = |window: f64| self.table(window, cells, ROUNDED).level;
@@ -128,6 +152,8 @@ fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
     out
 }
 
+/// Steps of a geometric gap.
+const MOST_FOLLOWED: usize = 1 << 20;
 /// How coarse tables round.
 pub(super) const ROUNDED: Rounding = Rounding::To(Side::Upper);
 /// What may be beyond the first table, and the smallest one.

@@ -266,6 +266,45 @@ impl CostLaw {
         Ok(Self::above(source, steps, published, steps, CELLS / 4))
     }
 
+    /// The same on a walk whose next holder is always drawn uniformly of `n` nodes, towards `colluders` nodes
+    /// who pool what they see, about any other node: where a node is said to start, about that one, who loses
+    /// most. Under a cap all visits beyond it add their noise.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] for no colluders or none but them, and for no step; without a cap for more than
+    /// 20,000; under one where the last token of a walk from a given node is published.
+    pub(crate) fn of_uniform_gradients(
+        (n, colluders): (usize, usize),
+        steps: usize,
+        cap: Option<usize>,
+        starts_at_u: bool,
+        published: bool,
+    ) -> Result<Self, Error> {
+        if !(1..n).contains(&colluders) || steps == 0 {
+            return Err(Error::NotOffered(
+                "the law of the cost is for walks that some observe and others make",
+            ));
+        }
+        match cap {
+            // The gap up to the end may be a first one that is not drawn.
+            Some(_) if starts_at_u && published => Err(Error::NotOffered(
+                "the law of the cost of a capped walk from a given node whose end is seen",
+            )),
+            Some(cap) => {
+                let cap = cap.min(steps);
+                let gaps = Gaps::uniform(n, colluders + 1, steps, cap);
+                Ok(Self::above(Source::Gaps(gaps), steps, published, cap, CELLS / 2))
+            }
+            None if steps > MOST_STEPS => Err(TOO_LONG),
+            None => {
+                let passages = Passages::uniform(n, colluders, steps);
+                let passages = if starts_at_u { passages.from_u() } else { passages };
+                let groups = Groups::best(&passages);
+                Ok(Self::above(Source::Gradients(passages, groups), steps, published, steps, CELLS / 4))
+            }
+        }
+    }
+
     /// The same under a cap, whatever the start: by the first visits of the node and its observers together
     /// (under a cap of 1 of the observers alone), as far as they are followed.
     pub(crate) fn of_gaps(visits: &FirstVisits, steps: usize, cap: usize, published: bool) -> Self {

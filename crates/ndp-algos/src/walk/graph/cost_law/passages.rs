@@ -77,6 +77,15 @@ impl Passages {
         }
     }
 
+    /// The same for a walk that starts at `u`.
+    pub(super) fn from_u(mut self) -> Self {
+        for law in self.start_seen.iter_mut().chain([&mut self.start]) {
+            law.fill(0.0);
+        }
+        self.start[0] = 1.0;
+        self
+    }
+
     /// For several observers.
     ///
     /// # Errors

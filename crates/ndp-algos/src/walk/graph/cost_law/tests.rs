@@ -1,6 +1,7 @@
 //! The law against references in rationals and against every path of small walks.
 
 mod gradients;
+mod leaves;
 mod paths;
 
 use super::super::WalkOptions;

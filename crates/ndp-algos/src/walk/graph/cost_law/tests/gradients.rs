@@ -57,6 +57,90 @@ fn laws_of_gradients_cover_the_taut_string() -> Result<(), Error> {
     Ok(())
 }
 
+/// Holders drawn uniformly, for colluders, caps, starts and published ends: nowhere below all paths.
+#[test]
+fn laws_of_gradients_on_the_complete_graph_cover_all_paths() -> Result<(), Error> {
+    use super::super::super::oracle::{expectation, odometer};
+    for (n, colluders, steps) in [(2, 1, 9), (3, 1, 8), (3, 2, 7), (4, 1, 6), (4, 3, 5), (5, 2, 5), (3, 1, 1)]
+    {
+        let uniform = ndarray::Array2::from_elem((n, n), 1.0 / n as f64);
+        let observers: Vec<usize> = (n - colluders..n).collect();
+        for (starts_at_u, published) in [(false, false), (false, true), (true, false), (true, true)] {
+            let mut start = vec![1.0 / n as f64; n];
+            if starts_at_u {
+                start = (0..n).map(|v| if v == 0 { 1.0 } else { 0.0 }).collect();
+            }
+            for cap in [None, Some(1), Some(2), Some(3)] {
+                let nodes = (n, colluders);
+                let law = CostLaw::of_uniform_gradients(nodes, steps, cap, starts_at_u, published);
+                if cap.is_some() && starts_at_u && published {
+                    assert!(matches!(law, Err(Error::NotOffered(_))));
+                    continue;
+                }
+                let law = law?;
+                for (sigma, epsilon) in [(0.7, 0.0), (0.7, 3.0), (2.0, 0.1), (2.0, 1.0)] {
+                    let all = expectation(&uniform, &start, steps, &|path| {
+                        let mut path = path.to_vec();
+                        // The last holder sends the model to everybody, or keeps it.
+                        path[steps] = if published { n - 1 } else { n };
+                        let own = (0..steps).filter(|&t| path[t] == 0).skip(cap.unwrap_or(steps));
+                        own.collect::<Vec<_>>().into_iter().for_each(|t| path[t] = n);
+                        let cost = odometer(&path, 0, &observers).cost().into_value();
+                        ndp_numeric::gaussian_profile::theta(epsilon, cost.sqrt() / sigma)
+                    });
+                    let found = law.delta(noise(sigma), epsilon)?.upper();
+                    let what = format!("{n} {colluders} {steps} {cap:?} {starts_at_u} {published} {epsilon}");
+                    assert!(all <= found * (1.0 + 1e-12), "{what}: {all} {found}");
+                    // Without a cap next to nothing is given up but a sighting after the last step.
+                    let close = cap.is_none() && published && 0.0 < epsilon;
+                    assert!(!close || found < 1.05 * all + 1e-9, "{what}: {all} {found}");
+                }
+            }
+        }
+    }
+    for (nodes, steps) in [((3, 0), 5), ((3, 3), 5), ((3, 1), 0), ((3, 1), 30_000)] {
+        let law = CostLaw::of_uniform_gradients(nodes, steps, None, false, true);
+        assert!(matches!(law, Err(Error::NotOffered(_))), "{nodes:?} {steps}");
+    }
+    Ok(())
+}
+
+/// A walk of many steps among many users under a cap: below the best Rényi order, above the quantile that
+/// simulated gaps show, and as quickly known.
+#[test]
+fn gaps_on_the_complete_graph_beat_moments() -> Result<(), Error> {
+    use ndp_dp::iteration::{CappedWalk, NoisyStep};
+    let (users, cap, delta) = (2000, 12, Delta::new(1e-6)?);
+    let law = CostLaw::of_uniform_gradients((users, 1), 20_000, Some(cap), false, true)?;
+    for (sigma, by_renyi) in [(1.178 / 2.0, 10.0), (8.12 / 2.0, 1.0)] {
+        let step = NoisyStep::new(0.5, ndp_dp::Sigma::new(sigma)?)?;
+        let walk = CappedWalk::new(cap as u64, step, users as u64, 1)?;
+        let renyi =
+            ndp_dp::conversion::best_epsilon(|order| ndp_dp::Mechanism::rdp(&walk, order).into(), delta);
+        let renyi = renyi.into_value().approx_dp.epsilon();
+        assert_relative_eq!(renyi, by_renyi, max_relative = 1e-2);
+        let by_law = law.epsilon(noise(sigma), delta)?.upper();
+        assert!(by_law < 0.97 * renyi, "{by_law} {renyi}");
+        // The mean of the Gaussian profiles of drawn sums of gaps: with a margin of six standard errors.
+        let rng = &mut ChaCha8Rng::seed_from_u64(12);
+        let p: f64 = 2.0 / users as f64;
+        let draws = 40_000;
+        let values: Vec<f64> = (0..draws)
+            .map(|_| {
+                let gap = |rng: &mut ChaCha8Rng| (rng.random::<f64>().ln() / (-p).ln_1p()).floor() + 1.0;
+                let cost: f64 = (0..cap).map(|_| 1.0 / gap(rng)).sum();
+                ndp_numeric::gaussian_profile::theta(0.5 * by_law, cost.sqrt() / sigma)
+            })
+            .collect();
+        let mean = values.iter().sum::<f64>() / f64::from(draws);
+        let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(draws);
+        let found = law.delta(noise(sigma), 0.5 * by_law)?.upper();
+        let error = 6.0 * (square / f64::from(draws)).sqrt();
+        assert!(mean - error <= found && found <= 1.02 * (mean + error), "{mean} {error} {found}");
+    }
+    Ok(())
+}
+
 /// Hypercube of 64 nodes, 640 steps: the law of gradients is within the error of 10^4 simulated paths of what
 /// groups cost there, below what gaps cost, and not below the taut string; published or not.
 #[test]
