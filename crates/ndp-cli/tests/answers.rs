@@ -68,7 +68,7 @@ fn training_takes_the_noise_of_the_library() {
     assert_eq!(found["private"].as_array().unwrap().len(), 2);
     let table = std::fs::read_to_string(folder.join("curve.csv")).unwrap();
     assert_eq!(table.lines().next(), Some("series,step,accuracy,low,high"));
-    // A class that follows a feature is learnt without noise, and the same seed gives the same run.
+    // A class that follows a feature is learned without noise, and the same seed gives the same run.
     let last = found["without_noise"][0]["last_accuracy"].as_f64().unwrap();
     assert!(last > 0.9, "{last}");
     let first = std::fs::read(folder.join("curve.csv")).unwrap();

@@ -17,9 +17,9 @@ struct Row {
     protocol: &'static str,
     /// Who looks, and what they know.
     who: &'static str,
-    /// In the table, and on the page after "What is learnt by".
+    /// In the table, and on the page after "What is learned by".
     observed: &'static str,
-    /// The subject of the sentence about what is learnt at most.
+    /// The subject of the sentence about what is learned at most.
     whom: &'static str,
     /// The field `coverage` of the statement.
     coverage: fn() -> Value,
@@ -309,14 +309,14 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
             page = std::fs::read_to_string(folder.join("page.html")).unwrap().replace("&#39;", "'");
             // What observers do not use is said in a sentence of its own, and once.
             let observed = row.observed.replace(", leaving their own noise unused", "");
-            let learnt = format!("The numbers are about what is learnt by {observed}.");
+            let learned = format!("The numbers are about what is learned by {observed}.");
             let most = match row.door {
                 "loss" => format!("What {} learns about any other node is at most ", row.whom),
                 "plan" => format!("what {} learns is at most 3 about any node", row.whom),
                 _ => format!("{}: {changes}; noise is the ", row.protocol),
             };
             // In `compare` each protocol has a coverage of its own.
-            assert!(row.door == "compare" || page.contains(&learnt), "{asked}: {learnt}");
+            assert!(row.door == "compare" || page.contains(&learned), "{asked}: {learned}");
             assert!(page.contains(&most), "{asked}: {most}");
             let capital = format!("{}{}", changes[..1].to_uppercase(), &changes[1..]);
             assert!(row.door == "compare" || page.contains(&capital), "{asked}: {changes}");

@@ -3,6 +3,8 @@
 //! Whether claims hold is computed from the numbers that were read back from the CSVs.
 
 mod links;
+mod traced;
+mod walk;
 
 use crate::output::Record;
 use crate::reference::Comparison;
@@ -15,6 +17,7 @@ use ndp_report::plot::table::{cell_text, short};
 use ndp_report::table::Row;
 use ndp_report::verdict::paired::ERROR_RATE;
 use ndp_report::verdict::{Outcome, round};
+use ndp_report::viewer;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Component, Path};
@@ -45,11 +48,13 @@ fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>ndp: figures as printed and as they are</title>\n<link rel=\"icon\" href=\"data:,\">\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>What do the others learn?</h1>\n<p class=\"title\">Five papers, as printed and as it is.</p>\n{QUESTION}\n{GRADES}\n\
+         <style>{STYLE}{}</style>\n</head>\n<body>\n<main>\n<h1>What do the others learn?</h1>\n<p class=\"title\">Five papers, as printed and as it is.</p>\n{QUESTION}\n{GRADES}\n\
          <p>A claim “holds” only by exact values, or by an upper bound below what is claimed; it “does not hold” only by \
          exact values, lower bounds or attacks. Runs with seeds decide by paired comparisons with an error rate of {}. \
-         All else is “not shown”, with the reason.</p>\n{FINDINGS}\n",
+         All else is “not shown”, with the reason.</p>\n{FINDINGS}\n{}",
+        viewer::STYLE,
         round(ERROR_RATE),
+        walk::section().unwrap_or_default(),
     );
     contents(&mut html, figures);
     let _ = write!(
@@ -64,13 +69,18 @@ fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
     for paper in &PAPERS {
         section(&mut html, out, paper, figures);
     }
-    let _ = write!(html, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n");
+    let _ = write!(
+        html,
+        "</main>\n<script>{SCRIPT}\n{}\n{}</script>\n</body>\n</html>\n",
+        viewer::TABLES,
+        viewer::SCRIPT
+    );
     html
 }
 
 /// Every figure by its paper, as links.
 fn contents(html: &mut String, figures: &[Shown]) {
-    html.push_str("<nav>\n<h2>Contents</h2>\n<ul>\n<li><a href=\"#all\">All claims, in a table</a></li>\n");
+    html.push_str("<nav>\n<h2>Contents</h2>\n<ul>\n<li><a href=\"#walk\">Walk through a network</a></li>\n<li><a href=\"#all\">All claims, in a table</a></li>\n");
     for paper in &PAPERS {
         let links: Vec<String> = of_paper(paper, figures)
             .map(|shown| {
@@ -94,7 +104,7 @@ fn of_paper<'a>(paper: &'a Paper, figures: &'a [Shown]) -> impl Iterator<Item = 
 /// The table at the top, computed from the numbers.
 fn summary(html: &mut String, figures: &[Shown]) {
     html.push_str(
-        "<div class=\"wide\"><table class=\"sortable\">\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
+        "<div class=\"wide\"><table>\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
          <th>largest ratio of what is compared</th><th>reference</th></tr></thead>\n<tbody>\n",
     );
     for Shown { done, comparison } in figures {
@@ -245,7 +255,12 @@ fn picture(html: &mut String, out: &Path, record: &Record) {
         // Within a page the namespace is known.
         let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
         let hint = if svg.contains("class=\"hints\"") { HINT } else { "" };
-        writeln!(html, "<figure><div role=\"img\" aria-label=\"{title}\">{svg}</div>{hint}</figure>")
+        let traced = traced::Traced::new(out, record);
+        let (svg, files) = (traced.mark(&svg), traced.files.join(" "));
+        writeln!(
+            html,
+            "<figure data-files=\"{files}\"><div role=\"img\" aria-label=\"{title}\">{svg}</div>{hint}</figure>"
+        )
     } else {
         let bytes = BASE64_STANDARD.encode(&png);
         writeln!(html, "<figure><img alt=\"{title}\" src=\"data:image/png;base64,{bytes}\"></figure>")
@@ -335,7 +350,7 @@ fn escape(text: &str) -> String {
 const MAX_SVG: usize = 200_000;
 
 /// What stands below a picture whose points say their numbers.
-const HINT: &str = "<figcaption><output aria-live=\"polite\">Point at a mark for its numbers, click to keep them; or go from mark to mark with the arrow keys.</output></figcaption>";
+const HINT: &str = "<figcaption><output aria-live=\"polite\">Point at a mark for its numbers, click for its row in the table; or go from mark to mark with the arrow keys.</output></figcaption>";
 
 /// What the page is about, for somebody who has never heard of it.
 const QUESTION: &str = "<p>People who do not want to hand over their data can still compute together: each talks to a few \
@@ -372,25 +387,21 @@ rounds of gossip with noise, on three graphs; all neighbors of a node together t
 (<a href=\"#beyond-protocols\">beyond/protocols</a>, <a href=\"#beyond-correlated\">beyond/correlated</a>).</li>\n</ol>\n\
 <p>All findings, with the smallest counterexamples and the tests that show them, are in <code>docs/findings.md</code>.</p>";
 
-/// Sorts and filters the table of claims, and shows below a picture the numbers of the mark that is
-/// pointed at. The page says everything without it, too.
+/// Shows below a picture the numbers of the mark that is pointed at, and after a click the row that has them.
+/// The page says everything without it, too.
 const SCRIPT: &str = "\
 for(const f of document.querySelectorAll('figure')){const o=f.querySelector('output');if(!o)continue;let kept=o.textContent;\
-const said=e=>{const c=e.target.closest('.hints circle');return c&&c.querySelector('title').textContent};\
-f.addEventListener('mouseover',e=>{o.textContent=said(e)||kept});\
-f.addEventListener('click',e=>{const t=said(e);if(t){kept=t;o.textContent=t}});\
+const text=c=>c.querySelector('title').textContent,files=(f.dataset.files||'').split(' ');\
+const keep=c=>{kept=o.textContent=text(c)+(text(c).startsWith('node ')?' · the observer is the marked node; no other one was computed here':'');if(!c.dataset.row)return;const [i,line]=c.dataset.row.split(':'),a=document.createElement('a');\
+a.href=files[i];a.textContent=`line ${line} of ${files[i].split('/').pop()}`;o.append(' · ',a)};\
+let held=null;f.addEventListener('mouseover',e=>{const c=e.target.closest('.hints circle');if(c)o.textContent=text(c);\
+else if(!e.target.closest('output'))held?keep(held):o.textContent=kept});\
+f.addEventListener('click',e=>{const c=e.target.closest('.hints circle');if(c)keep(held=c)});\
 const marks=[...f.querySelectorAll('.hints circle')],view=f.querySelector('div');let at=-1;view.tabIndex=0;\
 view.addEventListener('keydown',e=>{const step={ArrowRight:1,ArrowLeft:-1}[e.key];if(!step||!marks.length)return;\
 e.preventDefault();marks[at]?.classList.remove('at');at=(at+step+marks.length)%marks.length;marks[at].classList.add('at');\
-kept=o.textContent=marks[at].querySelector('title').textContent})}\
-for(const t of document.querySelectorAll('table.sortable')){const b=t.tBodies[0];\
-const i=document.createElement('input');i.type='search';i.placeholder='filter: not shown, gossip, …';\
-i.setAttribute('aria-label','filter the claims');t.parentNode.before(i);\
-i.addEventListener('input',()=>{for(const r of b.rows)r.hidden=!r.textContent.toLowerCase().includes(i.value.toLowerCase())});\
-[...t.tHead.rows[0].cells].forEach((h,k)=>{const n=document.createElement('button');n.textContent=h.textContent;\
-h.replaceChildren(n);let up=1;n.addEventListener('click',()=>{const key=r=>r.cells[k].textContent,num=s=>parseFloat(s);\
-[...b.rows].sort((p,q)=>{const a=key(p),c=key(q),x=num(a),y=num(c);\
-return up*(isNaN(x)||isNaN(y)?a.localeCompare(c):x-y)}).forEach(r=>b.append(r));up=-up})})}";
+keep(held=marks[at])})}\
+";
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c1c1c;--paper:#fdfdfc;--line:#d9d9d6;--soft:#666;--good:#17703a;--bad:#b3261e;\
@@ -407,9 +418,12 @@ figure img,figure div>svg{max-width:100%;min-width:min(40rem,100vw + 14rem);heig
 figcaption{color:#555;font-size:.85rem;text-align:left}figcaption output{font-variant-numeric:tabular-nums}.hints circle{cursor:pointer}\
 .hints circle:hover,.hints circle.at{stroke:#d62828;stroke-width:2}:focus-visible{outline:3px solid var(--link);outline-offset:2px}\
 .grades svg{width:2.9rem;height:.6rem;background:#fff}\
-input[type=search]{font:inherit;padding:.25rem .5rem;margin-bottom:.5rem;width:min(24rem,100%)}th button{font:inherit;font-weight:bold;\
+input[type=search]{font:inherit;padding:.25rem .5rem;margin-bottom:.5rem;width:min(24rem,100%)}th[aria-sort=ascending] button::after{content:\" ↑\"}\
+th[aria-sort=descending] button::after{content:\" ↓\"}th button{font:inherit;font-weight:bold;\
 background:none;border:0;padding:0;color:inherit;cursor:pointer;text-align:left}\
 @media print{:root{--ink:#000;--paper:#fff;--line:#999;--soft:#444;--good:#17703a;--bad:#b3261e;--warn:#8a5a00;--link:#000}\
+body{font-size:10.5pt}th button{display:contents}caption,thead{break-after:avoid}li,p{orphans:3;widows:3}\
+figure div>svg,figure img{max-height:21cm;width:auto}details{display:none}\
 input,figcaption output,nav{display:none}figure,tr,h3{break-inside:avoid}h2,h3,h4{break-after:avoid}main{max-width:none}\
 .wide,figure{overflow:visible}figure div>svg,figure img{min-width:0}td:nth-child(2){min-width:0!important}}\
 .links{font-size:.9rem;color:var(--soft)}td:nth-child(2){min-width:9rem}article{margin:1.5rem 0 2.5rem}\

@@ -40,7 +40,7 @@ pub struct Done {
     pub rows: Vec<Row>,
     /// The results of its checks.
     pub outcomes: Vec<Outcome>,
-    /// What makes its picture hard to read; nothing is said of a figure that was kept.
+    /// What makes its picture hard to read or its title untrue; nothing is said of a figure that was kept.
     pub faults: Vec<String>,
     /// Whether an earlier run had completed it.
     pub kept: bool,
@@ -121,7 +121,8 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     let Options { scale, seed, out, data, .. } = options;
     let start = Instant::now();
     let figure = (entry.figure)(*scale, *seed, data).with_context(|| format!("{} failed", entry.id))?;
-    let faults = plot::faults(&figure);
+    let mut faults = plot::faults(&figure);
+    let (basis, samples) = (figure.basis.clone(), figure.samples.clone());
     let run = Run {
         seconds: start.elapsed().as_secs_f64(),
         threads: rayon::current_num_threads(),
@@ -131,6 +132,7 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     let record = output::write_figure(out, entry, figure, *scale, *seed, run)
         .with_context(|| format!("{} was computed but not written", entry.id))?;
     let rows = read_rows(out, &record)?;
+    faults.extend(verdict::title::untrue(&basis, &rows, &samples).map_err(anyhow::Error::msg)?);
     Ok(Done { faults, ..Done::new(record, rows, false)? })
 }
 

@@ -19,7 +19,12 @@ const PROBE: &str = "<script>addEventListener('load', () => { \
     const figure = [...document.querySelectorAll('figure')].find(f => f.querySelector('.hints')); \
     figure.querySelector('div').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'})); \
     const first = figure.querySelector('.hints title').textContent; \
-    document.body.dataset.keys = figure.querySelector('output').textContent === first; \
+    const told = figure.querySelector('output'), row = told.querySelector('a'); \
+    document.body.dataset.keys = told.textContent.startsWith(first); \
+    document.body.dataset.row = !!row && /^line \\d+ of /.test(row.textContent) && row.getAttribute('href').endsWith('.csv'); \
+    const claims = document.querySelector('table:not(.ndp-rows)'); claims.querySelector('th:nth-child(3) button').click(); \
+    const third = [...claims.tBodies[0].rows].map(r => r.cells[2].textContent); \
+    document.body.dataset.sorted = third.length > 5 && third.every((t, i) => !i || third[i - 1].localeCompare(t) <= 0); \
     document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth; });</script>";
 
 /// The page as the browser shows it in a window of this width, and the browser's messages. Chromium numbers
@@ -58,7 +63,7 @@ fn every_figure_is_there_and_the_console_is_silent() {
     let html = std::fs::read_to_string(out.join("report.html")).unwrap();
     let pictures = attributes(&html, "src");
     // Small pictures are part of the page, so that their points can be pointed at; large ones are pixels.
-    let drawn = html.matches("<figure><div role=\"img\"").count();
+    let drawn = html.matches("><div role=\"img\"").count();
     assert!(drawn > 0 && html.matches("class=\"hints\"").count() > 0);
     assert_eq!(pictures.len() + drawn, registry::all().count());
     for picture in pictures.iter() {
@@ -90,6 +95,8 @@ fn every_figure_is_there_and_the_console_is_silent() {
         assert!(dom.contains(&format!("data-loaded=\"{count}\"")), "{said}");
         assert!(dom.contains(&format!("data-images=\"{count}\"")));
         assert!(dom.contains("data-keys=\"true\""), "an arrow key tells the numbers of the first mark");
+        assert!(dom.contains("data-row=\"true\""), "a mark leads to its row");
+        assert!(dom.contains("data-sorted=\"true\""), "a click on a heading sorts the table");
         assert!(dom.contains(&format!("data-paper=\"{paper}\"")), "{width}: not {paper}");
         // Wide tables and pictures scroll within the page; the page itself does not.
         assert!(dom.contains("data-wide=\"false\""), "wider than a window of {width}");

@@ -21,6 +21,7 @@
 //! ```
 
 pub mod axis;
+pub mod basis;
 pub mod check;
 pub mod kind;
 pub mod matrix;
@@ -31,6 +32,7 @@ pub mod source;
 mod view;
 
 pub use axis::{Axis, AxisScale};
+pub use basis::Basis;
 pub use check::Check;
 pub use kind::Kind;
 pub use matrix::{Drawing, MAX_EDGES, Matrix};
@@ -247,6 +249,8 @@ pub struct Figure {
     pub findings: Vec<String>,
     /// The checks that decide from the numbers whether the claim holds.
     pub checks: Vec<Check>,
+    /// What the title rests on.
+    pub basis: Vec<Basis>,
     /// The numbers, and what is drawn unless there are views.
     pub panels: Vec<Panel>,
     /// What is drawn in place of the panels, see [`Figure::drawn_as`]; empty if the panels are drawn.
@@ -271,6 +275,7 @@ impl Figure {
             claim: String::new(),
             findings: Vec::new(),
             checks: Vec::new(),
+            basis: Vec::new(),
             panels: Vec::new(),
             views: Vec::new(),
             columns: None,

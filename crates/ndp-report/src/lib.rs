@@ -4,7 +4,7 @@
 //! and reads it back, [`plot`] draws it as SVG and PNG, [`verdict`] decides from the numbers and their grades
 //! whether what is claimed holds. [`words`] turns statements into sentences: no sentence about privacy is
 //! made elsewhere. [`files`] writes whole files or none, [`harmless`] shows names from files, [`page`] writes
-//! pages in plain words, [`stamp`] records in a picture what made it.
+//! pages in plain words, [`viewer`] lets them be walked through, [`stamp`] records in a picture what made it.
 //!
 //! The bytes written depend on the figure alone.
 
@@ -14,6 +14,7 @@
 )]
 
 pub mod correlation;
+mod digits;
 pub mod figure;
 pub mod files;
 pub mod harmless;
@@ -29,6 +30,7 @@ pub mod plot;
 pub mod stamp;
 pub mod table;
 pub mod verdict;
+pub mod viewer;
 pub mod words;
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
-//! A page in plain words that needs no other file: sentences, tables, pictures; no network, no script.
+//! A page in plain words that needs no other file: sentences, tables, pictures; no network. It says
+//! everything without its scripts, which sort and filter tables and let a network be walked through.
 
 use crate::harmless::harmless;
+use crate::viewer::{self, Viewer};
 use ndp_account::Coverage;
 use ndp_dp::Verdict;
 use std::fmt::Write;
@@ -22,6 +24,8 @@ pub struct Page {
     title: String,
     /// Seconds after which a browser reads it again.
     again: Option<u32>,
+    /// Whether there is a viewer in it.
+    walked: bool,
 }
 
 /// How good a verdict is.
@@ -68,7 +72,12 @@ impl Page {
     /// An empty page.
     #[must_use]
     pub fn new(title: &str) -> Self {
-        Self { body: format!("<h1>{}</h1>\n", escape(title)), title: title.into(), again: None }
+        Self {
+            body: format!("<h1>{}</h1>\n", escape(title)),
+            title: title.into(),
+            again: None,
+            walked: false,
+        }
     }
 
     /// A page that a browser reads again after so many seconds, for one that is written while it is
@@ -155,6 +164,15 @@ impl Page {
         ))
     }
 
+    /// A network that is walked through, see [`Viewer`]; a graph that is too large for one adds nothing.
+    #[must_use]
+    pub fn viewer(self, viewer: &Viewer) -> Self {
+        match viewer.section() {
+            Some(html) => Self { walked: true, ..self.raw(&html) },
+            None => self,
+        }
+    }
+
     /// Text as a machine prints it, such as a command.
     #[must_use]
     pub fn code(self, text: &str) -> Self {
@@ -167,12 +185,16 @@ impl Page {
         let again = self.again.map_or_else(String::new, |seconds| {
             format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">\n")
         });
+        let walk = if self.walked { viewer::SCRIPT } else { "" };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{again}<title>{}</title>\n\
-             <link rel=\"icon\" href=\"data:,\">\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+             <link rel=\"icon\" href=\"data:,\">\n<style>{STYLE}{}</style>\n</head>\n<body>\n<main>\n{}</main>\n\
+             <script>\n{}{walk}</script>\n</body>\n</html>\n",
             escape(&self.title),
-            self.body
+            viewer::STYLE,
+            self.body,
+            viewer::TABLES,
         )
     }
 
@@ -201,9 +223,11 @@ figure{margin:1.2rem 0}figure svg{max-width:100%;height:auto}figcaption{font-siz
 pre{background:#f4f4f4;padding:.6rem .8rem;overflow-x:auto;font-size:.85rem;white-space:pre-wrap;overflow-wrap:anywhere}\
 @media (max-width:30rem){main{margin:1rem auto}th,td{padding:.2rem .35rem}h1{font-size:1.35rem}}\
 @media (prefers-color-scheme:dark){body{color:#ddd;background:#16181b}h2{border-color:#444}.verdict,pre{background:#24272b}\
-th,td{border-color:#3a3d42}figcaption{color:#aaa}figure svg{background:#fff}}\
+th,td{border-color:#3a3d42}figcaption{color:#aaa}figure svg{background:#fff}\
+input,select{color-scheme:dark}}\
 @media print{body{color:#000;background:#fff}main{max-width:none;margin:0}.verdict,pre{background:none;border:1px solid #888}\
-h2{break-after:avoid}figure,tr,.verdict{break-inside:avoid}}";
+h2,caption,thead{break-after:avoid}figure,table,tr,.verdict{break-inside:avoid}.wide{overflow:visible}\
+th button{display:contents}figure svg{max-height:20cm;width:auto}}";
 
 #[cfg(test)]
 mod tests {
@@ -222,10 +246,14 @@ mod tests {
             .code("ndp loss <file>")
             .finish();
         assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>a &lt;b&gt;</title>"));
-        assert!(page.contains("&lt;script&gt;") && !page.contains("<script") && !page.contains("<?xml"));
+        assert!(
+            page.contains("&lt;script&gt;")
+                && page.matches("<script").count() == 1
+                && !page.contains("<?xml")
+        );
         assert!(page.contains("a&quot;b") && page.matches("<li>").count() == 2);
         // The page loads nothing; dark screens, small screens and paper have rules of their own.
-        assert!(!page.contains("http") && !page.contains("src="));
+        assert!(!page.contains("http") && !page.contains("src=") && !page.contains("ndp-viewer\""));
         for medium in ["prefers-color-scheme:dark", "max-width:30rem", "@media print"] {
             assert!(page.contains(medium), "{medium}");
         }

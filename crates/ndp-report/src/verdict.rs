@@ -8,6 +8,7 @@
 pub mod evidence;
 pub mod outcome;
 pub mod paired;
+pub mod title;
 
 pub use evidence::Verdict;
 pub use outcome::{Outcome, Place, Why, round};

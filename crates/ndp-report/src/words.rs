@@ -1,7 +1,7 @@
 //! The one place that puts a statement into words.
 //!
 //! A sentence about privacy that is composed where a number is shown is sooner or later stronger than the
-//! number: a sample is reported as all, a bound as what is learnt. So tables, pages and messages take their
+//! number: a sample is reported as all, a bound as what is learned. So tables, pages and messages take their
 //! sentences from here, each made from a [`Statement`] and the data that belong to it, and `cargo xtask tidy`
 //! refuses certain words in strings elsewhere.
 //!
@@ -17,12 +17,14 @@ pub use coverage::*;
 pub use rests_on::*;
 pub use terms::*;
 
+pub use crate::digits::{down, number, up};
+
 use ndp_account::{
     Account, Allowed, Among, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target,
     Worst, number_of_coalitions,
 };
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
-use ndp_numeric::decimal::{Round, fixed, percent, scientific};
+use ndp_numeric::decimal::{Round, percent, scientific};
 
 /// A statement with the names of its nodes.
 ///
@@ -279,9 +281,9 @@ pub fn same_for_all(pairs: usize, loss: f64) -> String {
 }
 
 /// The sentence for the case that there is no pair.
-pub const NOBODY_OUTSIDE: &str = "There is nobody outside the observer about whom anything could be learnt.";
+pub const NOBODY_OUTSIDE: &str = "There is nobody outside the observer about whom anything could be learned.";
 
-/// The verdict on a limit, followed by what is learnt at most.
+/// The verdict on a limit, followed by what is learned at most.
 #[must_use]
 pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
     match why_not {
@@ -436,7 +438,7 @@ pub fn measure(measure: Measure) -> String {
             "Losses are stated as mu: the two worlds are as hard to tell apart as two normal laws of variance 1 whose means are mu apart."
                 .into()
         }
-        other => format!("Losses are stated as {other}, in nats; 0 means that nothing is learnt."),
+        other => format!("Losses are stated as {other}, in nats; 0 means that nothing is learned."),
     }
 }
 
@@ -445,39 +447,6 @@ pub fn measure(measure: Measure) -> String {
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// A number in five digits, rounded to nearest: for numbers that are no guarantee.
-#[must_use]
-pub fn number(x: f64) -> String {
-    rounded(x, Round::Nearest)
-}
-
-/// A number in as many digits, rounded up: for losses, noises and errors, which must not look smaller than
-/// they are.
-///
-/// # Examples
-/// ```
-/// use ndp_report::words::{down, number, up};
-/// assert_eq!((up(1.0f64.next_up()), down(0.123456), number(1e-7)), ("1.00001".into(), "0.12345".into(), "1.0000e-7".into()));
-/// ```
-#[must_use]
-pub fn up(x: f64) -> String {
-    rounded(x, Round::Up)
-}
-
-/// A number in as many digits, rounded down: for what is left of a limit.
-#[must_use]
-pub fn down(x: f64) -> String {
-    rounded(x, Round::Down)
-}
-
-fn rounded(x: f64, round: Round) -> String {
-    match x {
-        0.0 => "0".into(),
-        _ if (1e-3..1e5).contains(&x.abs()) => fixed(x, 5, round),
-        _ => scientific(x, 4, round),
-    }
 }
 
 #[cfg(test)]

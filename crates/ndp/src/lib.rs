@@ -39,7 +39,7 @@
 //!
 //! # 2. How much noise?
 //!
-//! A [`Target`](account::Target) says how much may be learnt, in which terms, and by whom.
+//! A [`Target`](account::Target) says how much may be learned, in which terms, and by whom.
 //!
 //! ```
 //! use ndp::prelude::*;

@@ -1,6 +1,6 @@
 //! Ledgers of several runs over the same people, who are in another order every time, or over other people.
 //!
-//! The truth goes by name: what `v` learnt about `u` in every run in which both took part, added up in
+//! The truth goes by name: what `v` learned about `u` in every run in which both took part, added up in
 //! rationals.
 
 use super::losses::Case;

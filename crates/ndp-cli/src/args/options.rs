@@ -14,7 +14,7 @@ pub(crate) struct GraphInput {
     /// Edge list, GraphML, MatrixMarket or .npy; gzipped or not; `-` for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The first line is a header (above numbers it is recognised).
+    /// The first line is a header (above numbers it is recognized).
     #[arg(long)]
     pub(crate) header: bool,
     /// Leave edges from a node to itself out.

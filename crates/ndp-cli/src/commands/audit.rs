@@ -85,7 +85,7 @@ impl Answer for Audited<'_> {
             ("mu that the account allows", format!("{} [{}]", up(allowed.value().mu()), allowed.grade())),
             ("mu that the attack shows", format!("{} [{}]", down(*measured.value()), measured.grade())),
             ("taken for the other world", number(found.false_positives)),
-            ("recognised", number(found.true_positives)),
+            ("recognized", number(found.true_positives)),
         ];
         vec![Part::Summary(title, rows)]
     }

@@ -1,6 +1,7 @@
 //! What observers learn at a given noise.
 
 mod show;
+mod walk;
 
 use super::covered;
 use super::losses::{Entry, Losses, all, of_others};
@@ -49,6 +50,8 @@ struct Found<'a> {
     bound: Option<f64>,
     /// How often somebody who guesses is right at most about the pair that loses most, where a page tells it.
     right: Option<f64>,
+    /// Upper ends of unit losses, observer by observer, where a page is made and all follow from them.
+    units: Option<Vec<Vec<Option<f64>>>>,
     judged: Option<Judged>,
     notes: Vec<String>,
 }
@@ -132,6 +135,7 @@ impl<'a> Study<'a> {
             worst,
             bound: bound.map(|(bound, _)| bound),
             right: None,
+            units: None,
             judged: None,
             notes,
         };
@@ -140,6 +144,7 @@ impl<'a> Study<'a> {
             let of_pair =
                 found.largest().map(|entry| (covered.looked_at()[entry.observer].as_ref(), entry.u));
             let account = if found.largest_bound().is_some() { of_bound } else { of_pair };
+            found.units = walk::units(covered.looked_at(), &found.entries, graph.node_count());
             found.right = account.and_then(|(account, u)| words::right_guesses(account, u, noise));
         }
         found.judged = self.target.as_ref().map(|target| found.judged(&covered, target)).transpose()?;

@@ -35,7 +35,7 @@ pub(crate) fn run(asked: &Sweep, quiet: bool) -> Result<(), Failure> {
 
 /// What all observers learn, on the terminal and as a picture.
 pub(super) fn told(study: &Study, together: &[Together], asked: &Pictures, seed: u64) -> Result<(), Failure> {
-    heading(&format!("What is learnt by {}, as {}", study.description, study.measure))?;
+    heading(&format!("What is learned by {}, as {}", study.description, study.measure))?;
     line("")?;
     let row = |found: &Together| {
         let grade = if found.exact { "exact" } else { "upper-bound" };

@@ -148,7 +148,7 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
     // Of a share p of observers none is among m drawn with probability (1 - p)^m at most.
     let share = -(MISS_OF_ONE.ln() / count).exp_m1() * (1.0 + 16.0 * f64::EPSILON);
     let unseen = study.sampled.then(|| {
-        // Hoeffding: means lie between 0 and what is learnt from noisy values.
+        // Hoeffding: means lie between 0 and what is learned from noisy values.
         let largest = study.observers.first().and_then(|observer| {
             let bound = patient.local_bound(observer).ok()?;
             let u = (0..bound.node_count()).find(|&u| !observer.contains(u))?;

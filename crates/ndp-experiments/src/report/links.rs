@@ -99,6 +99,43 @@ const TOLD: &[Told] = &[
         Some(("crates/ndp-printed/tests/audit.rs", "printed_bounds_are_violated_by_attacks")),
     ),
     ("beyond/scale", &["F1", "F2"], Some((REFERENCE, "hypercube_of_figure_1a"))),
+    (
+        "network-dp/fig3",
+        &["F6", "F7"],
+        Some((
+            "crates/ndp-printed/src/network/realised.rs",
+            "as_released_histogram_matches_the_authors_program",
+        )),
+    ),
+    (
+        "muffliato/dropout",
+        &["F1"],
+        Some(("crates/ndp-printed/tests/gossip_sequences.rs", "random_sequences_agree_with_fractions")),
+    ),
+    (
+        "random-walk/fig7",
+        &[],
+        Some((
+            "crates/ndp-experiments/src/figures/random_walk/fig7.rs",
+            "shuffling_destroys_the_dependence_on_the_place",
+        )),
+    ),
+    ("beyond/laws", &["F8"], Some(("crates/ndp-algos/src/walk/graph/attack.rs", "hidden_paths_tell_less"))),
+    (
+        "beyond/meter",
+        &["F4"],
+        Some((
+            "crates/ndp-program/src/meter/tests/mod.rs",
+            "the_first_message_that_would_exceed_a_limit_is_refused",
+        )),
+    ),
+    (
+        "beyond/fresh-noise",
+        &[],
+        Some(("crates/ndp-program/src/tests/reference.rs", "fresh_noise_in_every_round")),
+    ),
+    ("beyond/correlated", &[], Some(("crates/ndp-program/src/tests/reference.rs", "decor_by_coalition"))),
+    ("beyond/protocols", &[], Some(("crates/ndp-program/src/tests/designs.rs", "masks_take_over"))),
 ];
 
 /// The places that a figure leads to, as one paragraph.
@@ -183,6 +220,14 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
         let summary = read("docs/findings-summary.md");
+        for entry in registry::all() {
+            let told = TOLD.iter().find(|(id, ..)| *id == entry.id);
+            assert!(
+                told.is_some_and(|(_, findings, test)| !findings.is_empty() || test.is_some()),
+                "{}",
+                entry.id
+            );
+        }
         for (id, findings, test) in TOLD {
             assert!(registry::all().any(|entry| entry.id == *id), "{id}");
             for finding in *findings {

@@ -50,7 +50,7 @@ fn the_page_is_complete_in_itself_and_computes_the_verdict() {
         "complete &amp; co",
         "1.00 ± 0.10",
         "stand-in houses",
-        "<figure><div role=\"img\" aria-label=\"A &lt;title&gt; (stand-in data)\"><svg viewBox",
+        "<figure data-files=\"network-dp/fig1a.csv\"><div role=\"img\" aria-label=\"A &lt;title&gt; (stand-in data)\"><svg viewBox",
         "A &lt;title&gt; (stand-in data)",
         "<dt>alpha</dt><dd>2.0</dd>",
         "theorems: Certified losses (<code>docs/theory.md#certified-losses</code>), Muffliato (",

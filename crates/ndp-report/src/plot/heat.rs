@@ -1,7 +1,7 @@
 //! A matrix as coloured cells.
 
 use super::axes::TICK_SIZE;
-use super::canvas::{Anchor, BLACK, Canvas, PALE, Rgb};
+use super::canvas::{Anchor, BLACK, Canvas, PALE, Rgb, text_width};
 use super::colors::{BAR_ROOM, bar, color_of};
 use super::frame::Rect;
 use super::style::graded_name;
@@ -25,12 +25,13 @@ pub(super) fn draw(
     let cells: Vec<Vec<Rgb>> =
         matrix.values.rows().into_iter().map(|row| row.iter().map(paint).collect()).collect();
     canvas.matrix((area.x, area.y), side, &cells)?;
-    for k in shown(rows) {
+    for k in shown(rows, side, TICK_SIZE) {
         let label = matrix.row_names.as_ref().map_or_else(|| k.to_string(), |names| names[k].clone());
         let y = area.y + (k as f64 + 0.5) * side + 4.0;
         canvas.text(area.x - 5.0, y, &label, TICK_SIZE, Anchor::End, BLACK);
     }
-    for k in shown(columns) {
+    let widest = text_width(&columns.saturating_sub(1).to_string(), TICK_SIZE);
+    for k in shown(columns, side, if matrix.column_names.is_some() { 0.0 } else { widest + 4.0 }) {
         let label = matrix.column_names.as_ref().map_or_else(|| k.to_string(), |names| names[k].clone());
         let x = area.x + (k as f64 + 0.5) * side;
         canvas.text(x, area.bottom() + 15.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
@@ -40,9 +41,9 @@ pub(super) fn draw(
     Ok(())
 }
 
-/// Which rows or columns get a name: all if there are few, else about eight.
-fn shown(count: usize) -> impl Iterator<Item = usize> {
-    let rough = count.div_ceil(9);
+/// Which rows or columns get a name: all if there are few, else about eight, each with `room` for itself.
+fn shown(count: usize, side: f64, room: f64) -> impl Iterator<Item = usize> {
+    let rough = count.div_ceil(9).max((room / side).ceil() as usize);
     let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|&s| s >= rough).unwrap_or(rough);
     (0..count).step_by(step.max(1))
 }

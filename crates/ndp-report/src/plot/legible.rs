@@ -98,10 +98,8 @@ fn of_lines(panel: &Panel, styles: &Styles) -> Vec<String> {
                 && look.stroke.dashes == second.stroke.dashes;
             let apart = distance(look.stroke.color, second.stroke.color);
             if !family && alike && apart < LEAST_DISTANCE {
-                found.push(format!(
-                    "{name:?} and {:?} differ by {apart:.1} in colour to some eye",
-                    other.name
-                ));
+                found
+                    .push(format!("{name:?} and {:?} differ by {apart:.1} in color to some eye", other.name));
             }
             let lines = one.mark == Mark::Line && other.mark == Mark::Line && one.kind == other.kind;
             let (here, there) = (places(one), places(other));

@@ -40,7 +40,7 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     // What observers do not use or know has sentences of its own below.
     let observers = without_knowledge(subject.observers, subject.own_noise, subject.senders);
     let mut against = vec![
-        format!("The numbers are about what is learnt by {observers}."),
+        format!("The numbers are about what is learned by {observers}."),
         "They follow the protocol, keep everything that they receive and combine it in any way, with unlimited computing power.".to_owned(),
         "They know the network, the protocol, its public random choices and the amount of noise.".to_owned(),
     ];

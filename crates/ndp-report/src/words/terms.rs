@@ -164,7 +164,7 @@ pub fn one_release(stated: Option<&Stated>) -> String {
     stated.map_or_else(|| "by a mechanism that states nothing by itself".to_owned(), mechanism)
 }
 
-/// What is learnt at most from a training, as `epsilon` at `delta`.
+/// What is learned at most from a training, as `epsilon` at `delta`.
 #[must_use]
 pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
     let epsilon = up(epsilon);

@@ -371,7 +371,7 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The sentence of a page that says what is learnt at most must be true of the observers it names.
+/// The sentence of a page that says what is learned at most must be true of the observers it names.
 fn sentence(
     outcome: &mut Outcome,
     page: &str,

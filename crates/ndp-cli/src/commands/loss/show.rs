@@ -23,7 +23,7 @@ const LISTED: usize = 8;
 
 impl Answer for Found<'_> {
     fn text(&self) -> Vec<Part> {
-        let title = format!("What is learnt, as {}", self.study.measure);
+        let title = format!("What is learned, as {}", self.study.measure);
         let mut parts = vec![Part::Summary(title, self.summary())];
         if let Some(same) = self.same_for_all() {
             parts.extend([Part::empty(), Part::Line(same)]);
@@ -139,10 +139,13 @@ impl Drawn for Found<'_> {
         let rows: Vec<Vec<String>> =
             self.summary().iter().map(|(name, shown)| vec![(*name).to_owned(), value(shown)]).collect();
         page = page
-            .section("What is learnt")
+            .section("What is learned")
             .text(&plain::measure(study.measure))
             .table("In short", &["", ""], &rows)
-            .picture(svg, "What is learnt about each node; the brighter, the more; the scale says how much.");
+            .picture(svg, "What is learned about each node. A brighter color means that more is learned; the scale gives the numbers.");
+        if let Some(viewer) = self.viewer() {
+            page = page.viewer(&viewer);
+        }
         if let Some(same) = self.same_for_all() {
             let page = page.text(&format!("{}.", words::capital(&same)));
             return plain::provenance(page, subject.seed);
@@ -213,7 +216,7 @@ impl Found<'_> {
         most.and_then(|most| words::useless(most, self.study.measure))
     }
 
-    /// What is learnt at most, and by whom, in a sentence or two.
+    /// What is learned at most, and by whom, in a sentence or two.
     fn most(&self) -> String {
         let graph = &self.study.graph;
         let exact = self.worst.as_ref().filter(|worst| worst.loss.grade() == Grade::Exact);

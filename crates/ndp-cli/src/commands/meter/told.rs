@@ -104,7 +104,7 @@ impl Told {
                 Tone::Plain,
                 &format!(
                     "No pair that is watched has lost more than epsilon {} at delta {} so far{rounds}: that is the bound for what \
-                     {} has learnt about {}.",
+                     {} has learned about {}.",
                     up(row.epsilon),
                     self.delta,
                     row.observer,

@@ -10,7 +10,7 @@ use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::{GossipMatrix, generators};
 use ndp_program::constructors::{decor, fresh_noise, muffliato};
 use ndp_program::{NodeVerdict, Program, Reads, SensitivitySet, Weight};
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 use rand::seq::SliceRandom;
 
 /// Variances of the masks, when the own noise has variance 1.
@@ -52,6 +52,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .finding("A coalition that surrounds a node on a ring takes its masks away at once; masks among all nodes last until all others collude.")
         .check(Check::below("zero-sum", LOCAL))
         .check(Check::below("DECOR", LOCAL))
+        .titled_by([
+            Basis::Shown(Check::below("zero-sum", LOCAL)),
+            Basis::Shown(Check::below("DECOR", LOCAL)),
+        ])
         .columns(2);
     for (name, graph) in graphs {
         let matrix = GossipMatrix::metropolis(&graph);

@@ -14,7 +14,7 @@ use ndp_algos::gossip::{ExactOptions, GossipProtocol, exact_loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use ndp_program::design::{DesignStopping, Limit};
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 
 const OPTIMAL: &str = "optimal schedule";
 const FLAT: &str = "flat schedules, rho = 0.01 (light), 0.1, 1 (dark)";
@@ -49,7 +49,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         ("Erdős–Rényi", erdos_renyi(n, 1.2, seed, 0)?, false),
         ("geometric", geometric(n, scale.pick(0.25, 0.5), seed)?, false),
     ];
-    let mut figure = Figure::new("Gossip with fresh noise: error against what far nodes learn")
+    let mut figure = Figure::new("At the same mean loss to far nodes, gossip with optimal fresh noise errs less than with one shot of noise")
+        .titled_by([Basis::Shown(Check::below(OPTIMAL, ONE_SHOT))])
         .by(Grade::Exact, "ndp_account::LinearProtocol::coalition_loss", "Certified losses")
         .by_named("local", Grade::Exact, "ndp_dp::Gdp", "Accounting")
         .by_named("central", Grade::Exact, "ndp_dp::Gdp", "Accounting")

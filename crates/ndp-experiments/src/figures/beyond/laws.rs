@@ -17,7 +17,7 @@ use ndp_graph::hitting::Start;
 use ndp_graph::log_matrix::log_matrix_row;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_printed::walk::VisitSum;
-use ndp_report::figure::{Axis, Check, Figure, Panel, Point, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Point, Scale, Series};
 use rayon::prelude::*;
 
 const NODE: usize = 0;
@@ -62,7 +62,11 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         ("geometric", geometric(n, scale.pick(0.14, 0.25), seed)?),
         ("grid", generators::grid_2d_graph(side, side)?),
     ];
-    let mut figure = Figure::new("Walks by the law of their path's cost, at an epsilon and a delta")
+    let mut figure = Figure::new("Walks: the bound by the law of the path's cost is below the one by Rényi losses, and above a simulated attack")
+        .titled_by([
+            Basis::Drawn(Check::below(LAW, RENYI)),
+            Basis::Drawn(Check::below(ATTACK, LAW)),
+        ])
         .by(Grade::Printed, "ndp_printed::walk::user_level", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")

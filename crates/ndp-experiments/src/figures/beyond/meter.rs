@@ -12,7 +12,7 @@ use ndp_graph::{GossipMatrix, Graph, generators};
 use ndp_numeric::rounding::Interval;
 use ndp_program::meter::{Limits, Meter, Refusal};
 use ndp_program::{MixingMatrix, ProgramError, Reads, SensitivitySet, Value};
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -54,7 +54,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         ("hypercube", generators::hypercube_graph(4)?),
         ("Erdős–Rényi", erdos_renyi(NODES, 1.6, seed, 0)?),
     ];
-    let mut figure = Figure::new("The cost of one round stays flat while losses grow: a meter stops the training in time")
+    let mut figure = Figure::new("The cost of one round stays flat while losses grow: a meter keeps the training within its budget")
         .by(Grade::Printed, "ndp_dp::Gdp::epsilon", "Programs")
         .by_named(METER, Grade::UpperBound, "ndp_program::meter::Meter", "Programs")
         .by_named(LOCAL, Grade::UpperBound, "ndp_dp::Gdp::epsilon", "Programs")
@@ -73,6 +73,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .finding("The number of one round is true for one round. A run has to be added up: the meter does, message by message, and refuses the round that would exceed the budget. Sums of neighbors let the same budget last for more rounds than noise that is added locally.")
         .check(Check::covers(STATED, METER))
         .check(Check::below(METER, LOCAL))
+        .titled_by([Basis::Drawn(Check::rises(METER, 1.0)), Basis::at_most(METER, EPSILON)])
         .columns(3);
     let mut accuracies = Vec::new();
     for (name, graph) in graphs {

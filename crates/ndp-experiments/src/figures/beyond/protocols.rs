@@ -13,7 +13,7 @@ use ndp_graph::{GossipMatrix, Graph, generators};
 use ndp_program::constructors::decor;
 use ndp_program::design::{Design, DesignStopping, Limit};
 use ndp_program::{Declared, SensitivitySet};
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 
 /// The largest loss allowed for any pair of nodes, as `μ`.
 const WORST: f64 = 1.0;
@@ -88,7 +88,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .finding("Zip-DL ends after one round, and sums over groups need a server: errors are those of what each computes.")
         .columns(3);
     for gossip in GOSSIPS {
-        figure = figure.check(Check::below_in(ERROR, DESIGNED, gossip));
+        figure = figure
+            .check(Check::below_in(ERROR, DESIGNED, gossip))
+            .titled_by([Basis::Shown(Check::below_in(ERROR, DESIGNED, gossip))]);
     }
     let mut rows: Vec<Row> = Vec::new();
     for (k, (name, graph)) in GRAPHS.into_iter().zip(graphs).enumerate() {
@@ -145,8 +147,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
 /// What is drawn of a protocol: title, label, number.
 type Shown = (&'static str, &'static str, fn(&Point) -> f64);
 const MEASURES: [Shown; 3] = [
-    (ERROR, "root mean square", |point| point.error),
-    ("mean loss of a pair", "mu^2", |point| point.mean),
+    (ERROR, "root mean square error", |point| point.error),
+    ("mean loss of a pair", "mean loss mu^2", |point| point.mean),
     ("messages", "messages", |point| point.messages),
 ];
 const GRAPHS: [&str; 3] = ["ring", "hypercube", "Erdős–Rényi"];

@@ -8,7 +8,7 @@ use ndp_dp::Grade;
 use ndp_dp::Mechanism;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_printed::contraction;
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 
 const USERS: u64 = 100;
 const BATCHES: [u64; 3] = [10, 20, 30];
@@ -57,7 +57,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
              n = 120, epsilon = 0 it gives 0.0042, 0.0089, 0.021, 0.049 for m = 1, 4, 20, 120.",
         )
         .check(Check::covers(PRINTED, WHOLE))
-        .check(Check::below(WHOLE, ALL));
+        .check(Check::below(WHOLE, ALL))
+        .titled_by([Basis::up_to(10.0, BETTER, WHOLE)]);
     let mut of_batches: Vec<(String, Vec<Series>)> = Vec::new();
     for batch in BATCHES {
         let parameters = FederatedParameters {
@@ -109,10 +110,12 @@ fn views(panels: &[Panel], of_batches: &[(String, Vec<Series>)]) -> Vec<Panel> {
         ("all models released over the better bound", ALL, BETTER),
     ] {
         let axes = (Axis::linear("epsilon"), Axis::log("ratio of delta"));
-        let ratios = of_batches.iter().filter_map(|(name, series)| {
+        let count = of_batches.len();
+        let ratios = of_batches.iter().enumerate().filter_map(|(k, (name, series))| {
             let find = |wanted: &str| series.iter().find(|s| s.name == wanted);
             let pairs = find(above)?.points.iter().zip(&find(below)?.points);
-            Some(Series::data(name.clone()).points(pairs.map(|(p, q)| (p.x, p.y / q.y))))
+            let ratios = pairs.map(|(p, q)| (p.x, p.y / q.y));
+            Some(Series::data(name.clone()).points(ratios).shade(k, count))
         });
         views.push(Panel::curves(title, axes.0, axes.1).with_all(ratios));
     }

@@ -1,4 +1,4 @@
-//! `muffliato/fig1b`: a Facebook ego network, its nodes coloured by loss.
+//! `muffliato/fig1b`: a Facebook ego network, its nodes colored by loss.
 
 use super::by_distance::{self, rounds};
 use super::fig2::QUANTILES;
@@ -9,7 +9,7 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
-use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Drawing, Figure, Panel, Scale, Series};
 use ndp_report::layout::force;
 use rand::RngExt;
 
@@ -22,7 +22,7 @@ const SIGMA_SQUARED: f64 = 3.75;
 /// The largest component of ego network 1912.
 pub const ENTRY: Entry = Entry {
     id: "muffliato/fig1b",
-    what: "the Facebook network of ego 1912, coloured by loss",
+    what: "the Facebook network of ego 1912, colored by loss",
     needs: &["facebook"],
     minutes: 0.1,
     tolerance: Tolerance::DETERMINISTIC,
@@ -66,7 +66,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     ];
     let maps = [(titles[1], &sum_towards), (titles[2], &exact)];
     let maps = maps.map(|(title, drawing)| Panel::drawing(title, color(), drawing.clone()));
-    Ok(Figure::new(format!("Muffliato, figure 1b: in Facebook network {number} the printed loss varies by orders of magnitude, the exact one hardly"))
+    Ok(Figure::new(format!("Muffliato, figure 1b: in Facebook network {number} printed losses towards a node vary at least five times as much as exact ones"))
+        .titled_by([Basis::wider(5.0, "printed, towards the node", "loss towards the node")])
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -87,6 +88,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
         .note("failure", report.failure)
         .note("mean loss / local loss", *report.mean().value())
         .claim("As Theorem 1 bounds it, a member of a social network loses little privacy to most others, the less the farther they are.")
+        .finding("The network of an ego is that among the friends of one user.")
+        .finding("How much losses vary is the factor between the largest and the smallest.")
         .finding("Losses are drawn as fractions of the local loss, which depend neither on alpha nor on sigma.")
         .finding("Text: alpha = 1.5, local loss 5. Program: sigma = 1.936, alpha = 2, local loss 0.2667.")
         .finding("The layout is ours, and so is the choice of the node, which the seed decides.")

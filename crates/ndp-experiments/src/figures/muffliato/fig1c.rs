@@ -14,7 +14,7 @@ use ndp_dp::{Grade, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, Graph, random};
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Content, Figure, Panel, Scale, Series};
 use rand_chacha::ChaCha8Rng;
 
 const ROUNDS: usize = 10;
@@ -118,7 +118,11 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         update: Update::Sound,
     };
     let released = MuffliatoSgd { update: Update::AsReleased { clip: CLIP }, ..sound };
-    let mut figure = Figure::new("Muffliato, figure 1(c): private gradient descent on houses")
+    let mut figure = Figure::new("Muffliato, figure 1(c): with the same noise, sound updates are on average at least as accurate as the released ones")
+        .titled_by([
+            Basis::Drawn(Check::below("gossip, as released", "gossip, sound (local DP)")),
+            Basis::Drawn(Check::below("server averages, as released", "server averages, sound (local DP)")),
+        ])
         .by(Grade::Printed, "ndp_algos::sgd::gossip::MuffliatoSgd", "Muffliato")
         .by(Grade::Exact, "ndp_algos::sgd::PrivateTraining", "Muffliato")
         .by(Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Muffliato")
@@ -220,8 +224,24 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             .panel(panel)
             .panel(losses(users, hypercube, &published, &as_released));
     }
-    let views = without_grades(&figure.panels);
+    let views = without_grades(&figure.panels).into_iter().map(merged).collect::<Vec<_>>();
     Ok(figure.drawn_as(views))
+}
+
+/// The panel with one line for gossip and server where both, with sound noise, are alike in every round.
+fn merged(mut panel: Panel) -> Panel {
+    let [gossip, server] = ["gossip, sound (local DP)", "server averages, sound (local DP)"];
+    if let Content::Curves { series, .. } = &mut panel.content {
+        let find = |name: &str| series.iter().position(|s| s.name == name);
+        if let (Some(one), Some(other)) = (find(gossip), find(server)) {
+            let pairs = series[one].points.iter().zip(&series[other].points);
+            if pairs.into_iter().all(|(p, q)| (p.y - q.y).abs() <= LIKE) {
+                series[one].name = format!("gossip, and a server within {LIKE}, sound (local DP)");
+                series.remove(other);
+            }
+        }
+    }
+    panel
 }
 
 /// The histogram of losses of node 0, relative to local DP.

@@ -7,7 +7,7 @@ use crate::seed::Seed;
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::hypercube_graph;
-use ndp_report::figure::{Axis, Figure, Panel, Scale};
+use ndp_report::figure::{Axis, Basis, Figure, Panel, Scale};
 
 const DIMENSIONS: std::ops::RangeInclusive<u32> = 4..=12;
 const QUICK_DIMENSIONS: std::ops::RangeInclusive<u32> = 4..=9;
@@ -49,6 +49,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     .finding("The program sums the powers 1..T, which leaves out the most revealing message.")
     .finding("The program leaves out the farthest class; here it is drawn.")
     .check(by_distance::check())
+    .titled_by([Basis::ends(by_distance::SOUND), Basis::Refuted(by_distance::check())])
     .columns(3);
     let mut views = Vec::new();
     for dimension in scale.pick(DIMENSIONS, QUICK_DIMENSIONS) {

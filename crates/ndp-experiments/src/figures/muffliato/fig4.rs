@@ -11,7 +11,7 @@ use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_printed::gossip::{Powers, theorem1_from, theorem1_towards};
 use ndp_report::correlation::{pearson, ranks};
-use ndp_report::figure::{Axis, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 
 const NODES: usize = 2000;
 const RADIUS: f64 = 0.08;
@@ -50,7 +50,13 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         Axis::linear("Euclidean distance to node 0"),
         Axis::log("loss / local loss"),
     );
-    let mut figure = Figure::new("Muffliato, figure 4: loss and Euclidean distance")
+    let mut figure = Figure::new("Muffliato, figure 4: the printed loss falls with Euclidean distance, at many nodes below the exact loss")
+        .titled_by([
+            Basis::Drawn(Check::falls(PRINTED, 0.7)),
+            Basis::Drawn(Check::falls(TOWARDS, 0.7)),
+            Basis::Refuted(by_distance::check()),
+            Basis::most(TOWARDS, SOUND),
+        ])
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")

@@ -1,4 +1,4 @@
-//! `muffliato/fig5`: nine Facebook ego networks, their nodes coloured by loss, printed and exact.
+//! `muffliato/fig5`: nine Facebook ego networks, their nodes colored by loss, printed and exact.
 
 use super::by_distance::{self, rounds};
 use crate::datasets::Data;
@@ -9,7 +9,7 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_printed::gossip::{Powers, theorem1_towards};
-use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Drawing, Figure, Panel, Scale, Series};
 use ndp_report::layout::force;
 use rand::RngExt;
 
@@ -23,7 +23,7 @@ const POINTS: usize = 200;
 /// `muffliato/fig5`.
 pub const ENTRY: Entry = Entry {
     id: "muffliato/fig5",
-    what: "nine Facebook ego networks coloured by loss, printed and exact",
+    what: "nine Facebook ego networks colored by loss, printed and exact",
     needs: &["facebook"],
     minutes: 0.4,
     tolerance: Tolerance::SEEDED,
@@ -31,7 +31,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
-    let mut figure = Figure::new("Muffliato, figure 5: in Facebook networks, too, printed losses are spread far wider than exact ones")
+    let mut figure = Figure::new("Muffliato, figure 5: in Facebook networks, too, printed losses vary at least five times as much as exact ones")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
         .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -39,6 +39,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("sigma squared", SIGMA_SQUARED)
         .parameter("spread of the inputs", by_distance::SPREAD)
         .claim("As Theorem 1 bounds it, on every network most nodes lose little to the observer.")
+        .finding("The network of an ego is that among the friends of one user.")
+        .finding("How much losses vary is the factor between the largest and the smallest.")
         .finding("The exact loss towards the node is large nearly everywhere; both panels show the loss towards the node.")
         .finding("The program observes from the first node of degree 1; here the seed draws the node.")
         .columns(3);
@@ -46,7 +48,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
     let mut drawings = Vec::new();
     for &ego in egos {
-        figure = figure.check(Check::covers(format!("ego {ego}, printed"), format!("ego {ego}, as it is")));
+        let [printed, exact] = ["printed", "as it is"].map(|how| format!("ego {ego}, {how}"));
+        figure = figure
+            .titled_by([Basis::wider(5.0, printed.clone(), exact.clone())])
+            .check(Check::covers(printed, exact));
         let loaded = data.ego(ego)?;
         let (graph, _) = loaded.value.largest_component();
         let n = graph.node_count();
@@ -99,7 +104,7 @@ pub(in crate::figures) fn shares(
             Some(line.shade(i, pairs.len()).family(family))
         }));
     }
-    let x = Axis::log("at least this loss / local loss").range(least, f64::INFINITY);
+    let x = Axis::log("nodes that lose at least this / local loss").range(least, f64::INFINITY);
     let y = Axis::linear("share of the nodes").range(0.0, 1.0);
     let mut views = vec![Panel::curves("all networks", x, y).with_all(lines)];
     let smallest = pairs.first().into_iter().flat_map(|pair| pair.iter());

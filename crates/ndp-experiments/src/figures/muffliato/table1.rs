@@ -12,7 +12,7 @@ use ndp_dp::{Grade, Measure, Order, Sensitivity};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::closed_form::Family;
 use ndp_graph::{GossipMatrix, Weights};
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 
 const ALPHA: f64 = 2.0;
 const SENSITIVITY: f64 = 1.0;
@@ -63,7 +63,8 @@ const FAMILIES: [Row; 5] = [
 
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let sizes = &SIZES[..scale.pick(4, 2)];
-    let mut figure = Figure::new("Muffliato, table 1: the error at mean loss 1, and how it falls with the number of nodes")
+    let mut figure = Figure::new("Muffliato, table 1: at mean loss 1, the worst error of algorithm 1 falls with the number of nodes on every graph")
+        .titled_by([Basis::Shown(Check::falls("worst error", 1.0))])
         .by(Grade::UpperBound, "ndp_algos::gossip::table1::MeanBudget", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::utility::worst_error", "Muffliato")
         .parameter("alpha", ALPHA)
@@ -77,7 +78,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .finding("The trade-off holds: it uses only the mean loss, which is true (mean loss is (rank - 1)/n at most).")
         .check(Check::open("The rates", "they are without constants and logarithms, and no finite number of sizes decides them"))
         .finding("The fitted exponents include the logarithm of the stopping rule, on the hypercube also its degree and gap.")
-        .finding("The exact mean counts what was learnt instead of what was received; where messages repeat themselves (complete graph, ring) it needs far less noise.")
+        .finding("The exact mean counts what was learned instead of what was received; where messages repeat themselves (complete graph, ring) it needs far less noise.")
         .finding("Randomized gossip is accounted for by the corrected rule, half as fast as printed. On the ring its formula gives n^0, and the printed 1/n is the local loss.")
         .finding("Errors are mean squared errors, twice what the theorems bound, so that central and local, which the paper does not halve, can be compared with them.")
         .columns(2);

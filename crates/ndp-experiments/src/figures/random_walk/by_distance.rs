@@ -20,7 +20,7 @@ use ndp_graph::log_matrix::log_matrix_row;
 use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
 use ndp_printed::walk::VisitSum;
-use ndp_report::figure::{Axis, Check, Content, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Content, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 /// Name of the published user-level loss of the walk.
@@ -98,6 +98,10 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .finding("On geometric graph and grid every node contributes tens of times: clipping at the local loss of one contribution, as the paper does, would hide losses far above 1.")
         .finding("That gossip protects far nodes better rests on the printed sum; the exact loss of gossip does not fade.")
         .check(Check::covers(sender.name(), SOUND))
+        .titled_by([
+            Basis::Drawn(Check::falls(sender.name(), 0.7)),
+            Basis::Refuted(Check::falls(gossip_name(gossip::SOUND), 0.7)),
+        ])
         .columns(2);
     // If the sender is known, gossip is shown for comparison only, and the claim is not about it.
     if let Sender::Hidden = sender {

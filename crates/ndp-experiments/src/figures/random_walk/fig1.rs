@@ -17,7 +17,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
-    let figure = Figure::new("Random walks, figure 1: printed losses fade with the distance; exact losses of gossip are flat or U-shaped")
+    let figure = Figure::new("Random walks, figure 1: printed losses fall with the distance on every graph; exact losses of gossip do not")
         .claim("As the printed theorems bound it, the walk leaks less than gossip to near nodes, gossip less than the walk to far ones.");
     add_to(figure, Sender::Hidden, scale, seed)
 }

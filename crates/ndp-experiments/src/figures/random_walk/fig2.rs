@@ -16,7 +16,7 @@ use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateT
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
-use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 use std::sync::LazyLock;
 
 /// What the authors' program plots (4 runs, 2048 users), at a few of its 200 points.
@@ -107,7 +107,11 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let accounts = trainings.iter().map(|(training, pairs)| PairAccounts::new(training, pairs));
     let accounts = accounts.collect::<Result<Vec<_>>>()?;
     let mut noises = noises_at(&accounts, delta)?;
-    let mut figure = Figure::new("Random walks, figure 2: what is proved needs more noise than was released on two of three graphs")
+    let mut figure = Figure::new("Random walks, figure 2: on hypercube and geometric graph, what is proved for sampled pairs needs more noise than was released")
+        .titled_by([
+            Basis::Drawn(Check::below("as released", "by Rényi losses, sampled pairs")),
+            Basis::Drawn(Check::below("as released", "by the law of gaps, sampled pairs")),
+        ])
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")

@@ -17,7 +17,7 @@ use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::spectrum::Spectrum;
 use ndp_graph::{GossipMatrix, TransitionMatrix};
 use ndp_report::correlation::{pearson, ranks};
-use ndp_report::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Matrix, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const EGO: u32 = 0;
@@ -45,7 +45,11 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
     let (facebook, _) = ego.value.largest_component();
     let davis = davis_southern_women_graph()?;
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
-    let mut figure = Figure::new("Random walks, figure 3: loss, communicability and centrality")
+    let mut figure = Figure::new("Random walks, figure 3: the printed loss of pairs follows communicability, that towards a node its centrality")
+        .titled_by([
+            Basis::Drawn(Check::follows("ln of the printed loss", "ln of communicability", 0.7)),
+            Basis::Drawn(Check::rises("printed, mean", 0.7)),
+        ])
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .parameter("ego", scale.pick(EGO, QUICK_EGO))

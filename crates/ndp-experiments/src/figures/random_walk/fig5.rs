@@ -16,7 +16,7 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::random::stochastic_block_model;
 use ndp_graph::spectrum::Spectrum;
-use ndp_report::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Matrix, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIZES: [usize; 3] = [75, 75, 50];
@@ -67,7 +67,11 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let sound_means = block_means(sound.view(), &sound_blocks);
     let names: Vec<String> = (1..=sizes.len()).map(|b| format!("community {b}")).collect();
     let color = || Axis::log("loss");
-    Ok(Figure::new("Random walks, figure 5: a graph with communities")
+    Ok(Figure::new("Random walks, figure 5: printed losses are larger within communities; upper bounds differ by at most 15 %")
+        .titled_by([
+            Basis::Drawn(Check::below(PRINTED[1], PRINTED[0])),
+            Basis::Drawn(Check::agrees(SOUND[1], SOUND[0], 0.15)),
+        ])
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .parameter("sizes", sizes.to_vec())

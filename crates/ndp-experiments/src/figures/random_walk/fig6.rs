@@ -1,4 +1,4 @@
-//! `random-walk/fig6`: nine Facebook ego networks, their nodes coloured by loss, printed and sound.
+//! `random-walk/fig6`: nine Facebook ego networks, their nodes colored by loss, printed and sound.
 
 use super::walk_steps;
 use crate::datasets::Data;
@@ -13,7 +13,7 @@ use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix_row;
 use ndp_printed::walk::VisitSum;
-use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
+use ndp_report::figure::{Axis, Basis, Check, Drawing, Figure, Panel, Scale};
 use ndp_report::layout::force;
 use rand::RngExt;
 use rayon::prelude::*;
@@ -28,7 +28,7 @@ const CUT: usize = 500;
 /// `random-walk/fig6`.
 pub const ENTRY: Entry = Entry {
     id: "random-walk/fig6",
-    what: "nine Facebook ego networks coloured by the loss of a walk, printed and sound",
+    what: "nine Facebook ego networks colored by the loss of a walk, printed and sound",
     needs: &["facebook"],
     minutes: 0.1,
     tolerance: Tolerance::SEEDED,
@@ -47,6 +47,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .claim("On social networks only the closest nodes learn much about a node.")
         .parameter("cap on contributions, sound, over the mean number of visits", CAP)
         .parameter("first visits followed for, sound", CUT)
+        .finding("The network of an ego is that among the friends of one user.")
         .finding("The printed losses are no guarantees: contributions observed together cost more than their sum. The sound ones bound what all contributions of the node reveal to another, for a walk on which it contributes a capped number of times.")
         .finding("The choice of the node is ours, by the seed; the program draws it without one.")
         .columns(3);
@@ -93,6 +94,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             .note(format!("ego {ego}: mean loss / local loss"), sum / f64::max(count, 1.0))
             .note(format!("ego {ego}: visits per node"), steps as f64 / n as f64)
             .parameter(format!("ego {ego}: cap on contributions, sound"), cap)
+            .titled_by([Basis::most(format!("ego {ego}, printed"), format!("ego {ego}, sound"))])
             .check(Check::covers(format!("ego {ego}, printed"), format!("ego {ego}, sound")));
         figure = both.into_iter().fold(figure, Figure::panel);
     }

@@ -1,0 +1,332 @@
+//! A network that is walked through: choose the observer, change the noise, sort and filter the losses.
+//!
+//! The parts are texts for one page without network or framework: [`STYLE`], [`SCRIPT`], and the section that
+//! a [`Viewer`] makes of data. Without scripts the section is hidden, and the page says everything else.
+
+use crate::digits::up;
+use crate::harmless::harmless;
+use ndp_dp::{Delta, Gdp, Mechanism};
+use serde::Serialize;
+
+/// The rules of the viewer and of tables that sort.
+pub const STYLE: &str = include_str!("viewer/viewer.css");
+
+/// Draws every viewer of the page.
+pub const SCRIPT: &str = include_str!("viewer/viewer.js");
+
+/// Lets every table of a page be sorted by its columns, and long ones be filtered.
+pub const TABLES: &str = include_str!("viewer/tables.js");
+
+/// Graphs up to this size have a viewer.
+pub const MOST_NODES: usize = 2000;
+
+/// More losses than this are left out of a page: those towards the last observers.
+const MOST_LOSSES: usize = 60_000;
+
+/// More edges than this are not drawn.
+const MOST_EDGES: usize = 20_000;
+
+/// What a viewer shows.
+///
+/// # Examples
+/// ```
+/// use ndp_report::viewer::{Seen, Viewer};
+/// let seen = |name: &str, v, losses| Seen { name: name.into(), members: vec![v], losses, units: None };
+/// let viewer = Viewer {
+///     names: vec!["ann".into(), "bob".into()],
+///     positions: vec![[0.0, 0.0], [1.0, 0.0]],
+///     edges: vec![(0, 1)],
+///     observers: vec![seen("ann", 0, vec![None, Some(0.5)]), seen("bob", 1, vec![Some(0.25), None])],
+///     measure: "Renyi loss at order 2".into(),
+///     sigma: 1.0,
+///     sensitivity: 1.0,
+///     scale: None,
+/// };
+/// assert!(viewer.section().is_some_and(|html| html.contains("0.50000") && !html.contains("http")));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Viewer {
+    /// Names of the nodes.
+    pub names: Vec<String>,
+    /// Where they are drawn.
+    pub positions: Vec<[f64; 2]>,
+    /// The edges.
+    pub edges: Vec<(usize, usize)>,
+    /// Those whose losses are known, the first one shown first.
+    pub observers: Vec<Seen>,
+    /// In which terms losses are stated.
+    pub measure: String,
+    /// Standard deviation of the noise at which the losses were computed, above 0.
+    pub sigma: f64,
+    /// By how much a value may move.
+    pub sensitivity: f64,
+    /// How losses follow from unit losses at another noise; nothing if they do not.
+    pub scale: Option<Scale>,
+}
+
+/// What one observer learns.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Its name.
+    pub name: String,
+    /// The nodes that it consists of.
+    pub members: Vec<usize>,
+    /// Upper ends of the losses of all nodes at the noise of the viewer; `None` where there is none.
+    pub losses: Vec<Option<f64>>,
+    /// Upper ends of their unit losses, if every loss follows from one at every noise: `μ = √unit Δ/σ`.
+    pub units: Option<Vec<Option<f64>>>,
+}
+
+/// How a loss follows from `μ`, which is inversely proportional to the noise.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scale {
+    /// The Rényi loss `α μ²/2` of this order.
+    Renyi(f64),
+    /// `μ` itself.
+    Mu,
+    /// The `ε` of `(ε, δ)`-DP at this `δ`.
+    Epsilon(Delta),
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    names: Vec<String>,
+    positions: Vec<[f64; 2]>,
+    edges: &'a [(usize, usize)],
+    observers: Vec<Who<'a>>,
+    losses: Vec<Vec<Option<String>>>,
+    measure: &'a str,
+    sigma: f64,
+    sensitivity: f64,
+    scaling: Option<Scaling>,
+    left_out: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct Who<'a> {
+    name: String,
+    members: &'a [usize],
+}
+
+#[derive(Serialize)]
+struct Scaling {
+    measure: &'static str,
+    order: f64,
+    units: Vec<Vec<Option<f64>>>,
+    mus: Vec<f64>,
+    epsilons: Vec<String>,
+    at: Vec<f64>,
+    deltas: Option<Vec<Vec<String>>>,
+}
+
+impl Viewer {
+    /// The section of a page; nothing if the graph is too large, or if nothing is known.
+    #[must_use]
+    pub fn section(&self) -> Option<String> {
+        let n = self.names.len();
+        if n > MOST_NODES || self.observers.is_empty() || self.positions.len() != n {
+            return None;
+        }
+        let kept = (MOST_LOSSES / n.max(1)).clamp(1, self.observers.len());
+        let (seen, rest) = self.observers.split_at(kept);
+        let data = Data {
+            names: self.names.iter().map(|name| harmless(name).into_owned()).collect(),
+            positions: self.positions.iter().map(|place| place.map(thousandth)).collect(),
+            edges: if self.edges.len() > MOST_EDGES { &[] } else { &self.edges },
+            observers: seen
+                .iter()
+                .map(|one| Who { name: harmless(&one.name).into_owned(), members: &one.members })
+                .collect(),
+            losses: seen.iter().map(|one| one.losses.iter().map(|loss| loss.map(up)).collect()).collect(),
+            measure: &self.measure,
+            sigma: self.sigma,
+            sensitivity: self.sensitivity,
+            scaling: self.scaling(seen),
+            left_out: rest.iter().flat_map(|one| one.members.iter().copied()).collect(),
+        };
+        // The text stands within a script: no tag may end it.
+        let json = serde_json::to_string(&data).ok()?.replace('<', "\\u003c");
+        Some(format!(
+            "<section class=\"ndp-viewer\" hidden><script type=\"application/json\">{json}</script>\n{}<svg role=\"img\"></svg></section>\n",
+            self.legend(data.scaling.is_some(), rest.len())
+        ))
+    }
+
+    /// What stands in the section before the script adds to it.
+    fn legend(&self, scales: bool, left_out: usize) -> String {
+        let mut said = "<p>Click a node to make it the observer: the color of each other node is what is learned about it.".to_owned();
+        if left_out > 0 {
+            said.push_str(&format!(
+                " {left_out} observers were computed but are not here, to keep the page small: ask about them alone."
+            ));
+        }
+        if self.edges.len() > MOST_EDGES {
+            said.push_str(" There are too many edges to draw.");
+        }
+        said.push_str("</p>\n<p>");
+        said.push_str(if scales {
+            "The slider changes the noise. All noise of this protocol is Gaussian and grows with this one number, and mu is \
+             inversely proportional to it. That is a theorem, so the numbers are guarantees at every noise of the slider. They \
+             are rounded up; an epsilon or a delta is that of the next larger mu in a table with steps of 2 %."
+        } else {
+            "There is no slider for the noise: these losses do not follow from one number at every noise. Ask again with \
+             another noise."
+        });
+        said.push_str("</p>\n");
+        said
+    }
+
+    /// What is needed to compute losses at another noise; nothing if one of them does not follow.
+    fn scaling(&self, seen: &[Seen]) -> Option<Scaling> {
+        let scale = self.scale.as_ref()?;
+        let units: Vec<Vec<Option<f64>>> = seen
+            .iter()
+            .map(|one| {
+                let units = one.units.as_ref()?;
+                let known = |(loss, unit): (&Option<f64>, &Option<f64>)| loss.is_none() || unit.is_some();
+                one.losses
+                    .iter()
+                    .zip(units)
+                    .all(known)
+                    .then(|| units.iter().map(|unit| unit.map(seven_up)).collect())
+            })
+            .collect::<Option<_>>()?;
+        let largest = units.iter().flatten().flatten().copied().fold(0.0, f64::max);
+        // The slider goes from a tenth of the noise to ten times as much.
+        let most = 1.01 * 10.0 * largest.sqrt() * self.sensitivity / self.sigma;
+        let usable = most.is_finite() && most > 0.0;
+        let mus: Vec<f64> = if usable { steps(most) } else { Vec::new() };
+        let gdps: Vec<Gdp> = mus.iter().map(|&mu| Gdp::new(mu).ok()).collect::<Option<_>>()?;
+        let (measure, order, epsilons) = match *scale {
+            Scale::Renyi(order) => ("renyi", order, Vec::new()),
+            Scale::Mu => ("mu", 1.0, Vec::new()),
+            Scale::Epsilon(delta) => {
+                let epsilons = gdps.iter().map(|gdp| up(*gdp.epsilon(delta).value()));
+                ("epsilon", 1.0, epsilons.collect())
+            }
+        };
+        let at: Vec<f64> = EPSILONS.to_vec();
+        let deltas = at.iter().map(|&epsilon| {
+            gdps.iter().map(|gdp| Some(up(*gdp.delta(epsilon).ok()?.value()))).collect::<Option<Vec<_>>>()
+        });
+        let deltas = if usable { deltas.collect::<Option<Vec<_>>>() } else { None };
+        Some(Scaling { measure, order, units, mus, epsilons, at, deltas })
+    }
+}
+
+/// Where the slider of epsilon stops.
+const EPSILONS: [f64; 12] = [0.0, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0];
+
+/// Steps of 2 % up to at least `most`, over four powers of ten.
+fn steps(most: f64) -> Vec<f64> {
+    let count = 466;
+    (0..=count).map(|k| most * 1.02f64.powi(k - count)).collect()
+}
+
+/// The number in seven digits, rounded up.
+fn seven_up(x: f64) -> f64 {
+    let text = ndp_numeric::decimal::scientific(x, 6, ndp_numeric::decimal::Round::Up);
+    text.parse().ok().filter(|&y: &f64| y >= x).unwrap_or(x)
+}
+
+fn thousandth(x: f64) -> f64 {
+    (1000.0 * x).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn viewer(scale: Option<Scale>, units: Option<Vec<Option<f64>>>) -> Viewer {
+        Viewer {
+            names: vec!["a</script>".into(), "b".into(), "c".into()],
+            positions: vec![[0.0, 0.0], [1.0, 0.0], [0.5, 1.0]],
+            edges: vec![(0, 1), (1, 2)],
+            observers: vec![Seen {
+                name: "a".into(),
+                members: vec![0],
+                losses: vec![None, Some(1.0 / 3.0), Some(0.25)],
+                units,
+            }],
+            measure: "loss".into(),
+            sigma: 2.0,
+            sensitivity: 1.0,
+            scale,
+        }
+    }
+
+    fn data(viewer: &Viewer) -> serde_json::Value {
+        let html = viewer.section().unwrap();
+        let json = html.split("json\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// Names cannot end the script, losses are rounded up, and nothing is loaded from elsewhere.
+    #[test]
+    fn the_data_of_a_section_are_complete_and_harmless() {
+        let viewer = viewer(None, None);
+        let data = data(&viewer);
+        assert_eq!(data["names"][0], "a</script>");
+        assert_eq!(data["losses"][0], serde_json::json!([null, "0.33334", "0.25000"]));
+        assert!(data["scaling"].is_null());
+        let html = viewer.section().unwrap();
+        assert!(html.contains("no slider") && !html.contains("a</script>"));
+        for part in [STYLE, SCRIPT, TABLES] {
+            assert!(!part.contains("src=") && !part.contains("fetch") && !part.contains("import "));
+            assert!(!part.contains("http"));
+            assert!(!part.contains("</script"));
+        }
+    }
+
+    /// A slider needs a unit loss for every pair.
+    #[test]
+    fn nothing_is_extrapolated_without_unit_losses() {
+        let whole = vec![None, Some(4.0 / 3.0), Some(1.0)];
+        let known = data(&viewer(Some(Scale::Renyi(2.0)), Some(whole.clone())));
+        assert_eq!(known["scaling"]["order"], 2.0);
+        assert!(known["scaling"]["units"][0][1].as_f64().unwrap() >= 4.0 / 3.0);
+        for (scale, units) in [
+            (None, Some(whole.clone())),
+            (Some(Scale::Mu), None),
+            (Some(Scale::Mu), Some(vec![None, Some(1.0), None])),
+        ] {
+            assert!(data(&viewer(scale, units))["scaling"].is_null());
+        }
+    }
+
+    /// What belongs to a step is no smaller than what the profile says at every mu below it.
+    #[test]
+    fn steps_are_upper_bounds() {
+        let delta = Delta::new(1e-5).unwrap();
+        let units = vec![None, Some(4.0 / 3.0), Some(1.0)];
+        let found = data(&viewer(Some(Scale::Epsilon(delta)), Some(units)));
+        let scaling = &found["scaling"];
+        let number =
+            |value: &serde_json::Value| value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap();
+        let mus: Vec<f64> = scaling["mus"].as_array().unwrap().iter().map(number).collect();
+        // The slider goes to a tenth of the noise, where the largest mu is ten times as large.
+        assert!(*mus.last().unwrap() > 10.0 * (4.0f64 / 3.0).sqrt() / 2.0);
+        assert!(mus.windows(2).all(|pair| pair[0] < pair[1] && pair[1] < 1.021 * pair[0]));
+        for k in [10, 200, 400] {
+            let mu = f64::midpoint(mus[k - 1], mus[k]);
+            let gdp = Gdp::new(mu).unwrap();
+            let (step, exact) = (number(&scaling["epsilons"][k]), *gdp.epsilon(delta).value());
+            assert!(step >= exact && step < 1.05 * exact + 1e-4, "{step} {exact}");
+            for (i, epsilon) in EPSILONS.iter().enumerate() {
+                assert!(number(&scaling["deltas"][i][k]) >= *gdp.delta(*epsilon).unwrap().value());
+            }
+        }
+    }
+
+    #[test]
+    fn large_graphs_have_no_viewer_and_many_observers_are_cut() {
+        let mut large = viewer(None, None);
+        large.names = vec![String::new(); MOST_NODES + 1];
+        large.positions = vec![[0.0; 2]; MOST_NODES + 1];
+        assert!(large.section().is_none());
+        let mut many = viewer(None, None);
+        many.observers = vec![many.observers[0].clone(); MOST_LOSSES / 3 + 2];
+        assert_eq!(data(&many)["left_out"].as_array().unwrap().len(), 2);
+        assert!(many.section().unwrap().contains("2 observers were computed but are not here"));
+    }
+}

@@ -1,0 +1,40 @@
+// Tables can be sorted by a click on a heading, and long ones filtered. Without scripts they are as they are.
+(() => {
+  const number = text => parseFloat(text);
+  for (const table of document.querySelectorAll('table:not(.ndp-rows)')) {
+    const head = table.tHead, body = table.tBodies[0];
+    if (!head || !body || body.rows.length < 3 || !head.textContent.trim()) continue;
+    if (body.rows.length > 11) {
+      const input = document.createElement('input');
+      input.type = 'search';
+      input.placeholder = 'filter the rows';
+      input.setAttribute('aria-label', 'filter the rows of the table');
+      (table.closest('.wide') || table).before(input);
+      input.addEventListener('input', () => {
+        const wanted = input.value.toLowerCase();
+        for (const row of body.rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+      });
+    }
+    [...head.rows[0].cells].forEach((cell, column) => {
+      if (!cell.textContent.trim()) return;
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...cell.childNodes);
+      cell.replaceChildren(button);
+      let up = 1;
+      button.addEventListener('click', () => {
+        const key = row => row.cells[column] ? row.cells[column].textContent : '';
+        const order = (a, b) => {
+          const [x, y] = [number(key(a)), number(key(b))];
+          const [known, also] = [Number.isFinite(x), Number.isFinite(y)];
+          if (!known || !also) return known === also ? up * key(a).localeCompare(key(b)) : also - known;
+          return up * (x - y);
+        };
+        [...body.rows].sort(order).forEach(row => body.append(row));
+        for (const other of head.rows[0].cells) other.removeAttribute('aria-sort');
+        cell.setAttribute('aria-sort', up > 0 ? 'ascending' : 'descending');
+        up = -up;
+      });
+    });
+  }
+})();
