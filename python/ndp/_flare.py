@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._flower import calibrated, noised
+from ._calibrated import calibrated, noised
 from ._meter import _floats, _like
 from ._ndp import NdpError
 from ._files import write_whole

@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from . import accountants
+from ._calibrated import Calibrated, calibrated
 from ._grades import Guarantee
-from ._meter import _clipped
 from ._ndp import NdpError
 
 #: The name of the record in which a client counts, and tells the server what it ran.
 _RECORD = "ndp"
 
 
-def calibrated(epsilon: float, delta: float, rounds: int, clip: float) -> accountants.Gaussian:
-    """The Gaussian mechanism of all rounds together, at the noise that keeps ``(epsilon, delta)``."""
-    if not (math.isfinite(clip) and clip > 0):
-        raise NdpError(f"clip must be positive and finite, got {clip}")
-    if rounds < 1:
-        raise NdpError(f"rounds must be at least 1, got {rounds}")
-    return accountants.Gaussian.within(epsilon=epsilon, delta=delta, sensitivity=moved(clip, rounds))
-
-
-def moved(clip: float, rounds: int) -> float:
-    """How far so many clipped updates of replaced data are apart, at most."""
-    # Rounds of one deviation are one release of a change that is larger by the root of their number, rounded up.
-    return 2.0 * clip * math.sqrt(rounds) * (1.0 + 2.0**-50)
-
-
-def noised(update: dict[str, NDArray[Any]], clip: float, sigma: float, rng: np.random.Generator | None) -> dict[str, NDArray[np.float64]]:
-    """The arrays, clipped in the norm of all of them together, each number with noise; of new entropy where there is no generator."""
-    clipped = _clipped([np.asarray(x, np.float64) for x in update.values()], clip, "of this client")
-    rng = np.random.default_rng() if rng is None else rng
-    return {key: x + sigma * rng.standard_normal(x.shape) for key, x in zip(update, clipped)}
-
-
-class FlowerMod:
+class FlowerMod(Calibrated):
     """A mod for Flower clients: clips an update, adds the noise, counts the rounds, and stops when they are used up; made by `flower`.
 
     Attributes
@@ -55,11 +30,8 @@ class FlowerMod:
     def __init__(
         self, sigma: float, epsilon: Guarantee, delta: float, rounds: int, clip: float, public: Sequence[str], seed: int | None
     ) -> None:
-        self.sigma, self.epsilon, self.delta = sigma, epsilon, delta
-        self.rounds, self.clip, self.public_metrics = rounds, clip, tuple(public)
-        # With entropy of the system every update draws from a generator of its own: the copies of a mod that a framework sends to
-        # processes, and processes that are forked, would draw the same noise from one that they share.
-        self._rng = None if seed is None else np.random.default_rng(seed)
+        super().__init__(sigma, epsilon, delta, rounds, clip, seed)
+        self.public_metrics = tuple(public)
 
     def __call__(self, message: Any, context: Any, call_next: Callable[[Any, Any], Any]) -> Any:
         """What Flower calls."""
@@ -93,20 +65,10 @@ class FlowerMod:
         reply.content[_RECORD] = flwr.ConfigRecord({**self._settings, "used": used + 1})
         return reply
 
-    @property
-    def _settings(self) -> dict[str, int | float]:
-        return {"rounds": self.rounds, "clip": float(self.clip), "sigma": float(self.sigma)}
-
     def _noised(self, old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         if list(old) != list(new) or any(old[key].shape != new[key].shape for key in old):
             raise NdpError("the arrays of the client's model have other names or shapes than the server's")
-        trained = [key for key in old if old[key].dtype.kind == "f" and old[key].size]
-        update = {key: np.asarray(new[key], np.float64) - np.asarray(old[key], np.float64) for key in trained}
-        changes = noised(update, self.clip, self.sigma, self._rng)
-        return {**old, **{key: np.asarray(old[key] + change, old[key].dtype) for key, change in changes.items()}}
-
-    def __repr__(self) -> str:
-        return f"<FlowerMod: {self.rounds} rounds, clip {self.clip:g}, sigma {self.sigma:.6g}, {self.epsilon!r}>"
+        return self._changes(old, new)
 
 
 def _only_record(message: Any, whose: str) -> tuple[str, Any]:
@@ -283,4 +245,4 @@ class _Counted:
         most = max(self.counts.values(), default=0)
         if not most:
             raise NdpError("no client has sent an update yet")
-        return accountants.Gaussian(self.mod.sigma, sensitivity=moved(self.mod.clip, most)).epsilon(delta=self.mod.delta)
+        return self.mod._spent(most)

@@ -30,7 +30,8 @@ class Graph:
         - a ``networkx.Graph``, labels of any kind;
         - a SciPy sparse array or matrix, or a square NumPy array: entry ``(u, v)`` not 0 is an edge;
         - a pair of integer arrays ``(u, v)``: a tuple, or a list of two lists or arrays;
-        - an edge list ``[(u, v), ...]`` of tuples of integers, or an integer array of two columns, one edge a row;
+        - an edge list ``[(u, v), ...]`` of tuples of integers, or of names: then nodes are in the order in which they are named first;
+        - an integer array of two columns, one edge a row;
         - the path of an edge list, two labels a line, perhaps gzipped;
         - a ``rustworkx.PyGraph``, its nodes by their indices;
         - a `Graph`.
@@ -49,7 +50,7 @@ class Graph:
     Raises
     ------
     NdpError
-        For a directed graph, a multigraph, loops, repeated edges, weights that are NaN or complex; for two pairs of two numbers, which
+        For a directed graph, a multigraph, loops, repeated edges, weights that are NaN or complex; for two pairs of two nodes, which
         may be two edges or two arrays of ends.
 
     Examples
@@ -256,7 +257,7 @@ def _edges_of(graph: GraphLike, weight: str | bool | None, nodes: int | None) ->
 
 
 _AMBIGUOUS = (
-    "two pairs of two numbers may be two edges or two arrays of ends: give edges as a list of tuples, or both ends as NumPy arrays"
+    "two pairs of two nodes may be two edges or two arrays of ends: give edges as a list of tuples, or both ends as NumPy arrays"
 )
 
 
@@ -275,6 +276,8 @@ def _of_edges(graph: GraphLike, weight: str | bool | None, nodes: int | None) ->
         longer = next((edge for edge in graph if len(edge) != 2), None)
         if longer is not None:
             raise NdpError(f"an edge is a pair of nodes, got {longer!r}")
+        if all(isinstance(end, str) for edge in graph for end in edge):
+            return _of_names(graph, weight, nodes)
         return _of_ends([u for u, _ in graph], [v for _, v in graph], weight, nodes)
     if len(graph) != 2 or np.isscalar(graph[0]) or isinstance(graph[0], (str, os.PathLike)):
         return None
@@ -358,6 +361,14 @@ def _of_dense(matrix: NDArray[Any], weight: str | bool | None) -> tuple[Any, Any
     return _of_adjacency(coo, weight)
 
 
+def _of_names(edges: Sequence[tuple[str, str]], weight: str | bool | None, nodes: int | None) -> tuple[Any, Any, Any, Any]:
+    """Edges between names, the nodes in the order in which they are named first."""
+    if nodes is not None:
+        raise NdpError("nodes= goes with edges between integers: a networkx.Graph has nodes with names and without edges")
+    places = {name: i for i, name in enumerate(dict.fromkeys(chain.from_iterable(edges)))}
+    return list(places), *_of_ends([places[u] for u, _ in edges], [places[v] for _, v in edges], weight, None)[1:]
+
+
 def _of_ends(u: Any, v: Any, weight: str | bool | None, nodes: int | None) -> tuple[Any, Any, Any, Any]:
     if weight:
         raise NdpError("arrays of edges have no weights: give a sparse array, or weights= of the protocol")
@@ -365,7 +376,8 @@ def _of_ends(u: Any, v: Any, weight: str | bool | None, nodes: int | None) -> tu
     for end in (u, v):
         array = np.asarray(end)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise NdpError(f"the ends of edges are arrays of integers, got {array.ndim}-d {array.dtype}")
+            remedy = "; edges between names are a list of tuples, [('a', 'b'), ('b', 'c')]" if array.dtype.kind in "UO" else ""
+            raise NdpError(f"the ends of edges are arrays of integers, got {array.ndim}-d {array.dtype}{remedy}")
         ends.append(array.astype(np.int64))
     u, v = ends
     most = 1 + max((int(end.max()) for end in ends if end.size), default=-1)

@@ -328,12 +328,16 @@ def limits_of(
     return table, mean is not None, None if order is None else float(order), deltas.pop() if deltas else None
 
 
+def observer_of(labels: Sequence[Hashable], members: Sequence[int]) -> Hashable:
+    """A label, a tuple of them for a coalition, None for an outsider."""
+    return labels[members[0]] if len(members) == 1 else tuple(labels[v] for v in members) or None
+
+
 def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashable, Hashable, Guarantee | None]:
     if pair is None:
         return None, None, None
-    u, v, loss, grade = pair
-    observer = labels[v] if v < len(labels) else None
-    return labels[u], observer, _CLASSES[grade](loss, *_what(*limits[2:]))
+    u, members, loss, grade = pair
+    return labels[u], observer_of(labels, members), _CLASSES[grade](loss, *_what(*limits[2:]))
 
 
 def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> LeastNoise:
@@ -612,8 +616,8 @@ class PairwiseLosses(_Reports):
 
     @property
     def observers(self) -> list[Hashable]:
-        """The labels of the observers, in the order of the columns."""
-        return [self._labels[members[0]] for members in self.coalitions]
+        """The observers, in the order of the columns: labels, tuples of them for coalitions."""
+        return [observer_of(self._labels, members) for members in self.coalitions]
 
     @property
     def unit(self) -> NDArray[np.float64]:
@@ -632,21 +636,27 @@ class PairwiseLosses(_Reports):
         Parameters
         ----------
         observer : hashable
-            Its label.
+            Its label; a list or tuple of labels for a coalition.
 
         Returns
         -------
         Losses
         """
-        v = self._index(observer)
+        wanted = self._members_of(observer)
         for i, members in enumerate(self.coalitions):
-            if members[0] == v:
+            if sorted(members) == wanted:
                 names = ("coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
                 parts: dict[str, Any] = {name: [getattr(self, name)[i]] for name in names}
                 parts.update(unit=self._unit[i : i + 1].copy(), lower=self.lower[i : i + 1].copy())
                 said = self.statements[i].__reduce__()[1]
                 return Losses(self.graph, self.protocol, {**parts, "statement": said, "statements": [said]}, self._origin)
-        raise NdpError(f"node {observer!r} is not one of the observers")
+        raise NdpError(f"{observer!r} is not one of the observers")
+
+    def _members_of(self, observer: Any) -> list[int]:
+        # A tuple may be a label, too.
+        if isinstance(observer, list) or (isinstance(observer, tuple) and observer in self.observers and observer not in self._labels):
+            return sorted(self._index(label) for label in observer)
+        return [self._index(observer)]
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> Guarantee:
         """The unit loss of a pair: exposed node, observer."""
@@ -711,7 +721,7 @@ class PairwiseLosses(_Reports):
         i = np.array([i for _, i in pairs], np.int64)
         columns: dict[str, Any] = {
             "node": [labels[j] for j in u],
-            "observer": [labels[self.coalitions[j][0]] for j in i],
+            "observer": [observer_of(labels, self.coalitions[j]) for j in i],
             "unit": self._unit.T[u, i],
             "lower": self.lower.T[u, i],
             **self._at_noise((u, i), sigma, delta, sensitivity),

@@ -10,6 +10,7 @@ from ._grades import Exact, Guarantee, Printed, UpperBound
 
 __all__ = [
     "Account",
+    "Audience",
     "CappedWalk",
     "DiscreteLaplace",
     "FederatedRun",
@@ -33,6 +34,7 @@ __all__ = [
     "RdpAccountant",
     "RunSoFar",
     "SampledGaussian",
+    "Saying",
     "TrainingObserver",
     "WalkDescent",
     "Zcdp",
@@ -41,8 +43,8 @@ __all__ = [
     "central_epsilon",
     "central_sigma",
     "check",
-    "check_accounts",
     "check_attack",
+    "check_noise",
     "check_shift",
     "classic_sigma",
     "compare",
@@ -97,11 +99,13 @@ __all__ = [
     "rdp_to_delta",
     "rdp_to_epsilon",
     "run_program",
+    "saying",
     "shuffle",
     "shuffle_delta",
     "smallest_epsilon",
     "smallest_sigma",
     "statement",
+    "statement_of_runs",
     "subsample",
     "subsample_poisson",
     "theorem12_towards",
@@ -129,7 +133,7 @@ class _Reports(TypedDict):
 
 _Who: TypeAlias = tuple[Sequence[int], bool, bool, Sequence[tuple[int, int]]]
 _Limits: TypeAlias = tuple[NDArray[np.float64], bool, float | None, float | None]
-_Pair: TypeAlias = tuple[int, int, float, str]
+_Pair: TypeAlias = tuple[int, list[int], float, str]
 _Least: TypeAlias = tuple[float, _Pair | None]
 _Checked: TypeAlias = tuple[str, int, _Pair | None]
 
@@ -205,7 +209,11 @@ class Protocol:
     ) -> Protocol: ...
     def node_count(self) -> int: ...
     def losses(
-        self, observers: Sequence[_Who], names: Sequence[str], progress: Callable[[int, int], Any] | None = None
+        self,
+        observers: Sequence[_Who],
+        names: Sequence[str],
+        progress: Callable[[int, int], Any] | None = None,
+        audience: Audience | None = None,
     ) -> _Reports: ...
     def accounts(
         self, observers: Sequence[_Who], progress: Callable[[int, int], Any] | None = None
@@ -285,19 +293,39 @@ def statement_of_runs(
     runs: Sequence[Saying], names: Sequence[str], only: Sequence[int] | None = None
 ) -> tuple[str, str, str, list[str]]: ...
 def statement(accounts: Sequence[Account], names: Sequence[str]) -> tuple[str, str, str, list[str]]: ...
-def least_noise(accounts: Sequence[Account], limits: _Limits, sensitivity: float) -> _Least: ...
-def check_accounts(
-    accounts: Sequence[Account], limits: _Limits, sigma: float, sensitivity: float
-) -> _Checked: ...
-def least_noise_of_all(
-    protocol: Protocol, chosen: int, limits: _Limits, names: Sequence[str], sensitivity: float
+@final
+class Audience:
+    @staticmethod
+    def named(observers: Sequence[_Who]) -> Audience: ...
+    @staticmethod
+    def chosen(nodes: int, chosen: int) -> Audience: ...
+    @staticmethod
+    def coalitions(nodes: int, size: int, chosen: Sequence[int]) -> Audience: ...
+    @staticmethod
+    def neighbors(graph: Graph, size: int) -> Audience: ...
+    def looked_at(self) -> list[list[int]]: ...
+    def is_listed(self) -> bool: ...
+
+def least_noise(
+    protocol: Protocol,
+    audience: Audience,
+    limits: _Limits,
+    names: Sequence[str],
+    sensitivity: float,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> tuple[_Least, tuple[str, str, str, list[str]]]: ...
-def check_all(
-    protocol: Protocol, chosen: int, limits: _Limits, names: Sequence[str], sigma: float, sensitivity: float
+def check_noise(
+    protocol: Protocol,
+    audience: Audience,
+    limits: _Limits,
+    names: Sequence[str],
+    sigma: float,
+    sensitivity: float,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> tuple[_Checked, tuple[str, str, str, list[str]]]: ...
 def compare(
     protocols: Sequence[tuple[str, Protocol | str]],
-    observers: Sequence[_Who],
+    audience: Audience,
     limits: _Limits,
     names: Sequence[str],
     sensitivity: float,

@@ -11,9 +11,8 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from . import accountants
+from ._calibrated import Calibrated, calibrated
 from ._flare import Count
-from ._flower import calibrated, moved, noised
 from ._grades import Guarantee
 from ._meter import Meter
 from ._ndp import NdpError
@@ -22,7 +21,7 @@ from ._ndp import NdpError
 _MARK = "_ndp_filter"
 
 
-class P2pflFilter:
+class P2pflFilter(Calibrated):
     """Clips every update of a p2pfl node, adds the noise once, counts, and stops when the rounds are used up; made by `p2pfl`.
 
     Attributes
@@ -41,11 +40,8 @@ class P2pflFilter:
             raise NdpError(f"the meter counts contributions of norm {meter.clip}, and updates are clipped to {clip}")
         if meter is not None and meter.neighbors != "replace":
             raise NdpError(f"the noise is for replaced data: the meter needs neighbors='replace', got {meter.neighbors!r}")
-        self.sigma, self.epsilon, self.delta = sigma, epsilon, delta
-        self.rounds, self.clip, self.public = rounds, clip, tuple(public)
-        self.folder, self.meter, self.seed = folder, meter, seed
-        # With entropy of the system every update draws from a generator of its own, whatever was copied or forked before.
-        self._rng = None if seed is None else np.random.default_rng(seed)
+        super().__init__(sigma, epsilon, delta, rounds, clip, seed)
+        self.public, self.folder, self.meter, self.seed = tuple(public), folder, meter, seed
         self._lock = threading.Lock()
         self._nodes: dict[Hashable, _Attached] = {}
         # What the meter calls the noised updates that a node may have made a model of.
@@ -79,7 +75,7 @@ class P2pflFilter:
         most = max((attached.used for attached in self._nodes.values()), default=0)
         if not most:
             raise NdpError("no node has counted an update yet")
-        return accountants.Gaussian(self.sigma, sensitivity=moved(self.clip, most)).epsilon(delta=self.delta)
+        return self._spent(most)
 
     def _contributed(self, address: Hashable) -> None:
         """Tells the meter of an update that has its noise."""
@@ -122,9 +118,6 @@ class P2pflFilter:
         settings = (self.sigma, self.epsilon, self.delta, self.rounds, self.clip, self.public, self.folder, None, self.seed)
         return (P2pflFilter, settings)
 
-    def __repr__(self) -> str:
-        return f"<P2pflFilter: {self.rounds} rounds, clip {self.clip:g}, sigma {self.sigma:.6g}, {self.epsilon!r}>"
-
 
 def _file_name(name: str) -> str:
     """A name of a folder for any name; an address has signs that not every system allows."""
@@ -162,12 +155,11 @@ class _Attached:
         if node.state.round is not None:
             raise NdpError(f"node {node.addr!r} is learning: attach the filter before")
         self.address: Hashable = node.addr
-        settings = {"rounds": filter.rounds, "clip": float(filter.clip), "sigma": float(filter.sigma)}
         self.used = 0
         self._count: Count | _Held = (
             _Held(filter.rounds)
             if filter.folder is None
-            else Count(os.path.join(filter.folder, _file_name(str(self.address if name is None else name))), settings)
+            else Count(os.path.join(filter.folder, _file_name(str(self.address if name is None else name))), filter._settings)
         )
         # False while the model may hold an update without noise.
         self._open = True
@@ -212,9 +204,8 @@ class _Attached:
     def _noised(self, old: list[NDArray[Any]], new: list[NDArray[Any]]) -> list[NDArray[Any]]:
         if [x.shape for x in old] != [x.shape for x in new]:
             raise NdpError("the parameters after the training have other shapes than before")
-        trained = {str(i): new[i].astype(np.float64) - x for i, x in enumerate(old) if x.dtype.kind == "f" and x.size}
-        changes = noised(trained, self.filter.clip, self.filter.sigma, self.filter._rng)
-        return [np.asarray(x + changes[str(i)], x.dtype) if str(i) in changes else x for i, x in enumerate(old)]
+        before, after = ({str(i): x for i, x in enumerate(arrays)} for arrays in (old, new))
+        return list(self.filter._changes(before, after).values())
 
     def _told(self, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         """What goes along with a model: what was there before the training, and what is public."""

@@ -13,7 +13,7 @@ from ._losses import Target, _frame
 from ._ndp import NdpError
 from ._protocols import Protocol, protocol
 from ._rounded import digits_of
-from ._statement import Statement, statement_of
+from ._statement import Statement
 from ._tools import compare
 
 _NAMES = ("protocol", "weights", "parameters", "sigma", "error", "messages", "grade")
@@ -109,6 +109,8 @@ def plan(
     protocols: Iterable[str] | None = None,
     any_topology: bool = False,
     observers: Iterable[Hashable] | None = None,
+    coalition_size: int | None = None,
+    neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
 ) -> Plan:
@@ -126,6 +128,8 @@ def plan(
         Whether protocols are tried that bring connections of their own, whatever the edges.
     observers : iterable of hashable, optional
         Who observes, each alone, lists being coalitions; by default every node, which takes long on large graphs.
+    coalition_size, neighbors : int, optional
+        As in `least_noise`.
     progress : bool or callable, optional
         True for a line on standard error, or a function of the number of combinations done and of all.
 
@@ -165,8 +169,9 @@ def plan(
         raise NdpError(f"no protocol runs on this graph: {made['0']}")
     named: Any = made
     table = compare(
-        named, worst, mean=mean, pairs=pairs, order=order, observers=who, sensitivity=sensitivity, progress=progress
-    )
+        named, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size, neighbors=neighbors,
+        sensitivity=sensitivity, progress=progress,
+    )  # fmt: skip
     rows = [{**one, **{key: row.get(key) for key in _KEPT}} for one, row in zip(candidates, table)]
     found = [row for row in rows if row["sigma"] is not None]
     unanswered = [{**one, "reason": row.get("reason")} for one, row in zip(candidates, table) if row.get("sigma") is None]
@@ -177,9 +182,7 @@ def plan(
     # What is not known comes last.
     found.sort(key=lambda row: (row["error"] is None, row["error"] or 0.0))
     best = next(i for i, one in enumerate(candidates) if one["protocol"] == found[0]["protocol"] and _same(one, found[0]))
-    first = made[str(best)]
-    assert isinstance(first, Protocol)
-    statement = statement_of(first._native.accounts(first._observers(who)), first.nodes)
+    statement = table[best]["statement"]
     return Plan(found, [*_first_and_second(found), *_left_out(elsewhere)], unanswered, statement, network)
 
 

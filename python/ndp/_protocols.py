@@ -147,15 +147,20 @@ class Protocol:
         self,
         observers: Iterable[Hashable] | None = None,
         *,
+        coalition_size: int | None = None,
+        neighbors: int | None = None,
         own_noise: bool = True,
         progress: Progress = False,
     ) -> PairwiseLosses:
-        """What each of several observers alone learns about every node, as unit losses.
+        """What each of several observers learns about every node, as unit losses.
 
         Parameters
         ----------
         observers : iterable of hashable, optional
-            Their labels; all nodes by default.
+            Their labels, each alone, lists being coalitions; all nodes by default.
+        coalition_size, neighbors : int, optional
+            In place of them: every coalition of at most so many nodes, or of so many neighbors of one and the same node, by the largest
+            ones, which learn most. Of more than 10,000 nothing is listed: `least_noise` and `check` cover them by a bound.
         own_noise : bool, optional
             As in `losses`.
         progress : bool or callable, optional
@@ -171,7 +176,14 @@ class Protocol:
         >>> ndp.gossip(([0, 1], [1, 2]), rounds=1).all_losses().max
         Exact(1, 'unit loss')
         """
-        parts = self._native.losses(self._observers(observers, own_noise), names_of(self.nodes), _reporter(progress))
+        every = None
+        if coalition_size is not None or neighbors is not None:
+            every = audience_of(self, observers, coalition_size, neighbors)
+            if not every.is_listed():
+                raise NdpError("there are too many such coalitions to list them: least_noise and check cover them by a bound")
+            observers = [[self.nodes[v] for v in members] for members in every.looked_at()]  # type: ignore[misc]  # lists are coalitions
+        who = self._observers(observers, own_noise)
+        parts = self._native.losses(who, names_of(self.nodes), _reporter(progress), every)
         return PairwiseLosses(self.graph, self.words, parts, Origin(self, own_noise))
 
     def _observers(self, observers: Iterable[Hashable] | None, own_noise: bool = True) -> list[Who]:
@@ -416,6 +428,31 @@ class AcceleratedGossip(Protocol):
         p = self.parameters
         momentum = (p["mixing"], p["push"])
         return _ndp.Protocol.accelerated(self.graph._native, p["rings"], p["rest"], momentum)
+
+
+def audience_of(
+    protocol: Protocol, observers: Iterable[Hashable] | None, coalition_size: int | None, neighbors: int | None
+) -> _ndp.Audience:
+    """Every coalition of a size, of all nodes or of neighbors of one."""
+    if sum(given is not None for given in (observers, coalition_size, neighbors)) != 1:
+        raise NdpError("of observers, coalition_size and neighbors give one, not both")
+    if coalition_size is not None:
+        size = _count(coalition_size, "coalition_size")
+        return _ndp.Audience.coalitions(len(protocol.nodes), size, hearing_little(protocol, size))
+    assert neighbors is not None
+    size = _count(neighbors, "neighbors")
+    if not isinstance(protocol.graph, Graph):
+        raise NdpError(f"{protocol.words} has no graph whose neighbors could observe together: give coalition_size")
+    return _ndp.Audience.neighbors(protocol.graph._native, size)
+
+
+def hearing_little(protocol: Protocol, count: int) -> list[int]:
+    """Nodes of which to know exactly what they learn costs little: those of the fewest neighbors, if they have any."""
+    if not isinstance(protocol.graph, Graph):
+        return list(range(min(count, len(protocol.nodes))))
+    degrees = np.bincount(protocol.graph.edges.ravel(), minlength=len(protocol.nodes))
+    some = np.where(degrees == 0, np.iinfo(degrees.dtype).max, degrees)
+    return [int(v) for v in np.argsort(some, kind="stable")[:count]]
 
 
 def _words_of_weights(graph: Graph, weights: Any) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from . import _ndp
 from ._account import Profile, Who
@@ -15,9 +12,9 @@ from ._checks import Progress, _count, _reporter, _seed
 from ._draw import fields_html, plot_comparison
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
 from ._graph import Graph, GraphLike
-from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of
+from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of, observer_of
 from ._ndp import NdpError
-from ._protocols import Protocol, every_protocol
+from ._protocols import Protocol, audience_of, every_protocol, hearing_little
 from ._rounded import UpperEnd, digits_of
 from ._statement import Statement, names_of, saying_of, statement_of, statement_of_runs, statements_html
 
@@ -29,55 +26,35 @@ _GRADES: dict[str, type[Graded]] = {
 }
 
 
-def _accounts(
-    protocol: Protocol,
-    observers: Iterable[Hashable] | None,
-    progress: Progress = False,
-    coalition_size: int | None = None,
-    mean: Target = None,
-) -> tuple[list[Who], list[_ndp.Account]]:
-    if coalition_size is not None:
-        if mean is not None:
-            raise NdpError("a mean towards every coalition of a size is not known, for smaller ones may have a larger one: ask for the worst")
-        if observers is not None:
-            raise NdpError("give observers or coalition_size, not both")
-        observers = _coalitions(protocol.nodes, _count(coalition_size, "coalition_size"))
+def _accounts(protocol: Protocol, observers: Iterable[Hashable] | None) -> tuple[list[Who], list[_ndp.Account]]:
     who = protocol._observers(observers)
-    return who, protocol._native.accounts(who, _reporter(progress))
+    return who, protocol._native.accounts(who)
 
 
 #: The most nodes of which each is looked at where nobody is named.
 _MOST_OF_ALL = 500
 
 
-def _is_large(protocol: Protocol, observers: Iterable[Hashable] | None, coalition_size: int | None, worst: Target) -> bool:
-    """Whether every node is asked about, one limit is for all pairs, and there are too many nodes to look at each."""
-    return observers is None and coalition_size is None and worst is not None and len(protocol.nodes) > _MOST_OF_ALL
-
-
-def _hears_little(protocol: Protocol) -> int:
-    """A node of which to know exactly what it learns costs little: one of the fewest neighbors, if it has any."""
-    if not isinstance(protocol.graph, Graph):
-        return 0
-    degrees = np.bincount(protocol.graph.edges.ravel(), minlength=len(protocol.nodes))
-    return int(np.argmin(np.where(degrees == 0, np.iinfo(degrees.dtype).max, degrees)))
-
-
-#: The most coalitions that are looked at in one question.
-_MOST_COALITIONS = 10_000
-
-
-def _coalitions(nodes: Sequence[Hashable], size: int) -> list[Hashable]:
-    """Every coalition of exactly this size; smaller ones are part of them, and learn no more."""
-    if size >= len(nodes):
-        raise NdpError(f"coalition_size must be less than the number of nodes, {len(nodes)}, got {size}")
-    count = math.comb(len(nodes), size)
-    if count > _MOST_COALITIONS:
-        raise NdpError(
-            f"there are {count} coalitions of {size} of {len(nodes)} nodes, more than {_MOST_COALITIONS}: name some with observers=[[..], ..], "
-            "which shows nothing about the others"
-        )
-    return [cast(Hashable, list(members)) for members in itertools.combinations(nodes, size)]
+def _asked(
+    protocol: Protocol,
+    observers: Iterable[Hashable] | None,
+    coalition_size: int | None,
+    neighbors: int | None,
+    worst: Target,
+    mean: Target,
+    most: int = _MOST_OF_ALL,
+) -> tuple[_ndp.Audience, list[list[int]]]:
+    """Whom a question is about, and the members of those who are looked at, where these are all."""
+    if coalition_size is not None or neighbors is not None:
+        if worst is None:
+            told = "pairs= limits what one observer learns" if mean is None else "a mean may be larger towards smaller coalitions"
+            raise NdpError(f"{told}: of every coalition of a size ask for the worst")
+        found = audience_of(protocol, observers, coalition_size, neighbors)
+        return found, found.looked_at() if found.is_listed() else []
+    if observers is None and worst is not None and len(protocol.nodes) > most:
+        return _ndp.Audience.chosen(len(protocol.nodes), hearing_little(protocol, 1)[0]), []
+    who = protocol._observers(observers)
+    return _ndp.Audience.named(who), [list(members) for members, *_ in who]
 
 
 def least_noise(
@@ -89,6 +66,7 @@ def least_noise(
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
     coalition_size: int | None = None,
+    neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
 ) -> LeastNoise:
@@ -111,7 +89,9 @@ def least_noise(
         covers the others, as the statement says: it is exact where that one learns as much as the bound. ``observers=protocol.nodes``
         looks at each.
     coalition_size : int, optional
-        In place of it: every coalition of at most so many nodes.
+        In place of it: every coalition of at most so many nodes. Where they are too many to look at each, a bound covers them.
+    neighbors : int, optional
+        In place of it: every coalition of at most so many neighbors of one and the same node, whichever it is; as ``coalition_size``.
     sensitivity : float, optional
         How far the input of one node may move.
     progress : bool or callable, optional
@@ -129,13 +109,12 @@ def least_noise(
     >>> round(found.sigma, 3), found.loss
     (3.731, Exact(1, 'epsilon', {'delta': 1e-05}))
     """
-    if _is_large(protocol, observers, coalition_size, worst):
-        limits = limits_of(protocol.nodes, [], worst, mean, pairs, order)
-        least, said = _ndp.least_noise_of_all(protocol._native, _hears_little(protocol), limits, names_of(protocol.nodes), float(sensitivity))
-        return least_noise_of(protocol.nodes, least, limits, Statement(*said))
-    who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
-    limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
-    return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits, statement_of(accounts, protocol.nodes))
+    audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
+    limits = limits_of(protocol.nodes, members, worst, mean, pairs, order)
+    least, said = _ndp.least_noise(
+        protocol._native, audience, limits, names_of(protocol.nodes), float(sensitivity), _reporter(progress)
+    )
+    return least_noise_of(protocol.nodes, least, limits, Statement(*said))
 
 
 def check(
@@ -148,6 +127,7 @@ def check(
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
     coalition_size: int | None = None,
+    neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
 ) -> Check:
@@ -159,7 +139,7 @@ def check(
         Any protocol of this package.
     sigma : float
         Standard deviation of the noise.
-    worst, mean, pairs, order, observers, coalition_size, sensitivity, progress
+    worst, mean, pairs, order, observers, coalition_size, neighbors, sensitivity, progress
         As in `least_noise`.
 
     Returns
@@ -175,14 +155,10 @@ def check(
     >>> bool(ndp.check(p, 4.0, worst=(1.0, 1e-5))), ndp.check(p, 3.0, worst=(1.0, 1e-5)).verdict
     (True, 'violated')
     """
-    if _is_large(protocol, observers, coalition_size, worst):
-        limits, scales = limits_of(protocol.nodes, [], worst, mean, pairs, order), (float(sigma), float(sensitivity))
-        of_all, said = _ndp.check_all(protocol._native, _hears_little(protocol), limits, names_of(protocol.nodes), *scales)
-        return check_of(protocol.nodes, of_all, limits, Statement(*said))
-    who, accounts = _accounts(protocol, observers, progress, coalition_size, mean)
-    limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
-    found = _ndp.check_accounts(accounts, limits, float(sigma), float(sensitivity))
-    return check_of(protocol.nodes, found, limits, statement_of(accounts, protocol.nodes))
+    audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
+    limits, scales = limits_of(protocol.nodes, members, worst, mean, pairs, order), (float(sigma), float(sensitivity))
+    found, said = _ndp.check_noise(protocol._native, audience, limits, names_of(protocol.nodes), *scales, _reporter(progress))
+    return check_of(protocol.nodes, found, limits, Statement(*said))
 
 
 class Audit(NamedTuple):
@@ -345,6 +321,8 @@ def compare(
     pairs: Callable[[Hashable, Hashable], Any] | None = None,
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
+    coalition_size: int | None = None,
+    neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
 ) -> Comparison:
@@ -354,8 +332,8 @@ def compare(
     ----------
     protocols : mapping or graph-like
         Protocols by name, all on the same nodes; or a graph, on which every protocol of this package is compared.
-    worst, mean, pairs, order, observers, sensitivity
-        As in `least_noise`.
+    worst, mean, pairs, order, observers, coalition_size, neighbors, sensitivity
+        As in `least_noise`; neighbors are those of the graph of the first protocol, and by default every node is looked at.
     progress : bool or callable, optional
         True for a line on standard error, or a function of the number of protocols done and of all.
 
@@ -382,8 +360,8 @@ def compare(
     for name, protocol in named.items():
         if not isinstance(protocol, str) and list(protocol.nodes) != labels:
             raise NdpError(f"the protocols need the same nodes in the same order: those of {name!r} differ")
-    who = first._observers(observers)
-    limits = limits_of(labels, [members for members, *_ in who], worst, mean, pairs, order)
+    audience, members = _asked(first, observers, coalition_size, neighbors, worst, mean, most=len(labels))
+    limits = limits_of(labels, members, worst, mean, pairs, order)
     asked: list[tuple[str, _ndp.Protocol | str]] = []
     for name, protocol in named.items():
         if isinstance(protocol, str):
@@ -395,13 +373,13 @@ def compare(
             asked.append((name, str(refused)))
     rows: list[dict[str, Any]] = []
     tell = _reporter(progress, "protocols")
-    found, of_all = _ndp.compare(asked, who, limits, names_of(labels), float(sensitivity), tell)
+    found, of_all = _ndp.compare(asked, audience, limits, names_of(labels), float(sensitivity), tell)
     for row in found:
         if row.get("statement") is not None:
             row["statement"] = Statement(*row["statement"])
         pair = row.pop("pair", None)
         if pair is not None:
-            row["source"], row["observer"] = labels[pair[0]], labels[pair[1]]
+            row["source"], row["observer"] = labels[pair[0]], observer_of(labels, pair[1])
         if row.get("grade") is not None:
             row["grade"] = _GRADES[row["grade"]].name
         for name in ("sigma", "error", "failure"):
@@ -411,7 +389,8 @@ def compare(
     table, for_means, at_order, at_delta = limits
     terms = {"limits": table.tolist(), "mean": for_means, "order": at_order, "delta": at_delta, "sensitivity": float(sensitivity)}
     said = None if of_all is None else Statement(*of_all)
-    return Comparison(rows, {"nodes": labels, "observers": [list(members) for members, *_ in who], **terms}, said)
+    # What a bound covers has no list of observers, by which others could ask the same.
+    return Comparison(rows, {"nodes": labels, "observers": members, **terms} if members else None, said)
 
 
 class Ledger:

@@ -3,7 +3,7 @@
 use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::kind::Kind;
-use crate::losses::{Checked, Least, Limits, checked, least, measure, target, verdict};
+use crate::losses::{measure, verdict};
 use crate::question::noise;
 use crate::worker::run;
 use ndp_account::{Error, LossReport, NodeNames, Observer, PairLedgers, Target};
@@ -148,33 +148,6 @@ pub(crate) fn boxed(accounts: Vec<PyRef<'_, Account>>) -> Result<(Vec<Held<'stat
         accounts.iter().map(|account| Box::new(Borrowed(Arc::clone(&account.0))) as Held<'_>).collect(),
         nodes,
     ))
-}
-
-/// The least noise at which what these observers learn meets a target.
-#[pyfunction]
-pub(crate) fn least_noise(
-    py: Python<'_>,
-    accounts: Vec<PyRef<'_, Account>>,
-    limits: Limits<'_>,
-    sensitivity: f64,
-) -> Result<Least, Fault> {
-    let (accounts, nodes) = boxed(accounts)?;
-    let target = target(limits, nodes)?;
-    least(&run(py, move || Ok(ndp_account::least_noise(&accounts, &target)?))?, sensitivity)
-}
-
-/// Whether what these observers learn at a noise meets a target.
-#[pyfunction]
-pub(crate) fn check_accounts(
-    py: Python<'_>,
-    accounts: Vec<PyRef<'_, Account>>,
-    limits: Limits<'_>,
-    sigma: f64,
-    sensitivity: f64,
-) -> Result<Checked, Fault> {
-    let (accounts, nodes) = boxed(accounts)?;
-    let (target, noise) = (target(limits, nodes)?, noise(sigma, sensitivity)?);
-    Ok(checked(&run(py, move || Ok(ndp_account::check(&accounts, noise, &target)?))?))
 }
 
 /// What can be told about one node: a graded privacy profile.

@@ -1,13 +1,13 @@
 //! Protocols side by side at the same target.
 
+use crate::audience::Audience;
 use crate::errors::Fault;
 use crate::grades::class;
 use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
-use crate::question::{Who, observer, scaled_up};
+use crate::question::scaled_up;
 use crate::statement::{Said, covering, in_words, of_each};
 use crate::worker::run;
-use ndp_account::Observer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 /// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair, statement; and what is
 /// said of all of them.
 #[pyfunction]
-#[pyo3(signature = (protocols, observers, limits, names, sensitivity, progress=None))]
+#[pyo3(signature = (protocols, audience, limits, names, sensitivity, progress=None))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
     protocols: Vec<(String, Asked)>,
-    observers: Vec<Who>,
+    audience: PyRef<'_, Audience>,
     limits: Limits<'_>,
     names: Vec<String>,
     sensitivity: f64,
@@ -28,7 +28,6 @@ pub(crate) fn compare<'py>(
 ) -> Result<(Vec<Bound<'py, PyDict>>, Option<Said>), Fault> {
     let (nodes, mut statements) = (names.len(), Vec::new());
     let target = target(limits, nodes)?;
-    let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
     let count = protocols.len();
     let tell = |done: usize| match &progress {
         Some(progress) => progress.call1(py, (done, count)).map(|_| ()),
@@ -47,9 +46,9 @@ pub(crate) fn compare<'py>(
                 continue;
             }
         };
-        let (observers, target) = (observers.clone(), target.clone());
+        let (audience, target) = (audience.0.clone(), target.clone());
         let found = run(py, move || {
-            let compared = ndp_account::compare(&[(&name, Ok(kind.protocol()))], &observers, &target);
+            let compared = ndp_account::compare_towards(&[(&name, Ok(kind.protocol()))], &audience, &target);
             compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
         })?;
         match &found.least {

@@ -4,8 +4,8 @@
 
 mod account;
 mod accountants;
+mod audience;
 mod compare;
-mod covered;
 mod declaration;
 mod design;
 mod draws;
@@ -33,7 +33,7 @@ mod _ndp {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::account::{Account, Ledger, Profile, check_accounts, compose_profiles, least_noise};
+    use crate::account::{Account, Ledger, Profile, compose_profiles};
     #[pymodule_export]
     use crate::accountants::accountant::{Accountant, accountant};
     #[pymodule_export]
@@ -94,7 +94,7 @@ mod _ndp {
     use crate::refute::refute;
 
     #[pymodule_export]
-    use crate::covered::{check_all, least_noise_of_all};
+    use crate::audience::{Audience, check_noise, least_noise};
     #[pymodule_export]
     use crate::printed::{
         corollary1_towards, corollary3_towards, gossip_noise, muffliato_corollary4, muffliato_theorem4,

@@ -232,13 +232,11 @@ pub(crate) fn target((limits, mean, order, delta): Limits<'_>, nodes: usize) -> 
     Ok(Target { measure, allowed })
 }
 
-/// A pair: exposed node, observer, loss, its grade.
-type Pair = (usize, usize, f64, &'static str);
+/// A pair: exposed node, members of the observer, loss, its grade.
+type Pair = (usize, Vec<usize>, f64, &'static str);
 
 fn pair(pair: ndp_account::Pair) -> Pair {
-    // Of an outsider there is no label.
-    let observer = pair.observer.members().first().copied().unwrap_or(usize::MAX);
-    (pair.source, observer, *pair.loss.value(), class(pair.loss.grade()))
+    (pair.source, pair.observer.members().to_vec(), *pair.loss.value(), class(pair.loss.grade()))
 }
 
 /// The noise that a search found, and the pair that needs it.

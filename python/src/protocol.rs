@@ -1,6 +1,7 @@
 //! Linear Gaussian protocols: what an observer learns, a run on real values, the error, an audit.
 
 use crate::account::Account;
+use crate::audience::Audience;
 use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
@@ -10,7 +11,7 @@ use crate::question::{Who, final_token, generator, noise, observer, scaled_up};
 use crate::statement::said_of;
 use crate::worker::{run, run_each, run_watched};
 use ndp_account::audit::{self, AuditPlan};
-use ndp_account::{LossReport, Observer, Said as About};
+use ndp_account::{Coverage, LossReport, Observer, Said as About};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
     AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
@@ -216,16 +217,17 @@ impl Protocol {
         self.0.protocol().node_count()
     }
 
-    /// What each of `observers` learns, as unit losses.
-    #[pyo3(signature = (observers, names, progress=None))]
+    /// What each of `observers` learns, as unit losses; they may be all of an audience.
+    #[pyo3(signature = (observers, names, progress=None, audience=None))]
     fn losses(
         &self,
         py: Python<'_>,
         observers: Vec<Who>,
         names: Vec<String>,
         progress: Option<Py<PyAny>>,
+        audience: Option<PyRef<'_, Audience>>,
     ) -> Result<Told, Fault> {
-        let kind = Arc::clone(&self.0);
+        let (kind, audience) = (Arc::clone(&self.0), audience.map(|all| all.0.coverage_of_looked_at()));
         let mut observers: Vec<Observer> = observers.into_iter().map(observer).collect();
         let loss = move |observer: &Observer| -> Result<(LossReport, About), Fault> {
             if observer.members().is_empty() && observer.tapped.is_empty() {
@@ -242,11 +244,11 @@ impl Protocol {
         };
         if observers.len() == 1 && progress.is_none() {
             let observer = observers.remove(0);
-            return told(vec![run(py, move || loss(&observer))?], &names);
+            return told(vec![run(py, move || loss(&observer))?], &names, audience);
         }
         let nodes = self.node_count();
         ndp_linalg::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
-        told(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?, &names)
+        told(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?, &names, audience)
     }
 
     /// What each of `observers` sees, ready to be asked about nodes and noises.
@@ -343,9 +345,13 @@ impl Protocol {
 }
 
 /// Losses with what is said beside them.
-fn told(found: Vec<(LossReport, About)>, names: &[String]) -> Result<Told, Fault> {
+fn told(
+    found: Vec<(LossReport, About)>,
+    names: &[String],
+    audience: Option<Coverage>,
+) -> Result<Told, Fault> {
     let (reports, about): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-    Ok(Told(Reports(reports), said_of(&about, names)?))
+    Ok(Told(Reports(reports), said_of(&about, names, audience)?))
 }
 
 fn complete_walk(

@@ -30,17 +30,21 @@ fn coverage(observers: &BTreeSet<&Observer>, nodes: usize) -> Coverage {
 
 /// The statement of what accounts say, their nodes under these names.
 pub(crate) fn said(about: &[About], names: &[String]) -> Result<Said, Fault> {
-    in_words(&of(about)?, names)
+    in_words(&of(about, None)?, names)
 }
 
-fn of(about: &[About]) -> Result<Statement, Fault> {
+/// Of all accounts of an audience, or of those that there are.
+fn of(about: &[About], audience: Option<Coverage>) -> Result<Statement, Fault> {
     let nodes = about.first().map_or(0, |one| one.nodes);
     let observers = about.iter().map(|one| &one.observer).collect();
-    Ok(Statement::of(about, &coverage(&observers, nodes))?)
+    Ok(Statement::of(about, &audience.unwrap_or_else(|| coverage(&observers, nodes)))?)
 }
 
-/// The statement of a row of a comparison, whose observers were all named; where these are all there are, it says so.
+/// A statement whose observers were all named; where these are all there are, it says so.
 pub(crate) fn covering(statement: Statement, nodes: usize) -> Statement {
+    if !matches!(statement.coverage, Coverage::Named { .. }) {
+        return statement;
+    }
     let coverage = coverage(&statement.observers.iter().collect(), nodes);
     let named = matches!(coverage, Coverage::Named { .. });
     let observers = if named { statement.observers } else { BTreeSet::new() };
@@ -61,11 +65,15 @@ pub(crate) fn in_words(statement: &Statement, names: &[String]) -> Result<Said, 
     Ok((words.line(), words.paragraph(), data, statement.by.iter().map(ToString::to_string).collect()))
 }
 
-/// Of observers whose losses were computed: of each, and of all together.
-pub(crate) fn said_of(about: &[About], names: &[String]) -> Result<(Vec<Said>, Said), Fault> {
+/// Of observers whose losses were computed: of each, and of all together, who may be all of an audience.
+pub(crate) fn said_of(
+    about: &[About],
+    names: &[String],
+    audience: Option<Coverage>,
+) -> Result<(Vec<Said>, Said), Fault> {
     let each =
         about.iter().map(|one| said(std::slice::from_ref(one), names)).collect::<Result<Vec<_>, Fault>>()?;
-    Ok((each, said(about, names)?))
+    Ok((each, in_words(&of(about, audience)?, names)?))
 }
 
 /// What is said beside the numbers of these accounts.
@@ -106,7 +114,8 @@ pub(crate) fn statement_of_runs(
     only: Option<Vec<usize>>,
 ) -> Result<Said, Fault> {
     let asked = |one: &&About| only.as_ref().is_none_or(|members| one.observer.members() == members);
-    let statements = runs.iter().map(|run| of(&run.0.iter().filter(asked).cloned().collect::<Vec<_>>()));
+    let statements =
+        runs.iter().map(|run| of(&run.0.iter().filter(asked).cloned().collect::<Vec<_>>(), None));
     let statements = statements.collect::<Result<Vec<_>, Fault>>()?;
     let (first, rest) = statements.split_first().ok_or_else(|| Fault::new("no run was recorded"))?;
     let all = rest.iter().try_fold(first.clone(), |all, one| all.and(one))?;

@@ -1,6 +1,7 @@
 """What is done every day: many noises at once, sweeps, coalitions of a size, arrays of grades, pictures."""
 
 import importlib.util
+import itertools
 import os
 import pathlib
 import subprocess
@@ -68,9 +69,94 @@ def test_every_coalition_of_a_size_is_asked():
             ndp.least_noise(p, worst=(1.0, 1e-5), coalition_size=wrong)
     with pytest.raises(ndp.NdpError, match="not both"):
         ndp.check(p, 1.0, worst=(1.0, 1e-5), coalition_size=2, observers=[0])
+    # Too many to look at each: a bound that holds whoever observes, at least what a few of them need.
     ring = ndp.gossip((list(range(40)), [*range(1, 40), 0]), rounds=1)
-    with pytest.raises(ndp.NdpError, match="91390 coalitions of 4 of 40 nodes"):
-        ndp.least_noise(ring, worst=(1.0, 1e-5), coalition_size=4)
+    bound = ndp.least_noise(ring, worst=(1.0, 1e-5), coalition_size=4)
+    assert bound.sigma >= ndp.least_noise(ring, worst=(1.0, 1e-5), observers=[[0, 1, 2, 3], [0, 2, 4, 6]]).sigma
+    assert "every coalition of at most 4 of 40 nodes" in bound.statement.line and "by a bound that holds whoever observes" in bound.statement.line
+    with pytest.raises(ndp.NdpError, match="too many such coalitions"):
+        ring.all_losses(coalition_size=4)
+
+
+def _of_neighbors(G, size):
+    """Every coalition of at most so many neighbors of one node, by brute force."""
+    every = {frozenset(c) for u in G for k in range(1, size + 1) for c in itertools.combinations(sorted(G[u]), k)}
+    return [sorted(c) for c in every]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("graph", [nx.path_graph(5), nx.cycle_graph(6), nx.star_graph(4), nx.house_graph(), nx.lollipop_graph(4, 2)])
+@pytest.mark.parametrize("name", ["gossip", "decor"])
+def test_every_coalition_of_neighbors_is_asked(graph, size, name):
+    p, limit = ndp.gossip(graph, rounds=2) if name == "gossip" else ndp.protocol(name, graph), (1.0, 1e-5)
+    by_hand = ndp.least_noise(p, worst=limit, observers=_of_neighbors(graph, size))
+    found = ndp.least_noise(p, worst=limit, neighbors=size)
+    assert found.sigma == by_hand.sigma and found.loss == by_hand.loss
+    whom = f"every coalition of at most {size} of {len(graph)} nodes that are neighbors of one node"
+    assert whom in found.statement.line
+    for sigma in (by_hand.sigma, by_hand.sigma * 0.9):
+        assert ndp.check(p, sigma, worst=limit, neighbors=size).verdict == ndp.check(p, sigma, worst=limit, observers=_of_neighbors(graph, size)).verdict
+    (row,) = ndp.compare({"once": p}, worst=limit, neighbors=size)
+    assert row["sigma"] == found.sigma and (row["source"], row["observer"]) == (found.source, found.observer)
+    if name != "gossip":
+        with pytest.raises(ndp.NdpError, match="no unit losses"):
+            p.all_losses(neighbors=size)
+        return
+    # What is listed are the largest: each of the others is a part of one that does not have the exposed node in it.
+    losses = p.all_losses(neighbors=size)
+    assert {frozenset(o) if isinstance(o, tuple) else frozenset([o]) for o in losses.observers} <= set(map(frozenset, _of_neighbors(graph, size)))
+    for members in _of_neighbors(graph, size):
+        alone = p.losses(coalition=members)
+        for u in set(graph) - set(members):
+            around = [float(losses[u, o]) for o in losses.observers for all_of in [o if isinstance(o, tuple) else (o,)] if set(members) <= set(all_of) and u not in all_of]
+            assert max(around) >= float(alone[u]) - 1e-9
+    assert whom in losses.statement.line
+
+
+def test_more_neighbors_together_need_more_noise():
+    p, limit = ndp.protocol("decor", nx.cycle_graph(6)), (1.0, 1e-5)
+    alone, pairs = (ndp.least_noise(p, worst=limit, neighbors=size) for size in (1, 2))
+    assert alone.sigma < 0.8 * pairs.sigma and len(pairs.observer) == 2
+    assert alone.sigma == ndp.least_noise(p, worst=limit).sigma
+    assert not ndp.check(p, alone.sigma, worst=limit, neighbors=2) and ndp.check(p, alone.sigma, worst=limit, neighbors=1)
+
+
+def test_coalitions_are_named_by_all_their_members():
+    p = ndp.gossip(PATH, rounds=2)
+    losses = p.all_losses(observers=[[0, 1], [0, 4]])
+    assert losses.observers == [(0, 1), (0, 4)]
+    for members in ([0, 1], [0, 4]):
+        assert losses.towards(members) == p.losses(coalition=members) == losses.towards(tuple(members))
+        assert losses[2, tuple(members)] == p.losses(coalition=members)[2]
+    # It was the first coalition that has the node first.
+    with pytest.raises(ndp.NdpError, match="is not one of the observers"):
+        losses.towards(0)
+    assert ndp.least_noise(p, worst=(1.0, 1e-5), observers=[[2, 1]]).observer == (1, 2)
+
+
+def test_coalitions_of_a_size_are_refused_where_they_say_too_little():
+    p = ndp.gossip(PATH, rounds=2)
+    for both in ({"observers": [0], "neighbors": 2}, {"coalition_size": 2, "neighbors": 2}):
+        for ask in (lambda **who: ndp.check(p, 1.0, worst=(1.0, 1e-5), **who), p.all_losses, lambda **who: ndp.compare({"once": p}, worst=(1.0, 1e-5), **who)):
+            with pytest.raises(ndp.NdpError, match="give one, not both"):
+                ask(**both)
+    for question in (ndp.least_noise, lambda p, **asked: ndp.check(p, 9.0, **asked)):
+        with pytest.raises(ndp.NdpError, match="ask for the worst"):
+            question(p, mean=(0.4, 1e-5), neighbors=2)
+        with pytest.raises(ndp.NdpError, match="ask for the worst"):
+            question(p, pairs=lambda u, v: (0.4, 1e-5), coalition_size=2)
+    for wrong in (5, 0):
+        with pytest.raises(ndp.NdpError, match="at least 1"):
+            ndp.least_noise(p, worst=(1.0, 1e-5), neighbors=wrong)
+    with pytest.raises(ndp.NdpError, match="has no graph whose neighbors"):
+        ndp.check(ndp.walks.ring_sum(6, rounds=1), 9.0, worst=(1.0, 1e-5), neighbors=2)
+
+
+def test_a_plan_for_coalitions_of_neighbors():
+    found = ndp.plan(nx.cycle_graph(6), worst=(1.0, 1e-5), protocols=["muffliato"], neighbors=2)
+    by_hand = ndp.plan(nx.cycle_graph(6), worst=(1.0, 1e-5), protocols=["muffliato"], observers=_of_neighbors(nx.cycle_graph(6), 2))
+    assert [row["sigma"] for row in found] == [row["sigma"] for row in by_hand]
+    assert "every coalition of at most 2 of 6 nodes that are neighbors of one node" in found.statement.line
 
 
 def test_guarantees_are_numbers_to_numpy_and_nothing_else_is():

@@ -83,7 +83,23 @@ def test_a_list_of_pairs_is_a_list_of_edges():
         with pytest.raises(ndp.NdpError, match="an edge is a pair of nodes"):
             ndp.Graph(wrong)
     with pytest.raises(ndp.NdpError, match="integers"):
-        ndp.Graph([("a", "b")])
+        ndp.Graph([("a", 1)])
+
+
+def test_edges_between_names():
+    G = ndp.Graph([("a", "b"), ("b", "c")])
+    assert list(G.nodes) == ["a", "b", "c"] and G.edges.tolist() == [[0, 1], [1, 2]]
+    assert list(ndp.Graph([["c", "b"], ["b", "a"], ["a", "d"]]).nodes) == ["c", "b", "a", "d"]
+    assert ndp.Meter([("a", "b"), ("b", "c")], per="use", clip=1.0).nodes == ["a", "b", "c"]
+    # Which of these are ends, and which are edges, cannot be known: how to say it is.
+    for ends in ([["a", "b"], ["b", "c"]], (("a", "b"), ("b", "c")), (["a", "b", "c"], ["b", "c", "d"])):
+        with pytest.raises(ndp.NdpError, match="a list of tuples"):
+            ndp.Graph(ends)
+    with pytest.raises(ndp.NdpError, match="nodes= goes with edges between integers"):
+        ndp.Graph([("a", "b")], nodes=3)
+    for twice in ([("a", "b"), ("b", "a")], [("a", "b"), ("c", "c")]):
+        with pytest.raises(ndp.NdpError):
+            ndp.Graph(twice)
 
 
 def test_the_weights_of_a_graph_are_used_or_refused():

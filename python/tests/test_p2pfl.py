@@ -1,6 +1,7 @@
 """The filter for p2pfl: by parts with a node made here, and with real nodes where p2pfl is installed."""
 
 import copy
+import itertools
 import math
 import multiprocessing
 import os
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import ndp
-from ndp import accountants, frameworks
+from ndp import _p2pfl, accountants, frameworks
 
 LINE = nx.Graph([("a", "b"), ("b", "c")])
 SETTINGS = {"epsilon": 3.0, "delta": 1e-5, "rounds": 3, "clip": 1.0}
@@ -358,7 +359,7 @@ class TestRealNodes:
         Settings.general.DISABLE_RAY = True
         Settings.heartbeat.PERIOD, Settings.heartbeat.TIMEOUT, Settings.heartbeat.WAIT_CONVERGENCE = 0.2, 3.0, 0.5
         Settings.gossip.PERIOD, Settings.gossip.MODELS_PERIOD = 0.1, 0.2
-        Settings.training.VOTE_TIMEOUT, Settings.training.AGGREGATION_TIMEOUT = 20, 30
+        Settings.training.VOTE_TIMEOUT, Settings.training.AGGREGATION_TIMEOUT = 60, 60
         return Settings
 
     def nodes(self, metrics):
@@ -411,7 +412,7 @@ class TestRealNodes:
                 node.connect(nodes[0].addr)
             time.sleep(1.5)
             nodes[0].set_start_learning(rounds=self.ROUNDS, epochs=1)
-            until = time.monotonic() + 90
+            until = time.monotonic() + 240
             time.sleep(1.0)
             while time.monotonic() < until and any(node.state.round is not None for node in nodes):
                 time.sleep(0.2)
@@ -423,6 +424,9 @@ class TestRealNodes:
     def test_a_training_of_three_nodes(self, p2pfl, monkeypatch):
         from p2pfl.learning.frameworks.p2pfl_model import P2PFLModel
 
+        # What training leaves in a model, noise included, by the round and the node; and every model that is sent.
+        trained, noised = {}, _p2pfl._Attached._noised
+        monkeypatch.setattr(_p2pfl._Attached, "_noised", lambda self, old, new: trained.setdefault((self.node.state.round, self.address), (old, noised(self, old, new)))[1])
         encoded, plain = [], P2PFLModel.encode_parameters
         monkeypatch.setattr(P2PFLModel, "encode_parameters", lambda self, params=None: encoded.append([np.array(x) for x in self.get_parameters()]) or plain(self, params))
         nodes = self.nodes({"accuracy": 0.5})
@@ -434,15 +438,36 @@ class TestRealNodes:
         self.learn(nodes)
         assert private.spent() == private.epsilon
         ends = [node.learner.get_model().get_parameters()[0] for node in nodes]
-        # What was sent: before the first training zeros, and after it nothing that has no noise.
-        assert all(not model[0].any() or model[0].std() > 0.5 * private.sigma / math.sqrt(3) for model in encoded)
+        # Every update has a noise of its own, of the deviation that is stated.
+        noises = [new[0] - old[0] for old, new in trained.values()]
+        assert all(noise.std() == pytest.approx(private.sigma, rel=0.1) for noise in noises)
+        assert all(abs(np.corrcoef(a, b)[0, 1]) < 0.15 for a, b in itertools.combinations(noises, 2))
+        # What was sent is the first model, or the mean of what several nodes have trained in one round: nothing that has no noise. Which
+        # models a mean has is p2pfl's business: a model that is late is left out.
+        means = {(): np.zeros(2000)}
+        for k in range(self.ROUNDS):
+            of_round = [(k, address) for address in addresses if (k, address) in trained]
+            for size in range(1, len(of_round) + 1):
+                means.update({chosen: np.mean([trained[one][1][0] for one in chosen], axis=0) for chosen in itertools.combinations(of_round, size)})
+        made_of = [next((chosen for chosen, mean in means.items() if np.allclose(model[0], mean, rtol=1e-9, atol=1e-9)), None) for model in encoded]
+        assert None not in made_of and any(made_of)
         # The same model was encoded for several receivers.
         assert len(encoded) > 6
         assert len({model[0].tobytes() for model in encoded}) < len(encoded)
-        # Each has learnt of each other one no more than the filter says.
-        whole = accountants.Gaussian(private.sigma, sensitivity=2.0 * math.sqrt(self.ROUNDS)).mu
-        assert all(float(mu) <= float(whole) * (1 + 1e-9) for v in addresses for mu in meter.losses(v).values())
-        assert 0.0 < float(meter.epsilon(delta=1e-5)) <= float(private.epsilon) * (1 + 1e-9)
+        # A pair has lost what a number of updates cost: at least of those that the observer's last model is made of.
+        counts = []
+        last = [next(chosen for chosen, mean in means.items() if np.allclose(end, mean, rtol=1e-9, atol=1e-9)) for end in ends]
+        costs = [0.0, *(float(accountants.Gaussian(private.sigma, sensitivity=2.0 * math.sqrt(k)).mu) for k in range(1, self.ROUNDS + 1))]
+        for v, chosen in zip(addresses, last):
+            for u, mu in meter.losses(v).items():
+                counted = [k for k, cost in enumerate(costs) if float(mu) == pytest.approx(cost, rel=1e-9, abs=1e-12)]
+                until = next((k for k, address in chosen if address == u), -1)
+                known = sum(address == u and k <= until for k, address in trained)
+                assert counted and known <= counted[0] <= sum(address == u for _, address in trained)
+                counts.append(counted[0])
+        spent = accountants.Gaussian(private.sigma, sensitivity=2.0 * math.sqrt(max(counts))).epsilon(delta=1e-5)
+        assert max(counts) > 0 and float(meter.epsilon(delta=1e-5)) == pytest.approx(float(spent), rel=1e-9)
+        assert float(meter.epsilon(delta=1e-5)) <= float(private.epsilon) * (1 + 1e-9)
         # A third round has no noise left: nobody trains.
         before = [x.copy() for x in ends]
         with pytest.raises(ndp.NdpError, match="2 rounds"):

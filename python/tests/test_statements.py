@@ -87,8 +87,8 @@ class TestEveryAnswerHasItsStatement:
         table = ndp.compare({"plain": ndp.gossip(PATH, 2), "assumes": assumes}, worst=(1.0, 1e-5))
         alone = ndp.compare({"plain": ndp.gossip(PATH, 2)}, worst=(1.0, 1e-5))
         theirs = table[1]["statement"].data
-        assert theirs["assumes"] or theirs["declared"]
-        for key in ("assumes", "declared", "changes"):
+        assert theirs["assumes"] or theirs["rests_on"]
+        for key in ("assumes", "rests_on", "changes"):
             assert set(map(str, theirs[key])) <= set(map(str, table.statement.data[key]))
         assert table.statement != alone.statement
 

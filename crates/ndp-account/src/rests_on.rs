@@ -202,6 +202,9 @@ pub enum RestsOn {
     /// Two logs tell of separate runs, each with its own noises, and none reads a hidden value of the other:
     /// said by who merged them.
     SeparateRuns,
+    /// Each of several logs tells every step of its nodes, and what they received before it was used: said by
+    /// who merged them.
+    PartsOfOneRun,
 }
 
 impl RestsOn {

@@ -317,6 +317,8 @@ pub(crate) enum Runs {
     Same,
     /// Two runs, each with its own noises.
     Separate,
+    /// One run, of which each log tells the steps of some nodes.
+    Parts,
 }
 
 #[derive(Args, Debug)]
@@ -324,12 +326,12 @@ pub(crate) struct Meter {
     /// The log, or - for lines that come while the system runs.
     #[arg(value_name = "LOG")]
     pub(crate) file: PathBuf,
-    /// A second log, merged with the first by the names of nodes.
-    #[arg(value_name = "LOG2", requires = "runs", conflicts_with_all = ["watch", "view"])]
-    pub(crate) other: Option<PathBuf>,
-    /// Whether both logs tell of the same run, of which the longer one counts, or of separate runs, each with
-    /// its own noises, whose losses add up.
-    #[arg(long, value_enum, value_name = "same|separate", requires = "other")]
+    /// More logs, merged with the first by the names of nodes.
+    #[arg(value_name = "MORE", requires = "runs", conflicts_with_all = ["watch", "view"])]
+    pub(crate) others: Vec<PathBuf>,
+    /// Whether two logs tell of the same run, of which the longer one counts, or of separate runs, each with
+    /// its own noises, whose losses add up; or all logs of parts of one run, each of some nodes.
+    #[arg(long, value_enum, value_name = "same|separate|parts", requires = "others")]
     pub(crate) runs: Option<Runs>,
     /// The point of view of one node on the log of somebody who was told of every event: schedule:NODE, which
     /// relies on the others' keeping to the schedule, or own:NODE, which counts all it sent as seen by all

@@ -115,7 +115,7 @@ mod tests {
         }
         let mut found = BTreeSet::new();
         all(&Arguments::command(), &mut found);
-        let read = ["file", "graph", "other", "pairs", "program", "study", "table", "values"];
+        let read = ["file", "graph", "others", "pairs", "program", "study", "table", "values"];
         let expected: BTreeSet<String> = OUTPUTS.iter().chain(&read).map(|&name| name.to_owned()).collect();
         assert_eq!(found, expected);
     }

@@ -73,7 +73,7 @@ fn json_lines_follow_the_log() {
 fn damage_is_said() {
     for (lines, words) in [
         ("", "no first line"),
-        ("{\"ndp-meter\": 2, \"nodes\": 3, \"set\": \"signs\"}\n", "version 2"),
+        ("{\"ndp-meter\": 3, \"nodes\": 3, \"set\": \"signs\"}\n", "version 3"),
         ("{\"ndp-meter\": 1, \"nodes\": 3, \"set\": \"along\"}\n", "a meter follows"),
         (
             "{\"ndp-meter\": 1, \"nodes\": 3, \"set\": \"signs\"}\n{\"forget\": [\"x\"]}\n",
@@ -193,6 +193,45 @@ fn two_logs_are_merged_by_names() {
     assert!(code == 1 && err.contains("told in two ways"), "{err}");
     let (code, _, err) = ndp(&["meter", &first, &turned]);
     assert!(code == 2 && err.contains("--runs"), "{err}");
+}
+
+/// Logs of parts of one run, put together; why they do not fit where they do not.
+#[test]
+fn parts_of_a_run_are_put_together() {
+    let folder = Folder::new("parts");
+    let head = |names: &str, tells: &str| {
+        format!("{{\"ndp-meter\": 2, \"nodes\": [{names}], \"set\": \"use-level\", \"tells\": [{tells}]}}\n")
+    };
+    let own = "{\"contribute\": \"x\", \"node\": 0, \"reads\": \"nothing\"}\n\
+               {\"noise\": \"z\", \"shared\": [0], \"variance\": 4}\n\
+               {\"let\": \"y\", \"sum\": {\"x\": 1, \"z\": 1}}\n\
+               {\"send\": \"y\", \"from\": 0, \"to\": 1, \"id\": \"m\"}\n";
+    let ann = folder.file("ann", &(head("\"ann\", \"bob\", \"cem\"", "0") + own));
+    let bob = folder.file(
+        "bob",
+        &(head("\"bob\", \"cem\", \"ann\"", "0")
+            + "{\"receive\": \"a\", \"id\": \"m\", \"by\": 0}\n{\"send\": \"a\", \"from\": 0, \"to\": 1}\n"),
+    );
+    let cem = folder.file("cem", &head("\"cem\", \"ann\", \"bob\"", "0"));
+    for logs in [[&ann, &bob, &cem], [&cem, &bob, &ann]] {
+        let (code, out, err) = ndp(&["meter", logs[0], logs[1], logs[2], "--runs", "parts"]);
+        let about = |observer: &str| {
+            out.lines()
+                .any(|line| line.starts_with("ann") && line.contains(observer) && line.contains("0.25"))
+        };
+        assert!(
+            code == 0 && about("bob") && about("cem") && out.contains("said by who merged them"),
+            "{out}{err}"
+        );
+    }
+    let (code, _, err) = ndp(&["meter", &ann, &bob, &cem, "--runs", "parts", "--budget-epsilon", "0.5"]);
+    assert!(code == 1 && err.contains("together the logs exceed the budget"), "{err}");
+    let (code, _, err) = ndp(&["meter", &ann, &cem, "--runs", "parts"]);
+    assert!(code == 1 && err.contains("no log tells of the steps of bob"), "{err}");
+    let (code, _, err) = ndp(&["meter", &bob]);
+    assert!(code == 1 && err.contains("a part of a run"), "{err}");
+    let (code, _, err) = ndp(&["meter", &ann, &bob, &cem, "--runs", "same"]);
+    assert!(code == 2 && err.contains("two logs are merged this way"), "{err}");
 }
 
 /// The point of view of one node on the log of a coordinator.

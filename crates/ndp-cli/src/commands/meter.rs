@@ -19,8 +19,8 @@ use told::Told;
 pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
     let delta = Delta::new(asked.delta)?;
     let limits = asked.budget_epsilon.map(|epsilon| Limits::approx(epsilon, delta)).transpose()?;
-    if let Some((other, runs)) = asked.other.as_ref().zip(asked.runs) {
-        return merge::run(asked, other, runs, delta, limits);
+    if let (Some(runs), false) = (asked.runs, asked.others.is_empty()) {
+        return merge::run(asked, runs, delta, limits);
     }
     let mut watch = Watch::new(asked, delta);
     let ended = watch.follow(limits.as_ref())?;

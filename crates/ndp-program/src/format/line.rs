@@ -60,7 +60,7 @@ impl<'a> Line<'a> {
     }
 
     /// A list of nodes, or one node.
-    pub(super) fn nodes(&self, key: &str) -> Result<Vec<usize>, ProgramError> {
+    pub(crate) fn nodes(&self, key: &str) -> Result<Vec<usize>, ProgramError> {
         match self.get(key)? {
             Json::Array(list) => list.iter().map(|x| index(x, key)).collect(),
             one => Ok(vec![index(one, key)?]),

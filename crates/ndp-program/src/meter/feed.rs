@@ -1,12 +1,15 @@
 //! A meter that reads its steps from lines.
 
-use super::log::{VERSION, checksum};
+use super::log::{PARTS_VERSION, VERSION, checksum};
 use super::{Limits, Meter, PointOfView, Scale};
 use crate::constructors::ModelReads;
 use crate::format::{Line, Reader, object, value_name};
 use crate::{MixingMatrix, ProgramError, SensitivitySet, Weight};
 use ndp_account::{Error, NodeNames, Observer};
 use serde_json::{Map, Value as Json};
+
+/// A line as data, with its number.
+pub(super) type Numbered = (usize, Map<String, Json>);
 
 /// What was found in a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,6 +144,30 @@ impl Feed {
         Ok(found)
     }
 
+    /// The lines of a log as data, the first one too, each with its number; a last line without its end was
+    /// cut off, and is left out.
+    ///
+    /// # Errors
+    /// [`ProgramError::Log`] for a line that does not follow the one before; [`ProgramError::Syntax`].
+    pub(super) fn steps(log: &[u8]) -> Result<Vec<Numbered>, Error> {
+        let (mut feed, mut steps) = (Self::default(), Vec::new());
+        for (number, line) in (1..).zip(log.split_inclusive(|&byte| byte == b'\n')) {
+            let Some(line) = line.strip_suffix(b"\n") else { break };
+            let at = |problem: ProgramError| {
+                Error::from(ProgramError::Line { line: number, problem: Box::new(problem.into()) })
+            };
+            let text = std::str::from_utf8(line);
+            let text = text.map_err(|_| at(ProgramError::Log("it is no text".to_owned())))?;
+            let (text, crc) = feed.step_of(text).map_err(|problem| at(ProgramError::Log(problem)))?;
+            if feed.plain && (text.trim().is_empty() || text.trim_start().starts_with('#')) {
+                continue;
+            }
+            steps.push((number, object(text).map_err(at)?));
+            (feed.next, feed.crc) = (feed.next + 1, crc);
+        }
+        Ok(steps)
+    }
+
     /// Takes one whole line, without its end; empty ones are skipped.
     ///
     /// # Errors
@@ -193,12 +220,21 @@ impl Feed {
 }
 
 impl Open {
-    fn new(map: &Map<String, Json>, asked: Option<&str>) -> Result<Self, Error> {
-        let keys = ["ndp-meter", "nodes", "observers", "set", "view", "limit", "limits", "record", "scale"];
+    pub(super) fn new(map: &Map<String, Json>, asked: Option<&str>) -> Result<Self, Error> {
+        let keys =
+            ["ndp-meter", "tells", "nodes", "observers", "set", "view", "limit", "limits", "record", "scale"];
         let line = Line::new(map, &keys)?;
         let got = line.number("ndp-meter")? as u64;
+        if got == PARTS_VERSION {
+            let what = "it tells of a part of a run, which says nothing without the other parts: merge them";
+            return Err(ProgramError::Log(what.to_owned()).into());
+        }
         if got != VERSION {
             return Err(ProgramError::Version { got, known: VERSION }.into());
+        }
+        if line.has("tells") {
+            let what = "only a log of version 2 tells of some nodes alone";
+            return Err(ProgramError::Log(what.to_owned()).into());
         }
         let names = match line.get("nodes")? {
             Json::Number(_) => NodeNames::numbered(line.number("nodes")?),
@@ -265,7 +301,7 @@ impl Open {
         Ok(Self { meter, names, reader, matrices: Vec::new(), round: None })
     }
 
-    fn take(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+    pub(super) fn take(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
         if map.contains_key("round") {
             let line = Line::new(map, &["round", "variance", "reads"])?;
             let mixing = self.reader.find_matrix(line.text("round")?)?;

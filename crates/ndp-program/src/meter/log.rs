@@ -240,3 +240,5 @@ pub(super) fn checksum(before: u32, number: u64, step: &str) -> u32 {
 
 /// The version of the log that is read and written.
 pub(super) const VERSION: u64 = 1;
+/// The version of a log that tells of a part of a run.
+pub(super) const PARTS_VERSION: u64 = 2;

@@ -2,7 +2,8 @@
 //!
 //! Of one run told twice the longer log counts, if the shorter one is its beginning. Separate runs share no
 //! noise and no value, so that the Gram matrix is block diagonal over them: losses of a direction and of all
-//! uses add up, of one use the largest counts, as for epochs.
+//! uses add up, of one use the largest counts, as for epochs. Logs of parts of one run are put together step
+//! by step (`joined`).
 
 use super::reading::{Reading, Source};
 use super::{Feed, Limits, Meter};
@@ -50,11 +51,11 @@ pub enum Runs {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Merged {
-    names: NodeNames,
-    limits: Limits,
-    set: SensitivitySet,
-    readings: Vec<Reading>,
-    rests_on: Vec<RestsOn>,
+    pub(super) names: NodeNames,
+    pub(super) limits: Limits,
+    pub(super) set: SensitivitySet,
+    pub(super) readings: Vec<Reading>,
+    pub(super) rests_on: Vec<RestsOn>,
 }
 
 impl Merged {
@@ -71,16 +72,7 @@ impl Merged {
             Ok((meter.clone(), names.clone()))
         };
         let (a, b) = (Side::new(open(first)?), Side::new(open(second)?));
-        let refuse = |what: &str| Err(Error::from(ProgramError::Merge(what.to_owned())));
-        if a.meter.set != b.meter.set {
-            return refuse("they are about different changes of the data");
-        }
-        if a.meter.scale != b.meter.scale {
-            return refuse("their variances are in different units");
-        }
-        if a.meter.view != b.meter.view {
-            return refuse("they were told from different points of view");
-        }
+        a.agrees(&b)?;
         match runs {
             Runs::Same => Self::same(a, b),
             Runs::Separate => Self::separate(a, &b),
@@ -124,9 +116,6 @@ impl Merged {
         let place = b.places(&a.names)?;
         if !b.limits_in(&a, &place)? {
             return Err(ProgramError::Merge("they have different budgets".to_owned()).into());
-        }
-        if a.meter.filters.len() != b.meter.filters.len() {
-            return Err(ProgramError::Merge("they watch different observers".to_owned()).into());
         }
         let mut readings: Vec<Reading> = Vec::new();
         for k in 0..a.meter.filters.len() {
@@ -186,22 +175,36 @@ impl Merged {
     }
 }
 
-struct Side {
-    meter: Meter,
-    names: NodeNames,
+pub(super) struct Side {
+    pub(super) meter: Meter,
+    pub(super) names: NodeNames,
 }
 
 impl Side {
-    fn new((meter, names): (Meter, NodeNames)) -> Self {
+    pub(super) fn new((meter, names): (Meter, NodeNames)) -> Self {
         Self { meter, names }
     }
 
-    fn name(&self, u: usize) -> String {
+    /// Whether both are about the same: the set, the units, the point of view.
+    pub(super) fn agrees(&self, other: &Self) -> Result<(), ProgramError> {
+        let differ = if self.meter.set != other.meter.set {
+            "they are about different changes of the data"
+        } else if self.meter.scale != other.meter.scale {
+            "their variances are in different units"
+        } else if self.meter.view != other.meter.view {
+            "they were told from different points of view"
+        } else {
+            return Ok(());
+        };
+        Err(ProgramError::Merge(differ.to_owned()))
+    }
+
+    pub(super) fn name(&self, u: usize) -> String {
         self.names.name(u).map_or_else(|| u.to_string(), std::borrow::Cow::into_owned)
     }
 
     /// Where the nodes of this log are among those of the other.
-    fn places(&self, others: &NodeNames) -> Result<Vec<usize>, Error> {
+    pub(super) fn places(&self, others: &NodeNames) -> Result<Vec<usize>, Error> {
         let names: Vec<String> = (0..others.count())
             .map(|u| others.name(u).map_or_else(|| u.to_string(), std::borrow::Cow::into_owned))
             .collect();
@@ -234,7 +237,13 @@ impl Side {
     }
 
     /// Whether the other log has the same limits for all observers of this one.
-    fn limits_in(&self, other: &Self, place: &[usize]) -> Result<bool, Error> {
+    ///
+    /// # Errors
+    /// [`ProgramError::Merge`] where they watch different observers.
+    pub(super) fn limits_in(&self, other: &Self, place: &[usize]) -> Result<bool, Error> {
+        if self.meter.filters.len() != other.meter.filters.len() {
+            return Err(ProgramError::Merge("they watch different observers".to_owned()).into());
+        }
         for (k, observer) in self.meter.observers().enumerate() {
             let of = other.number_of(observer, place)?;
             for (u, &at) in place.iter().enumerate() {

@@ -9,6 +9,7 @@ mod budget;
 mod epoch;
 mod feed;
 mod filter;
+mod joined;
 mod log;
 mod merge;
 mod reading;

@@ -47,6 +47,11 @@ pub fn rests_on(what: &RestsOn) -> String {
              said by who merged them"
                 .to_owned()
         }
+        RestsOn::PartsOfOneRun => {
+            "each of the logs tells every step of its nodes, and what they received before it was used: said by who \
+             merged them"
+                .to_owned()
+        }
         // What this version has no words for is shown as it is stored.
         other => format!("{other:?}"),
     }

@@ -1,4 +1,4 @@
-//! Two logs together.
+//! Several logs together.
 
 use super::told::Told;
 use crate::args::{Meter as Asked, Runs as AskedRuns};
@@ -13,17 +13,24 @@ use std::path::Path;
 
 pub(super) fn run(
     asked: &Asked,
-    other: &Path,
     runs: AskedRuns,
     delta: Delta,
     limits: Option<Limits>,
 ) -> Result<(), Failure> {
-    let (first, second) = (read(&asked.file)?, read(other)?);
-    let runs = match runs {
-        AskedRuns::Same => Runs::Same,
-        AskedRuns::Separate => Runs::Separate,
+    let two = |runs: Runs| match &asked.others[..] {
+        [other] => Ok(Merged::new(&read(&asked.file)?, &read(other)?, runs)?),
+        _ => Err(Failure::Usage("two logs are merged this way: only parts of one run may be more".into())),
     };
-    let merged = Merged::new(&first, &second, runs)?;
+    let merged = match runs {
+        AskedRuns::Same => two(Runs::Same)?,
+        AskedRuns::Separate => two(Runs::Separate)?,
+        AskedRuns::Parts => {
+            let logs = std::iter::once(&asked.file).chain(&asked.others);
+            let logs = logs.map(|path| std::fs::read(path).map_err(Failure::file(path)));
+            let logs = logs.collect::<Result<Vec<_>, _>>()?;
+            Merged::parts(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>())?
+        }
+    };
     let limits = limits.unwrap_or_else(|| merged.limits().clone());
     let told = Told::new(merged.names(), &limits, merged.readings(), delta)?;
     if let Some(path) = &asked.json {
@@ -37,7 +44,7 @@ pub(super) fn run(
     said.push(("stopping", plain::stopping(false).to_owned()));
     let failure = ndp_numeric::rounding::any_of(merged.readings().iter().map(|reading| reading.failure));
     said.push(("the account fails", question::probability(failure)));
-    summary("What both logs show", &said)?;
+    summary("What the logs show together", &said)?;
     line("")?;
     told.table(asked.worst)?;
     match told.exceeded() {

@@ -4,6 +4,7 @@ use crate::errors::Failure;
 use crate::output::{self, table, up};
 use ndp_account::{NodeNames, Observer};
 use ndp_dp::{Delta, Gdp, Mechanism};
+use ndp_numeric::decimal::{self, Round};
 use ndp_numeric::rounding::Interval;
 use ndp_program::meter::{Limits, Meter, Reading, Refusal};
 use ndp_report::page::{Page, Tone};
@@ -44,7 +45,7 @@ impl Told {
                     Err(_) => (f64::INFINITY, "noiseless".to_owned()),
                 };
                 let epsilon = epsilon(loss, delta)?;
-                let used = limits.of(number, u).map(|limit| if loss == 0.0 { 0.0 } else { loss / limit });
+                let used = limits.of(number, u).map(|limit| share(loss, limit));
                 let node = name(names, u);
                 rows.push(Row { node, observer: observer.clone(), loss, lower, epsilon, grade, used });
             }
@@ -179,11 +180,43 @@ fn name_of(observer: &Observer, names: &NodeNames) -> String {
     }
 }
 
-/// A share of a budget as a bar of ten places, rounded up.
+/// The share of a limit that is used, rounded up: above 1 where the loss is above the limit.
+fn share(loss: f64, limit: f64) -> f64 {
+    if loss == 0.0 { 0.0 } else { (Interval::new(loss) / Interval::new(limit)).high() }
+}
+
+/// A share of a budget as a bar of ten places and in per cent, rounded up: what is empty is left at least.
 fn bar(share: f64) -> String {
-    let full = (1..=10).filter(|&k| f64::from(k - 1) < share * 10.0).count();
-    format!("[{}{}]", "#".repeat(full), ".".repeat(10 - full))
+    let tenths = (Interval::new(share) * Interval::new(10.0)).high();
+    // What is no number counts as all.
+    let full = (0..10).filter(|&k| share.is_nan() || f64::from(k) < tenths).count();
+    let percent = decimal::percent(share, 0, Round::Up);
+    format!("[{}{}] {percent} %", "#".repeat(full), ".".repeat(10 - full))
 }
 
 /// Pairs on a page.
 const MOST_ROWS: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::{bar, share};
+
+    /// By hand. To nearest, 1/3 is below a third, and less of a limit of 3 would be used than is.
+    #[test]
+    fn what_is_used_is_rounded_up_and_what_is_left_down() {
+        assert_eq!(share(1.0, 3.0), (1.0_f64 / 3.0).next_up());
+        assert_eq!((share(1.0, 2.0), share(0.0, 0.0)), (0.5, 0.0));
+        // What is above its limit is more than all of it, however little.
+        for limit in [1.0, 1.9, 1.999_999, 0.3] {
+            assert!(share(f64::next_up(limit), limit) > 1.0 && share(limit, limit) <= 1.0, "{limit}");
+        }
+        assert_eq!(bar(0.0), "[..........] 0 %");
+        assert_eq!(bar(1e-300), "[#.........] 1 %");
+        assert_eq!(bar(0.5), "[#####.....] 50 %");
+        // The float 0.1 is above a tenth.
+        assert_eq!(bar(0.1), "[##........] 11 %");
+        assert_eq!(bar(0.9_f64.next_up()), "[##########] 91 %");
+        assert_eq!(bar(f64::NAN), "[##########] inf %");
+        assert_eq!(bar(f64::INFINITY), "[##########] inf %");
+    }
+}

@@ -1,6 +1,7 @@
 //! Tests of the meter: the reference values of the specification, and every prefix of random programs.
 
 mod epochs;
+mod joined;
 mod logs;
 mod merge;
 mod views;
