@@ -150,7 +150,18 @@ def pairs_html(losses: Any) -> str:
         f"<div><p><b>What each observer learns</b> ({html.escape(losses.protocol)}; {losses.grade.name})</p>"
         "<table><thead><tr><th>observer</th><th>largest unit loss</th><th>mean unit loss</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>{more}{losses.statement._repr_html_()}</div>"
+        f"{_network_html(losses)}"
     )
+
+
+def _network_html(losses: Any) -> str:
+    """The network, in which a click chooses the observer and a slider the noise: where the graph has at most 2,000 nodes."""
+    from ._ndp import viewer_html
+
+    if not isinstance(losses.graph, Graph):
+        return ""
+    names = [str(node) for node in losses.graph.nodes]
+    return viewer_html(names, losses.graph.edges.tolist(), losses.coalitions, np.asarray(losses.unit).T.tolist()) or ""
 
 
 def fields_html(title: str, fields: Mapping[str, Any]) -> str:

@@ -293,6 +293,9 @@ def statement_of_runs(
     runs: Sequence[Saying], names: Sequence[str], only: Sequence[int] | None = None
 ) -> tuple[str, str, str, list[str]]: ...
 def statement(accounts: Sequence[Account], names: Sequence[str]) -> tuple[str, str, str, list[str]]: ...
+def viewer_html(
+    names: Sequence[str], edges: Sequence[tuple[int, int]], observers: Sequence[Sequence[int]], units: Sequence[Sequence[float]]
+) -> str | None: ...
 @final
 class Audience:
     @staticmethod

@@ -26,6 +26,7 @@ mod question;
 mod refute;
 mod statement;
 mod training;
+mod viewer;
 mod worker;
 
 #[pyo3::pymodule]
@@ -105,6 +106,8 @@ mod _ndp {
     use crate::statement::{Saying, saying, statement, statement_of_runs};
     #[pymodule_export]
     use crate::training::TrainingObserver;
+    #[pymodule_export]
+    use crate::viewer::viewer_html;
 
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
