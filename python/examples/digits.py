@@ -4,7 +4,7 @@
 
 Each node has its own digits of scikit-learn's set, and trains a softmax regression by decentralized gradient descent: a gradient,
 clipped for every image and averaged, noise, one exchange with the neighbors. The meter says after every round what the worst informed
-node has learnt about one image of another node (replaced by another image, in all rounds), and stops a run at its budget.
+node has learned about one image of another node (replaced by another image, in all rounds), and stops a run at its budget.
 
 Gradients are taken at models that nobody else sees, so that what they depend on has to be counted as shown: the meter then says what
 local noise costs, on every graph. Protocols that show less, such as sums of neighbors, lose less (`beyond/meter` in the figures).
@@ -77,7 +77,7 @@ def train(graph, rounds, sigma, seed=0):
 
 
 def picture(found, rounds, sigma, path):
-    """What was learnt, and how well the models read, by round."""
+    """What was learned, and how well the models read, by round."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -93,7 +93,7 @@ def picture(found, rounds, sigma, path):
         right.plot(steps[: len(losses)], accuracies, color=color, label=name)
     left.axhline(local[0], color="tab:red", ls=":", label="one round, as often stated")
     left.axhline(EPSILON, color="0.2", lw=0.8, label="budget")
-    left.set(xlabel="round", ylabel="epsilon, worst pair", ylim=(0, 1.6 * EPSILON), title="What a neighbor has learnt about one image")
+    left.set(xlabel="round", ylabel="epsilon, worst pair", ylim=(0, 1.6 * EPSILON), title="What a neighbor has learned about one image")
     right.set(xlabel="round", ylabel="test accuracy, mean of nodes", ylim=(0, 1), title="Digits read right")
     left.legend(frameon=False, fontsize=8, loc="upper left")
     right.legend(frameon=False, fontsize=8, loc="lower right")

@@ -524,7 +524,7 @@ class Losses(_Reports):
         Returns
         -------
         dp_accounting.GaussianDpEvent
-            Or a ``NoOpDpEvent`` where nothing is learnt.
+            Or a ``NoOpDpEvent`` where nothing is learned.
         """
         from ._events import gaussian
 

@@ -1,4 +1,4 @@
-"""The meter: what every observer has learnt so far, step by step, and a refusal before a message would exceed a budget."""
+"""The meter: what every observer has learned so far, step by step, and a refusal before a message would exceed a budget."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Refused(NdpError):
 
 
 class Reading(Mapping[Hashable, Guarantee]):
-    """What one observer has learnt about every other node so far: a guarantee ``mu`` for each.
+    """What one observer has learned about every other node so far: a guarantee ``mu`` for each.
 
     Made by `Meter.losses`.
     """
@@ -96,7 +96,7 @@ class Reading(Mapping[Hashable, Guarantee]):
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{html.escape(str(u))}</td><td>{mu:.4g}</td><td>{mu.name}</td></tr>" for u, mu in self._mu.items())
-        return f"<p>{html.escape(str(self.observer))} has learnt</p><table><tr><th>of</th><th>mu</th><th>grade</th></tr>{rows}</table>"
+        return f"<p>{html.escape(str(self.observer))} has learned</p><table><tr><th>of</th><th>mu</th><th>grade</th></tr>{rows}</table>"
 
 
 def _epsilon(mu: Guarantee, delta: float) -> Guarantee:
@@ -106,7 +106,7 @@ def _epsilon(mu: Guarantee, delta: float) -> Guarantee:
 
 
 class Meter:
-    """An account that runs along: what every observer has learnt about every node so far.
+    """An account that runs along: what every observer has learned about every node so far.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ class Meter:
         return _ndp.Mixing.rows([[(int(j), float(row[j])) for j in np.flatnonzero(row)] for row in dense])
 
     def losses(self, observer: Any) -> Reading:
-        """What an observer has learnt about every node.
+        """What an observer has learned about every node.
 
         Parameters
         ----------

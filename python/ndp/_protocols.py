@@ -580,9 +580,9 @@ def gossip(
         The rule ``"metropolis"`` (the default), ``"max_degree"``, ``"sum_degree"`` or ``"regular"``; or a gossip matrix,
         dense or sparse, which is checked to be symmetric, doubly stochastic and supported on the graph.
     laziness : float, optional
-        Share of the identity that is mixed in, from 0 to 1. It does not change what is learnt.
+        Share of the identity that is mixed in, from 0 to 1. It does not change what is learned.
     chebyshev : float, optional
-        Parameter of the acceleration, in ``[1, 2)``. It does not change what is learnt.
+        Parameter of the acceleration, in ``[1, 2)``. It does not change what is learned.
 
     Returns
     -------

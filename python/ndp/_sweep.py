@@ -148,7 +148,7 @@ def _worst(made: Protocol, who: Any, accounts: Any, noise: float, scale: float, 
             labels = tuple(made.nodes[v] for v in members)
             most, at = float(losses[u]), (made.nodes[u], labels[0] if len(labels) == 1 else labels)
     if at is None:
-        raise NdpError("there is nobody outside the observers about whom anything could be learnt")
+        raise NdpError("there is nobody outside the observers about whom anything could be learned")
     grade_of = Exact if kind == "Exact" else UpperBound
     return {
         "sigma": noise, "delta": delta, "epsilon": grade_of(most, "epsilon", {"delta": delta}), "grade": grade_of.name,

@@ -566,7 +566,7 @@ class Ledger:
         """What an observer has been able to tell about a node, over all runs.
 
         Of runs fixed in advance their composition. Of runs chosen by what was seen the limit, as long as it is kept, or what the
-        odometer says; without either there is no guarantee, and an error: who stops when the outputs say most has learnt more than
+        odometer says; without either there is no guarantee, and an error: who stops when the outputs say most has learned more than
         the sum says.
 
         Parameters

@@ -332,7 +332,7 @@ impl Meter {
         crate::worker::run(py, move || meter.remaining(&mixing, variance, reads, most).map_err(fault))
     }
 
-    /// What an observer has learnt, by its number; a member has the grade `member`.
+    /// What an observer has learned, by its number; a member has the grade `member`.
     fn reading(&self, py: Python<'_>, number: usize) -> Result<Read, Fault> {
         self.with(py, move |state| {
             let meter = state.log.meter();

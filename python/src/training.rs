@@ -64,7 +64,7 @@ impl TrainingObserver {
         Ok(Self(Arc::new(watching)))
     }
 
-    /// What is learnt about a node over all rounds, in units of the local loss of one round.
+    /// What is learned about a node over all rounds, in units of the local loss of one round.
     fn loss(&self, py: Python<'_>, source: usize) -> Result<Number, Fault> {
         let observer = Arc::clone(&self.0);
         run(py, move || Ok(Number::new(observer.loss(source)?, "local losses of a round")))

@@ -2,7 +2,7 @@
 
 use crate::errors::Fault;
 use ndp_graph::Graph;
-use ndp_numeric::Interval;
+use ndp_numeric::rounding::Interval;
 use ndp_report::layout;
 use ndp_report::viewer::{MOST_NODES, SCRIPT, STYLE, Scale, Seen, Viewer};
 use pyo3::prelude::*;

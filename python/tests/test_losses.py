@@ -135,7 +135,7 @@ def test_the_sequence_that_is_constant_is_gossip():
 
 def test_one_peer_halves_with_every_step():
     r = ndp.one_peer(4).losses(observer=0)
-    # Muffliato specification: node u is learnt 2^-k, k the step at which it first arrives.
+    # Muffliato specification: node u is learned 2^-k, k the step at which it first arrives.
     assert sorted(set(r.unit)) == pytest.approx([0.125, 0.25, 0.5, 1.0])
 
 

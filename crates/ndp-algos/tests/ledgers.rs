@@ -82,7 +82,7 @@ fn ledgers_add_up_by_name_whatever_the_order() -> Result<(), Error> {
     Ok(())
 }
 
-/// A run that one observer is not written down for would be missing in what it is said to have learnt.
+/// A run that one observer is not written down for would be missing in what it is said to have learned.
 #[test]
 fn every_run_is_written_down_for_the_same_observers() -> Result<(), Error> {
     let path = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(4)?), 2);

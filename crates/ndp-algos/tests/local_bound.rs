@@ -1,4 +1,4 @@
-//! What is learnt by whoever hears the noisy values themselves, against every account.
+//! What is learned by whoever hears the noisy values themselves, against every account.
 
 use ndp_account::{Error, Observer, Target, least_noise};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};

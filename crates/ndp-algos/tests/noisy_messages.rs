@@ -158,8 +158,8 @@ fn an_outsider_hears_what_goes_over_the_edges() -> Result<(), Error> {
     Ok(())
 }
 
-/// Ratios whose square is no number: next to nothing is learnt, and it is said so. By hand, on a path: node 2
-/// hears `x_1 + r z` and, a round later, `(x_0 + x_1 + x_2)/3` with noises of more than `r/3`.
+/// Ratios whose square is no number: next to nothing is learned, and it is said so. By hand, on a path:
+/// node 2 hears `x_1 + r z` and, a round later, `(x_0 + x_1 + x_2)/3` with noises of more than `r/3`.
 #[test]
 fn enormous_noise_hides_everything() -> Result<(), Error> {
     let path = generators::path_graph(3)?;

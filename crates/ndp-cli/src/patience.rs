@@ -1,6 +1,9 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
+mod crew;
+
 use crate::progress::Meanwhile;
+use crew::within;
 use ndp_account::parts::each_in_order;
 use ndp_account::{
     Account, Assumption, Attacker, Audience, By, Error, Observer, Protocol, RestsOn, Terms, bound_is_attained,
@@ -9,12 +12,8 @@ use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
-use ndp_graph::progress::watch;
 use ndp_report::words;
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -67,9 +66,12 @@ impl Patient {
         Ok(Self::new(built.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))?, seconds))
     }
 
-    /// Less of it where the bound covers `audience` and somebody is proven to learn as much: nothing is left to
-    /// win but what the one learns who is looked at.
-    pub(crate) fn with_little_to_win(mut self, audience: &Audience) -> Self {
+    /// Less of it, unless the user `told` how much, where the bound covers `audience` and somebody is proven
+    /// to learn as much: nothing is left to win but what the one learns who is looked at.
+    pub(crate) fn where_it_wins(mut self, told: Option<u64>, audience: &Audience) -> Self {
+        if told.is_some() {
+            return self;
+        }
         let (protocol, asked) = (self.protocol, audience.clone());
         let soon = deadline(Some(LEAST_TO_ANSWER));
         let little = move || asked.looking_at_all().is_some() && bound_is_attained(protocol, &asked);
@@ -450,112 +452,10 @@ pub(crate) fn was_out(error: &Error) -> bool {
     matches!(error, Error::OutOfTime(_) | Error::Privacy(ndp_dp::Error::OutOfTime(_)))
 }
 
-/// The result of some work; `None` where it is not there in time, and is no longer waited for.
-fn within<T: Send + 'static>(until: Option<Instant>, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let Some(until) = until else { return Some(work()) };
-    let Some(crew) = Crew::idle() else { return Some(work()) };
-    let left = until.checked_duration_since(Instant::now())?;
-    let (send, receive) = channel();
-    crew.pool.spawn(move || {
-        // Work that nobody waits for any more ends by unwinding; so does a mistake, which has said so by
-        // then.
-        let found = catch_unwind(AssertUnwindSafe(work));
-        // Nobody may wait for it any more.
-        let _ = send.send(found);
-    });
-    match receive.recv_timeout(left) {
-        Ok(found) => {
-            crew.rest();
-            found.map_or_else(|mistake| resume_unwind(mistake), Some)
-        }
-        Err(_) => {
-            crew.stop.store(true, Ordering::Relaxed);
-            Crew::disbanded();
-            None
-        }
-    }
-}
-
 fn is_too_large(error: &Error) -> bool {
     matches!(
         error,
         Error::Certify(Certify::TooLarge { .. } | Certify::NotCertified { .. })
             | Error::Graph(ndp_graph::Error::TooLarge { .. })
     )
-}
-
-/// Threads of their own for work that may be abandoned, all of which end when told to.
-struct Crew {
-    pool: ThreadPool,
-    stop: Arc<AtomicBool>,
-}
-
-/// Crews without work.
-static IDLE: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
-
-/// Crews that have work or wait for it.
-static CREWS: AtomicUsize = AtomicUsize::new(0);
-
-impl Crew {
-    /// The largest crew that is idle, or a new one.
-    fn idle() -> Option<Self> {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = (0..idle.len()).max_by_key(|&at| idle[at].pool.current_num_threads()) {
-            return Some(idle.swap_remove(at));
-        }
-        drop(idle);
-        let stop = Arc::new(AtomicBool::new(false));
-        let watched = Arc::clone(&stop);
-        // Crews that work at the same time share the processors: as many threads for each would be the square
-        // of them.
-        let others = CREWS.fetch_add(1, Ordering::Relaxed);
-        let threads = ThreadPoolBuilder::new()
-            .num_threads((rayon::current_num_threads() / (others + 1)).max(1))
-            .start_handler(move |_| watch(Arc::clone(&watched)));
-        let pool = threads.build().inspect_err(|_| Self::disbanded()).ok()?;
-        Some(Self { pool, stop })
-    }
-
-    fn rest(self) {
-        IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
-    }
-
-    /// A crew that takes no more work.
-    fn disbanded() {
-        CREWS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ndp_linalg::stop::checkpoint;
-    use rayon::prelude::*;
-
-    /// Says so when it is dropped, also by unwinding.
-    struct Said(std::sync::mpsc::Sender<()>);
-
-    impl Drop for Said {
-        fn drop(&mut self) {
-            let _ = self.0.send(());
-        }
-    }
-
-    #[test]
-    fn abandoned_work_ends_and_the_next_question_finds_threads() {
-        let (send, ended) = channel();
-        let soon = || Instant::now().checked_add(Duration::from_millis(50));
-        let endless = move || {
-            let _said = Said(send);
-            (0..4).into_par_iter().for_each(|_| {
-                loop {
-                    checkpoint();
-                }
-            });
-        };
-        assert!(within(soon(), endless).is_none());
-        assert!(ended.recv_timeout(Duration::from_secs(60)).is_ok(), "the work goes on");
-        let late = Instant::now().checked_add(Duration::from_secs(60));
-        assert_eq!(within(late, || (0..100u64).into_par_iter().sum::<u64>()), Some(4950));
-    }
 }

@@ -140,7 +140,7 @@ fn who_is_covered_by_groups_has_a_bound() {
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
     assert!(page.contains("What any one of 700 nodes learns about any other node is at most"), "{page}");
     assert!(page.contains("is proven not to be exceeded"), "{page}");
-    // The same groups, where protocols are compared: less noise than for who hears the noisy values themselves.
+    // The same groups, where protocols are compared: less noise than for who hears the noisy values.
     for (question, noise, coverage) in
         [("compare", "/0/noise", "/0/statement/coverage"), ("plan", "/plans/0/3", "/statement/coverage")]
     {

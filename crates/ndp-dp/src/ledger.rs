@@ -15,7 +15,7 @@
 //!
 //! The second line is a filter: it rests on [`Ledger::fits`] having been asked before each run, whatever was
 //! seen, and on no run having been made that did not fit. The sum of the parts so far is then no guarantee
-//! for them alone: who stops when the outputs say most has learnt more than the sum says
+//! for them alone: who stops when the outputs say most has learned more than the sum says
 //! ([`odometer`](crate::odometer)).
 //!
 //! # Examples
@@ -176,8 +176,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// What the observer has learnt from all runs together, see the [table](self#what-the-answers-guarantee):
-    /// the composition of runs fixed in advance; for runs chosen by what was seen, the limit or the odometer
+    /// What the observer has learned from all runs together, see the
+    /// [table](self#what-the-answers-guarantee): the composition of runs fixed in advance; for runs chosen by what was seen, the limit or the odometer
     /// that was fixed in advance, never their sum.
     ///
     /// # Examples

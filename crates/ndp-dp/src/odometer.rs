@@ -110,7 +110,7 @@ impl Odometer {
         UpperBound::new(self.variance)
     }
 
-    /// `(ε(V), δ)` for the runs so far, rounded up; `(0, δ)` before anything was learnt.
+    /// `(ε(V), δ)` for the runs so far, rounded up; `(0, δ)` before anything was learned.
     #[must_use]
     pub fn epsilon(&self) -> UpperBound<ApproxDp> {
         UpperBound::new(ApproxDp::clamped(self.epsilon_of(self.variance), self.delta.get()))

@@ -179,7 +179,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert_eq!(attack(&gossip, &[2, 4], 4, &mut rng), Err(Error::SourceIsObserver(4)));
     assert_eq!(attack(&gossip, &[], 4, &mut rng), Err(Error::EmptyCoalition));
     assert_eq!(attack(&gossip, &[1, 1], 4, &mut rng), Err(Error::RepeatedMember(1)));
-    // Without rounds nothing is learnt, there is nothing to attack, and there is no schedule.
+    // Without rounds nothing is learned, there is nothing to attack, and there is no schedule.
     let silent = SynchronousGossip::new(w.clone(), 0);
     assert_eq!(silent.coalition_loss(&[0])?.loss.value().unit, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     assert!(matches!(attack(&silent, &[0], 1, &mut rng), Err(Error::InvalidParameter { .. })));

@@ -80,7 +80,7 @@ impl<P: LinearProtocol> Protocol for P {
     }
 }
 
-/// What is learnt from noisy values with a noise of this variance, see [`Protocol::local_bound`].
+/// What is learned from noisy values with a noise of this variance, see [`Protocol::local_bound`].
 pub fn local_bound(
     nodes: usize,
     variance: Option<f64>,
@@ -96,7 +96,7 @@ pub fn local_bound(
     Uniform::account(nodes, UpperBound::new(unit).into(), observer, terms.by_local_bound())
 }
 
-/// What is learnt from at most so many releases of every node's data, each with a noise of variance 1 of its
+/// What is learned from at most so many releases of every node's data, each with a noise of variance 1 of its
 /// own: as many local losses, because `k` releases with Gaussian parameters `μ_i` compose to `√(Σ μ_i²)`,
 /// each free to depend on those before it. Everything that releases come from beside data and noise (paths,
 /// graphs) must not depend on the data.

@@ -109,7 +109,7 @@ pub trait Protocol: Send + Sync {
     }
 
     /// What `observer` learns from a part of what it hears, for whom the whole takes long: what this account
-    /// proves to be learnt at least is learnt at least. Its upper ends say nothing about the whole.
+    /// proves to be learned at least is learned at least. Its upper ends say nothing about the whole.
     ///
     /// # Errors
     /// As [`Self::account`]; [`Error::NotOffered`] where there is none, as by default.

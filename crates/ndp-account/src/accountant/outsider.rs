@@ -36,7 +36,7 @@ pub fn of_outsider<'a>(
 
 struct ByNodes<'a> {
     outsider: Observer,
-    /// Of node 0, and of node 1 for what is learnt about node 0.
+    /// Of node 0, and of node 1 for what is learned about node 0.
     accounts: [Box<dyn Account + 'a>; 2],
 }
 

@@ -1,8 +1,6 @@
 //! Options that several questions share.
 
-use crate::patience::Patient;
 use clap::{Args, ValueEnum};
-use ndp_account::Audience;
 use std::path::PathBuf;
 
 /// Graphs up to this size are looked at by every node.
@@ -232,10 +230,5 @@ impl Effort {
     /// The seconds for so many protocols; less where a `bound` covers everybody in any case.
     pub(crate) fn seconds(&self, protocols: usize, bound: bool) -> u64 {
         self.patience.unwrap_or(if bound { 10 * protocols as u64 } else { 600 })
-    }
-
-    /// A protocol that waits no longer than there is something to win, unless it was said how long.
-    pub(crate) fn of(&self, protocol: Patient, audience: &Audience) -> Patient {
-        if self.patience.is_none() { protocol.with_little_to_win(audience) } else { protocol }
     }
 }

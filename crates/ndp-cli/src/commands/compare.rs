@@ -66,8 +66,9 @@ impl<'a> Study<'a> {
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
             let built = Patient::of_entry(entry, &self.matrix, parameters, Some(budget.next()));
-            let built =
-                built.map(|built| self.asked.effort.of(built.for_every_pair(), &self.chosen.audience));
+            let built = built.map(|built| {
+                built.for_every_pair().where_it_wins(self.asked.effort.patience, &self.chosen.audience)
+            });
             if let Err(error @ Error::NoSuchName { .. }) = built {
                 return Err(error.into());
             }

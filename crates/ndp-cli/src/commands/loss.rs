@@ -86,7 +86,7 @@ impl<'a> Study<'a> {
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
         let patience = asked.effort.seconds(1, chosen.by_bound());
         let mut protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
-        protocol.protocol = asked.effort.of(protocol.protocol, &chosen.audience);
+        protocol.protocol = protocol.protocol.where_it_wins(asked.effort.patience, &chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;

@@ -2,12 +2,12 @@
 //!
 //! Each log tells every step of some nodes, in their order, and names what crosses from one log to another:
 //! a message or a shared noise has an `id` where it is told, and `receive` says in the other log what its
-//! name there is. The steps of all logs, each log in its order and each receipt after what is received, are one
-//! order of the run, of which an ordinary meter states what it states of any run.
+//! name there is. The steps of all logs, each log in its order and each receipt after what is received, are
+//! one order of the run, of which an ordinary meter states what it states of any run.
 //!
 //! Any such order will do. Every value is made after what it is made of, and every contribution after what
-//! its node had received when it was made, so that the values have the same joint law in each of these orders,
-//! and what an observer has seen of them in the end is the same. (`docs/theory.md`, "The meter".)
+//! its node had received when it was made, so that the values have the same joint law in each of these
+//! orders, and what an observer has seen of them in the end is the same. (`docs/theory.md`, "The meter".)
 
 use super::feed::{Feed, Numbered, Open};
 use super::log::PARTS_VERSION;

@@ -150,7 +150,7 @@ impl Merged {
         &self.names
     }
 
-    /// What every observer has learnt, in the order of the first log, or of the longer one.
+    /// What every observer has learned, in the order of the first log, or of the longer one.
     #[must_use]
     pub fn readings(&self) -> &[Reading] {
         &self.readings

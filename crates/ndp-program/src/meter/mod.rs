@@ -41,7 +41,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use watched::Watched;
 
-/// What every observer has learnt about every node so far.
+/// What every observer has learned about every node so far.
 ///
 /// It is made with the observers that are watched and with the sensitivity set that every number is about:
 /// [`UseLevel`](SensitivitySet::UseLevel), [`SameDirection`](SensitivitySet::SameDirection) (the most
@@ -59,7 +59,7 @@ use watched::Watched;
 /// let mut meter = Meter::every_node(3, SensitivitySet::SameDirection)?;
 /// for expected in [0.0, 1.0 / 10.0, 9.0 / 26.0] {
 ///     meter.round(&mixing, 1, ModelReads::Nothing)?;
-///     // What node 2 has learnt about node 0.
+///     // What node 2 has learned about node 0.
 ///     let reading = meter.reading(2)?;
 ///     let loss = reading.loss(0)?;
 ///     assert!(loss.lower <= expected && expected <= loss.value() && loss.value() < expected + 1e-9);
@@ -334,7 +334,7 @@ impl Meter {
         &self.view
     }
 
-    /// What an observer has learnt about every node so far, by its number among the [observers](
+    /// What an observer has learned about every node so far, by its number among the [observers](
     /// Self::observers).
     ///
     /// # Errors

@@ -16,7 +16,7 @@ pub enum Source {
     Batch,
 }
 
-/// What one observer has learnt about every node.
+/// What one observer has learned about every node.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// Who looks.

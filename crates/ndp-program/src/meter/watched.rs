@@ -188,7 +188,7 @@ impl Watched {
         self.filter = filter;
     }
 
-    /// What the observer has learnt so far.
+    /// What the observer has learned so far.
     pub(super) fn read(
         &self,
         program: &Program,

@@ -41,17 +41,17 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     let observers = without_knowledge(subject.observers, subject.own_noise, subject.senders);
     let mut against = vec![
         format!("The numbers are about what is learned by {observers}."),
-        "They follow the protocol, keep everything that they receive and combine it in any way, with unlimited computing power.".to_owned(),
-        "They know the network, the protocol, its public random choices and the amount of noise.".to_owned(),
+        "Whoever observes follows the protocol, keeps everything that is received and combines it in any way, with unlimited computing power.".to_owned(),
+        "Whoever observes knows the network, the protocol, its public random choices and the amount of noise.".to_owned(),
     ];
     against.push(match subject.own_noise {
         OwnNoise::Unknown => {
-            "They do not use the noise that they drew themselves. A real observer does: this is weaker than what a node could do.".into()
+            "The noise that an observer drew itself is not used. A real observer uses it: this is weaker than what a node could do.".into()
         }
         OwnNoise::Known => "Each knows the noise that it drew itself; that is counted.".into(),
     });
     if subject.senders == Senders::Hidden {
-        against.push("They do not know from whom messages come.".into());
+        against.push("Whoever observes does not know from whom messages come.".into());
     }
     against.push(
         "Not covered: observers who share with each other what they see, unless they are named as a group above. They can learn more, and no number here says how much."
@@ -69,7 +69,7 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     page.section("What is protected")
         .text(&format!(
             "{} in {}. Imagine two worlds in which everything else is the same.{moves} What is promised is how hard it is to tell from what is \
-             seen which of the two is the real one. The data of one participant count as a whole, not the people that they may be about.",
+             seen which of the two is the real one. The names on this page are those of participants; the data of one participant count as a whole, not the people that they may be about.",
             capital(subject.protected),
             subject.network,
         ))

@@ -83,7 +83,7 @@ fn a_noise_that_just_fails_is_raised() -> Result<(), Error> {
     Ok(())
 }
 
-/// A limit of 0 has no noise where something is learnt, and says so.
+/// A limit of 0 has no noise where something is learned, and says so.
 #[test]
 fn no_noise_keeps_a_limit_of_nothing() -> Result<(), Error> {
     let refused = |found: Result<Option<NoiseMultiplier>, Error>| match found {

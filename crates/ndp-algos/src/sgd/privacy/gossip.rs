@@ -186,7 +186,7 @@ impl GossipObserver {
         let mut total = Interval::new(0.0);
         for source in (0..self.users).filter(|&u| u != self.observer) {
             let loss = self.profile(source, sigma)?.renyi(order)?.into_value().epsilon;
-            // Nothing is added for nodes of whom nothing is learnt.
+            // Nothing is added for nodes of whom nothing is learned.
             if loss > 0.0 {
                 total = total + Interval::new(loss);
             }

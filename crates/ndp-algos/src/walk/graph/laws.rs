@@ -242,7 +242,7 @@ mod tests {
         Ok(())
     }
 
-    /// Too few steps to arrive: nothing is learnt, but from a token that everybody gets.
+    /// Too few steps to arrive: nothing is learned, but from a token that everybody gets.
     #[test]
     fn a_published_token_arrives_everywhere() -> Result<(), Error> {
         let (local, ring) = (local()?, directed_cycle(9)?);

@@ -23,7 +23,7 @@ use ndp_account::parts::ensure;
 use ndp_dp::{Exact, UpperBound};
 use ndp_numeric::rounding;
 
-/// What observers have learnt about one node on a realised path, in units of the local loss `c₀` of a
+/// What observers have learned about one node on a realised path, in units of the local loss `c₀` of a
 /// contribution.
 ///
 /// A statement about this path, against observers who know it.
@@ -49,7 +49,7 @@ pub struct PathCost {
 }
 
 impl Path {
-    /// What a coalition that pools what it sees (often one node) has learnt about `u` when the token took
+    /// What a coalition that pools what it sees (often one node) has learned about `u` when the token took
     /// this path; the Rényi loss in nats is the cost times [`LocalLoss::cost`](super::LocalLoss::cost).
     ///
     /// Contributions that no observer has seen the result of are free. With [`FinalToken::Published`] the

@@ -116,7 +116,8 @@ impl Drawn for Found<'_> {
                 (Tone::of(*verdict, &statement.coverage), words::verdict(target, why, &most))
             }
         };
-        let mut page = Page::new(&format!("What {protocol} reveals")).verdict(tone, &verdict);
+        let name = protocol.split(':').next().unwrap_or(protocol);
+        let mut page = Page::new(&format!("What {name} reveals")).verdict(tone, &verdict);
         page = plain::opening(page, &subject);
         if let Some(right) = self.right {
             page = words::page::conclusions(page, right);

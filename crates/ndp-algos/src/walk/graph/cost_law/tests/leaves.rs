@@ -3,9 +3,9 @@
 use super::*;
 use ndp_numeric::gaussian_profile::log_theta_down;
 
-/// What a leaf of a node of degree `d` among `n` loses at least at `ε` towards that node, which knows the path
-/// of `T` steps: with probability `(q^{k−1} − q^{T−1})/n`, `q = 1 − 1/(1 + d)`, it starts the walk and keeps the
-/// token for at least `k` steps, that end, and `μ ≥ √k/σ` then.
+/// What a leaf of a node of degree `d` among `n` loses at least at `ε` towards that node, which knows the
+/// path of `T` steps: with probability `(q^{k−1} − q^{T−1})/n`, `q = 1 − 1/(1 + d)`, it starts the walk and
+/// keeps the token for at least `k` steps, that end, and `μ ≥ √k/σ` then.
 fn of_leaf(d: f64, n: f64, steps: f64, sigma: f64, epsilon: f64) -> f64 {
     let q: f64 = 1.0 - 1.0 / (1.0 + d);
     let at = |k: f64| {
