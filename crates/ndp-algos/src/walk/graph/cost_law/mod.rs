@@ -298,7 +298,7 @@ impl CostLaw {
             None if steps > MOST_STEPS => Err(TOO_LONG),
             None => {
                 let passages = Passages::uniform(n, colluders, steps);
-                let passages = if starts_at_u { passages.from_u() } else { passages };
+                let passages = if starts_at_u { passages.starting_at_u() } else { passages };
                 let groups = Groups::best(&passages);
                 Ok(Self::above(Source::Gradients(passages, groups), steps, published, steps, CELLS / 4))
             }

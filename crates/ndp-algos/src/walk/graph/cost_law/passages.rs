@@ -78,7 +78,7 @@ impl Passages {
     }
 
     /// The same for a walk that starts at `u`.
-    pub(super) fn from_u(mut self) -> Self {
+    pub(super) fn starting_at_u(mut self) -> Self {
         for law in self.start_seen.iter_mut().chain([&mut self.start]) {
             law.fill(0.0);
         }
