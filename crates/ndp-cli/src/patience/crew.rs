@@ -84,6 +84,7 @@ mod tests {
     use super::*;
     use ndp_linalg::stop::checkpoint;
     use rayon::prelude::*;
+    use std::time::Duration;
 
     /// Says so when it is dropped, also by unwinding.
     struct Said(std::sync::mpsc::Sender<()>);
