@@ -161,7 +161,8 @@ def _network_html(losses: Any) -> str:
     if not isinstance(losses.graph, Graph):
         return ""
     names = [str(node) for node in losses.graph.nodes]
-    return viewer_html(names, losses.graph.edges.tolist(), losses.coalitions, np.asarray(losses.unit).T.tolist()) or ""
+    edges = [(int(u), int(v)) for u, v in losses.graph.edges]
+    return viewer_html(names, edges, losses.coalitions, np.asarray(losses.unit).T.tolist()) or ""
 
 
 def fields_html(title: str, fields: Mapping[str, Any]) -> str:
