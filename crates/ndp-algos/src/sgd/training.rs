@@ -19,9 +19,9 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_account::{
     Account, Attacker, By, Changes, Noise, Observer, Protocol, Target, Terms, accounts, least_noise,
-    parts::{at_most, bound_of_releases, of_outsider, search_of_pair},
+    parts::{at_most, bound_of_releases, of_outsider},
 };
-use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
+use ndp_dp::{Delta, Exact, Gdp, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
 use ndp_graph::progress::Silent;
 use ndp_numeric::rounding::Interval;
 use std::sync::{Arc, OnceLock};
@@ -463,36 +463,5 @@ impl Account for OfTraining<'_> {
     fn class(&self) -> Option<(usize, usize)> {
         let protocol = std::ptr::from_ref(self.training).addr();
         (!self.training.training.has_places()).then(|| (protocol, self.observer.members().len()))
-    }
-
-    /// On the complete graph that of the law, which is made for the question, or by Rényi losses, whichever is
-    /// smaller.
-    fn least_noise(
-        &self,
-        u: usize,
-        measure: Measure,
-        allowed: f64,
-    ) -> Result<Option<NoiseMultiplier>, Error> {
-        let by_law = match (measure, self.cost()) {
-            (Measure::Approx(delta), Some(law)) if 0.0 < allowed && allowed.is_finite() => {
-                law.least_noise(allowed, delta).ok().map(|found| found.upper())
-            }
-            _ => None,
-        };
-        let Some(by_law) = by_law else { return search_of_pair(self, u, measure, allowed) };
-        self.observer.checked_source(u, self.node_count())?;
-        let by_renyi = Self {
-            training: self.training,
-            observer: self.observer.clone(),
-            gossip: None,
-            pairs: Vec::new(),
-            cost: OnceLock::from(None),
-        };
-        let by_law = Some(NoiseMultiplier::new(by_law)?);
-        Ok(match search_of_pair(&by_renyi, u, measure, allowed) {
-            Ok(Some(noise)) if by_law.is_none_or(|by_law| noise.get() < by_law.get()) => Some(noise),
-            Ok(None) => None,
-            _ => by_law,
-        })
     }
 }
