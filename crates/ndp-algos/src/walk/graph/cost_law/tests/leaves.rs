@@ -14,8 +14,8 @@ fn of_leaf(d: f64, n: f64, steps: f64, sigma: f64, epsilon: f64) -> f64 {
     (1..50_000).map(f64::from).take_while(|&k| k < steps).map(at).fold(0.0, f64::max)
 }
 
-/// Below the law of a leaf of small stars; on the combined Facebook graph more than `δ = 1e-5` at epsilon 350,
-/// whatever the accountant.
+/// Below the law of a leaf of small stars; on the combined Facebook graph more than `δ = 1e-5` at epsilon
+/// 350, whatever the accountant.
 #[test]
 fn no_bound_for_a_leaf_is_small() -> Result<(), Error> {
     for leaves in [3, 5, 9] {
