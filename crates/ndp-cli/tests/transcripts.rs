@@ -60,9 +60,8 @@ fn printed(command: &str, folder: &Path) -> Option<String> {
     let output =
         Command::new(env!("CARGO_BIN_EXE_ndp")).current_dir(folder).args(arguments).output().unwrap();
     // How long it took here is no part of the answer.
-    let progress = |line: &&str| {
-        line.starts_with("so far: ") || line.contains(" s so far") || line.contains(" s left")
-    };
+    let progress =
+        |line: &&str| line.starts_with("so far: ") || line.contains(" s so far") || line.contains(" s left");
     let problem = String::from_utf8(output.stderr).unwrap();
     let notes: String =
         problem.lines().filter(|line| !progress(line)).map(|line| format!("{line}\n")).collect();
