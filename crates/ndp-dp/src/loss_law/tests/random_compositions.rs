@@ -238,20 +238,20 @@ fn many(seed: u64, cases: u32, draw: impl Fn(&mut ChaCha8Rng) -> Drawn) {
 
 #[test]
 fn normal_releases_nobody_called_normal() {
-    many(40, 15, normal);
+    many(40, 25, normal);
 }
 
 #[test]
 fn randomized_answers_of_several_kinds() {
-    many(41, 300, answers);
+    many(41, 150, answers);
 }
 
 #[test]
 fn laplace_and_normal_noise() {
-    many(42, 150, laplaces);
+    many(42, 225, laplaces);
 }
 
 #[test]
 fn sampled_and_normal_releases_in_both_directions() {
-    many(43, 35, samples);
+    many(43, 100, samples);
 }
