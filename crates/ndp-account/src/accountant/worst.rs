@@ -133,8 +133,8 @@ fn reaching(
 /// use ndp_account::example::Gossip;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
-/// // A neighbor hears the noisy value itself in the first round.
-/// assert!(bound_is_attained(&gossip, &Audience::chosen(9, &[0])?));
+/// // The example offers no account of a part of what is heard, so that nothing is proven.
+/// assert!(!bound_is_attained(&gossip, &Audience::chosen(9, &[0])?));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
@@ -142,7 +142,11 @@ pub fn bound_is_attained(protocol: &dyn Protocol, audience: &Audience) -> bool {
     let Ok(one) = NoiseMultiplier::new(1.0) else { return false };
     let attained = |observer: &Observer| -> Option<bool> {
         let bound = protocol.local_bound(observer).ok()?;
-        bound.class()?;
+        let class = bound.class()?;
+        let alike = |other: &Observer| protocol.local_bound(other).is_ok_and(|b| b.class() == Some(class));
+        if !audience.looked_at().iter().chain(audience.others()).all(alike) {
+            return None;
+        }
         let source = (0..bound.node_count()).find(|&u| !observer.contains(u))?;
         let most = bound.profile(source, one).ok()?.mu()?.into_value().mu();
         let part = protocol.glimpse(observer).ok()?;

@@ -3,6 +3,7 @@
 use crate::{MixingMatrix, Program, Reads};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
+use ndp_linalg::stop::checkpoint;
 
 /// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it learns `Σ_w W_vw y_w`
 /// over its neighbors by a secure sum, nothing else, and all take the mean `y ← W y`.
@@ -36,6 +37,7 @@ pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Prog
     let of_neighbors = |v: usize| mixing.entries(v).into_iter().filter(move |(w, _)| *w != v).collect();
     let weights: Vec<Vec<_>> = (0..matrix.node_count()).map(of_neighbors).collect();
     for _ in 0..rounds {
+        checkpoint();
         for (v, weights) in weights.iter().enumerate() {
             let terms: Vec<_> = weights.iter().map(|(w, weight)| (*w, weight.clone(), y[*w])).collect();
             match &terms[..] {
