@@ -232,3 +232,23 @@ fn the_local_bound_is_that_of_the_own_noise() -> Result<(), Error> {
     assert!(matches!(none.local_bound(&Observer::node(0)), Err(Error::NotOffered(_))));
     Ok(())
 }
+
+/// Symmetries are not looked for in large programs: asking for them does not make one.
+#[test]
+fn large_programs_are_not_made_for_their_symmetries() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::grid_2d_graph(50, 50)?);
+    let noise = NoiseMultiplier::new(1.0)?;
+    let made_by_symmetries = |rounds: usize| -> Result<bool, Error> {
+        let parameters = format!("rounds={rounds}").parse()?;
+        let protocol = registry::find("secure-neighbor-sums")?.build(&matrix, &parameters)?;
+        // What a run gives is known once the program is made.
+        assert!(protocol.error(noise).is_err());
+        // A grid is kept by its reflections and its transposition.
+        assert_eq!(protocol.symmetries().is_empty(), rounds > 100);
+        Ok(protocol.error(noise).is_ok())
+    };
+    assert!(made_by_symmetries(1)?);
+    // 9,800 messages a round.
+    assert!(!made_by_symmetries(103)?);
+    Ok(())
+}

@@ -36,6 +36,10 @@ struct Parts<'a> {
 }
 
 impl Program {
+    /// Terms of sums and things seen of a program in which [`symmetries`](Self::symmetries) are looked for,
+    /// at most.
+    pub const SEARCHED_FOR_SYMMETRIES: usize = 1_000_000;
+
     /// Permutations of the nodes, `π(u)` at place `u`, that keep the program: if node `π(u)` has the data
     /// that `u` had, then what `π(S)` sees has the law of what `S` saw, for every set `S` of nodes. Those
     /// found are exact; some may be missed. None is looked for in programs that are large, in which nodes
@@ -61,7 +65,7 @@ impl Program {
         if reads
             || !self.changes.is_empty()
             || self.contributes_late()
-            || terms.saturating_add(self.events.len()) > MOST
+            || terms.saturating_add(self.events.len()) > Self::SEARCHED_FOR_SYMMETRIES
         {
             return Vec::new();
         }
@@ -97,9 +101,6 @@ impl Program {
         Graph::from_edges(self.nodes, edges).ok()
     }
 }
-
-/// Terms and events of a program in which symmetries are looked for, at most.
-const MOST: usize = 1_000_000;
 
 impl<'a> Parts<'a> {
     fn of(program: &'a Program) -> Self {

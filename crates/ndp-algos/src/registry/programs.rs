@@ -19,6 +19,8 @@ struct Masked {
     /// Of the noise, in units of the noise.
     variance: f64,
     terms: Terms,
+    /// Messages of the program, at least.
+    messages: u128,
     make: Make,
     made: OnceLock<Result<Box<dyn Protocol>, Error>>,
     /// The same protocol up to its first round: each of its messages is sent in the whole, so that nobody
@@ -36,7 +38,7 @@ pub(super) fn later(
     terms: Terms,
     make: impl Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
-    Ok(Box::new(Masked::new(nodes, variance, terms, Box::new(make))?))
+    Ok(Box::new(Masked::new(nodes, variance, terms, (0, Box::new(make)))?))
 }
 
 /// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every
@@ -54,20 +56,21 @@ pub(super) fn masked(
     Ok(Box::new(Masked::new(setting.nodes(), variance, terms, made(setting, terms, rounds, write))?))
 }
 
-/// Makes the program that `write` gives, if its messages fit in memory.
+/// The number of messages of the program that `write` gives, and what makes it if these fit in memory.
 fn made(
     setting: &Setting<'_>,
     terms: Terms,
     rounds: usize,
     write: impl Fn(&GossipMatrix) -> Result<Program, Error> + Send + Sync + 'static,
-) -> Make {
+) -> (u128, Make) {
     let matrix = setting.matrix.clone();
     let messages = 2 * matrix.graph().edge_count() as u128 * rounds as u128;
-    Box::new(move || {
+    let make: Make = Box::new(move || {
         require_memory("the messages of the program", messages.saturating_mul(BYTES_OF_MESSAGE))?;
         let declared = Declared::new(write(&matrix)?, SensitivitySet::UseLevel);
         Ok(Box::new(Declared { noise: terms.noise, ..declared }))
-    })
+    });
+    (messages, make)
 }
 
 /// Memory for a message, as measured.
@@ -77,9 +80,9 @@ const BYTES_OF_MESSAGE: u128 = 56;
 const MADE_AT_ONCE: usize = 2048;
 
 impl Masked {
-    fn new(nodes: usize, variance: f64, terms: Terms, make: Make) -> Result<Self, Error> {
+    fn new(nodes: usize, variance: f64, terms: Terms, (messages, make): (u128, Make)) -> Result<Self, Error> {
         let (made, glimpsed) = (OnceLock::new(), OnceLock::new());
-        let masked = Self { nodes, variance, terms, make, made, first: None, glimpsed };
+        let masked = Self { nodes, variance, terms, messages, make, made, first: None, glimpsed };
         if nodes <= MADE_AT_ONCE {
             masked.protocol()?;
         }
@@ -111,6 +114,9 @@ impl Protocol for Masked {
     }
 
     fn symmetries(&self) -> Vec<Vec<u32>> {
+        if self.messages > Program::SEARCHED_FOR_SYMMETRIES as u128 {
+            return Vec::new();
+        }
         self.protocol().map_or_else(|_| Vec::new(), Protocol::symmetries)
     }
 
@@ -190,7 +196,7 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
         let of = |rounds| {
             made(setting, terms, rounds, move |matrix| constructors::secure_neighbor_sums(matrix, rounds))
         };
-        Ok(Box::new(Masked { first: Some(of(1)), ..Masked::new(setting.nodes(), 1.0, terms, of(rounds))? }))
+        Ok(Box::new(Masked { first: Some(of(1).1), ..Masked::new(setting.nodes(), 1.0, terms, of(rounds))? }))
     },
 };
 
