@@ -110,21 +110,21 @@ fn published_noise_levels_meet_their_budgets() -> Result<(), Error> {
 }
 
 /// The calibrated noise, put back into its account, meets the target; the central level is 0.931, that of the
-/// walk 1.094 by the law of its cost (1.178 by Rényi losses).
+/// walk 1.016 by the law of its cost (1.178 by Rényi losses).
 #[test]
 fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
     let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::Ball(1.0), initial: None };
     let curator = WalkSgd::new(Route::Complete, 20_000, 0.034, None);
     for (training, known, least) in [
-        // The tables by which a noise is found are coarser than those by which it is looked at again.
-        (Training::walk(FIG2), 1.094, 9.2),
+        (Training::walk(FIG2), 1.016, 9.95),
         (Training::Local { contributions: 12 }, 3.749, 9.999),
         (Training::Central(curator), 0.931, 9.999),
     ] {
         let training = PrivateTraining::new(2000, logistic(), training)?;
         let (sigma, spent) = noise_for(&training, 10.0, delta)?;
-        assert!(spent <= 10.0 && spent > least, "{spent}");
+        // Of an account that was asked nothing before: the tables of a law are those that questions needed.
+        assert!(spent <= 10.0 * (1.0 + 1e-3) && spent > least, "{spent}");
         assert!((sigma / known - 1.0).abs() < 2e-3, "{sigma} is not {known}");
     }
     // Readers of the last model alone; users of a round see more.

@@ -293,7 +293,7 @@ impl CostLaw {
             Some(cap) => {
                 let cap = cap.min(steps);
                 let gaps = Gaps::uniform(n, colluders + 1, steps, cap);
-                Ok(Self::above(Source::Gaps(gaps), steps, published, cap, CELLS / 2))
+                Ok(Self::above(Source::Gaps(gaps), steps, published, cap, GAP_CELLS))
             }
             None if steps > MOST_STEPS => Err(TOO_LONG),
             None => {
@@ -313,7 +313,7 @@ impl CostLaw {
         let longer = if seen < steps { visits.none[seen] } else { 0.0 };
         let error = visits.relative_error[seen] + visits.at.len() as f64 * f64::EPSILON;
         let gaps = Gaps { law, longer, error, cap: cap.min(steps), published };
-        Self::above(Source::Gaps(gaps), steps, published, cap.min(steps), CELLS / 2)
+        Self::above(Source::Gaps(gaps), steps, published, cap.min(steps), GAP_CELLS)
     }
 
     fn above(source: Source, steps: usize, published: bool, most: usize, cells: usize) -> Self {
@@ -597,6 +597,9 @@ const NO_BOUND: Error = Error::NotOffered("the rounding of the law of the cost i
 /// Cells of a fine table, and of a coarse one.
 const CELLS: usize = 1024;
 const COARSE_CELLS: usize = 256;
+/// Of a fine table of a law of gaps: without equations to solve cells cost little, and rounding up to half as
+/// many made a tenth of `ε`.
+const GAP_CELLS: usize = 4096;
 /// Steps, times the square of the number of observers.
 const MOST_STEPS: usize = 20_000;
 /// How much narrower each coarse table is than the one before.
