@@ -383,7 +383,8 @@ mod tests {
         assert!((worst.loss.value() - most).abs() < 1e-9 && worst.loss.grade() == Grade::Exact);
         let target = Target::worst(Measure::Gaussian, most * 1.001);
         assert_eq!(covered.check(noise, &target)?.verdict, Verdict::Met);
-        assert!(covered.check(noise, &Target::pairs(Measure::Gaussian, |_, _| 1.0)).is_err());
+        let of_pairs = covered.check(noise, &Target::pairs(Measure::Gaussian, |_, _| 1.0));
+        assert!(matches!(of_pairs, Err(Error::NotOffered(_))));
         Ok(())
     }
 }

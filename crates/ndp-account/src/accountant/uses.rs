@@ -251,8 +251,11 @@ mod tests {
             assert_eq!(check(&accounts(cost, Some((1, 0))), single.noise, &target)?.verdict, Verdict::Met);
             take()?;
         }
-        assert!(least_noise(&accounts(0.0, Some((1, 0))), &target).is_err());
-        assert!(least_noise(&accounts(0.0, None), &target).is_err());
+        for class in [Some((1, 0)), None] {
+            let nothing = least_noise(&accounts(0.0, class), &target);
+            let name = "the number of pairs with a loss and a limit";
+            assert!(matches!(nothing, Err(Error::InvalidParameter { name: found, .. }) if found == name));
+        }
         Ok(())
     }
 }
