@@ -19,7 +19,7 @@ struct Masked {
     /// Of the noise, in units of the noise.
     variance: f64,
     terms: Terms,
-    /// Messages of the program, at least.
+    /// Messages if all send to all their neighbors in every round; 0 where that is not known.
     messages: u128,
     make: Make,
     made: OnceLock<Result<Box<dyn Protocol>, Error>>,
@@ -114,7 +114,8 @@ impl Protocol for Masked {
     }
 
     fn symmetries(&self) -> Vec<Vec<u32>> {
-        if self.messages > Program::SEARCHED_FOR_SYMMETRIES as u128 {
+        // What is made already may be smaller: not all programs send along the edges.
+        if self.nodes > MADE_AT_ONCE && self.messages > Program::SEARCHED_FOR_SYMMETRIES as u128 {
             return Vec::new();
         }
         self.protocol().map_or_else(|_| Vec::new(), Protocol::symmetries)
