@@ -442,6 +442,10 @@ impl Curve for PatientCurve {
         self.ask(move |profile| Ok(profile.quick_epsilon(delta, limit))).ok().flatten()
     }
 
+    fn keeps(&self, limit: ApproxDp) -> bool {
+        self.ask(move |profile| Ok(profile.keeps(limit))) == Ok(true)
+    }
+
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
         self.ask(move |profile| profile.delta(epsilon))
     }

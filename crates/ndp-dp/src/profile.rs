@@ -117,6 +117,13 @@ pub trait Curve: Send + Sync {
         let renyi = |order| self.renyi(order).ok()?.map(Guarantee::into_value);
         epsilon_by_one_order(renyi, delta, limit)
     }
+
+    /// Whether `limit` is seen to be kept by what takes less time than [`epsilon`](Self::epsilon): never where
+    /// it is not kept, and by default nowhere.
+    fn keeps(&self, limit: ApproxDp) -> bool {
+        let _ = limit;
+        false
+    }
 }
 
 /// An accountant that fails at an order proves nothing there.
@@ -396,6 +403,12 @@ impl Profile {
                 epsilon_by_one_order(renyi, delta, limit)
             }
         }
+    }
+
+    /// Whether `limit` is seen to be kept without the smallest `ε` being looked for: see [`Curve::keeps`].
+    #[must_use]
+    pub fn keeps(&self, limit: ApproxDp) -> bool {
+        matches!(&self.law, Law::Curve(curve) if curve.keeps(limit))
     }
 
     /// Whether [`check`](Self::check) may find a limit violated: a lower end of the loss is known.

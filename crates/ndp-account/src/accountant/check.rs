@@ -52,7 +52,12 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         return least_noise_of_mean(accounts, target.measure, allowed);
     }
     target.require_answered(accounts)?;
-    // At this noise whoever learns anything uses up a share of what is allowed.
+    // At this noise whoever learns anything uses up a share of what is allowed; one release alone, all of it.
+    let first = match target.allowed {
+        Allowed::Worst(allowed) => target.measure.largest_mu(allowed)?.mu().recip(),
+        _ => 1.0,
+    };
+    let first = NoiseMultiplier::new(if first.is_normal() { first } else { 1.0 })?;
     let mut noise: Option<NoiseMultiplier> = None;
     let mut digits = 1e-12;
     // Quick bounds look for a pair to begin with, and at the noise that it needs for another one, until none
@@ -67,7 +72,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         (noise, before) = (Some(needed), Some((at, source)));
     }
     loop {
-        let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target, decided)?;
+        let uses = uses(accounts, noise.unwrap_or(first), target, decided)?;
         let Some(most) = tightest(&uses) else { break };
         if let (Some(noise), Verdict::Met, true) = (noise, most.verdict, decided) {
             let tightest = Some(most.pair(accounts, noise, target.measure)?);
@@ -82,8 +87,13 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         let account = &accounts[most.account];
         let needed = account.least_noise(most.source, target.measure, most.allowed)?;
         let needed = needed.map_or(0.0, NoiseMultiplier::get);
-        // A search that ends where it began, within rounding, is helped over the last digits.
         let least = noise.map_or(0.0, NoiseMultiplier::get);
+        // A quick bound may be that of a pair which needs less.
+        if !decided && needed <= least {
+            decided = true;
+            continue;
+        }
+        // A search that ends where it began, within rounding, is helped over the last digits.
         noise = Some(NoiseMultiplier::new(needed.max(least * (1.0 + digits)))?);
         digits *= 4.0;
     }

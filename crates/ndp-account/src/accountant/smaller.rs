@@ -121,6 +121,10 @@ impl Curve for Least {
         Ok(least(self.account.epsilon(delta)?, self.bound.epsilon(delta), ApproxDp::epsilon))
     }
 
+    fn keeps(&self, limit: ApproxDp) -> bool {
+        self.account.keeps(limit)
+    }
+
     fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
         let account = self.account.quick_epsilon(delta, limit)?;
         Some(self.bound.quick_epsilon(delta, limit).map_or(account, |bound| account.min(bound)))

@@ -3,7 +3,7 @@
 use super::Account;
 use super::target::{Allowed, Pair, Target};
 use crate::Error;
-use ndp_dp::{Measure, NoiseMultiplier, Profile, Verdict};
+use ndp_dp::{ApproxDp, Measure, NoiseMultiplier, Profile, Verdict};
 use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -174,11 +174,18 @@ fn share(
             let verdict = if share <= 1.0 { Verdict::Met } else { Verdict::NotShown };
             return Ok((share.max(f64::MIN_POSITIVE), verdict));
         }
+        // Who is well within a limit need not know by how much.
+        if profile.keeps(ApproxDp::new(WELL_WITHIN * allowed, delta.get())?) {
+            return Ok((WELL_WITHIN, Verdict::Met));
+        }
     }
     let loss = profile.loss(measure)?.into_value();
     let share = if loss == 0.0 { 0.0 } else { loss / allowed };
     Ok((share, if loss <= allowed { Verdict::Met } else { Verdict::NotShown }))
 }
+
+/// The share of a limit up to which a loss need not be known.
+const WELL_WITHIN: f64 = 0.98;
 
 /// The first of the pairs with the largest share; a pair that fails its limit before one that keeps it.
 pub(super) fn tightest(uses: &[Used]) -> Option<&Used> {
