@@ -13,15 +13,15 @@ use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
-use crate::walk::graph::{ByCost, CostLaw, LocalLoss};
+use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, least_noise_by_law};
 use attack::LastModel;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_account::{
     Account, Attacker, By, Changes, Noise, Observer, Protocol, Target, Terms, accounts, least_noise,
-    parts::{at_most, bound_of_releases, of_outsider},
+    parts::{at_most, bound_of_releases, of_outsider, search_of_pair},
 };
-use ndp_dp::{Delta, Exact, Gdp, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
+use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
 use ndp_graph::progress::Silent;
 use ndp_numeric::rounding::Interval;
 use std::sync::{Arc, OnceLock};
@@ -264,12 +264,14 @@ impl PrivateTraining {
             Training::Walk { .. } => {
                 let pair = account.pair(u)?;
                 let cost = pair.cost.clone();
+                let at_noise = privacy::AtNoise { pair: pair.clone(), noise };
+                let quick = pair.is_capped().then(|| Box::new(at_noise) as Box<dyn Quick>);
                 // The accountants of the walk fail at orders where they overflow.
                 let renyi = move |order| {
                     let infinite = UpperBound::new(f64::INFINITY);
                     Ok(pair.renyi(LocalLoss { order, noise }).unwrap_or(infinite))
                 };
-                Profile::of_curve(ByCost { renyi, cost, noise, quick: None }, &against)
+                Profile::of_curve(ByCost { renyi, cost, noise, quick }, &against)
             }
             Training::Gossip { .. } => match &account.gossip {
                 Some(gossip) => gossip.profile(u, sigma)?,
@@ -454,6 +456,25 @@ impl Account for OfTraining<'_> {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.node_count())?;
         self.training.profile(self, u, noise)
+    }
+
+    /// By the law of the cost, where that is what the profile goes by.
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        self.observer.checked_source(u, self.node_count())?;
+        if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed && allowed.is_finite()) {
+            let of_pair = || self.pair(u).ok()?.cost.clone();
+            let law = if self.pairs.is_empty() { self.cost() } else { of_pair() };
+            let epsilon = |noise| Ok(self.profile(u, noise)?.epsilon(delta)?);
+            if let Some(noise) = least_noise_by_law(law.as_deref(), allowed, delta, epsilon)? {
+                return Ok(Some(noise));
+            }
+        }
+        search_of_pair(self, u, measure, allowed)
     }
 
     fn failure(&self) -> f64 {

@@ -14,7 +14,7 @@ mod walk;
 pub use gossip::GossipObserver;
 pub(super) use server::{central, federated, require_drawn, require_projected};
 pub(super) use walk::{
-    WalkPair, law_on_complete_graph, on_complete_graph, require_complete, require_on_graph,
+    AtNoise, WalkPair, law_on_complete_graph, on_complete_graph, require_complete, require_on_graph,
 };
 
 use crate::sgd::dataset::Dataset;

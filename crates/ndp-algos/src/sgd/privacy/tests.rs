@@ -11,13 +11,14 @@ use crate::sgd::rounds::{Round, shift_loss};
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use crate::sgd::{Deal, PrivateTraining, Training, Users};
 use crate::walk::FinalToken;
-use crate::walk::graph::LocalLoss;
+use crate::walk::graph::{LocalLoss, Quick};
 use ndp_account::parts::clopper_pearson_upper;
 use ndp_account::{Observer, Protocol, Target, least_noise};
 use ndp_dp::{Delta, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, conversion};
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 
 const FIG2: WalkSgd = WalkSgd {
     route: Route::Complete,
@@ -350,6 +351,34 @@ fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
     let loss = pair.renyi(local)?.into_value();
     // Reference of the accountant with M = 4; more depths may only lower it.
     assert!(loss <= 0.245_274_530_155 && loss > 0.24);
+    Ok(())
+}
+
+/// A quick bound on what a capped walk costs is not below what the law of its gaps says, nor is a limit said to
+/// be kept that is not.
+#[test]
+fn quick_answers_for_capped_walks_are_bounds() -> Result<(), Error> {
+    let small = Delta::new(1e-5)?;
+    let run = WalkSgd { route: ring(6)?.into(), steps: 200, cap: Some(7), ..FIG2 };
+    for published in [false, true] {
+        let pair = Arc::new(WalkPair::new(&run, &logistic(), (0, 3), published, 100)?);
+        let law = pair.cost.clone().ok_or(Error::Cancelled)?;
+        let mut kept = 0;
+        for noise in [1.0, 4.0, 20.0] {
+            let noise = NoiseMultiplier::new(noise)?;
+            let truth = law.epsilon(noise, small)?.upper();
+            let quick = AtNoise { pair: pair.clone(), noise };
+            for share in [0.3, 0.9, 1.2, 2.0] {
+                let found = quick.epsilon(small, share * truth).unwrap_or(f64::INFINITY);
+                // The law is rounded up by its grid.
+                assert!(found >= 0.995 * truth, "{noise:?} {share}: {found} {truth}");
+                let keeps = quick.keeps(small, share * truth);
+                assert!(!keeps || share > 1.0);
+                kept += usize::from(keeps || found <= share * truth);
+            }
+        }
+        assert!(kept >= 4, "{kept}");
+    }
     Ok(())
 }
 

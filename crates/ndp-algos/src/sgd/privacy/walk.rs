@@ -5,10 +5,12 @@ use crate::sgd::positive;
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
-use crate::walk::graph::{CostLaw, LocalLoss, contribution, renewal};
+use crate::walk::graph::quick::{self, Moments};
+use crate::walk::graph::{CostLaw, LocalLoss, Quick, contribution, renewal};
 use ndp_account::Error;
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
-use ndp_dp::{Mechanism, Order, Sigma, UpperBound};
+use ndp_dp::profile::epsilon_by_one_order;
+use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Order, Sigma, UpperBound};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{self, FirstVisits, PairLaws};
 use std::sync::Arc;
@@ -181,6 +183,11 @@ impl WalkPair {
         Ok(Self { laws, cost: cost.map(Arc::new), steps, published })
     }
 
+    /// Whether contributions are capped.
+    pub(crate) const fn is_capped(&self) -> bool {
+        matches!(self.laws, Laws::Capped { .. })
+    }
+
     /// The Rényi loss in nats; `local` is that of a gradient, its noise in units of the sensitivity.
     ///
     /// # Errors
@@ -194,6 +201,37 @@ impl WalkPair {
             Laws::Uncapped(laws) => renewal::loss(laws, local, None),
             Laws::UncappedPublished(laws) => coalition::loss(laws, local, FinalToken::Published),
         }
+    }
+}
+
+/// Under a cap: each contribution costs what its gap leaves, and gaps are independent.
+impl Moments for WalkPair {
+    fn loss(&self, local: LocalLoss, _: &dyn Fn(f64) -> bool) -> Option<f64> {
+        self.is_capped().then(|| self.renyi(local).ok())?.map(UpperBound::into_value)
+    }
+}
+
+/// A pair at one noise.
+pub(crate) struct AtNoise {
+    pub(crate) pair: Arc<WalkPair>,
+    pub(crate) noise: NoiseMultiplier,
+}
+
+impl Quick for AtNoise {
+    fn epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        // Where costs vary little their Rényi loss says more than their moment.
+        let renyi = |order| Some(self.pair.renyi(LocalLoss { order, noise: self.noise }).ok()?.into_value());
+        let by_order = epsilon_by_one_order(renyi, delta, limit)?;
+        Some(if by_order <= limit {
+            by_order
+        } else {
+            quick::by_first_moment(&*self.pair, self.noise, delta, limit)
+                .map_or(by_order, |found| found.min(by_order))
+        })
+    }
+
+    fn keeps(&self, delta: Delta, limit: f64) -> bool {
+        quick::keeps(&*self.pair, self.noise, delta, limit)
     }
 }
 

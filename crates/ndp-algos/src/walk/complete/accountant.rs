@@ -7,7 +7,7 @@
 use super::constant_data::require_no_caps;
 use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
-use crate::walk::graph::{CostLaw, log_likelihood_ratio};
+use crate::walk::graph::{CostLaw, log_likelihood_ratio, seen_to_hold};
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_account::Error;
 use ndp_account::{
@@ -155,21 +155,11 @@ impl Protocol for CompleteSum {
         let least = move |target: ApproxDp| {
             let delta = Delta::new(target.delta())?;
             let by_law = cost.as_ref().as_ref().and_then(|law| law.least_noise(target.epsilon(), delta).ok());
-            let mut noise = match by_law {
+            let noise = match by_law {
                 Some(noise) => noise.upper(),
                 None => (1.0 / walk.calibrated_mu(target.epsilon(), delta)?).next_up().next_up(),
             };
-            // What is found from a noise need not be what that noise was found from: what is returned was
-            // seen to hold.
-            for excess in [0.0, 1e-9, 1e-6, 1e-3, 1e-1] {
-                noise *= 1.0 + excess;
-                let at = NoiseMultiplier::new(noise)?;
-                if of_target(at).epsilon(delta)?.value().epsilon() <= target.epsilon() {
-                    return Ok(at);
-                }
-            }
-            let (what, best) = ("epsilon of a sum", f64::NAN);
-            Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into())
+            seen_to_hold(noise, target.epsilon(), |at| Ok(of_target(at).epsilon(delta)?))
         };
         let account = Alike {
             observer: observer.clone(),

@@ -1,6 +1,6 @@
 //! Averaging by a token that walks on a graph, as an accountant and an auditor see it.
 
-use super::by_cost::{ByCost, Quick};
+use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
@@ -9,10 +9,10 @@ use ndarray::{Array1, Array2};
 use ndp_account::parts::Attack;
 use ndp_account::{
     Account, Attacker, By, Changes, Observer, Protocol, Terms,
-    parts::{at_most, bound_of_releases, of_outsider},
+    parts::{at_most, bound_of_releases, of_outsider, search_of_pair},
 };
 use ndp_account::{Error, LinearProtocol};
-use ndp_dp::{NoiseMultiplier, Profile, Sensitivity};
+use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile, Sensitivity};
 use ndp_graph::hitting::Walk;
 use ndp_linalg::sym_eigenvalues;
 use ndp_program::parts::require_operator;
@@ -201,11 +201,45 @@ impl Account for OnGraph {
         let (walk, of_pair) = (self.walk.clone(), laws.clone());
         let renyi = move |order| Ok(walk.loss_by(&of_pair, LocalLoss { order, noise })?);
         let answers = Arc::clone(&self.quick);
-        // By a moment of the cost where that is followed.
-        let quick: Option<Quick> = laws.pair().is_some().then(|| {
-            Box::new(move |delta, limit| answers.epsilon((u, laws.pair()?), noise, delta, limit)) as Quick
-        });
+        let of_pair = laws.pair().is_some();
+        let quick = of_pair.then(|| Box::new(ByMoments { u, laws, noise, answers }) as Box<dyn Quick>);
         Ok(Profile::of_curve(ByCost { renyi, cost, noise, quick }, &against))
+    }
+
+    /// By the law of the cost, where that is what the profile goes by.
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed && allowed.is_finite()) {
+            self.observer.checked_source(u, self.node_count())?;
+            let law = self.cost(u, &*self.laws(u)?);
+            let epsilon = |noise| Ok(self.profile(u, noise)?.epsilon(delta)?);
+            if let Some(noise) = least_noise_by_law(law.as_deref(), allowed, delta, epsilon)? {
+                return Ok(Some(noise));
+            }
+        }
+        search_of_pair(self, u, measure, allowed)
+    }
+}
+
+/// Moments of the cost of `u`, whose first visits are followed.
+struct ByMoments {
+    u: usize,
+    laws: Arc<Laws>,
+    noise: NoiseMultiplier,
+    answers: Arc<quick::Answers>,
+}
+
+impl Quick for ByMoments {
+    fn epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        self.answers.epsilon((self.u, self.laws.pair()?), self.noise, delta, limit)
+    }
+
+    fn keeps(&self, delta: Delta, limit: f64) -> bool {
+        self.laws.pair().is_some_and(|laws| quick::keeps(laws, self.noise, delta, limit))
     }
 }
 

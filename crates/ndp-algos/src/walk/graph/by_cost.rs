@@ -13,12 +13,18 @@ pub(crate) struct ByCost<F> {
     pub(crate) renyi: F,
     pub(crate) cost: Option<Arc<CostLaw>>,
     pub(crate) noise: NoiseMultiplier,
-    /// A quick bound on `ε` at a `δ`, good near a limit; by one order where there is none.
-    pub(crate) quick: Option<Quick>,
+    /// By moments of the cost, where these are followed; by one order where they are not.
+    pub(crate) quick: Option<Box<dyn Quick>>,
 }
 
-/// A proven `ε` at a `δ`, near the smallest where that is near the limit.
-pub(crate) type Quick = Box<dyn Fn(Delta, f64) -> Option<f64> + Send + Sync>;
+/// What moments of the cost say of a pair at one noise.
+pub(crate) trait Quick: Send + Sync {
+    /// A proven `ε` at `delta`, near the smallest where that is near the limit.
+    fn epsilon(&self, delta: Delta, limit: f64) -> Option<f64>;
+
+    /// Whether the limit is seen to be kept by more than that.
+    fn keeps(&self, delta: Delta, limit: f64) -> bool;
+}
 
 impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByCost<F> {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
@@ -47,9 +53,18 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
     }
 
+    fn keeps(&self, limit: ApproxDp) -> bool {
+        let delta = Delta::new(limit.delta());
+        let by_moments = self
+            .quick
+            .as_ref()
+            .is_some_and(|quick| delta.is_ok_and(|delta| quick.keeps(delta, limit.epsilon())));
+        by_moments || self.cost.as_ref().is_some_and(|law| law.keeps(self.noise, limit))
+    }
+
     fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
         if let Some(quick) = &self.quick {
-            return quick(delta, limit);
+            return quick.epsilon(delta, limit);
         }
         let renyi = |order| Some((self.renyi)(order).ok()?.into_value());
         epsilon_by_one_order(renyi, delta, limit)
@@ -91,6 +106,47 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
         }
         Ok(best.0)
     }
+}
+
+/// The least noise at which `epsilon` is at most `limit` at `delta`, where the law says as little as everything
+/// else there: nothing where something else is smaller.
+///
+/// # Errors
+/// Those of `epsilon`.
+pub(crate) fn least_noise_by_law(
+    law: Option<&CostLaw>,
+    limit: f64,
+    delta: Delta,
+    epsilon: impl Fn(NoiseMultiplier) -> Result<Guarantee<ApproxDp>, ndp_account::Error>,
+) -> Result<Option<NoiseMultiplier>, ndp_account::Error> {
+    let Some(noise) = law.and_then(|law| law.least_noise(limit, delta).ok()) else { return Ok(None) };
+    let found = seen_to_hold(noise.upper(), limit, &epsilon)?;
+    Ok((epsilon(found)?.value().epsilon() > NEAR * limit).then_some(found))
+}
+
+/// The share of a limit that a law uses up at the noise that it asks for.
+const NEAR: f64 = 1.0 - 1e-5;
+
+/// A noise hardly above the given one at which `epsilon` was seen to be at most `limit`: what is found at a
+/// noise need not be what that noise was found from.
+///
+/// # Errors
+/// Those of `epsilon`; [`Error::NotAchievable`] where a tenth more is not enough.
+pub(crate) fn seen_to_hold(
+    mut noise: f64,
+    limit: f64,
+    epsilon: impl Fn(NoiseMultiplier) -> Result<Guarantee<ApproxDp>, ndp_account::Error>,
+) -> Result<NoiseMultiplier, ndp_account::Error> {
+    let mut best = f64::NAN;
+    for excess in [0.0, 1e-9, 1e-6, 1e-3, 1e-1] {
+        noise *= 1.0 + excess;
+        let at = NoiseMultiplier::new(noise)?;
+        best = epsilon(at)?.value().epsilon();
+        if best <= limit {
+            return Ok(at);
+        }
+    }
+    Err(Error::NotAchievable { what: "epsilon of a walk", target: limit, best }.into())
 }
 
 /// Orders looked at beyond either end of a grid: steps of 0.7 on a logarithmic scale to some `1e18`.

@@ -53,14 +53,14 @@ mod oracle;
 mod path;
 mod path_cost;
 pub mod pendant;
-mod quick;
+pub(crate) mod quick;
 pub(crate) mod renewal;
 mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;
 pub use attack::{HiddenLosses, HiddenPath, Possible};
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
-pub(crate) use by_cost::ByCost;
+pub(crate) use by_cost::{ByCost, Quick, least_noise_by_law, seen_to_hold};
 pub use cost_law::CostLaw;
 pub use local::LocalLoss;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};

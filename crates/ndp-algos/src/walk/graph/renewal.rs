@@ -80,13 +80,14 @@ pub(crate) fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Res
 
 /// [`loss`] without a cap.
 pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
-    let losses = losses(laws, local, &DEPTHS, f64::NEG_INFINITY, &Products::new(laws.horizon() + 1));
+    let losses = losses(laws, local, &DEPTHS, |_| false, &Products::new(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// A quick bound on [`uncapped`], by few depths, the first one alone where it is at most `enough`: `(α − 1)`
-/// times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at least that.
-pub(super) fn quick(laws: &PairLaws, local: LocalLoss, enough: f64) -> UpperBound<f64> {
+/// A quick bound on [`uncapped`], by few depths, the first one alone where that loss is all that is asked for:
+/// `(α − 1)` times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at least
+/// that.
+pub(super) fn quick(laws: &PairLaws, local: LocalLoss, enough: impl Fn(f64) -> bool) -> UpperBound<f64> {
     let losses = losses(laws, local, &QUICK_DEPTHS, enough, &Products::quick(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
@@ -108,13 +109,19 @@ pub(super) fn loss_by_depth(
             value: depths.len() as f64,
         });
     }
-    let losses = losses(laws, local, depths, f64::NEG_INFINITY, &Products::new(laws.horizon() + 1));
+    let losses = losses(laws, local, depths, |_| false, &Products::new(laws.horizon() + 1));
     Ok(depths.iter().zip(losses).map(|(&depth, loss)| (depth, UpperBound::new(loss))).collect())
 }
 
-/// The loss at every depth, at most that of a contribution at every step; no deeper than to a loss of at most
+/// The loss at every depth, at most that of a contribution at every step; no deeper than to a loss that is
 /// `enough`, the others then staying what a contribution at every step costs.
-fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], enough: f64, products: &Products) -> Vec<f64> {
+fn losses(
+    laws: &PairLaws,
+    local: LocalLoss,
+    depths: &[usize],
+    enough: impl Fn(f64) -> bool,
+    products: &Products,
+) -> Vec<f64> {
     let horizon = laws.horizon() as f64;
     let at_every_step = up(horizon * local.cost(), 1);
     let mut losses = vec![at_every_step; depths.len()];
@@ -133,13 +140,13 @@ fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], enough: f64, prod
             let margin = (horizon * (4.0 + own_tilt.abs()) + 64.0) * f64::EPSILON;
             local.loss_of_log_excess(log_excess + margin)
         };
-        let excesses = common.excesses(depths, products, |excess| loss_of(excess) <= enough);
+        let excesses = common.excesses(depths, products, |excess| enough(loss_of(excess)));
         for (loss, excess) in losses.iter_mut().zip(excesses) {
             let Some(excess) = excess else { continue };
             largest = largest.max(excess.0);
             *loss = loss.min(loss_of(excess));
         }
-        if losses.iter().any(|&loss| loss <= enough) {
+        if losses.iter().any(|&loss| loss < at_every_step && enough(loss)) {
             break;
         }
         if (largest - tilt) * horizon <= 12.0 {

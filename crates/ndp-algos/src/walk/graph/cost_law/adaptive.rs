@@ -15,10 +15,9 @@
 //! `J = 1` is the cost of gaps, `1/τ`. Groups are a renewal at their first contributions and the visits of
 //! the observers, up to the last sighting.
 
-use super::intervals::{ByCount, Charging, Intervals, sightings};
+use super::intervals::{ByCount, Charging, Intervals, left, sightings, unseen_tails};
 use super::passages::{Passages, Side};
 use super::system::Charge;
-use ndp_account::Error;
 
 /// How contributions are taken together.
 #[derive(Clone, Debug)]
@@ -82,7 +81,7 @@ impl Groups {
     }
 
     /// For each size the law of the steps from the first contribution to the last.
-    fn bursts(&self, again: &[f64], side: Side) -> Vec<Vec<f64>> {
+    fn bursts(&self, again: &[f64]) -> Vec<Vec<f64>> {
         let steps = again.len() - 1;
         let mut bursts = vec![vec![1.0]];
         for size in 2..=self.most {
@@ -91,7 +90,7 @@ impl Groups {
             let at = |t: usize| -> f64 {
                 let shorts = (1..=self.gap.min(t)).filter(|short| t - short < last.len());
                 let sum: f64 = shorts.map(|short| last[t - short] * again[short]).sum();
-                moved(sum, self.gap + 2, side)
+                raised(sum, self.gap + 2)
             };
             let next = (0..=longest).map(at).collect();
             bursts.push(next);
@@ -100,17 +99,11 @@ impl Groups {
     }
 
     /// Of every kind the series of what follows its last contribution, `ends(is the group full, τ)`.
-    fn ended(
-        &self,
-        bursts: &[Vec<f64>],
-        steps: usize,
-        side: Side,
-        ends: impl Fn(bool, usize) -> f64,
-    ) -> ByCount {
+    fn ended(&self, bursts: &[Vec<f64>], steps: usize, ends: impl Fn(bool, usize) -> f64) -> ByCount {
         let of_kind = |&(size, before): &(usize, usize)| {
             let burst = bursts[size - 1].get(before).copied().unwrap_or(0.0);
             let at = |t: usize| {
-                t.checked_sub(before).map_or(0.0, |t| moved(burst * ends(size == self.most, t), 2, side))
+                t.checked_sub(before).map_or(0.0, |t| raised(burst * ends(size == self.most, t), 2))
             };
             (0..=steps).map(at).collect()
         };
@@ -134,41 +127,24 @@ pub(super) fn charge(size: usize, gap: usize, t: usize) -> Charge {
     if numerator < size * denominator { Charge { numerator, denominator } } else { whole(size) }
 }
 
-/// A sum of products of so many nonnegative numbers, rounded to its side.
-fn moved(sum: f64, operations: usize, side: Side) -> f64 {
-    let error = (operations + 1) as f64 * f64::EPSILON;
-    if side == Side::Upper { sum * (1.0 + error) } else { sum * (1.0 - error) }
+/// A sum of products of so many nonnegative numbers, rounded up.
+fn raised(sum: f64, operations: usize) -> f64 {
+    sum * (1.0 + (operations + 1) as f64 * f64::EPSILON)
 }
 
 /// Groups of contributions of `u` by their first ones, then visits of each member, as a renewal whose charges
-/// belong to what begins at `u`.
-pub(super) fn visits(passages: &Passages, groups: &Groups, published: bool) -> Result<[Intervals; 2], Error> {
-    // The ends of the walk without another sighting are those of contributions that are fixed.
-    let [above, below] = Intervals::both(passages, false)?.map(|side| side.tail);
-    let mut sides = [(Side::Upper, above), (Side::Lower, below)]
-        .map(|(side, ends)| of_side(passages, groups, published, side, ends));
-    let sightings = sightings(&sides[0], passages.steps());
-    sides.iter_mut().for_each(|side| side.sightings = sightings);
-    Ok(sides)
-}
-
-fn of_side(
-    passages: &Passages,
-    groups: &Groups,
-    published: bool,
-    side: Side,
-    ends: Vec<ByCount>,
-) -> Intervals {
+/// belong to what begins at `u`; from above.
+pub(super) fn visits(passages: &Passages, groups: &Groups, published: bool) -> Intervals {
     let steps = passages.steps();
-    let law = |law: &Vec<f64>| passages.side(law, side);
+    let law = |law: &Vec<f64>| passages.side(law, Side::Upper);
     let free = |law: Vec<f64>| -> ByCount { vec![law] };
     let again = law(&passages.again);
-    let bursts = groups.bursts(&again, side);
+    let bursts = groups.bursts(&again);
     let next = |full: bool, t: usize| if full || t > groups.gap { again[t] } else { 0.0 };
-    let mut of_u = vec![groups.ended(&bursts, steps, side, next)];
+    let mut of_u = vec![groups.ended(&bursts, steps, next)];
     of_u.extend(passages.seen.iter().map(|seen| {
         let seen = law(seen);
-        groups.ended(&bursts, steps, side, |_, t| seen[t])
+        groups.ended(&bursts, steps, |_, t| seen[t])
     }));
     let of_members = passages
         .back
@@ -177,35 +153,30 @@ fn of_side(
         .map(|(back, among)| [back].into_iter().chain(among).map(|p| free(law(p))).collect());
     let between: Vec<Vec<ByCount>> = [of_u].into_iter().chain(of_members).collect();
     let starts = [&passages.start].into_iter().chain(&passages.start_seen);
-    let first = starts.map(|p| free(passages.side_of_start(p, side))).collect();
-    // From below what was taken away is known from above, and the other way around.
-    let other = if side == Side::Upper { Side::Lower } else { Side::Upper };
+    let first = starts.map(|p| free(passages.side_of_start(p, Side::Upper))).collect();
+    // What was taken away is known from below.
     let none = |laws: Vec<&Vec<f64>>| -> Vec<f64> {
-        let taken: Vec<Vec<f64>> = laws.into_iter().map(|law| passages.side(law, other)).collect();
-        let mut sum = 0.0;
-        (0..=steps)
-            .map(|t| {
-                sum += taken.iter().map(|law| law[t]).sum::<f64>();
-                let margin = ((t + 1) * (taken.len() + 2)) as f64 * f64::EPSILON;
-                if side == Side::Upper { 1.0 - sum + margin } else { 1.0 - sum - margin }.clamp(0.0, 1.0)
-            })
-            .collect()
+        let taken: Vec<Vec<f64>> = laws.into_iter().map(|law| passages.side(law, Side::Lower)).collect();
+        left(taken.iter().map(Vec::as_slice).collect(), Side::Upper, 0.0)
     };
     let mut tail = Vec::new();
     if published {
         // What is pending is seen at the end; nothing is contributed after the last step.
         let shown = none([&passages.again].into_iter().chain(&passages.seen).collect());
-        tail.push(groups.ended(&bursts, steps, side, |_, t| shown[t]));
+        tail.push(groups.ended(&bursts, steps, |_, t| shown[t]));
         for (back, among) in passages.back.iter().zip(&passages.among) {
             tail.push(free(none([back].into_iter().chain(among).collect())));
         }
     } else {
         // Nobody sees what is pending: the last sighting is the end, whether u is visited after it or not.
         tail.push(free(vec![0.0; steps + 1]));
-        tail.extend(ends);
+        tail.extend(unseen_tails(passages).into_iter().map(free));
     }
-    let (sightings, charging) = ((steps + 1) as f64, Charging::Groups(groups.clone()));
-    Intervals { between, first, tail, unseen: Vec::new(), sightings, charging, lost: 0.0 }
+    let charging = Charging::Groups(groups.clone());
+    let mut upper =
+        Intervals { between, first, tail, unseen: Vec::new(), sightings: 0.0, charging, lost: 0.0 };
+    upper.sightings = sightings(&upper, steps);
+    upper
 }
 
 /// `J`, and less for walks of more steps.

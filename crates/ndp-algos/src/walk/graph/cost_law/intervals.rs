@@ -55,71 +55,75 @@ pub(super) struct Intervals {
 }
 
 impl Intervals {
-    /// From above and from below. With `published` the token at the end is one more sighting.
+    /// From above. With `published` the token at the end is one more sighting.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where there are too many contributions in an interval.
-    pub(super) fn both(passages: &Passages, published: bool) -> Result<[Self; 2], Error> {
-        let (steps, members) = (passages.steps(), passages.members());
+    pub(super) fn above(passages: &Passages, published: bool) -> Result<Self, Error> {
+        let steps = passages.steps();
         let (counts, lost) = counts(passages)?;
         let products = Products::new(steps + 1);
-        let mut sides = [Side::Upper, Side::Lower]
-            .map(|side| Self::without_ends(passages, side, counts, lost, &products));
-        // What is left of 1 is not above the truth where what was taken away is not below it, and the other
-        // way around.
-        let left = |taken: Vec<&[f64]>, side: Side| {
-            let mut sum = 0.0;
-            (0..=steps)
-                .map(|t| {
-                    sum += taken.iter().map(|law| law[t]).sum::<f64>();
-                    let margin = ((t + 1) * (taken.len() + 2)) as f64 * f64::EPSILON;
-                    match side {
-                        Side::Upper => (1.0 - sum + margin).clamp(0.0, 1.0),
-                        Side::Lower => (1.0 - sum - margin - lost).max(0.0),
-                    }
-                })
-                .collect::<Vec<f64>>()
-        };
-        let sightings = sightings(&sides[0], steps);
-        sides.iter_mut().for_each(|side| side.sightings = sightings);
-        for (at, side, other) in [(0, Side::Upper, Side::Lower), (1, Side::Lower, Side::Upper)] {
-            let tails: Vec<ByCount> = if published {
-                // From a contribution to the end, unseen: no visit of u or a member, or one of u at the very
-                // end.
-                let again = passages.side(&passages.again, other);
-                let seen: Vec<Vec<f64>> = passages.seen.iter().map(|law| passages.side(law, other)).collect();
-                let taken = seen.iter().chain([&again]).map(Vec::as_slice).collect();
-                let mut last = left(taken, side);
-                let own = passages.side(&passages.again, side);
-                last.iter_mut().zip(&own).for_each(|(last, own)| *last += own);
-                last[0] = 0.0;
-                let chain = Chain { products: &products, again: products.factor(own), side };
-                let last = products.factor(last);
-                let start = products.factor(passages.side_of_start(&passages.start, side));
-                let mut unseen = chain.closed(&start, &last, counts);
-                let unseen = unseen.iter_mut().map(|law| law[steps]).collect::<Vec<f64>>();
-                sides[at].unseen = [0.0].into_iter().chain(unseen).collect();
-                (0..members)
-                    .map(|w| {
-                        let back = passages.side(&passages.back[w], other);
-                        let among: Vec<Vec<f64>> =
-                            passages.among[w].iter().map(|law| passages.side(law, other)).collect();
-                        let taken = among.iter().chain([&back]).map(Vec::as_slice).collect();
-                        let mut none = left(taken, side);
-                        let back = passages.side(&passages.back[w], side);
-                        none.iter_mut().zip(&back).for_each(|(none, back)| *none += back);
-                        let charged = chain.closed(&products.factor(back), &last, counts);
-                        [none].into_iter().chain(charged).collect()
-                    })
-                    .collect()
-            } else {
-                let opposite = &sides[1 - at].between;
-                let none = |w: usize| left(opposite[w].iter().flatten().map(Vec::as_slice).collect(), side);
-                (0..members).map(|w| vec![none(w)]).collect()
-            };
-            sides[at].tail = tails;
+        let mut upper = Self::without_ends(passages, Side::Upper, counts, lost, &products);
+        upper.sightings = sightings(&upper, steps);
+        if published {
+            upper.show_ends(passages, Side::Upper, counts, &products);
+        } else {
+            upper.tail = unseen_tails(passages).into_iter().map(|tail| vec![tail]).collect();
         }
-        Ok(sides)
+        Ok(upper)
+    }
+
+    /// From above and from below.
+    ///
+    /// # Errors
+    /// As [`Self::above`].
+    pub(super) fn both(passages: &Passages, published: bool) -> Result<[Self; 2], Error> {
+        let upper = Self::above(passages, published)?;
+        let (counts, lost) = counts(passages)?;
+        let products = Products::new(passages.steps() + 1);
+        let mut lower = Self::without_ends(passages, Side::Lower, counts, lost, &products);
+        lower.sightings = upper.sightings;
+        if published {
+            lower.show_ends(passages, Side::Lower, counts, &products);
+        } else {
+            let none = |row: &Vec<ByCount>| {
+                vec![left(row.iter().flatten().map(Vec::as_slice).collect(), Side::Lower, lost)]
+            };
+            lower.tail = upper.between.iter().map(none).collect();
+        }
+        Ok([upper, lower])
+    }
+
+    /// The ends of a walk whose last token is seen.
+    fn show_ends(&mut self, passages: &Passages, side: Side, counts: usize, products: &Products) {
+        let other = if side == Side::Upper { Side::Lower } else { Side::Upper };
+        let left = |taken: Vec<&[f64]>| left(taken, side, self.lost);
+        // From a contribution to the end, unseen: no visit of u or a member, or one of u at the very end.
+        let again = passages.side(&passages.again, other);
+        let seen: Vec<Vec<f64>> = passages.seen.iter().map(|law| passages.side(law, other)).collect();
+        let mut last = left(seen.iter().chain([&again]).map(Vec::as_slice).collect());
+        let own = passages.side(&passages.again, side);
+        last.iter_mut().zip(&own).for_each(|(last, own)| *last += own);
+        last[0] = 0.0;
+        let chain = Chain { products, again: products.factor(own), side };
+        let last = products.factor(last);
+        let start = products.factor(passages.side_of_start(&passages.start, side));
+        let unseen = chain.closed(&start, &last, counts);
+        let steps = passages.steps();
+        let tail = (0..passages.members())
+            .map(|w| {
+                let back = passages.side(&passages.back[w], other);
+                let among: Vec<Vec<f64>> =
+                    passages.among[w].iter().map(|law| passages.side(law, other)).collect();
+                let mut none = left(among.iter().chain([&back]).map(Vec::as_slice).collect());
+                let back = passages.side(&passages.back[w], side);
+                none.iter_mut().zip(&back).for_each(|(none, back)| *none += back);
+                let charged = chain.closed(&products.factor(back), &last, counts);
+                [none].into_iter().chain(charged).collect()
+            })
+            .collect();
+        self.unseen = [0.0].into_iter().chain(unseen.iter().map(|law| law[steps])).collect();
+        self.tail = tail;
     }
 
     /// The same where only the first `cap` contributions of a path count: of every member one copy for each
@@ -196,6 +200,39 @@ impl Intervals {
     }
 }
 
+/// What is left of 1 after each time once laws are taken away: not below the truth where these are not above
+/// it, and the other way around, less what is `lost`.
+pub(super) fn left(taken: Vec<&[f64]>, side: Side, lost: f64) -> Vec<f64> {
+    let mut sum = 0.0;
+    let length = taken.first().map_or(0, |law| law.len());
+    (0..length)
+        .map(|t| {
+            sum += taken.iter().map(|law| law[t]).sum::<f64>();
+            let margin = ((t + 1) * (taken.len() + 2)) as f64 * f64::EPSILON;
+            match side {
+                Side::Upper => (1.0 - sum + margin).clamp(0.0, 1.0),
+                Side::Lower => (1.0 - sum - margin - lost).max(0.0),
+            }
+        })
+        .collect()
+}
+
+/// For each member the probability that nobody sees the token for so long after it did, at most.
+pub(super) fn unseen_tails(passages: &Passages) -> Vec<Vec<f64>> {
+    let side = Side::Lower;
+    let (steps, products) = (passages.steps(), Products::new(passages.steps() + 1));
+    let lower = |law: &Vec<f64>| passages.side(law, side);
+    let chain = Chain { products: &products, again: products.factor(lower(&passages.again)), side };
+    let seen: Vec<Vec<f64>> = passages.seen.iter().map(lower).collect();
+    let seen = products.factor(sum(&seen, steps + 1, side));
+    let tail = |(back, among): (&Vec<f64>, &Vec<Vec<f64>>)| {
+        let through = chain.any(&products.factor(lower(back)), &seen, steps);
+        let among: Vec<Vec<f64>> = among.iter().map(lower).collect();
+        left(among.iter().chain([&through]).map(Vec::as_slice).collect(), Side::Upper, 0.0)
+    };
+    passages.back.iter().zip(&passages.among).map(tail).collect()
+}
+
 /// The sum of series, rounded to its side.
 fn sum(series: &[Vec<f64>], length: usize, side: Side) -> Vec<f64> {
     let error = series.len() as f64 * f64::EPSILON;
@@ -225,6 +262,23 @@ impl Chain<'_> {
             law = self.product(&next, &self.again);
         }
         laws
+    }
+
+    /// The sum of `source · again^{k−1} · last` over `k = 1..=most`, or over more: twice as many terms with
+    /// each power of two of `again`.
+    fn any(&self, source: &Factor, last: &Factor, most: usize) -> Vec<f64> {
+        let mut law = self.product(source, last);
+        let mut power = self.products.factor(self.again.values().to_vec());
+        let mut terms = 1;
+        while terms < most && power.values().iter().any(|&p| p > 0.0) {
+            checkpoint();
+            let more = self.product(&self.products.factor(law.clone()), &power);
+            law = sum(&[law, more], self.again.values().len(), self.side);
+            let square = self.product(&power, &power);
+            power = self.products.factor(square);
+            terms *= 2;
+        }
+        law
     }
 
     fn product(&self, a: &Factor, b: &Factor) -> Vec<f64> {

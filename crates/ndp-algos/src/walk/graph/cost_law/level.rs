@@ -52,14 +52,19 @@ impl FirstWindow {
     /// For costs of at most `most`.
     pub(super) fn new(upper: &Intervals, most: usize) -> Self {
         let wide = (most.max(2).next_power_of_two().trailing_zeros() + 1).cast_signed();
-        let beyond = |exponent: i32| {
-            let system = System::new(
-                upper,
-                Grid::dyadic(exponent - COARSE.cast_signed()),
-                Rounding::To(Side::Upper),
-                0.0,
-            );
-            let beyond = Interval::new(system.log_beyond(1 << COARSE)).exp();
+        // One grid for several windows, the widest of which has the most cells.
+        let system_of = |exponent: i32| {
+            let grid = Grid::dyadic(exponent - FINEST.cast_signed());
+            (exponent, System::new(upper, grid, Rounding::To(Side::Upper), 0.0))
+        };
+        let mut known = system_of(wide);
+        let mut beyond = |exponent: i32| {
+            if known.0 - exponent > (FINEST - COARSE).cast_signed() {
+                known = system_of(exponent);
+            }
+            let (widest, system) = &known;
+            let cell = 1usize << (FINEST - (widest - exponent).cast_unsigned());
+            let beyond = Interval::new(system.log_beyond(cell)).exp();
             (beyond + Interval::new(system.lost)).high()
         };
         let mut window = Self { exponent: wide, beyond: beyond(wide) };
@@ -76,26 +81,15 @@ impl FirstWindow {
 
 impl Level {
     /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded.
-    pub(super) fn first(
-        intervals: &[Intervals; 2],
-        window: &FirstWindow,
-        cells: usize,
-        ends: Ends,
-    ) -> Option<Self> {
+    pub(super) fn first(intervals: &[Intervals], window: &FirstWindow, cells: usize) -> Option<Self> {
         let grid = Grid::dyadic(window.exponent - cells.trailing_zeros().cast_signed());
-        Self::on_grid(intervals, grid, cells, window.beyond, ends)
+        Self::on_grid(intervals, grid, cells, window.beyond)
     }
 
     /// As [`Self::first`] on a given grid; `beyond` is at least the probability of a cost of `cells` steps or
     /// more.
-    pub(super) fn on_grid(
-        intervals: &[Intervals; 2],
-        grid: Grid,
-        cells: usize,
-        beyond: f64,
-        ends: Ends,
-    ) -> Option<Self> {
-        let (upper, lost, lower) = both(intervals, grid, cells, 0.0, ends)?;
+    pub(super) fn on_grid(intervals: &[Intervals], grid: Grid, cells: usize, beyond: f64) -> Option<Self> {
+        let (upper, lost, lower) = both(intervals, grid, cells, 0.0)?;
         let lower =
             lower.map_or_else(|| vec![0.0; cells + 1], |lower| at_least_down(&lower, cells - 1, 0.0, 0.0));
         Some(Self { grid, upper: at_least_up(&upper, lost, cells - 1, beyond), lower })
@@ -103,15 +97,9 @@ impl Level {
 
     /// A table of costs up to `1/narrower` of those of this one, on half of as many cells, so that the other
     /// half keeps apart what is counted modulo their number.
-    pub(super) fn within(
-        &self,
-        intervals: &[Intervals; 2],
-        narrower: usize,
-        cells: usize,
-        ends: Ends,
-    ) -> Option<Self> {
+    pub(super) fn within(&self, intervals: &[Intervals], narrower: usize, cells: usize) -> Option<Self> {
         let Window { grid, half, next, folded, log_damping } = self.part(narrower, cells, DAMPED);
-        let (upper, lost, lower) = both(intervals, grid, cells, log_damping, ends)?;
+        let (upper, lost, lower) = both(intervals, grid, cells, log_damping)?;
         let lower = lower.map_or_else(
             || vec![0.0; half + 1],
             // What is counted N cells too low costs at least N steps.
@@ -141,23 +129,22 @@ impl Level {
     }
 }
 
-/// Both laws on a grid, with the probability of what they leave out.
+/// The law above on a grid, with the probability of what it leaves out, and the one below where intervals are
+/// known from below.
 fn both(
-    intervals: &[Intervals; 2],
+    intervals: &[Intervals],
     grid: Grid,
     cells: usize,
     log_damping: f64,
-    ends: Ends,
 ) -> Option<(Cells, f64, Option<Cells>)> {
-    let of = |side: Side| {
-        let intervals = if side == Side::Upper { &intervals[0] } else { &intervals[1] };
+    let of = |intervals: &Intervals, side: Side| {
         let system = System::new(intervals, grid, Rounding::To(side), FORGOTTEN);
         Some((Circle::new(&system)?.cells(cells, log_damping)?, system.lost))
     };
-    let (upper, lost) = of(Side::Upper)?;
-    let lower = match ends {
-        Ends::Upper => None,
-        Ends::Both => Some(of(Side::Lower)?.0),
+    let (upper, lost) = of(intervals.first()?, Side::Upper)?;
+    let lower = match intervals.get(1) {
+        None => None,
+        Some(below) => Some(of(below, Side::Lower)?.0),
     };
     Some((upper, lost, lower))
 }
@@ -188,8 +175,9 @@ pub(super) fn at_least_down(cells: &Cells, last: usize, beyond: f64, wrapped: f6
     at_least
 }
 
-/// `2^COARSE` cells say how wide the first window must be.
+/// So many cells at least say how wide the first window must be, and at most: powers of two.
 const COARSE: u32 = 8;
+const FINEST: u32 = 11;
 /// The smallest window, as a power of two.
 const SMALLEST: i32 = -40;
 /// What may be beyond the first window.

@@ -51,7 +51,7 @@ use mixture::Mixture;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::loss_law::Enclosed;
-use ndp_dp::{Delta, NoiseMultiplier};
+use ndp_dp::{ApproxDp, Delta, NoiseMultiplier};
 use ndp_graph::hitting::{FirstVisits, PairLaws, Walk};
 use ndp_numeric::rounding::Interval;
 use passages::{Passages, Side};
@@ -98,7 +98,7 @@ pub struct CostLaw {
     ends: Ends,
     tables: Mutex<Arc<Tables>>,
     /// What tables are made from, while a question is being answered.
-    intervals: Mutex<Option<Arc<[Intervals; 2]>>>,
+    intervals: Mutex<Option<Arc<[Intervals]>>>,
 }
 
 /// What the law follows from.
@@ -200,7 +200,7 @@ pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Err
     let Source::Values(passages) = &law.source else {
         return Err(Error::NotOffered("the attack is for contributions that do not depend on the token"));
     };
-    let [upper, _] = Intervals::both(passages, law.published)?;
+    let upper = Intervals::above(passages, law.published)?;
     // At each length the shares of the counts; none where there is no such interval.
     let at_lengths = |laws: &[Vec<f64>]| -> Vec<Vec<f64>> {
         let length = laws.first().map_or(0, Vec::len);
@@ -346,6 +346,19 @@ impl CostLaw {
         let upper = tables.above(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0).min(1.0);
         let lower = tables.below(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0);
         Ok(Enclosed::between(lower.min(upper), upper, self.attained))
+    }
+
+    /// Whether `limit` is seen to be kept, by coarse tables where they are enough.
+    pub(crate) fn keeps(&self, noise: NoiseMultiplier, limit: ApproxDp) -> bool {
+        let (sigma, epsilon) = (noise.get(), limit.epsilon());
+        let holds = |tables: Result<Arc<Tables>, Error>| {
+            let slack = 1e-3 * limit.delta();
+            tables.is_ok_and(|law| law.above(epsilon, sigma).delta(epsilon, sigma, slack) <= limit.delta())
+        };
+        let kept =
+            holds(self.tables_of(1)) || holds(self.tables_of(2)) || holds(self.tables_for(sigma, epsilon));
+        self.forget_intervals();
+        kept
     }
 
     /// `ε(δ)` at this noise; graded as [`Self::delta`].
@@ -506,20 +519,29 @@ impl CostLaw {
         }
     }
 
-    /// Both sides of the law of intervals; none where the law follows from gaps.
-    fn intervals(&self) -> Result<Option<Arc<[Intervals; 2]>>, Error> {
+    /// The law of intervals, from above and, where both ends are asked for, from below; none where the law
+    /// follows from gaps.
+    fn intervals(&self) -> Result<Option<Arc<[Intervals]>>, Error> {
         let mut known = self.intervals.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
             *known = match &self.source {
                 Source::Values(passages) => {
-                    let [above, below] = Intervals::both(passages, self.published)?;
-                    Some(Arc::new(match self.cap {
-                        None => [above, below],
-                        Some(cap) => [above.capped(cap, Side::Upper), below.capped(cap, Side::Lower)],
-                    }))
+                    let capped = |intervals: Intervals, side: Side| match self.cap {
+                        None => intervals,
+                        Some(cap) => intervals.capped(cap, side),
+                    };
+                    Some(match self.ends {
+                        Ends::Upper => {
+                            [capped(Intervals::above(passages, self.published)?, Side::Upper)].into()
+                        }
+                        Ends::Both => {
+                            let [above, below] = Intervals::both(passages, self.published)?;
+                            [capped(above, Side::Upper), capped(below, Side::Lower)].into()
+                        }
+                    })
                 }
                 Source::Gradients(passages, groups) => {
-                    Some(adaptive::visits(passages, groups, self.published)?.into())
+                    Some([adaptive::visits(passages, groups, self.published)].into())
                 }
                 Source::Gaps(_) => None,
             };
@@ -548,9 +570,9 @@ impl CostLaw {
                     Some(gaps.table(last.window() / NARROWER as f64, cells, gaps::ROUNDED).level)
                 }
                 (_, Some(intervals), None) => {
-                    Level::first(intervals, &FirstWindow::new(&intervals[0], self.most), cells, self.ends)
+                    Level::first(intervals, &FirstWindow::new(&intervals[0], self.most), cells)
                 }
-                (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells, self.ends),
+                (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells),
                 (_, None, _) => None,
             };
             coarse.push(next.ok_or(NO_BOUND)?);

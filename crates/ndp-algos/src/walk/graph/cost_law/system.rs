@@ -174,9 +174,10 @@ impl Charges {
         self.cells.iter().all(|&cell| cell == 0)
     }
 
-    /// For each time the sum of the masses, each weighed by its cell, rounded up.
+    /// For each time the sum of the masses, each weighed by its cell, the last weight being that of all beyond,
+    /// rounded up.
     fn weighed(&self, weights: &[f64]) -> Vec<f64> {
-        let weigh = |cell: u32| weights.get(cell as usize).copied().unwrap_or(f64::INFINITY);
+        let weigh = |cell: u32| weights[(cell as usize).min(weights.len() - 1)];
         let at_time = |pair: &[usize]| {
             let entries = pair[0]..pair[1];
             let terms = self.masses[entries.clone()].iter().zip(&self.cells[entries]);
@@ -250,16 +251,15 @@ impl System {
         Self { steps, between, first, tail, unseen, lost, variance }
     }
 
-    /// `ln P(cost ≥ cell)`, at most: `E r^{−T} ρ^{cost − cell}` at the best of some `r ≤ 1 ≤ ρ`.
+    /// `ln P(cost ≥ cell)`, at most, for a cell above 0: `E r^{−T} ρ^{cost − cell}` at the best of some `r ≤ 1 ≤
+    /// ρ`. A charge of `cell` is as good as a larger one.
     pub(super) fn log_beyond(&self, cell: usize) -> f64 {
         let largest = self.charges().map(Charges::last_cell).max().unwrap_or(0);
         let largest = self.unseen.iter().map(|&(cell, _)| cell).max().unwrap_or(0).max(largest);
         if largest == 0 {
             return f64::NEG_INFINITY;
         }
-        if largest > MOST_CELLS {
-            return 0.0;
-        }
+        let largest = largest.min(cell);
         let mut best = (0.0, 1.0);
         let look = |log: f64, best: &mut (f64, f64)| {
             checkpoint();
@@ -296,7 +296,8 @@ impl System {
             self.between.iter().map(|row| row.iter().map(at).collect()).collect();
         let first: Vec<Vec<f64>> = self.first.iter().map(at).collect();
         let tail: Vec<Vec<f64>> = self.tail.iter().map(at).collect();
-        let unseen = sum_up(self.unseen.iter().map(|&(cell, mass)| (mass, weights[cell])));
+        let last = weights.len() - 1;
+        let unseen = sum_up(self.unseen.iter().map(|&(cell, mass)| (mass, weights[cell.min(last)])));
         let at = |rate: f64| -> Option<f64> {
             let r = (-rate / self.steps as f64).exp();
             let sum = |law: &Vec<f64>| series_up(law, r);
@@ -393,7 +394,5 @@ const LARGEST_RATE: f64 = 500.0;
 const UNDERFLOWN: f64 = 1e-280;
 /// Probabilities up to this are left out of the sums.
 const DROPPED: f64 = 1e-24;
-/// Beyond so many cells nothing is said about what is beyond them.
-const MOST_CELLS: usize = 1 << 20;
 /// Larger cells count as this one.
 const LAST_CELL: usize = 1 << 31;

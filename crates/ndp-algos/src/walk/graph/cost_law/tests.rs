@@ -25,9 +25,9 @@ fn noise(sigma: f64) -> NoiseMultiplier {
     NoiseMultiplier::new(sigma).unwrap()
 }
 
-fn intervals(walk: &TokenWalk, u: usize, members: &[usize]) -> [Intervals; 2] {
+fn intervals(walk: &TokenWalk, u: usize, members: &[usize]) -> Vec<Intervals> {
     let law = walk.cost_law(u, members).unwrap();
-    law.intervals().unwrap().unwrap().as_ref().clone()
+    law.intervals().unwrap().unwrap().to_vec()
 }
 
 /// Both laws on a grid that has all charges, so that nothing is rounded.
@@ -35,7 +35,7 @@ fn on_exact_grid(walk: &TokenWalk, u: usize, members: &[usize], denominator: u64
     let intervals = intervals(walk, u, members);
     let cells = (walk.steps() * usize::try_from(denominator).unwrap() + 1).next_power_of_two();
     let grid = Grid { numerator: 1, denominator };
-    let level = Level::on_grid(&intervals, grid, cells, 0.0, Ends::Both).unwrap();
+    let level = Level::on_grid(&intervals, grid, cells, 0.0).unwrap();
     let mixture = |at_least: &[f64], upper: bool| {
         let points: Vec<(Interval, f64)> = (1..cells)
             .map(|cell| (Interval::new(cell as f64) / Interval::count(denominator), at_least[cell]))
@@ -266,6 +266,28 @@ fn bad_input_is_named() -> Result<(), Error> {
     assert!(law.least_noise(0.0, ndp_dp::Delta::new(0.1)?).is_err() && law.at_least(0.0).is_err());
     let long = TokenWalk::new(&w, Start::Uniform, 30_000)?;
     assert!(matches!(long.cost_law(0, &[1]), Err(Error::NotOffered(_))));
+    Ok(())
+}
+
+/// What is said to be kept is kept: never below the lower end of the law, always well above its upper end.
+#[test]
+fn limits_that_are_kept_are_recognized() -> Result<(), Error> {
+    let small = Delta::new(1e-5)?;
+    for (graph, v, steps) in [(cycle_graph(6)?, 3, 12), (star_graph(8)?, 0, 90)] {
+        let w = metropolis(&graph);
+        let walk = TokenWalk::new(&w, Start::Uniform, steps)?;
+        for sigma in [2.0, 9.0] {
+            let truth = walk.cost_law(1, &[v])?.epsilon(noise(sigma), small)?;
+            for (share, kept) in [(0.5, false), (0.99, false), (1.02, true), (1.5, true)] {
+                // Tables that were never asked before, with one end and with both.
+                for ends in [Ends::Upper, Ends::Both] {
+                    let law = walk.cost_law_in_cells(1, &[v], None, 512, ends)?;
+                    let limit = ApproxDp::new(share * truth.upper(), small.get())?;
+                    assert_eq!(law.keeps(noise(sigma), limit), kept, "{steps} {sigma} {share} {truth:?}");
+                }
+            }
+        }
+    }
     Ok(())
 }
 
