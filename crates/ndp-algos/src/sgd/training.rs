@@ -458,7 +458,8 @@ impl Account for OfTraining<'_> {
         self.training.profile(self, u, noise)
     }
 
-    /// By the law of the cost, where that is what the profile goes by.
+    /// On a graph, with many pairs, by the law of the cost, where that is what the profile goes by. Of one pair a
+    /// search finds a little less, by the tables that it makes on its way.
     fn least_noise(
         &self,
         u: usize,
@@ -466,11 +467,12 @@ impl Account for OfTraining<'_> {
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
         self.observer.checked_source(u, self.node_count())?;
-        if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed && allowed.is_finite()) {
-            let of_pair = || self.pair(u).ok()?.cost.clone();
-            let law = if self.pairs.is_empty() { self.cost() } else { of_pair() };
+        if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed && allowed.is_finite())
+            && !self.pairs.is_empty()
+            && let Ok(pair) = self.pair(u)
+        {
             let epsilon = |noise| Ok(self.profile(u, noise)?.epsilon(delta)?);
-            if let Some(noise) = least_noise_by_law(law.as_deref(), allowed, delta, epsilon)? {
+            if let Some(noise) = least_noise_by_law(pair.cost.as_deref(), allowed, delta, epsilon)? {
                 return Ok(Some(noise));
             }
         }

@@ -12,7 +12,7 @@ pub(crate) use continuous::LaplaceLaw;
 pub(crate) use discrete_laplace::DiscreteLaplaceLaw;
 
 use ndp_account::Error;
-use ndp_dp::{Mechanism, Sensitivity, Sigma};
+use ndp_dp::{LossLaw, Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -70,6 +70,16 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
         sigma: Sigma,
         sensitivity: Sensitivity,
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error>;
+
+    /// The law of the privacy loss of such a contribution, for replace-one neighbors, where it is known: many of
+    /// them then compose by it. `None`, the default, where it is not.
+    ///
+    /// # Errors
+    /// As [`Self::release`].
+    fn loss_law(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Option<LossLaw>, Error> {
+        let _ = (sigma, sensitivity);
+        Ok(None)
+    }
 
     /// Why a node may not contribute `x`: the condition that `x` fails, as the end of a sentence, `be a whole
     /// number` of a law that hides no fractions. `None`, the default, where it may.
@@ -142,6 +152,14 @@ impl TokenNoise {
     /// As [`NoiseLaw::release`].
     pub(crate) fn release(self, sensitivity: Sensitivity) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         self.law.release(self.sigma, sensitivity)
+    }
+
+    /// The law of the privacy loss of that contribution.
+    ///
+    /// # Errors
+    /// As [`NoiseLaw::loss_law`].
+    pub(crate) fn loss_law(self, sensitivity: Sensitivity) -> Result<Option<LossLaw>, Error> {
+        self.law.loss_law(self.sigma, sensitivity)
     }
 
     /// Gives back `x` if it lies in `bounds` and this noise hides it.

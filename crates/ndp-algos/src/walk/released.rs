@@ -7,8 +7,8 @@ use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
 use ndp_dp::{
-    ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity, UpperBound,
-    composition, conversion,
+    ApproxDp, Curve, Delta, Guarantee, LossLaw, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity,
+    UpperBound, composition, conversion,
 };
 use rand::Rng;
 use std::sync::Arc;
@@ -191,8 +191,13 @@ impl Account for Alike<'_> {
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.node_count())?;
-        let release = self.sum.at(noise)?.release(self.sum.sensitivity()?)?.into();
-        Ok(Profile::of_curve(Composed { sum: *self.sum, release }, &self.observer.to_string()))
+        let (noise, sensitivity) = (self.sum.at(noise)?, self.sum.sensitivity()?);
+        let release = noise.release(sensitivity)?.into();
+        let law = match (&self.sum.sum, noise.loss_law(sensitivity)?) {
+            (Sum::Complete(sum), Some(law)) => Some(sum.walk.law_of_releases(law)?),
+            _ => None,
+        };
+        Ok(Profile::of_curve(Composed { sum: *self.sum, release, law }, &self.observer.to_string()))
     }
 
     /// Contributions count one by one, whoever observes.
@@ -206,6 +211,8 @@ impl Account for Alike<'_> {
 struct Composed {
     sum: ReleasedSum,
     release: Arc<dyn Mechanism + Send + Sync>,
+    /// Of all contributions along a walk, where it is known.
+    law: Option<LossLaw>,
 }
 
 impl Composed {
@@ -285,6 +292,8 @@ impl Curve for Composed {
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
         let (count, failure) = self.sum.contributions(delta)?;
         let epsilon = self.least(count, Delta::new((delta.get() - failure).next_down())?)?;
+        let by_law = self.law.as_ref().map_or(f64::INFINITY, |law| law.epsilon(delta).upper());
+        let epsilon = epsilon.min(by_law);
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
     }
 
@@ -295,7 +304,12 @@ impl Curve for Composed {
             let delta = self.release.delta(epsilon)?.into_value();
             return Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into());
         }
-        (|delta: Delta| self.epsilon(delta)).delta(epsilon)
+        let by_law = match &self.law {
+            Some(law) => law.delta(epsilon)?.upper(),
+            None => 1.0,
+        };
+        let by_count = (|delta: Delta| self.epsilon(delta)).delta(epsilon)?;
+        Ok(UpperBound::new(ApproxDp::new(epsilon, by_law.min(by_count.value().delta()))?).into())
     }
 }
 

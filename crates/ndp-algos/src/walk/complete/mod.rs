@@ -51,6 +51,7 @@ mod linear;
 mod options;
 pub mod realised;
 mod reception_loss;
+mod releases;
 mod response_blanket;
 mod segment_moment;
 mod sum;

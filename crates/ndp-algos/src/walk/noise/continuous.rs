@@ -2,7 +2,7 @@
 
 use super::NoiseLaw;
 use ndp_account::Error;
-use ndp_dp::{Gaussian, Laplace, Mechanism, Sensitivity, Sigma};
+use ndp_dp::{Gaussian, Laplace, LossLaw, Mechanism, Neighbors, Sensitivity, Sigma};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 
@@ -51,6 +51,14 @@ impl NoiseLaw for LaplaceLaw {
         sigma: Sigma,
         sensitivity: Sensitivity,
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
-        Ok(Box::new(Laplace::new(sensitivity, sigma.get() * std::f64::consts::FRAC_1_SQRT_2)?))
+        Ok(Box::new(of_std(sigma, sensitivity)?))
     }
+
+    fn loss_law(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Option<LossLaw>, Error> {
+        Ok(Some(LossLaw::laplace(of_std(sigma, sensitivity)?, Neighbors::ReplaceOne)))
+    }
+}
+
+fn of_std(sigma: Sigma, sensitivity: Sensitivity) -> Result<Laplace, Error> {
+    Ok(Laplace::new(sensitivity, sigma.get() * std::f64::consts::FRAC_1_SQRT_2)?)
 }

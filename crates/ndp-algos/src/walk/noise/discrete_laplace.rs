@@ -3,7 +3,7 @@
 use super::NoiseLaw;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
-use ndp_dp::{DiscreteLaplace, Mechanism, Sensitivity, Sigma};
+use ndp_dp::{DiscreteLaplace, LossLaw, Mechanism, Neighbors, Sensitivity, Sigma};
 use rand::Rng;
 
 /// Discrete Laplace noise on contributions that are whole numbers.
@@ -28,17 +28,11 @@ impl NoiseLaw for DiscreteLaplaceLaw {
         sigma: Sigma,
         sensitivity: Sensitivity,
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
-        // Contributions are whole, so that in an interval of this length they move by its whole part at most.
-        let whole = sensitivity.get().floor();
-        ensure(
-            (1.0..=f64::from(u32::MAX)).contains(&whole),
-            "the sensitivity of contributions that are whole numbers",
-            "lie between 1 and 2^32 - 1",
-            sensitivity.get(),
-        )?;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
-        let whole = whole as u32;
-        Ok(Box::new(DiscreteLaplace::with_std(whole, sigma)?))
+        Ok(Box::new(of_std(sigma, sensitivity)?))
+    }
+
+    fn loss_law(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Option<LossLaw>, Error> {
+        Ok(Some(LossLaw::discrete_laplace(of_std(sigma, sensitivity)?, Neighbors::ReplaceOne)?))
     }
 
     fn refuses(&self, x: f64) -> Option<&'static str> {
@@ -46,4 +40,18 @@ impl NoiseLaw for DiscreteLaplaceLaw {
         let held = x.fract() == 0.0 && x.abs() <= f64::from(u32::MAX);
         (!held).then_some("be a whole number of at most 32 bits")
     }
+}
+
+fn of_std(sigma: Sigma, sensitivity: Sensitivity) -> Result<DiscreteLaplace, Error> {
+    // Contributions are whole, so that in an interval of this length they move by its whole part at most.
+    let whole = sensitivity.get().floor();
+    ensure(
+        (1.0..=f64::from(u32::MAX)).contains(&whole),
+        "the sensitivity of contributions that are whole numbers",
+        "lie between 1 and 2^32 - 1",
+        sensitivity.get(),
+    )?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
+    let whole = whole as u32;
+    Ok(DiscreteLaplace::with_std(whole, sigma)?)
 }

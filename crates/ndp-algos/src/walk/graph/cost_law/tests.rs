@@ -5,6 +5,7 @@ mod leaves;
 mod paths;
 
 use super::super::WalkOptions;
+use super::level::Level;
 use super::system::Grid;
 use super::*;
 use approx::assert_relative_eq;
