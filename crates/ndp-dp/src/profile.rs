@@ -118,8 +118,8 @@ pub trait Curve: Send + Sync {
         epsilon_by_one_order(renyi, delta, limit)
     }
 
-    /// Whether `limit` is seen to be kept by what takes less time than [`epsilon`](Self::epsilon): never where
-    /// it is not kept, and by default nowhere.
+    /// Whether `limit` is seen to be kept by what takes less time than [`epsilon`](Self::epsilon): never
+    /// where it is not kept, and by default nowhere.
     fn keeps(&self, limit: ApproxDp) -> bool {
         let _ = limit;
         false

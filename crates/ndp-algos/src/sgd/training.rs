@@ -458,8 +458,8 @@ impl Account for OfTraining<'_> {
         self.training.profile(self, u, noise)
     }
 
-    /// On a graph, with many pairs, by the law of the cost, where that is what the profile goes by. Of one pair a
-    /// search finds a little less, by the tables that it makes on its way.
+    /// On a graph, with many pairs, by the law of the cost, where that is what the profile goes by. Of one
+    /// pair a search finds a little less, by the tables that it makes on its way.
     fn least_noise(
         &self,
         u: usize,

@@ -71,8 +71,8 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
         sensitivity: Sensitivity,
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error>;
 
-    /// The law of the privacy loss of such a contribution, for replace-one neighbors, where it is known: many of
-    /// them then compose by it. `None`, the default, where it is not.
+    /// The law of the privacy loss of such a contribution, for replace-one neighbors, where it is known: many
+    /// of them then compose by it. `None`, the default, where it is not.
     ///
     /// # Errors
     /// As [`Self::release`].

@@ -354,8 +354,8 @@ fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
     Ok(())
 }
 
-/// A quick bound on what a capped walk costs is not below what the law of its gaps says, nor is a limit said to
-/// be kept that is not.
+/// A quick bound on what a capped walk costs is not below what the law of its gaps says, nor is a limit said
+/// to be kept that is not.
 #[test]
 fn quick_answers_for_capped_walks_are_bounds() -> Result<(), Error> {
     let small = Delta::new(1e-5)?;

@@ -509,8 +509,8 @@ mod tests {
         Ok(())
     }
 
-    /// Fifty nodes, 100 visits each on average: composing receptions gives 63.1, the largest number of reports
-    /// of a node by themselves 31.1, the law of their number 10.0.
+    /// Fifty nodes, 100 visits each on average: composing receptions gives 63.1, the largest number of
+    /// reports of a node by themselves 31.1, the law of their number 10.0.
     #[test]
     fn the_local_guarantee_is_never_exceeded() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;

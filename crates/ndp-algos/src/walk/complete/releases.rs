@@ -2,8 +2,8 @@
 //!
 //! Every step belongs to node `u` with probability `1/n`, independently of the data and of the other steps,
 //! and whoever hears all contributions sees which steps these are. So of one step an observer learns a
-//! mixture whose index is seen, a release with probability `1/n` and nothing otherwise, and of `T` steps their
-//! composition: `δ(ε) = E δ_K(ε)`, `δ_k` that of `k` releases, `K` the number of visits.
+//! mixture whose index is seen, a release with probability `1/n` and nothing otherwise, and of `T` steps
+//! their composition: `δ(ε) = E δ_K(ε)`, `δ_k` that of `k` releases, `K` the number of visits.
 
 use super::CompleteWalk;
 use ndp_account::Error;
@@ -23,8 +23,8 @@ impl CompleteWalk {
         let nothing = LossLaw::finite(&[1.0], &[1.0], Neighbors::ReplaceOne)?;
         let step = LossLaw::seen_mixture(&[(1.0 - share, nothing), (share, release)])?;
         let all = step.times(self.step_count() as u64)?;
-        // Losses at the ends of their range stay on the grid, and what is between them is rounded to the second
-        // order: an upper end is all that is asked for.
+        // Losses at the ends of their range stay on the grid, and what is between them is rounded to the
+        // second order: an upper end is all that is asked for.
         Ok(if largest.is_finite() { all.with_step((largest / PARTS).clamp(FINEST, COARSEST))? } else { all })
     }
 }

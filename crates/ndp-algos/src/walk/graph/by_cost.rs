@@ -108,8 +108,8 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
     }
 }
 
-/// The least noise at which `epsilon` is at most `limit` at `delta`, where the law says as little as everything
-/// else there: nothing where something else is smaller.
+/// The least noise at which `epsilon` is at most `limit` at `delta`, where the law says as little as
+/// everything else there: nothing where something else is smaller.
 ///
 /// # Errors
 /// Those of `epsilon`.

@@ -32,8 +32,8 @@ impl Moments for PairLaws {
     }
 }
 
-/// A proven `ε` of a walk at `delta`, by one moment that suits where it is near `limit > 0`: costs matter whose
-/// `θ_ε(√s)` is `delta` to the power `share`.
+/// A proven `ε` of a walk at `delta`, by one moment that suits where it is near `limit > 0`: costs matter
+/// whose `θ_ε(√s)` is `delta` to the power `share`.
 ///
 /// Holds as the law of the cost does: for contributions that do not depend on the token, whatever keeps nodes
 /// from contributing at some of their visits, and for others where `C` allows it.

@@ -84,9 +84,9 @@ pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// A quick bound on [`uncapped`], by few depths, the first one alone where that loss is all that is asked for:
-/// `(α − 1)` times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at least
-/// that.
+/// A quick bound on [`uncapped`], by few depths, the first one alone where that loss is all that is asked
+/// for: `(α − 1)` times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at
+/// least that.
 pub(super) fn quick(laws: &PairLaws, local: LocalLoss, enough: impl Fn(f64) -> bool) -> UpperBound<f64> {
     let losses = losses(laws, local, &QUICK_DEPTHS, enough, &Products::quick(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))

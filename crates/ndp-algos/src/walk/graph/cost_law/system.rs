@@ -174,8 +174,8 @@ impl Charges {
         self.cells.iter().all(|&cell| cell == 0)
     }
 
-    /// For each time the sum of the masses, each weighed by its cell, the last weight being that of all beyond,
-    /// rounded up.
+    /// For each time the sum of the masses, each weighed by its cell, the last weight being that of all
+    /// beyond, rounded up.
     fn weighed(&self, weights: &[f64]) -> Vec<f64> {
         let weigh = |cell: u32| weights[(cell as usize).min(weights.len() - 1)];
         let at_time = |pair: &[usize]| {
@@ -251,8 +251,8 @@ impl System {
         Self { steps, between, first, tail, unseen, lost, variance }
     }
 
-    /// `ln P(cost ≥ cell)`, at most, for a cell above 0: `E r^{−T} ρ^{cost − cell}` at the best of some `r ≤ 1 ≤
-    /// ρ`. A charge of `cell` is as good as a larger one.
+    /// `ln P(cost ≥ cell)`, at most, for a cell above 0: `E r^{−T} ρ^{cost − cell}` at the best of some
+    /// `r ≤ 1 ≤ ρ`. A charge of `cell` is as good as a larger one.
     pub(super) fn log_beyond(&self, cell: usize) -> f64 {
         let largest = self.charges().map(Charges::last_cell).max().unwrap_or(0);
         let largest = self.unseen.iter().map(|&(cell, _)| cell).max().unwrap_or(0).max(largest);

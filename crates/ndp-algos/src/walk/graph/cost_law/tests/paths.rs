@@ -254,20 +254,24 @@ fn all_paths_of_graphs_of_five_nodes() {
             check_against_paths(&walk, &w, 4, &[1, 3]);
         }
     }
-    // One of eight steps, a cap counted; all options by the next test.
+    // One of eight steps, a cap counted; other options by the next test.
     let options = WalkOptions { cap: Some(2), ..WalkOptions::default() };
     let w = metropolis(&graphs[0]);
     let walk = TokenWalk::new(&w, Start::Uniform, 8).unwrap().with_options(options).unwrap();
     check_against_paths(&walk, &w, 0, &[3]);
 }
 
+/// Whether all of a test is wanted, which takes minutes, and not a part that is drawn once for all.
+fn is_long() -> bool {
+    std::env::var_os("NDP_LONG").is_some()
+}
+
 /// All options alone, none and several together, on all graphs of up to five nodes, each with its longest
 /// walk.
 #[test]
-#[ignore = "takes minutes"]
 fn all_options_on_all_graphs_with_eight_steps() {
     let rng = &mut ChaCha8Rng::seed_from_u64(8);
-    let mut tried = 0;
+    let (mut tried, mut drawn) = (0, 0);
     for n in 2..=5 {
         for graph in up_to_names(connected_graphs(n)) {
             let w = metropolis(&graph);
@@ -280,12 +284,16 @@ fn all_options_on_all_graphs_with_eight_steps() {
                 while members.len() > 1 && rng.random::<f64>() < 0.7 {
                     members.remove(rng.random_range(0..members.len()));
                 }
-                check_against_paths(&walk, &w, u, &members);
-                tried += 1;
+                drawn += 1;
+                if is_long() || drawn % 29 == 0 {
+                    check_against_paths(&walk, &w, u, &members);
+                    tried += 1;
+                }
             }
         }
     }
-    assert_eq!(tried, 8 * (1 + 2 + 6 + 21));
+    assert_eq!(drawn, 8 * (1 + 2 + 6 + 21));
+    assert_eq!(tried, if is_long() { drawn } else { drawn / 29 });
 }
 
 /// The cost of a path for contributions at every visit, up to a cap.
@@ -307,15 +315,14 @@ fn cost_of(path: &[usize], (u, v): (usize, usize), cap: usize, published: bool) 
     cost
 }
 
-/// Against a million simulated paths: probabilities of being so large, and `δ`, each within what Bernstein's
-/// inequality leaves but with probability 1e-9.
+/// Against a million simulated paths: probabilities of being so large, and `δ`, each within what the
+/// inequality of Bernstein leaves but with probability 1e-9.
 #[test]
-#[ignore = "takes a minute"]
 fn a_million_simulated_paths_of_large_graphs() {
-    const PATHS: usize = 1_000_000;
+    let paths: usize = if is_long() { 1_000_000 } else { 20_000 };
     let within = |mean: f64, most: f64| {
         let log = (2e9f64).ln();
-        (2.0 * most * log / PATHS as f64).sqrt() + log / (3.0 * PATHS as f64) + 1e-12 * mean
+        (2.0 * most * log / paths as f64).sqrt() + log / (3.0 * paths as f64) + 1e-12 * mean
     };
     let rng = &mut ChaCha8Rng::seed_from_u64(1_000_000);
     let cube = metropolis(&hypercube_graph(6).unwrap());
@@ -331,7 +338,7 @@ fn a_million_simulated_paths_of_large_graphs() {
         let options = WalkOptions { cap: capped, final_token, ..WalkOptions::default() };
         let walk = TokenWalk::new(w, Start::Uniform, steps).unwrap().with_options(options).unwrap();
         let law = walk.cost_law(u, &[v]).unwrap();
-        let mut costs: Vec<f64> = (0..PATHS)
+        let mut costs: Vec<f64> = (0..paths)
             .map(|_| {
                 let path = walk.sample(rng);
                 cost_of(&path.holders, (u, v), cap, final_token == published)
@@ -339,12 +346,12 @@ fn a_million_simulated_paths_of_large_graphs() {
             .collect();
         costs.sort_by(f64::total_cmp);
         for share in [0.3, 0.5, 0.9, 0.99, 0.999, 0.9999] {
-            let at = costs[ndp_numeric::casts::floor(share * PATHS as f64)];
+            let at = costs[ndp_numeric::casts::floor(share * paths as f64)];
             if at == 0.0 {
                 continue;
             }
             let found =
-                (PATHS - costs.partition_point(|&cost| cost < at * (1.0 - 1e-12))) as f64 / PATHS as f64;
+                (paths - costs.partition_point(|&cost| cost < at * (1.0 - 1e-12))) as f64 / paths as f64;
             let truth = law.at_least(at).unwrap();
             let margin = within(found, truth.upper());
             assert!(
@@ -354,14 +361,15 @@ fn a_million_simulated_paths_of_large_graphs() {
         }
         for (sigma, epsilon) in [(2.0, 0.5), (3.0, 1.0), (3.0, 2.0)] {
             let theta = |cost: &f64| ndp_numeric::gaussian_profile::theta(epsilon, cost.sqrt() / sigma);
-            let found = costs.iter().map(theta).sum::<f64>() / PATHS as f64;
+            let found = costs.iter().map(theta).sum::<f64>() / paths as f64;
             let truth = law.delta(noise(sigma), epsilon).unwrap();
             let margin = within(found, truth.upper());
             assert!(
                 truth.lower() - margin <= found && found <= truth.upper() + margin,
                 "{u} {v} {sigma} {epsilon}: {found} {truth:?}"
             );
-            // Both ends are near each other where somebody would ask: of `ε` that is some parts in a thousand.
+            // Both ends are near each other where somebody would ask: of `ε` that is some parts in a
+            // thousand.
             let narrow = truth.upper() - truth.lower() <= 0.05 * truth.upper();
             assert!(narrow || truth.upper() < 1e-6, "{truth:?}");
         }
