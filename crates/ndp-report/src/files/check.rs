@@ -2,7 +2,7 @@
 
 use super::system::{is_stream, node, standard_input, standard_output};
 use super::{OutputError, Place, place, refused};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
 
 /// Refuses outputs that would destroy an input or one another; `-` is standard input and standard output.
@@ -44,6 +44,8 @@ pub fn check(inputs: &[&Path], outputs: &[&Path]) -> Result<(), OutputError> {
 struct Identity {
     path: Option<PathBuf>,
     node: Option<(u64, u64)>,
+    /// Held open, so that its number is not given to another file if somebody replaces it meanwhile.
+    _held: Option<File>,
 }
 
 impl Identity {
@@ -56,24 +58,29 @@ impl Identity {
             return Self::of_stream(&standard_input()?);
         }
         let there = fs::metadata(path).ok()?;
-        (!is_stream(&there)).then(|| Self { path: fs::canonicalize(path).ok(), node: node(&there) })
+        (!is_stream(&there)).then(|| Self::of_file(path, fs::canonicalize(path).ok()))
     }
 
     fn of_output(path: &Path, place: &Place) -> Option<Self> {
         match place {
             Place::Standard => {
-                Some(Self { path: Some("-".into()), node: standard_output().as_ref().and_then(node) })
+                let node = standard_output().as_ref().and_then(node);
+                Some(Self { path: Some("-".into()), node, _held: None })
             }
             Place::Direct => Self::of_stream(&fs::metadata(path).ok()?),
-            Place::File(target) => {
-                let node = fs::metadata(target).ok().as_ref().and_then(node);
-                Some(Self { path: Some(full(target)), node })
-            }
+            Place::File(target) => Some(Self::of_file(target, Some(full(target)))),
         }
     }
 
+    /// Of a file that is no stream, if it exists.
+    fn of_file(there: &Path, path: Option<PathBuf>) -> Self {
+        let held = File::open(there).ok();
+        let found = held.as_ref().map_or_else(|| fs::metadata(there), File::metadata);
+        Self { path, node: found.ok().as_ref().and_then(node), _held: held }
+    }
+
     fn of_stream(there: &Metadata) -> Option<Self> {
-        (!is_stream(there)).then(|| Self { path: None, node: node(there) })
+        (!is_stream(there)).then(|| Self { path: None, node: node(there), _held: None })
     }
 }
 
