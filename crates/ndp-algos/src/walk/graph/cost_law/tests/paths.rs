@@ -368,8 +368,8 @@ fn a_million_simulated_paths_of_large_graphs() {
                 truth.lower() - margin <= found && found <= truth.upper() + margin,
                 "{u} {v} {sigma} {epsilon}: {found} {truth:?}"
             );
-            // Both ends are near each other where somebody would ask, by the tables that were made for what was
-            // asked before: of `ε` that is less than a hundredth.
+            // Both ends are near each other where somebody would ask, by the tables that were made for what
+            // was asked before: of `ε` that is less than a hundredth.
             let narrow = truth.upper() - truth.lower() <= 0.1 * truth.upper();
             assert!(narrow || truth.upper() < 1e-6, "{truth:?}");
         }
