@@ -147,7 +147,6 @@ def test_a_cap_protects():
             ndp.walks.complete_sum(20, 2000, noise=law, cap=0)
     with pytest.raises(ndp.NdpError):
         ndp.walks.complete_sum(20, 2000, noise="cauchy")
-    # Three contributions at most, and fewer where a node is hardly visited so often.
-    long, longer, short = (ndp.walks.complete_sum(20, steps, noise="laplace", cap=3) for steps in (2000, 4000, 30))
-    of_long, of_longer, of_short = (p.account(0).profile(1, 20.0).epsilon(1e-6) for p in (long, longer, short))
-    assert of_short < of_long == of_longer
+    # So many contributions are counted, whether or not a node is visited so often.
+    long, short = (ndp.walks.complete_sum(20, steps, noise="laplace", cap=3) for steps in (2000, 30))
+    assert long.account(0).profile(1, 20.0).epsilon(1e-6) == short.account(0).profile(1, 20.0).epsilon(1e-6)
