@@ -56,7 +56,7 @@ fn mass(epsilon: f64, m: usize) -> f64 {
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let users: &[usize] = scale.pick(&USERS, &USERS[..2]);
     let runs = scale.pick(RUNS, 2);
-    let mut figure = Figure::new("Network DP, figure 3: reports seen one by one are proved to lose less at delta 1e-5 than was released at 1e-7")
+    let mut figure = Figure::new("Network DP, figure 3: reports seen one by one are proved to lose less (delta 1e-5) than the released local curve says (1e-7)")
         .titled_by([Basis::Drawn(Check::below(LOCAL, RELEASED))])
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
