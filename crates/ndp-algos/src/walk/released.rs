@@ -14,7 +14,8 @@ use rand::Rng;
 use std::sync::Arc;
 
 /// A sum carried by a token whose noise has any law that [`TokenNoise`] knows: every contribution counts as a
-/// release of its own behind one full noise, and all those of a node compose.
+/// release of its own behind one full noise, and all those of a node compose: as many as it makes at most, or,
+/// along a walk, by the law of their number, `δ(ε) = E δ_K(ε)`, whichever is less.
 ///
 /// For Gaussian noise [`RingSum`] and [`CompleteSum`] know more. The noise of a question is the standard
 /// deviation in units of the length of the interval of contributions, whatever the noise that the sum was
@@ -383,6 +384,24 @@ mod tests {
 
     /// Several Laplace releases against the exact law of their losses: of two, and of as many as a walk
     /// makes.
+    /// Ranges for which no law is made have an account all the same.
+    #[test]
+    fn wide_ranges_of_whole_numbers_are_accounted_for() -> Result<(), Error> {
+        let noise = TokenNoise::named("discrete-laplace", Sigma::new(1.0)?)?;
+        let (delta, question) = (Delta::new(1e-5)?, NoiseMultiplier::new(20.0)?);
+        let mut found = Vec::new();
+        for high in [1000.0, 2e6, 4e9] {
+            let (walk, bounds) = (CompleteWalk::new(20, 100)?, Bounds::new(0.0, high)?);
+            let sum = ReleasedSum::from(CompleteSum { walk, bounds, noise, constant_data: false });
+            let profile = sum.account(&Observer::node(0))?.profile(1, question)?;
+            found.push(profile.epsilon(delta)?.value().epsilon());
+            assert!(profile.delta(1.0)?.value().delta() <= 1.0);
+        }
+        // The law says less than the largest number of releases, which is the same for all wide ranges.
+        assert!(found[0] < found[1] && (found[1] / found[2] - 1.0).abs() < 1e-6, "{found:?}");
+        Ok(())
+    }
+
     #[test]
     fn laplace_releases_cover_the_exact_law() -> Result<(), Error> {
         let b = 2.0;

@@ -374,7 +374,8 @@ impl Protocol for CompleteHistogram {
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
-    /// Every report seen alone, as many as a node makes but with probability `δ/10`.
+    /// Every report seen alone: by the law of their number, or as many as a node makes but with probability
+    /// `δ/10`, whichever is less.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let histogram = self.along(towards(self.walk, observer)?);
         let profile = move |noise: NoiseMultiplier, against: &str| {

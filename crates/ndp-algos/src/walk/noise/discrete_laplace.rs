@@ -32,7 +32,10 @@ impl NoiseLaw for DiscreteLaplaceLaw {
     }
 
     fn loss_law(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Option<LossLaw>, Error> {
-        Ok(Some(LossLaw::discrete_laplace(of_std(sigma, sensitivity)?, Neighbors::ReplaceOne)?))
+        let release = of_std(sigma, sensitivity)?;
+        // The law has an outcome for each whole number up to the sensitivity.
+        let small = sensitivity.get() <= LARGEST_LAW;
+        small.then(|| Ok(LossLaw::discrete_laplace(release, Neighbors::ReplaceOne)?)).transpose()
     }
 
     fn refuses(&self, x: f64) -> Option<&'static str> {
@@ -55,3 +58,6 @@ fn of_std(sigma: Sigma, sensitivity: Sensitivity) -> Result<DiscreteLaplace, Err
     let whole = whole as u32;
     Ok(DiscreteLaplace::with_std(whole, sigma)?)
 }
+
+/// The largest sensitivity for which the law is made.
+const LARGEST_LAW: f64 = 1000.0;
