@@ -63,7 +63,7 @@ mod tests {
             assert!(least * (1.0 - 1e-9) <= found.upper(), "{epsilon}: {found:?} {least}");
             assert!(found.upper() <= 1.001 * most, "{epsilon}: {found:?} {most}");
         }
-        // Where every step is the node's there is no choice.
+        // Half of the steps are of either of two nodes.
         let alone = CompleteWalk::new(2, 6)?.law_of_releases(release()?)?;
         assert!(
             alone.epsilon(Delta::new(1e-3)?).upper()
