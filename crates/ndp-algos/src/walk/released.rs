@@ -14,8 +14,8 @@ use rand::Rng;
 use std::sync::Arc;
 
 /// A sum carried by a token whose noise has any law that [`TokenNoise`] knows: every contribution counts as a
-/// release of its own behind one full noise, and all those of a node compose: as many as it makes at most, or,
-/// along a walk, by the law of their number, `δ(ε) = E δ_K(ε)`, whichever is less.
+/// release of its own behind one full noise, and all those of a node compose: as many as it makes at most,
+/// or, along a walk, by the law of their number, `δ(ε) = E δ_K(ε)`, whichever is less.
 ///
 /// For Gaussian noise [`RingSum`] and [`CompleteSum`] know more. The noise of a question is the standard
 /// deviation in units of the length of the interval of contributions, whatever the noise that the sum was
