@@ -97,6 +97,23 @@ fn of_delta(i: &mut Input<'_>) -> Ending {
     answers(i, &law)
 }
 
+fn of_bounds(i: &mut Input<'_>) -> Ending {
+    let count = i.size(5);
+    let bounds = (0..count).map(|_| Ok(ndp_dp::ApproxDp::new(i.positive(), i.chance())?));
+    let bounds = bounds.collect::<Result<Vec<_>, Stop>>()?;
+    let law = LossLaw::of_bounds(&bounds, neighbors(i))?;
+    answers(i, &law)?;
+    let law = law.times(i.count())?.with_step(0.1)?;
+    answers(i, &law)
+}
+
+fn sampled_replaced(i: &mut Input<'_>) -> Ending {
+    let law = LossLaw::sampled_replaced(&law(i)?, i.chance())?;
+    answers(i, &law)?;
+    let law = law.times(i.count())?.with_step(0.1)?;
+    answers(i, &law)
+}
+
 fn tradeoff(i: &mut Input<'_>) -> Result<Tradeoff, Stop> {
     Ok(law(i)?.tradeoff())
 }
@@ -134,13 +151,15 @@ pub(super) const ALL: &[Target] = laws! {
     "ndp-dp loss_law::law::LossLaw::delta" => single,
     "ndp-dp loss_law::law::LossLaw::times" => times,
     "ndp-dp loss_law::law::LossLaw::compose" => composed,
-    "ndp-dp loss_law::law::LossLaw::seen_mixture" => mixed,
+    "ndp-dp loss_law::law::mechanisms::LossLaw::seen_mixture" => mixed,
     "ndp-dp loss_law::law::LossLaw::with_width" => width,
     "ndp-dp loss_law::law::LossLaw::with_step" => step,
-    "ndp-dp loss_law::law::LossLaw::finite" => finite,
-    "ndp-dp loss_law::law::LossLaw::sampled_gaussian" => sampled_gaussian,
-    "ndp-dp loss_law::law::LossLaw::sampled_laplace" => sampled_laplace,
-    "ndp-dp loss_law::law::LossLaw::of_delta" => of_delta,
+    "ndp-dp loss_law::law::mechanisms::LossLaw::finite" => finite,
+    "ndp-dp loss_law::law::mechanisms::LossLaw::sampled_gaussian" => sampled_gaussian,
+    "ndp-dp loss_law::law::mechanisms::LossLaw::sampled_laplace" => sampled_laplace,
+    "ndp-dp loss_law::law::mechanisms::LossLaw::of_delta" => of_delta,
+    "ndp-dp loss_law::law::mechanisms::LossLaw::of_bounds" => of_bounds,
+    "ndp-dp loss_law::law::mechanisms::LossLaw::sampled_replaced" => sampled_replaced,
     "ndp-dp loss_law::tradeoff::Tradeoff::at" => at,
     "ndp-dp loss_law::tradeoff::Tradeoff::power" => power,
     "ndp-dp loss_law::tradeoff::Tradeoff::points" => points,

@@ -1,7 +1,7 @@
 //! Pairs of laws on finitely many outcomes: the loss has atoms only.
 
 use super::pair::{Atom, Pair, Point, bits, nonnegative, unit};
-use crate::Error;
+use crate::{ApproxDp, Error};
 use ndp_numeric::rounding::Interval;
 
 /// The law of the loss of a finite pair, and its profile by sums of positive terms.
@@ -208,6 +208,70 @@ pub(super) fn discrete_gaussian(sigma: f64) -> Atoms {
         atoms.push(Atom { loss: loss(-k), mass: mass(k) });
     }
     Atoms::new(atoms, tail, Some((Interval::ONE / square).low()))
+}
+
+/// The pair with the largest profile among those that keep all of these bounds in both directions: the
+/// lowest convex polygon through them, and through what they become at `1/x` by `δ(1/x) = 1 − 1/x + δ(x)/x`.
+///
+/// At `x = 1` each bound says at most `tanh(ε/2) + 2δ/(1 + e^ε)`, the chord from itself to its mirror image.
+/// A corner at `ε > 0` is an atom of mass `x (s_left − s_right)` under `P`, with the two slopes, and its
+/// image one of `e^{−ε}` times that; what is left of 1 has no loss. A corner that rounding makes concave
+/// is left out, which raises the profile.
+pub(super) fn of_bounds(bounds: &[ApproxDp]) -> Atoms {
+    let crossing = |bound: &ApproxDp| {
+        let epsilon = Interval::new(bound.epsilon());
+        let image = Interval::new(2.0) / ((-epsilon).exp() + Interval::ONE) * (-epsilon).exp();
+        (-(-epsilon).expm1() / ((-epsilon).exp() + Interval::ONE) + Interval::new(bound.delta()) * image)
+            .high()
+    };
+    let crossing = bounds.iter().map(crossing).fold(1.0, f64::min);
+    let corners = corners(bounds, crossing);
+    let infinite = Interval::new(corners.last().map_or(1.0, |last| last.1));
+    let mut atoms = Vec::with_capacity(2 * corners.len());
+    let mut at_none = Interval::ONE - infinite;
+    for (k, &(epsilon, delta)) in corners.iter().enumerate().skip(1) {
+        let drop = |from: f64, to: f64| Interval::new(from) - Interval::new(to);
+        let (before, after) = (corners[k - 1], corners.get(k + 1));
+        let left = drop(before.1, delta) / -(-drop(epsilon, before.0)).expm1();
+        let right = after.map_or(Interval::ZERO, |next| drop(delta, next.1) / drop(next.0, epsilon).expm1());
+        let mass = nonnegative(left - right);
+        let image = mass * (-Interval::new(epsilon)).exp();
+        atoms.push(Atom { loss: Interval::new(epsilon), mass });
+        atoms.push(Atom { loss: -Interval::new(epsilon), mass: image });
+        at_none = at_none - mass - image;
+    }
+    // What only rounding leaves is moved to a larger loss, where there is one: it would lie between two atoms
+    // that share a grid.
+    match atoms.first_mut().filter(|_| at_none.high() < 1e-14) {
+        Some(first) => first.mass = first.mass + nonnegative(at_none),
+        None => atoms.push(Atom { loss: Interval::ZERO, mass: nonnegative(at_none) }),
+    }
+    let unit = span(&atoms);
+    Atoms::new(atoms, infinite, unit)
+}
+
+/// The corners `(ε, δ)` of the lower convex hull, in `e^ε`, of the bounds and of `(0, crossing)`, by
+/// increasing `ε`; it falls from each to the next.
+fn corners(bounds: &[ApproxDp], crossing: f64) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = bounds.iter().map(|bound| (bound.epsilon(), bound.delta())).collect();
+    points.push((0.0, crossing));
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut corners: Vec<(f64, f64)> = Vec::new();
+    for (epsilon, delta) in points {
+        if corners.last().is_some_and(|last| last.1 <= delta) {
+            continue;
+        }
+        while let [.., before, middle] = corners[..] {
+            // Whether the middle one is below the chord.
+            let share = libm::expm1(middle.0 - before.0) / libm::expm1(epsilon - before.0);
+            if middle.1 < before.1 - share * (before.1 - delta) {
+                break;
+            }
+            corners.pop();
+        }
+        corners.push((epsilon, delta));
+    }
+    corners
 }
 
 /// Refuses what is no probability law.

@@ -1,23 +1,17 @@
 //! [`LossLaw`]: which pairs dominate what was released, and how often.
 
+mod mechanisms;
+
 use super::answers::{self, Ends, Fineness};
-use super::atoms::{self, Atoms};
 use super::direction::Direction;
 use super::enclosed::Enclosed;
 use super::gaussian::GaussianPair;
-use super::laplace::LaplacePair;
-use super::mixture::Mixture;
 use super::pair::Pair;
 use super::plan::Chain;
-use super::sampled::{Sampled, Side};
-use super::stated::{FromRenyi, Stated};
-use crate::error::{check_probability, ensure, ensure_positive};
+use crate::error::{ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
 use crate::neighbors::Neighbors;
-use crate::{
-    Delta, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Guarantee, Laplace, Order, RandomizedResponse,
-    Sigma, UpperBound,
-};
+use crate::{Delta, Error, Exact, Gdp, Guarantee, UpperBound};
 use ndp_numeric::rounding::Interval;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,223 +67,6 @@ impl Release {
             _ => false,
         };
         Arc::ptr_eq(&self.remove, &other.remove) && same(&self.add, &other.add)
-    }
-}
-
-/// Mechanisms.
-impl LossLaw {
-    /// A view that is Gaussian, of which `μ` is known exactly or as a bound.
-    pub(crate) fn of_gdp(gdp: Guarantee<Gdp>, neighbors: Neighbors) -> Self {
-        let exact = matches!(gdp, Guarantee::Exact(_));
-        let pair = GaussianPair { mu: Interval::new(gdp.value().mu()) };
-        Self { exact, ..Self::of(neighbors, pair, None) }
-    }
-
-    fn of(neighbors: Neighbors, remove: impl Pair + 'static, add: Option<Arc<dyn Pair>>) -> Self {
-        let release = Release { remove: Arc::new(remove), add, count: 1 };
-        Self { neighbors, exact: true, releases: vec![release], only: None, fineness: Fineness::Width(WIDTH) }
-    }
-
-    /// Gaussian noise, exactly: `N(μ, 1)` against `N(0, 1)`. `neighbors` is the relation that the sensitivity
-    /// was taken for.
-    #[must_use]
-    pub fn gaussian(mechanism: Gaussian, neighbors: Neighbors) -> Self {
-        Self::of(neighbors, gaussian_pair(mechanism), None)
-    }
-
-    /// Discrete Gaussian noise of parameter `σ` on an answer with whole values that moves by at most 1,
-    /// exactly: probabilities of `k` proportional to `e^{−k²/(2σ²)}`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `10^−3 ≤ σ ≤ 10⁴`, which bounds the number of losses.
-    ///
-    /// # References
-    /// Canonne, Kamath and Steinke, *The discrete Gaussian for differential privacy*, 2020, arXiv:2004.00010.
-    pub fn discrete_gaussian(sigma: Sigma, neighbors: Neighbors) -> Result<Self, Error> {
-        let allowed = (1e-3..=1e4).contains(&sigma.get());
-        ensure(
-            allowed,
-            "the parameter of discrete Gaussian noise",
-            "lie between 0.001 and 10000",
-            sigma.get(),
-        )?;
-        Ok(Self::of(neighbors, atoms::discrete_gaussian(sigma.get()), None))
-    }
-
-    /// Laplace noise, exactly.
-    #[must_use]
-    pub fn laplace(mechanism: Laplace, neighbors: Neighbors) -> Self {
-        Self::of(neighbors, LaplacePair::new(mechanism), None)
-    }
-
-    /// Discrete Laplace noise, exactly.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a sensitivity above 10⁶, which is one less than the number of losses.
-    pub fn discrete_laplace(mechanism: DiscreteLaplace, neighbors: Neighbors) -> Result<Self, Error> {
-        let (sensitivity, scale) = (mechanism.sensitivity(), mechanism.scale());
-        let allowed = sensitivity <= 1_000_000;
-        ensure(
-            allowed,
-            "the sensitivity of discrete Laplace noise",
-            "be at most 1000000",
-            f64::from(sensitivity),
-        )?;
-        Ok(Self::of(neighbors, atoms::discrete_laplace(sensitivity, scale), None))
-    }
-
-    /// Randomized response, exactly: one person's label is another.
-    #[must_use]
-    pub fn randomized_response(mechanism: RandomizedResponse) -> Self {
-        let atoms = atoms::randomized_response(mechanism.labels(), mechanism.gamma());
-        Self::of(Neighbors::ReplaceOne, atoms, None)
-    }
-
-    /// A pair of laws on finitely many outcomes, both directions of it, exactly.
-    ///
-    /// # Errors
-    /// [`Error::InvalidLaw`] unless entries are probabilities that sum to 1 within 1e-9, by which sum they
-    /// are then divided; [`Error::InvalidParameter`] for laws of different lengths.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_dp::{LossLaw, Neighbors};
-    /// let law = LossLaw::finite(&[0.5, 0.3, 0.2], &[0.2, 0.3, 0.5], Neighbors::ReplaceOne)?;
-    /// let delta = law.delta(0.0)?;
-    /// assert!(delta.lower() <= 0.3 && 0.3 <= delta.upper() && delta.upper() < 0.3 + 1e-14);
-    /// # Ok::<(), ndp_dp::Error>(())
-    /// ```
-    pub fn finite(p: &[f64], q: &[f64], neighbors: Neighbors) -> Result<Self, Error> {
-        ensure(
-            p.len() == q.len(),
-            "the second law of a pair",
-            "have as many outcomes as the first",
-            q.len() as f64,
-        )?;
-        atoms::check_law(p)?;
-        atoms::check_law(q)?;
-        let (remove, add): (Atoms, Atoms) = atoms::finite(p, q);
-        Ok(Self::of(neighbors, remove, Some(Arc::new(add))))
-    }
-
-    /// Gaussian noise on a sample in which each record takes part with probability `rate`, exactly in each
-    /// direction, when one record may be added or removed.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`.
-    pub fn sampled_gaussian(mechanism: Gaussian, rate: f64) -> Result<Self, Error> {
-        Self::sampled(gaussian_pair(mechanism), rate)
-    }
-
-    /// Laplace noise on a sample in which each record takes part with probability `rate`, exactly in each
-    /// direction, when one record may be added or removed.
-    ///
-    /// # Errors
-    /// As [`Self::sampled_gaussian`].
-    pub fn sampled_laplace(mechanism: Laplace, rate: f64) -> Result<Self, Error> {
-        Self::sampled(LaplacePair::new(mechanism), rate)
-    }
-
-    fn sampled<B: Pair + Copy + 'static>(base: B, rate: f64) -> Result<Self, Error> {
-        check_probability(rate)?;
-        if rate == 0.0 {
-            return Ok(Self::of(Neighbors::AddOrRemove, GaussianPair { mu: Interval::ZERO }, None));
-        }
-        let add = Sampled { base, rate, side: Side::Add };
-        let remove = Sampled { base, rate, side: Side::Remove };
-        Ok(Self::of(Neighbors::AddOrRemove, remove, Some(Arc::new(add))))
-    }
-
-    /// One of several releases, with the weights as probabilities; which one does not depend on the data and
-    /// is seen: `δ(ε) = Σ w_i δ_i(ε)`, as exact as the parts.
-    ///
-    /// # Errors
-    /// [`Error::InvalidLaw`] unless the weights are probabilities that sum to 1 within 1e-9;
-    /// [`Error::MixedNeighbors`]; [`Error::InvalidParameter`] for parts that are more than one release, or
-    /// none.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_dp::{Delta, Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
-    /// let noise = |sigma| -> Result<_, ndp_dp::Error> {
-    ///     let mechanism = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(sigma)? };
-    ///     Ok(LossLaw::gaussian(mechanism, Neighbors::ReplaceOne))
-    /// };
-    /// // A path that is drawn without looking at the data, and seen: mostly it carries little.
-    /// let law = LossLaw::seen_mixture(&[(0.9, noise(5.0)?), (0.1, noise(1.0)?)])?;
-    /// assert!(law.epsilon(Delta::new(1e-5)?).upper() < noise(1.0)?.epsilon(Delta::new(1e-5)?).upper());
-    /// # Ok::<(), ndp_dp::Error>(())
-    /// ```
-    pub fn seen_mixture(parts: &[(f64, Self)]) -> Result<Self, Error> {
-        atoms::check_law(&parts.iter().map(|part| part.0).collect::<Vec<_>>())?;
-        let total: Interval = parts.iter().map(|part| Interval::new(part.0)).sum();
-        let (mut remove, mut add, mut two) = (Vec::new(), Vec::new(), false);
-        let mut exact = true;
-        for (weight, law) in parts {
-            let [Release { remove: there, add: back, count: 1 }] = &law.releases[..] else {
-                let count = law.releases.iter().map(|release| release.count as f64).sum();
-                return ensure(false, "a part of a mixture", "be one release", count).and(Ok(law.clone()));
-            };
-            let weight = Interval::new(*weight) / total;
-            remove.push((weight, Arc::clone(there)));
-            add.push((weight, Arc::clone(back.as_ref().unwrap_or(there))));
-            two |= back.is_some();
-            exact &= law.exact;
-        }
-        let first = parts.first().map_or(Neighbors::ReplaceOne, |part| part.1.neighbors);
-        let only = common(parts.iter().map(|part| &part.1), first)?;
-        let add = two.then(|| Arc::new(Mixture { parts: add }) as Arc<dyn Pair>);
-        Ok(Self { exact, only, ..Self::of(first, Mixture { parts: remove }, add) })
-    }
-
-    /// As [`Self::seen_mixture`], where the observer is not told which release it was: a bound, since hiding
-    /// it cannot raise the loss.
-    ///
-    /// # Errors
-    /// As [`Self::seen_mixture`].
-    pub fn hidden_mixture(parts: &[(f64, Self)]) -> Result<Self, Error> {
-        Ok(Self { exact: false, ..Self::seen_mixture(parts)? })
-    }
-
-    /// A mechanism whose profile somebody else has proved: `delta(ε)` for `ε ≥ 0` is that of a pair of laws
-    /// which dominates it, and `reversed(ε)` that of the same pair exchanged; both err by at most
-    /// `relative_error`. The answers are bounds.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ relative_error ≤ 0.1`, and where a function is found, at one
-    /// of a hundred points, to be no profile: outside `[0, 1]`, increasing, or not convex in `e^ε`.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_dp::{Delta, LossLaw, Neighbors};
-    /// // Laplace noise of scale 2.
-    /// let delta = |epsilon: f64| -((0.5 * (epsilon - 0.5)).min(0.0).exp_m1());
-    /// let law = LossLaw::of_delta(delta, delta, 1e-15, Neighbors::ReplaceOne)?.times(16)?;
-    /// assert!((law.epsilon(Delta::new(1e-3)?).upper() - 6.297_45).abs() < 1e-3);
-    /// # Ok::<(), ndp_dp::Error>(())
-    /// ```
-    pub fn of_delta(
-        delta: impl Fn(f64) -> f64 + Send + Sync + 'static,
-        reversed: impl Fn(f64) -> f64 + Send + Sync + 'static,
-        relative_error: f64,
-        neighbors: Neighbors,
-    ) -> Result<Self, Error> {
-        let allowed = (0.0..=0.1).contains(&relative_error);
-        ensure(allowed, "the relative error of a profile", "lie between 0 and 0.1", relative_error)?;
-        let forward = Stated::new(Arc::new(delta), Arc::new(reversed), relative_error)?;
-        let backward = forward.exchanged();
-        Ok(Self { exact: false, ..Self::of(neighbors, forward, Some(Arc::new(backward))) })
-    }
-
-    /// A mechanism, or a composition, of which only a bound on the Rényi divergence at every order is known:
-    /// at every `ε ≥ 0` the best `δ` that follows. What is composed of such parts should have their bounds
-    /// added first.
-    #[must_use]
-    pub fn from_renyi(
-        curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static,
-        neighbors: Neighbors,
-    ) -> Self {
-        Self { exact: false, ..Self::of(neighbors, FromRenyi::new(curve), None) }
     }
 }
 
@@ -460,10 +237,6 @@ impl LossLaw {
         let ends = self.chains().iter().map(|chain| ask(chain)).reduce(Ends::max);
         Enclosed::new(ends.unwrap_or(Ends::NOTHING), self.exact)
     }
-}
-
-fn gaussian_pair(mechanism: Gaussian) -> GaussianPair {
-    GaussianPair { mu: Interval::new(mechanism.sensitivity.get()) / Interval::new(mechanism.sigma.get()) }
 }
 
 /// The direction that laws of one relation have in common, `None` for both.

@@ -29,10 +29,11 @@
 //!
 //! # How
 //!
-//! * *Pairs.* Only pairs of laws that are proved to dominate their mechanism enter. For sampling without
-//!   replacement, or sampling when a record is *replaced*, none is known here; use the Rényi bound
-//!   ([`LossLaw::from_renyi`]). A relation of two directions (a record added, a record removed) is composed
-//!   in each direction by itself; the larger answer counts.
+//! * *Pairs.* Only pairs of laws that are proved to dominate their mechanism enter. For a record that is
+//!   *replaced* in a sample of fixed size that is a bound ([`LossLaw::sampled_replaced`]); where only a Rényi
+//!   curve is known, see [`LossLaw::from_renyi`], and where only some `(ε, δ)` are, [`LossLaw::of_bounds`]. A
+//!   relation of two directions (a record added, a record removed) is composed in each direction by itself;
+//!   the larger answer counts.
 //! * *Grid.* The upper law of a pair connects the dots `(e^{ε_i}, δ(ε_i))`, the lower one is made of
 //!   tangents. Both err by the square of the step where the law is smooth; atoms are put on the grid.
 //! * *Convolution.* Tilted by `e^{θL}`, so that a small `δ` keeps its relative accuracy, by one transform

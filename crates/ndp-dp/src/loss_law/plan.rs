@@ -251,7 +251,7 @@ const FINEST: f64 = 1.0 / (1_u64 << 40) as f64;
 /// Below, all losses are one.
 const LEAST_REACH: f64 = 1e-9;
 /// Beyond, a loss is infinite.
-const LARGEST_REACH: f64 = 4096.0;
+pub(super) const LARGEST_REACH: f64 = 4096.0;
 /// The largest distance between the points of a part, in steps.
 const LARGEST_MULTIPLE: f64 = 64.0;
 /// The logarithm of a tail that does not matter.

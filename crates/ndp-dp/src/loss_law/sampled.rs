@@ -4,11 +4,17 @@
 //! 1)/q`, `δ(x) = q δ₀(x')` for `x ≥ 1`. *Add*: `P = N₀` against `Q = (1 − q) N₀ + q N₁`. Here `P − x Q = t
 //! (N₀ − z N₁)` with `t = 1 − (1 − q) x` and `z = q x/t`, so that `δ(x) = t δ₀(z)` for `1 ≤ x < 1/(1 − q)`,
 //! and 0 from there on. `δ₀` is the profile of `(N₁, N₀)` and of `(N₀, N₁)`.
+//!
+//! *A record replaced*, where with probability `q` the release is of that record and otherwise of others, and
+//! nobody is told: `P = (1 − q) M + q N₁` against `Q = (1 − q) M + q N₁'`, with any `M` that is a mixture of
+//! neighbors of both. Again `P − x Q = q (N₁ − x' ((1 − b) M + b N₁'))` with `b = x/x'`, so that `δ(x) ≤ q
+//! δ₀(x')` for `x ≥ 1`, in either direction.
 
-use super::pair::{Pair, Point, nonnegative, two_sided, unit};
+use super::pair::{Pair, Point, bits, nonnegative, two_sided, unit};
 use crate::subsampling::PoissonGaussian;
 use crate::{Mechanism, Order};
 use ndp_numeric::rounding::Interval;
+use std::sync::Arc;
 
 /// Which of two neighboring data sets has the record more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,24 +31,90 @@ pub(super) struct Sampled<B> {
     pub(super) side: Side,
 }
 
+/// `q δ₀(x')` at `x = e^ε ≥ 1`.
+fn inside(base: &dyn Pair, rate: f64, epsilon: Interval) -> Point {
+    let rate = Interval::new(rate);
+    // s = q − (1 − q)(e^{−ε} − 1) = q x'/x, a sum of positive terms.
+    let scaled = rate - (Interval::ONE - rate) * (-epsilon).expm1();
+    let inner =
+        if epsilon.high() < 1.0 { (epsilon.expm1() / rate).ln_1p() } else { epsilon + (scaled / rate).ln() };
+    let base = base.at(nonnegative(inner));
+    // x Q(L > ε) = (x/x') · x' N₀(L₀ > ε').
+    Point { delta: unit(rate * base.delta), slope: base.slope.map(|slope| unit(rate / scaled * slope)) }
+}
+
+/// A pair for the release of a record that may not be the one that was released: symmetric, by the larger
+/// profile of the two directions of that release.
+#[derive(Clone, Debug)]
+pub(super) struct Replaced {
+    pub(super) release: Arc<dyn Pair>,
+    /// `None` where both directions have the same law.
+    pub(super) exchanged: Option<Arc<dyn Pair>>,
+    /// Positive.
+    pub(super) rate: f64,
+}
+
+impl Replaced {
+    fn directions(&self) -> impl Iterator<Item = &dyn Pair> {
+        std::iter::once(&*self.release).chain(self.exchanged.as_deref())
+    }
+
+    fn inside(&self, epsilon: Interval) -> Point {
+        let point = inside(&*self.release, self.rate, epsilon);
+        match &self.exchanged {
+            None => point,
+            Some(other) => {
+                Point { delta: point.delta.max(inside(&**other, self.rate, epsilon).delta), slope: None }
+            }
+        }
+    }
+
+    /// `ln(1 + q(e^ℓ − 1))`.
+    fn of_base(&self, loss: f64) -> Interval {
+        (Interval::new(self.rate) * Interval::new(loss).expm1()).ln_1p()
+    }
+}
+
+impl Pair for Replaced {
+    fn at(&self, epsilon: Interval) -> Point {
+        two_sided(epsilon, |epsilon| self.inside(epsilon), |epsilon| self.inside(epsilon))
+    }
+
+    fn infinite(&self) -> Interval {
+        let most = self.directions().map(Pair::infinite).reduce(Interval::max);
+        Interval::new(self.rate) * most.unwrap_or(Interval::ZERO)
+    }
+
+    fn top(&self) -> Option<f64> {
+        let tops = self.directions().map(Pair::top);
+        tops.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten().map(|top| self.of_base(top).low())
+    }
+
+    fn largest(&self) -> Interval {
+        let most = self.directions().map(Pair::largest).reduce(Interval::max).unwrap_or(Interval::ZERO);
+        let end = |loss: f64| if loss == f64::INFINITY { Interval::new(loss) } else { self.of_base(loss) };
+        Interval::between(end(most.low()).low(), end(most.high()).high())
+    }
+
+    fn known_from_below(&self) -> bool {
+        self.directions().all(Pair::known_from_below)
+    }
+
+    fn key(&self) -> Option<Vec<u64>> {
+        let mut key = [&[6][..], &bits(Interval::new(self.rate))].concat();
+        for pair in self.directions() {
+            let part = pair.key()?;
+            key.push(part.len() as u64);
+            key.extend(part);
+        }
+        Some(key)
+    }
+}
+
 impl<B: Pair> Sampled<B> {
     /// `1 − q`.
     fn rest(&self) -> Interval {
         Interval::ONE - Interval::new(self.rate)
-    }
-
-    fn remove(&self, epsilon: Interval) -> Point {
-        let rate = Interval::new(self.rate);
-        // s = q − (1 − q)(e^{−ε} − 1) = q x'/x, a sum of positive terms.
-        let scaled = rate - self.rest() * (-epsilon).expm1();
-        let inner = if epsilon.high() < 1.0 {
-            (epsilon.expm1() / rate).ln_1p()
-        } else {
-            epsilon + (scaled / rate).ln()
-        };
-        let base = self.base.at(nonnegative(inner));
-        // x Q(L > ε) = (x/x') · x' N₀(L₀ > ε').
-        Point { delta: unit(rate * base.delta), slope: base.slope.map(|slope| unit(rate / scaled * slope)) }
     }
 
     fn add(&self, epsilon: Interval) -> Point {
@@ -71,8 +143,16 @@ impl<B: Pair> Sampled<B> {
 impl<B: Pair> Pair for Sampled<B> {
     fn at(&self, epsilon: Interval) -> Point {
         match self.side {
-            Side::Remove => two_sided(epsilon, |epsilon| self.remove(epsilon), |epsilon| self.add(epsilon)),
-            Side::Add => two_sided(epsilon, |epsilon| self.add(epsilon), |epsilon| self.remove(epsilon)),
+            Side::Remove => two_sided(
+                epsilon,
+                |epsilon| inside(&self.base, self.rate, epsilon),
+                |epsilon| self.add(epsilon),
+            ),
+            Side::Add => two_sided(
+                epsilon,
+                |epsilon| self.add(epsilon),
+                |epsilon| inside(&self.base, self.rate, epsilon),
+            ),
         }
     }
 

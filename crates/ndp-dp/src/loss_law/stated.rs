@@ -1,6 +1,7 @@
 //! Pairs of which only the profile is known: a user's function, or what follows from a Rényi curve.
 
 use super::pair::{Pair, Point, two_sided, unit};
+use super::plan::LARGEST_REACH;
 use crate::error::ensure;
 use crate::{Error, Order, UpperBound, conversion};
 use ndp_numeric::rounding::{Interval, exp_up};
@@ -57,6 +58,12 @@ impl Pair for Stated {
             |epsilon| self.enclosed(&*self.forward, epsilon),
             |epsilon| self.enclosed(&*self.backward, epsilon),
         )
+    }
+
+    /// At most what is left where losses count as infinite.
+    fn infinite(&self) -> Interval {
+        let left = self.enclosed(&*self.forward, Interval::new(LARGEST_REACH));
+        Interval::between(0.0, left.delta.high())
     }
 }
 

@@ -3,9 +3,11 @@
 mod accounting;
 mod against_peers;
 mod against_truth;
+mod bounds;
 mod enclosures;
 mod input;
 mod random_compositions;
+mod replaced;
 mod tradeoff;
 mod vague;
 
