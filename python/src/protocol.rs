@@ -171,7 +171,6 @@ impl Protocol {
         Ok(Self::named_as(CompleteHistogram {
             walk: complete_walk(nodes, steps, published, None)?,
             response,
-            exact_reports: None,
         }))
     }
 

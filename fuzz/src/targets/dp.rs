@@ -405,9 +405,6 @@ pub(super) const ALL: &[Target] = functions! {
         let found = shuffling::fixed_blanket_delta(i.positive(), i.positive(), i.short(), few(i))?;
         probability(*found.value())
     },
-    "ndp-dp shuffling::best::Reports::blanket_about" => |i| {
-        answered(reports(i).blanket_about(i.positive(), few(i), i.chance()))
-    },
     "ndp-dp shuffling::best::Reports::delta_by" => |i| {
         probability(*reports(i).delta_by(bound(i), i.positive(), few(i))?.value())
     },

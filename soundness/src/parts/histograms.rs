@@ -35,7 +35,6 @@ impl Part for Histograms {
         let delta = log_uniform(rng, 1e-4, 0.5);
         let others: Vec<u32> = (0..n).map(|_| rng.random_range(0..labels)).collect();
         let own = [0, 1];
-        let exact_reports = pick(rng, &[Some(0), Some(2), None]);
         let final_token = if published { FinalToken::Published } else { FinalToken::Withheld };
         let mut outcome = Outcome::new(Stratum::new(n, steps));
         let Ok(target) = Delta::new(delta) else { return outcome };
@@ -43,7 +42,7 @@ impl Part for Histograms {
             RandomizedResponse::with_epsilon(labels, local).map_err(Into::into).and_then(|response| {
                 let options = CompleteOptions { final_token, ..CompleteOptions::default() };
                 let walk = CompleteWalk::new(n, steps)?.with_options(options)?;
-                Ok::<_, ndp_account::Error>(CompleteHistogram { walk, response, exact_reports })
+                Ok::<_, ndp_account::Error>(CompleteHistogram { walk, response })
             })
         else {
             return outcome;
@@ -78,7 +77,7 @@ impl Part for Histograms {
                          let response = RandomizedResponse::with_epsilon({labels}, {})?;\n\
                          let options = CompleteOptions {{ final_token: FinalToken::{final_token:?}, ..CompleteOptions::default() }};\n\
                          let walk = CompleteWalk::new({n}, {steps})?.with_options(options)?;\n\
-                         let histogram = CompleteHistogram {{ walk, response, exact_reports: {exact_reports:?} }};\n\
+                         let histogram = CompleteHistogram {{ walk, response }};\n\
                          let account = histogram.account(&Observer::node({}){call})?;\n\
                          let profile = account.profile(0, NoiseMultiplier::new({})?)?;\n\
                          let epsilon = profile.epsilon(Delta::new({})?)?.into_value().epsilon();\n\

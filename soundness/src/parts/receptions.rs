@@ -39,7 +39,7 @@ impl Part for ReceptionsOfHistograms {
 
 fn histogram(n: usize, steps: usize, labels: u32, local: f64) -> Option<CompleteHistogram> {
     let response = RandomizedResponse::with_epsilon(labels, local).ok()?;
-    Some(CompleteHistogram { walk: CompleteWalk::new(n, steps).ok()?, response, exact_reports: None })
+    Some(CompleteHistogram { walk: CompleteWalk::new(n, steps).ok()?, response })
 }
 
 const USES: &str = "use ndp_account::{Observer, Protocol};\nuse ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};\n\
@@ -48,7 +48,7 @@ const USES: &str = "use ndp_account::{Observer, Protocol};\nuse ndp_algos::walk:
 fn code(n: usize, steps: usize, labels: u32, local: f64) -> String {
     format!(
         "{USES}let response = RandomizedResponse::with_epsilon({labels}, {})?;\n\
-         let histogram = CompleteHistogram {{ walk: CompleteWalk::new({n}, {steps})?, response, exact_reports: None }};\n",
+         let histogram = CompleteHistogram {{ walk: CompleteWalk::new({n}, {steps})?, response }};\n",
         literal(local)
     )
 }
@@ -67,7 +67,6 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     else {
         return outcome;
     };
-    let histogram = CompleteHistogram { exact_reports: Some(20), ..histogram };
     let observer = Observer::node(0).with_hidden_senders();
     let at = |account: Result<Box<dyn Account + '_>, ndp_account::Error>| -> f64 {
         let profile = account.and_then(|account| account.profile(1, noise));
@@ -81,7 +80,7 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
         size: [n as u64, steps as u64, u64::from(labels)],
         what: format!("hidden {hidden}, local {alone} (n = {n}, T = {steps}, L = {labels}, local {local}, delta {delta:e})"),
         test: format!(
-            "{}let histogram = CompleteHistogram {{ exact_reports: Some(20), ..histogram }};\nlet (delta, noise) = (Delta::new({})?, NoiseMultiplier::new({})?);\n\
+            "{}let (delta, noise) = (Delta::new({})?, NoiseMultiplier::new({})?);\n\
              let observer = Observer::node(0).with_hidden_senders();\n\
              let hidden = histogram.account(&observer)?.profile(1, noise)?.epsilon(delta)?.into_value().epsilon();\n\
              let alone = histogram.local_bound(&observer)?.profile(1, noise)?.epsilon(delta)?.into_value().epsilon();\n\

@@ -139,11 +139,7 @@ pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
     parameters: &[STEPS, LABELS],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-        Ok(Box::new(CompleteHistogram {
-            walk,
-            response: response(setting.count("labels")?)?,
-            exact_reports: None,
-        }))
+        Ok(Box::new(CompleteHistogram { walk, response: response(setting.count("labels")?)? }))
     },
 };
 

@@ -24,12 +24,12 @@
 pub mod complete;
 pub mod graph;
 mod histogram;
-mod level;
 mod noise;
 mod path;
 mod released;
 pub mod ring;
 mod run;
+mod tabulated;
 
 pub(crate) use histogram::HistogramEstimator;
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl SumRun {
 /// use ndp_dp::RandomizedResponse;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// // Half of the nodes have label 1 of 3, and say so three times out of four.
-/// let histogram = CompleteHistogram { walk: CompleteWalk::new(10, 2000)?, response: RandomizedResponse::new(3, 0.375)?, exact_reports: None };
+/// let histogram = CompleteHistogram { walk: CompleteWalk::new(10, 2000)?, response: RandomizedResponse::new(3, 0.375)? };
 /// let run = histogram.run(|u| u32::from(u < 5), &mut ChaCha8Rng::seed_from_u64(1))?;
 /// // A thousand steps, give or take the visits: the reports have a standard deviation of some 30.
 /// assert!((run.estimate(1) - 1000.0).abs() < 250.0);

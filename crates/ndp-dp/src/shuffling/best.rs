@@ -163,19 +163,6 @@ impl Reports {
             (Bound::ClonesClosed, _) => missing("clones-closed"),
         }
     }
-
-    /// [`Bound::Blanket`] to six digits, from above; where it is at most `floor`, any number between. For
-    /// accounts that ask for many levels.
-    ///
-    /// # Errors
-    /// As [`Self::delta_by`].
-    #[doc(hidden)]
-    pub fn blanket_about(self, epsilon: f64, count: u64, floor: f64) -> Result<UpperBound<f64>, Error> {
-        match self.labels {
-            Some(labels) => rr_blanket(epsilon, self.local_epsilon, labels, count, Goal::About(floor)),
-            None => self.delta_by(Bound::Blanket, epsilon, count),
-        }
-    }
 }
 
 /// [`Reports::epsilon`] for any randomizer.

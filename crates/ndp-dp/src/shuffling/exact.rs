@@ -161,7 +161,6 @@ impl Blanket {
         let goal = match goal {
             Goal::Value => Goal::Value,
             Goal::Compare(bound) => Goal::Compare(bound / self.scale),
-            Goal::About(floor) => Goal::About(floor / self.scale),
         };
         let expectation = Trinomial {
             reports: self.reports,

@@ -44,18 +44,12 @@ impl Trinomial {
         let rounding = 1.0 + ROUNDING * (self.reports as f64 / EXACT as f64).max(1.0).sqrt();
         // What blocks err by is no reason to sum the tails.
         let enough = if self.reports > EXACT { 1e-7 } else { 1e-13 };
-        // What is wanted to fewer digits is begun with narrower windows.
-        let cuts: &[f64] = match goal {
-            Goal::About(_) => &[1e-18, 1e-24, 1e-60, 1e-150, 1e-290],
-            Goal::Value | Goal::Compare(_) => &[1e-24, 1e-60, 1e-150, 1e-290],
-        };
-        for &cut in cuts {
+        for cut in [1e-24, 1e-60, 1e-150, 1e-290] {
             let (value, slack) = self.with_cut(cut);
             best = best.min(value * rounding);
             let settled = match goal {
                 Goal::Value => false,
                 Goal::Compare(bound) => best <= bound || value - slack > bound,
-                Goal::About(floor) => best <= floor || slack <= ABOUT * value,
             };
             if settled || slack <= enough * value {
                 break;
@@ -183,8 +177,6 @@ pub(crate) enum Goal {
     Value,
     /// To know whether it is at most this.
     Compare(f64),
-    /// Its value to [`ABOUT`], or anything between it and this.
-    About(f64),
 }
 
 /// Probabilities of `h` heads among `s` fair coins, each from the one before where that is near: four
@@ -294,8 +286,6 @@ impl Excess {
 const ROUNDING: f64 = 3e-11;
 /// Steps from one probability to the next before it is computed afresh: 1e-12 of rounding.
 const FRESH: u64 = 1000;
-/// Digits enough for values that are interpolated.
-const ABOUT: f64 = 1e-6;
 /// The most reports whose counts are taken one by one.
 pub(super) const EXACT: u64 = 100_000;
 /// The length of a block of counts, relative to the counts.

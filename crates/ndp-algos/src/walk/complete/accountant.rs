@@ -5,7 +5,6 @@
 //! the accountants lose more than that on the way.
 
 use super::constant_data::require_no_caps;
-use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::{CostLaw, log_likelihood_ratio, seen_to_hold};
 use crate::walk::{Bounds, OnPath, TokenNoise};
@@ -15,12 +14,11 @@ use ndp_account::{
     parts::{at_most, of_outsider},
 };
 use ndp_dp::{
-    ApproxDp, Curve, Delta, Guarantee, Measure, Mechanism, NoiseMultiplier, Order, Profile,
-    RandomizedResponse, Sensitivity, UpperBound,
+    ApproxDp, Curve, Delta, Guarantee, LossLaw, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
+    Sensitivity, UpperBound,
 };
 use rand::Rng;
-use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 /// The walk as these colluders see it.
 fn towards(walk: CompleteWalk, observer: &Observer) -> Result<CompleteWalk, Error> {
@@ -245,20 +243,10 @@ impl SumCurve {
         ApproxDp::new(by_law.map_or(by_order, |(_, epsilon)| epsilon.min(by_order)), delta.get())
     }
 
-    /// What the secrecy of the path leaves, where there is a rule.
-    fn composed(&self, delta: Delta) -> Result<Option<ApproxDp>, Error> {
-        let constant = self.walk.with_constant_data();
-        let found = match self.secrecy {
-            None => return Ok(None),
-            Some(Senders::Hidden) => constant.hidden_epsilon(self.mu, delta),
-            // No rule is known.
-            Some(Senders::Known) if self.walk.is_published() => return Ok(None),
-            Some(Senders::Known) => {
-                let tenth = Delta::new(delta.get() / 10.0)?;
-                constant.known_epsilon(self.mu, Visits::Quantile(tenth), tenth, delta)
-            }
-        };
-        Ok(Some(found?.value().approx_dp))
+    /// What the secrecy of the path leaves, where data are constant.
+    fn secret(&self) -> Result<Option<LossLaw>, Error> {
+        let law = |senders| self.walk.with_constant_data().law_of_sum(senders, self.mu);
+        self.secrecy.map(law).transpose()
     }
 }
 
@@ -269,18 +257,16 @@ impl Curve for SumCurve {
 
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
         let averaged = self.averaged(delta)?;
-        let best = match self.composed(delta)? {
-            Some(composed) if composed.epsilon() < averaged.epsilon() => composed,
-            _ => averaged,
-        };
-        Ok(UpperBound::new(best).into())
+        let secret = self.secret()?.map_or(f64::INFINITY, |law| law.epsilon(delta).upper());
+        bound(averaged.epsilon().min(secret), delta)
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-        let by_order = self.walk.delta(self.mu, epsilon)?.value().approx_dp;
+        let by_order = self.walk.delta(self.mu, epsilon)?.value().approx_dp.delta();
         let by_law = self.cost.as_ref().and_then(|law| Some(law.delta(self.noise, epsilon).ok()?.upper()));
-        let delta = by_law.map_or(by_order.delta(), |delta| delta.min(by_order.delta()));
-        Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
+        let secret = self.secret()?.map(|law| law.delta(epsilon)).transpose()?.map(|delta| delta.upper());
+        let least = by_law.into_iter().chain(secret).fold(by_order, f64::min);
+        Ok(UpperBound::new(ApproxDp::new(epsilon, least)?).into())
     }
 }
 
@@ -325,61 +311,37 @@ impl Protocol for CompleteHistogram {
             return of_outsider(self, !self.walk.is_published(), observer);
         }
         let histogram = self.along(towards(self.walk, observer)?);
-        let known = observer.senders == Senders::Known;
-        // A search, its check and its report ask for the same again: by the bits of ε₀ and of δ.
-        let answers: Arc<Mutex<BTreeMap<[u64; 2], f64>>> = Arc::default();
-        let epsilon_of = move |histogram: &Self, delta: Delta| {
-            let asked = [histogram.response.pure_epsilon().into_value().to_bits(), delta.get().to_bits()];
-            // A poisoned lock holds whole entries all the same.
-            let known_answers = || answers.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(&found) = known_answers().get(&asked) {
-                return Ok(found);
-            }
-            let found = if known {
-                let tenth = Delta::new(delta.get() / 10.0)?;
-                histogram.known_epsilon(Visits::Quantile(tenth), tenth, delta)?
-            } else {
-                histogram.hidden_epsilon(delta)?
-            };
-            let epsilon = found.value().approx_dp.epsilon();
-            known_answers().insert(asked, epsilon);
-            Ok(epsilon)
+        let senders = observer.senders;
+        histogram.law(senders)?;
+        let law = move |noise: NoiseMultiplier| -> Result<LossLaw, ndp_dp::Error> {
+            Ok(histogram.with_response(response_of(histogram.response.labels(), noise)?).law(senders)?)
         };
-        let of_profile = epsilon_of.clone();
-        let profile = move |noise: NoiseMultiplier, against: &str| {
-            let histogram = histogram.with_response(response_of(histogram.response.labels(), noise)?);
-            let epsilon_of = of_profile.clone();
-            let epsilon = move |delta: Delta| bound(epsilon_of(&histogram, delta)?, delta);
-            Ok(Profile::of_curve(epsilon, against))
-        };
-        let plain = !self.walk.options().may_bind(self.walk.step_count());
+        let profile = move |noise: NoiseMultiplier, against: &str| Ok(law(noise)?.profile(against));
         let least = move |target: ApproxDp| {
-            let local = histogram.calibrated_local(target, &epsilon_of)?;
-            if local == 0.0 {
-                let (what, best) = ("epsilon of a histogram", f64::NAN);
-                return Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into());
-            }
-            // A little more noise than 1/ε₀, which rounds either way.
-            Ok(NoiseMultiplier::new((1.0 / local).next_up().next_up())?)
+            let delta = Delta::new(target.delta())?;
+            Ok(ndp_dp::loss_law::least_noise(target.epsilon(), delta, law)?.parameter)
         };
-        let least = plain.then(|| Box::new(least) as Least);
         let account = Alike {
             observer: observer.clone(),
             nodes: self.walk.node_count(),
             terms: OF_HISTOGRAMS,
             profile,
-            least,
+            least: Some(Box::new(least)),
             protocol: Some(std::ptr::from_ref(self).addr()),
         };
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
-    /// Every report seen alone: by the law of their number, or as many as a node makes but with probability
-    /// `δ/10`, whichever is less.
+    /// Every report seen alone: by the law of their number, or, under a cap, as many as a node makes but with
+    /// probability `δ/10`.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let histogram = self.along(towards(self.walk, observer)?);
         let profile = move |noise: NoiseMultiplier, against: &str| {
             let histogram = histogram.with_response(response_of(histogram.response.labels(), noise)?);
+            if !histogram.walk.options().may_bind(histogram.walk.step_count()) {
+                let release = LossLaw::randomized_response(histogram.response);
+                return Ok(histogram.walk.law_of_releases(release)?.profile(against));
+            }
             let epsilon = move |delta: Delta| {
                 let visits = histogram.walk.options().contributions_of_a_node(delta)?;
                 bound(histogram.local_epsilon(visits, delta)?.into_value(), delta)

@@ -1,9 +1,9 @@
 //! Walks on which every node contributes the same data at each of its visits.
 //!
-//! What an observer who does not know the path sees at one reception is then independent of all that it saw
-//! before: a segment of given length is drawn afresh, and nothing in it depends on how often a node was
-//! visited earlier. Only so do receptions compose at one `ε` each. With contributions that depend on the
-//! number of the visit, of the exposed node *or of any other*, the tokens seen so far say something about
+//! What an observer who does not know the path sees of one step is then independent of all that it saw
+//! before: the holder is drawn afresh, and nothing depends on how often it was visited earlier. Only so do
+//! steps compose ([`steps`](super::steps)), or receptions at one `ε` each. With contributions that depend on
+//! the number of the visit, of the exposed node *or of any other*, the tokens seen so far say something about
 //! these numbers, and the composed guarantee is false: three nodes, ten receptions after one foreign step
 //! each, binary randomized response of `ε₀ = 1/2`, the third node changing its label after four visits:
 //! .00155 is claimed at `ε = 2.247`, .00177 is true. A cap is such a dependence too.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// use ndp_account::{Observer, Protocol};
 /// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
 /// use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
-/// let histogram = CompleteHistogram { walk: CompleteWalk::new(100, 100)?, response: RandomizedResponse::new(4, 0.5)?, exact_reports: None };
+/// let histogram = CompleteHistogram { walk: CompleteWalk::new(100, 100)?, response: RandomizedResponse::new(4, 0.5)? };
 /// // The noise of a question is 1/ε₀ of a report.
 /// let account = histogram.account(&Observer::node(0).with_hidden_senders())?;
 /// let epsilon = account.profile(1, NoiseMultiplier::new(2.0)?)?.epsilon(Delta::new(1e-5)?)?;
@@ -31,14 +31,7 @@ pub struct CompleteHistogram {
     /// How a node reports. An account takes the number of labels from it, and its `ε₀` from the noise of the
     /// question.
     pub response: RandomizedResponse,
-    /// The effort of an account: segments of up to so many reports, 200 for `None`, are bounded by the exact
-    /// blanket of randomized response, longer ones by its Hoeffding and Bennett relaxations, or by the exact
-    /// blanket of so many of them, the others revealed.
-    pub exact_reports: Option<u64>,
 }
-
-/// Segments up to which the blanket of randomized response is summed by default.
-const EXACT_REPORTS: u64 = 200;
 
 impl CompleteHistogram {
     /// The same protocol with another response.
@@ -49,11 +42,6 @@ impl CompleteHistogram {
     /// The same protocol along another walk.
     pub(crate) const fn along(self, walk: CompleteWalk) -> Self {
         Self { walk, ..self }
-    }
-
-    /// Reports of a segment that are hidden at most.
-    pub(crate) fn exact_reports(&self) -> u64 {
-        self.exact_reports.unwrap_or(EXACT_REPORTS)
     }
 
     /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at
@@ -105,8 +93,7 @@ mod tests {
         let label = |u: usize| (u % 3) as u32;
         for walk in [walk, walk.with_options(CompleteOptions { cap: Some(8), ..CompleteOptions::default() })?]
         {
-            let histogram =
-                CompleteHistogram { walk, response: RandomizedResponse::new(3, 0.3)?, exact_reports: None };
+            let histogram = CompleteHistogram { walk, response: RandomizedResponse::new(3, 0.3)? };
             let (runs, mut mean, mut squares, mut variance) = (20_000, 0.0, 0.0, 0.0);
             for _ in 0..runs {
                 let run = histogram.run(label, rng)?;
@@ -128,8 +115,7 @@ mod tests {
     fn view_is_what_arrives() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let response = RandomizedResponse::new(3, 0.3)?;
-        let histogram =
-            CompleteHistogram { walk: CompleteWalk::new(4, 30)?.published(), response, exact_reports: None };
+        let histogram = CompleteHistogram { walk: CompleteWalk::new(4, 30)?.published(), response };
         let run = histogram.run(|_| 2, rng)?;
         let total = |token: &BTreeMap<u32, u64>| token.values().sum::<u64>() as usize;
         for step in 0..30 {

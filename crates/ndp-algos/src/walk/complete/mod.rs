@@ -46,14 +46,13 @@ mod cost_law;
 mod guarantee;
 mod histogram;
 mod histogram_loss;
-mod known_senders;
 mod linear;
 mod options;
 pub mod realised;
 mod reception_loss;
 mod releases;
-mod response_blanket;
 mod segment_moment;
+mod steps;
 mod sum;
 mod walk;
 

@@ -6,13 +6,14 @@
 //! their composition: `δ(ε) = E δ_K(ε)`, `δ_k` that of `k` releases, `K` the number of visits.
 
 use super::CompleteWalk;
+use super::steps::{LEAST_STEP, MOST_STEP};
 use ndp_account::Error;
 use ndp_dp::{LossLaw, Neighbors};
 
 impl CompleteWalk {
     /// What all contributions of a node cost whose releases have this law, none of which may depend on who
-    /// acts in other steps. Exact where all of them contribute; an upper bound under limits, since fewer cost
-    /// no more.
+    /// acts in other steps. An upper bound: for observers who see less, and under limits, since fewer cost no
+    /// more.
     ///
     /// # Errors
     /// Those of [`LossLaw::seen_mixture`].
@@ -21,19 +22,20 @@ impl CompleteWalk {
         // A larger share of releases tells no less.
         let share = (1.0 / self.node_count() as f64).next_up().min(1.0);
         let nothing = LossLaw::finite(&[1.0], &[1.0], Neighbors::ReplaceOne)?;
-        let step = LossLaw::seen_mixture(&[(1.0 - share, nothing), (share, release)])?;
+        let step = LossLaw::hidden_mixture(&[(1.0 - share, nothing), (share, release)])?;
         let all = step.times(self.step_count() as u64)?;
         // Losses at the ends of their range stay on the grid, and what is between them is rounded to the
         // second order: an upper end is all that is asked for.
-        Ok(if largest.is_finite() { all.with_step((largest / PARTS).clamp(FINEST, COARSEST))? } else { all })
+        Ok(if largest.is_finite() {
+            all.with_step((largest / PARTS).clamp(LEAST_STEP, MOST_STEP))?
+        } else {
+            all
+        })
     }
 }
 
 /// Steps of the grid up to the largest loss of one release.
 const PARTS: f64 = 8.0;
-/// The steps that a grid may have.
-const FINEST: f64 = 1e-9;
-const COARSEST: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use crate::walk::complete::response_of;
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
-use ndp_dp::{Delta, NoiseMultiplier, Profile};
+use ndp_dp::{ApproxDp, Delta, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use rand::Rng;
 
 /// Reports by randomized response; the noise of the question is `1/ε₀`, whatever the response that the
@@ -73,6 +73,16 @@ impl RingHistogram {
     }
 }
 
+/// What the members learn at most.
+fn bound(
+    histogram: &RingHistogram,
+    members: &[usize],
+    delta: Delta,
+) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+    let epsilon = histogram.epsilon_towards(members, delta)?.into_value();
+    Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
+}
+
 /// Of reports by randomized response.
 const TERMS: Terms = Terms {
     changes: Changes::EveryLabel,
@@ -103,9 +113,7 @@ impl Account for OnRing {
         self.observer.checked_source(u, self.node_count())?;
         let histogram = self.histogram.at(noise)?;
         let members = self.observer.members().to_vec();
-        let epsilon = move |delta: Delta| {
-            Ok(histogram.epsilon_towards(&members, delta)?.map(|loss| loss.approx_dp).into())
-        };
+        let epsilon = move |delta: Delta| bound(&histogram, &members, delta);
         Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
     }
 
@@ -140,9 +148,7 @@ impl Account for TowardsOne<'_> {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.node_count())?;
         let histogram = self.histogram.at(noise)?;
-        let epsilon = move |delta: Delta| {
-            Ok(histogram.epsilon_towards(&[IN_THE_MIDDLE], delta)?.map(|loss| loss.approx_dp).into())
-        };
+        let epsilon = move |delta: Delta| bound(&histogram, &[IN_THE_MIDDLE], delta);
         Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
     }
 

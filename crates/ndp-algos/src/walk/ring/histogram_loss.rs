@@ -6,8 +6,9 @@
 //!
 //! `δ_step(ε) = max(blanket of n − 1 reports, one report among M₀ elements)`,
 //!
-//! which compose at the level that suits best. A published token adds the reports after `v`'s last reception,
-//! perhaps one: it is hidden among `M₁` elements if masked, and counts as a release of its own if not.
+//! which compose by the law of which that is the profile. A published token adds the reports after `v`'s last
+//! reception, perhaps one: it is hidden among `M₁` elements if masked, and counts as a release of its own if
+//! not.
 //!
 //! Between colluders `n − 1` becomes the length `h` of the shortest run of honest nodes; the uniform labels
 //! protect only if the node that drew them (0, or `n − 1` for the last) is honest.
@@ -20,25 +21,13 @@
 
 use super::RingHistogram;
 use crate::walk::FinalToken;
-use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
+use crate::walk::tabulated::law_of_profile;
 use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
 use ndp_account::parts::ensure;
-use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
-use ndp_dp::{ApproxDp, Delta, Mechanism, UpperBound};
+use ndp_dp::{Delta, LossLaw, Mechanism, UpperBound};
 use ndp_linalg::stop::checkpoint;
-
-/// The guarantee of a ring histogram.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct RingHistogramLoss {
-    /// The guarantee of the whole run.
-    pub approx_dp: ApproxDp,
-    /// One release: the level it is composed at, and its `δ` there.
-    pub release: ApproxDp,
-    /// The composition theorem used.
-    pub rule: Rule,
-}
 
 /// The releases that one node may be exposed to.
 struct Releases {
@@ -60,7 +49,7 @@ impl RingHistogram {
         &self,
         coalition: &[usize],
         delta: Delta,
-    ) -> Result<UpperBound<RingHistogramLoss>, Error> {
+    ) -> Result<UpperBound<f64>, Error> {
         let n = self.node_count();
         let members = checked_coalition(coalition, n)?;
         ensure(
@@ -127,34 +116,24 @@ impl RingHistogram {
         Ok(delta)
     }
 
-    fn composed(&self, releases: &Releases, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
+    fn composed(&self, releases: &Releases, delta: Delta) -> Result<UpperBound<f64>, Error> {
         let (rounds, local) = (self.rounds() as u64, self.local());
-        let alone = ApproxDp::new(local, 0.0)?;
-        let at = |level: f64| -> Result<ApproxDp, Error> {
-            let level = level.min(local);
-            Ok(ApproxDp::new(level, self.step_delta(level, releases)?)?)
+        let alone = LossLaw::randomized_response(self.response());
+        // A ten-thousandth of what a release may spend.
+        let negligible = 1e-4 * delta.get() / rounds as f64;
+        // A report is local whatever surrounds it.
+        let profile = |level: f64| if level >= local { Ok(0.0) } else { self.step_delta(level, releases) };
+        let hidden = law_of_profile(local, negligible, profile)?;
+        let composed = |parts: &[LossLaw]| -> Result<f64, Error> {
+            Ok(LossLaw::compose(parts)?.with_step(hidden.step)?.epsilon(delta).upper())
         };
-        let usual = best_level(delta, LEAST_LEVEL, |level| Ok(vec![(at(level)?, rounds)]))?;
-        let mut worst = RingHistogramLoss {
-            approx_dp: usual.composed.total,
-            release: usual.parts[0].0,
-            rule: usual.composed.rule,
-        };
+        let mut worst = composed(&[hidden.law.clone().times(rounds)?])?;
         if releases.last == Some(0) {
             // A node after the observer: one release fewer, then its last report alone.
-            let Levelled { composed, parts, .. } =
-                best_level(delta, LEAST_LEVEL, |level| Ok(vec![(at(level)?, rounds - 1), (alone, 1)]))?;
-            if composed.total.epsilon() > worst.approx_dp.epsilon() {
-                worst =
-                    RingHistogramLoss { approx_dp: composed.total, release: parts[0].0, rule: composed.rule };
-            }
+            worst = worst.max(composed(&[hidden.law.clone().times(rounds - 1)?, alone.clone()])?);
         }
         // Never worse than every report seen alone.
-        let naked = composition::best(&[(alone, rounds)], delta)?.into_value();
-        if naked.total.epsilon() < worst.approx_dp.epsilon() {
-            worst = RingHistogramLoss { approx_dp: naked.total, release: alone, rule: naked.rule };
-        }
-        Ok(UpperBound::new(worst))
+        Ok(UpperBound::new(worst.min(alone.times(rounds)?.epsilon(delta).upper())))
     }
 }
 
@@ -163,7 +142,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use ndp_account::{Observer, Protocol, Target, least_noise};
-    use ndp_dp::{Measure, RandomizedResponse};
+    use ndp_dp::{ApproxDp, Measure, RandomizedResponse, composition};
 
     impl RingHistogram {
         /// `δ_step(ε)`: the largest `δ` of one release towards one observer, a last unmasked one apart.
@@ -172,7 +151,7 @@ mod tests {
         }
 
         /// Towards the worst single observer.
-        fn epsilon(&self, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
+        fn epsilon(&self, delta: Delta) -> Result<UpperBound<f64>, Error> {
             self.composed(&self.single_observer(), delta)
         }
 
@@ -275,10 +254,10 @@ mod tests {
             for last in [FinalToken::Withheld, FinalToken::Published, FinalToken::Masked] {
                 let ring = histogram(n, rounds, 2, local, last)?;
                 for delta in [0.3, 0.1, 0.02] {
-                    let loss = ring.epsilon(Delta::new(delta)?)?.into_value().approx_dp;
+                    let epsilon = ring.epsilon(Delta::new(delta)?)?.into_value();
                     for (u, v) in (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).filter(|(u, v)| u != v) {
                         for (before, after) in [(0, 1), (1, 0)] {
-                            let exact = exact_delta(&ring, u, v, loss.epsilon(), before, after);
+                            let exact = exact_delta(&ring, u, v, epsilon, before, after);
                             assert!(
                                 exact <= delta * (1.0 + 1e-12),
                                 "{ring:?} u={u} v={v}: {exact} > {delta}"
@@ -316,15 +295,15 @@ mod tests {
     fn shorter_runs_cost_more() -> Result<(), Error> {
         let ring = histogram(60, 5, 3, 0.5, FinalToken::Masked)?;
         let delta = Delta::new(1e-6)?;
-        let epsilon = |loss: UpperBound<RingHistogramLoss>| loss.into_value().approx_dp.epsilon();
+        let epsilon = UpperBound::<f64>::into_value;
         let single = epsilon(ring.epsilon(delta)?);
         assert_relative_eq!(single, epsilon(ring.epsilon_towards(&[30], delta)?), max_relative = 1e-12);
         let pair = epsilon(ring.epsilon_towards(&[10, 40], delta)?);
         let isolated = epsilon(ring.epsilon_towards(&[10, 12], delta)?);
         assert!(single < pair && pair < isolated);
         // A run of one is plain composition of local reports.
-        let alone = [(ApproxDp::new(0.5, 0.0)?, 5)];
-        let local = composition::best(&alone, delta)?.value().total.epsilon();
+        let alone = LossLaw::randomized_response(RandomizedResponse::with_epsilon(3, 0.5)?);
+        let local = alone.times(5)?.epsilon(delta).upper();
         assert_relative_eq!(isolated, local, max_relative = 1e-9);
         assert!(ring.epsilon_towards(&[], delta).is_err());
         assert!(ring.epsilon_towards(&(0..60).collect::<Vec<_>>(), delta).is_err());
@@ -345,11 +324,9 @@ mod tests {
             let local = 1.0 / least_noise(&accounts, &target)?.noise.get();
             assert!(local >= epsilon / rounds as f64 * (1.0 - 1e-3));
             let at = |local: f64| -> Result<f64, Error> {
-                let loss = histogram(n, rounds, 5, local, last)?.epsilon_towards(&[n / 2], delta)?;
-                Ok(loss.value().approx_dp.epsilon())
+                Ok(histogram(n, rounds, 5, local, last)?.epsilon_towards(&[n / 2], delta)?.into_value())
             };
-            // The level of a composition is searched to three percent.
-            assert!(at(local)? <= epsilon && at(1.04 * local)? > epsilon);
+            assert!(at(local)? <= epsilon && at(1.01 * local)? > epsilon);
         }
         Ok(())
     }
@@ -367,8 +344,7 @@ mod tests {
         // A lone first report is hidden as well.
         assert!(ring.among_elements(0.1, ring.initial_elements())? <= 1e-6);
         let total = composition::advanced(step, 8, slack).into_value();
-        let account = ring.epsilon(Delta::new(total.delta())?)?.into_value();
-        assert!(account.approx_dp.epsilon() <= total.epsilon());
+        assert!(*ring.epsilon(Delta::new(total.delta())?)?.value() <= total.epsilon());
         Ok(())
     }
 }

@@ -1,0 +1,148 @@
+//! What an observer learns along a uniform walk on which every node contributes the same data at each visit,
+//! step by step.
+//!
+//! Let the observer see the release of each step by itself, and not only what a token has gathered: it then
+//! sees no less. What it does not see is whose step it was. Steps belong to its coalition with probability
+//! `p = c/n` each, independently of each other and of the data; any other is of the exposed node with
+//! probability `ρ = 1/(n − c)`, and of the others otherwise ([`LossLaw::sampled_replaced`]). So the walk is a
+//! composition of `T` mixtures whose index is seen, and no number of visits has to be bounded.
+//!
+//! *Known senders.* The steps just before and just after one of the coalition are *spotted*: it knows of each
+//! whether it is the exposed node's. So a step of the coalition costs two releases, each with probability
+//! `ρ`; that these steps are then counted once more among the others only adds to the bound.
+//!
+//! *Publication.* The release of the last step is among those that are seen; where senders are known, it is
+//! spotted.
+//!
+//! # References
+//! Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6 and Appendix G, in whose place this stands. Lemma 2
+//! there, on the number of spotted contributions, is false as printed.
+
+use super::constant_data::ConstantWalk;
+use ndp_account::{Error, Senders};
+use ndp_dp::{Delta, Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
+use ndp_numeric::sums::up;
+
+impl ConstantWalk {
+    /// The law of what one node loses in all when one contribution costs `release`, and two `twice`, which is
+    /// one release as well. An upper bound: replace-one neighbors, all contributions of the node.
+    ///
+    /// # Errors
+    /// Those of [`LossLaw::sampled_replaced`].
+    pub(crate) fn law_of_steps(
+        &self,
+        senders: Senders,
+        release: LossLaw,
+        twice: LossLaw,
+    ) -> Result<LossLaw, Error> {
+        let walk = self.walk();
+        // Shares are rounded towards what tells more: releases of one's own, and where senders are known
+        // steps of the coalition, which cost more than others then.
+        let rho = walk.exposure_probability().next_up().min(1.0);
+        let p = walk.reception_probability();
+        let nothing = LossLaw::finite(&[1.0], &[1.0], Neighbors::ReplaceOne)?;
+        let hidden = LossLaw::sampled_replaced(&release, rho)?;
+        // Of the usual loss of a hidden step.
+        let quarter = 0.5 * rho * release.delta(0.0)?.upper();
+        // What rare steps lose has to fit into a transform of that step as well.
+        let rare = if senders == Senders::Known { &release } else { &hidden };
+        let least = rare.epsilon(Delta::new(FAR_OUT)?).upper() / MOST_STEPS;
+        let last = LossLaw::seen_mixture(&[(1.0 - rho, nothing.clone()), (rho, release.clone())])?;
+        let step = match senders {
+            Senders::Hidden => {
+                let others = (1.0 - p).next_up();
+                LossLaw::seen_mixture(&[(1.0 - others, nothing), (others, hidden)])?
+            }
+            Senders::Known => {
+                let p = p.next_up();
+                let [once, both] =
+                    [2.0 * rho * (1.0 - rho), rho * rho].map(|end| p * end * (1.0 + 8.0 * f64::EPSILON));
+                let none = (p - once - both).max(0.0);
+                LossLaw::seen_mixture(&[(none, nothing), (once, release), (both, twice), (1.0 - p, hidden)])?
+            }
+        };
+        let mut all = step.times(walk.step_count() as u64)?;
+        if walk.is_published() && senders == Senders::Known {
+            all = LossLaw::compose(&[all, last])?;
+        }
+        Ok(all.with_step(quarter.max(least).clamp(LEAST_STEP, MOST_STEP))?)
+    }
+
+    /// That law for a sum behind Gaussian noise, each contribution of parameter `μ`.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidSensitivity`] unless `0 < μ < ∞`; those of [`Self::law_of_steps`].
+    pub(crate) fn law_of_sum(&self, senders: Senders, mu: f64) -> Result<LossLaw, Error> {
+        let of = |mu: f64| -> Result<LossLaw, Error> {
+            let noise = Gaussian { sensitivity: Sensitivity::new(mu)?, sigma: Sigma::new(1.0)? };
+            Ok(LossLaw::gaussian(noise, Neighbors::ReplaceOne))
+        };
+        self.law_of_steps(senders, of(mu)?, of(up(mu * std::f64::consts::SQRT_2))?)
+    }
+}
+
+/// The `δ` of what one release does not cost.
+const FAR_OUT: f64 = 1e-12;
+/// Steps of the grid up to there.
+const MOST_STEPS: f64 = 25_000.0;
+/// The steps that a grid may have.
+pub(super) const LEAST_STEP: f64 = 1e-9;
+pub(super) const MOST_STEP: f64 = 100.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walk::complete::CompleteWalk;
+    use ndp_dp::Mechanism;
+
+    fn epsilon(walk: CompleteWalk, senders: Senders, mu: f64) -> Result<f64, Error> {
+        Ok(walk.with_constant_data().law_of_sum(senders, mu)?.epsilon(Delta::new(1e-6)?).upper())
+    }
+
+    #[test]
+    fn losses_grow_with_information() -> Result<(), Error> {
+        let walk = CompleteWalk::new(12, 300)?;
+        let hidden = epsilon(walk, Senders::Hidden, 0.1)?;
+        let known = epsilon(walk, Senders::Known, 0.1)?;
+        assert!(hidden < known && hidden < epsilon(walk, Senders::Hidden, 0.2)?);
+        let three = walk.with_colluders(3)?;
+        assert!(
+            hidden < epsilon(three, Senders::Hidden, 0.1)? && known < epsilon(three, Senders::Known, 0.1)?
+        );
+        assert!(known < epsilon(walk.published(), Senders::Known, 0.1)?);
+        // Far below all contributions of a node seen alone, of which there are 25 on average.
+        let alone = *ndp_dp::Gdp::new(0.5)?.epsilon(Delta::new(1e-6)?).value();
+        assert!(known < 0.9 * alone && hidden < 0.4 * alone, "{hidden} {known} {alone}");
+        Ok(())
+    }
+
+    /// With everybody else colluding each step is the exposed node's or the coalition's, and nothing hides
+    /// it.
+    #[test]
+    fn a_node_among_colluders_is_not_hidden() -> Result<(), Error> {
+        let walk = CompleteWalk::new(4, 8)?.with_colluders(3)?;
+        let once = *ndp_dp::Gdp::new(0.5)?.epsilon(Delta::new(1e-6)?).value();
+        for senders in [Senders::Hidden, Senders::Known] {
+            assert!(epsilon(walk, senders, 0.5)? > once);
+        }
+        Ok(())
+    }
+
+    /// Coarse grids of long walks and large losses stay bounds; those of too many steps may be infinite.
+    #[test]
+    fn extremes_are_answered() -> Result<(), Error> {
+        for (n, steps, mu) in [(2, 1, 1e-5), (2, 1, 50.0), (1_000_000, 100_000_000, 1.0), (100, 10, 1e-3)] {
+            let walk = CompleteWalk::new(n, steps)?;
+            for senders in [Senders::Hidden, Senders::Known] {
+                let found = epsilon(walk, senders, mu)?;
+                let usable = found.is_finite() || steps > 10_000_000;
+                assert!(usable && found > 0.0, "{n} {steps} {mu} {senders:?}: {found}");
+            }
+        }
+        assert!(matches!(
+            CompleteWalk::new(5, 5)?.with_constant_data().law_of_sum(Senders::Known, f64::NAN),
+            Err(Error::Privacy(ndp_dp::Error::InvalidSensitivity(_)))
+        ));
+        Ok(())
+    }
+}
