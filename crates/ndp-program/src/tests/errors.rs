@@ -18,7 +18,7 @@ const HEAD: &str = r#"{"ndp-program": 1, "nodes": 3}"#;
 
 #[test]
 fn the_text_format_names_the_line() {
-    let cases: [(&[&str], usize, &str); 24] = [
+    let cases: [(&[&str], usize, &str); 27] = [
         (&["{"], 1, "no JSON"),
         (&[r#"{"ndp-program": 2, "nodes": 3}"#], 1, "version 2 of the format is not known"),
         (&[r#"{"ndp-program": 1, "nodes": 0}"#], 1, "at least one node"),
@@ -96,6 +96,24 @@ fn the_text_format_names_the_line() {
         ),
         (&[HEAD, r#"{"shuffle": "y"}"#], 2, "shuffle is not linear Gaussian"),
         (&[HEAD, r#"{"repeat": 2}"#, r#"{"publish": "y"}"#], 2, "the repeated block has no end"),
+        (
+            &[HEAD, r#"{"noise": "b", "band": [1], "steps": 4097, "variance": 1}"#],
+            2,
+            "at most 4096 steps can be written by a band",
+        ),
+        (&[HEAD, r#"{"publish": "y[t]"}"#], 2, "[t] stands outside of a repeated block"),
+        (
+            &[
+                HEAD,
+                r#"{"noise": "z", "variance": 1}"#,
+                r#"{"repeat": 2}"#,
+                r#"{"publish": "z@0"}"#,
+                r#"{"end": "repeat"}"#,
+                r#"{"publish": "y[t]"}"#,
+            ],
+            6,
+            "[t] stands outside of a repeated block",
+        ),
     ];
     for (lines, line, words) in cases {
         let (found, problem) = refused(lines);

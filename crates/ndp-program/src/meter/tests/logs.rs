@@ -127,6 +127,12 @@ fn plain_lines_are_steps() -> Result<(), Error> {
     let other = PointOfView::OwnMessages { node: 0 };
     let meter = Meter::every_node(3, SensitivitySet::UseLevel)?;
     assert_eq!(meter.seen_by(other).err(), Some(ProgramError::OtherView(0)));
+    // All others together, and not some of them.
+    for (members, seen) in [(&[1][..], false), (&[2][..], false), (&[1, 2][..], true)] {
+        let meter = Meter::new(3, [Observer::coalition(members)], SensitivitySet::UseLevel)?;
+        let refused = meter.seen_by(PointOfView::OwnMessages { node: 0 }).err();
+        assert_eq!(refused, (!seen).then_some(ProgramError::OtherView(0)), "{members:?}");
+    }
     Ok(())
 }
 
