@@ -25,6 +25,8 @@ pub enum Changes {
     EveryContribution,
     /// Every label that it reports.
     EveryLabel,
+    /// Its one label, the same in each of its reports.
+    Label,
     /// All its data: every gradient moves by at most the sensitivity, in any direction.
     EveryGradient,
     /// All its gradients by the same vector of at most the sensitivity: changes may cancel. Not all data of a

@@ -44,7 +44,7 @@ const EXPECTED: [Row; 34] = [
     ("complete-sum", Changes::EveryContribution, Law::Gaussian, RANGE, NETWORK),
     ("complete-sum-laplace", Changes::EveryContribution, Law::Laplace, RANGE, NETWORK),
     ("complete-sum-discrete-laplace", Changes::EveryContribution, Law::DiscreteLaplace, RANGE, NETWORK),
-    ("complete-histogram", Changes::EveryLabel, Law::RandomizedResponse, REPORT, NETWORK),
+    ("complete-histogram", Changes::Label, Law::RandomizedResponse, REPORT, NETWORK),
     ("walk:steps=20", Changes::EveryContribution, Law::Gaussian, RANGE, "Random walks"),
     ("local", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
     ("central", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),

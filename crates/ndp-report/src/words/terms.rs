@@ -17,6 +17,7 @@ pub const fn change_of(changes: Changes) -> &'static str {
         Changes::Value => "the value of one node, anywhere in its range",
         Changes::EveryContribution => "everything that one node contributes, each time anywhere in the range",
         Changes::EveryLabel => "every label that one node reports",
+        Changes::Label => "the label of one node, the same in each of its reports",
         Changes::EveryGradient => {
             "all data of one node: each of its gradients moves by at most the sensitivity, in any direction"
         }

@@ -32,7 +32,7 @@ const OF_SUMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VAL
     .by("ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization");
 
 const OF_HISTOGRAMS: Terms = Terms {
-    changes: Changes::EveryLabel,
+    changes: Changes::Label,
     noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
     ..Terms::VALUES
 }
@@ -162,7 +162,7 @@ impl Protocol for CompleteSum {
         let account = Alike {
             observer: observer.clone(),
             nodes: walk.node_count(),
-            terms: OF_SUMS,
+            terms: self.terms(),
             profile,
             least: secrecy.is_none().then(|| Box::new(least) as Least),
             protocol: Some(std::ptr::from_ref(self).addr()),
@@ -183,7 +183,7 @@ impl Protocol for CompleteSum {
             };
             Ok(Profile::of_curve(epsilon, against))
         };
-        Ok(alike(walk, observer, OF_SUMS, profile))
+        Ok(alike(walk, observer, self.terms(), profile))
     }
 
     /// Of the token divided by the number of steps: visits are independent draws of nodes.
@@ -204,6 +204,14 @@ impl Protocol for CompleteSum {
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
         let members = observed(u, observer, self.walk.node_count())?;
         Ok(Box::new(OnPaths { sum: self, members, u, noise }))
+    }
+}
+
+impl CompleteSum {
+    fn terms(&self) -> Terms {
+        // The same at each visit: the secrecy of the path protects no data that change.
+        let changes = if self.constant_data { Changes::Value } else { OF_SUMS.changes };
+        Terms { changes, ..OF_SUMS }
     }
 }
 
