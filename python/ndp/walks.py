@@ -401,7 +401,7 @@ def complete_sum(
 def complete_histogram(nodes: int, steps: int, *, labels: int = 2, published: bool = False) -> TokenProtocol:
     """A histogram of randomized responses that a token collects while it jumps between all nodes, uniformly at random.
 
-    Noise is one over the epsilon of a report.
+    A node reports the same label at each of its visits. Noise is one over the epsilon of a report.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ pub(crate) fn law_of_profile(
         bounds.push(ApproxDp::new(level, delta(level)?.min(1.0))?);
     }
     let law = LossLaw::of_bounds(&bounds, Neighbors::ReplaceOne)?;
-    Ok(Tabulated { law, step: step.clamp(LEAST_STEP, MOST_STEP) })
+    Ok(Tabulated { law, step: grid_step(step) })
 }
 
 /// The largest levels that are looked at.
@@ -59,9 +59,11 @@ const POINTS: usize = 1024;
 const RATIO: f64 = 1.2;
 /// The largest distance of two levels, where that does not make more than some hundred of them.
 const FARTHEST: f64 = 0.25;
-/// The steps that a grid may have.
-const LEAST_STEP: f64 = 1e-9;
-const MOST_STEP: f64 = 100.0;
+
+/// The nearest step that laws accept for a grid.
+pub(crate) const fn grid_step(step: f64) -> f64 {
+    step.clamp(1e-9, 100.0)
+}
 
 #[cfg(test)]
 mod tests {

@@ -407,6 +407,48 @@ mod tests {
         Ok(())
     }
 
+    /// The same for known senders: of a step of the observer two reports, each with probability `1/(n − 1)`.
+    #[test]
+    fn known_steps_are_draws_and_spotted_reports() -> Result<(), Error> {
+        let (n, steps, local) = (6u32, 12u32, 0.5f64);
+        let found = histogram(n as usize, steps as usize, local, 2)?.law(Senders::Known)?;
+        let (p, rho) = (1.0 / f64::from(n), 1.0 / f64::from(n - 1));
+        let (pure, total) = ((rho * local.exp_m1()).ln_1p(), rho * (0.5 * local).tanh());
+        let right = total / -(-pure).exp_m1();
+        let (right, left) = (right, right * (-pure).exp());
+        let (once, both) = (p * 2.0 * rho * (1.0 - rho), p * rho * rho);
+        let keep = 1.0 / (1.0 + (-local).exp());
+        // By how many reports and by how many draws the loss moves.
+        let none = p * (1.0 - rho) * (1.0 - rho) + both * 2.0 * keep * (1.0 - keep);
+        let moves = [
+            ((0, 0), none + (1.0 - p) * (1.0 - left - right)),
+            ((1, 0), once * keep),
+            ((-1, 0), once * (1.0 - keep)),
+            ((2, 0), both * keep * keep),
+            ((-2, 0), both * (1.0 - keep) * (1.0 - keep)),
+            ((0, 1), (1.0 - p) * right),
+            ((0, -1), (1.0 - p) * left),
+        ];
+        let mut law = BTreeMap::from([((0i32, 0i32), 1.0)]);
+        for _ in 0..steps {
+            let mut next = BTreeMap::new();
+            for (&(reports, draws), mass) in &law {
+                for ((report, draw), share) in moves {
+                    *next.entry((reports + report, draws + draw)).or_insert(0.0) += mass * share;
+                }
+            }
+            law = next;
+        }
+        for epsilon in [0.0, 0.3, 0.8, 1.4] {
+            let loss = |reports: i32, draws: i32| f64::from(reports) * local + f64::from(draws) * pure;
+            let exact: f64 =
+                law.iter().map(|(&(r, d), mass)| mass * -(epsilon - loss(r, d)).min(0.0).exp_m1()).sum();
+            let found = found.delta(epsilon)?.upper();
+            assert!(exact <= found * (1.0 + 1e-9) && found <= 1.03 * exact, "{epsilon}: {found} {exact}");
+        }
+        Ok(())
+    }
+
     #[test]
     fn losses_grow_with_information() -> Result<(), Error> {
         let delta = Delta::new(1e-4)?;

@@ -6,7 +6,7 @@
 //! their composition: `δ(ε) = E δ_K(ε)`, `δ_k` that of `k` releases, `K` the number of visits.
 
 use super::CompleteWalk;
-use super::steps::{LEAST_STEP, MOST_STEP};
+use crate::walk::tabulated::grid_step;
 use ndp_account::Error;
 use ndp_dp::{LossLaw, Neighbors};
 
@@ -26,11 +26,7 @@ impl CompleteWalk {
         let all = step.times(self.step_count() as u64)?;
         // Losses at the ends of their range stay on the grid, and what is between them is rounded to the
         // second order: an upper end is all that is asked for.
-        Ok(if largest.is_finite() {
-            all.with_step((largest / PARTS).clamp(LEAST_STEP, MOST_STEP))?
-        } else {
-            all
-        })
+        Ok(if largest.is_finite() { all.with_step(grid_step(largest / PARTS))? } else { all })
     }
 }
 

@@ -19,6 +19,7 @@
 //! there, on the number of spotted contributions, is false as printed.
 
 use super::constant_data::ConstantWalk;
+use crate::walk::tabulated::grid_step;
 use ndp_account::{Error, Senders};
 use ndp_dp::{Delta, Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
 use ndp_numeric::sums::up;
@@ -65,7 +66,7 @@ impl ConstantWalk {
         if walk.is_published() && senders == Senders::Known {
             all = LossLaw::compose(&[all, last])?;
         }
-        Ok(all.with_step(quarter.max(least).clamp(LEAST_STEP, MOST_STEP))?)
+        Ok(all.with_step(grid_step(quarter.max(least)))?)
     }
 
     /// That law for a sum behind Gaussian noise, each contribution of parameter `μ`.
@@ -85,9 +86,6 @@ impl ConstantWalk {
 const FAR_OUT: f64 = 1e-12;
 /// Steps of the grid up to there.
 const MOST_STEPS: f64 = 25_000.0;
-/// The steps that a grid may have.
-pub(super) const LEAST_STEP: f64 = 1e-9;
-pub(super) const MOST_STEP: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
