@@ -6,7 +6,8 @@ use crate::progress::Meanwhile;
 use crew::within;
 use ndp_account::parts::each_in_order;
 use ndp_account::{
-    Account, Assumption, Attacker, Audience, By, Error, Observer, Protocol, RestsOn, Terms, bound_is_attained,
+    Account, Assumption, Attacker, Audience, By, Covered, Error, Observer, Protocol, RestsOn, Target, Terms,
+    bound_is_attained,
 };
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
@@ -79,6 +80,14 @@ impl Patient {
             (self.until, self.seconds) = (deadline(Some(LEAST_TO_ANSWER)), LEAST_TO_ANSWER);
         }
         self
+    }
+
+    /// Every node by the bound alone, where it is soon proven that no account could lower the noise which the
+    /// target takes.
+    pub(crate) fn settled(&self, audience: &Audience, target: &Target) -> Option<Covered<'_>> {
+        let (protocol, asked, target) = (self.protocol, audience.clone(), target.clone());
+        let soon = deadline(Some(LEAST_TO_ANSWER));
+        within(soon, move || Covered::by_attained_bound(protocol, &asked, &target)).flatten()
     }
 
     /// Says what is known of an audience before anybody is looked at, if the answer takes longer than that:

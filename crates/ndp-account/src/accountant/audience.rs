@@ -295,6 +295,11 @@ impl Audience {
         })
     }
 
+    /// Whether every node is looked at.
+    pub(super) fn is_everybody(&self) -> bool {
+        self.asked == Asked::Everybody
+    }
+
     /// The same, each observer changed alike: with hidden senders, say.
     #[must_use]
     pub fn map(self, change: impl Fn(Observer) -> Observer) -> Self {

@@ -89,7 +89,10 @@ pub fn compare_towards(
 ) -> Comparison {
     let row = |(name, protocol): &(&str, Result<&dyn Protocol, Error>)| {
         Row::of(name, protocol.clone(), target, |protocol| {
-            Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent))
+            Covered::by_attained_bound(protocol, audience, target).map_or_else(
+                || Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent)),
+                Ok,
+            )
         })
     };
     Comparison { rows: protocols.iter().map(row).collect() }

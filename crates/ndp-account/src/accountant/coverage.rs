@@ -64,7 +64,8 @@ pub enum Coverage {
     /// Every node alone: some by accounts of their own, the others by
     /// [`Protocol::local_bound`](super::Protocol::local_bound).
     Bounded {
-        /// How many have accounts of their own.
+        /// How many have accounts of their own; 0 where one of them is proven to learn as much as the bound
+        /// says, so that [no account was needed](super::Covered::by_attained_bound).
         looked_at: usize,
         /// How many nodes there are.
         nodes: usize,
@@ -250,6 +251,7 @@ impl Coverage {
         match self {
             Self::Named { observers } => observers.to_string(),
             Self::All { nodes } | Self::Alike { nodes } => format!("all {nodes}"),
+            Self::Bounded { looked_at: 0, nodes, .. } => format!("all {nodes}, by a bound that is reached"),
             Self::Bounded { looked_at, nodes, .. } => {
                 format!("all {nodes}, {} by a bound", nodes.saturating_sub(*looked_at))
             }

@@ -4,6 +4,7 @@ mod alike;
 
 use super::audience::{Asked, Audience};
 use super::symmetry::Orbits;
+use super::worst::attaining;
 use super::{
     Account, Allowed, Check, Coverage, LeastNoise, Observer, Protocol, Rest, Target, check, least_noise,
 };
@@ -148,6 +149,41 @@ impl<'a> Covered<'a> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Every node alone by the bound that holds whoever observes, where one of them [is
+    /// proven](super::bound_is_attained) to learn as much: nobody is looked at, since no account could lower
+    /// the noise that a limit on the worst pair takes. Nothing for other limits, for an audience of some nodes,
+    /// and where nobody is proven to learn as much.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::{Audience, Covered, Target};
+    /// use ndp_account::example::Gossip;
+    /// use ndp_dp::Measure;
+    /// use ndp_graph::{GossipMatrix, generators::path_graph};
+    /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
+    /// let target = Target::worst(Measure::Gaussian, 0.5);
+    /// // The example offers no account of a part of what is heard, so that nothing is proven.
+    /// assert!(Covered::by_attained_bound(&gossip, &Audience::every_node(9), &target).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn by_attained_bound(
+        protocol: &'a dyn Protocol,
+        audience: &Audience,
+        target: &Target,
+    ) -> Option<Self> {
+        let asked = audience.is_everybody() || audience.looking_at_all().is_some();
+        if !(asked && matches!(target.allowed, Allowed::Worst(_))) {
+            return None;
+        }
+        let witness = attaining(protocol, audience)?;
+        let observers = [audience.looked_at(), audience.others()].concat();
+        let bounds = observers.iter().map(|observer| protocol.local_bound(observer));
+        let accounts: Vec<_> = bounds.collect::<Result<_, _>>().ok()?;
+        let coverage = Coverage::Bounded { looked_at: 0, nodes: accounts.len(), seed: None };
+        Some(Self { accounts, coverage, looked_at: 0, protocol, witness: Some(witness) })
     }
 
     /// Whether limits of this kind say something about coalitions that have no account.

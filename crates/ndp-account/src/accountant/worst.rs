@@ -125,7 +125,8 @@ fn reaching(
 
 /// Whether the bound is the same for everybody, and one at whom `audience` looks or of whom it [has a
 /// hint](Audience::hinting) is proven to learn as much by a [part](Protocol::glimpse) of what it
-/// hears, at every noise: then no account lowers what is learned at most.
+/// hears, at every noise: then no account lowers what is learned at most. Where every node is looked at,
+/// each of them is tried; where some are, the first.
 ///
 /// # Examples
 /// ```
@@ -139,21 +140,31 @@ fn reaching(
 /// ```
 #[must_use]
 pub fn bound_is_attained(protocol: &dyn Protocol, audience: &Audience) -> bool {
-    let Ok(one) = NoiseMultiplier::new(1.0) else { return false };
-    let attained = |observer: &Observer| -> Option<bool> {
-        let bound = protocol.local_bound(observer).ok()?;
-        let class = bound.class()?;
-        let alike = |other: &Observer| protocol.local_bound(other).is_ok_and(|b| b.class() == Some(class));
-        if !audience.looked_at().iter().chain(audience.others()).all(alike) {
-            return None;
-        }
-        let source = (0..bound.node_count()).find(|&u| !observer.contains(u))?;
-        let most = bound.profile(source, one).ok()?.mu()?.into_value().mu();
+    attaining(protocol, audience).is_some()
+}
+
+/// The part of what an observer hears that proves that the bound is attained.
+pub(super) fn attaining<'a>(
+    protocol: &'a dyn Protocol,
+    audience: &Audience,
+) -> Option<Box<dyn Account + 'a>> {
+    let first = audience.looked_at().first()?;
+    let bound = protocol.local_bound(first).ok()?;
+    let class = bound.class()?;
+    let alike = |other: &Observer| protocol.local_bound(other).is_ok_and(|b| b.class() == Some(class));
+    if !audience.looked_at().iter().chain(audience.others()).all(alike) {
+        return None;
+    }
+    let one = NoiseMultiplier::new(1.0).ok()?;
+    let source = (0..bound.node_count()).find(|&u| !first.contains(u))?;
+    let most = bound.profile(source, one).ok()?.mu()?.into_value().mu();
+    let tried = if audience.is_everybody() { audience.looked_at() } else { std::slice::from_ref(first) };
+    let tried: Vec<&Observer> = tried.iter().chain(&audience.hint).collect();
+    let part = |observer: &&Observer| -> Option<Box<dyn Account + 'a>> {
         let part = protocol.glimpse(observer).ok()?;
-        Some(reaching(part.as_ref(), one, Measure::Gaussian, most * (1.0 - WITHIN)).is_some())
+        reaching(part.as_ref(), one, Measure::Gaussian, most * (1.0 - WITHIN)).map(|_| part)
     };
-    let looked_at = audience.looked_at().first();
-    looked_at.into_iter().chain(&audience.hint).any(|observer| attained(observer) == Some(true))
+    tried.par_iter().find_map_first(part)
 }
 
 /// How close a proven lower end is to a bound that is called exact.

@@ -56,6 +56,18 @@ pub(super) fn masked(
     Ok(Box::new(Masked::new(setting.nodes(), variance, terms, made(setting, terms, rounds, write))?))
 }
 
+/// The same for gossip in rounds with a noise of variance 1 on every value, once: `write` states so many
+/// rounds, of which each is the beginning of more.
+pub(super) fn masked_once(
+    setting: &Setting<'_>,
+    rounds: usize,
+    write: impl Fn(&GossipMatrix, usize) -> Result<Program, Error> + Copy + Send + Sync + 'static,
+) -> Result<Box<dyn Protocol>, Error> {
+    let terms = Declared::TERMS.on("every value, once");
+    let of = |rounds| made(setting, terms, rounds, move |matrix| write(matrix, rounds));
+    Ok(Box::new(Masked { first: Some(of(1).1), ..Masked::new(setting.nodes(), 1.0, terms, of(rounds))? }))
+}
+
 /// The number of messages of the program that `write` gives, and what makes it if these fit in memory.
 fn made(
     setting: &Setting<'_>,
@@ -192,12 +204,7 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
-        let rounds = setting.count("rounds")?;
-        let terms = Declared::TERMS.on("every value, once");
-        let of = |rounds| {
-            made(setting, terms, rounds, move |matrix| constructors::secure_neighbor_sums(matrix, rounds))
-        };
-        Ok(Box::new(Masked { first: Some(of(1).1), ..Masked::new(setting.nodes(), 1.0, terms, of(rounds))? }))
+        masked_once(setting, setting.count("rounds")?, constructors::secure_neighbor_sums)
     },
 };
 

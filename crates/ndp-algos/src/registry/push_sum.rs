@@ -1,6 +1,6 @@
 //! Push-sum: averaging by shares, on weights that need not be symmetric.
 
-use super::programs::masked;
+use super::programs::masked_once;
 use super::{Entry, Kind, ROUNDS, Setting};
 use ndp_account::Error;
 use ndp_graph::Graph;
@@ -48,7 +48,6 @@ pub(super) const PUSH_SUM: Entry = Entry {
     about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
-        let rounds = setting.count("rounds")?;
-        masked(setting, (1.0, "every value, once"), rounds, move |matrix| push_sum(matrix.graph(), rounds))
+        masked_once(setting, setting.count("rounds")?, |matrix, rounds| push_sum(matrix.graph(), rounds))
     },
 };

@@ -66,9 +66,7 @@ impl<'a> Study<'a> {
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
             let built = Patient::of_entry(entry, &self.matrix, parameters, Some(budget.next()));
-            let built = built.map(|built| {
-                built.for_every_pair().where_it_wins(self.asked.effort.patience, &self.chosen.audience)
-            });
+            let built = built.map(Patient::for_every_pair);
             if let Err(error @ Error::NoSuchName { .. }) = built {
                 return Err(error.into());
             }

@@ -128,10 +128,11 @@ fn by_groups<'a>(
 
 /// What a protocol needs and gives, everybody being covered as above.
 fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audience, target: &Target) -> Row {
-    Row::of(name, built, target, |protocol| {
-        by_groups(protocol, audience, |observers| {
+    Row::of(name, built, target, |protocol| match protocol.settled(audience, target) {
+        Some(covered) => Ok(covered),
+        None => by_groups(protocol, audience, |observers| {
             each_in_order(observers, |observer| protocol.account(observer))
-        })
+        }),
     })
 }
 

@@ -144,7 +144,7 @@ impl<'a> Study<'a> {
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
         let Ok(built) = built else { return Ok(None) };
-        let built = built.for_every_pair().where_it_wins(self.asked.effort.patience, &self.chosen.audience);
+        let built = built.for_every_pair();
         let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);
         let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else { return Ok(None) };
         Ok(Some(Found {

@@ -31,6 +31,9 @@ pub fn coverage(coverage: &Coverage) -> String {
             "every one of {nodes} nodes alone: {looked_at} chosen and looked at, the others bounded by what groups of them would learn \
              together ({groups} looked at)"
         ),
+        Coverage::Bounded { looked_at: 0, nodes, .. } => format!(
+            "every one of {nodes} nodes alone, by a bound that holds whoever observes and that one of them is proven to reach"
+        ),
         Coverage::Bounded { looked_at, nodes, seed } => format!(
             "every one of {nodes} nodes alone: {looked_at} {} and looked at, the others by a bound that holds whoever observes",
             drawn(*seed)
@@ -102,6 +105,9 @@ pub fn unknown(coverage: &Coverage) -> Option<String> {
 pub fn grade(grade: Grade, coverage: &Coverage) -> String {
     match coverage {
         Coverage::Coalitions { looked_at: 0, .. } => Grade::UpperBound.to_string(),
+        Coverage::Bounded { looked_at: 0, .. } if grade == Grade::Exact => {
+            format!("{grade} for the largest loss, {} for the others", Grade::UpperBound)
+        }
         Coverage::Bounded { .. }
         | Coverage::Grouped { .. }
         | Coverage::Coalitions { rest: Rest::Bounded, .. }
