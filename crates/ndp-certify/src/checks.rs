@@ -307,7 +307,7 @@ fn traced_rows_are_what_the_steps_do() -> Result<(), Box<dyn std::error::Error>>
             for (width, row) in rows.widths().iter().zip(&truth) {
                 let common = row
                     .iter()
-                    .fold(BigInt::from(1), |d, x| crate::divisor::least_common_multiple(&d, x.denom()));
+                    .fold(BigInt::from(1), |d, x| crate::divisor::least_common_multiple(d, x.denom()));
                 let squares: BigRational = row.iter().map(|x| x * x * ratio(1, 1)).sum();
                 let length = squares.to_f64().unwrap_or(f64::NAN).sqrt().log2();
                 assert!(common.to_f64().unwrap_or(f64::NAN).log2() + length <= width + 1e-9);

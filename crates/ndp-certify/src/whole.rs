@@ -26,9 +26,14 @@ pub struct WholeRows {
 impl WholeRows {
     /// The rows over the coordinates of `layout`; the coordinates after its noises are its inputs, in order.
     /// The scales of the inputs are filled in.
-    pub fn new(mut layout: Layout, rows: Vec<Vec<(u32, BigRational)>>) -> Self {
+    pub fn new(layout: Layout, rows: Vec<Vec<(u32, BigRational)>>) -> Self {
+        Self::of_integers(layout, rows.into_iter().map(cleared).collect())
+    }
+
+    /// The same for rows of integers.
+    pub fn of_integers(mut layout: Layout, rows: Vec<Vec<(u32, BigInt)>>) -> Self {
         let noises = layout.noises;
-        let entries: Vec<Vec<(u32, BigInt)>> = rows.into_iter().map(cleared).collect();
+        let entries: Vec<Vec<(u32, BigInt)>> = rows.into_iter().map(divided).collect();
         let row_scales: Vec<i64> = entries
             .iter()
             .map(|row| {
@@ -129,20 +134,23 @@ impl WholeRows {
     }
 }
 
-/// A row times the smallest positive number that makes it a row of integers without a common divisor; its
-/// ratios need not be in lowest terms.
+/// A row times a positive number that makes it a row of integers; its ratios need not be in lowest terms.
 fn cleared(row: Vec<(u32, BigRational)>) -> Vec<(u32, BigInt)> {
     let mut common = BigInt::one();
     for (_, x) in &row {
-        if !(&common % x.denom()).is_zero() {
-            common = least_common_multiple(&common, x.denom());
-        }
+        common = least_common_multiple(common, x.denom());
     }
-    let mut entries: Vec<(u32, BigInt)> = row
-        .into_iter()
-        .filter(|(_, x)| !x.is_zero())
-        .map(|(j, x)| (j, x.numer() * (&common / x.denom())))
-        .collect();
+    row.into_iter()
+        .map(|(j, x)| {
+            let (above, below) = x.into_raw();
+            (j, if below == common { above } else { above * (&common / below) })
+        })
+        .collect()
+}
+
+/// A row without its zeros and without a common divisor.
+fn divided(mut entries: Vec<(u32, BigInt)>) -> Vec<(u32, BigInt)> {
+    entries.retain(|(_, x)| !x.is_zero());
     let mut divisor = BigUint::zero();
     for (_, x) in &entries {
         divisor = greatest_common_divisor(&divisor, x.magnitude());

@@ -1,8 +1,8 @@
 //! The typed builder: steps are added in order of time, and every mistake is refused where it is made.
 
-use crate::forms::{Form, Forms};
+use crate::forms::Forms;
 use crate::known::Known;
-use crate::registers::{self, Definition, Primitive};
+use crate::registers::{self, Definition, Form};
 use crate::weight::ldl;
 use crate::{ProgramError, Weight};
 use num_rational::BigRational;
@@ -159,7 +159,7 @@ pub struct Program {
     /// Whether nodes hold what they use, once that was asked.
     pub(super) held: Known,
     /// Coefficients of values, once they were asked for.
-    forms: Forms,
+    pub(super) forms: Forms,
 }
 
 /// A state of a program to which it can go back.
@@ -433,13 +433,18 @@ impl Program {
     }
 
     /// The exact coefficients of a value over contributions and noises.
-    pub(super) fn form(&self, value: usize) -> Vec<(Primitive, BigRational)> {
+    pub(super) fn form(&self, value: usize) -> Form {
         registers::form(&self.values, value)
     }
 
     /// The same, kept for whoever asks next.
     pub(super) fn kept_form(&self, value: usize) -> Arc<Form> {
         self.forms.of(&self.values, value)
+    }
+
+    /// Makes [`Self::kept_form`] of these values quick, where that is less work than each alone is.
+    pub(super) fn prepare_forms(&self, values: &[usize]) {
+        self.forms.prepare(&self.values, values);
     }
 
     pub(super) fn push(&mut self, definition: Definition) -> Result<Value, ProgramError> {

@@ -3,14 +3,16 @@
 
 use crate::build::Program;
 use crate::observers::Seen;
-use crate::registers::{Primitive, column};
+use crate::registers::{Form, Primitive, column};
 use crate::weight::float;
 use ndp_account::Error;
+use ndp_certify::divisor::least_common_multiple;
 use ndp_certify::rows::{Input, Layout, Rows};
 use ndp_certify::whole::WholeRows;
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A direction of the uses of a node: a weight for each of its uses.
@@ -48,6 +50,8 @@ pub(super) fn rows(
     // Columns of the noises: a variance that is no product of 53 bits and a power of two is the sum of
     // several.
     let mut noises: BTreeMap<usize, Vec<(u32, BigRational)>> = BTreeMap::new();
+    // What all factors and weights have as a denominator: rows are multiplied by it, and by their own.
+    let mut common = BigInt::one();
     let mut variances: Vec<f64> = Vec::new();
     for (primitive, _) in seen.rows.iter().flat_map(|row| &row.form) {
         if let Primitive::Noise(k) = primitive {
@@ -56,6 +60,7 @@ pub(super) fn rows(
     }
     for (k, columns) in &mut noises {
         for (factor, variance) in scaled(&program.noises[*k].variance) {
+            common = least_common_multiple(common, factor.denom());
             columns.push((column(variances.len())?, factor));
             variances.push(variance);
         }
@@ -74,19 +79,31 @@ pub(super) fn rows(
     for (d, direction) in directions.iter().enumerate() {
         let uses = by_node.get(&direction.node).map_or(&[][..], Vec::as_slice);
         for (&k, weight) in uses.iter().zip(&direction.weights).filter(|(_, weight)| !weight.is_zero()) {
+            common = least_common_multiple(common, weight.denom());
             along.entry(k).or_default().push((d, weight));
         }
     }
-    let sums: Vec<BTreeMap<usize, BigRational>> = seen
-        .rows
+    let times_common = |x: &BigRational| x.numer() * (&common / x.denom());
+    let noises: BTreeMap<usize, Vec<(u32, BigInt)>> = noises
+        .into_iter()
+        .map(|(k, columns)| {
+            (k, columns.into_iter().map(|(at, factor)| (at, times_common(&factor))).collect())
+        })
+        .collect();
+    let along: BTreeMap<usize, Vec<(usize, BigInt)>> = along
+        .into_iter()
+        .map(|(k, terms)| (k, terms.into_iter().map(|(d, weight)| (d, times_common(weight))).collect()))
+        .collect();
+    let whole: Vec<Vec<(Primitive, Cow<'_, BigInt>)>> =
+        seen.rows.iter().map(|row| whole(&row.form)).collect();
+    let sums: Vec<BTreeMap<usize, BigInt>> = whole
         .iter()
         .map(|row| {
-            let mut sums: BTreeMap<usize, BigRational> = BTreeMap::new();
-            for (primitive, x) in &row.form {
+            let mut sums: BTreeMap<usize, BigInt> = BTreeMap::new();
+            for (primitive, x) in row {
                 let Primitive::Contribution(k) = primitive else { continue };
                 for (d, weight) in along.get(k).into_iter().flatten() {
-                    let term = product(weight, x);
-                    sums.entry(*d).and_modify(|sum| *sum += &term).or_insert(term);
+                    *sums.entry(*d).or_default() += &**x * weight;
                 }
             }
             sums.retain(|_, x| !x.is_zero());
@@ -102,21 +119,20 @@ pub(super) fn rows(
         }
     }
     column(m + inputs)?;
-    let entries = seen
-        .rows
-        .iter()
+    let entries = whole
+        .into_iter()
         .zip(sums)
         .map(|(row, sums)| {
-            let mut entries: Vec<(u32, BigRational)> = Vec::new();
-            for (primitive, x) in &row.form {
+            let mut entries: Vec<(u32, BigInt)> = Vec::new();
+            for (primitive, x) in row {
                 match primitive {
                     Primitive::Noise(k) => {
                         entries
-                            .extend(noises[k].iter().map(|(column, factor)| (*column, product(factor, x))));
+                            .extend(noises[&k].iter().map(|(column, factor)| (*column, product(&x, factor))));
                     }
                     Primitive::Contribution(k) => {
-                        if let Some(&at) = of_use.get(k) {
-                            entries.push((column(m + at)?, x.clone()));
+                        if let Some(&at) = of_use.get(&k) {
+                            entries.push((column(m + at)?, product(&x, &common)));
                         }
                     }
                 }
@@ -167,7 +183,7 @@ pub(super) fn rows(
         known: 0,
         adds_up: false,
     };
-    Ok((Rows::Whole(WholeRows::new(layout, entries)), Columns { of_use, of_direction, structural }))
+    Ok((Rows::Whole(WholeRows::of_integers(layout, entries)), Columns { of_use, of_direction, structural }))
 }
 
 /// Bounds that need no numerics: where the column of a use is `λ` times that of an unknown noise of variance
@@ -217,24 +233,33 @@ fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize,
     found
 }
 
+/// Coefficients times the least number that makes all of them integers.
+fn whole(form: &Form) -> Vec<(Primitive, Cow<'_, BigInt>)> {
+    let common = form.iter().fold(BigInt::one(), |common, (_, x)| least_common_multiple(common, x.denom()));
+    let mut whole = Vec::with_capacity(form.len());
+    for (primitive, x) in form {
+        let is_common = *x.denom() == common;
+        let times = || x.numer() * (&common / x.denom());
+        whole.push((*primitive, if is_common { Cow::Borrowed(x.numer()) } else { Cow::Owned(times()) }));
+    }
+    whole
+}
+
 /// Whether `a · b = c · d`, without the greatest common divisors that products of fractions take.
 fn is_equal_product(ab: (&BigRational, &BigRational), cd: (&BigRational, &BigRational)) -> bool {
+    // Coefficients of one row have one denominator.
+    if ab.0.denom() == cd.0.denom() && ab.1.denom() == cd.1.denom() {
+        return ab.0.numer() * ab.1.numer() == cd.0.numer() * cd.1.numer();
+    }
     let cross = |(a, b): (&BigRational, &BigRational), (c, d): (&BigRational, &BigRational)| {
         (a.numer() * c.denom()) * (b.numer() * d.denom())
     };
     cross(ab, cd) == cross(cd, ab)
 }
 
-/// `a · b`, not in lowest terms, at no cost where one of them is 1: the engine makes rows of integers and
-/// finds the common divisors of a whole row at once.
-fn product(a: &BigRational, b: &BigRational) -> BigRational {
-    if a.is_one() {
-        b.clone()
-    } else if b.is_one() {
-        a.clone()
-    } else {
-        BigRational::new_raw(a.numer() * b.numer(), a.denom() * b.denom())
-    }
+/// `a · b`, at no cost where `b` is 1.
+fn product(a: &BigInt, b: &BigInt) -> BigInt {
+    if b.is_one() { a.clone() } else { a * b }
 }
 
 /// An `f64` that is at least the nonnegative number `x`; equal to it where `x` is an `f64`.

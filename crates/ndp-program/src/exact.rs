@@ -86,7 +86,7 @@ impl System {
         columns.values_mut().enumerate().for_each(|(at, column)| *column = at);
         let noises: Vec<usize> = columns.keys().copied().collect();
         let variance = |k: &usize| &program.noises[*k].variance;
-        let common = noises.iter().fold(BigInt::one(), |d, k| multiple(d, variance(k).denom()));
+        let common = noises.iter().fold(BigInt::one(), |d, k| least_common_multiple(d, variance(k).denom()));
         let whole = |x: &BigRational, scale: &BigInt| x.numer() * (scale / x.denom());
         let variances = noises.iter().map(|k| whole(variance(k), &common)).collect();
         let scaled = |(row, shift): (&crate::observers::SeenRow, &BigRational)| {
@@ -95,7 +95,8 @@ impl System {
                 Primitive::Contribution(_) => None,
             });
             let entries: Vec<(usize, &BigRational)> = entries.collect();
-            let scale = entries.iter().fold(shift.denom().clone(), |d, (_, x)| multiple(d, x.denom()));
+            let scale =
+                entries.iter().fold(shift.denom().clone(), |d, (_, x)| least_common_multiple(d, x.denom()));
             let whole_row = entries.into_iter().map(|(column, x)| (column, whole(x, &scale))).collect();
             (whole_row, whole(shift, &scale), scale)
         };
@@ -188,11 +189,6 @@ impl System {
 }
 
 type Pair = (Vec<(usize, BigRational)>, Vec<(usize, BigRational)>);
-
-/// The least common multiple of two positive integers.
-pub(super) fn multiple(a: BigInt, b: &BigInt) -> BigInt {
-    if b.is_one() || (&a % b).is_zero() { a } else { least_common_multiple(&a, b) }
-}
 
 /// An integer modulo the prime of a field.
 fn residue(field: Field, x: &BigInt) -> u64 {

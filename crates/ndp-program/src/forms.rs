@@ -1,13 +1,10 @@
 //! Coefficients that were worked out for one observer and serve the next: what a node sends is seen by all
 //! that hear it.
 
-use crate::registers::{Definition, Primitive, form};
+use crate::registers::{Definition, Form, form, next_form};
 use num_rational::BigRational;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// The coefficients of a value over contributions and noises, ascending, none of them 0.
-pub(crate) type Form = Vec<(Primitive, BigRational)>;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The coefficients of values that were asked for, as long as they fit; no part of the program.
 #[derive(Debug, Default)]
@@ -20,23 +17,39 @@ struct Kept {
 }
 
 impl Forms {
+    // A poisoned lock holds whole entries all the same.
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Those of a value of the program with these values.
     pub(crate) fn of(&self, values: &[Definition], value: usize) -> Arc<Form> {
-        // A poisoned lock holds whole entries all the same.
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = kept().by_value.get(&value) {
+        if let Some(known) = self.kept().by_value.get(&value) {
             return Arc::clone(known);
         }
         // Not under the lock: other observers go on with other values.
         let found = Arc::new(form(values, value));
-        let bytes = bytes(&found);
-        let mut kept = kept();
-        if kept.bytes.saturating_add(bytes) <= MOST_BYTES
-            && kept.by_value.insert(value, Arc::clone(&found)).is_none()
-        {
-            kept.bytes += bytes;
-        }
+        self.kept().keep(value, &found);
         found
+    }
+
+    /// Works out those of all that `wanted` are made of, each from those before it, where this is less than
+    /// walks back in time from each of `wanted` are, and as long as they fit.
+    pub(crate) fn prepare(&self, values: &[Definition], wanted: &[usize]) {
+        // Who asks next finds them all: under the lock, so that they are worked out once.
+        let mut kept = self.kept();
+        let wanted = wanted.iter().copied().filter(|value| !kept.by_value.contains_key(value));
+        let Some(cone) = cone_of_less_work(values, &wanted.collect::<Vec<_>>()) else { return };
+        for value in cone {
+            if kept.by_value.contains_key(&value) {
+                continue;
+            }
+            let of = |term: usize| kept.by_value.get(&term).map(|form| &**form);
+            let Some(found) = next_form(values, value, of) else { return };
+            if !kept.keep(value, &Arc::new(found)) {
+                return;
+            }
+        }
     }
 
     /// The program changes: a value that is taken back gives its number to another one.
@@ -46,6 +59,41 @@ impl Forms {
             *kept = Kept::default();
         }
     }
+}
+
+impl Kept {
+    /// Whether there was room.
+    fn keep(&mut self, value: usize, form: &Arc<Form>) -> bool {
+        let bytes = self.bytes.saturating_add(bytes(form));
+        let fits = bytes <= MOST_BYTES;
+        if fits && self.by_value.insert(value, Arc::clone(form)).is_none() {
+            self.bytes = bytes;
+        }
+        fits
+    }
+}
+
+/// All values that `wanted` are made of, ascending, where a coefficient of each over every contribution and
+/// noise among them is fewer numbers than walks back from each of `wanted` visit.
+fn cone_of_less_work(values: &[Definition], wanted: &[usize]) -> Option<Vec<usize>> {
+    let mut by = vec![0u32; values.len()];
+    let (mut visits, mut open) = (0usize, Vec::new());
+    for (number, &value) in (1..).zip(wanted) {
+        open.push(value);
+        while let Some(at) = open.pop() {
+            if by[at] == number {
+                continue;
+            }
+            by[at] = number;
+            visits += 1;
+            values[at].each_term(|term, _| open.push(term));
+        }
+    }
+    let cone: Vec<usize> = (0..values.len()).filter(|&at| by[at] > 0).collect();
+    let is_primitive =
+        |at: &&usize| matches!(values[**at], Definition::Contribution(_) | Definition::Noise(_));
+    let primitives = cone.iter().filter(is_primitive).count();
+    (cone.len().saturating_mul(primitives) < visits.saturating_mul(WORTH)).then_some(cone)
 }
 
 /// A copy of a program finds its own.
@@ -70,12 +118,54 @@ fn bytes(form: &Form) -> u64 {
 
 /// Of a coefficient, beside its digits.
 const OVERHEAD: u64 = 128;
+/// A visit on a walk back costs more than a coefficient: it looks for its place among those that are open.
+const WORTH: usize = 2;
 /// What is kept of a program.
 const MOST_BYTES: u64 = 256 << 20;
 
 #[cfg(test)]
 mod tests {
+    use crate::constructors::{corn_dsgd_along, dsgd, secure_neighbor_sums};
     use crate::{Program, ProgramError, Reads};
+    use ndp_certify::divisor::greatest_common_divisor;
+    use ndp_graph::{GossipMatrix, Weights, generators};
+    use num_bigint::BigInt;
+    use num_traits::One;
+
+    /// Values from those before them are values by a walk back in time, over one denominator without a common
+    /// divisor; only where walks back are more work.
+    #[test]
+    fn forms_by_steps_are_those_of_walks_back() -> Result<(), Box<dyn std::error::Error>> {
+        let matrices = [
+            GossipMatrix::metropolis(&generators::karate_club_graph()?),
+            GossipMatrix::new(&generators::cycle_graph(9)?, Weights::MaxDegree)?,
+        ];
+        for (matrix, rounds) in matrices.iter().zip([7, 14]) {
+            for program in [corn_dsgd_along(matrix, 0.5, 0.3, rounds)?, secure_neighbor_sums(matrix, rounds)?]
+            {
+                let all: Vec<usize> = (0..program.values.len()).collect();
+                program.prepare_forms(&all);
+                assert_eq!(program.forms.kept().by_value.len(), all.len());
+                for value in all.into_iter().step_by(5) {
+                    let (step, back) = (program.kept_form(value), program.form(value));
+                    assert_eq!(*step, back, "value {value}");
+                    let Some((_, first)) = step.first() else { continue };
+                    assert!(
+                        step.iter().all(|(_, x)| x.denom() == first.denom() && x.numer() != &BigInt::ZERO)
+                    );
+                    let divisor = step.iter().fold(first.denom().magnitude().clone(), |divisor, (_, x)| {
+                        greatest_common_divisor(&divisor, x.numer().magnitude())
+                    });
+                    assert!(divisor.is_one(), "value {value}");
+                }
+            }
+        }
+        // Where each step brings noises of its own, coefficients are as many as steps back.
+        let short = dsgd(&GossipMatrix::metropolis(&generators::path_graph(60)?), 2)?;
+        short.prepare_forms(&[short.values.len() - 1]);
+        assert!(short.forms.kept().by_value.is_empty());
+        Ok(())
+    }
 
     /// What was kept is what is found anew, after steps and after steps that were taken back and replaced.
     #[test]

@@ -60,9 +60,7 @@ impl MixingMatrix {
     fn of(rows: Vec<Vec<(u32, BigRational)>>) -> Self {
         let mut common = BigInt::one();
         for (_, x) in rows.iter().flatten() {
-            if !(&common % x.denom()).is_zero() {
-                common = least_common_multiple(&common, x.denom());
-            }
+            common = least_common_multiple(common, x.denom());
             if common.bits() > LONGEST {
                 return Self(Arc::new(Entries { rows, whole: None }));
             }

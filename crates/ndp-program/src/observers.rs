@@ -54,7 +54,8 @@ pub(super) struct SeenRow {
     pub(super) value: usize,
     /// When it is seen first.
     pub(super) moment: usize,
-    /// Its coefficients over what the observer does not know, noises of variance 0 left out.
+    /// Its coefficients over what the observer does not know, noises of variance 0 left out; not each in lowest
+    /// terms.
     pub(super) form: Vec<(Primitive, BigRational)>,
 }
 
@@ -152,6 +153,7 @@ impl Seen {
             Primitive::Contribution(k) => !self.members[program.contributions[*k].node],
             Primitive::Noise(k) => self.known_from[program.noises[*k].value].is_none(),
         };
+        program.prepare_forms(&self.rows.iter().map(|row| row.value).collect::<Vec<_>>());
         self.rows.par_iter_mut().for_each(|row| {
             let whole = program.kept_form(row.value);
             row.form = whole.iter().filter(|(primitive, _)| unknown(primitive)).cloned().collect();

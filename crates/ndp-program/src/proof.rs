@@ -10,12 +10,12 @@
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
 use crate::build::{Program, Reads, Value};
-use crate::exact::multiple;
 use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
 use crate::witness::Shared;
 use crate::{ProgramError, Weight, Witness};
 use ndp_account::{Error, Observer};
+use ndp_certify::divisor::least_common_multiple;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
@@ -200,7 +200,7 @@ impl<'p> ProofWriter<'p> {
     fn cost(&self, shift: &Witness) -> Result<BigRational, Error> {
         let mut common = BigInt::one();
         for (_, by) in &shift.terms {
-            common = multiple(common, by.exact("a weight")?.denom());
+            common = least_common_multiple(common, by.exact("a weight")?.denom());
         }
         let mut sums: BTreeMap<&BigRational, BigInt> = BTreeMap::new();
         for (value, by) in &shift.terms {

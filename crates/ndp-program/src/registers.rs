@@ -4,7 +4,7 @@
 use crate::ProgramError;
 use crate::mixing::MixingMatrix;
 use ndp_account::Error;
-use ndp_certify::divisor::{least_common_multiple, lowest_terms};
+use ndp_certify::divisor::{greatest_common_divisor, least_common_multiple, lowest_terms};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -83,7 +83,7 @@ impl Unreduced {
             self.numerator += numerator;
             self.denominator = denominator.clone();
         } else {
-            let common = least_common_multiple(&self.denominator, denominator);
+            let common = least_common_multiple(self.denominator.clone(), denominator);
             self.numerator *= &common / &self.denominator;
             self.numerator += numerator * (&common / denominator);
             self.denominator = common;
@@ -104,17 +104,76 @@ impl Unreduced {
             self.denominator = short.denom().clone();
         }
     }
-
-    pub(super) fn reduced(self) -> BigRational {
-        lowest_terms(self.numerator, self.denominator)
-    }
 }
 
-/// The coefficients of `value` over contributions and noises, ascending, none of them 0.
-pub(super) fn form(values: &[Definition], value: usize) -> Vec<(Primitive, BigRational)> {
+/// The coefficients of a value over contributions and noises, ascending, none of them 0: ratios over one
+/// denominator that has no divisor with all numerators in common. Each alone need not be in lowest terms.
+pub(crate) type Form = Vec<(Primitive, BigRational)>;
+
+/// The coefficients of `value`, by a walk back in time.
+pub(super) fn form(values: &[Definition], value: usize) -> Form {
     let one = Unreduced { numerator: BigInt::one(), denominator: BigInt::one() };
     let found = combined(values, BTreeMap::from([(value, one)]));
-    found.into_iter().map(|(primitive, x)| (primitive, x.reduced())).collect()
+    let mut common = BigInt::one();
+    for (_, x) in &found {
+        common = least_common_multiple(common, &x.denominator);
+    }
+    let whole = |x: Unreduced| match x.denominator == common {
+        true => x.numerator,
+        false => x.numerator * (&common / x.denominator),
+    };
+    let whole = found.into_iter().map(|(primitive, x)| (primitive, whole(x))).collect();
+    shortened(whole, common)
+}
+
+/// The coefficients of a value, from those of the values that it is the sum of; `of` has them all.
+pub(super) fn next_form<'f>(
+    values: &[Definition],
+    value: usize,
+    of: impl Fn(usize) -> Option<&'f Form>,
+) -> Option<Form> {
+    let own = |primitive| Some(vec![(primitive, BigRational::one())]);
+    let definition = &values[value];
+    match definition {
+        Definition::Contribution(k) => return own(Primitive::Contribution(*k)),
+        Definition::Noise(k) => return own(Primitive::Noise(*k)),
+        Definition::Sum(_) | Definition::Mixed { .. } => {}
+    }
+    let terms: Vec<(&Form, &BigRational)> =
+        definition.terms().into_iter().map(|(term, x)| Some((of(term)?, x))).collect::<Option<_>>()?;
+    let common =
+        terms.iter().fold(BigInt::one(), |common, (_, weight)| least_common_multiple(common, weight.denom()));
+    let below = terms.iter().filter_map(|(form, _)| Some(form.first()?.1.denom()));
+    let below = below.fold(BigInt::one(), least_common_multiple);
+    let mut sums: BTreeMap<Primitive, BigInt> = BTreeMap::new();
+    for (form, weight) in terms {
+        let Some((_, first)) = form.first() else { continue };
+        let factor = &below / first.denom() * (&common / weight.denom()) * weight.numer();
+        for (primitive, x) in form {
+            *sums.entry(*primitive).or_default() += x.numer() * &factor;
+        }
+    }
+    sums.retain(|_, x| !x.is_zero());
+    Some(shortened(sums.into_iter().collect(), below * common))
+}
+
+/// Coefficients over a denominator, without a divisor that all of them have in common.
+fn shortened(entries: Vec<(Primitive, BigInt)>, denominator: BigInt) -> Form {
+    let mut divisor = denominator.magnitude().clone();
+    for (_, x) in &entries {
+        if divisor.is_one() {
+            break;
+        }
+        divisor = greatest_common_divisor(&divisor, x.magnitude());
+    }
+    if divisor.is_one() {
+        let ratio = |x| BigRational::new_raw(x, denominator.clone());
+        return entries.into_iter().map(|(primitive, x)| (primitive, ratio(x))).collect();
+    }
+    let divisor = BigInt::from(divisor);
+    let denominator = denominator / &divisor;
+    let ratio = |x| BigRational::new_raw(x / &divisor, denominator.clone());
+    entries.into_iter().map(|(primitive, x)| (primitive, ratio(x))).collect()
 }
 
 /// The coefficients of a combination of values over contributions and noises, ascending, none of them 0: a

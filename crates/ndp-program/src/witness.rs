@@ -13,7 +13,6 @@
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
 use crate::build::{Program, Value};
-use crate::exact::multiple;
 use crate::noiseless::shift_of;
 use crate::observers::Seen;
 use crate::options::AccountOptions;
@@ -21,6 +20,7 @@ use crate::registers::{Definition, Primitive, Unreduced, combined};
 use crate::weight::over;
 use crate::{ProgramError, Weight, exact, sparse, sweep};
 use ndp_account::{Error, Observer};
+use ndp_certify::divisor::least_common_multiple;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -76,7 +76,7 @@ impl Program {
             if seen.known_from[number].is_none() {
                 return Err(refused(format!("value {number} is not seen")));
             }
-            common = multiple(common, weight.exact("a weight")?.denom());
+            common = least_common_multiple(common, weight.exact("a weight")?.denom());
         }
         let mut open: BTreeMap<usize, Unreduced> = BTreeMap::new();
         for (value, weight) in &attack.terms {
@@ -126,7 +126,7 @@ impl Program {
         let change = self.change(&seen, shift.source, &shift.change)?;
         let mut moved: BTreeMap<usize, &BigRational> = BTreeMap::new();
         // All shifts over one denominator, so that values have those of the program's weights.
-        let mut common = change.values().fold(BigInt::one(), |d, x| multiple(d, x.denom()));
+        let mut common = change.values().fold(BigInt::one(), |d, x| least_common_multiple(d, x.denom()));
         let mut price = Sums::default();
         for (value, by) in &shift.terms {
             let number = self.check(*value)?;
@@ -143,7 +143,7 @@ impl Program {
             if moved.insert(noise, by).is_some() {
                 return Err(refused(format!("noise {number} is shifted twice")));
             }
-            common = multiple(common, by.denom());
+            common = least_common_multiple(common, by.denom());
         }
         let whole = |x: &BigRational| x.numer() * (&common / x.denom());
         for (k, by) in &moved {

@@ -4,11 +4,11 @@
 use super::solve::{Scratch, Solved};
 use super::{Covariance, rounded};
 use crate::build::Program;
-use crate::exact::multiple;
 use crate::observers::{Seen, SeenRow};
 use crate::registers::Primitive;
 use crate::weight::float;
 use ndp_account::Error;
+use ndp_certify::divisor::least_common_multiple;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, One, Zero};
@@ -71,7 +71,7 @@ impl Ready {
             for (primitive, x) in &row.form {
                 let Primitive::Noise(k) = primitive else { continue };
                 if let Some(&at) = places.get(k) {
-                    scale = multiple(scale, x.denom());
+                    scale = least_common_multiple(scale, x.denom());
                     parts.push((at, x));
                     continue;
                 }
