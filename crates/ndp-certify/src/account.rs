@@ -3,14 +3,13 @@
 use crate::Error;
 use crate::combinations::Lost;
 use crate::decisions::{self, Decisions};
-use crate::enclosure::{Enclosure, of_combinations};
+use crate::dense;
+use crate::enclosure::Enclosure;
 use crate::krylov::{Against, Krylov};
 use crate::rows::{Input, Layout, Rows};
 use crate::twins;
 use crate::{fixed, magnitude::power_of_two};
-use ndarray::Array2;
 use ndp_graph::Graph;
-use ndp_linalg::{cholesky, gemm};
 
 /// Limits on the work that a certificate may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +69,8 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
         let decisions = decisions::of_rows(rows, true)?;
         return Ok(assemble(layout, None, decisions.rank(), decisions.failure, 0));
     }
-    if let Some(enclosure) = matrix_form(rows, budget).filter(|found| found.width() <= WIDTH) {
+    if let Some((_, enclosure)) = dense::orthonormal(rows, budget).filter(|(_, found)| found.width() <= WIDTH)
+    {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
     }
     let together = bytes(r.min(layout.noises), n, 16) <= TOGETHER;
@@ -349,56 +349,6 @@ pub(super) fn search(
     best
 }
 
-/// For views in which every row has a noise of its own: the inverse of a floating-point Cholesky factor,
-/// taken as exact, makes the rows orthonormal, without primes and without extended precision.
-fn matrix_form(rows: &Rows, budget: Budget) -> Option<Enclosure> {
-    let layout = rows.layout();
-    let (r, n) = (rows.len(), layout.coordinates);
-    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > budget.memory {
-        return None;
-    }
-    let float = rows.float()?;
-    let m = layout.noises;
-    let noise = float.rows.slice(ndarray::s![.., ..m]);
-    let covariance = if layout.variances.is_empty() {
-        gemm(noise, noise.t()).ok()?
-    } else {
-        let mut weighted = noise.to_owned();
-        for mut row in weighted.rows_mut() {
-            row.iter_mut().zip(&layout.variances).for_each(|(x, v)| *x *= v);
-        }
-        gemm(weighted.view(), noise.t()).ok()?
-    };
-    if covariance.iter().any(|x| !x.is_finite()) {
-        return None;
-    }
-    let factor = cholesky(covariance.view()).ok()?;
-    let inverse = inverse_of_lower(factor.lower())?;
-    of_combinations(inverse.view(), float.rows.view(), &float.errors, layout)
-}
-
-/// The inverse of a lower triangular matrix, row by row; `None` when it has no finite one.
-pub(super) fn inverse_of_lower(lower: &Array2<f64>) -> Option<Array2<f64>> {
-    let r = lower.nrows();
-    let mut inverse = Array2::<f64>::zeros((r, r));
-    for k in 0..r {
-        let mut row = vec![0.0; k + 1];
-        for j in 0..k {
-            let factor = lower[(k, j)];
-            if factor != 0.0 {
-                let before = inverse.row(j);
-                row.iter_mut().zip(before.iter()).take(j + 1).for_each(|(x, y)| *x -= factor * y);
-            }
-        }
-        row[k] = 1.0;
-        let scale = lower[(k, k)].recip();
-        for (to, x) in inverse.row_mut(k).iter_mut().zip(row) {
-            *to = x * scale;
-        }
-    }
-    inverse.iter().all(|x| x.is_finite()).then_some(inverse)
-}
-
 /// Returns an error if an input outside the coalition leaks; inputs of members were left out before.
 fn refuse_leaks(layout: &Layout, decisions: &Decisions) -> Result<(), Error> {
     let leaks = |input: &&Input| {
@@ -558,14 +508,6 @@ mod tests {
             assert!(low.mul_add(k, -1.0) <= 0.0 && high.mul_add(k, -1.0) >= 0.0 && high - low < 1e-15);
         }
         assert_eq!(enclose(1.0), (1.0, 1.0));
-    }
-
-    #[test]
-    fn inverses_are_inverse() {
-        let lower = array![[2.0, 0.0, 0.0], [1.0, 4.0, 0.0], [-3.0, 0.5, 0.25]];
-        let inverse = inverse_of_lower(&lower).expect("finite");
-        assert_eq!(inverse.dot(&lower), Array2::<f64>::eye(3));
-        assert_eq!(inverse_of_lower(&array![[0.0]]), None);
     }
 
     /// The error of a skewed attempt is the largest, wherever it stands.

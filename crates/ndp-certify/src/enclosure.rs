@@ -14,8 +14,8 @@
 
 use crate::layout::Layout;
 use crate::magnitude::times_power;
-use ndarray::{Array2, ArrayView2, s};
-use ndp_linalg::gemm;
+use ndarray::{Array2, ArrayView1, ShapeBuilder};
+use ndp_linalg::add_lower_product;
 use rayon::prelude::*;
 
 /// What is proven about the losses of a view.
@@ -87,26 +87,21 @@ fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> 
     let groups: Vec<Array2<f64>> = blocks
         .par_chunks(blocks.len().div_ceil(4).max(1))
         .map(|group| {
-            let mut sum = Array2::<f64>::zeros((r, r));
+            let mut sum = Array2::<f64>::zeros((r, r).f());
             for &first in group {
-                let width = BLOCK.min(m - first);
-                let block = Array2::from_shape_fn((r, width), |(k, j)| vectors[k][first + j]);
-                let product = match layout.variances.get(first..first + width) {
-                    Some(variances) => {
-                        let mut weighted = block.clone();
-                        for mut row in weighted.rows_mut() {
-                            row.iter_mut().zip(variances).for_each(|(x, v)| *x *= v);
-                        }
-                        gemm(weighted.view(), block.t())
-                    }
-                    None => gemm(block.view(), block.t()),
-                };
-                sum += &product.ok()?;
+                let last = (first + BLOCK).min(m);
+                let mut block = Array2::zeros((r, last - first));
+                for (mut row, vector) in block.rows_mut().into_iter().zip(vectors) {
+                    row.assign(&ArrayView1::from(&vector[first..last]));
+                }
+                let weighted = layout.weighted(first..last, block.view());
+                add_lower_product(&mut sum, weighted.view(), block.view()).ok()?;
             }
             Some(sum)
         })
         .collect::<Option<_>>()?;
-    let mut gram = Array2::<f64>::zeros((r, r));
+    // The lower triangle alone.
+    let mut gram = Array2::<f64>::zeros((r, r).f());
     for group in groups {
         gram += &group;
     }
@@ -114,57 +109,21 @@ fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> 
     let largest = gram.diag().iter().fold(0.0, |m: f64, &x| m.max(x));
     let unit = (BLOCK.min(m) as f64 + blocks.len() as f64 + 12.0) * f64::EPSILON / 2.0 * 1.01;
     let rounding = unit * largest * 1.01;
-    let sums = gram.rows().into_iter().enumerate().map(|(k, row)| {
-        row.iter().enumerate().map(|(j, &x)| if j == k { (x - 1.0).abs() } else { x.abs() }).sum::<f64>()
-    });
-    let eta = sums.fold(0.0, |m: f64, x| if x <= m { m } else { x });
-    Some(up(eta + r as f64 * (rounding + f64::EPSILON * largest), r))
-}
-
-/// The enclosure of a view in matrix form, from the Gram matrix of its combinations `M R` of rows, where `M`
-/// is a floating-point matrix taken as exact. `errors` are those of the rows.
-///
-/// A computed combination differs from the exact one by at most `γ_{r+2} Σ_j |M_kj| ‖R_j‖ + Σ_j |M_kj| e_j`.
-pub(crate) fn of_combinations(
-    combine: ArrayView2<'_, f64>,
-    rows: ArrayView2<'_, f64>,
-    errors: &[f64],
-    layout: &Layout,
-) -> Option<Enclosure> {
-    let (vectors, errors) = combined(combine, rows, errors)?;
-    Enclosure::new(&vectors, &errors, layout)
-}
-
-/// The combinations themselves, and a bound on how far each is from the exact one.
-pub(super) fn combined(
-    combine: ArrayView2<'_, f64>,
-    rows: ArrayView2<'_, f64>,
-    errors: &[f64],
-) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
-    let product = gemm(combine, rows).ok()?;
-    let norms: Vec<f64> = rows.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
-    let r = rows.nrows();
-    let roundings = (r + 3) as f64 * f64::EPSILON / 2.0 * 1.01;
-    let errors: Vec<f64> = combine
-        .rows()
-        .into_iter()
-        .map(|row| {
-            let terms = row.iter().zip(norms.iter().zip(errors));
-            up(terms.map(|(m, (norm, error))| m.abs() * (1.01 * roundings * norm + error)).sum::<f64>(), r)
-                + 1e-290
-        })
-        .collect();
-    // Nothing is certified if a number overflowed.
-    if errors.iter().any(|e| !e.is_finite()) || product.iter().any(|x| !x.is_finite()) {
-        return None;
+    let mut sums = vec![0.0; r];
+    for (j, column) in gram.columns().into_iter().enumerate() {
+        sums[j] += (column[j] - 1.0).abs();
+        for (k, x) in column.iter().enumerate().skip(j + 1) {
+            sums[j] += x.abs();
+            sums[k] += x.abs();
+        }
     }
-    let vectors: Vec<Vec<f64>> = (0..product.nrows()).map(|k| product.slice(s![k, ..]).to_vec()).collect();
-    Some((vectors, errors))
+    let eta = sums.into_iter().fold(0.0, |m: f64, x| if x <= m { m } else { x });
+    Some(up(eta + r as f64 * (rounding + f64::EPSILON * largest), r))
 }
 
 /// `x` rounded up by enough to cover the rounding errors of a sum of nonnegative terms and of a few
 /// operations on it.
-fn up(x: f64, terms: usize) -> f64 {
+pub(super) fn up(x: f64, terms: usize) -> f64 {
     x * (1.0 + (terms + 32) as f64 * f64::EPSILON)
 }
 
@@ -246,17 +205,5 @@ mod tests {
         let mut terms = vec![f64::EPSILON / 2.0; 1001];
         terms[0] = 1.0;
         assert!(up(terms.iter().sum(), terms.len()) >= 1.0 + 500.0 * f64::EPSILON);
-    }
-
-    /// What a row is off by, its combinations are off by, the last one too.
-    #[test]
-    fn combinations_are_off_by_what_rows_are() {
-        let combine = ndarray::array![[1.0, 0.0], [-0.5, 2.0]];
-        let rows = ndarray::array![[1.0, 0.0], [0.0, 1.0]];
-        let (vectors, errors) = combined(combine.view(), rows.view(), &[1e-3, 1e-2]).expect("finite");
-        assert_eq!(vectors, [[1.0, 0.0], [-0.5, 2.0]]);
-        for (error, expected) in errors.into_iter().zip([1e-3, 0.0205]) {
-            assert!((expected..expected + 1e-12).contains(&error), "{error}");
-        }
     }
 }

@@ -11,14 +11,13 @@
 //! each.
 
 use crate::Error;
-use crate::account::{self, Budget, MAX_DENSE, TOGETHER, WIDTH, bytes, require};
+use crate::account::{self, Budget, TOGETHER, WIDTH, bytes, require};
 use crate::decisions;
-use crate::enclosure::{Enclosure, combined};
+use crate::dense;
+use crate::enclosure::Enclosure;
 use crate::fixed;
 use crate::magnitude::times_power;
 use crate::rows::{Layout, Rows};
-use ndarray::{Array2, s};
-use ndp_linalg::{cholesky, gemm};
 
 /// What is proven about the inputs of a view.
 #[derive(Clone, Debug)]
@@ -90,7 +89,8 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
         };
         return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, failure));
     }
-    if let Some((vectors, enclosure)) = matrix_form(rows, budget).filter(|(_, found)| found.width() <= WIDTH)
+    if let Some((vectors, enclosure)) =
+        dense::orthonormal(rows, budget).filter(|(_, found)| found.width() <= WIDTH)
     {
         return Ok(assemble(layout, Some((vectors, Some(enclosure))), Vec::new(), vec![true; r], 53, 0.0));
     }
@@ -155,34 +155,6 @@ fn assemble(
         bits,
         failure,
     }
-}
-
-/// All rows, made orthonormal by the inverse of a Cholesky factor of their covariance. The inverse is taken
-/// as exact, so no primes are needed.
-fn matrix_form(rows: &Rows, budget: Budget) -> Option<(Vec<Vec<f64>>, Enclosure)> {
-    let layout = rows.layout();
-    let (r, n) = (rows.len(), layout.coordinates);
-    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > budget.memory {
-        return None;
-    }
-    let float = rows.float()?;
-    let noise = float.rows.slice(s![.., ..layout.noises]);
-    let mut weighted = noise.to_owned();
-    if !layout.variances.is_empty() {
-        for mut row in weighted.rows_mut() {
-            row.iter_mut().zip(&layout.variances).for_each(|(x, v)| *x *= v);
-        }
-    }
-    let covariance: Array2<f64> = gemm(weighted.view(), noise.t()).ok()?;
-    drop(weighted);
-    if covariance.iter().any(|x| !x.is_finite()) {
-        return None;
-    }
-    let factor = cholesky(covariance.view()).ok()?;
-    let inverse = account::inverse_of_lower(factor.lower())?;
-    let (vectors, errors) = combined(inverse.view(), float.rows.view(), &float.errors)?;
-    let enclosure = Enclosure::new(&vectors, &errors, layout)?;
-    Some((vectors, enclosure))
 }
 
 /// Covers the roundings of a few operations on nonnegative numbers.

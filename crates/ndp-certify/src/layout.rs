@@ -1,7 +1,8 @@
 //! What the coordinates of rows stand for, and rows in floating point.
 
 use crate::field::Fingerprint;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2, CowArray, Ix2};
+use std::ops::Range;
 
 /// What the coordinates of a view stand for.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +62,22 @@ impl Layout {
     /// Whether every input has a noise with an equal column, so that nothing leaks.
     pub(crate) fn leaks_nothing(&self) -> bool {
         self.inputs.iter().all(|input| input.coordinate < self.noises)
+    }
+
+    /// Columns of the given noises, each times the variance of its noise.
+    pub(crate) fn weighted<'b>(
+        &self,
+        noises: Range<usize>,
+        columns: ArrayView2<'b, f64>,
+    ) -> CowArray<'b, f64, Ix2> {
+        let Some(variances) = self.variances.get(noises).filter(|some| !some.is_empty()) else {
+            return columns.into();
+        };
+        let mut weighted = columns.to_owned();
+        for mut row in weighted.rows_mut() {
+            row.iter_mut().zip(variances).for_each(|(x, v)| *x *= v);
+        }
+        weighted.into()
     }
 
     pub(super) fn fingerprint(&self, to: &mut Fingerprint) {

@@ -39,6 +39,7 @@ pub mod ball;
 mod checks;
 mod combinations;
 pub mod decisions;
+mod dense;
 pub mod divisor;
 pub mod dyadic;
 mod elimination;

@@ -24,6 +24,7 @@ pub use error::Error;
 use self::memory::require_dense;
 use self::stop::checkpoint;
 use faer::linalg::matmul::{self, triangular::BlockStructure};
+use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::{Accum, MatMut, MatRef, Par};
 #[cfg(feature = "lapack")]
 use lapack as backend;
@@ -188,6 +189,84 @@ pub fn gram_difference(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result
     Ok(product)
 }
 
+/// Adds the lower triangle of `A Bᵀ` to `sum`, in place: what is above the diagonal stays as it is.
+///
+/// # Errors
+/// [`Error::Shape`] unless `a` and `b` have the same shape and `sum` is square with as many rows.
+///
+/// # Complexity
+/// Half of [`gemm`]; `sum` is copied unless it is in column order.
+pub fn add_lower_product(
+    sum: &mut Array2<f64>,
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+) -> Result<(), Error> {
+    require_shape("rows of the second factor", a.nrows(), b.nrows())?;
+    require_shape("columns of the second factor", a.ncols(), b.ncols())?;
+    require_shape("rows of the sum", a.nrows(), sum.nrows())?;
+    require_shape("columns of the sum", a.nrows(), sum.ncols())?;
+    checkpoint();
+    if !sum.t().is_standard_layout() {
+        *sum = column_major(sum.view());
+    }
+    let right = if b.is_standard_layout() { b.into() } else { row_major(b).into() };
+    matmul::triangular::matmul(
+        to_faer_mut(sum),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        to_faer(&contiguous(a)),
+        BlockStructure::Rectangular,
+        to_faer(&right).transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        PARALLELISM,
+    );
+    Ok(())
+}
+
+/// The product `L B` of a lower triangular matrix, in row order; what stands above its diagonal is not read.
+///
+/// # Errors
+/// [`Error::Shape`] unless `lower` is square with as many columns as `b` has rows, [`Error::TooLarge`].
+///
+/// # Complexity
+/// Half of [`gemm`].
+pub fn lower_product(lower: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+    require_square(lower)?;
+    require_shape("rows of the right factor", lower.ncols(), b.nrows())?;
+    require_dense("the product", b.nrows(), b.ncols())?;
+    checkpoint();
+    // (L B)ᵀ = Bᵀ Lᵀ, so that the right factor is in column order, which is twice as fast.
+    let mut transposed = Array2::zeros((b.ncols(), b.nrows()).f());
+    let right = if lower.is_standard_layout() { lower.into() } else { row_major(lower).into() };
+    matmul::triangular::matmul(
+        to_faer_mut(&mut transposed),
+        BlockStructure::Rectangular,
+        Accum::Replace,
+        to_faer(&contiguous(b)).transpose(),
+        BlockStructure::Rectangular,
+        to_faer(&right).transpose(),
+        BlockStructure::TriangularUpper,
+        1.0,
+        PARALLELISM,
+    );
+    Ok(transposed.reversed_axes())
+}
+
+/// The inverse of a lower triangular matrix, zero above the diagonal, in row order; what stands above the
+/// diagonal of `lower` is not read. Where `lower` has a 0 on its diagonal, entries are infinite or NaN.
+///
+/// # Errors
+/// [`Error::Shape`] unless `lower` is square, [`Error::TooLarge`].
+pub fn invert_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+    require_square(lower)?;
+    checkpoint();
+    let mut inverse = Array2::zeros(lower.raw_dim().f());
+    let triangle = contiguous(lower);
+    invert_lower_triangular(to_faer_mut(&mut inverse), to_faer(&triangle), PARALLELISM);
+    Ok(row_major(inverse.view()))
+}
+
 /// The factor `L` of a symmetric positive definite `A = L Lᵀ`.
 ///
 /// # Errors
@@ -301,6 +380,62 @@ const TILE: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever the order of the factors and of the sum, and whatever stands above a diagonal.
+    #[test]
+    fn triangles_are_those_of_products() {
+        let number = |i: usize, j: usize| ((7 * i + 13 * j + i * j) % 23) as f64 - 11.0;
+        for (n, k) in [(1, 1), (3, 5), (40, 17), (130, 260)] {
+            let (a, b) = (
+                Array2::from_shape_fn((n, k), |(i, j)| number(i, j)),
+                Array2::from_shape_fn((n, k), |(i, j)| number(j, i)),
+            );
+            let (a_columns, b_columns) = (column_major(a.view()), column_major(b.view()));
+            let product = a.dot(&b.t());
+            for (a, b) in [(a.view(), b.view()), (a_columns.view(), b.view()), (a.view(), b_columns.view())] {
+                for mut sum in [Array2::from_elem((n, n), 2.0), Array2::from_elem((n, n).f(), 2.0)] {
+                    add_lower_product(&mut sum, a, b).expect("shapes fit");
+                    let expected = |(i, j)| if j <= i { product[(i, j)] + 2.0 } else { 2.0 };
+                    assert!(sum.indexed_iter().all(|(at, &x)| x == expected(at)), "{n} {k}");
+                }
+            }
+            let full = Array2::from_shape_fn((n, n), |(i, j)| number(i, j));
+            let lower = Array2::from_shape_fn((n, n), |(i, j)| if j <= i { full[(i, j)] } else { 0.0 });
+            let expected = lower.dot(&b);
+            for (full, b) in [(full.view(), b.view()), (column_major(full.view()).view(), b_columns.view())] {
+                let found = lower_product(full, b).expect("shapes fit");
+                assert!(found.is_standard_layout() && found == expected, "{n} {k}");
+            }
+            // Powers of two on the diagonal, so that the inverse has no roundings where it has few terms.
+            let well = Array2::from_shape_fn((n, n), |(i, j)| match i.cmp(&j) {
+                std::cmp::Ordering::Less => f64::NAN,
+                std::cmp::Ordering::Equal => 2.0,
+                std::cmp::Ordering::Greater => number(i, j) / (64.0 * n as f64),
+            });
+            for view in [well.view(), column_major(well.view()).view()] {
+                let inverse = invert_lower(view).expect("square");
+                let product = lower_product(view, inverse.view()).expect("shapes fit");
+                assert!(
+                    product
+                        .indexed_iter()
+                        .all(|((i, j), &x)| (x - f64::from(u8::from(i == j))).abs() < 1e-14)
+                );
+                assert!(inverse.indexed_iter().all(|((i, j), &x)| j <= i || x == 0.0));
+            }
+        }
+        let (square, other) = (Array2::<f64>::zeros((2, 2)), Array2::<f64>::zeros((3, 2)));
+        assert!(matches!(
+            lower_product(square.view(), other.view()),
+            Err(Error::Shape { expected: 2, got: 3, .. })
+        ));
+        assert!(matches!(lower_product(other.view(), square.view()), Err(Error::Shape { .. })));
+        assert!(matches!(invert_lower(other.view()), Err(Error::Shape { .. })));
+        let mut sum = Array2::zeros((2, 2));
+        assert!(matches!(add_lower_product(&mut sum, square.view(), other.view()), Err(Error::Shape { .. })));
+        assert!(matches!(add_lower_product(&mut sum, other.view(), other.view()), Err(Error::Shape { .. })));
+        let none = invert_lower(Array2::zeros((1, 1)).view()).expect("square");
+        assert!(!none[(0, 0)].is_finite());
+    }
 
     /// Rows, columns and a transposed view go to faer without a copy, and faer writes into our memory.
     #[test]
