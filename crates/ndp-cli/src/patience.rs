@@ -14,6 +14,7 @@ use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
 use ndp_report::words;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,7 +26,8 @@ pub(crate) struct Patient {
     protocol: &'static dyn Protocol,
     until: Option<Instant>,
     seconds: u64,
-    given_up: Mutex<Vec<String>>,
+    /// Observers for whom a bound stands in, and why.
+    given_up: Mutex<BTreeMap<Observer, String>>,
     /// Whether pairs that time runs out for have the bound too; otherwise they have no answer.
     every_pair: bool,
     /// Whether a bound stood in for a pair.
@@ -40,7 +42,7 @@ impl Patient {
             protocol: Box::leak(protocol),
             until,
             seconds: seconds.unwrap_or(u64::MAX),
-            given_up: Mutex::new(Vec::new()),
+            given_up: Mutex::default(),
             every_pair: false,
             pairs: Arc::default(),
         }
@@ -111,7 +113,7 @@ impl Patient {
     /// For how many observers a bound stands in, and why: of each reason once.
     pub(crate) fn notes(&self) -> Vec<String> {
         let given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut reasons: Vec<&String> = given_up.iter().collect();
+        let mut reasons: Vec<&String> = given_up.values().collect();
         reasons.sort_unstable();
         let observers = reasons.chunk_by(|a, b| a == b).map(|same| {
             let who =
@@ -255,7 +257,7 @@ impl Protocol for Patient {
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let (account, why) = self.look(observer)?;
         if let Some(why) = why {
-            self.given_up.lock().unwrap_or_else(PoisonError::into_inner).push(why);
+            self.given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(observer.clone(), why);
         }
         Ok(account)
     }
