@@ -1,8 +1,9 @@
 //! What is learned by whoever hears the noisy values themselves, against every account.
 
-use ndp_account::{Error, Observer, Target, least_noise};
+use ndp_account::{Audience, Coverage, Covered, Error, Observer, Target, accounts, least_noise};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
 
 fn approx(delta: f64) -> Result<Measure, Error> {
@@ -250,5 +251,54 @@ fn large_programs_are_not_made_for_their_symmetries() -> Result<(), Error> {
     assert!(made_by_symmetries(1)?);
     // 9,800 messages a round.
     assert!(!made_by_symmetries(103)?);
+    Ok(())
+}
+
+/// Where one node is proven to learn as much as the bound says, the bound alone gives the noise that all
+/// accounts give, with the pair that needs it; nothing is said so where no account of a part reaches the
+/// bound, of a mean, and of nodes that were drawn or named.
+#[test]
+fn a_bound_that_is_reached_needs_no_account() -> Result<(), Error> {
+    let target = Target::worst(approx(1e-5)?, 1.0);
+    for graph in [generators::karate_club_graph()?, generators::path_graph(6)?, generators::cycle_graph(7)?] {
+        let (n, matrix) = (graph.node_count(), GossipMatrix::metropolis(&graph));
+        let leaf = (0..n).find(|&v| graph.degree(v) == 1);
+        for name in ["muffliato", "muffliato-accelerated", "fresh-noise", "push-sum", "secure-neighbor-sums"]
+        {
+            let protocol = registry::find(name)?.build(&matrix, &"rounds=4".parse()?)?;
+            let protocol = protocol.as_ref();
+            let of =
+                |audience: &Audience, target: &Target| Covered::by_attained_bound(protocol, audience, target);
+            let everybody = Audience::every_node(n);
+            assert!(of(&everybody, &Target::mean(Measure::Gaussian, 0.1)).is_none());
+            assert!(of(&Audience::drawn(n, &[0, 1], 3)?, &target).is_none());
+            assert!(of(&Audience::named(vec![Observer::node(0)]), &target).is_none());
+            assert!(of(&Audience::coalitions(n, 2, &Observer::coalition(&[0, 1]))?, &target).is_none());
+            let Some(covered) = of(&everybody, &target) else {
+                // A sum of neighbors shows one of them whole where there is only one.
+                assert!(name == "secure-neighbor-sums" && leaf.is_none(), "{name}");
+                continue;
+            };
+            assert_eq!(covered.coverage, Coverage::Bounded { looked_at: 0, nodes: n, seed: None });
+            let all = Covered::new(protocol, &everybody, accounts(protocol, everybody.looked_at(), &Silent)?);
+            let (least, truth) = (covered.least_noise(&target)?, all.least_noise(&target)?);
+            let (noise, true_noise) = (least.noise.get(), truth.noise.get());
+            assert!((noise / true_noise - 1.0).abs() < 1e-8, "{name}: {noise} {true_noise}");
+            let pair = least.tightest.ok_or(Error::Cancelled)?;
+            assert_eq!(pair.loss.grade(), Grade::Exact);
+            let shown = protocol.account(&pair.observer)?.profile(pair.source, least.noise)?;
+            let shown = shown.loss(target.measure)?.into_value();
+            assert!((shown / *pair.loss.value() - 1.0).abs() < 1e-8, "{name}: {pair:?} {shown}");
+            // Of a large graph one is chosen, with a hint: the same, if it is one of those.
+            let chosen = Audience::chosen(n, &[pair.observer.members()[0]])?;
+            assert_eq!(of(&chosen, &target).map(|found| found.accounts.len()), Some(n));
+        }
+        for text in ["noisy-messages:rounds=4", "corn-dsgd:rounds=4", "complete-sum", "walk"] {
+            let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+            let protocol = registry::find(name)?.build(&matrix, &parameters.parse()?)?;
+            let found = Covered::by_attained_bound(protocol.as_ref(), &Audience::every_node(n), &target);
+            assert!(found.is_none(), "{text}");
+        }
+    }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::decisions::{self, Decisions};
 use crate::dense;
 use crate::enclosure::Enclosure;
 use crate::krylov::{Against, Krylov};
+use crate::layout::bytes;
 use crate::rows::{Input, Layout, Rows};
 use crate::twins;
 use crate::{fixed, magnitude::power_of_two};
@@ -69,7 +70,8 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
         let decisions = decisions::of_rows(rows, true)?;
         return Ok(assemble(layout, None, decisions.rank(), decisions.failure, 0));
     }
-    if let Some((_, enclosure)) = dense::orthonormal(rows, budget).filter(|(_, found)| found.width() <= WIDTH)
+    if let Some((_, enclosure)) =
+        dense::orthonormal(rows, budget.memory).filter(|(_, found)| found.width() <= WIDTH)
     {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
     }
@@ -398,10 +400,6 @@ fn assemble_structural(layout: &Layout, rank: usize) -> Certificate {
     certificate
 }
 
-pub(super) fn bytes(rows: usize, columns: usize, each: u64) -> u64 {
-    (rows as u64).saturating_mul(columns as u64).saturating_mul(each)
-}
-
 pub(super) fn require(what: &'static str, bytes: u64, budget: Budget) -> Result<(), Error> {
     if bytes > budget.memory {
         return Err(Error::TooLarge { what, bytes, limit: budget.memory });
@@ -435,8 +433,6 @@ pub const WIDTH: f64 = 1e-9;
 const PRECISE: f64 = 1e-12;
 /// Products of limbs that one attempt may take: some minutes.
 const MAX_WORK: f64 = 4e11;
-/// Rows of a view in matrix form.
-pub(super) const MAX_DENSE: usize = 4096;
 /// Times that inputs are scaled down.
 const MAX_SCALINGS: usize = 500;
 /// Below this size, two primes run at a time.

@@ -1,18 +1,19 @@
 //! Views in which every row has a noise of its own: the inverse of a floating-point Cholesky factor, taken as
 //! exact, makes the rows orthonormal, without primes and without extended precision.
 
-use crate::account::{Budget, MAX_DENSE, bytes};
 use crate::enclosure::{Enclosure, up};
+use crate::layout::bytes;
 use crate::rows::{Layout, Rows};
 use ndarray::{Array2, ArrayView2, ShapeBuilder, s};
 use ndp_linalg::{add_lower_product, cholesky, invert_lower, lower_product};
 
 /// Nearly orthonormal combinations of all rows, over the coordinates, and what they prove; `None` where the
-/// rows are too many or their covariance has no Cholesky factor in floats.
-pub(crate) fn orthonormal(rows: &Rows, budget: Budget) -> Option<(Vec<Vec<f64>>, Enclosure)> {
+/// rows are too many, where this takes more than `memory` bytes, and where their covariance has no Cholesky
+/// factor in floats.
+pub(crate) fn orthonormal(rows: &Rows, memory: u64) -> Option<(Vec<Vec<f64>>, Enclosure)> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
-    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > budget.memory {
+    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > memory {
         return None;
     }
     let float = rows.float()?;
@@ -69,6 +70,9 @@ fn combined(
     }
     Some((product.rows().into_iter().map(|row| row.to_vec()).collect(), errors))
 }
+
+/// Rows of a view in matrix form.
+const MAX_DENSE: usize = 4096;
 
 #[cfg(test)]
 mod tests {

@@ -11,11 +11,12 @@
 //! each.
 
 use crate::Error;
-use crate::account::{self, Budget, TOGETHER, WIDTH, bytes, require};
+use crate::account::{self, Budget, TOGETHER, WIDTH, require};
 use crate::decisions;
 use crate::dense;
 use crate::enclosure::Enclosure;
 use crate::fixed;
+use crate::layout::bytes;
 use crate::magnitude::times_power;
 use crate::rows::{Layout, Rows};
 
@@ -90,7 +91,7 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
         return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, failure));
     }
     if let Some((vectors, enclosure)) =
-        dense::orthonormal(rows, budget).filter(|(_, found)| found.width() <= WIDTH)
+        dense::orthonormal(rows, budget.memory).filter(|(_, found)| found.width() <= WIDTH)
     {
         return Ok(assemble(layout, Some((vectors, Some(enclosure))), Vec::new(), vec![true; r], 53, 0.0));
     }

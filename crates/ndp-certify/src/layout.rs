@@ -98,6 +98,10 @@ pub struct FloatRows {
     pub errors: Vec<f64>,
 }
 
+pub(crate) fn bytes(rows: usize, columns: usize, each: u64) -> u64 {
+    (rows as u64).saturating_mul(columns as u64).saturating_mul(each)
+}
+
 /// The power of two by which a row of `entries` numbers below 1 is scaled down so that its length is at most
 /// 64: what is subtracted from one coordinate may be as large as the length of the row, and the format ends
 /// at 128.

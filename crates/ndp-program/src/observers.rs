@@ -54,8 +54,8 @@ pub(super) struct SeenRow {
     pub(super) value: usize,
     /// When it is seen first.
     pub(super) moment: usize,
-    /// Its coefficients over what the observer does not know, noises of variance 0 left out; not each in lowest
-    /// terms.
+    /// Its coefficients over what the observer does not know, noises of variance 0 left out; not each in
+    /// lowest terms.
     pub(super) form: Vec<(Primitive, BigRational)>,
 }
 

@@ -396,6 +396,13 @@ pub(super) const ALL: &[Target] = functions! {
         answered(cholesky.solve(matrix(i).view()))
     },
     "ndp-linalg gemm" => |i| returned(linalg::gemm(matrix(i).view(), matrix(i).view())?),
+    "ndp-linalg add_lower_product" => |i| {
+        let mut sum = matrix(i);
+        linalg::add_lower_product(&mut sum, matrix(i).view(), matrix(i).view())?;
+        returned(sum)
+    },
+    "ndp-linalg lower_product" => |i| returned(linalg::lower_product(matrix(i).view(), matrix(i).view())?),
+    "ndp-linalg invert_lower" => |i| returned(linalg::invert_lower(matrix(i).view())?),
     "ndp-linalg gram_difference" => |i| returned(linalg::gram_difference(matrix(i).view(), matrix(i).view())?),
     "ndp-linalg solve" => |i| answered(linalg::solve(matrix(i).view(), matrix(i).view())),
     "ndp-linalg sym_eigen" => |i| {

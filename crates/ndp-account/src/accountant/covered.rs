@@ -153,8 +153,8 @@ impl<'a> Covered<'a> {
 
     /// Every node alone by the bound that holds whoever observes, where one of them [is
     /// proven](super::bound_is_attained) to learn as much: nobody is looked at, since no account could lower
-    /// the noise that a limit on the worst pair takes. Nothing for other limits, for an audience of some nodes,
-    /// and where nobody is proven to learn as much.
+    /// the noise that a limit on the worst pair takes. Nothing for other limits, for an audience of some
+    /// nodes, and where nobody is proven to learn as much.
     ///
     /// # Examples
     /// ```
