@@ -81,6 +81,15 @@ fn bounded() -> Value {
     json!({ "covers": "bounded", "looked_at": 1, "nodes": 600, "seed": null })
 }
 
+/// Nobody is looked at: a neighbor is proven to learn as much as the bound says.
+fn reached() -> Value {
+    json!({ "covers": "bounded", "looked_at": 0, "nodes": 6, "seed": null })
+}
+
+fn reached_by_many() -> Value {
+    json!({ "covers": "bounded", "looked_at": 0, "nodes": 600, "seed": null })
+}
+
 fn symmetric() -> Value {
     json!({ "covers": "symmetric", "looked_at": 1, "nodes": 600 })
 }
@@ -117,6 +126,8 @@ const PAIRS_OF_600: usize = 600 + 596 + 4 * 3;
 
 const ALL: &str = "every one of 6 nodes alone";
 const ALL_BUT_OWN_NOISE: &str = "every one of 6 nodes alone, leaving their own noise unused";
+const REACHED: &str = "every one of 6 nodes alone, by a bound that holds whoever observes and that one of them is proven to reach";
+const REACHED_BY_MANY: &str = "every one of 600 nodes alone, by a bound that holds whoever observes and that one of them is proven to reach";
 const ANY: &str = "any one of 6 nodes";
 const LARGE: &str = "any one of 600 nodes";
 const PAIRS: &str = "every coalition of at most 2 of 6 nodes: each of the 15 of exactly 2 looked at, of which smaller ones are a part";
@@ -204,15 +215,15 @@ fn questions() -> Vec<Row> {
         "calibrate" "path" "@signs" "--observer 3" => "3", "3", named, "every-number";
         "calibrate" "path" "muffliato:rounds=2" "--neighbors 2" => PAIRS_OF_NEIGHBORS, "any coalition of at most 2 of 6 nodes that are neighbors of one node", pairs_of_neighbors, "value";
         "calibrate" "lopsided" "muffliato:rounds=2" "--neighbors 2" => PAIRS_OF_MANY_NEIGHBORS, "any coalition of at most 2 of 600 nodes that are neighbors of one node", pairs_of_many_neighbors, "value";
-        "compare" "path" "muffliato:rounds=2" "" => ALL, ANY, six, "value";
+        "compare" "path" "muffliato:rounds=2" "" => ALL, ANY, reached, "value";
         "compare" "path" "muffliato:rounds=2" "--observer 3" => "3", "3", named, "value";
         "compare" "path" "ring-histogram" "--coalition-size 2" => PAIRS, "any coalition of at most 2 of 6 nodes", pairs, "every-label";
-        "compare" "lopsided" "muffliato:rounds=2" "" => BOUNDED, LARGE, bounded, "value";
-        "compare" "path" "muffliato:rounds=2" "--without-own-noise" => ALL_BUT_OWN_NOISE, ANY, six, "value";
-        "plan" "path" "muffliato" "" => ALL, ANY, six, "value";
+        "compare" "lopsided" "muffliato:rounds=2" "" => BOUNDED, LARGE, reached_by_many, "value";
+        "compare" "path" "muffliato:rounds=2" "--without-own-noise" => ALL_BUT_OWN_NOISE, ANY, reached, "value";
+        "plan" "path" "muffliato" "" => REACHED, ANY, reached, "value";
         "plan" "path" "muffliato" "--coalition 3,5" => "3, 5 together", "3, 5 together", named, "value";
         "plan" "path" "muffliato" "--neighbors 2" => PAIRS_OF_NEIGHBORS, "any coalition of at most 2 of 6 nodes that are neighbors of one node", pairs_of_neighbors, "value";
-        "plan" "ring" "muffliato" "" => SYMMETRIC, LARGE, symmetric, "value";
+        "plan" "ring" "muffliato" "" => REACHED_BY_MANY, LARGE, reached_by_many, "value";
     })
 }
 

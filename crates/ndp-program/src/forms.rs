@@ -2,6 +2,7 @@
 //! that hear it.
 
 use crate::registers::{Definition, Form, form, next_form};
+use ndp_linalg::stop::checkpoint;
 use num_rational::BigRational;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,6 +42,7 @@ impl Forms {
         let wanted = wanted.iter().copied().filter(|value| !kept.by_value.contains_key(value));
         let Some(cone) = cone_of_less_work(values, &wanted.collect::<Vec<_>>()) else { return };
         for value in cone {
+            checkpoint();
             if kept.by_value.contains_key(&value) {
                 continue;
             }

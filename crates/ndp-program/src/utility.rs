@@ -67,44 +67,13 @@ impl Program {
         let mut contributes = vec![false; self.nodes];
         self.contributions.iter().for_each(|c| contributes[c.node] = true);
         let share = 1.0 / contributes.iter().filter(|&&x| x).count().max(1) as f64;
-        // Several results at a time: each step back is read once for all of them.
-        let of_values = |some: &[(&usize, &f64)]| {
-            let last = some.iter().map(|(value, _)| **value).max().unwrap_or(0);
-            let mut weights = vec![[0.0; LANES]; last + 1];
-            some.iter().enumerate().for_each(|(lane, (value, _))| weights[**value][lane] = 1.0);
-            let mut bias = [0.0; LANES];
-            let mut missing = [self.contributions.len() as f64; LANES];
-            let mut squares: Vec<(usize, f64)> = Vec::new();
-            for at in (0..=last).rev() {
-                let of: [f64; LANES] = weights[at];
-                if of == [0.0; LANES] {
-                    continue;
-                }
-                match &self.values[at] {
-                    Definition::Contribution(_) => {
-                        for lane in (0..LANES).filter(|&lane| of[lane] != 0.0) {
-                            bias[lane] += (of[lane] - share) * (of[lane] - share);
-                            missing[lane] -= 1.0;
-                        }
-                    }
-                    Definition::Noise(k) => {
-                        let terms = some.iter().zip(of).map(|((_, count), weight)| *count * weight * weight);
-                        squares.push((*k, terms.sum()));
-                    }
-                    _ => {
-                        for (term, factor) in &terms[at] {
-                            weights[*term].iter_mut().zip(of).for_each(|(to, x)| *to += x * factor);
-                        }
-                    }
-                }
-            }
-            let parts = some.iter().zip(bias.iter().zip(missing));
-            let bias: f64 =
-                parts.map(|((_, count), (bias, missing))| *count * (bias + missing * share * share)).sum();
-            (bias, squares)
+        let distinct: Vec<(usize, f64)> = distinct.into_iter().collect();
+        let mean = Mean { terms: &terms, share };
+        let found: Vec<(f64, Vec<(usize, f64)>)> = if distinct.len() < LANES {
+            distinct.par_chunks(1).map(|one| self.walked_back::<1>(one, &mean)).collect()
+        } else {
+            distinct.par_chunks(LANES).map(|some| self.walked_back::<LANES>(some, &mean)).collect()
         };
-        let distinct: Vec<(&usize, &f64)> = distinct.iter().collect();
-        let found: Vec<(f64, Vec<(usize, f64)>)> = distinct.par_chunks(LANES).map(of_values).collect();
         let results = self.results.len() as f64;
         let mut shares = vec![0.0; self.noises.len()];
         let mut bias = 0.0;
@@ -116,6 +85,55 @@ impl Program {
         }
         Ok((bias, shares))
     }
+
+    /// `Σ |c - a|²` over at most `N` values, each as often as it is a result, and for every noise `Σ k²`:
+    /// each step back is read once for all of them.
+    fn walked_back<const N: usize>(
+        &self,
+        some: &[(usize, f64)],
+        mean: &Mean<'_>,
+    ) -> (f64, Vec<(usize, f64)>) {
+        let last = some.iter().map(|(value, _)| *value).max().unwrap_or(0);
+        let mut weights = vec![[0.0; N]; last + 1];
+        some.iter().enumerate().for_each(|(lane, (value, _))| weights[*value][lane] = 1.0);
+        let mut bias = [0.0; N];
+        let mut missing = [self.contributions.len() as f64; N];
+        let mut squares: Vec<(usize, f64)> = Vec::new();
+        for at in (0..=last).rev() {
+            let of = weights[at];
+            if of == [0.0; N] {
+                continue;
+            }
+            match &self.values[at] {
+                Definition::Contribution(_) => {
+                    for lane in (0..N).filter(|&lane| of[lane] != 0.0) {
+                        bias[lane] += (of[lane] - mean.share) * (of[lane] - mean.share);
+                        missing[lane] -= 1.0;
+                    }
+                }
+                Definition::Noise(k) => {
+                    let terms = some.iter().zip(of).map(|((_, count), weight)| count * weight * weight);
+                    squares.push((*k, terms.sum()));
+                }
+                Definition::Sum(_) | Definition::Mixed { .. } => {
+                    for (term, factor) in &mean.terms[at] {
+                        weights[*term].iter_mut().zip(of).for_each(|(to, x)| *to += x * factor);
+                    }
+                }
+            }
+        }
+        let parts = some.iter().zip(bias.iter().zip(missing));
+        let share = mean.share * mean.share;
+        (parts.map(|((_, count), (bias, missing))| count * (bias + missing * share)).sum(), squares)
+    }
+}
+
+/// What every result is compared with.
+struct Mean<'p> {
+    /// What values are the sums of.
+    terms: &'p [Vec<(usize, f64)>],
+    /// Of a contribution in the mean.
+    share: f64,
 }
 
 /// Results times values, at most.

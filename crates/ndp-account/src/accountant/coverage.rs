@@ -238,6 +238,12 @@ impl Coverage {
         Ok(if rank(self) >= rank(other) { self.clone() } else { other.clone() })
     }
 
+    /// Whether nobody is looked at because one is proven to learn as much as the bound says.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        matches!(self, Self::Bounded { looked_at: 0, .. })
+    }
+
     /// What a verdict on everything that was looked at says about everything that was asked.
     #[must_use]
     pub fn verdict(&self, found: Verdict) -> Verdict {
@@ -251,7 +257,7 @@ impl Coverage {
         match self {
             Self::Named { observers } => observers.to_string(),
             Self::All { nodes } | Self::Alike { nodes } => format!("all {nodes}"),
-            Self::Bounded { looked_at: 0, nodes, .. } => format!("all {nodes}, by a bound that is reached"),
+            Self::Bounded { looked_at: 0, nodes, .. } => format!("all {nodes} (bound reached)"),
             Self::Bounded { looked_at, nodes, .. } => {
                 format!("all {nodes}, {} by a bound", nodes.saturating_sub(*looked_at))
             }

@@ -171,6 +171,9 @@ impl Compared<'_> {
                 ));
             }
         }
+        if self.answered().any(|row| row.coverage.as_ref().is_some_and(Coverage::is_reached)) {
+            remarks.push(words::BOUND_REACHED.to_owned());
+        }
         let several = |count: usize, names: &[&str]| {
             if count > 1 { format!(" ({})", names.join(", ")) } else { String::new() }
         };

@@ -30,6 +30,9 @@ impl Answer for Plans<'_> {
         parts.push(Part::empty());
         parts.extend(self.advice().map(Part::Line));
         parts.push(Part::Line(self.searched()));
+        if self.all().any(|found| found.coverage.is_reached()) {
+            parts.push(Part::Line(words::capital(words::BOUND_REACHED) + "."));
+        }
         let statement = &self.best.statement;
         parts.extend([
             Part::Line(format!(
