@@ -280,6 +280,10 @@ fn a_bound_that_is_reached_needs_no_account() -> Result<(), Error> {
                 continue;
             };
             assert_eq!(covered.coverage, Coverage::Bounded { looked_at: 0, nodes: n, seed: None });
+            let each = Audience::named((0..n).map(Observer::node).collect());
+            assert_eq!(of(&each, &target).map(|found| found.coverage), Some(covered.coverage.clone()));
+            let pairs = Audience::named((0..n).map(|v| Observer::coalition(&[v, (v + 1) % n])).collect());
+            assert!(of(&pairs, &target).is_none());
             let all = Covered::new(protocol, &everybody, accounts(protocol, everybody.looked_at(), &Silent)?);
             let (least, truth) = (covered.least_noise(&target)?, all.least_noise(&target)?);
             let (noise, true_noise) = (least.noise.get(), truth.noise.get());

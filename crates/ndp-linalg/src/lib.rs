@@ -24,7 +24,7 @@ pub use error::Error;
 use self::memory::require_dense;
 use self::stop::checkpoint;
 use faer::linalg::matmul::{self, triangular::BlockStructure};
-use faer::linalg::triangular_inverse::invert_lower_triangular;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
 #[cfg(feature = "lapack")]
 use lapack as backend;
@@ -261,9 +261,10 @@ pub fn lower_product(lower: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resu
 pub fn invert_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_square(lower)?;
     checkpoint();
+    // A solver for the identity: it is there for Cholesky factors, and an inverter would be as much code again.
     let mut inverse = Array2::zeros(lower.raw_dim().f());
-    let triangle = contiguous(lower);
-    invert_lower_triangular(to_faer_mut(&mut inverse), to_faer(&triangle), PARALLELISM);
+    inverse.diag_mut().fill(1.0);
+    solve_lower_triangular_in_place(to_faer(&contiguous(lower)), to_faer_mut(&mut inverse), PARALLELISM);
     Ok(row_major(inverse.view()))
 }
 

@@ -56,7 +56,7 @@ impl Program {
         // Nodes mostly end with the same value, or each with its own.
         let mut distinct: BTreeMap<usize, f64> = BTreeMap::new();
         self.results.values().for_each(|&value| *distinct.entry(value).or_insert(0.0) += 1.0);
-        if distinct.len().saturating_mul(self.values.len()) > MAX_WORK {
+        if distinct.len().max(LANES).saturating_mul(self.values.len()) > MAX_WORK {
             return Err(Error::NotOffered("the program is too large for its error to be computed"));
         }
         let terms: Vec<Vec<(usize, f64)>> = self
@@ -69,11 +69,8 @@ impl Program {
         let share = 1.0 / contributes.iter().filter(|&&x| x).count().max(1) as f64;
         let distinct: Vec<(usize, f64)> = distinct.into_iter().collect();
         let mean = Mean { terms: &terms, share };
-        let found: Vec<(f64, Vec<(usize, f64)>)> = if distinct.len() < LANES {
-            distinct.par_chunks(1).map(|one| self.walked_back::<1>(one, &mean)).collect()
-        } else {
-            distinct.par_chunks(LANES).map(|some| self.walked_back::<LANES>(some, &mean)).collect()
-        };
+        let found: Vec<(f64, Vec<(usize, f64)>)> =
+            distinct.par_chunks(LANES).map(|some| self.walked_back(some, &mean)).collect();
         let results = self.results.len() as f64;
         let mut shares = vec![0.0; self.noises.len()];
         let mut bias = 0.0;
@@ -86,27 +83,23 @@ impl Program {
         Ok((bias, shares))
     }
 
-    /// `Σ |c - a|²` over at most `N` values, each as often as it is a result, and for every noise `Σ k²`:
+    /// `Σ |c - a|²` over at most `LANES` values, each as often as it is a result, and for every noise `Σ k²`:
     /// each step back is read once for all of them.
-    fn walked_back<const N: usize>(
-        &self,
-        some: &[(usize, f64)],
-        mean: &Mean<'_>,
-    ) -> (f64, Vec<(usize, f64)>) {
+    fn walked_back(&self, some: &[(usize, f64)], mean: &Mean<'_>) -> (f64, Vec<(usize, f64)>) {
         let last = some.iter().map(|(value, _)| *value).max().unwrap_or(0);
-        let mut weights = vec![[0.0; N]; last + 1];
+        let mut weights = vec![[0.0; LANES]; last + 1];
         some.iter().enumerate().for_each(|(lane, (value, _))| weights[*value][lane] = 1.0);
-        let mut bias = [0.0; N];
-        let mut missing = [self.contributions.len() as f64; N];
+        let mut bias = [0.0; LANES];
+        let mut missing = [self.contributions.len() as f64; LANES];
         let mut squares: Vec<(usize, f64)> = Vec::new();
         for at in (0..=last).rev() {
             let of = weights[at];
-            if of == [0.0; N] {
+            if of == [0.0; LANES] {
                 continue;
             }
             match &self.values[at] {
                 Definition::Contribution(_) => {
-                    for lane in (0..N).filter(|&lane| of[lane] != 0.0) {
+                    for lane in (0..LANES).filter(|&lane| of[lane] != 0.0) {
                         bias[lane] += (of[lane] - mean.share) * (of[lane] - mean.share);
                         missing[lane] -= 1.0;
                     }
@@ -136,7 +129,7 @@ struct Mean<'p> {
     share: f64,
 }
 
-/// Results times values, at most.
+/// Results, those that are walked back from together at least, times values, at most.
 const MAX_WORK: usize = 400_000_000;
 /// Results that are walked back from together: a cache line of weights for each value.
 const LANES: usize = 8;

@@ -295,9 +295,12 @@ impl Audience {
         })
     }
 
-    /// Whether every node is looked at.
-    pub(super) fn is_everybody(&self) -> bool {
-        self.asked == Asked::Everybody
+    /// Whether every one of so many nodes is looked at alone, whether all were meant or each was named.
+    pub(super) fn is_everybody(&self, nodes: usize) -> bool {
+        let alone =
+            |(v, observer): (usize, &Observer)| observer.members() == [v] && observer.tapped.is_empty();
+        let named = || self.looked_at.len() == nodes && self.looked_at.iter().enumerate().all(alone);
+        self.asked == Asked::Everybody || (self.asked == Asked::Named && named())
     }
 
     /// The same, each observer changed alike: with hidden senders, say.

@@ -174,7 +174,8 @@ impl<'a> Covered<'a> {
         audience: &Audience,
         target: &Target,
     ) -> Option<Self> {
-        let asked = audience.is_everybody() || audience.looking_at_all().is_some();
+        let everybody = audience.is_everybody(protocol.node_count());
+        let asked = everybody || audience.looking_at_all().is_some();
         if !(asked && matches!(target.allowed, Allowed::Worst(_))) {
             return None;
         }

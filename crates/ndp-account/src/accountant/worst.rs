@@ -158,7 +158,11 @@ pub(super) fn attaining<'a>(
     let one = NoiseMultiplier::new(1.0).ok()?;
     let source = (0..bound.node_count()).find(|&u| !first.contains(u))?;
     let most = bound.profile(source, one).ok()?.mu()?.into_value().mu();
-    let tried = if audience.is_everybody() { audience.looked_at() } else { std::slice::from_ref(first) };
+    let tried = if audience.is_everybody(protocol.node_count()) {
+        audience.looked_at()
+    } else {
+        std::slice::from_ref(first)
+    };
     let tried: Vec<&Observer> = tried.iter().chain(&audience.hint).collect();
     let part = |observer: &&Observer| -> Option<Box<dyn Account + 'a>> {
         let part = protocol.glimpse(observer).ok()?;
