@@ -70,7 +70,8 @@ class TestEveryAnswerHasItsStatement:
         assert table.statement.data["coverage"] == {"covers": "bounded", "looked_at": 0, "nodes": nodes, "seed": None}
         assert table.statement.data["observers"] == [] and table.statement.data["runs"] == 1
         for row, protocol in zip(table, (once, fresh)):
-            assert row["statement"].line == protocol.all_losses().statement.line
+            everybody, bound = protocol.all_losses().statement.line, ", by a bound that holds whoever observes and that one of them is proven to reach"
+            assert row["statement"].line == everybody + bound
             assert set(row["statement"].by) <= set(table.statement.by)
         assert "statement" not in table[2]
         self.shown(table, table.statement)
