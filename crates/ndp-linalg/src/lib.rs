@@ -261,7 +261,7 @@ pub fn lower_product(lower: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resu
 pub fn invert_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_square(lower)?;
     checkpoint();
-    // A solver for the identity: it is there for Cholesky factors, and an inverter would be as much code again.
+    // By a solver, for the identity: Cholesky factors need it as well, and an inverter would be more code.
     let mut inverse = Array2::zeros(lower.raw_dim().f());
     inverse.diag_mut().fill(1.0);
     solve_lower_triangular_in_place(to_faer(&contiguous(lower)), to_faer_mut(&mut inverse), PARALLELISM);
