@@ -293,8 +293,8 @@ pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
 }
 
 /// What [`Coverage::in_short`](ndp_account::Coverage::in_short) means where nobody is looked at.
-pub const BOUND_REACHED: &str = "bound reached: nobody learns more than a bound says that holds whoever observes, and one node is proven to learn \
-     that much, so that no account of the others could lower the noise";
+pub const BOUND_REACHED: &str = "bound reached: no node alone learns more than a bound says that holds \
+     whichever node observes, and one is proven to learn that much, so that no account could lower the noise";
 
 /// The hint to add if looking at more observers could show more.
 pub const LOOK_AT_ALL: &str = "; --all looks at everybody";
