@@ -15,6 +15,8 @@
 mod ends;
 mod round;
 mod sight;
+#[cfg(test)]
+mod tests;
 
 pub(super) use round::Round;
 

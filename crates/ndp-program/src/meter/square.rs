@@ -58,7 +58,10 @@ impl Square {
     }
 
     /// The last row and column, which are 0 so far, as a combination of the rows before; and the sums of the
-    /// sizes of its terms. The diagonal is never negative: it is the variance of something.
+    /// sizes of its terms.
+    ///
+    /// The diagonal stays as it is where rounding has made it negative. To set it to 0 would be an error that
+    /// nobody counts: a copy of a row would no longer cancel the row.
     pub(super) fn appended(&self, row: usize, terms: &[(usize, f64)]) -> (Vec<f64>, Vec<f64>) {
         let (mut next, mut sizes) = (vec![0.0; row + 1], vec![0.0; row + 1]);
         for &(at, weight) in terms {
@@ -68,7 +71,7 @@ impl Square {
                 *size += term.abs() + tiny(x);
             }
         }
-        next[row] = terms.iter().map(|&(at, weight)| weight * next[at]).sum::<f64>().max(0.0);
+        next[row] = terms.iter().map(|&(at, weight)| weight * next[at]).sum();
         sizes[row] = terms.iter().map(|&(at, weight)| weight.abs() * sizes[at]).sum();
         (next, sizes)
     }

@@ -40,3 +40,11 @@ fn assert_digits(account: &ProgramAccount, source: usize, set: &SensitivitySet, 
     assert!(inside && loss.value() - loss.lower < 1e-10, "node {source}: {loss:?} instead of {printed}");
     assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
 }
+
+/// The error says this.
+#[track_caller]
+pub(crate) fn assert_refused<T, E: std::fmt::Display>(result: Result<T, E>, words: &str) {
+    let Err(error) = result else { panic!("this is refused: {words}") };
+    let said = error.to_string();
+    assert!(said.contains(words), "{words}: {said}");
+}

@@ -9,7 +9,7 @@ use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_program::constructors::ModelReads;
 use ndp_program::meter::{Feed, Meter, Reading};
-use ndp_program::{MixingMatrix, NodeVerdict, SensitivitySet};
+use ndp_program::{MixingMatrix, NodeVerdict, Reads, SensitivitySet};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rand::RngExt;
@@ -27,8 +27,10 @@ impl Part for Meters {
     }
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
-        if number % 10 == 6 {
-            return rounds(rng);
+        match number % 10 {
+            6 => return rounds(rng),
+            8 => return cancelled(rng),
+            _ => {}
         }
         let (hard, large) = (number % 3 == 1, number % 4 == 3);
         let mut outcome = Outcome::new(Stratum::named(
@@ -144,7 +146,6 @@ fn compare(
         if k > 12 {
             continue;
         }
-        let whole = |x: i64| BigRational::from_integer(x.into());
         let along = |change: &[BigRational]| (!truth.leaking(change)).then(|| truth.along(change));
         let free = truth.leaks.is_empty();
         let expected = match set {
@@ -248,4 +249,74 @@ fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
         }
     }
     outcome
+}
+
+/// Large noises that the observer knows but for rounding, and that cancel in what it is sent then: beside
+/// them the contribution has a noise of its own, or none.
+fn cancelled(rng: &mut ChaCha8Rng) -> Outcome {
+    let mut outcome = Outcome::new(Stratum::named("noises that cancel", "known before but for rounding"));
+    let noises: Vec<BigRational> = (0..rng.random_range(1..=3))
+        .map(|_| whole(rng.random_range(1..999)) * whole(10_i64.pow(rng.random_range(0..15))) / whole(7))
+        .collect();
+    let weight = |rng: &mut ChaCha8Rng| {
+        let sign = if rng.random_range(0..2) == 0 { 1 } else { -1 };
+        whole(sign * rng.random_range(1..30)) / whole(rng.random_range(1..30))
+    };
+    let shown: Vec<BigRational> = noises.iter().map(|_| weight(rng)).collect();
+    let (shares, by): (Vec<_>, _) = (noises.iter().map(|_| weight(rng)).collect(), weight(rng));
+    let copied = rng.random_range(0..2) == 0;
+    let own = (rng.random_range(0..2) == 0).then(|| whole(rng.random_range(1..99)) / whole(10));
+    let fed = || -> Result<Reading, Error> {
+        let mut meter = Meter::new(2, [Observer::node(1)], SensitivitySet::SameDirection)?;
+        meter.step(|program| {
+            let x = program.contribute(0, Reads::Nothing)?;
+            let mut z = Vec::new();
+            for (variance, shown) in noises.iter().zip(&shown) {
+                z.push(program.noise([0], ratio(variance))?);
+                let told = program.combine([(ratio(shown), z[z.len() - 1])])?;
+                program.send(0, 1, told)?;
+            }
+            let terms = |scale: &BigRational| -> Vec<_> {
+                shares.iter().zip(&z).map(|(share, &z)| (ratio(&(share * scale)), z)).collect()
+            };
+            // The same by one sum and by a multiple of one, or by a copy.
+            let first = program.combine(terms(&whole(1)))?;
+            let again = if copied { first } else { program.combine(terms(&(whole(1) / &by)))? };
+            let second = program.combine([(ratio(&if copied { whole(-1) } else { -&by }), again)])?;
+            let mut all = vec![x, first, second];
+            if let Some(own) = &own {
+                all.push(program.noise([0], ratio(own))?);
+            }
+            let sum = program.add(&all)?;
+            program.send(0, 1, sum)
+        })?;
+        meter.reading(0)
+    };
+    let violation = |kind: &'static str, what: String| Violation {
+        kind,
+        size: [noises.len() as u64, u64::from(!copied), u64::from(own.is_some())],
+        what: what.clone(),
+        test: format!(
+            "// noises {noises:?} shown times {shown:?}, shares {shares:?}, copied {copied}, by {by}, own {own:?}: {what}"
+        ),
+    };
+    let truth = own.as_ref().map(BigRational::recip);
+    match fed().map(|reading| reading.verdict(0).ok().flatten().cloned()) {
+        Ok(Some(NodeVerdict::Noiseless { .. })) => {
+            outcome.check(truth.is_none(), || violation("noise or none", format!("none, {truth:?}")));
+        }
+        Ok(Some(NodeVerdict::Bounded(loss))) => {
+            let exact = |x: f64| BigRational::from_float(x);
+            let above = truth.as_ref().zip(exact(loss.value())).is_some_and(|(truth, x)| x >= *truth);
+            outcome.check(above, || violation("below the truth", format!("{loss:?}, {truth:?}")));
+            let below = truth.as_ref().is_none_or(|truth| exact(loss.lower).is_some_and(|x| x <= *truth));
+            outcome.check(below, || violation("lower end above the truth", format!("{loss:?}, {truth:?}")));
+        }
+        found => outcome.check(false, || violation("refused", format!("{found:?}"))),
+    }
+    outcome
+}
+
+fn whole(x: i64) -> BigRational {
+    BigRational::from_integer(x.into())
 }

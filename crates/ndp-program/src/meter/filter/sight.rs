@@ -31,7 +31,7 @@ impl Filter {
     }
 
     /// Charges what the row tells about every direction; its variance is between these.
-    fn charge(&mut self, seen: usize, least: f64, most: f64) {
+    pub(super) fn charge(&mut self, seen: usize, least: f64, most: f64) {
         let moves = &self.moves[seen];
         if self.followed == Followed::Whole {
             let mut sums = vec![(0.0_f64, 0.0_f64); self.nodes.len()];

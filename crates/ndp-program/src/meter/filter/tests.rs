@@ -1,0 +1,237 @@
+//! What the filter keeps, against the same in rationals under the same gains: `-B ≤ P - P* ≤ B`, and
+//! roundings of `M` below `κ B`.
+
+use super::*;
+use num_traits::{One, Signed};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+type Exact = BigRational;
+
+fn exact(x: f64) -> Exact {
+    BigRational::from_float(x).expect("finite")
+}
+
+fn ratio(a: i64, b: i64) -> Exact {
+    BigRational::new(a.into(), b.into())
+}
+
+/// The filter and its state without rounding, by register.
+struct Both {
+    filter: Filter,
+    covariance: BTreeMap<(usize, usize), Exact>,
+    moves: BTreeMap<(usize, usize), Exact>,
+}
+
+impl Both {
+    /// Everything is of node 0, and an observer that is node 1 sees it.
+    fn new() -> Self {
+        let filter = Filter::new(Observer::node(1), 2, Followed::Uses);
+        Self { filter, covariance: BTreeMap::new(), moves: BTreeMap::new() }
+    }
+
+    fn at(&self, a: usize, b: usize) -> Exact {
+        self.covariance.get(&(a, b)).cloned().unwrap_or_else(Exact::zero)
+    }
+
+    fn moved(&self, register: usize, direction: usize) -> Exact {
+        self.moves.get(&(register, direction)).cloned().unwrap_or_else(Exact::zero)
+    }
+
+    fn contribute(&mut self, register: usize) {
+        self.filter.contribute(register, 0, &Reads::Nothing);
+        self.moves.insert((register, self.filter.directions.len() - 1), Exact::one());
+    }
+
+    fn noise(&mut self, register: usize, variance: &Exact) {
+        self.filter.noise(register, variance);
+        self.covariance.insert((register, register), variance.clone());
+    }
+
+    fn combine(&mut self, register: usize, terms: &[(usize, Exact)]) {
+        let terms: Vec<_> = terms.iter().filter(|(term, _)| !self.filter.knows(*term)).collect();
+        let others = self.filter.registers.clone();
+        for &other in &others {
+            let sum = terms.iter().fold(Exact::zero(), |sum, (term, by)| sum + by * self.at(*term, other));
+            self.covariance.insert((register, other), sum.clone());
+            self.covariance.insert((other, register), sum);
+        }
+        let own = terms.iter().fold(Exact::zero(), |sum, (term, by)| sum + by * self.at(*term, register));
+        self.covariance.insert((register, register), own);
+        for direction in 0..self.filter.directions.len() {
+            let sum =
+                terms.iter().fold(Exact::zero(), |sum, (term, by)| sum + by * self.moved(*term, direction));
+            self.moves.insert((register, direction), sum);
+        }
+        self.filter.combine(register, terms.iter().map(|(term, by)| (*term, by)));
+    }
+
+    /// The gains are public constants as computed.
+    fn see(&mut self, register: usize) {
+        let Some(Place::Row(seen)) = self.filter.place.get(&register).copied() else { return };
+        let size = self.filter.covariance.at(seen, seen);
+        let others: Vec<usize> = self.filter.registers.iter().copied().filter(|&x| x != register).collect();
+        let gain = |other: usize| match self.filter.place[&other] {
+            // A row without noise says nothing about the others.
+            _ if size == 0.0 => Exact::zero(),
+            Place::Row(row) if self.filter.covariance.at(seen, row).abs() > LEAST_GAIN * size => {
+                exact(self.filter.covariance.at(seen, row) / size)
+            }
+            _ => Exact::zero(),
+        };
+        let gains: Vec<Exact> = others.iter().map(|&other| gain(other)).collect();
+        let column: Vec<Exact> = others.iter().map(|&other| self.at(other, register)).collect();
+        let own = self.at(register, register);
+        for (i, &a) in others.iter().enumerate() {
+            for (j, &b) in others.iter().enumerate() {
+                let next = self.at(a, b) - &gains[i] * &column[j] - &column[i] * &gains[j]
+                    + &gains[i] * &gains[j] * &own;
+                self.covariance.insert((a, b), next);
+            }
+            for direction in 0..self.filter.directions.len() {
+                let next = self.moved(a, direction) - &gains[i] * self.moved(register, direction);
+                self.moves.insert((a, direction), next);
+            }
+        }
+        self.filter.see(register);
+    }
+
+    /// What the module says of `P`, `M` and `B`, of all rows together.
+    #[track_caller]
+    fn check(&self) {
+        let rows = &self.filter.registers;
+        let entries = |of: &dyn Fn(usize, usize) -> Exact| -> Vec<Vec<Exact>> {
+            (0..rows.len()).map(|i| (0..rows.len()).map(|j| of(i, j)).collect()).collect()
+        };
+        let error = |i: usize, j: usize| exact(self.filter.error.at(i, j));
+        let off = |i: usize, j: usize| exact(self.filter.covariance.at(i, j)) - self.at(rows[i], rows[j]);
+        assert!(is_psd(entries(&|i, j| error(i, j) - off(i, j))), "P is too large: {:?}", self.filter);
+        assert!(is_psd(entries(&|i, j| error(i, j) + off(i, j))), "P is too small: {:?}", self.filter);
+        for (d, direction) in self.filter.directions.iter().enumerate() {
+            let mut bordered = entries(&error);
+            let rounding: Vec<Exact> =
+                (0..rows.len()).map(|i| exact(self.filter.moves[i][d]) - self.moved(rows[i], d)).collect();
+            bordered.iter_mut().zip(&rounding).for_each(|(row, x)| row.push(x.clone()));
+            bordered.push(rounding.into_iter().chain([exact(direction.kappa)]).collect());
+            assert!(is_psd(bordered), "M is off by more than kappa: {:?}", self.filter);
+        }
+    }
+}
+
+/// By elimination: where a pivot is 0, so is its row.
+fn is_psd(mut a: Vec<Vec<Exact>>) -> bool {
+    for k in 0..a.len() {
+        if a[k][k].is_negative() || (a[k][k].is_zero() && a[k][k + 1..].iter().any(|x| !x.is_zero())) {
+            return false;
+        }
+        if a[k][k].is_zero() {
+            continue;
+        }
+        let pivot = a[k].clone();
+        for row in &mut a[k + 1..] {
+            let factor = &row[k] / &pivot[k];
+            row.iter_mut().zip(&pivot).skip(k).for_each(|(x, y)| *x -= &factor * y);
+        }
+    }
+    true
+}
+
+fn weight(rng: &mut impl Rng) -> Exact {
+    match rng.random_range(0..4) {
+        0 => Exact::one(),
+        1 => -Exact::one(),
+        _ => ratio([-7, -1, 1, 2, 5][rng.random_range(0..5)], [3, 7, 10, 999][rng.random_range(0..4)]),
+    }
+}
+
+/// Sums of sums, some of which are seen, in any order.
+#[test]
+fn errors_of_rounding_stay_within_their_bounds() {
+    let mut rng = ChaCha8Rng::seed_from_u64(20);
+    for _ in 0..300 {
+        let mut both = Both::new();
+        let mut alive: Vec<usize> = Vec::new();
+        for register in 0..rng.random_range(6..12) {
+            match if alive.is_empty() { 0 } else { rng.random_range(0..8) } {
+                0 | 1 => both.noise(register, &ratio(rng.random_range(1..9), [1, 3, 10][register % 3])),
+                2 => both.contribute(register),
+                3 => {
+                    // The last row takes the place of the one that goes.
+                    let gone = alive.swap_remove(rng.random_range(0..alive.len()));
+                    both.filter.forget(gone);
+                    both.check();
+                    continue;
+                }
+                kind => {
+                    let mut terms: BTreeMap<usize, Exact> = BTreeMap::new();
+                    for _ in 0..rng.random_range(1..4) {
+                        terms.insert(alive[rng.random_range(0..alive.len())], weight(&mut rng));
+                    }
+                    both.combine(register, &terms.into_iter().collect::<Vec<_>>());
+                    if kind > 5 {
+                        both.check();
+                        both.see(register);
+                    }
+                }
+            }
+            if both.filter.doubt.is_some() {
+                break;
+            }
+            alive.push(register);
+            both.check();
+        }
+    }
+}
+
+/// Of numbers that nearly underflow a bound is left all the same.
+#[test]
+fn roundings_of_tiny_moves_count() {
+    let mut both = Both::new();
+    both.noise(0, &ratio(1, 3));
+    both.contribute(1);
+    both.contribute(2);
+    let filter = &mut both.filter;
+    filter.rounded(0, &[1e-10, 1e-190]);
+    assert!(filter.directions.iter().all(|direction| direction.kappa > 0.0), "{filter:?}");
+    // And where the bound on `P` itself would be 0.
+    let before = filter.error.at(0, 0);
+    filter.error.set(0, 0, 0.0);
+    filter.rounded(0, &[1e-180, 0.0]);
+    assert!(filter.error.at(0, 0) >= TINY && before > 0.0);
+}
+
+/// A row whose variance is known up to a share: the ends of what it tells hold the quotient with every
+/// variance in between, however often it is added.
+#[test]
+fn charges_are_rounded_outward() {
+    for k in 1..400_u32 {
+        let (x, least) = (1.0 / f64::from(k), f64::from(k % 7 + 1) / 3.0);
+        let most = least * (1.0 + 1e-9);
+        let mut both = Both::new();
+        both.noise(0, &Exact::one());
+        both.contribute(1);
+        both.filter.moves[0][0] = x;
+        let (mut high, mut low) = (Exact::zero(), Exact::zero());
+        for _ in 0..3 {
+            both.filter.charge(0, least, most);
+            high += exact(x) * exact(x) / exact(least);
+            low += exact(x) * exact(x) / exact(most);
+            let direction = &both.filter.directions[0];
+            assert!(exact(direction.high) >= high && exact(direction.low) <= low, "{k}: {direction:?}");
+        }
+    }
+}
+
+/// The bound on how far innovations are correlated grows with every row that is seen.
+#[test]
+fn a_variance_that_is_not_known_is_shared() {
+    let mut both = Both::new();
+    both.noise(0, &ratio(1, 3));
+    let error = both.filter.error.at(0, 0);
+    let size = both.filter.covariance.at(0, 0);
+    both.see(0);
+    let share = exact(error) / (exact(size) - exact(error));
+    assert!(exact(both.filter.shares) >= share, "{:?}", both.filter);
+    assert!(exact(both.filter.factor) >= exact(8.0 * UNIT) + ratio(2, 1) * &share);
+    assert!(exact(both.filter.correlation) >= ratio(2, 1) * exact(8.0 * UNIT) * &share);
+}
