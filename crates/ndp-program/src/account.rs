@@ -136,7 +136,7 @@ impl Program {
             grams,
             rank,
             bits: 53,
-            failure: probability.min(1.0),
+            failure: probability,
             adaptivity,
             some_lost: options.some_lost,
         };

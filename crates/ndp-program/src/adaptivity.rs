@@ -18,6 +18,7 @@ use ndp_account::Observer;
 use ndp_certify::decisions;
 use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::whole::WholeRows;
+use ndp_numeric::rounding::any_of;
 use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::BTreeMap;
@@ -100,7 +101,7 @@ pub(super) fn resolve(
                     };
                     match tested {
                         Some(probability) => {
-                            failure += probability;
+                            failure = any_of([failure, probability]);
                             Dependence::Checked
                         }
                         None if policy == HiddenReads::Refuse && hidden => {

@@ -322,3 +322,52 @@ fn power(s: i64) -> BigRational {
 
 /// Covers the roundings of a few operations on nonnegative numbers.
 const UP: f64 = 1.0 + 16.0 * f64::EPSILON;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reads;
+    use ndp_account::Observer;
+
+    /// Floats on the right side of fractions that are no floats, and those that are themselves.
+    #[test]
+    fn fractions_lie_between_their_floats() {
+        for (a, b) in (1..40_i64).flat_map(|a| (1..40_i64).map(move |b| (a, b))) {
+            let x = BigRational::new(a.into(), b.into());
+            let [low, high] = [below(&x), above(&x)];
+            let exact = |x: f64| BigRational::from_float(x).expect("finite");
+            assert!(exact(low) <= x && x <= exact(high) && high <= low.next_up(), "{a}/{b}: {low} {high}");
+            assert_eq!(low == high, exact(low) == x, "{a}/{b}");
+        }
+    }
+
+    /// Two uses behind one noise and one behind another: what is bounded without numerics along a direction
+    /// is the sum of single uses, unless two of them are behind one noise.
+    #[test]
+    fn uses_behind_one_noise_have_no_bound_together() -> Result<(), Error> {
+        let mut program = Program::new(2)?;
+        let mut contribute = || program.contribute(0, Reads::Nothing);
+        let (a, b, c) = (contribute()?, contribute()?, contribute()?);
+        let (near, far) = (program.noise([0], 1)?, program.noise([0], 2)?);
+        let both = program.add(&[a, b, near])?;
+        program.send(0, 1, both)?;
+        let other = program.add(&[c, far])?;
+        program.send(0, 1, other)?;
+        let mut seen = Seen::new(&program, &Observer::node(1), &BTreeMap::new())?;
+        seen.complete(&program);
+        let along = |weights: [i64; 3]| Direction {
+            node: 0,
+            weights: weights.map(|x| BigRational::from_integer(x.into())).to_vec(),
+        };
+        let directions = [along([1, 1, 1]), along([3, 0, 1]), along([0, 2, 0]), along([1, 0, 2])];
+        let (rows, columns) = rows(&program, &seen, &directions, &[true; 2])?;
+        let inputs = &rows.layout().inputs;
+        let bound = |d: usize| inputs[columns.of_direction[d].expect("it is seen")].structural;
+        assert_eq!(bound(0), None);
+        for (d, expected) in [(1, 9.5), (2, 4.0), (3, 3.0)] {
+            let found = bound(d).expect("a bound");
+            assert!(expected <= found && found < expected * (1.0 + 1e-9), "{d}: {found}");
+        }
+        Ok(())
+    }
+}

@@ -225,6 +225,27 @@ pub(super) mod tests {
         let ends = around(4.0, 8.0, 0.0, 2);
         assert!(ends.low <= 4.0 - 96.0 * f64::EPSILON && ends.high >= 4.0 + 96.0 * f64::EPSILON);
         assert_eq!(around(0.0, 0.0, 0.0, 1).high, 0.0);
+        // However little it is off, the other end is no float that is the sum.
+        let ends = around(1.0, 0.0, 1e-300, 1);
+        assert!(ends.low < 1.0 && 1.0 < ends.high);
+    }
+
+    /// Multiples of a known direction: exactly at least the product of its upper end and the square.
+    #[test]
+    fn multiples_of_directions_are_rounded_outward() {
+        let exact = |x: f64| BigRational::from_float(x).expect("finite");
+        for k in 1..200_u32 {
+            let mut gram = told(&[&[2.0, 1.0], &[1.0, 3.0]], 0.0);
+            let ends = Ends { low: f64::from(k) / 7.0, high: f64::from(k) / 3.0 };
+            let weights = [1.0, 2.0].map(exact).to_vec();
+            let direction = Direction { node: 0, weights };
+            gram.directions.push(KnownDirection { direction, ends, leaks: false });
+            let by = 1.0 + f64::from(k) / 64.0;
+            let Decided::Ends(found) = gram.along(&[by, 2.0 * by]) else { panic!("it is known") };
+            let square = exact(by) * exact(by);
+            assert!(exact(found.high) >= exact(ends.high) * &square, "{k}");
+            assert!(exact(found.low) <= exact(ends.low) * &square, "{k}");
+        }
     }
 
     /// Two uses in the direction (1, 2): its entries, weighted; none where one of them leaks.

@@ -337,6 +337,30 @@ mod tests {
         Ok(())
     }
 
+    /// Nine times three uses that cannot all agree: 4 each, where semidefinite bounds alone say 4.5.
+    #[test]
+    fn signs_that_cannot_agree_are_enclosed() -> Result<(), Error> {
+        let entry = |i: usize, j: usize| match (i == j, i / 3 == j / 3) {
+            (true, _) => 1.0,
+            (false, true) => -0.5,
+            _ => 0.0,
+        };
+        let rows: Vec<Vec<f64>> = (0..27).map(|i| (0..27).map(|j| entry(i, j)).collect()).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+        let all: Vec<usize> = (0..27).collect();
+        let Value::Ends(ends) = free(&told(&rows, 0.0), &all, &[1.0; 27], 1)? else {
+            panic!("nothing leaks")
+        };
+        assert!(ends.low <= 36.0 && 36.0 <= ends.high, "{ends:?}");
+        assert!(ends.low > 35.9, "{ends:?}");
+        // Vectors in two dimensions can: three at 120 degrees.
+        let Value::Ends(ends) = free(&told(&rows, 0.0), &all, &[1.0; 27], 2)? else {
+            panic!("nothing leaks")
+        };
+        assert!(ends.low <= 40.5 && 40.5 <= ends.high && ends.high < 40.6, "{ends:?}");
+        Ok(())
+    }
+
     /// Without entries the structural bounds are added up, outward.
     #[test]
     fn structural_bounds_are_added_outward() -> Result<(), Error> {

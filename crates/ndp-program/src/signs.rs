@@ -220,6 +220,15 @@ mod tests {
                 assert!(found.high - found.low <= 1e-6 * found.high, "{found:?}");
             }
         }
+        // Triangles that cannot agree: six of their eight signs are the best, and no bound tells them apart.
+        let entry = |(i, j): (usize, usize)| match (i == j, i / 3 == j / 3) {
+            (true, _) => 1.0,
+            (false, true) => -0.5,
+            _ => 0.0,
+        };
+        let center = Some(Array2::from_shape_fn((60, 60), entry));
+        let triangles = Part { center, radius: Array2::zeros((60, 60)), structural: vec![f64::INFINITY; 60] };
+        assert_eq!(branch(&triangles, 0.0), None);
         for k in [28, 40] {
             let part = random(k, 4, &mut rng);
             let found = branch(&part, climb(&part)).expect("the tree ends");

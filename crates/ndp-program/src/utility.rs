@@ -196,7 +196,7 @@ mod tests {
         let x = program.contribute(0, Reads::Nothing)?;
         program.result([(1, x)])?;
         assert_eq!(program.result([(1, x)]), Err(ProgramError::Repeated { node: 1, what: "the results" }));
-        assert!(program.result([(2, x)]).is_err());
+        crate::tests::assert_refused(program.result([(2, x)]), "node 2 is out of range");
         // One of one contribution: the mean itself.
         assert_eq!(program.error(NoiseMultiplier::new(1.0)?)?, 0.0);
         Ok(())

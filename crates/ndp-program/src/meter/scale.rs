@@ -35,7 +35,7 @@ pub struct Scale {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `clip` and `neighbors`")]
 struct Parts {
     clip: f64,
     neighbors: Neighbors,

@@ -361,3 +361,40 @@ fn deep_programs_are_accounted_for() -> Outcome {
     );
     Ok(())
 }
+
+/// How many hidden values rows are made of.
+#[test]
+fn the_depth_of_a_view_is_counted() -> Outcome {
+    let mut program = Program::new(2)?;
+    let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+    let y = program.add(&[x, z])?;
+    let deep = program.combine([(2, y)])?;
+    program.send(0, 1, deep)?;
+    let seen = Seen::outline(&program, &Observer::node(1), &BTreeMap::new())?;
+    // Itself, the sum, the contribution and the noise.
+    assert!(seen.deeper_than(&program, 3) && !seen.deeper_than(&program, 4));
+    Ok(())
+}
+
+/// However deep a program is, hidden values that a contribution reads are not passed over, the last one
+/// neither.
+#[test]
+fn deep_programs_are_swept_only_where_nothing_hidden_is_read() -> Outcome {
+    for hidden in [false, true] {
+        let mut program = Program::new(3)?;
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+        let secret = program.add(&[x, z])?;
+        program.send(0, 1, secret)?;
+        let reads = if hidden { Reads::Hidden(Some(vec![secret])) } else { Reads::Nothing };
+        let (x, z) = (program.contribute(1, reads)?, program.noise([1], 1)?);
+        let sum = program.add(&[x, z])?;
+        program.send(1, 2, sum)?;
+        let options = AccountOptions { sweeps_from: 0, ..AccountOptions::default() };
+        let account = program.account_with(&Observer::node(2), &options)?;
+        let (expected, loss) = if hidden { (Dependence::Revealed, 1.0) } else { (Dependence::Fixed, 0.0) };
+        assert_eq!(account.adaptivity, expected);
+        let found = account.loss(0, &SensitivitySet::SameDirection)?;
+        assert!((found.value() - loss).abs() < 1e-9, "{found:?}");
+    }
+    Ok(())
+}

@@ -144,24 +144,39 @@ fn noise_between_steps() -> Outcome {
 fn bad_designs_are_refused() -> Outcome {
     let program = decor(&cycle_graph(4)?, 1, 1, 1)?;
     let noises = program.noises();
-    assert!(Design::new(&program, &[noises[..3].to_vec()]).is_err());
-    assert!(Design::new(&program, &[noises.clone(), noises[..1].to_vec()]).is_err());
+    assert_refused(Design::new(&program, &[noises[..3].to_vec()]), "noise 3 belongs to no group");
+    assert_refused(
+        Design::new(&program, &[noises.clone(), noises[..1].to_vec()]),
+        "noise 0 belongs to two groups",
+    );
     let design = Design::new(&program, &[noises])?;
     let (pairs, set) = (everybody(4), SensitivitySet::UseLevel);
     let mut wrong = design.clone();
     wrong.floors = vec![1.0, 1.0];
-    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()).is_err());
+    assert_refused(
+        wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()),
+        "2 numbers for 1 groups",
+    );
     let mut wrong = design.clone();
     wrong.prices = vec![f64::NAN];
-    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()).is_err());
-    for limit in [Limit::Worst(0.0), Limit::Mean(f64::INFINITY), Limit::Worst(f64::NAN)] {
-        assert!(design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default()).is_err());
-    }
-    assert!(
-        design.solve(&pairs, &SensitivitySet::Signs, Limit::Worst(1.0), DesignStopping::default()).is_err()
+    assert_refused(
+        wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()),
+        "NaN is negative or not finite",
     );
-    assert!(
-        design.solve(&[], &SensitivitySet::UseLevel, Limit::Worst(1.0), DesignStopping::default()).is_err()
+    for limit in [Limit::Worst(0.0), Limit::Mean(f64::INFINITY), Limit::Worst(f64::NAN)] {
+        assert_refused(
+            design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default()),
+            "the limit must be positive and finite",
+        );
+    }
+    let stopping = DesignStopping::default();
+    assert_refused(
+        design.solve(&pairs, &SensitivitySet::Signs, Limit::Worst(1.0), stopping),
+        "for one use, or for all in the same direction",
+    );
+    assert_refused(
+        design.solve(&[], &SensitivitySet::UseLevel, Limit::Worst(1.0), stopping),
+        "there is no pair to protect",
     );
     Ok(())
 }

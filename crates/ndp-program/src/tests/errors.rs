@@ -143,10 +143,16 @@ fn the_builder_refuses_the_same() -> Result<(), ProgramError> {
 #[test]
 fn bad_questions_are_refused() -> Result<(), Box<dyn std::error::Error>> {
     let program = constructors::decor(&path_graph(3)?, 1, 1, 2)?;
-    assert!(program.account(&Observer::node(3)).is_err());
-    assert!(program.account(&Observer::coalition(&[1, 1])).is_err());
-    assert!(program.account(&Observer::outsider().tapping(&[(1, 1)])).is_err());
-    assert!(program.account(&Observer::node(0).without_own_noise()).is_err());
+    assert_refused(program.account(&Observer::node(3)), "node 3 is out of range");
+    assert_refused(program.account(&Observer::coalition(&[1, 1])), "node 1 is given twice in the coalition");
+    assert_refused(
+        program.account(&Observer::outsider().tapping(&[(1, 1)])),
+        "a tapped edge needs two different nodes, got 1 twice",
+    );
+    assert_refused(
+        program.account(&Observer::node(0).without_own_noise()),
+        "for observers who know their own noise",
+    );
     let account = program.account(&Observer::node(0))?;
     let of = |u: usize, set: SensitivitySet| account.loss(u, &set).map(|_| ());
     assert_eq!(of(0, SensitivitySet::UseLevel), Err(ProgramError::Member(0).into()));
@@ -154,14 +160,14 @@ fn bad_questions_are_refused() -> Result<(), Box<dyn std::error::Error>> {
         of(3, SensitivitySet::UseLevel),
         Err(ProgramError::NodeOutOfRange { node: 3, nodes: 3 }.into())
     );
-    assert!(of(1, SensitivitySet::Along(vec![1.0])).is_err());
-    assert!(of(1, SensitivitySet::Along(vec![1.0, f64::NAN])).is_err());
-    assert!(of(1, SensitivitySet::Vectors { dimension: 0 }).is_err());
+    assert_refused(of(1, SensitivitySet::Along(vec![1.0])), "1 weights are given");
+    assert_refused(of(1, SensitivitySet::Along(vec![1.0, f64::NAN])), "the weight NaN is not finite");
+    assert_refused(of(1, SensitivitySet::Vectors { dimension: 0 }), "the dimension is 0");
     let bounded = |bounds| SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };
-    assert!(of(1, bounded(vec![-1.0, 1.0])).is_err());
+    assert_refused(of(1, bounded(vec![-1.0, 1.0])), "the bound -1 is negative or not finite");
     let patterns = |patterns| SensitivitySet::Patterns { patterns, within: Box::new(SensitivitySet::Signs) };
-    assert!(of(1, patterns(Patterns::Cyclic { period: 0 })).is_err());
-    assert!(of(1, patterns(Patterns::Listed(vec![vec![2]]))).is_err());
+    assert_refused(of(1, patterns(Patterns::Cyclic { period: 0 })), "a period or a gap of 0");
+    assert_refused(of(1, patterns(Patterns::Listed(vec![vec![2]]))), "names a use that is not there");
     Ok(())
 }
 

@@ -151,7 +151,7 @@ fn a_few_nodes_are_asked_about() -> Outcome {
         assert_eq!(part.loss(2, &SensitivitySet::UseLevel), Err(ProgramError::NotAsked(2).into()));
         assert_eq!(part.loss(1, &SensitivitySet::UseLevel), Err(ProgramError::Member(1).into()));
         let beyond = AccountOptions { nodes: Some(vec![999]), ..AccountOptions::default() };
-        assert!(program.account_with(&Observer::node(1), &beyond).is_err());
+        assert_refused(program.account_with(&Observer::node(1), &beyond), "node 999 is out of range");
         let little = AccountOptions { memory_limit: 1000, ..AccountOptions::default() };
         let refused = program.account_with(&Observer::node(1), &little);
         assert!(
@@ -254,7 +254,7 @@ fn pivots_make_witnesses() -> Outcome {
         assert!(low <= center + radius && center - radius <= high, "{low} {high} {center} {radius}");
         let mut wrong = shift;
         wrong.terms[0].1 = Weight::from(0.125);
-        assert!(program.check_shift(&observer, &wrong).is_err());
+        assert_refused(program.check_shift(&observer, &wrong), "shows the change");
     }
     Ok(())
 }

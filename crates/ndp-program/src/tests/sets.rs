@@ -52,7 +52,7 @@ fn patterns_of_participation() -> Outcome {
         bounds: vec![0.1; 6],
         within: Box::new(SensitivitySet::Along(vec![0.1; 6])),
     };
-    assert!(account.loss(0, &rounded).is_err());
+    assert_refused(account.loss(0, &rounded), "is no 64-bit number");
     Ok(())
 }
 
@@ -113,10 +113,8 @@ fn parts_of_vectors() -> Outcome {
         loss.value() >= 3.0 && loss.value() < 3.0 + 1e-6 && loss.value.grade() == Grade::UpperBound,
         "{loss:?}"
     );
-    assert!(
-        of(&SensitivitySet::Signs).is_err()
-            && loss_by_coordinates(&[], 0, &SensitivitySet::UseLevel).is_err()
-    );
+    assert_refused(of(&SensitivitySet::Signs), "by coordinates only one use, one direction and vectors");
+    assert_refused(loss_by_coordinates(&[], 0, &SensitivitySet::UseLevel), "there is no account");
     Ok(())
 }
 

@@ -316,7 +316,7 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     // Where connections change nothing is known of an edge.
     let changing = &said.all()[2];
     assert!(matches!(changing.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
-    assert!(said.all()[0].overheard_loss(&[(0, 7)]).is_err());
+    crate::tests::assert_refused(said.all()[0].overheard_loss(&[(0, 7)]), "0-7 is no edge of the graph");
     // Too long to be followed; not waited for.
     let long = new().noise(1.0).rounds(matrix, 1 << 62);
     assert!(matches!(long.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));

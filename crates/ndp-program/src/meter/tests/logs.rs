@@ -58,7 +58,7 @@ fn a_log_survives_a_crash_at_every_byte() -> Result<(), Error> {
         assert_eq!(found.dropped.is_some(), kept < length);
         assert_eq!(text[..kept].iter().filter(|&&byte| byte == b'\n').count() as u64, found.lines);
         if found.lines == 0 {
-            assert!(MeterLog::resume(feed, Vec::new()).is_err());
+            assert_refused(MeterLog::resume(feed, Vec::new()), "there is no first line");
             continue;
         }
         // Gone on with, the log is whole again.
@@ -93,7 +93,7 @@ fn a_changed_log_is_refused() -> Result<(), Error> {
             .filter(|&(k, _)| k != left_out)
             .flat_map(|(_, line)| line.to_vec())
             .collect();
-        assert!(Feed::default().lines(&without).is_err(), "{left_out}");
+        assert_refused(Feed::default().lines(&without), "a line is missing or moved");
     }
     Ok(())
 }
@@ -122,8 +122,11 @@ fn plain_lines_are_steps() -> Result<(), Error> {
     let error =
         feed.line("{\"round\": \"W\", \"variance\": 4, \"reads\": \"nothing\"}").expect_err("a limit");
     assert!(Refusal::of(&error).is_some_and(|refusal| refusal.node == 1));
-    assert!(feed.line("{\"round\": \"V\", \"variance\": 4, \"reads\": \"nothing\"}").is_err());
-    assert!(MeterLog::resume(feed, Vec::new()).is_err());
+    assert_refused(
+        feed.line("{\"round\": \"V\", \"variance\": 4, \"reads\": \"nothing\"}"),
+        "the name V is not known",
+    );
+    assert_refused(MeterLog::resume(feed, Vec::new()), "lines without checksums cannot be gone on with");
     let other = PointOfView::OwnMessages { node: 0 };
     let meter = Meter::every_node(3, SensitivitySet::UseLevel)?;
     assert_eq!(meter.seen_by(other).err(), Some(ProgramError::OtherView(0)));
@@ -132,6 +135,29 @@ fn plain_lines_are_steps() -> Result<(), Error> {
         let meter = Meter::new(3, [Observer::coalition(members)], SensitivitySet::UseLevel)?;
         let refused = meter.seen_by(PointOfView::OwnMessages { node: 0 }).err();
         assert_eq!(refused, (!seen).then_some(ProgramError::OtherView(0)), "{members:?}");
+    }
+    Ok(())
+}
+
+/// Limits that are fixed once the first line was read count from the first message on.
+#[test]
+fn limits_may_take_the_place_of_those_of_the_log() -> Result<(), Error> {
+    let lines = [
+        r#"{"contribute": "x", "node": 0, "reads": "nothing"}"#,
+        r#"{"noise": "z", "shared": [0], "variance": 4}"#,
+        r#"{"let": "y", "sum": {"x": 1, "z": 1}}"#,
+        r#"{"send": "y", "from": 0, "to": 1}"#,
+    ];
+    for (limit, fits) in [(0.2, false), (0.3, true)] {
+        let mut feed = Feed::default();
+        let early = feed.limit(Limits::worst(limit)?);
+        assert_eq!(early, Err(ProgramError::Log("there is no first line".to_owned()).into()));
+        feed.line(r#"{"ndp-meter": 1, "nodes": 2, "set": "use-level", "limit": 9}"#)?;
+        feed.limit(Limits::worst(limit)?)?;
+        lines[..3].iter().try_for_each(|line| feed.line(line).map(|_| ()))?;
+        let sent = feed.line(lines[3]).map(|_| ());
+        let refusal = sent.as_ref().err().and_then(Refusal::of).map(|refusal| refusal.limit);
+        assert_eq!((sent.is_ok(), refusal), (fits, (!fits).then_some(limit)));
     }
     Ok(())
 }
@@ -151,7 +177,7 @@ fn a_full_disk_stops_the_meter() -> Result<(), Error> {
     let x = log.step(|program| program.contribute(0, Reads::Nothing))?;
     let refused = log.step(|program| program.send(0, 1, x)).expect_err("no space").to_string();
     assert!(refused.contains("no space"), "{refused}");
-    assert!(log.step(|program| program.noise([0], 1)).is_err());
+    assert_refused(log.step(|program| program.noise([0], 1)), "a line could not be written before");
     Ok(())
 }
 
@@ -179,7 +205,7 @@ fn a_log_keeps_how_far_contributions_move() -> Result<(), Error> {
     let meter = Meter::every_node(2, SensitivitySet::UseLevel)?.in_units_of(scale)?;
     let mut log = MeterLog::begin(meter, ndp_account::NodeNames::numbered(2), Vec::new())?;
     log.step(|program| program.contribute(0, Reads::Nothing))?;
-    assert!(log.meter().clone().in_units_of(scale).is_err(), "it has begun");
+    assert_refused(log.meter().clone().in_units_of(scale), "fixed before the first step");
     let text = log.into_inner();
     let mut feed = Feed::default();
     feed.lines(&text)?;
@@ -201,15 +227,15 @@ fn a_log_keeps_how_far_contributions_move() -> Result<(), Error> {
     let mut plain = Feed::default();
     plain.line(&frame(""))?;
     assert_eq!(plain.meter().and_then(Meter::scale), None);
-    for wrong in [
-        r#"{"clip":0.0,"neighbors":"zero"}"#,
-        r#"{"clip":-1.0,"neighbors":"zero"}"#,
-        r#"{"clip":1.0}"#,
-        r#"{"clip":1.0,"neighbors":"both"}"#,
-        r#"{"clip":1.0,"neighbors":"zero","more":1}"#,
-        "1.0",
+    for (wrong, words) in [
+        (r#"{"clip":0.0,"neighbors":"zero"}"#, "must be positive, got 0"),
+        (r#"{"clip":-1.0,"neighbors":"zero"}"#, "must be positive, got -1"),
+        (r#"{"clip":1.0}"#, "missing field `neighbors`"),
+        (r#"{"clip":1.0,"neighbors":"both"}"#, "unknown variant `both`, expected `replace` or `zero`"),
+        (r#"{"clip":1.0,"neighbors":"zero","more":1}"#, "unknown field `more`"),
+        ("1.0", "expected an object with `clip` and `neighbors`"),
     ] {
-        assert!(Feed::default().line(&frame(&format!(",\"scale\":{wrong}"))).is_err(), "{wrong}");
+        assert_refused(Feed::default().line(&frame(&format!(",\"scale\":{wrong}"))), words);
     }
     Ok(())
 }

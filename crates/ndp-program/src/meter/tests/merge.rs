@@ -51,7 +51,71 @@ fn separate_runs_have_the_account_of_both() -> Result<(), Error> {
             }
         }
         assert!(merged.rests_on().contains(&ndp_account::RestsOn::SeparateRuns));
+        for (v, reading) in merged.readings().iter().enumerate() {
+            let h = |feed: &Feed, v: usize| match feed.meter()?.reading(v).ok()?.source {
+                Source::Running { h } => Some(h),
+                Source::Batch => None,
+            };
+            // Node v of the first log is where it stands in the order of the second one.
+            let place = order.iter().position(|&u| u == v).expect("a node");
+            let h = h(&a, v).zip(h(&b, place)).map(|(x, y)| x.max(y));
+            assert_eq!(reading.source, Source::Running { h: h.expect("both ran along") });
+        }
     }
+    Ok(())
+}
+
+/// What one log needs an account of its steps for, both together need it for; either check may fail.
+#[test]
+fn checks_of_separate_runs_fail_together() -> Result<(), Error> {
+    // Two rows that differ by less than rounding can tell.
+    let doubtful = |more: &[&str]| -> Result<Feed, Error> {
+        let mut feed = Feed::default();
+        let lines = [
+            r#"{"ndp-meter": 1, "nodes": ["ann", "bob"], "set": "use-level"}"#,
+            r#"{"contribute": "x", "node": 0, "reads": "nothing"}"#,
+            r#"{"noise": "z", "shared": [0], "variance": 1}"#,
+            r#"{"let": "y", "sum": {"x": 1, "z": 1}}"#,
+            r#"{"let": "third", "sum": {"x": "1/3", "z": "1/3"}}"#,
+            r#"{"send": "y", "from": 0, "to": 1}"#,
+        ];
+        for line in lines.iter().chain(more) {
+            feed.line(line)?;
+        }
+        Ok(feed)
+    };
+    let send = r#"{"send": "third", "from": 0, "to": 1}"#;
+    let (plain, doubt) = (doubtful(&[])?, doubtful(&[send])?);
+    let failure = |feed: &Feed| Ok::<_, Error>(feed.meter().expect("a meter").reading(1)?.failure);
+    assert_eq!((failure(&plain)?, failure(&doubt)? > 0.0), (0.0, true));
+    for (first, second, times) in [(&plain, &doubt, 1.0), (&doubt, &plain, 1.0), (&doubt, &doubt, 2.0)] {
+        let merged = Merged::new(first, second, Runs::Separate)?;
+        let reading = &merged.readings()[1];
+        assert_eq!(reading.source, Source::Batch);
+        let expected = times * failure(&doubt)?;
+        assert!(reading.failure >= expected && reading.failure < expected * (1.0 + 1e-9), "{reading:?}");
+    }
+    Ok(())
+}
+
+/// The same values and messages, of which one value was formed later.
+#[test]
+fn the_moment_of_a_value_is_part_of_a_run() -> Result<(), Error> {
+    let told = |order: [usize; 2]| -> Result<Feed, Error> {
+        let mut feed = Feed::default();
+        feed.line(r#"{"ndp-meter": 1, "nodes": ["ann", "bob"], "set": "use-level"}"#)?;
+        feed.line(r#"{"contribute": "x", "node": 0, "reads": "nothing"}"#)?;
+        feed.line(r#"{"noise": "z", "shared": [0], "variance": 4}"#)?;
+        feed.line(r#"{"let": "y", "sum": {"x": 1, "z": 1}}"#)?;
+        let lines = [r#"{"send": "y", "from": 0, "to": 1}"#, r#"{"let": "w", "sum": {"x": 1, "z": 2}}"#];
+        order.iter().try_for_each(|&k| feed.line(lines[k]).map(|_| ()))?;
+        Ok(feed)
+    };
+    let (early, late) = (told([0, 1])?, told([1, 0])?);
+    assert!(Merged::new(&early, &early, Runs::Same).is_ok());
+    let refused = Merged::new(&early, &late, Runs::Same).map(|_| ());
+    let words = ProgramError::Merge("value 3 is told in two ways".to_owned());
+    assert_eq!(refused, Err(words.into()));
     Ok(())
 }
 
