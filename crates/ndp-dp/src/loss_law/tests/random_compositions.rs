@@ -32,8 +32,11 @@ impl Drawn {
             if self.mu == 0.0 {
                 return -epsilon.min(0.0).exp_m1();
             }
-            let at = |epsilon: f64| exact::delta(epsilon, self.mu).unwrap().into_value();
-            if epsilon >= 0.0 { at(epsilon) } else { 1.0 - epsilon.exp() * (1.0 - at(-epsilon)) }
+            // To some 1e-13 of itself here, which is all that a truth for 1e-8 needs: there are millions of
+            // terms.
+            let tail = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
+            let (middle, half) = (epsilon / self.mu, 0.5 * self.mu);
+            if middle - half > 30.0 { 0.0 } else { tail(middle - half) - epsilon.exp() * tail(middle + half) }
         };
         let sum = |losses: &Losses| -> f64 {
             let mut total = ndp_numeric::sums::Total::default();
@@ -238,20 +241,20 @@ fn many(seed: u64, cases: u32, draw: impl Fn(&mut ChaCha8Rng) -> Drawn) {
 
 #[test]
 fn normal_releases_nobody_called_normal() {
-    many(40, 25, normal);
+    many(40, 20, normal);
 }
 
 #[test]
 fn randomized_answers_of_several_kinds() {
-    many(41, 150, answers);
+    many(41, 60, answers);
 }
 
 #[test]
 fn laplace_and_normal_noise() {
-    many(42, 225, laplaces);
+    many(42, 360, laplaces);
 }
 
 #[test]
 fn sampled_and_normal_releases_in_both_directions() {
-    many(43, 100, samples);
+    many(43, 60, samples);
 }
