@@ -14,8 +14,9 @@ pub(super) fn within<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let Some(until) = until else { return Some(work()) };
-    let Some(crew) = Crew::idle() else { return Some(work()) };
+    // Nobody is asked once it is too late.
     let left = until.checked_duration_since(Instant::now())?;
+    let Some(crew) = Crew::idle() else { return Some(work()) };
     let (send, receive) = channel();
     crew.pool.spawn(move || {
         // Work that nobody waits for any more ends by unwinding; so does a mistake, which has said so by
