@@ -115,7 +115,7 @@ fn run_program(sh: &Shell, package: &str, arguments: &[String]) -> anyhow::Resul
             .run()?;
         return Ok(());
     }
-    xshell::cmd!(sh, "cargo build --release --quiet --workspace --bins --tests").quiet().run()?;
+    xshell::cmd!(sh, "cargo build --release --quiet --workspace --tests --bin {package}").quiet().run()?;
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     let program = sh.current_dir().join(folder).join("release").join(package);
     xshell::cmd!(sh, "{program} {arguments...}").quiet().run()?;
