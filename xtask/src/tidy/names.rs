@@ -2,7 +2,8 @@
 //!
 //! In `README.md` and `docs/*.md` a path in backticks that begins with the name of a crate and
 //! `::` names an item of its source: `ndp_dp::rdp::Gaussian`, a method `ndp_dp::Sigma::new`, a
-//! unit test `ndp_dp::rdp::tests::name`, or, for a test of `tests/FILE.rs`, `ndp_dp::tests::FILE::name`.
+//! unit test `ndp_dp::rdp::tests::name`, or, for a test of `tests/FILE.rs` or
+//! `tests/all/FILE.rs`, `ndp_dp::tests::FILE::name`.
 
 use super::File;
 
@@ -67,7 +68,7 @@ fn exists(name: &str, files: &[File], wanted: Wanted) -> bool {
     let segments: Vec<&str> = segments.collect();
     let find = |path: String| files.iter().find(|f| f.path == path);
     if let ["tests", file, item] = segments[..]
-        && let Some(f) = find(format!("{folder}/tests/{file}.rs"))
+        && let Some(f) = ["tests", "tests/all"].iter().find_map(|at| find(format!("{folder}/{at}/{file}.rs")))
     {
         return defines(&f.text, item, Wanted::Defined);
     }
@@ -179,6 +180,7 @@ mod tests {
             ),
             file("crates/ndp-dp/src/rdp/printed.rs", "pub fn theorem(\n"),
             file("crates/ndp-dp/tests/reference.rs", "fn thirty_gaussians() {}\n"),
+            file("crates/ndp-dp/tests/all/printed.rs", "fn forty_gaussians() {}\n"),
         ]
     }
 
@@ -192,6 +194,7 @@ mod tests {
             "ndp_dp::Sigma::new",
             "ndp_dp::rdp::tests::adds_up",
             "ndp_dp::tests::reference::thirty_gaussians",
+            "ndp_dp::tests::printed::forty_gaussians",
         ];
         for name in there {
             assert!(exists(name, &files(), Wanted::Defined), "{name}");

@@ -13,8 +13,8 @@ use std::path::{Component, Path};
 /// name.
 type Told = (&'static str, &'static [&'static str], Option<(&'static str, &'static str)>);
 
-const REFERENCE: &str = "crates/ndp-printed/tests/gossip_reference.rs";
-const CLAIMS: &str = "crates/ndp-printed/tests/gossip_claims.rs";
+const REFERENCE: &str = "crates/ndp-printed/tests/all/gossip_reference.rs";
+const CLAIMS: &str = "crates/ndp-printed/tests/all/gossip_claims.rs";
 const WALK: &str = "crates/ndp-printed/src/walk.rs";
 const BOUNDS: &str = "crates/ndp-experiments/src/figures/network_dp/bounds.rs";
 
@@ -44,7 +44,10 @@ const TOLD: &[Told] = &[
     (
         "muffliato/fig1c",
         &["F4"],
-        Some(("crates/ndp-algos/tests/sgd.rs", "gossip_keeps_the_mean_and_the_released_recursion_does_not")),
+        Some((
+            "crates/ndp-algos/tests/all/sgd.rs",
+            "gossip_keeps_the_mean_and_the_released_recursion_does_not",
+        )),
     ),
     ("muffliato/fig2", &["F1", "F2"], Some((REFERENCE, "grid_of_figure_1a"))),
     (
@@ -96,7 +99,7 @@ const TOLD: &[Told] = &[
     (
         "beyond/audit",
         &["F1"],
-        Some(("crates/ndp-printed/tests/audit.rs", "printed_bounds_are_violated_by_attacks")),
+        Some(("crates/ndp-printed/tests/all/audit.rs", "printed_bounds_are_violated_by_attacks")),
     ),
     ("beyond/scale", &["F1", "F2"], Some((REFERENCE, "hypercube_of_figure_1a"))),
     (
@@ -110,7 +113,7 @@ const TOLD: &[Told] = &[
     (
         "muffliato/dropout",
         &["F1"],
-        Some(("crates/ndp-printed/tests/gossip_sequences.rs", "random_sequences_agree_with_fractions")),
+        Some(("crates/ndp-printed/tests/all/gossip_sequences.rs", "random_sequences_agree_with_fractions")),
     ),
     (
         "random-walk/fig7",

@@ -1,0 +1,27 @@
+//! The command as a process.
+//!
+//! All in one program: each program more is linked and started for itself.
+#![allow(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test may panic, and says what it skips"
+)]
+
+mod answers;
+mod command;
+mod common;
+mod files;
+mod inputs;
+mod meters;
+mod plans;
+mod programs;
+mod proofs;
+mod questions;
+mod refutations;
+mod shards;
+mod shows;
+mod statements;
+mod survey;
+mod transcripts;
+mod viewer;

@@ -1,0 +1,104 @@
+//! The network on a page of losses: who observes is chosen by a click, and the noise by a slider, whose
+//! numbers are not below those that the command computes for that noise.
+//!
+//! If no Chromium is installed, the test says so and only reads the page.
+
+use super::common;
+use std::path::Path;
+use std::process::Command;
+
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// Clicks node 11, then sets the slider to a tenth of its way, and tells what is said.
+const PROBE: &str = "<script>addEventListener('load', () => { \
+    const box = document.querySelector('.ndp-viewer'), told = document.body.dataset; \
+    const said = () => box.querySelector('.ndp-said').textContent; \
+    box.querySelectorAll('svg circle')[11].dispatchEvent(new MouseEvent('click', {bubbles: true})); \
+    told.asked = said(); \
+    const slider = box.querySelector('input[type=range]'); \
+    told.slider = !!slider; \
+    if (slider) { slider.value = -40; slider.dispatchEvent(new Event('input')); \
+      told.noise = slider.parentNode.querySelector('output').textContent; told.changed = said(); } \
+    const filter = box.querySelector('input[type=search]'); filter.value = '33'; filter.dispatchEvent(new Event('input')); \
+    told.rows = box.querySelectorAll('tbody tr').length; \
+    told.wide = document.documentElement.scrollWidth > innerWidth; });</script>";
+
+fn ndp(arguments: &[&str]) -> String {
+    let karate = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/karate.txt");
+    let output = common::ndp().args(["loss", karate]).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into()
+}
+
+/// The page in a browser, after the probe.
+fn opened(browser: &str, page: &Path, folder: &Path) -> String {
+    let probed = folder.join("probed.html");
+    let html = std::fs::read_to_string(page).unwrap();
+    std::fs::write(&probed, html.replace("</body>", &format!("{PROBE}</body>"))).unwrap();
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--window-size=390,900"])
+        .args(["--virtual-time-budget=10000", "--enable-logging=stderr"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", probed.display()))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said.lines().find(|line| line.contains("CONSOLE")), None);
+    String::from_utf8_lossy(&output.stdout).into()
+}
+
+/// What the probe told under this name.
+fn told<'a>(dom: &'a str, name: &str) -> Option<&'a str> {
+    dom.split(&format!("data-{name}=\"")).nth(1).and_then(|rest| rest.split('"').next())
+}
+
+/// The number after "at most".
+fn number(said: &str) -> f64 {
+    said.split("at most ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().parse().unwrap()
+}
+
+#[test]
+fn observers_are_clicked_and_the_noise_is_changed() {
+    let folder = common::folder("viewer");
+    let page = folder.join("page.html");
+    let at = page.to_str().unwrap();
+    let found = BROWSERS.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
+    let gossip = ["--protocol", "muffliato:rounds=8"];
+    for measure in [&["--renyi", "1000"][..], &["--mu", "1000"], &["--epsilon", "1000"]] {
+        ndp(&[&gossip[..], measure, &["--noise", "4", "--report", at]].concat());
+        let html = std::fs::read_to_string(&page).unwrap();
+        assert!(html.contains("\"scaling\":{") && html.contains("guarantees at every noise"), "{measure:?}");
+        let Some(browser) = found else {
+            println!("no Chromium here: the page was read, not opened");
+            continue;
+        };
+        let dom = opened(browser, &page, &folder);
+        assert!(told(&dom, "asked").unwrap().starts_with("11 learns most about 0"), "{measure:?}");
+        assert_eq!((told(&dom, "rows"), told(&dom, "wide")), (Some("1"), Some("false")));
+        let noise = told(&dom, "noise").unwrap();
+        let csv = folder.join("losses.csv");
+        ndp(&[&gossip[..], measure, &["--noise", noise, "--observer", "11", "--csv", csv.to_str().unwrap()]]
+            .concat());
+        let table = std::fs::read_to_string(&csv).unwrap();
+        let row = table.lines().find(|line| line.starts_with("0,11,")).unwrap();
+        let exact: f64 = row.split(',').nth(4).unwrap().parse().unwrap();
+        let shown = number(told(&dom, "changed").unwrap());
+        // Steps of 2 % in mu are at most 4.04 % in a Rényi loss, and epsilon grows more slowly than that.
+        assert!(
+            exact <= shown && shown < 1.0404 * exact,
+            "{measure:?}, noise {noise}: {shown}, exactly {exact}"
+        );
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Laws of a walk are no functions of one number: there is no slider.
+#[test]
+fn nothing_is_extrapolated() {
+    let page = std::env::temp_dir().join(format!("ndp-no-slider-{}.html", std::process::id()));
+    let at = page.to_str().unwrap();
+    ndp(&["--protocol", "walk:steps=60", "--noise", "4", "--observer", "11", "--report", at]);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("\"scaling\":null") && html.contains("There is no slider for the noise"));
+    std::fs::remove_file(page).unwrap();
+}
