@@ -1,5 +1,6 @@
 //! Tests of programs.
 
+mod cancelling;
 mod claims;
 mod contradictions;
 mod deep;
