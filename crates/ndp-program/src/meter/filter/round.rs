@@ -73,7 +73,7 @@ impl Filter {
                     self.covariance.set(row, row, before + variance);
                 }
                 if variance != 0.0 && (before != 0.0 || !exact) {
-                    self.inject(row, 4.0 * UNIT * (before + variance));
+                    self.inject(row, 4.0 * UNIT * (before.abs() + variance));
                 }
                 place = Some(register);
             }
