@@ -316,7 +316,7 @@ impl Program {
                 return Err(ProgramError::NodeOutOfRange { node: *node, nodes }.into());
             }
             if weights.len() != self.uses(*node) {
-                let problem = format!("{} weights are given", weights.len());
+                let problem = format!("the number of weights is {}", weights.len());
                 return Err(
                     ProgramError::SensitivitySet { node: *node, uses: self.uses(*node), problem }.into()
                 );

@@ -470,7 +470,9 @@ impl Program {
     fn checked<'a>(&self, numbers: &'a [f64], groups: usize) -> Result<&'a [f64], Error> {
         let problem = match numbers.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
             Some(x) => format!("{x} is negative or not finite"),
-            None if numbers.len() != groups => format!("{} numbers for {groups} groups", numbers.len()),
+            None if numbers.len() != groups => {
+                format!("{} numbers are given, and the number of groups is {groups}", numbers.len())
+            }
             None => return Ok(numbers),
         };
         Err(ProgramError::Design(problem).into())

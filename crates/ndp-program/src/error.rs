@@ -241,7 +241,7 @@ pub enum ProgramError {
     /// A sensitivity set that cannot be followed message by message.
     #[error(
         "a meter follows one use, all uses in the same direction, or all uses by any numbers or vectors, not \
-         \"{0}\": ask the account of the program"
+         {0}: ask the account of the program"
     )]
     MeterSet(String),
     /// Something that is fixed before the first step.

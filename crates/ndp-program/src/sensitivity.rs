@@ -147,7 +147,7 @@ fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64])
         SensitivitySet::SameDirection => along(gram, &on(&vec![1.0; gram.uses])?),
         SensitivitySet::Along(weights) => {
             if weights.len() != gram.uses {
-                return refuse(format!("{} weights are given", weights.len()));
+                return refuse(format!("the number of weights is {}", weights.len()));
             }
             if let Some(bad) = weights.iter().find(|x| !x.is_finite()) {
                 return refuse(format!("the weight {bad} is not finite"));
@@ -163,7 +163,7 @@ fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64])
         }
         SensitivitySet::Bounded { bounds: more, within: set } => {
             if more.len() != gram.uses {
-                return refuse(format!("{} bounds are given", more.len()));
+                return refuse(format!("the number of bounds is {}", more.len()));
             }
             if let Some(bad) = more.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
                 return refuse(format!("the bound {bad} is negative or not finite"));

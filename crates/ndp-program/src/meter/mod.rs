@@ -97,12 +97,16 @@ impl Meter {
         observers: impl IntoIterator<Item = Observer>,
         set: SensitivitySet,
     ) -> Result<Self, Error> {
+        let refuse = |set: &str| Err(ProgramError::MeterSet(set.to_owned()).into());
         let followed = match &set {
             SensitivitySet::SameDirection => Followed::Same,
             SensitivitySet::UseLevel => Followed::Uses,
             SensitivitySet::Vectors { dimension } if *dimension > 0 => Followed::Whole,
             SensitivitySet::Signs => Followed::Whole,
-            other => return Err(ProgramError::MeterSet(format!("{other:?}")).into()),
+            SensitivitySet::Vectors { .. } => return refuse("vectors of dimension 0"),
+            SensitivitySet::Along(_) => return refuse("given weights of the uses"),
+            SensitivitySet::Patterns { .. } => return refuse("patterns of the uses"),
+            SensitivitySet::Bounded { .. } => return refuse("bounds on the uses"),
         };
         let program = Program::new(nodes)?;
         let filter = |observer: Observer| -> Result<Watched, Error> {

@@ -155,7 +155,7 @@ fn bad_designs_are_refused() -> Outcome {
     wrong.floors = vec![1.0, 1.0];
     assert_refused(
         wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()),
-        "2 numbers for 1 groups",
+        "2 numbers are given, and the number of groups is 1",
     );
     let mut wrong = design.clone();
     wrong.prices = vec![f64::NAN];

@@ -160,7 +160,7 @@ fn bad_questions_are_refused() -> Result<(), Box<dyn std::error::Error>> {
         of(3, SensitivitySet::UseLevel),
         Err(ProgramError::NodeOutOfRange { node: 3, nodes: 3 }.into())
     );
-    assert_refused(of(1, SensitivitySet::Along(vec![1.0])), "1 weights are given");
+    assert_refused(of(1, SensitivitySet::Along(vec![1.0])), "the number of weights is 1");
     assert_refused(of(1, SensitivitySet::Along(vec![1.0, f64::NAN])), "the weight NaN is not finite");
     assert_refused(of(1, SensitivitySet::Vectors { dimension: 0 }), "the dimension is 0");
     let bounded = |bounds| SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };

@@ -199,7 +199,10 @@ fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
         _ => SensitivitySet::Signs,
     };
     let hidden: Vec<bool> = (0..rng.random_range(1..=5)).map(|_| rng.random_range(0..3) > 0).collect();
-    let variances: Vec<i64> = hidden.iter().map(|_| rng.random_range(1..=9)).collect();
+    // Of one size, or of any: what a round leaves is then far above, or below, what the next one adds.
+    let sizes = if rng.random_range(0..3) == 0 { 15 } else { 1 };
+    let variances: Vec<i64> =
+        hidden.iter().map(|_| rng.random_range(1..=9) * 10_i64.pow(rng.random_range(0..sizes))).collect();
     // Epochs that are ended, at the price of what is shown.
     let ended: Vec<bool> = hidden.iter().map(|_| rng.random_range(0..4) == 0).collect();
     let fed = || -> Result<_, Error> {

@@ -391,7 +391,7 @@ fn misuse_is_refused() -> Result<(), Error> {
     assert_eq!(meter.without_record().err(), Some(ProgramError::MeterStarted));
     assert_refused(
         Meter::every_node(2, SensitivitySet::Along(vec![1.0])),
-        "a meter follows one use, all uses in the same direction",
+        "not given weights of the uses: ask the account",
     );
     assert_refused(Meter::new(2, [Observer::node(2)], SensitivitySet::UseLevel), "node 2 is out of range");
     let mut slim = Meter::every_node(2, SensitivitySet::UseLevel)?.without_record()?;
