@@ -1,4 +1,5 @@
-//! Lengths of files and comments, leftovers, and the files that may contain `unsafe`.
+//! Lengths of files and comments, leftovers, files of tests that no program has, and the files that may
+//! contain `unsafe`.
 
 use super::File;
 
@@ -9,7 +10,7 @@ const UNSAFE: [&str; 2] = ["crates/ndp-linalg/src/lapack.rs", "crates/ndp-graph/
 const LONGEST: usize = 500;
 
 pub(super) fn problems(files: &[File]) -> Vec<String> {
-    let mut problems = Vec::new();
+    let mut problems = tests_left_out(files);
     for File { path, text } in files {
         let rust = path.ends_with(".rs");
         let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
@@ -40,6 +41,21 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
         }
     }
     problems
+}
+
+/// Files beside `tests/all/main.rs` that it does not name: nobody compiles them, and nothing else says so.
+fn tests_left_out(files: &[File]) -> Vec<String> {
+    let left_out = |file: &&File| {
+        let Some((folder, name)) = file.path.rsplit_once('/') else { return false };
+        let program = files.iter().find(|f| f.path == format!("{folder}/main.rs"));
+        let named = |program: &File| {
+            let module = format!("mod {};", name.trim_end_matches(".rs"));
+            name == "main.rs" || program.text.lines().any(|line| line == module)
+        };
+        folder.ends_with("/tests/all") && !program.is_some_and(named)
+    };
+    let problem = |file: &File| format!("{}: tests/all/main.rs has no line for it", file.path);
+    files.iter().filter(left_out).map(problem).collect()
 }
 
 /// The width of rustfmt.toml; rustfmt does not wrap comments.
@@ -93,6 +109,19 @@ mod tests {
         let text = format!("fine\nlet path = \"{}data\";\n", leftovers()[0]);
         assert_eq!(check("a/b.rs", &text), [format!("a/b.rs:2: {:?}", leftovers()[0])]);
         assert!(check("a/b.rs", "let framework = 1;\n").is_empty());
+    }
+
+    #[test]
+    fn tests_that_no_program_has_are_found() {
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        let mut files = vec![
+            file("crates/a/tests/all/main.rs", "//! Tests.\n\nmod one;\n"),
+            file("crates/a/tests/all/one.rs", ""),
+            file("crates/a/tests/alone.rs", ""),
+        ];
+        assert!(problems(&files).is_empty());
+        files.push(file("crates/a/tests/all/two.rs", ""));
+        assert_eq!(problems(&files), ["crates/a/tests/all/two.rs: tests/all/main.rs has no line for it"]);
     }
 
     #[test]
