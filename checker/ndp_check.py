@@ -2,24 +2,19 @@
 """Checks proof files of ndp: python3 ndp_check.py FILE [--quiet]; - for what is piped in
 
 A proof file holds a protocol, written out value by value, and for every pair of an observer and a node two
-vectors that prove what the observer learns about the node: a shift of noises that looks to the observer like
-the change of the node's data (no more is learnt than it costs), and an attack (no less is learnt than it
-tells). This program follows both through the protocol in fractions. It needs no rank, no rounding and no
-other file; it is written from docs/formats.md and docs/theory.md alone and shares no line with the libraries.
+vectors: a shift of noises that looks to the observer like the change of the node's data (no more is learnt
+than it costs), and an attack (no less is learnt than it tells). This program follows both in fractions. It
+is written from docs/formats.md and docs/theory.md alone and shares no line with the libraries.
 
 Exit code 0: accepted. 1: rejected, with the first line that fails. 2: the file cannot be read.
 """
 
-import gzip
-import io
-import json
-import re
-import sys
+import gzip, io, json, re, sys
 from fractions import Fraction
+from math import lcm
 
 NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
-MOST_DIGITS = 100_000
-MOST_NODES = 1_000_000
+MOST_DIGITS, MOST_NODES = 100_000, 1_000_000
 
 # Steps by which a value is seen, and the nodes that they name.
 SEEN = {"send": ("from", "to"), "broadcast": ("from",), "publish": (), "deliver": ("to", "group"), "hold": ("by",)}
@@ -66,7 +61,6 @@ def keys(table, *needed, optional=()):
 
 class Program:
     """The protocol: values in order of time, and who sees what when."""
-
     def __init__(self, head):
         keys(head, "ndp-program", "nodes", optional=("holdings",))
         need(head["ndp-program"] == 1 and type(head["ndp-program"]) is int, "this is not version 1 of a program")
@@ -151,7 +145,6 @@ class Program:
 
 class Observer:
     """Who looks: nodes together, and who taps edges; with nobody, whoever hears what is published."""
-
     def __init__(self, program, said):
         keys(said, "members", "taps")
         members, taps = said["members"], said["taps"]
@@ -163,8 +156,7 @@ class Observer:
         self.program, self.assumes, self.seen = program, False, set()
         known = set()         # what follows from what is seen, at each moment
         own = {}              # what each node has contributed so far
-        for event in program.story:
-            what, value, *more = event
+        for what, value, *more in program.story:
             kind, first, *_ = program.values[value]
             if what == "seen":
                 if self.sees(*more):
@@ -181,9 +173,8 @@ class Observer:
                 known.add(value)
 
     def sees(self, event, nodes):
-        if event in ("broadcast", "publish"):
-            return True
-        return any(node in self.members for node in nodes) or event == "send" and nodes in self.taps
+        reached = any(node in self.members for node in nodes) or event == "send" and nodes in self.taps
+        return reached or event in ("broadcast", "publish")
 
     def cost(self, source, change, shift):
         """The shift of every noise and what it costs, if the observer cannot tell it from the change."""
@@ -211,34 +202,31 @@ class Observer:
         need(self.seen.issuperset(open_), "an attack uses a value that the observer does not see")
         move, variance = Fraction(0), Fraction(0)
         for v in range(len(program.values) - 1, -1, -1):
-            weight = open_.pop(v, 0)
-            if not weight:
-                continue
-            kind, first, *rest = program.values[v]
-            if kind == "sum":
+            weight, (kind, first, *rest) = open_.pop(v, 0), program.values[v]
+            if kind == "sum" and weight:
                 for w, share in first:
                     open_[w] = open_.get(w, 0) + weight * share
             elif kind == "use":
                 move += weight * change[rest[0]] if first == source else 0
-            elif v not in self.seen:
+            elif kind == "noise" and v not in self.seen:
                 variance += weight * weight * first
         need(move == 0 or variance > 0, "an attack shows the change without noise: there is no upper end")
         return move * move / variance if move else Fraction(0)
 
-def least_eigenvalue_is_not_negative(rows):
-    """Whether a symmetric matrix of fractions is positive semidefinite, by elimination."""
-    rows = [list(row) for row in rows]
+def is_semidefinite(rows):
+    """Whether a symmetric matrix of whole numbers is positive semidefinite, by elimination without fractions."""
+    rows, before = [list(row) for row in rows], 1
     for i, pivot in enumerate(rows):
         if pivot[i] < 0 or pivot[i] == 0 and any(pivot[i + 1:]):
             return False
         for row in rows[i + 1:] if pivot[i] else []:
-            factor = row[i] / pivot[i]
-            row[i:] = [x - factor * y for x, y in zip(row[i:], pivot[i:])]
+            factor = row[i]
+            row[i:] = [(x * pivot[i] - factor * y) // before for x, y in zip(row[i:], pivot[i:])]
+        before = pivot[i] or before
     return True
 
 class Checker:
     """Reads a file from its first line to its last."""
-
     def __init__(self):
         self.set, self.program, self.done, self.observers = None, None, False, {}
         self.ended, self.proved, self.largest, self.assumes = False, set(), Fraction(0), False
@@ -290,6 +278,17 @@ class Checker:
             return change == self.directions(len(change))[0]
         return all(abs(x) <= 1 for x in change)
 
+    def products(self, shifts):
+        """What shifts cost, and their products where all uses change, in whole multiples of a fraction."""
+        variances = {v: self.program.values[v][1] for shift in shifts for v in shift}
+        common = lcm(*(by.denominator for shift in shifts for by in shift.values()))
+        tops = lcm(*(x.numerator for x in variances.values()))
+        price = {v: tops // x.numerator * x.denominator for v, x in variances.items()}
+        whole = [{v: by.numerator * (common // by.denominator) for v, by in shift.items()} for shift in shifts]
+        joint = self.set in ("signs", "vectors")
+        both = lambda a, b: sum(x * price[v] * b[v] for v, x in a.items() if v in b)
+        return [[both(a, b) if joint or a is b else 0 for b in whole] for a in whole], tops * common * common
+
     def pair(self, said):
         keys(said, "observer", "source", "upper", "lower", "shifts", "attack", optional=("diagonal",))
         who = json.dumps(said["observer"], sort_keys=True)
@@ -301,19 +300,19 @@ class Checker:
         directions = self.directions(self.program.uses[source])
         need(isinstance(shifts, list) and len(shifts) == len(directions), f"{len(directions)} shifts are needed")
         found = [observer.cost(source, change, self.program.terms(shift, "a shift")) for change, shift in zip(directions, shifts)]
-        values = self.program.values
-        gram = [[sum((x * b[v] / values[v][1] for v, x in a.items() if v in b), Fraction(0)) for b in found] for a in found]
+        gram, below = self.products(found)
         if "diagonal" in said:
             need(self.set in ("signs", "vectors"), "a diagonal belongs to signs and vectors")
             need(isinstance(said["diagonal"], list) and len(said["diagonal"]) == len(gram), "the diagonal has another length")
             diagonal = [number(x) for x in said["diagonal"]]
-            rest = [[(diagonal[i] if i == j else 0) - x for j, x in enumerate(row)] for i, row in enumerate(gram)]
-            need(least_eigenvalue_is_not_negative(rest), "the diagonal does not cover the costs")
+            common = lcm(below, *(x.denominator for x in diagonal))
+            rest = [[int(diagonal[i] * common) * (i == j) - x * (common // below) for j, x in enumerate(row)] for i, row in enumerate(gram)]
+            need(is_semidefinite(rest), "the diagonal does not cover the costs")
             proved = sum(diagonal, Fraction(0))
         elif self.set in ("signs", "vectors"):
-            proved = sum((abs(x) for row in gram for x in row), Fraction(0))
+            proved = Fraction(sum(abs(x) for row in gram for x in row), below)
         else:
-            proved = max((gram[i][i] for i in range(len(gram))), default=Fraction(0))
+            proved = Fraction(max((row[i] for i, row in enumerate(gram)), default=0), below)
         need(proved <= upper, f"the shifts prove {proved}, more than the upper end {upper}")
         keys(said["attack"], "change", "sum")
         change = said["attack"]["change"]

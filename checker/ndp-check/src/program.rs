@@ -1,11 +1,11 @@
 //! The protocol of a file: values in order of time, and who sees which of them when.
 
 use crate::json::{Json, keys};
-use crate::rational::{common_multiple, is_negative, number};
+use crate::rational::{common_multiple, is_negative, number, times};
 use crate::{Rejected, need, rejected};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Nodes that a program may have.
 const MOST_NODES: u64 = 1_000_000;
@@ -55,6 +55,22 @@ pub(crate) enum Event {
     Reads(usize, Reads),
 }
 
+/// A weighted sum in machine numbers: the divisor, and values with whole weights.
+#[derive(Clone, Debug)]
+pub(crate) struct Short {
+    pub(crate) below: i64,
+    pub(crate) terms: Vec<(usize, i64)>,
+}
+
+impl Short {
+    fn of(terms: &[(usize, BigRational)]) -> Option<Self> {
+        let common = common_multiple(terms.iter().map(|(_, weight)| weight.denom()));
+        let whole = |(v, weight): &(usize, BigRational)| Some((*v, times(weight, &common).try_into().ok()?));
+        let terms = terms.iter().map(whole).collect::<Option<_>>()?;
+        Some(Self { below: common.try_into().ok()?, terms })
+    }
+}
+
 /// A protocol, written out.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
@@ -64,10 +80,12 @@ pub(crate) struct Program {
     pub(crate) values: Vec<Definition>,
     /// Of every value the multiple that is a sum of uses and noises with whole weights.
     pub(crate) multiples: Vec<BigInt>,
+    /// Of every sum `v = Σ p_w w / q` the divisor and the whole weights, where all are short.
+    pub(crate) short: Vec<Option<Short>>,
     pub(crate) story: Vec<Event>,
     /// The values that are the uses of each node, in order.
     pub(crate) uses: Vec<Vec<usize>>,
-    names: BTreeMap<String, usize>,
+    names: HashMap<String, usize>,
     matrices: BTreeMap<String, Vec<Vec<(usize, BigRational)>>>,
 }
 
@@ -88,9 +106,10 @@ impl Program {
             assumed_holdings: holdings.is_some(),
             values: Vec::new(),
             multiples: Vec::new(),
+            short: Vec::new(),
             story: Vec::new(),
             uses: vec![Vec::new(); nodes],
-            names: BTreeMap::new(),
+            names: HashMap::new(),
             matrices: BTreeMap::new(),
         })
     }
@@ -126,6 +145,7 @@ impl Program {
         need(self.names.insert(name.to_owned(), value).is_none(), || format!("the name {name:?} is taken"))?;
         self.values.push(definition);
         self.multiples.push(BigInt::from(1));
+        self.short.push(None);
         self.story.push(Event::Value(value));
         Ok(value)
     }
@@ -138,6 +158,7 @@ impl Program {
             terms.iter().zip(&below).map(|((v, weight), below)| (*v, weight.numer() * (&multiple / below)));
         let value = self.define(name, Definition::Sum(whole.collect()))?;
         self.multiples[value] = multiple;
+        self.short[value] = Short::of(terms);
         Ok(())
     }
 

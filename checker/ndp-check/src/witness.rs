@@ -1,12 +1,12 @@
 //! What shifts of noises cost, what an attack tells, and whether a diagonal covers the costs.
 
 use crate::observer::Observer;
-use crate::program::{Definition, Program};
-use crate::rational::{common_multiple, is_zero, times, zero};
+use crate::program::{Definition, Program, Short};
+use crate::rational::{common_multiple, is_zero, shown, times, zero};
 use crate::{Rejected, need, rejected};
 use num_bigint::{BigInt, Sign};
 use num_rational::BigRational;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Weights of values.
 type Terms = [(usize, BigRational)];
@@ -16,6 +16,8 @@ type Terms = [(usize, BigRational)];
 pub(crate) struct Moves {
     of: Vec<Option<BigInt>>,
     touched: Vec<usize>,
+    /// Moves of values in machine numbers, and 0 between shifts.
+    short: Vec<i128>,
 }
 
 impl Moves {
@@ -37,10 +39,51 @@ impl Moves {
 /// `P = X' V^-1 X` for variances `V`.
 #[derive(Clone, Debug)]
 pub(crate) struct Shifts {
-    /// `P` in multiples.
-    costs: Vec<Vec<BigInt>>,
+    moves: Rows,
+    /// Columns up to which noises have the same variance, and `1/V` of these in multiples.
+    prices: Vec<(usize, BigInt)>,
     /// The denominator of all costs.
     below: BigInt,
+}
+
+/// How far noises move in multiples: a row for each shift, a column for each noise.
+#[derive(Clone, Debug)]
+enum Rows {
+    /// Machine numbers.
+    Short(Vec<Vec<i64>>),
+    Long(Vec<Vec<BigInt>>),
+}
+
+impl Rows {
+    fn new(rows: Vec<Vec<BigInt>>) -> Self {
+        if rows.iter().flatten().any(|x| i64::try_from(x).is_err()) {
+            return Self::Long(rows);
+        }
+        let short = |row: &Vec<BigInt>| row.iter().map(|x| i64::try_from(x).unwrap_or_default()).collect();
+        Self::Short(rows.iter().map(short).collect())
+    }
+
+    /// The product of two rows, over some columns.
+    fn product(&self, (i, j): (usize, usize), columns: std::ops::Range<usize>) -> BigInt {
+        match self {
+            Self::Short(rows) => {
+                let pairs = rows[i][columns.clone()].iter().zip(&rows[j][columns]);
+                // The low and the high halves of products by themselves, of which there is room for 2^63.
+                let (mut low, mut high) = (0_u128, 0_i128);
+                for (x, y) in pairs {
+                    let product = i128::from(*x) * i128::from(*y);
+                    low += u128::from(product as u64);
+                    high += product >> 64;
+                }
+                (BigInt::from(high) << 64) + low
+            }
+            Self::Long(rows) => {
+                let pairs = rows[i][columns.clone()].iter().zip(&rows[j][columns]);
+                let both = |(x, y): &(&BigInt, &BigInt)| x.sign() != Sign::NoSign && y.sign() != Sign::NoSign;
+                pairs.filter(both).map(|(x, y)| x * y).sum()
+            }
+        }
+    }
 }
 
 impl Shifts {
@@ -66,40 +109,67 @@ impl Shifts {
             hide(program, observer, (source, &change), &noises, moves)?;
             whole.push(noises);
         }
-        let variance = |value: usize| match &program.values[value] {
-            Definition::Noise(variance) => variance.clone(),
-            _ => zero(),
+        // Columns in order of variances, as fractions in lowest terms.
+        let mut variances: BTreeMap<BigRational, Vec<usize>> = BTreeMap::new();
+        for value in whole.iter().flat_map(BTreeMap::keys).copied().collect::<BTreeSet<usize>>() {
+            if let Definition::Noise(variance) = &program.values[value] {
+                variances.entry(shown(variance)).or_default().push(value);
+            }
+        }
+        let tops = common_multiple(variances.keys().map(BigRational::numer));
+        let (mut places, mut prices) = (BTreeMap::new(), Vec::new());
+        for (variance, values) in &variances {
+            places.extend(values.iter().copied().zip(places.len()..));
+            prices.push((places.len(), variance.denom() * (&tops / variance.numer())));
+        }
+        let row = |shift: BTreeMap<usize, BigInt>| {
+            let mut row = vec![BigInt::ZERO; places.len()];
+            shift.into_iter().for_each(|(value, by)| row[places[&value]] = by);
+            row
         };
-        let variances: BTreeMap<usize, BigRational> =
-            whole.iter().flat_map(BTreeMap::keys).map(|&value| (value, variance(value))).collect();
-        let tops = common_multiple(variances.values().map(BigRational::numer));
-        // 1/V in multiples of 1/tops.
-        let prices: BTreeMap<usize, BigInt> =
-            variances.into_iter().map(|(value, of)| (value, of.denom() * (&tops / of.numer()))).collect();
-        let row = |shift: &BTreeMap<usize, BigInt>| {
-            let priced: Vec<(&usize, BigInt)> = shift.iter().map(|(v, by)| (v, by * &prices[v])).collect();
-            let cost = |other: &BTreeMap<usize, BigInt>| {
-                priced.iter().filter_map(|(v, price)| Some(price * other.get(v)?)).sum()
-            };
-            whole.iter().map(cost).collect()
-        };
-        Ok(Self { costs: whole.iter().map(row).collect(), below: tops * &common * &common })
+        let moves = Rows::new(whole.into_iter().map(row).collect());
+        Ok(Self { moves, prices, below: tops * &common * &common })
+    }
+
+    /// `P_ij` in multiples.
+    fn cost(&self, i: usize, j: usize) -> BigInt {
+        let starts = std::iter::once(0).chain(self.prices.iter().map(|(end, _)| *end));
+        starts
+            .zip(&self.prices)
+            .map(|(start, (end, price))| price * self.moves.product((i, j), start..*end))
+            .sum()
+    }
+
+    /// `P` in multiples.
+    fn costs(&self) -> Vec<Vec<BigInt>> {
+        let mut costs = vec![vec![BigInt::ZERO; self.len()]; self.len()];
+        for i in 0..self.len() {
+            for j in 0..=i {
+                costs[i][j] = self.cost(i, j);
+                costs[j][i] = costs[i][j].clone();
+            }
+        }
+        costs
     }
 
     /// How many shifts there are.
     pub(crate) fn len(&self) -> usize {
-        self.costs.len()
+        match &self.moves {
+            Rows::Short(rows) => rows.len(),
+            Rows::Long(rows) => rows.len(),
+        }
     }
 
     /// `max P_ii`.
     pub(crate) fn largest(&self) -> BigRational {
-        let all = self.costs.iter().enumerate().map(|(i, row)| &row[i]);
-        BigRational::new_raw(all.max().cloned().unwrap_or_default(), self.below.clone())
+        let all = (0..self.len()).map(|i| self.cost(i, i));
+        BigRational::new_raw(all.max().unwrap_or_default(), self.below.clone())
     }
 
     /// `Σ |P_ij|`.
     pub(crate) fn sum_of_sizes(&self) -> BigRational {
-        let sizes = self.costs.iter().flatten().map(|x| if x.sign() == Sign::Minus { -x } else { x.clone() });
+        let size = |x: BigInt| if x.sign() == Sign::Minus { -x } else { x };
+        let sizes = self.costs().into_iter().flatten().map(size);
         BigRational::new_raw(sizes.sum(), self.below.clone())
     }
 
@@ -108,11 +178,11 @@ impl Shifts {
         let common = common_multiple(diagonal.iter().map(BigRational::denom).chain([&self.below]));
         let factor = &common / &self.below;
         let mut rows: Vec<Vec<BigInt>> =
-            self.costs.iter().map(|row| row.iter().map(|x| -(x * &factor)).collect()).collect();
+            self.costs().iter().map(|row| row.iter().map(|x| -(x * &factor)).collect()).collect();
         for (i, x) in diagonal.iter().enumerate() {
             rows[i][i] += times(x, &common);
         }
-        is_semidefinite(rows)
+        is_dominant(&rows, &common) || is_semidefinite(rows)
     }
 }
 
@@ -131,8 +201,93 @@ fn noises(program: &Program, shift: &Terms, common: &BigInt) -> Result<BTreeMap<
     Ok(found)
 }
 
+const SEEN_MOVES: &str = "the observer sees a value that moves: the shift does not hide the change";
+
+/// The walk of [`hide`] in machine numbers: whether all that is seen stays where it is. None where that takes
+/// moves that are no whole multiples, or too long.
+fn hides(
+    program: &Program,
+    observer: &Observer,
+    (source, change): (usize, &[BigInt]),
+    noises: &BTreeMap<usize, BigInt>,
+    moves: &mut [i128],
+    touched: &mut Vec<usize>,
+) -> Option<bool> {
+    let changed = program.uses[source].iter().zip(change).filter(|(_, by)| **by != BigInt::ZERO);
+    let Some(first) = changed.map(|(&value, _)| value).chain(noises.keys().copied()).min() else {
+        return Some(true);
+    };
+    let mut shifted = noises.iter().peekable();
+    for (value, definition) in program.values.iter().enumerate().skip(first) {
+        let by = match definition {
+            Definition::Use { node, number } if *node == source => short(&change[*number]),
+            Definition::Use { .. } => continue,
+            Definition::Noise(_) => match shifted.next_if(|(noise, _)| **noise == value) {
+                Some((_, by)) => short(by).map(|by| -by),
+                None => continue,
+            },
+            Definition::Sum(_) => program.short[value].as_ref().and_then(|sum| sum.moved(moves)),
+        };
+        if by == Some(0) {
+            continue;
+        }
+        if observer.seen[value] {
+            // What is not known may be 0.
+            return by.map(|_| false);
+        }
+        touched.push(value);
+        moves[value] = by.unwrap_or(UNKNOWN);
+    }
+    Some(true)
+}
+
+/// Stands for a move that is not known: most are of values that the observer never hears of.
+const UNKNOWN: i128 = i128::MIN;
+
+fn short(x: &BigInt) -> Option<i128> {
+    i128::try_from(x).ok().filter(|x| *x != UNKNOWN)
+}
+
+impl Short {
+    /// How far the sum moves, if all its terms are known and it moves by a whole multiple.
+    fn moved(&self, moves: &[i128]) -> Option<i128> {
+        let mut total = 0_i128;
+        for &(term, weight) in &self.terms {
+            match moves[term] {
+                0 => {}
+                UNKNOWN => return None,
+                by => total = total.checked_add(by.checked_mul(weight.into())?)?,
+            }
+        }
+        // Most fit into 64 bits, whose division is quicker.
+        let (rest, by) = match i64::try_from(total) {
+            Ok(total) => ((total % self.below).into(), (total / self.below).into()),
+            Err(_) => (total % i128::from(self.below), total / i128::from(self.below)),
+        };
+        (rest == 0 && by != UNKNOWN).then_some(by)
+    }
+}
+
 /// Follows the moves through the program: no value that is seen may move.
 fn hide(
+    program: &Program,
+    observer: &Observer,
+    (source, change): (usize, &[BigInt]),
+    noises: &BTreeMap<usize, BigInt>,
+    moves: &mut Moves,
+) -> Result<(), Rejected> {
+    moves.short.resize(program.values.len(), 0);
+    let mut touched = Vec::new();
+    let short = hides(program, observer, (source, change), noises, &mut moves.short, &mut touched);
+    touched.into_iter().for_each(|value| moves.short[value] = 0);
+    match short {
+        Some(hidden) => need(hidden, || SEEN_MOVES.into()),
+        None => hide_long(program, observer, (source, change), noises, moves),
+    }
+}
+
+/// The same in numbers of any length.
+fn hide_long(
     program: &Program,
     observer: &Observer,
     (source, change): (usize, &[BigInt]),
@@ -157,9 +312,7 @@ fn hide(
             }
         };
         if by != BigInt::ZERO {
-            need(!observer.seen[value], || {
-                "the observer sees a value that moves: the shift does not hide the change".into()
-            })?;
+            need(!observer.seen[value], || SEEN_MOVES.into())?;
             moves.set(value, by);
         }
     }
@@ -218,6 +371,57 @@ pub(crate) fn told(
     Ok(BigRational::new_raw(&shown * &shown * of, &by * &by * variance))
 }
 
+/// Whether a symmetric matrix, in multiples of `1 / below`, is `L L' + E` for some `L` in short numbers and an
+/// `E` whose diagonal is at least the sum of the sizes beside it: then it is positive semidefinite. `L` is
+/// guessed in floating point and all else is exact, so that nothing rests on the guess; where it does not help,
+/// elimination decides.
+fn is_dominant(rows: &[Vec<BigInt>], below: &BigInt) -> bool {
+    let float = |x: &BigInt| -> f64 {
+        let scale = below.bits().saturating_sub(900);
+        let (x, below): (BigInt, BigInt) = (x >> scale, below >> scale);
+        let text = |x: &BigInt| x.to_string().parse().unwrap_or(f64::NAN);
+        text(&x) / text(&below)
+    };
+    let n = rows.len();
+    let largest = (0..n).map(|i| float(&rows[i][i])).fold(0.0, f64::max);
+    if !(largest > 1e-200 && largest < 1e200) {
+        return false;
+    }
+    // A triangular factor of a little less.
+    let mut factor = vec![vec![0.0_f64; n]; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let done: f64 = (0..j).map(|c| factor[i][c] * factor[j][c]).sum();
+            let rest = float(&rows[i][j]) - done;
+            if i == j {
+                let pivot = rest - largest * LESS;
+                if pivot <= 0.0 || !pivot.is_finite() {
+                    return false;
+                }
+                factor[i][i] = pivot.sqrt();
+            } else {
+                factor[i][j] = rest / factor[j][j];
+            }
+        }
+    }
+    // Multiples of 2^-bits, below 2^52 in size.
+    let bits = 48 - (largest.log2() / 2.0).ceil() as i32;
+    let whole: Vec<Vec<i128>> = factor
+        .iter()
+        .map(|row| row.iter().map(|x| (x * 2.0_f64.powi(bits)).round() as i128).collect())
+        .collect();
+    let left = |i: usize, j: usize| -> BigInt {
+        let product: i128 = whole[i].iter().zip(&whole[j]).take(i.min(j) + 1).map(|(x, y)| x * y).sum();
+        let product = below * product;
+        if bits >= 0 { (&rows[i][j] << (2 * bits)) - product } else { &rows[i][j] - (product << (-2 * bits)) }
+    };
+    let size = |x: BigInt| if x.sign() == Sign::Minus { -x } else { x };
+    (0..n).all(|i| left(i, i) >= (0..n).filter(|&j| j != i).map(|j| size(left(i, j))).sum())
+}
+
+/// What the guessed factor leaves over, relative to the largest entry: more than rounding makes of it.
+const LESS: f64 = 2e-11;
+
 /// Whether a symmetric matrix is positive semidefinite, by elimination without fractions: a pivot below 0, or
 /// a pivot 0 whose row is not 0, refutes it. Entries stay determinants of the rows and columns of pivots, so
 /// that the division by the pivot before has no rest.
@@ -247,8 +451,75 @@ fn is_semidefinite(mut rows: Vec<Vec<BigInt>>) -> bool {
 mod tests {
     use super::*;
 
+    /// Products of short and of long rows.
+    #[test]
+    fn products_of_rows() {
+        let rows: [&[i64]; 2] =
+            [&[i64::MAX, i64::MIN, -1, 3, i64::MIN], &[i64::MAX, i64::MIN, 5, -7, i64::MAX]];
+        let long = |extra: i64| -> Vec<Vec<BigInt>> {
+            rows.iter().map(|row| row.iter().map(|&x| BigInt::from(x) * extra).collect()).collect()
+        };
+        let (short, long) = (Rows::new(long(1)), Rows::new(long(4)));
+        assert!(matches!((&short, &long), (Rows::Short(_), Rows::Long(_))));
+        for (i, j) in [(0, 0), (0, 1), (1, 1)] {
+            for columns in [0..5, 2..4, 0..2, 3..3] {
+                let exact: BigInt =
+                    columns.clone().map(|k| BigInt::from(rows[i][k]) * BigInt::from(rows[j][k])).sum();
+                assert_eq!(short.product((i, j), columns.clone()), exact);
+                assert_eq!(long.product((i, j), columns), exact * 16);
+            }
+        }
+    }
+
+    /// Moves of a third of one value and two fifths of another.
+    #[test]
+    fn short_sums_move() {
+        let sum = Short { below: 15, terms: vec![(0, 5), (2, 6)] };
+        assert_eq!(sum.moved(&[9, 100, 5]), Some(5));
+        assert_eq!(sum.moved(&[0, 100, 0]), Some(0));
+        assert_eq!(sum.moved(&[9, 100, 6]), None);
+        assert_eq!(sum.moved(&[UNKNOWN, 0, 5]), None);
+        assert_eq!(sum.moved(&[0, UNKNOWN, 5]), Some(2));
+        assert_eq!(sum.moved(&[i128::MAX / 2, 0, 0]), None);
+        let large = 3 * i128::from(i64::MAX);
+        assert_eq!(sum.moved(&[large, 0, 0]), Some(i128::from(i64::MAX)));
+        assert_eq!(sum.moved(&[large + 1, 0, 0]), None);
+        assert_eq!(Short { below: 1, terms: vec![(0, 1)] }.moved(&[i128::MIN + 1]), Some(i128::MIN + 1));
+    }
+
     fn semidefinite(rows: &[&[i64]]) -> bool {
-        is_semidefinite(rows.iter().map(|row| row.iter().map(|&x| x.into()).collect()).collect())
+        let rows: Vec<Vec<BigInt>> = rows.iter().map(|row| row.iter().map(|&x| x.into()).collect()).collect();
+        let exact = is_semidefinite(rows.clone());
+        // What the guess proves is true, whatever the unit.
+        for unit in [1_u32, 1000] {
+            for power in [0, 80] {
+                let below = BigInt::from(unit).pow(power);
+                assert!(exact || !is_dominant(&rows, &below));
+            }
+        }
+        exact
+    }
+
+    /// Most matrices that are definite are dominated, those that are not never are.
+    #[test]
+    fn dominated_matrices() {
+        let big = |rows: &[&[i64]]| -> Vec<Vec<BigInt>> {
+            rows.iter().map(|row| row.iter().map(|&x| x.into()).collect()).collect()
+        };
+        for below in [BigInt::from(1), BigInt::from(3).pow(150), BigInt::from(10).pow(1200)] {
+            let (large, small) = (BigInt::from(10).pow(1100), BigInt::from(1));
+            let unit = if below > large { &large } else { &small };
+            let times = |rows: &[&[i64]]| -> Vec<Vec<BigInt>> {
+                big(rows).into_iter().map(|row| row.into_iter().map(|x| x * unit).collect()).collect()
+            };
+            assert!(is_dominant(&times(&[&[2, -1, 0], &[-1, 2, -1], &[0, -1, 2]]), &below));
+            assert!(is_dominant(&times(&[&[1_000_000, 999_999], &[999_999, 1_000_000]]), &below));
+            assert!(!is_dominant(&times(&[&[1_000_000, 1_000_001], &[1_000_001, 1_000_000]]), &below));
+            assert!(!is_dominant(&times(&[&[2, -1, 0], &[-1, 2, -3], &[0, -3, 2]]), &below));
+            assert!(!is_dominant(&times(&[&[0, 0], &[0, 0]]), &below));
+            assert!(!is_dominant(&times(&[&[-1]]), &below));
+        }
+        assert!(is_dominant(&big(&[]), &BigInt::from(1)) || is_semidefinite(Vec::new()));
     }
 
     /// Signs of eigenvalues by hand.

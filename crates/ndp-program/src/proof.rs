@@ -7,20 +7,21 @@
 //! with a diagonal `D ≥ P` the loss under signs and vectors is at most `tr D`, and at most `Σ |P_ij|`. An
 //! attack `y` proves `Q(δ) ≥ (yᵀ B δ)² / (yᵀ R V Rᵀ y)`.
 
+mod costs;
+
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
 use crate::build::{Program, Reads, Value};
 use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
-use crate::witness::Shared;
+use crate::witness::{Shared, Sides};
 use crate::{ProgramError, Weight, Witness};
+use costs::Shifts;
 use ndp_account::{Error, Observer};
-use ndp_certify::divisor::least_common_multiple;
-use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
-use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeMap;
+use num_traits::{ToPrimitive, Zero};
+use serde_json::json;
+use std::fmt::Write as _;
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -94,7 +95,12 @@ impl<'p> ProofWriter<'p> {
             return Err(ProgramError::WitnessOfRevealed.into());
         }
         self.require_plain_reads(&account)?;
-        let mut shared = Shared::default();
+        let uses = sources.iter().map(|&u| self.program.uses(u)).max().unwrap_or(0);
+        let changes = match &self.set {
+            SensitivitySet::SameDirection | SensitivitySet::Along(_) => 1,
+            _ => uses,
+        };
+        let mut shared = Shared::of(changes);
         let lines: Result<Vec<String>, Error> =
             sources.iter().map(|&u| self.pair(&account, &mut shared, observer, u)).collect();
         if observer.members().len() == 1 && observer.tapped.is_empty() {
@@ -152,30 +158,27 @@ impl<'p> ProofWriter<'p> {
             SensitivitySet::Along(weights) => vec![weights.iter().map(|&c| Weight::from(c)).collect()],
             _ => (0..k).map(unit).collect(),
         };
-        let mut found: Vec<(Witness, Witness)> = Vec::new();
-        for change in &directions {
-            found.push(account.witnesses_with(shared, source, change)?);
-        }
-        let shifts: Vec<&Witness> = found.iter().map(|(_, shift)| shift).collect();
-        let mut diagonal = None;
-        let (upper, attack) = match &self.set {
-            SensitivitySet::Signs | SensitivitySet::Vectors { .. } => {
-                let gram = self.costs(&shifts)?;
-                let change: Vec<Weight> =
-                    account.worst_change(source, &self.set)?.into_iter().map(Weight::from).collect();
-                let sum: BigRational = gram.iter().flatten().map(Signed::abs).sum();
-                diagonal = covering(&gram).filter(|d| d.iter().sum::<BigRational>() < sum);
-                let upper = diagonal.as_ref().map_or(sum, |d| d.iter().sum());
-                (upper, account.witnesses_with(shared, source, &change)?.0)
-            }
-            _ => {
-                let costs = shifts.iter().map(|shift| self.cost(shift)).collect::<Result<Vec<_>, _>>()?;
-                let best = costs.into_iter().zip(&found).reduce(|a, b| if b.0 > a.0 { b } else { a });
-                let nothing = Witness { source, change: vec![Weight::from(0); k], terms: Vec::new() };
-                let (upper, attack) = best.map_or((BigRational::zero(), nothing), |(x, y)| (x, y.0.clone()));
-                (upper, attack)
-            }
+        let shift = |change: &Vec<Weight>, shared: &mut Shared<'a>| {
+            Ok(account.witnesses_with(shared, source, change, Sides::Shift)?.1)
         };
+        let found =
+            directions.iter().map(|change| shift(change, shared)).collect::<Result<Vec<Witness>, Error>>()?;
+        let shifts = Shifts::new(self.program, &found)?;
+        let mut diagonal = None;
+        let (upper, change) = match &self.set {
+            SensitivitySet::Signs | SensitivitySet::Vectors { .. } => {
+                let (costs, change) = (shifts.costs(), account.worst_change(source, &self.set)?);
+                let sum = costs.sum_of_sizes();
+                diagonal = costs.covering().filter(|d| d.iter().sum::<BigRational>() < sum);
+                let upper = diagonal.as_ref().map_or(sum, |d| d.iter().sum());
+                (upper, change.into_iter().map(Weight::from).collect())
+            }
+            _ => match shifts.largest() {
+                Some((i, cost)) => (cost, directions[i].clone()),
+                None => (BigRational::zero(), vec![Weight::from(0); k]),
+            },
+        };
+        let attack = account.witnesses_with(shared, source, &change, Sides::Both)?.0;
         let lower = match self.program.check_attack(observer, &attack)? {
             Some(lower) => lower.exact("a loss")?.clone(),
             None => return Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
@@ -184,64 +187,23 @@ impl<'p> ProofWriter<'p> {
         self.largest = self.largest.clone().max(upper.clone());
         let change: Vec<String> = attack.change.iter().map(ToString::to_string).collect();
         let taps: Vec<[usize; 2]> = observer.tapped.iter().map(|&(a, b)| [a, b]).collect();
-        let mut line = json!({
-            "observer": {"members": observer.members(), "taps": taps}, "source": source,
-            "upper": upper.to_string(), "lower": lower.to_string(),
-            "shifts": shifts.iter().map(|shift| table(&shift.terms)).collect::<Vec<_>>(),
-            "attack": {"change": change, "sum": table(&attack.terms)},
-        });
+        let mut line = format!(r#"{{"attack":{{"change":{},"sum":"#, json!(change));
+        write_table(&mut line, &attack.terms)?;
+        line.push('}');
         if let Some(diagonal) = diagonal {
-            line["diagonal"] = json!(diagonal.iter().map(ToString::to_string).collect::<Vec<_>>());
+            let diagonal: Vec<String> = diagonal.iter().map(ToString::to_string).collect();
+            _ = write!(line, r#","diagonal":{}"#, json!(diagonal));
         }
-        Ok(line.to_string())
-    }
-
-    /// `xᵀ V⁻¹ x` for a shift `x`, over one denominator for each variance.
-    fn cost(&self, shift: &Witness) -> Result<BigRational, Error> {
-        let mut common = BigInt::one();
-        for (_, by) in &shift.terms {
-            common = least_common_multiple(common, by.exact("a weight")?.denom());
-        }
-        let mut sums: BTreeMap<&BigRational, BigInt> = BTreeMap::new();
-        for (value, by) in &shift.terms {
-            let by = by.exact("a weight")?;
-            let whole = by.numer() * (&common / by.denom());
-            *sums.entry(&self.noise(*value)?.variance).or_default() += &whole * &whole;
-        }
-        let sums = sums.into_iter().filter(|(_, sum)| !sum.is_zero());
-        let total: BigRational = sums.map(|(variance, sum)| BigRational::from_integer(sum) / variance).sum();
-        Ok(total / (&common * &common))
-    }
-
-    fn noise(&self, value: Value) -> Result<&crate::build::Noise, Error> {
-        match self.program.values.get(value.index()) {
-            Some(Definition::Noise(k)) => Ok(&self.program.noises[*k]),
-            _ => Err(refused(format!("value {} is no noise", value.index()))),
-        }
-    }
-
-    /// `Xᵀ V⁻¹ X` for shifts `X`.
-    fn costs(&self, shifts: &[&Witness]) -> Result<Vec<Vec<BigRational>>, Error> {
-        let by_noise = |shift: &Witness| -> Result<Vec<(usize, BigRational, BigRational)>, Error> {
-            let mut found = Vec::new();
-            for (value, by) in &shift.terms {
-                let (by, noise) = (by.exact("a weight")?, self.noise(*value)?);
-                if !by.is_zero() {
-                    found.push((noise.value, by.clone(), by / &noise.variance));
-                }
+        let seen_by = json!({"members": observer.members(), "taps": taps});
+        _ = write!(line, r#","lower":"{lower}","observer":{seen_by},"shifts":["#);
+        for (i, shift) in found.iter().enumerate() {
+            if i > 0 {
+                line.push(',');
             }
-            found.sort_by_key(|(k, ..)| *k);
-            Ok(found)
-        };
-        let shifts = shifts.iter().map(|shift| by_noise(shift)).collect::<Result<Vec<_>, _>>()?;
-        let product = |a: &[(usize, BigRational, BigRational)], b: &[(usize, BigRational, BigRational)]| {
-            let term = |(k, _, price): &(usize, BigRational, BigRational)| {
-                let at = b.binary_search_by_key(k, |(other, ..)| *other).ok()?;
-                Some(price * &b[at].1)
-            };
-            a.iter().filter_map(term).sum::<BigRational>()
-        };
-        Ok(shifts.iter().map(|a| shifts.iter().map(|b| product(a, b)).collect()).collect())
+            write_table(&mut line, &shift.terms)?;
+        }
+        _ = write!(line, r#"],"source":{source},"upper":"{upper}"}}"#);
+        Ok(line)
     }
 
     /// What is read must follow from what was seen by the program's own sums: a checker decides no rank.
@@ -268,85 +230,25 @@ fn refused(why: String) -> Error {
     ProgramError::Witness(why).into()
 }
 
-/// Values and their weights.
-fn table(terms: &[(Value, Weight)]) -> Map<String, Json> {
-    let shown = terms.iter().filter(|(_, weight)| !weight.is_zero());
-    shown.map(|(value, weight)| (format!("v{}", value.index()), Json::String(weight.to_string()))).collect()
-}
-
-/// A diagonal `D` with `D - P` positive semidefinite, found in floating point by improving unit vectors one
-/// by one, made larger until elimination in fractions accepts it; `None` where that does not come about.
-fn covering(costs: &[Vec<BigRational>]) -> Option<Vec<BigRational>> {
-    let k = costs.len();
-    if k > MAX_COVERED {
-        return None;
-    }
-    let float: Vec<Vec<f64>> =
-        costs.iter().map(|row| row.iter().map(|x| Weight::of(x.clone()).to_f64()).collect()).collect();
-    // Unit vectors in as many dimensions as there are uses, seeded apart.
-    let mut vectors: Vec<Vec<f64>> =
-        (0..k).map(|i| (0..k).map(|d| 1.0 / (1.0 + ((i * 7 + d * 3) % (k + 1)) as f64)).collect()).collect();
-    let pull = |vectors: &[Vec<f64>], i: usize, with_own: bool| -> Vec<f64> {
-        let others = (0..k).filter(|&j| with_own || j != i);
-        others.fold(vec![0.0; k], |mut sum, j| {
-            sum.iter_mut().zip(&vectors[j]).for_each(|(s, x)| *s += float[i][j] * x);
-            sum
-        })
-    };
-    let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
-    for vector in &mut vectors {
-        let length = norm(vector);
-        vector.iter_mut().for_each(|x| *x /= length);
-    }
-    for _ in 0..SWEEPS {
-        for i in 0..k {
-            let g = pull(&vectors, i, false);
-            let length = norm(&g);
-            if length > 0.0 {
-                vectors[i] = g.iter().map(|x| x / length).collect();
-            }
+/// Writes values and their weights; there are millions of them.
+fn write_table(line: &mut String, terms: &[(Value, Weight)]) -> Result<(), Error> {
+    line.push('{');
+    let mut is_first = true;
+    for (value, weight) in terms.iter().filter(|(_, weight)| !weight.is_zero()) {
+        if !is_first {
+            line.push(',');
         }
+        is_first = false;
+        let x = weight.exact("a weight")?;
+        // Into a text nothing fails to be written.
+        _ = match (x.numer().to_i64(), x.denom().to_i64()) {
+            (Some(above), Some(1)) => write!(line, r#""v{}":"{above}""#, value.index()),
+            (Some(above), Some(below)) => write!(line, r#""v{}":"{above}/{below}""#, value.index()),
+            _ => write!(line, r#""v{}":"{x}""#, value.index()),
+        };
     }
-    let scale = float.iter().enumerate().map(|(i, row)| row[i]).fold(0.0, f64::max);
-    (0..TRIES).find_map(|attempt| {
-        let more = scale * 1e-12 * 32.0_f64.powi(attempt);
-        let diagonal: Option<Vec<BigRational>> =
-            (0..k).map(|i| BigRational::from_float(norm(&pull(&vectors, i, true)) + more)).collect();
-        diagonal.filter(|diagonal| is_covered(costs, diagonal))
-    })
-}
-
-/// Uses up to which a diagonal is sought: elimination in fractions takes long.
-const MAX_COVERED: usize = 16;
-/// Sweeps over the unit vectors.
-const SWEEPS: usize = 1000;
-/// How often the diagonal is made larger.
-const TRIES: i32 = 9;
-
-/// Whether `D - P` is positive semidefinite, by elimination.
-fn is_covered(costs: &[Vec<BigRational>], diagonal: &[BigRational]) -> bool {
-    let k = costs.len();
-    let mut rows: Vec<Vec<BigRational>> = (0..k)
-        .map(|i| (0..k).map(|j| if i == j { &diagonal[i] - &costs[i][i] } else { -&costs[i][j] }).collect())
-        .collect();
-    for i in 0..k {
-        let (done, rest) = rows.split_at_mut(i + 1);
-        let pivot = &done[i];
-        if pivot[i].is_negative() || (pivot[i].is_zero() && pivot[i + 1..].iter().any(|x| !x.is_zero())) {
-            return false;
-        }
-        if pivot[i].is_zero() {
-            continue;
-        }
-        let inverse = BigRational::one() / &pivot[i];
-        for row in rest {
-            let factor = &row[i] * &inverse;
-            if !factor.is_zero() {
-                row.iter_mut().zip(pivot).skip(i).for_each(|(x, p)| *x -= &factor * p);
-            }
-        }
-    }
-    true
+    line.push('}');
+    Ok(())
 }
 
 #[cfg(test)]

@@ -221,15 +221,17 @@ impl ProgramAccount {
     /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words.
     /// Otherwise that of the account.
     pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(Witness, Witness), Error> {
-        self.witnesses_with(&mut Shared::default(), source, change)
+        self.witnesses_with(&mut Shared::of(1), source, change, Sides::Both)
     }
 
-    /// The same for one of many changes, of one account: what they share is made once.
+    /// The same for one of many changes, of one account: what they share is made once. Without the attack
+    /// where only the shift is asked for.
     pub(super) fn witnesses_with<'a>(
         &'a self,
         shared: &mut Shared<'a>,
         source: usize,
         change: &[Weight],
+        sides: Sides,
     ) -> Result<(Witness, Witness), Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
@@ -245,19 +247,29 @@ impl ProgramAccount {
             (witness(attack), witness(moved.collect()))
         };
         let memory = AccountOptions::default().memory_limit;
-        let large = self.seen.rows.len() > MAX_EXACT;
+        // And how far apart what both prove is.
+        let by_sweeps = |swept: &mut Option<Option<sweep::Ready>>| -> Result<_, Error> {
+            let Some(ready) = of_sweeps(swept, self, memory)? else { return Ok(None) };
+            let Some(shift) = ready.shift(program, &self.seen, &by_use) else { return Ok(None) };
+            let attack = match sides {
+                Sides::Both => ready.attack(program, &self.seen, &shift),
+                Sides::Shift => Vec::new(),
+            };
+            Ok(Some((pair(attack, shift.moved), shift.apart)))
+        };
+        let rows = self.seen.rows.len();
+        let large = rows.saturating_mul(rows).saturating_mul(shared.changes) > MAX_EXACT * MAX_EXACT;
         let mut swept = None;
         if large && !self.seen.is_complete() {
             // Rows that are not written out.
-            let ready = of_sweeps(&mut shared.swept, self, memory)?;
-            swept = ready.and_then(|ready| ready.witness(program, &self.seen, &by_use));
-            if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
-                return Ok(pair(found.attack, found.moved));
+            swept = by_sweeps(&mut shared.swept)?;
+            if let Some((found, _)) = swept.take_if(|(_, apart)| *apart < CLOSE) {
+                return Ok(found);
             }
         }
         let seen = match shared.seen.take().map_or_else(|| self.completed(), Ok) {
             Ok(seen) => shared.seen.insert(seen),
-            Err(error) => return swept.map(|found| pair(found.attack, found.moved)).ok_or(error),
+            Err(error) => return swept.map(|(found, _)| found).ok_or(error),
         };
         let seen: &Seen = seen;
         let number = |r: usize| seen.rows[r].value;
@@ -275,10 +287,9 @@ impl ProgramAccount {
                 return Ok(pair(attack.collect(), moved.into_iter().collect()));
             }
             if self.seen.is_complete() {
-                let ready = of_sweeps(&mut shared.swept, self, memory)?;
-                swept = ready.and_then(|ready| ready.witness(program, &self.seen, &by_use));
-                if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
-                    return Ok(pair(found.attack, found.moved));
+                swept = by_sweeps(&mut shared.swept)?;
+                if let Some((found, _)) = swept.take_if(|(_, apart)| *apart < CLOSE) {
+                    return Ok(found);
                 }
             }
         }
@@ -289,7 +300,7 @@ impl ProgramAccount {
             }
             (exact::Outcome::Shown, _) => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
             // A pair that is not close is one.
-            (exact::Outcome::TooLong { .. }, Some(found)) => Ok(pair(found.attack, found.moved)),
+            (exact::Outcome::TooLong { .. }, Some((found, _))) => Ok(found),
             (exact::Outcome::TooLong { rank, bits }, None) => {
                 Err(ProgramError::WitnessTooLong { rank, bits }.into())
             }
@@ -297,13 +308,27 @@ impl ProgramAccount {
     }
 }
 
+/// Which witnesses are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sides {
+    Both,
+    Shift,
+}
+
 /// What witnesses of one account share, made when it is first needed.
-#[derive(Default)]
 pub(super) struct Shared<'a> {
+    /// How many changes of each node are asked about.
+    changes: usize,
     /// With all rows written out.
     seen: Option<Cow<'a, Seen>>,
     sparse: Option<Option<sparse::Ready>>,
     swept: Option<Option<sweep::Ready>>,
+}
+
+impl Shared<'_> {
+    pub(super) fn of(changes: usize) -> Self {
+        Self { changes, seen: None, sparse: None, swept: None }
+    }
 }
 
 fn of_sweeps<'s>(
@@ -321,7 +346,7 @@ fn refused(why: String) -> Error {
     ProgramError::Witness(why).into()
 }
 
-/// Rows up to which witnesses are exact solutions.
+/// Rows up to which witnesses of one change are exact solutions; of many changes the work is the same.
 const MAX_EXACT: usize = 160;
 /// How far apart witnesses in `f64` may be before exact ones are tried, relative to the loss.
 const CLOSE: f64 = sparse::APART;

@@ -163,7 +163,7 @@ pub(crate) fn short<K>(
 }
 
 /// Bits of the largest number of a witness: few at first.
-pub(crate) const GRIDS: [i32; 2] = [30, 48];
+pub(crate) const GRIDS: [i32; 3] = [20, 30, 48];
 /// How far apart what short witnesses prove may be, relative to the loss.
 pub(crate) const APART: f64 = 1e-9;
 /// What a solve may leave over.

@@ -7,6 +7,7 @@
 //! pivot makes it so. So numbers do not grow from value to value; with noise over time they grow as the
 //! entries of the inverse of its matrix do.
 
+use super::arithmetic::{Arithmetic, Multiples, Ratios};
 use super::tape::{Kind, Sign, Tape, ZERO};
 use super::{MAX_ROWS, Uses, covariance, memory};
 use crate::Weight;
@@ -20,17 +21,20 @@ use ndarray::Array2;
 use ndp_account::Error;
 use ndp_linalg::stop::checkpoint;
 use ndp_linalg::{Cholesky, cholesky};
+use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::Zero;
+use num_traits::{One, ToPrimitive, Zero};
 use std::collections::BTreeMap;
 
-/// An attack and a shift, and how far apart what they prove is, relative to the larger.
-pub(crate) struct Found {
-    /// Values and their weights.
-    pub(crate) attack: Vec<(usize, Weight)>,
+/// A shift, and how far apart what it proves and what the attack that goes with it proves are, relative to
+/// the larger.
+pub(crate) struct Shift {
     /// Noises and how far each is shifted.
     pub(crate) moved: Vec<(usize, BigRational)>,
     pub(crate) apart: f64,
+    /// The combination of rows that attacks, and the bits of its largest number.
+    combination: Vec<f64>,
+    bits: i32,
 }
 
 /// What an observer sees, made ready for any number of changes: one factor of the covariance serves all.
@@ -38,6 +42,8 @@ pub(crate) struct Ready {
     tape: Tape,
     pivots: Vec<usize>,
     factor: Cholesky,
+    /// A common multiple of the divisors of weights, or 1 where there is no short one.
+    divisor: i64,
 }
 
 impl Ready {
@@ -56,11 +62,12 @@ impl Ready {
             Uses { contributions: Vec::new(), places: vec![u32::MAX; tape.uses.len()], nodes: Vec::new() };
         memory(&tape, &uses, n, limit)?;
         let factor = cholesky(covariance(&tape, &uses, n).covariance.view()).ok();
-        Ok(factor.map(|factor| Self { tape, pivots, factor }))
+        let divisor = divisor(program, &tape).unwrap_or(1);
+        Ok(factor.map(|factor| Self { tape, pivots, factor, divisor }))
     }
 
-    /// Attack and shift for a change; none where it shows in no row or numbers are out of range.
-    pub(crate) fn witness(&self, program: &Program, seen: &Seen, change: &Change) -> Option<Found> {
+    /// A shift for a change; none where it shows in no row or numbers are out of range.
+    pub(crate) fn shift(&self, program: &Program, seen: &Seen, change: &Change) -> Option<Shift> {
         let (tape, n) = (&self.tape, seen.rows.len());
         let b = shifts(tape, change);
         if b.iter().all(|x| *x == 0.0) {
@@ -87,18 +94,43 @@ impl Ready {
         let low: f64 = y.iter().zip(&b).map(|(y, b)| y * b).sum();
         let mut found = None;
         for bits in GRIDS {
-            let moved = completed(program, seen, (tape, &self.pivots), (&shift, bits), change)?;
-            let price =
-                |(k, x): &(usize, BigRational)| float(x).powi(2) / float(&program.noises[*k].variance);
-            let high: f64 = moved.iter().map(price).sum();
+            let grid = grid(shift.iter().copied(), bits);
+            let short = Multiples::new(grid, self.divisor)
+                .and_then(|exact| completed(&exact, program, seen, (tape, &self.pivots), &shift, change));
+            let (moved, high) = match short {
+                Some(found) => found,
+                None => completed(&Ratios { grid }, program, seen, (tape, &self.pivots), &shift, change)?,
+            };
             let apart = (high - low).abs() / high;
-            found = Some(Found { attack: messages(program, seen, tape, &y, bits), moved, apart });
+            found = Some((moved, apart, bits));
             if apart < APART {
                 break;
             }
         }
-        found
+        found.map(|(moved, apart, bits)| Shift { moved, apart, combination: y, bits })
     }
+
+    /// The attack that goes with a shift: values and their weights.
+    pub(crate) fn attack(&self, program: &Program, seen: &Seen, shift: &Shift) -> Vec<(usize, Weight)> {
+        messages(program, seen, &self.tape, &shift.combination, shift.bits)
+    }
+}
+
+/// The least common multiple of the divisors of all weights.
+fn divisor(program: &Program, tape: &Tape) -> Option<i64> {
+    let mut common = Some(1i64);
+    for (step, &value) in tape.steps.iter().zip(&tape.values) {
+        if matches!(step.kind, Kind::Hidden | Kind::Row) {
+            program.values[value as usize].each_term(|_, weight| {
+                let of = |common: i64| {
+                    let divisor = weight.denom().to_i64()?;
+                    (common / common.gcd(&divisor)).checked_mul(divisor)
+                };
+                common = common.and_then(of);
+            });
+        }
+    }
+    common
 }
 
 /// The change in every row.
@@ -154,26 +186,26 @@ fn pivots(tape: &Tape) -> Option<Vec<usize>> {
 
 /// How far a value moves: a number, and parts of noises whose shift is not yet known.
 #[derive(Clone)]
-struct Motion {
+struct Motion<N> {
     near: f64,
-    known: BigRational,
+    known: N,
     open: Vec<(usize, BigRational)>,
 }
 
-/// The shift of all noises, exactly; none where a pivot has no part in its row after all.
-fn completed(
+/// The shift of all noises, exactly, and about what it costs; none where a pivot has no part in its row after
+/// all, or a number is out of reach of the arithmetic.
+fn completed<A: Arithmetic>(
+    exact: &A,
     program: &Program,
     seen: &Seen,
     (tape, pivots): (&Tape, &[usize]),
-    (shift, bits): (&[f64], i32),
+    shift: &[f64],
     change: &Change,
-) -> Option<Vec<(usize, BigRational)>> {
-    let grid = grid(shift.iter().copied(), bits);
-    let rounded = |x: f64| BigRational::from_float((x / grid).round() * grid);
-    let still = Motion { near: 0.0, known: BigRational::zero(), open: Vec::new() };
+) -> Option<(Vec<(usize, BigRational)>, f64)> {
+    let still = Motion { near: 0.0, known: exact.zero(), open: Vec::new() };
     let mut slots = vec![still.clone(); tape.slots];
     // By number of the noise on the tape: how far it moves, against its shift.
-    let mut motions: Vec<Option<BigRational>> = vec![None; shift.len()];
+    let mut motions: Vec<Option<A::Number>> = vec![None; shift.len()];
     let mut noises = vec![0; shift.len()];
     let mut row = 0;
     for (at, (step, &value)) in tape.steps.iter().zip(&tape.values).enumerate() {
@@ -192,11 +224,13 @@ fn completed(
                 motion.open.push((number, BigRational::from_integer(1.into())));
             }
             Kind::Use => {
-                motion.known = change.get(&tape.uses[number]).cloned().unwrap_or_default();
-                motion.near = float(&motion.known);
+                if let Some(by) = change.get(&tape.uses[number]) {
+                    (motion.known, motion.near) = (exact.number(by)?, float(by));
+                }
             }
             Kind::Hidden | Kind::Row => {
                 let mut terms = tape.terms(step).iter();
+                let mut within = true;
                 program.values[value].each_term(|term, weight| {
                     if seen.known_from[term].is_some() {
                         return;
@@ -204,19 +238,24 @@ fn completed(
                     let Some(&(to, x)) = terms.next() else { return };
                     let part = &slots[to as usize];
                     motion.near += x * part.near;
-                    if !part.known.is_zero() {
-                        motion.known += weight * &part.known;
+                    if !exact.is_zero(&part.known) {
+                        within &= exact.add(&mut motion.known, weight, &part.known).is_some();
                     }
                     for (noise, y) in &part.open {
                         match &motions[*noise] {
-                            Some(by) => motion.known += weight * y * by,
+                            Some(by) => {
+                                within &= exact.add(&mut motion.known, &product(weight, y), by).is_some();
+                            }
                             None => match motion.open.iter_mut().find(|(known, _)| known == noise) {
                                 Some((_, sum)) => *sum += weight * y,
-                                None => motion.open.push((*noise, weight * y)),
+                                None => motion.open.push((*noise, product(weight, y))),
                             },
                         }
                     }
                 });
+                if !within {
+                    return None;
+                }
             }
         }
         if matches!(step.kind, Kind::Noise | Kind::Use) {
@@ -238,28 +277,47 @@ fn completed(
                 motion.open.push((noise, x));
                 continue;
             }
-            let by = rounded(-shift[noise])?;
-            motion.known += x * &by;
+            let by = exact.rounded(-shift[noise])?;
+            exact.add(&mut motion.known, &x, &by)?;
             motions[noise] = Some(by);
         }
         if step.kind == Kind::Row {
             let (noise, x) = motion.open.pop()?;
-            motions[noise] = Some(-motion.known / x);
+            motions[noise] = Some(exact.quotient(&exact.zero(), &motion.known, &x)?);
             continue;
         }
-        // A value with one consumer leaves it to that.
-        if let Some(own) = own.filter(|_| !step.once) {
+        // A value with one consumer leaves it to that, while its number is short.
+        if let Some(own) = own.filter(|_| !step.once || exact.is_fine(&motion.known)) {
             let at = motion.open.iter().position(|(noise, _)| *noise == own)?;
             let (_, x) = motion.open.swap_remove(at);
             let of_pivot: f64 = motion.open.iter().map(|(noise, x)| -shift[*noise] * float(x)).sum();
-            let target = rounded(motion.near - of_pivot)?;
-            motions[own] = Some((&target - &motion.known) / x);
+            let target = exact.rounded(motion.near - of_pivot)?;
+            motions[own] = Some(exact.quotient(&target, &motion.known, &x)?);
             motion.known = target;
         }
         slots[step.slot as usize] = motion;
     }
-    let found = motions.into_iter().zip(noises).map(|(motion, k)| motion.map(|x| (k, -x)));
-    Some(found.collect::<Option<Vec<_>>>()?.into_iter().filter(|(_, x)| !x.is_zero()).collect())
+    let mut cost = 0.0;
+    let mut found = Vec::with_capacity(noises.len());
+    for ((motion, k), variance) in motions.into_iter().zip(noises).zip(&tape.variances) {
+        let motion = motion?;
+        if !exact.is_zero(&motion) {
+            cost += exact.float(&motion).powi(2) / variance;
+            found.push((k, -exact.ratio(motion)));
+        }
+    }
+    Some((found, cost))
+}
+
+/// A product of weights, most of which are 1.
+fn product(a: &BigRational, b: &BigRational) -> BigRational {
+    if a.is_one() {
+        b.clone()
+    } else if b.is_one() {
+        a.clone()
+    } else {
+        a * b
+    }
 }
 
 /// The combination of messages that is the combination `y` of rows: what the observer knows is taken out of

@@ -21,6 +21,7 @@
 //! `(degree · steps)²` entries.
 
 mod absorb;
+mod arithmetic;
 mod dense;
 mod tape;
 

@@ -1,10 +1,14 @@
 use super::*;
 use crate::constructors::{Dsgd, ModelReads, decor, dsgd, muffliato};
+use crate::registers::Definition;
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::{cycle_graph, karate_club_graph, path_graph, star_graph};
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive};
+use std::collections::BTreeMap;
 
 fn ends(line: &str) -> (BigRational, BigRational) {
-    let line: Json = serde_json::from_str(line).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
     let of = |key: &str| line[key].as_str().unwrap().parse::<BigRational>().unwrap();
     (of("lower"), of("upper"))
 }
@@ -52,6 +56,90 @@ fn proofs_meet_the_account() {
     }
 }
 
+/// Nodes of many uses, whose shifts are completed from floats on a walk through the program: every shift hides
+/// its change, and what is said to be proved is what they cost, added up in ratios one by one.
+#[test]
+fn proofs_of_many_uses_hold() {
+    let (star, karate) = (star_graph(5).unwrap(), karate_club_graph().unwrap());
+    // A path whose ends have values with one consumer, weights of other divisors, noise over time.
+    let fixed = |steps| Dsgd { reads: ModelReads::Nothing, ..Dsgd::from(steps) };
+    // Half of a step's noise is taken back in the next.
+    let row = |t: usize| -> Vec<Weight> {
+        (0..=t)
+            .map(|s| {
+                if s == t {
+                    1.into()
+                } else if s + 1 == t {
+                    (-1, 2).into()
+                } else {
+                    0.into()
+                }
+            })
+            .collect()
+    };
+    let over_time = Dsgd { noise: (0..20).map(row).collect(), ..fixed(20) };
+    let cases = [
+        (path_graph(5).unwrap(), fixed(30), 4, vec![0, 3]),
+        (star, fixed(30), 1, vec![2]),
+        (karate, fixed(9), 31, vec![33]),
+        (cycle_graph(5).unwrap(), over_time, 0, vec![1]),
+    ];
+    for (graph, parameters, observer, sources) in cases {
+        let program = dsgd(&GossipMatrix::metropolis(&graph), parameters).unwrap();
+        let dimension = program.uses(sources[0]);
+        let observer = Observer::node(observer);
+        let mut proof = ProofWriter::new(&program, SensitivitySet::Vectors { dimension }).unwrap();
+        for (line, &source) in proof.of(&observer, &sources).unwrap().iter().zip(&sources) {
+            let (low, high) = ends(line);
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let mut moves: Vec<BTreeMap<usize, BigRational>> = Vec::new();
+            for (i, shift) in line["shifts"].as_array().unwrap().iter().enumerate() {
+                let mut change = vec![Weight::from(0); dimension];
+                change[i] = Weight::from(1);
+                let by = |x: &serde_json::Value| x.as_str().unwrap().parse::<BigRational>().unwrap();
+                let shift: BTreeMap<usize, BigRational> = shift
+                    .as_object()
+                    .unwrap()
+                    .iter()
+                    .map(|(v, x)| (v[1..].parse().unwrap(), by(x)))
+                    .collect();
+                let terms = shift.iter().map(|(v, x)| (Value(*v as u32), Weight::of(x.clone()))).collect();
+                program.check_shift(&observer, &Witness { source, change, terms }).unwrap();
+                moves.push(shift);
+            }
+            let variance = |v: usize| {
+                let Definition::Noise(k) = program.values[v] else { panic!("no noise") };
+                &program.noises[k].variance
+            };
+            let product = |a: &BTreeMap<usize, BigRational>, b: &BTreeMap<usize, BigRational>| {
+                let terms = a.iter().filter_map(|(v, x)| Some(x * b.get(v)? / variance(*v)));
+                terms.sum::<BigRational>().abs()
+            };
+            let mut sizes = BigRational::zero();
+            for (i, a) in moves.iter().enumerate() {
+                let beside: BigRational = moves[..i].iter().map(|b| product(a, b)).sum();
+                sizes += product(a, a) + ratio(2, 1) * beside;
+            }
+            let proved = match line["diagonal"].as_array() {
+                None => sizes.clone(),
+                Some(diagonal) => {
+                    diagonal.iter().map(|x| x.as_str().unwrap().parse::<BigRational>().unwrap()).sum()
+                }
+            };
+            assert_eq!(proved, high);
+            // Short numbers cost next to nothing; the rest is what signs lose against vectors.
+            let shown = |x: &BigRational| Weight::of(x.clone()).to_f64();
+            assert!(
+                low <= high && high <= sizes && high <= &low * ratio(11, 10),
+                "{source}: {} {} {}",
+                shown(&low),
+                shown(&high),
+                shown(&sizes)
+            );
+        }
+    }
+}
+
 #[test]
 fn what_no_proof_shows_is_refused() {
     let path = path_graph(3).unwrap();
@@ -73,17 +161,106 @@ fn what_no_proof_shows_is_refused() {
     ));
 }
 
-/// A matrix whose best diagonal is known: all entries 1, for which `D = 2 I` covers two uses.
+fn costs(rows: &[&[(i64, i64)]]) -> costs::Costs {
+    let below = 6;
+    let entry = |&(a, b): &(i64, i64)| (a * below / b).into();
+    costs::Costs {
+        entries: rows.iter().map(|row| row.iter().map(entry).collect()).collect(),
+        below: below.into(),
+    }
+}
+
+/// Matrices whose best diagonals are known; what has no margin is not proven.
 #[test]
 fn diagonals_cover() {
-    let ones = |k: usize| vec![vec![ratio(1, 1); k]; k];
-    assert!(is_covered(&ones(2), &[ratio(2, 1), ratio(2, 1)]));
-    assert!(!is_covered(&ones(2), &[ratio(2, 1), ratio(19, 10)]));
-    assert!(!is_covered(&ones(2), &[ratio(1, 1), ratio(5, 1)]));
+    let ones = costs(&[&[(1, 1), (1, 1)], &[(1, 1), (1, 1)]]);
+    // All entries 1: `D = 2 I`, and the product of what both diagonals have beyond 1 must be at least 1.
+    let more = ratio(1, 1_000_000);
+    assert!(ones.are_covered_by(&[ratio(2, 1) + &more, ratio(2, 1)]));
+    assert!(!ones.are_covered_by(&[ratio(2, 1) - &more, ratio(2, 1)]));
+    assert!(!ones.are_covered_by(&[ratio(1, 1), ratio(5, 1)]));
+    assert!(!ones.are_covered_by(&[ratio(0, 1), ratio(-5, 1)]));
+    assert!(ones.are_covered_by(&[ratio(3, 1), ratio(3, 2) + &more]));
+    assert!(!ones.are_covered_by(&[ratio(3, 1), ratio(3, 2) - &more]));
+    assert_eq!(ones.covering().map(|d| d.iter().sum::<BigRational>() < ratio(4, 1) + &more), Some(true));
     // I - J/3 for three uses: signs give 8/3, vectors 3, absolute values 4.
-    let gram: Vec<Vec<BigRational>> =
-        (0..3).map(|i| (0..3).map(|j| if i == j { ratio(2, 3) } else { ratio(-1, 3) }).collect()).collect();
-    let diagonal = covering(&gram).unwrap();
+    let (a, b) = ((2, 3), (-1, 3));
+    let gram = costs(&[&[a, b, b], &[b, a, b], &[b, b, a]]);
+    assert_eq!(gram.sum_of_sizes(), ratio(4, 1));
+    let diagonal = gram.covering().unwrap();
     let sum: BigRational = diagonal.iter().sum();
-    assert!(is_covered(&gram, &diagonal) && ratio(3, 1) <= sum && sum < ratio(3, 1) + ratio(1, 1_000_000));
+    assert!(gram.are_covered_by(&diagonal) && ratio(3, 1) <= sum && sum < ratio(3, 1) + more);
+    // Nothing is learned, and nothing needs to be covered.
+    assert_eq!(costs(&[&[(0, 1), (0, 1)], &[(0, 1), (0, 1)]]).covering(), None);
+}
+
+/// Whether integers prove it agrees with the least eigenvalue, for matrices of every scale.
+#[test]
+fn covered_is_semidefinite() {
+    let mut state = 5_i64;
+    let mut draw = move || {
+        state = (state * 75 + 74) % 65_537;
+        state % 41 - 20
+    };
+    let (mut yes, mut no) = (0, 0);
+    for case in 0..300 {
+        let k = 1 + case % 7;
+        let scale = BigInt::from(7).pow(u32::try_from(case % 90).unwrap());
+        let mut entries = vec![vec![BigInt::zero(); k]; k];
+        for i in 0..k {
+            for j in 0..=i {
+                let x = BigInt::from(draw() + if i == j { 20 } else { 0 });
+                entries[j][i].clone_from(&x);
+                entries[i][j] = x;
+            }
+        }
+        let diagonal: Vec<i64> = (0..k).map(|_| 30 + 2 * draw()).collect();
+        let rest = ndarray::Array2::from_shape_fn((k, k), |(i, j)| {
+            let own = if i == j { diagonal[i] as f64 } else { 0.0 };
+            own - entries[i][j].to_f64().unwrap()
+        });
+        let least = ndp_linalg::sym_eigenvalues(rest.view()).unwrap()[0];
+        // One over the scale, or times it.
+        let (above, below) =
+            if case % 2 == 0 { (scale.clone(), BigInt::from(1)) } else { (BigInt::from(1), scale.clone()) };
+        let entries = entries.iter().map(|row| row.iter().map(|x| x * &above).collect()).collect();
+        let costs = costs::Costs { entries, below: below.clone() };
+        let diagonal: Vec<BigRational> =
+            diagonal.iter().map(|&d| BigRational::new(BigInt::from(d) * &above, below.clone())).collect();
+        if least.abs() > 1e-6 {
+            assert_eq!(costs.are_covered_by(&diagonal), least > 0.0, "{case}: {least}");
+            (yes, no) = if least > 0.0 { (yes + 1, no) } else { (yes, no + 1) };
+        }
+    }
+    assert!(yes > 40 && no > 40, "{yes} {no}");
+}
+
+/// Costs of short and of long shifts of noises of several variances, added up by hand.
+#[test]
+fn costs_of_shifts() {
+    let mut program = Program::new(1).unwrap();
+    let x = program.contribute(0, Reads::Nothing).unwrap();
+    let noises: Vec<Value> =
+        [(1, 1), (9, 4), (1, 1)].map(|variance| program.noise([0], variance).unwrap()).to_vec();
+    let shift = |terms: [(i64, i64); 3]| {
+        let terms = noises.iter().copied().zip(terms.map(Weight::from)).collect();
+        Witness { source: 0, change: vec![Weight::from(1)], terms }
+    };
+    let first = [shift([(1, 2), (1, 3), (0, 1)]), shift([(-1, 7), (2, 1), (5, 1)])];
+    let found = Shifts::new(&program, &first).unwrap();
+    // 1/4 + (1/9) (4/9) and 1/49 + 4 (4/9) + 25; between them -1/14 + (2/3) (4/9).
+    assert_eq!(found.largest(), Some((1, ratio(1, 49) + ratio(16, 9) + ratio(25, 1))));
+    let costs = found.costs();
+    let entry = |i: usize, j: usize| BigRational::new(costs.entries[i][j].clone(), costs.below.clone());
+    assert_eq!(entry(0, 0), ratio(1, 4) + ratio(4, 81));
+    assert_eq!([entry(0, 1), entry(1, 0)], [ratio(-1, 14) + ratio(8, 27), ratio(-1, 14) + ratio(8, 27)]);
+    // The same with numbers that do not fit, and one that just does not.
+    for large in [i64::MAX, 1 << 62, 1 << 61] {
+        let found = Shifts::new(&program, &[shift([(large, 1), (large, 1), (large, 1)])]).unwrap();
+        let square = ratio(large, 1) * ratio(large, 1);
+        assert_eq!(found.largest(), Some((0, square * ratio(22, 9))));
+    }
+    assert_eq!(Shifts::new(&program, &[]).unwrap().largest(), None);
+    let wrong = Witness { source: 0, change: vec![Weight::from(1)], terms: vec![(x, Weight::from(1))] };
+    assert!(Shifts::new(&program, &[wrong]).is_err_and(|error| error.to_string().contains("is no noise")));
 }
