@@ -273,7 +273,7 @@ class Account:
         Returns
         -------
         str
-            The text of the file, written or not.
+            The text of the file; with a path its last line.
 
         Examples
         --------

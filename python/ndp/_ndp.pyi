@@ -349,7 +349,8 @@ def prove(
     set: dict[str, Any],
     pairs: Sequence[tuple[_Who, Sequence[int]]],
     names: Sequence[str],
-) -> tuple[str, int, float]: ...
+    write: Callable[[str], object],
+) -> str: ...
 def draw_pairs(
     graph: Graph,
     steps: int,

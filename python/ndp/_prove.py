@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from . import _ndp
-from ._files import write_whole
+from ._files import whole_file
 from ._ndp import NdpError
 from ._statement import names_of
 
@@ -39,7 +40,7 @@ def prove(
     path: str | os.PathLike[str] | None,
     sources: Iterable[Hashable] | None,
 ) -> str:
-    """The proof file of an answer, written to a path where one is given."""
+    """The proof of an answer: its text, or, written to a path as it is found, its last line."""
     if origin is None:
         raise NdpError("this answer no longer knows its protocol, as it was read or its program was changed: compute it anew")
     protocol = origin.protocol
@@ -59,12 +60,15 @@ def prove(
     pairs = [(who, [u for u in nodes if u not in who[0]]) for who in observers]
     if not any(others for _, others in pairs):
         raise NdpError("the number of pairs to prove must be at least 1, got 0")
-    text, _, _ = _ndp.prove(origin.native, declared, pairs, names_of(protocol.nodes))
-    if path is not None:
-        packed = text.encode()
+    names = names_of(protocol.nodes)
+    if path is None:
+        parts: list[str] = []
+        _ndp.prove(origin.native, declared, pairs, names, parts.append)
+        return "".join(parts)
+    with whole_file(path) as file, ExitStack() as stack:
+        to: Any = file
         if os.fspath(path).endswith(".gz"):
             import gzip
 
-            packed = gzip.compress(packed, mtime=0)
-        write_whole(path, packed)
-    return text
+            to = stack.enter_context(gzip.GzipFile(filename="", mode="wb", compresslevel=4, fileobj=file, mtime=0))
+        return _ndp.prove(origin.native, declared, pairs, names, lambda part: to.write(part.encode()))

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// A proof of what each observer learns about the nodes beside it: its text, how many pairs it is about, the largest loss.
+/// A proof of what each observer learns about the nodes beside it, handed to `write(text)` part by part; its last line.
 ///
 /// Observers have the noise that they drew, and see who sends: a proof file speaks of no others.
 #[pyfunction]
@@ -23,7 +23,8 @@ pub(crate) fn prove(
     set: Declaration,
     pairs: Vec<(Who, Vec<usize>)>,
     names: Vec<String>,
-) -> Result<(String, usize, f64), Fault> {
+    write: Py<PyAny>,
+) -> Result<String, Fault> {
     let (kind, set) = (Arc::clone(&protocol.0), set.set()?);
     if pairs.iter().any(|((_, own_noise, hidden_senders, _), _)| !own_noise || *hidden_senders) {
         return Err(Fault::new(
@@ -42,27 +43,39 @@ pub(crate) fn prove(
         })?;
         let program = Program::read(&text[..])?;
         let mut proof = ProofWriter::new(&program, set)?;
-        let mut lines = proof.head();
+        let hand_over = |lines: &[String]| -> Result<(), Fault> {
+            let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+            Python::attach(|py| write.call1(py, (text,)))?;
+            Ok(())
+        };
+        let mut head = proof.head();
         // Comments name the nodes, which a proof numbers.
-        lines.splice(
+        head.splice(
             1..1,
             names.iter().enumerate().map(|(v, name)| format!("# node {v}: {}", harmless(name))),
         );
-        let parts = pairs.par_iter().map(|(observer, sources)| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(Fault::new("interrupted"));
+        hand_over(&head)?;
+        // Of a few observers at a time there are lines in memory.
+        for few in pairs.chunks(AT_ONCE * rayon::current_num_threads()) {
+            let parts = few.par_iter().map(|(observer, sources)| {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Fault::new("interrupted"));
+                }
+                of_observer(&program, proof.set(), observer, sources)
+            });
+            for (part, found) in parts.collect::<Result<Vec<_>, Fault>>()? {
+                proof.add(&part);
+                hand_over(&found)?;
             }
-            of_observer(&program, proof.set(), observer, sources)
-        });
-        for (part, found) in parts.collect::<Result<Vec<_>, Fault>>()? {
-            proof.add(&part);
-            lines.extend(found);
         }
-        lines.push(proof.end());
-        lines.push(String::new());
-        Ok((lines.join("\n"), proof.pairs(), proof.largest()))
+        let last = proof.end();
+        hand_over(std::slice::from_ref(&last))?;
+        Ok(last)
     })
 }
+
+/// Observers of whom each thread has lines in memory.
+const AT_ONCE: usize = 2;
 
 fn of_observer<'p>(
     program: &'p Program,

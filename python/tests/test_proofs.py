@@ -36,8 +36,11 @@ def pairs(text):
 
 def test_every_pair_of_gossip_is_proved(tmp_path):
     losses = ndp.gossip(PATH, rounds=3).all_losses()
-    text = losses.prove(tmp_path / "all.jsonl.gz")
+    text = losses.prove()
+    # What is written as it is found is the same, and says its last line.
+    assert losses.prove(tmp_path / "all.jsonl.gz") == text.splitlines()[-1]
     assert gzip.decompress((tmp_path / "all.jsonl.gz").read_bytes()).decode() == text
+    assert [file.name for file in tmp_path.iterdir()] == ["all.jsonl.gz"]
     accepted(tmp_path / "all.jsonl.gz")
     found = pairs(text)
     assert len(found) == 12
@@ -52,8 +55,9 @@ def test_every_pair_of_gossip_is_proved(tmp_path):
 
 def test_coalitions_taps_outsiders_and_labels(tmp_path):
     decor = ndp.programs.decor(nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcd\x1b"))))
-    one = decor.account(coalition=["a", "b"]).prove(tmp_path / "one.jsonl", sources=["d"])
-    assert (tmp_path / "one.jsonl").read_bytes() == one.encode()
+    last = decor.account(coalition=["a", "b"]).prove(tmp_path / "one.jsonl", sources=["d"])
+    one = decor.account(coalition=["a", "b"]).prove(sources=["d"])
+    assert (tmp_path / "one.jsonl").read_bytes() == one.encode() and one.endswith(f"\n{last}\n")
     assert list(pairs(one)) == [(((0, 1), ()), 3)] and "# node 2: c\n" in one and "\x1b" not in one
     accepted(tmp_path / "one.jsonl")
     assert {source for _, source in pairs(decor.account(coalition=["a", "b"]).prove())} == {2, 3, 4}
@@ -61,7 +65,8 @@ def test_coalitions_taps_outsiders_and_labels(tmp_path):
     y = program.add_all(program.contribute_all("nothing"), program.noise_all())
     program.send_to_neighbors(y)
     tapped = program.account(tapped=[(0, 1)])
-    text = tapped.prove(tmp_path / "tap.jsonl")
+    tapped.prove(tmp_path / "tap.jsonl")
+    text = tapped.prove()
     assert pairs(text)[((), ((0, 1),)), 0] == (1, 1) and pairs(text)[((), ((0, 1),)), 3] == (0, 0)
     accepted(tmp_path / "tap.jsonl")
     # The same proof by hand, for the tapped observer.
@@ -74,7 +79,8 @@ def test_coalitions_taps_outsiders_and_labels(tmp_path):
 
 def test_the_sensitivity_is_that_of_the_program(tmp_path):
     program = ndp.programs.dsgd(nx.path_graph(3), steps=3, sensitivity="same_direction")
-    text = program.account(observer=2).prove(tmp_path / "dsgd.jsonl")
+    program.account(observer=2).prove(tmp_path / "dsgd.jsonl")
+    text = program.account(observer=2).prove()
     accepted(tmp_path / "dsgd.jsonl")
     assert pairs(text)[((2,), ()), 0][1] == Fraction(9, 26)
     assert json.loads(text.splitlines()[0])["set"] == "same-direction"
@@ -93,7 +99,7 @@ def test_the_file_is_about_what_the_answer_is_about(name):
         assert float(upper) == pytest.approx(squared, rel=1e-5, abs=1e-9) and float(lower) <= squared * (1 + 1e-9) + 1e-300
 
 
-def test_what_has_no_file_says_so():
+def test_what_has_no_file_says_so(tmp_path):
     ring = ndp.walks.ring_sum(nodes=5)
     for answer in (ring.losses(observer=0), ring.account(observer=0), ndp.walks.complete_sum(5, 10).account(observer=0)):
         with pytest.raises(ndp.NdpError, match="no proof file exists"):
@@ -108,6 +114,10 @@ def test_what_has_no_file_says_so():
     program.send(0, 1, program.contribute(0, "nothing"))
     with pytest.raises(ndp.NdpError, match="without noise"):
         program.account(observer=1).prove()
+    # What is refused on the way leaves no file.
+    with pytest.raises(ndp.NdpError, match="without noise"):
+        program.account(observer=1).prove(tmp_path / "none.jsonl.gz")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_program_that_was_changed_since_is_not_the_one_that_is_proved():
