@@ -114,6 +114,7 @@ __all__ = [
     "walk_matrix",
     "walk_noise",
     "walk_row",
+    "viewer_html",
 ]
 __version__: str
 

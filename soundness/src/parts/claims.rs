@@ -1,6 +1,7 @@
 //! False claims of papers about walks, histograms and federated learning: for each, the search finds the
 //! smallest counterexample again from the formula.
 
+use super::formula::Stated;
 use super::losses::Case;
 use crate::draw::numbers::pick;
 use crate::oracle::walk::profile;
@@ -9,6 +10,7 @@ use ndp_algos::walk::graph::LocalLoss;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
+use ndp_graph::generators::star_graph;
 use ndp_printed::contraction::figure_delta;
 use ndp_printed::network;
 use ndp_printed::ring as on_ring;
@@ -39,7 +41,7 @@ impl Part for Claims {
     }
 
     fn what(&self) -> &'static str {
-        "printed claims about walks and learning, each to be refuted; exact laws, powers, first passages"
+        "printed claims about walks and learning, each to be refuted; exact laws, powers, the refuter"
     }
 
     fn refutes(&self) -> &'static [&'static str] {
@@ -396,6 +398,12 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         format!("*ndp_printed::walk::user_level({SUM}::{sum:?}, {n}, {steps}, {code})?.value()")
     };
     compare(outcome, USER_LEVEL, size, (value, call(VisitSum::Powers(sum))), truth);
+    // The same formula as the refuter has it: at order 2 and noise 1 a local loss is 1.
+    if n <= 7 && steps <= 20 {
+        let stated = Stated::walk(&star_graph(n - 1).ok()?, steps, &[0])?;
+        let scaled = value * 2.0 * noise * noise / alpha;
+        stated.formula(outcome, &Case { size, code: "" }, 34, 1, scaled);
+    }
     // The entry of the log matrix is the part of the sum that exceeds the uniform law.
     let far = 40 * n;
     let harmonic = (1..=far).map(|t| 1.0 / t as f64).sum::<f64>();

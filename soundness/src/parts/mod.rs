@@ -8,6 +8,7 @@ mod compositions;
 mod contradictions;
 mod dp;
 mod fixed;
+mod formula;
 mod fresh;
 mod graph_walks;
 mod hidden_graphs;

@@ -1,5 +1,6 @@
 //! False claims of papers about gossip: for each, the search finds the smallest counterexample again.
 
+use super::formula::Stated;
 use super::losses::Case;
 use crate::draw::graphs;
 use crate::draw::numbers::coalition;
@@ -31,7 +32,7 @@ impl Part for PrintedGossip {
     }
 
     fn what(&self) -> &'static str {
-        "printed claims about gossip, each to be refuted; rationals"
+        "printed claims about gossip, each to be refuted, beside the refuter; rationals"
     }
 
     fn refutes(&self) -> &'static [&'static str] {
@@ -59,19 +60,23 @@ impl Part for PrintedGossip {
                 let known = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, true);
                 let printed = corollary1_towards(&matrix, &[members[0]], rounds);
                 let call = format!("corollary1_towards(&matrix, &[{}], {rounds})", members[0]);
-                refute(&mut outcome, COROLLARY_1, &case, &known, &printed, &call);
+                // Without a round there is no first one, which the formula names.
+                let stated =
+                    Stated::gossip(&graph, rounds, &members).filter(|_| rounds > 0).map(|stated| (stated, 4));
+                refute(&mut outcome, COROLLARY_1, &case, (&known, stated.as_ref()), &printed, &call);
                 let unknown = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, false);
                 let printed = theorem1_towards((&matrix, rounds), &[members[0]], Powers::FromZero);
                 let call =
                     format!("theorem1_towards((&matrix, {rounds}), &[{}], Powers::FromZero)", members[0]);
-                refute(&mut outcome, THEOREM_1_UNKNOWN, &case, &unknown, &printed, &call);
+                refute(&mut outcome, THEOREM_1_UNKNOWN, &case, (&unknown, None), &printed, &call);
             }
             _ => {
                 let view = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, true);
-                let claim = if members.len() == 1 { THEOREM_1 } else { THEOREM_12 };
+                let (claim, number) = if members.len() == 1 { (THEOREM_1, 1) } else { (THEOREM_12, 7) };
+                let stated = Stated::gossip(&graph, rounds, &members).map(|stated| (stated, number));
                 let printed = theorem1_towards((&matrix, rounds), &members, Powers::FromZero);
                 let call = format!("theorem1_towards((&matrix, {rounds}), &{members:?}, Powers::FromZero)");
-                refute(&mut outcome, claim, &case, &view, &printed, &call);
+                refute(&mut outcome, claim, &case, (&view, stated.as_ref()), &printed, &call);
             }
         }
         outcome
@@ -82,18 +87,23 @@ impl Part for PrintedGossip {
     }
 }
 
-/// Compares a printed loss with the true one, node by node.
+/// Compares a printed loss with the true one, node by node; and both with the formula and the truth of the
+/// refuter, where it has them.
 fn refute(
     outcome: &mut Outcome,
     claim: &'static str,
     case: &Case<'_>,
-    view: &Linear,
+    (view, stated): (&Linear, Option<&(Stated, usize)>),
     printed: &Result<Printed<ObserverLoss>, Error>,
     call: &str,
 ) {
     let Ok(printed) = printed else { return };
     for (u, (loss, &printed)) in view.truth().losses.iter().zip(&printed.value().unit).enumerate() {
         let Loss::Finite(exact) = loss else { continue };
+        if let Some((stated, number)) = stated {
+            stated.formula(outcome, case, *number, u, printed);
+            stated.truth(outcome, case, u, exact);
+        }
         let near = exact.to_f64();
         let holds = exact.compare(printed) != Ordering::Greater || printed >= near * (1.0 - 1e-9);
         outcome.claim(holds, || {
@@ -129,7 +139,8 @@ fn pairs(outcome: &mut Outcome, graph: &Graph, observer: usize, rng: &mut ChaCha
     let view = gossip::sequence(n, &meant, &[observer], true);
     let printed = theorem1_towards(&sequence, &[observer], Powers::Transposed);
     let call = format!("theorem1_towards(&sequence, &[{observer}], Powers::Transposed)");
-    refute(outcome, COROLLARY_2, &case, &view, &printed, &call);
+    let stated = Stated::pairs(graph, &rings, &[observer]).map(|stated| (stated, 11));
+    refute(outcome, COROLLARY_2, &case, (&view, stated.as_ref()), &printed, &call);
 }
 
 /// The printed variance, compared with the mean loss that results from it: `α Δ² / (2 σ²)` times the mean
@@ -147,6 +158,9 @@ fn corollary_4(
     let degree = outside.filter(|&w| matrix.graph().neighbors(w).iter().any(|&v| inside(v))).count();
     let Ok(order) = Order::new(2.0) else { return };
     let Ok(variance) = corollary4_variance(degree, order, 1.0) else { return };
+    if let (&[_], Some(stated)) = (members, Stated::gossip(matrix.graph(), rounds, members)) {
+        stated.formula(outcome, case, 8, 0, *variance.value());
+    }
     let truth = gossip::fixed(&gossip::Matrix::metropolis(matrix.graph()), rounds, members, true).truth();
     let sum = truth.losses.iter().fold(Quotient::zero(), |sum, loss| match loss {
         Loss::Finite(exact) => sum.plus(exact),

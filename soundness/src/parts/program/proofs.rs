@@ -15,7 +15,8 @@ use crate::draw::numbers::pick;
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_account::{Error, Observer};
 use ndp_graph::GossipMatrix;
-use ndp_program::constructors::{dsgd, fresh_noise, muffliato, secure_neighbor_sums};
+use ndp_graph::generators::path_graph;
+use ndp_program::constructors::{Dsgd, ModelReads, dsgd, fresh_noise, muffliato, secure_neighbor_sums};
 use ndp_program::{Program, ProgramError, ProofWriter, SensitivitySet, Weight};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -25,6 +26,8 @@ pub(crate) struct Proofs;
 
 /// One program in so many has its file changed as well.
 const CHANGED: u64 = 8;
+/// One program in so many has many uses.
+const DEEP: u64 = 40;
 /// Changes of such a file.
 const CHANGES: usize = 12;
 
@@ -131,7 +134,10 @@ struct Written {
 /// A file about a random program; without pairs where there is nothing to prove, and with a reason where a
 /// proof was refused that exists.
 fn written(number: u64, rng: &mut ChaCha8Rng) -> Result<Written, Error> {
-    let program = if number % 5 == 4 {
+    let deep = number % DEEP == 4;
+    let program = if deep {
+        many_uses(rng)?
+    } else if number % 5 == 4 {
         gossip(rng)?
     } else {
         draw(rng, number % 3 == 1, number % 4 == 3, false)?.program
@@ -146,8 +152,12 @@ fn written(number: u64, rng: &mut ChaCha8Rng) -> Result<Written, Error> {
         let tap = rng.random_range(0..3) == 0;
         observers = vec![if tap { observer.tapping(&[(from, (from + 1) % nodes)]) } else { observer }];
     }
+    if deep {
+        observers = vec![Observer::node(nodes - 1)];
+    }
     let one = rng.random_range(0..nodes);
     let (set, sources) = match rng.random_range(0..6) {
+        _ if deep => (SensitivitySet::UseLevel, Some(0)),
         0 => (SensitivitySet::SameDirection, None),
         1 => (SensitivitySet::Signs, None),
         2 => (SensitivitySet::Vectors { dimension: rng.random_range(1..=3) }, None),
@@ -187,6 +197,12 @@ fn written(number: u64, rng: &mut ChaCha8Rng) -> Result<Written, Error> {
     }
     lines.push(proof.end());
     Ok(Written { lines, refused: None })
+}
+
+/// So many uses that shifts are completed from floats.
+fn many_uses(rng: &mut ChaCha8Rng) -> Result<Program, Error> {
+    let matrix = GossipMatrix::metropolis(&path_graph(rng.random_range(2..=3))?);
+    dsgd(&matrix, Dsgd { reads: ModelReads::Nothing, ..Dsgd::from(30) })
 }
 
 /// A gossip on a small graph, whose text has matrices.
