@@ -7,6 +7,7 @@ mod links;
 mod modules;
 mod names;
 mod statements;
+mod stub;
 mod surface;
 mod targets;
 mod text;
@@ -68,6 +69,7 @@ impl Tidy {
         problems.extend(text::problems(&files));
         problems.extend(voice::problems(&files));
         problems.extend(names::problems(&files));
+        problems.extend(stub::problems(&files));
         problems.extend(modules::problems(&files));
         problems.extend(surface::problems(&files));
         problems.extend(targets::problems(&files));

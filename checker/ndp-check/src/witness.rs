@@ -371,10 +371,10 @@ pub(crate) fn told(
     Ok(BigRational::new_raw(&shown * &shown * of, &by * &by * variance))
 }
 
-/// Whether a symmetric matrix, in multiples of `1 / below`, is `L L' + E` for some `L` in short numbers and an
-/// `E` whose diagonal is at least the sum of the sizes beside it: then it is positive semidefinite. `L` is
-/// guessed in floating point and all else is exact, so that nothing rests on the guess; where it does not help,
-/// elimination decides.
+/// Whether a symmetric matrix, in multiples of `1 / below`, is `L L' + E` for some `L` in short numbers and
+/// an `E` whose diagonal is at least the sum of the sizes beside it: then it is positive semidefinite. `L`
+/// is guessed in floating point and all else is exact, so that nothing rests on the guess; where it does not
+/// help, elimination decides.
 fn is_dominant(rows: &[Vec<BigInt>], below: &BigInt) -> bool {
     let float = |x: &BigInt| -> f64 {
         let scale = below.bits().saturating_sub(900);

@@ -80,7 +80,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             "ndp-refute",
             "ndp-report",
         ],
-        // The search tests the libraries, the refuter and the checker of proofs, and no library depends on it.
+        // The search tests the libraries and the checker of proofs, and no library depends on it.
         "ndp-soundness" => &[
             "ndp-numeric",
             "ndp-linalg",

@@ -190,7 +190,8 @@ impl Costs {
     }
 
     /// Whether integers prove that `D - P` is positive semidefinite: it is `L Lᵀ + E` with `L` a factor in
-    /// floating point, rounded to short numbers, and `E` diagonally dominant. What has no margin is not proven.
+    /// floating point, rounded to short numbers, and `E` diagonally dominant. What has no margin is not
+    /// proven.
     pub(super) fn are_covered_by(&self, diagonal: &[BigRational]) -> bool {
         let common = diagonal.iter().fold(self.below.clone(), |d, x| least_common_multiple(d, x.denom()));
         let factor = &common / &self.below;

@@ -84,9 +84,9 @@ pub(super) struct Multiples {
 }
 
 impl Multiples {
-    /// Multiples of the width of a grid, a power of 2 of at most 1, over the square of a common divisor of all
-    /// weights: sums of sums of what is on the grid are multiples. None where they would leave no room in 128
-    /// bits.
+    /// Multiples of the width of a grid, a power of 2 of at most 1, over the square of a common divisor of
+    /// all weights: sums of sums of what is on the grid are multiples. None where they would leave no room
+    /// in 128 bits.
     pub(super) fn new(grid: f64, divisor: i64) -> Option<Self> {
         let bits = u32::try_from(integer(-grid.log2())).ok().filter(|bits| *bits <= MAX_BITS)?;
         let room = 1..=MAX_DIVISOR;

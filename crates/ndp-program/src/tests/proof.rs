@@ -56,8 +56,8 @@ fn proofs_meet_the_account() {
     }
 }
 
-/// Nodes of many uses, whose shifts are completed from floats on a walk through the program: every shift hides
-/// its change, and what is said to be proved is what they cost, added up in ratios one by one.
+/// Nodes of many uses, whose shifts are completed from floats on a walk through the program: every shift
+/// hides its change, and what is said to be proved is what they cost, added up in ratios one by one.
 #[test]
 fn proofs_of_many_uses_hold() {
     let (star, karate) = (star_graph(5).unwrap(), karate_club_graph().unwrap());
