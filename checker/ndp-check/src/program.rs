@@ -5,7 +5,7 @@ use crate::rational::{common_multiple, is_negative, number, times};
 use crate::{Rejected, need, rejected};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Nodes that a program may have.
 const MOST_NODES: u64 = 1_000_000;
@@ -85,7 +85,7 @@ pub(crate) struct Program {
     pub(crate) story: Vec<Event>,
     /// The values that are the uses of each node, in order.
     pub(crate) uses: Vec<Vec<usize>>,
-    names: HashMap<String, usize>,
+    names: BTreeMap<String, usize>,
     matrices: BTreeMap<String, Vec<Vec<(usize, BigRational)>>>,
 }
 
@@ -109,7 +109,7 @@ impl Program {
             short: Vec::new(),
             story: Vec::new(),
             uses: vec![Vec::new(); nodes],
-            names: HashMap::new(),
+            names: BTreeMap::new(),
             matrices: BTreeMap::new(),
         })
     }

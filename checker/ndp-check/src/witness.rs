@@ -142,12 +142,12 @@ impl Shifts {
 
     /// `P` in multiples.
     fn costs(&self) -> Vec<Vec<BigInt>> {
-        let mut costs = vec![vec![BigInt::ZERO; self.len()]; self.len()];
-        for i in 0..self.len() {
-            for j in 0..=i {
-                costs[i][j] = self.cost(i, j);
-                costs[j][i] = costs[i][j].clone();
-            }
+        let mut costs: Vec<Vec<BigInt>> =
+            (0..self.len()).map(|i| (0..=i).map(|j| self.cost(i, j)).collect()).collect();
+        // The other half is the same.
+        for i in 0..costs.len() {
+            let above: Vec<BigInt> = costs[i + 1..].iter().map(|row| row[i].clone()).collect();
+            costs[i].extend(above);
         }
         costs
     }

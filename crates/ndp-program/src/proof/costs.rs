@@ -108,13 +108,13 @@ impl Shifts {
 
     /// All `P_ij`.
     pub(super) fn costs(&self) -> Costs {
-        let mut entries = vec![vec![BigInt::zero(); self.len()]; self.len()];
+        let mut entries: Vec<Vec<BigInt>> = Vec::with_capacity(self.len());
         for i in 0..self.len() {
-            for j in 0..=i {
-                let product = self.product(i, j);
-                entries[j][i].clone_from(&product);
-                entries[i][j] = product;
-            }
+            let mut row: Vec<BigInt> = (0..=i).map(|j| self.product(i, j)).collect();
+            // What was there before is symmetric.
+            entries.iter_mut().zip(&row).for_each(|(before, x)| before.push(x.clone()));
+            row.reserve(self.len() - row.len());
+            entries.push(row);
         }
         Costs { entries, below: self.below.clone() }
     }

@@ -206,15 +206,14 @@ fn covered_is_semidefinite() {
     for case in 0..300 {
         let k = 1 + case % 7;
         let scale = BigInt::from(7).pow(u32::try_from(case % 90).unwrap());
-        let mut entries = vec![vec![BigInt::zero(); k]; k];
+        let mut entries: Vec<Vec<BigInt>> = Vec::new();
         for i in 0..k {
-            for j in 0..=i {
-                let x = BigInt::from(draw() + if i == j { 20 } else { 0 });
-                entries[j][i].clone_from(&x);
-                entries[i][j] = x;
-            }
+            let mut row: Vec<BigInt> = entries.iter().map(|before| before[i].clone()).collect();
+            row.push(BigInt::from(20 + draw()));
+            row.extend((i + 1..k).map(|_| BigInt::from(draw())));
+            entries.push(row);
         }
-        let diagonal: Vec<i64> = (0..k).map(|_| 30 + 2 * draw()).collect();
+        let diagonal: Vec<i64> = (0..k).map(|_| 50 + 2 * draw()).collect();
         let rest = ndarray::Array2::from_shape_fn((k, k), |(i, j)| {
             let own = if i == j { diagonal[i] as f64 } else { 0.0 };
             own - entries[i][j].to_f64().unwrap()
