@@ -257,8 +257,8 @@ impl ProgramAccount {
             };
             Ok(Some((pair(attack, shift.moved), shift.apart)))
         };
-        let rows = self.seen.rows.len();
-        let large = rows.saturating_mul(rows).saturating_mul(shared.changes) > MAX_EXACT * MAX_EXACT;
+        let many = shared.changes.saturating_mul(shared.changes);
+        let large = self.seen.rows.len().saturating_mul(many) > MAX_EXACT;
         let mut swept = None;
         if large && !self.seen.is_complete() {
             // Rows that are not written out.
@@ -346,7 +346,8 @@ fn refused(why: String) -> Error {
     ProgramError::Witness(why).into()
 }
 
-/// Rows up to which witnesses of one change are exact solutions; of many changes the work is the same.
+/// Rows up to which witnesses of one change are exact solutions. Of `k` changes a file has `k` times as many
+/// numbers, which are longer the more steps there are: then short ones are better sooner.
 const MAX_EXACT: usize = 160;
 /// How far apart witnesses in `f64` may be before exact ones are tried, relative to the loss.
 const CLOSE: f64 = sparse::APART;
