@@ -30,6 +30,7 @@ mod json;
 mod observer;
 mod program;
 mod rational;
+mod semidefinite;
 mod set;
 mod statement;
 mod witness;
