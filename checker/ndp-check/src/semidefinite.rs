@@ -12,6 +12,11 @@ pub(crate) fn is_semidefinite(rows: Vec<Vec<BigInt>>, below: &BigInt) -> bool {
 /// is guessed in floating point and all else is exact, so that nothing rests on the guess; where it does not
 /// help, elimination decides.
 fn is_dominant(rows: &[Vec<BigInt>], below: &BigInt) -> bool {
+    guess(rows, below).is_some_and(|(factor, bits)| leaves_dominant(rows, below, &factor, bits))
+}
+
+/// A triangular factor of nearly all of the matrix, in multiples of `2^-bits` below `2^52` in size.
+fn guess(rows: &[Vec<BigInt>], below: &BigInt) -> Option<(Vec<Vec<i128>>, i32)> {
     let float = |x: &BigInt| -> f64 {
         let scale = below.bits().saturating_sub(900);
         let (x, below): (BigInt, BigInt) = (x >> scale, below >> scale);
@@ -21,9 +26,8 @@ fn is_dominant(rows: &[Vec<BigInt>], below: &BigInt) -> bool {
     let n = rows.len();
     let largest = (0..n).map(|i| float(&rows[i][i])).fold(0.0, f64::max);
     if !(largest > 1e-200 && largest < 1e200) {
-        return false;
+        return None;
     }
-    // A triangular factor of a little less.
     let mut factor = vec![vec![0.0_f64; n]; n];
     for i in 0..n {
         for j in 0..=i {
@@ -32,7 +36,7 @@ fn is_dominant(rows: &[Vec<BigInt>], below: &BigInt) -> bool {
             if i == j {
                 let pivot = rest - largest * LESS;
                 if pivot <= 0.0 || !pivot.is_finite() {
-                    return false;
+                    return None;
                 }
                 factor[i][i] = pivot.sqrt();
             } else {
@@ -40,14 +44,17 @@ fn is_dominant(rows: &[Vec<BigInt>], below: &BigInt) -> bool {
             }
         }
     }
-    // Multiples of 2^-bits, below 2^52 in size.
     let bits = 48 - (largest.log2() / 2.0).ceil() as i32;
-    let whole: Vec<Vec<i128>> = factor
-        .iter()
-        .map(|row| row.iter().map(|x| (x * 2.0_f64.powi(bits)).round() as i128).collect())
-        .collect();
+    let whole = |x: &f64| (x * 2.0_f64.powi(bits)).round() as i128;
+    Some((factor.iter().map(|row| row.iter().map(whole).collect()).collect(), bits))
+}
+
+/// Whether what a factor in multiples of `2^-bits` leaves over of the matrix has a diagonal that is at least
+/// the sum of the sizes beside it.
+fn leaves_dominant(rows: &[Vec<BigInt>], below: &BigInt, factor: &[Vec<i128>], bits: i32) -> bool {
+    let n = rows.len();
     let left = |i: usize, j: usize| -> BigInt {
-        let product: i128 = whole[i].iter().zip(&whole[j]).take(i.min(j) + 1).map(|(x, y)| x * y).sum();
+        let product: i128 = factor[i].iter().zip(&factor[j]).take(i.min(j) + 1).map(|(x, y)| x * y).sum();
         let product = below * product;
         if bits >= 0 { (&rows[i][j] << (2 * bits)) - product } else { &rows[i][j] - (product << (-2 * bits)) }
     };
@@ -98,6 +105,30 @@ mod tests {
             }
         }
         exact
+    }
+
+    /// What a factor leaves over decides, whoever guessed it.
+    #[test]
+    fn guesses_are_checked() {
+        let big = |rows: [[i64; 2]; 2]| -> Vec<Vec<BigInt>> {
+            rows.map(|row| row.map(BigInt::from).to_vec()).to_vec()
+        };
+        let dominant = |rows, factor: [[i128; 2]; 2], bits| {
+            leaves_dominant(&big(rows), &BigInt::from(3), &factor.map(|row| row.to_vec()), bits)
+        };
+        // Without a factor the matrix itself is looked at.
+        assert!(dominant([[2, 1], [1, 1]], [[0; 2]; 2], 5) && dominant([[1, -1], [-1, 1]], [[0; 2]; 2], 5));
+        assert!(!dominant([[2, 3], [3, 2]], [[0; 2]; 2], 5) && !dominant([[-1, 0], [0, 1]], [[0; 2]; 2], 5));
+        // 12/3 and 3/3 of 2 and 1, and of 4 and 2 halves: nothing is left, or a third too little.
+        for (factor, bits) in [([[2, 0], [1, 0]], 0), ([[4, 0], [2, 0]], 1)] {
+            assert!(dominant([[12, 6], [6, 3]], factor, bits));
+            assert!(!dominant([[11, 6], [6, 3]], factor, bits) && !dominant([[12, 7], [7, 3]], factor, bits));
+            assert!(dominant([[13, 7], [7, 4]], factor, bits) && dominant([[13, 5], [5, 4]], factor, bits));
+            assert!(!dominant([[13, 7], [7, 3]], factor, bits));
+        }
+        // Factors in wholes of 4.
+        assert!(dominant([[48, 0], [0, 48]], [[1, 0], [0, 1]], -2));
+        assert!(!dominant([[47, 0], [0, 48]], [[1, 0], [0, 1]], -2));
     }
 
     /// Most matrices that are definite are dominated, those that are not never are.
