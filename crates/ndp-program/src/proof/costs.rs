@@ -210,21 +210,26 @@ impl Costs {
         // Whole multiples of a power of 2, of some 50 bits.
         let width = power_below(scale.sqrt()) * 2.0_f64.powi(-48);
         let lower = factor.lower().mapv(|x| i128::from(integer((x / width).round())));
-        let shift = integer(-2.0 * width.log2());
-        let part = |i: usize, j: usize| -> BigInt {
-            let product: i128 = (0..=i.min(j)).map(|c| lower[(i, c)] * lower[(j, c)]).sum();
-            let product = &common * product;
-            // All over the same power of 2.
-            match u64::try_from(shift) {
-                Ok(shift) => (&rest[i][j] << shift) - product,
-                Err(_) => &rest[i][j] - (product << shift.unsigned_abs()),
-            }
-        };
-        (0..rest.len()).all(|i| {
-            let others: BigInt = (0..rest.len()).filter(|&j| j != i).map(|j| part(i, j).abs()).sum();
-            part(i, i) >= others
-        })
+        leaves_dominant(&rest, &common, &lower, integer(-2.0 * width.log2()))
     }
+}
+
+/// Whether `R / below - L Lᵀ / 2^bits`, for integers `R` and a lower triangular `L`, has a diagonal that is
+/// at least the sum of the sizes beside it.
+pub(super) fn leaves_dominant(rest: &[Vec<BigInt>], below: &BigInt, lower: &Array2<i128>, bits: i64) -> bool {
+    let left = |i: usize, j: usize| -> BigInt {
+        let product: i128 = (0..=i.min(j)).map(|c| lower[(i, c)] * lower[(j, c)]).sum();
+        let product = below * product;
+        // All over the same power of 2.
+        match u64::try_from(bits) {
+            Ok(bits) => (&rest[i][j] << bits) - product,
+            Err(_) => &rest[i][j] - (product << bits.unsigned_abs()),
+        }
+    };
+    (0..rest.len()).all(|i| {
+        let others: BigInt = (0..rest.len()).filter(|&j| j != i).map(|j| left(i, j).abs()).sum();
+        left(i, i) >= others
+    })
 }
 
 fn floats(entries: &[Vec<BigInt>], below: &BigInt) -> Array2<f64> {

@@ -194,6 +194,28 @@ fn diagonals_cover() {
     assert_eq!(costs(&[&[(0, 1), (0, 1)], &[(0, 1), (0, 1)]]).covering(), None);
 }
 
+/// What a factor leaves over decides, wherever the factor comes from.
+#[test]
+fn factors_decide_nothing() {
+    let dominant = |rest: [[i64; 2]; 2], lower: [[i128; 2]; 2], bits| {
+        let rest: Vec<Vec<BigInt>> = rest.iter().map(|row| row.map(BigInt::from).to_vec()).collect();
+        costs::leaves_dominant(&rest, &BigInt::from(5), &ndarray::arr2(&lower), bits)
+    };
+    // Without a factor the matrix itself is looked at.
+    assert!(dominant([[2, -1], [-1, 1]], [[0; 2]; 2], 3));
+    assert!(!dominant([[2, 3], [3, 2]], [[0; 2]; 2], 3) && !dominant([[-1, 0], [0, 1]], [[0; 2]; 2], 3));
+    // The column (2, 1), in wholes, halves and twos: nothing is left, or a fifth too little.
+    for (lower, bits, scale) in
+        [([[2, 0], [1, 0]], 0, 1), ([[4, 0], [2, 0]], 2, 1), ([[2, 0], [1, 0]], -2, 4)]
+    {
+        let rest = |a: i64, b: i64, c: i64| [[a, b], [b, c]].map(|row| row.map(|x| x * scale));
+        assert!(dominant(rest(20, 10, 5), lower, bits), "{bits}");
+        assert!(!dominant(rest(19, 10, 5), lower, bits) && !dominant(rest(20, 11, 5), lower, bits));
+        assert!(dominant(rest(21, 11, 6), lower, bits) && dominant(rest(21, 9, 6), lower, bits));
+        assert!(!dominant(rest(21, 11, 5), lower, bits));
+    }
+}
+
 /// Whether integers prove it agrees with the least eigenvalue, for matrices of every scale.
 #[test]
 fn covered_is_semidefinite() {
