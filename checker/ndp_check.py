@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks proof files of ndp: python3 ndp_check.py FILE [--quiet]; - for what is piped in
 
-A proof file holds a protocol, written out value by value, and for every pair of an observer and a node two
-vectors: a shift of noises that looks to the observer like the change of the node's data (no more is learnt
-than it costs), and an attack (no less is learnt than it tells). This program follows both in fractions. It
-is written from docs/formats.md and docs/theory.md alone and shares no line with the libraries.
+A proof file holds a protocol, written out value by value, and for every pair of an observer and a node
+shifts of noises that look to the observer like changes of the node's data (no more is learnt than they
+cost), and an attack (no less is learnt than it tells). This program follows them in fractions. It is
+written from docs/formats.md and docs/theory.md alone and shares no line with the libraries.
 
 Exit code 0: accepted. 1: rejected, with the first line that fails. 2: the file cannot be read.
 """

@@ -1,9 +1,9 @@
 //! Checks proof files: a protocol written out value by value, and for every pair of an observer and a node
-//! two vectors that prove what the observer learns about the node.
+//! shifts of noises and an attack that prove what the observer learns about the node.
 //!
 //! A shift of noises that looks to the observer like the change of the node's data shows that no more is
 //! learnt than the shift costs; an attack shows that no less is learnt than it tells. Both are followed
-//! through the protocol in exact fractions. No rank is decided and nothing is rounded.
+//! through the protocol in exact fractions. No rank is decided, and no verdict rests on a rounded number.
 //!
 //! The format and the reasons are those of `docs/formats.md`, "Proofs", and `docs/theory.md`, "Proofs"; this
 //! package was written from them alone and shares no line with the libraries.

@@ -202,6 +202,16 @@ fn noises(program: &Program, shift: &Terms, common: &BigInt) -> Result<BTreeMap<
     Ok(found)
 }
 
+/// The first use or noise that moves.
+fn first_moved(
+    program: &Program,
+    (source, change): (usize, &[BigInt]),
+    noises: &BTreeMap<usize, BigInt>,
+) -> Option<usize> {
+    let changed = program.uses[source].iter().zip(change).filter(|(_, by)| **by != BigInt::ZERO);
+    changed.map(|(&value, _)| value).chain(noises.keys().copied()).min()
+}
+
 const SEEN_MOVES: &str = "the observer sees a value that moves: the shift does not hide the change";
 
 /// The walk of [`hide`] in machine numbers: whether all that is seen stays where it is. None where that takes
@@ -214,10 +224,7 @@ fn hides(
     moves: &mut [i128],
     touched: &mut Vec<usize>,
 ) -> Option<bool> {
-    let changed = program.uses[source].iter().zip(change).filter(|(_, by)| **by != BigInt::ZERO);
-    let Some(first) = changed.map(|(&value, _)| value).chain(noises.keys().copied()).min() else {
-        return Some(true);
-    };
+    let Some(first) = first_moved(program, (source, change), noises) else { return Some(true) };
     let mut shifted = noises.iter().peekable();
     for (value, definition) in program.values.iter().enumerate().skip(first) {
         let by = match definition {
@@ -296,10 +303,7 @@ fn hide_long(
     moves: &mut Moves,
 ) -> Result<(), Rejected> {
     moves.clear(program.values.len());
-    let changed = program.uses[source].iter().zip(change).filter(|(_, by)| **by != BigInt::ZERO);
-    let Some(first) = changed.map(|(&value, _)| value).chain(noises.keys().copied()).min() else {
-        return Ok(());
-    };
+    let Some(first) = first_moved(program, (source, change), noises) else { return Ok(()) };
     for (value, definition) in program.values.iter().enumerate().skip(first) {
         let by = match definition {
             Definition::Use { node, number } if *node == source => change[*number].clone(),

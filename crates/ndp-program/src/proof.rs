@@ -1,6 +1,6 @@
-//! Proof files: a program, and for every pair of an observer and a node two vectors that prove the loss from
-//! both sides, for somebody who has none of this library. The format is described in `docs/formats.md`,
-//! "Proofs".
+//! Proof files: a program, and for every pair of an observer and a node shifts of noises and an attack that
+//! prove the loss from both sides, for somebody who has none of this library. The format is described in
+//! `docs/formats.md`, "Proofs".
 //!
 //! For a change `δ` of the uses of a node, a shift `x` of noises with `R x = B δ` proves
 //! `Q(δ) ≤ xᵀ V⁻¹ x`; for all changes at once, shifts `X` with `R X = B` prove `G ≤ P = Xᵀ V⁻¹ X`, so that
