@@ -86,9 +86,10 @@ impl Counterexample {
             "#[test]\nfn the_claim_is_false() -> Result<(), Box<dyn std::error::Error>> {{\n    \
              let graph = ndp_graph::Graph::from_edges({nodes}, {edges:?})?;\n    \
              let setting = ndp_refute::Setting::{setting}?;\n    \
-             let mut sum = 0.0;\n    \
-             for u in {sources:?} {{\n        \
-             let unit = ndp_refute::{truth}(&setting, {rounds}, u, &{observers:?});\n        \
+             let (sources, mut sum) = ({sources:?}, 0.0);\n    \
+             for u in sources {{\n        \
+             let unit: num_rational::BigRational =\n            \
+             ndp_refute::{truth}(&setting, {rounds}, u, &{observers:?}).parse()?;\n        \
              sum += num_traits::ToPrimitive::to_f64(&unit).ok_or(\"too large\")?;\n    }}\n    \
              // Exactly: {}.\n    \
              assert!({part} * {alpha:?} / (2.0 * {sigma:?} * {sigma:?}) * sum > {claimed:?});\n    Ok(())\n}}\n",

@@ -167,6 +167,12 @@ impl Setting {
         &self.graph
     }
 
+    /// The edge that averages in each round, for [`Protocol::Pairs`]; empty otherwise.
+    #[must_use]
+    pub fn activations(&self) -> &[(usize, usize)] {
+        &self.pairs
+    }
+
     /// The rule of the weights.
     #[must_use]
     pub fn weights(&self) -> WeightRule {

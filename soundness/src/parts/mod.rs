@@ -27,6 +27,7 @@ mod random_graphs;
 mod receptions;
 mod registry;
 mod ring;
+mod searched;
 mod sequences;
 mod shuffled;
 mod statements;

@@ -2,6 +2,7 @@
 
 use super::formula::Stated;
 use super::losses::Case;
+use super::searched;
 use crate::draw::graphs;
 use crate::draw::numbers::coalition;
 use crate::oracle::gossip;
@@ -25,6 +26,10 @@ const COROLLARY_1: &str = "Muffliato, Corollary 1";
 const COROLLARY_2: &str = "Muffliato, Corollary 2";
 const COROLLARY_4: &str = "Muffliato, Corollary 4";
 const PROPOSITION_1: &str = "Muffliato, Proposition 1, number of neighbors";
+
+/// The findings whose printed function the refuter searches, one in each of the first cases.
+const SEARCHED: [(usize, &str); 5] =
+    [(1, THEOREM_1), (4, COROLLARY_1), (7, THEOREM_12), (8, COROLLARY_4), (11, COROLLARY_2)];
 
 impl Part for PrintedGossip {
     fn name(&self) -> &'static str {
@@ -52,6 +57,10 @@ impl Part for PrintedGossip {
             graphs::code(&graph)
         );
         let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
+        if let Some(&(finding, claim)) = usize::try_from(number).ok().and_then(|number| SEARCHED.get(number))
+        {
+            searched::refuted(&mut outcome, claim, finding);
+        }
         match number % 5 {
             0 => proposition_1(&mut outcome, rng),
             1 => pairs(&mut outcome, &graph, members[0], rng),

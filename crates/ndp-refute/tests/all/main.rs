@@ -4,5 +4,6 @@
 
 mod findings;
 mod foreign;
+mod generated;
 mod protocols;
 mod refuter;
