@@ -138,10 +138,14 @@ impl<'p> ProofWriter<'p> {
         self.largest = self.largest.clone().max(other.largest.clone());
     }
 
-    /// The largest loss so far, rounded up.
+    /// The largest loss so far, rounded up where it is no float.
     #[must_use]
     pub fn largest(&self) -> f64 {
-        Weight::of(self.largest.clone()).to_f64().next_up()
+        let mut near = Weight::of(self.largest.clone()).to_f64();
+        while BigRational::from_float(near).is_some_and(|near| near < self.largest) {
+            near = near.next_up();
+        }
+        near
     }
 
     fn pair<'a>(

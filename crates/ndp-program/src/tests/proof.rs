@@ -42,6 +42,23 @@ fn both_ends_are_the_reference_values() {
     assert!(ratio(37_642_857, 10_000_000) <= high && high < ratio(37_643, 10_000), "{high}");
 }
 
+/// The largest loss that a file states: the number itself where it is a float, the next float above otherwise.
+#[test]
+fn the_largest_loss_is_rounded_up_and_no_further() {
+    let metropolis = |graph| GossipMatrix::metropolis(&graph);
+    let largest = |program: &Program, source| {
+        let mut proof = ProofWriter::new(program, SensitivitySet::UseLevel).unwrap();
+        proof.of(&Observer::node(1), &[source]).unwrap();
+        proof.largest()
+    };
+    let path = muffliato(&metropolis(path_graph(3).unwrap()), 2).unwrap();
+    assert_eq!(largest(&path, 0), 1.0);
+    let star = muffliato(&metropolis(star_graph(4).unwrap()), 3).unwrap();
+    let third = largest(&star, 2);
+    assert_eq!(third, (1.0_f64 / 3.0).next_up());
+    assert!(BigRational::from_float(third).unwrap() > ratio(1, 3));
+}
+
 /// Whatever is proved encloses what the account says, for every pair of a real network.
 #[test]
 fn proofs_meet_the_account() {
