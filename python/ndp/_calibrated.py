@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import accountants
-from ._grades import Guarantee
+from ._grades import Exact, Guarantee
 from ._meter import _clipped
 from ._ndp import NdpError
 
@@ -20,7 +20,9 @@ def calibrated(epsilon: float, delta: float, rounds: int, clip: float) -> accoun
         raise NdpError(f"clip must be positive and finite, got {clip}")
     if rounds < 1:
         raise NdpError(f"rounds must be at least 1, got {rounds}")
-    return accountants.Gaussian.within(epsilon=epsilon, delta=delta, sensitivity=moved(clip, rounds))
+    # A meter that runs along rounds every message up, and is to allow the last one at the same budget.
+    enough = accountants.Gaussian.within(epsilon=epsilon, delta=delta, sensitivity=moved(clip, rounds) * (1.0 + 1e-10))
+    return accountants.Gaussian(enough.sigma, sensitivity=moved(clip, rounds))
 
 
 def moved(clip: float, rounds: int) -> float:
@@ -59,6 +61,8 @@ class Calibrated:
 
     def _spent(self, sent: int) -> Guarantee:
         """The epsilon of so many updates, at the delta of all."""
+        if not sent:
+            return Exact(0.0, "epsilon", {"delta": self.delta})
         return accountants.Gaussian(self.sigma, sensitivity=moved(self.clip, sent)).epsilon(delta=self.delta)
 
     def __repr__(self) -> str:

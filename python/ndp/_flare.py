@@ -104,14 +104,15 @@ def flare(
     another job. An update that was counted and not sent, because of a crash, say, is lost. Assumed is that the folder is kept, that
     names and shapes of arrays do not depend on the data, and that no result leaves on a way around the filter. In a
     scope of the site's ``privacy.json`` it stands before the results of all tasks of the jobs in this scope; in a job before those of
-    the tasks alone that are named, and ``"*"`` is no name: version 2.9 filters nothing then. Not protected is who takes part and when.
+    the tasks alone that are named, and a name with ``"*"`` is none: version 2.9 filters nothing then. FLARE's simulator reads no
+    ``privacy.json`` of sites. Not protected is who takes part and when.
 
     Parameters
     ----------
     epsilon, delta, rounds, clip
         As in `flower`.
     folder : str
-        Where updates are counted, the same after a restart.
+        Where updates are counted, an absolute path, the same after a restart.
     public_meta : sequence of str
         Keys of ``meta`` that are sent as they are, because they are public; as ``"NUM_STEPS_CURRENT_ROUND"`` must be where the
         aggregator weights by it.
@@ -152,6 +153,8 @@ class _Filter:
         parent: Any = super()
         parent.__init__()
         whole = calibrated(epsilon, delta, rounds, clip)
+        if not os.path.isabs(folder):
+            raise NdpError(f"folder must be an absolute path, got {folder!r}: jobs run in folders that are wiped, and with one its count")
         self.epsilon, self.delta, self.rounds, self.clip = epsilon, delta, rounds, clip
         self.folder, self.public_meta, self.seed = os.fspath(folder), list(public_meta or ()), seed
         self.sigma, self.kept = whole.sigma, whole.epsilon(delta=delta)
@@ -161,6 +164,8 @@ class _Filter:
     def process(self, shareable: Any, fl_ctx: Any) -> Any:
         """What NVIDIA FLARE calls; what it raises blocks the result."""
         dxos: Any = importlib.import_module("nvflare.apis.dxo")
+        if fl_ctx.get_prop("__filter_dir__") == "in":
+            raise NdpError("the filter stands where results are received, and they were sent without noise: it belongs to the sites")
         code = shareable.get_return_code()
         if code != "OK":
             return importlib.import_module("nvflare.apis.shareable").make_reply(code)
@@ -184,9 +189,13 @@ class _Filter:
 
     def add_to_fed_job(self, job: Any, ctx: Any, **kwargs: Any) -> Any:
         """What the job API calls: tasks are named, since it takes ``"*"`` for the name of one, and filters no other."""
-        tasks = kwargs.get("tasks", ["*"])
-        if "*" in tasks:
+        tasks = kwargs.get("tasks")
+        named = isinstance(tasks, list) and tasks and all(isinstance(task, str) and task and "*" not in task for task in tasks)
+        if not named:
             raise NdpError(f"a filter for the tasks {tasks!r} filters none of them: name them, as tasks=['train']")
+        kind = kwargs.get("filter_type")
+        if kind != "TASK_RESULT":
+            raise NdpError(f"a filter of kind {kind!r} does not filter what a site sends: filter_type must be TASK_RESULT")
         parent: Any = super()
         return parent.add_to_fed_job(job, ctx, **kwargs)
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import logging
+import os
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ._calibrated import Calibrated, calibrated
 from ._grades import Guarantee
+from ._meter import Meter, Refused
 from ._ndp import NdpError
+
+_LOG = logging.getLogger("ndp")
 
 #: The name of the record in which a client counts, and tells the server what it ran.
 _RECORD = "ndp"
@@ -47,9 +54,18 @@ class FlowerMod(Calibrated):
         if used >= self.rounds:
             raise NdpError(f"the noise was calibrated for {self.rounds} rounds, and this client has sent as many updates: it sends no more")
         name, old = _only_record(message, "the message of the server")
-        reply = call_next(message, context)
-        if reply.has_error():
-            return reply
+        try:
+            reply = call_next(message, context)
+            why = repr(reply.error) if reply.has_error() else None
+        except Exception:
+            _LOG.exception("ndp: the client's training failed; the server is told this, and not why")
+            why = ""
+        if why:
+            _LOG.error("ndp: the client's training failed; the server is told this, and not why: %s", why)
+        if why is not None:
+            # Flower sends the text of an error to the server, and it may say what is in the data. Raised where no error is being
+            # handled, so that this one does not bring it along.
+            raise NdpError("the client's training failed; its own log says why")
         answered, new = _only_record(reply, "the reply of the client")
         sent = self._noised(_arrays(old), _arrays(new))
         # Before the reply is handed over: Flower takes the state and the reply together.
@@ -97,7 +113,8 @@ def flower(
     Protected are all data of one client, replaced by other data, from whoever sees every update that it sends: the server, too. Each
     update is clipped to ``clip``, so that it moves by up to ``2 * clip``, and gets Gaussian noise of deviation ``sigma``; after
     ``rounds`` updates a client sends no more. Other clients see what the server makes of the updates, and learn no more. Numbers that
-    are integers stay as the server sent them. Metrics are dropped but for those named.
+    are integers stay as the server sent them. Metrics are dropped but for those named, and of an error in training the server is told
+    that there was one: Flower would send its text.
 
     Not protected is who takes part, and in which rounds, and that a client fails. Assumed is that Flower keeps the client's state as
     long as the run; another run about the same data is another release, whose losses add. The noise is that of floats, and the
@@ -133,7 +150,16 @@ def flower(
     return FlowerMod(whole.sigma, whole.epsilon(delta=delta), delta, rounds, clip, public_metrics, seed)
 
 
-def flower_strategy(strategy: Any, *, epsilon: float, delta: float, rounds: int, clip: float, evaluate: bool = False) -> Any:
+def flower_strategy(
+    strategy: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    clip: float,
+    evaluate: bool = False,
+    meter: bool | str | os.PathLike[str] = False,
+) -> Any:
     """A strategy of Flower that takes only replies of clients that ran the mod, and stops when their rounds are used up.
 
     It wraps any strategy of ``flwr.serverapp.strategy``, and is started as that one. Every reply to training must say that the mod
@@ -153,23 +179,30 @@ def flower_strategy(strategy: Any, *, epsilon: float, delta: float, rounds: int,
     evaluate : bool, optional
         Whether clients are asked to evaluate. Their replies have no noise: True takes them for public. False by default: evaluate on
         the server (``evaluate_fn``).
+    meter : bool or path, optional
+        Whether an `ndp.Meter` says what the server and every client have learned about every client so far; a path is that of its log,
+        which ``ndp meter --watch`` shows while the training runs. Every model, the last one, too, counts as told to everybody: as the
+        weighted mean of the updates where it is that, otherwise as all of them. All clients must be there when the training begins.
 
     Returns
     -------
     flwr.serverapp.strategy.Strategy
         With ``used``, the rounds so far; ``counts``, how many updates each client says it has sent; ``arrays``, what the last round
-        was aggregated to; and ``spent()``, the `Guarantee` on epsilon, at ``delta``, for the client that has sent most.
+        was aggregated to; ``spent()``, the `Guarantee` on epsilon, at ``delta``, for the client that has sent most in this run, as the
+        clients count: other runs about the same data add to it (`ndp.Ledger`); and ``meter``, whose nodes are ``"server"`` and the
+        clients' numbers as texts, from the first round on.
     """
     mod = flower(epsilon=epsilon, delta=delta, rounds=rounds, clip=clip)
     base: Any = importlib.import_module("flwr.serverapp.strategy").Strategy
-    return type("CountedStrategy", (_Counted, base), {})(strategy, mod, evaluate)
+    metered = None if meter is False else _Metered(mod, epsilon, None if meter is True else meter)
+    return type("CountedStrategy", (_Counted, base), {})(strategy, mod, evaluate, metered)
 
 
 class _Counted:
     """Another strategy, whose clients must run the mod, for as many rounds as its noise is for; made by `flower_strategy`."""
 
-    def __init__(self, inner: Any, mod: FlowerMod, evaluate: bool) -> None:
-        self.inner, self.mod, self.evaluate = inner, mod, evaluate
+    def __init__(self, inner: Any, mod: FlowerMod, evaluate: bool, metered: _Metered | None) -> None:
+        self.inner, self.mod, self.evaluate, self._metered = inner, mod, evaluate, metered
         self.used = 0
         self.counts: dict[int, int] = {}
         self.arrays: Any = None
@@ -185,7 +218,21 @@ class _Counted:
         # Counted before anything is sent.
         self.used += 1
         messages: Iterable[Any] = self.inner.configure_train(server_round, arrays, config, grid)
-        return messages
+        if self._metered is None:
+            return messages
+        asked = list(messages)
+        try:
+            self._metered.asked(grid.get_node_ids(), asked, arrays)
+        except Refused as refused:
+            self._sent = False
+            self._log.info("ndp: no training in round %s: %s", server_round, refused)
+            return []
+        return asked
+
+    @property
+    def meter(self) -> Meter | None:
+        """What everybody has learned so far; None without a meter, and before the first round."""
+        return None if self._metered is None else self._metered.meter
 
     def aggregate_train(self, server_round: int, replies: Iterable[Any]) -> Any:
         if not self._sent:
@@ -209,6 +256,8 @@ class _Counted:
         self.used = max(self.used, *self.counts.values(), 0)
         aggregated = self.inner.aggregate_train(server_round, answered)
         self.arrays = aggregated[0] if aggregated[0] is not None else self.arrays
+        if self._metered is not None:
+            self._metered.aggregated([reply for reply in answered if not reply.has_error()], aggregated[0], self.inner)
         return aggregated
 
     def _count_of(self, client: int, said: Any) -> tuple[int, str]:
@@ -242,7 +291,89 @@ class _Counted:
 
     def spent(self) -> Guarantee:
         """The epsilon, at the delta of the mod, for the client that has sent most, as the clients count."""
-        most = max(self.counts.values(), default=0)
-        if not most:
-            raise NdpError("no client has sent an update yet")
-        return self.mod._spent(most)
+        return self.mod._spent(max(self.counts.values(), default=0))
+
+
+class _Metered:
+    """The meter of a server: who sends what, each time before it is sent."""
+
+    def __init__(self, mod: FlowerMod, budget: float, log: str | os.PathLike[str] | None) -> None:
+        self.mod, self.budget, self.log = mod, budget, log
+        self.meter: Meter | None = None
+        # What the meter calls the updates of this round by client, those of which no model was made, and what the last model tells.
+        self._updates: dict[int, int] = {}
+        self._left: list[int] = []
+        self._told: list[int] = []
+
+    def asked(self, clients: Iterable[int], messages: Sequence[Any], arrays: Any) -> None:
+        """Counts an update of each client that is sent the model."""
+        if self.meter is None:
+            mod = self.mod
+            self.meter = Meter(
+                [("server", str(client)) for client in sorted(clients)],
+                per="participant", clip=mod.clip, epsilon=self.budget, delta=mod.delta,
+            )  # fmt: skip
+            if self.log is not None:
+                self.meter.log(self.log)
+        meter, asked = self.meter, [message.metadata.dst_node_id for message in messages]
+        missing = [client for client in asked if str(client) not in meter._places]
+        if missing:
+            raise NdpError(f"clients {missing} came after the meter began: have the strategy wait for all (min_available_nodes)")
+        model = _arrays(arrays)
+        for message in messages:
+            sent = _arrays(_only_record(message, "the message of the server")[1])
+            if list(sent) != list(model) or not all(np.array_equal(sent[key], model[key]) for key in model):
+                raise NdpError("the strategy sends another model than it aggregated: the meter does not know what it tells")
+        self._updates = {}
+        for client in asked:
+            x = meter.contribute(str(client), "seen", self._told) if self._told else meter.contribute(str(client), "nothing")
+            z = meter.noise(str(client), sigma=self.mod.sigma)
+            self._updates[client] = meter.combine({x: 1, z: 1})
+            meter.forget(x, z)
+            meter.send(str(client), "server", self._updates[client])
+
+    def aggregated(self, replies: Sequence[Any], arrays: Any, strategy: Any) -> None:
+        """Counts the model, which everybody is told: as the mean of the updates, if it is one; otherwise as all of them."""
+        meter = self.meter
+        assert meter is not None
+        values = list(self._updates.values())
+        if arrays is None:
+            # The next model may be made of these updates, too.
+            self._left += values
+            return
+        model = _arrays(arrays)
+        updates = {reply.metadata.src_node_id: _arrays(_only_record(reply, "the reply of the client")[1]) for reply in replies}
+        means = (weights for weights in _weights(replies, strategy) if not self._left and _is_mean(model, updates, weights))
+        weights = next(means, None)
+        if weights is None:
+            told = [*self._left, *values]
+        else:
+            total = sum(weights.values())
+            told = [meter.combine({self._updates[client]: Fraction(weight, total) for client, weight in weights.items()})]
+        for value in told:
+            meter.broadcast("server", value)
+        done = [value for value in (*values, *self._left, *self._told) if value not in told]
+        if done:
+            meter.forget(*done)
+        self._left, self._told = [], told
+
+
+def _weights(replies: Sequence[Any], strategy: Any) -> Iterable[dict[int, int]]:
+    """By what a strategy may have weighted: a metric that is a whole number, or nothing."""
+    key = getattr(strategy, "weighted_by_key", "num-examples")
+    said = {reply.metadata.src_node_id: [r[key] for r in reply.content.metric_records.values() if key in r] for reply in replies}
+    if all(len(found) == 1 and type(found[0]) is int and found[0] >= 0 for found in said.values()) and any(map(sum, said.values())):
+        yield {client: found[0] for client, found in said.items()}
+    yield dict.fromkeys(said, 1)
+
+
+def _is_mean(found: dict[str, NDArray[Any]], updates: dict[int, dict[str, NDArray[Any]]], weights: dict[int, int]) -> bool:
+    """Whether the arrays are the weighted mean of those of the clients, up to the rounding of their type."""
+    total = sum(weights.values())
+    for key, x in found.items():
+        if x.dtype.kind == "f":
+            parts = [np.asarray(updates[client][key], np.float64) * (weight / total) for client, weight in weights.items()]
+            size = sum((np.abs(part) for part in parts), np.zeros(x.shape))
+            if not (np.abs(x - sum(parts, np.zeros(x.shape))) <= 16 * (len(parts) + 1) * np.finfo(x.dtype).eps * size).all():
+                return False
+    return True

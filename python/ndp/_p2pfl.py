@@ -72,10 +72,7 @@ class P2pflFilter(Calibrated):
 
     def spent(self) -> Guarantee:
         """The epsilon, at the filter's delta, of the node that has counted most updates here."""
-        most = max((attached.used for attached in self._nodes.values()), default=0)
-        if not most:
-            raise NdpError("no node has counted an update yet")
-        return self._spent(most)
+        return self._spent(max((attached.used for attached in self._nodes.values()), default=0))
 
     def _contributed(self, address: Hashable) -> None:
         """Tells the meter of an update that has its noise."""

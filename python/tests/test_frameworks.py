@@ -128,6 +128,44 @@ class TestFlower:
         with pytest.raises(ndp.NdpError, match="not finite"):
             self.sent(flwr, mod, endless, new_context(flwr))
 
+    def test_an_error_says_nothing_of_the_data(self, flwr, caplog):
+        """Flower sends the text of what a client raises to the server."""
+        mod = frameworks.flower(epsilon=1.0, delta=1e-5, rounds=3, clip=1.0)
+        context = new_context(flwr)
+        old = flwr.ArrayRecord({"w": flwr.Array(np.zeros(3))})
+        message = flwr.Message(flwr.RecordDict({"model": old}), dst_node_id=1, message_type="train")
+
+        def raises(message, context):
+            raise ValueError("label of patient 17 is 8")
+
+        def answers(message, context):
+            return flwr.Message(flwr.Error(code=2, reason="label of patient 17 is 8"), reply_to=message)
+
+        for app in (raises, answers):
+            caplog.clear()
+            with pytest.raises(ndp.NdpError, match="its own log says why") as found:
+                mod(message, context, app)
+            assert "17" not in str(found.value) and found.value.__cause__ is None and found.value.__context__ is None
+            assert "patient 17" in caplog.text
+        # Nothing was sent, and nothing counts.
+        assert "ndp" not in context.state.config_records
+
+
+@pytest.mark.parametrize(("epsilon", "rounds", "clip"), [(0.1, 1, 1.0), (1.0, 7, 0.3), (3.0, 8, 1.0), (8.0, 30, 2.5), (20.0, 400, 1e-3)])
+def test_a_meter_with_the_same_budget_allows_all_rounds_and_no_more(epsilon, rounds, clip):
+    mod = frameworks.flower(epsilon=epsilon, delta=1e-5, rounds=rounds, clip=clip)
+    meter = ndp.Meter([("server", 1)], per="participant", clip=clip, epsilon=epsilon, delta=1e-5, observers=["server"])
+    for _ in range(rounds):
+        x, z = meter.contribute(1, "nothing"), meter.noise(1, sigma=mod.sigma)
+        y = meter.combine({x: 1, z: 1})
+        meter.forget(x, z)
+        meter.send(1, "server", y)
+        meter.forget(y)
+    assert float(meter.epsilon(delta=1e-5)) == pytest.approx(float(mod.epsilon), rel=1e-8)
+    x, z = meter.contribute(1, "nothing"), meter.noise(1, sigma=mod.sigma)
+    with pytest.raises(ndp.Refused):
+        meter.send(1, "server", meter.combine({x: 1, z: 1}))
+
 
 def local_grid(flwr, client_app, nodes, apart=()):
     """A grid whose clients are apps in this process: real messages, a real strategy, no network."""
@@ -212,8 +250,7 @@ class TestFlowerStrategy:
 
     def test_what_was_spent_so_far(self, flwr):
         grid, strategy = local_grid(flwr, self.client(flwr), [7, 8, 9]), self.wrapped()
-        with pytest.raises(ndp.NdpError, match="no client"):
-            strategy.spent()
+        assert strategy.spent() == ndp.Exact(0.0, "epsilon", {"delta": 1e-5})
         self.start(flwr, strategy, grid, 2)
         one = accountants.Gaussian(strategy.mod.sigma, sensitivity=2.0)
         composed = accountants.gaussian_compose([one.mu] * 2).epsilon(delta=1e-5)
@@ -260,6 +297,42 @@ class TestFlowerStrategy:
         grid.contexts[9].state["ndp"] = flwr.ConfigRecord({"rounds": 4})
         self.start(flwr, strategy, grid, 1)
         assert strategy.counts == {7: 1, 8: 1} and strategy.arrays is not None
+
+    def test_a_meter_says_what_everybody_has_learned(self, flwr, tmp_path):
+        grid, strategy = local_grid(flwr, self.client(flwr), [7, 8, 9]), self.wrapped(meter=tmp_path / "run.log")
+        assert strategy.meter is None
+        self.start(flwr, strategy, grid, 2)
+        # Two clients' noises hide the update of a third in a mean of three: half of what the server learns.
+        for rounds in (2, 4):
+            server, client = strategy.meter.losses("server"), strategy.meter.losses("8")
+            assert set(server) == {"7", "8", "9"} and strategy.meter.nodes == ["server", "7", "8", "9"]
+            assert float(server["7"].epsilon(delta=1e-5)) == pytest.approx(float(strategy.spent()), rel=1e-8)
+            mu = math.sqrt(rounds) * 2.0 / strategy.mod.sigma
+            assert float(server["7"]) == pytest.approx(mu, rel=1e-9)
+            assert float(client["7"]) == pytest.approx(mu / math.sqrt(2), rel=1e-6)
+            self.start(flwr, strategy, grid, 10)
+        assert strategy.used == 4 and float(strategy.meter.epsilon(delta=1e-5)) <= 5.0
+        again = ndp.Meter.resume(tmp_path / "run.log")
+        assert float(again.losses("8")["7"]) == float(client["7"])
+
+    def test_a_model_that_is_no_mean_counts_as_all_updates(self, flwr):
+        from flwr.serverapp.strategy import FedMedian
+
+        grid = local_grid(flwr, self.client(flwr), [7, 8, 9])
+        inner = FedMedian(min_train_nodes=3, min_available_nodes=3, min_evaluate_nodes=3)
+        strategy = frameworks.flower_strategy(inner, **self.SETTINGS, meter=True)
+        self.start(flwr, strategy, grid, 3)
+        server, client = strategy.meter.losses("server"), strategy.meter.losses("8")
+        assert float(client["7"]) == pytest.approx(float(server["7"]), rel=1e-9) and float(client["7"]) > 0
+
+    def test_who_comes_later_is_refused_by_a_meter(self, flwr):
+        nodes = [7, 8, 9]
+        grid, strategy = local_grid(flwr, self.client(flwr), nodes), self.wrapped(meter=True)
+        self.start(flwr, strategy, grid, 1)
+        nodes.append(10)
+        grid.contexts[10] = new_context(flwr)
+        with pytest.raises(ndp.NdpError, match="clients .10. came after the meter began"):
+            self.start(flwr, strategy, grid, 1)
 
     def test_evaluation_is_asked_for_where_it_is_public(self, flwr):
         grid = local_grid(flwr, self.client(flwr), [7, 8, 9])
@@ -375,14 +448,31 @@ class TestFlare:
         from nvflare.job_config.fed_job_config import FedJobConfig
 
         written = FedJobConfig("x", 1)
-        written.set_app_packages(["ndp"])
+        if hasattr(written, "set_app_packages"):  # from 2.7 on; without it the job carries a copy of the package
+            written.set_app_packages(["ndp"])
         (told,) = written._get_filters([made], str(tmp_path / "custom"))
         # "*", which is the default, would filter no task at all.
-        for tasks in ({}, {"tasks": ["*"]}):
+        for tasks in ({}, *({"tasks": wrong} for wrong in (["*"], ["train*"], "train", [], None, [1], [""]))):
             with pytest.raises(ndp.NdpError, match="name them"):
                 made.add_to_fed_job(None, None, filter_type="TASK_RESULT", **tasks)
+        with pytest.raises(ndp.NdpError, match="must be TASK_RESULT"):
+            made.add_to_fed_job(None, None, filter_type="TASK_DATA", tasks=["train"])
         assert told == {"path": "ndp.frameworks.FlareFilter", "args": {**self.SETTINGS, "folder": str(tmp_path), "public_meta": ["a"]}}
-        assert not (tmp_path / "custom").exists()
+        assert not hasattr(written, "set_app_packages") or not (tmp_path / "custom").exists()
+
+    def test_a_count_in_a_folder_of_the_job_is_refused(self, nvflare):
+        """Jobs run in folders that are wiped with them."""
+        with pytest.raises(ndp.NdpError, match="absolute path, got 'count'"):
+            self.made("count")
+
+    def test_the_receiver_is_no_place_for_it(self, nvflare, tmp_path):
+        """In the simulator a site's ``privacy.json`` is read by the server alone."""
+        context = self.context("server")
+        context.set_prop("__filter_dir__", "in", private=True, sticky=False)
+        with pytest.raises(ndp.NdpError, match="where results are received"):
+            self.made(tmp_path).process(self.result(nvflare), context)
+        context.set_prop("__filter_dir__", "out", private=True, sticky=False)
+        assert self.made(tmp_path).process(self.result(nvflare), context).get_return_code() == "OK"
 
 
 class TestCounts:

@@ -29,12 +29,13 @@ pub fn rests_on(what: &RestsOn) -> String {
             "what the node contributes depends on nothing else but what it sent and received".to_owned()
         }
         RestsOn::Norm { most, compared } => {
-            let compared = match compared {
-                ComparedWith::Another => "another of the same kind",
-                ComparedWith::Zero => "0",
+            let (compared, one) = match compared {
+                ComparedWith::Another => ("another of the same kind", 2.0 * most.get()),
+                ComparedWith::Zero => ("0", most.get()),
             };
             format!(
-                "no contribution has a norm above {}, each is compared with {compared}, and noises are Gaussian and as large as stated",
+                "no contribution has a norm above {}, each is compared with {compared} (length 1 is {one}), and noises are \
+                 Gaussian and as large as stated",
                 most.get()
             )
         }
