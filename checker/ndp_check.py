@@ -352,8 +352,9 @@ class Checker:
         yield f"what may differ: {differs}"
         yield f"who looks: {who} ({len(self.proved)} pairs)"
         yield "what they see: what the file says that they are sent, overhear, hold or is published, and their own data; they follow the protocol"
-        yield f"proved: with noises of standard deviation s times the root of their variance, each view is mu-GDP, mu^2 at most {self.largest} / s^2 (about {float(self.largest):.6g} / s^2)"
-        yield "assumed: noises are drawn as the file says, independently and by nobody else"
+        about = "" if self.largest.denominator == 1 else f" (about {float(self.largest):.6g} / s^2)"
+        yield f"proved: with noises of standard deviation s times the root of their variance, each view is mu-GDP, mu^2 at most {self.largest} / s^2{about}"
+        yield "assumed: noises are drawn as the file says, independently, and known to nobody else; secure sums show their receivers the sums alone"
         yield "assumed: contributions depend on their owner's data, and on nothing else but what the file says that they read"
         if self.assumes:
             yield "assumed: what contributions read had been seen by the observer; the file does not list it"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._graph import Graph, GraphLike
 from ._rounded import digits_of
+from ._rounded import shown as rounded
 
 
 #: The most nodes whose labels are written beside a picture.
@@ -49,18 +50,25 @@ def plot_pairs(losses: Any, ax: Any, sigma: float | None, delta: float, options:
     shown = np.ma.array(values, mask=False)
     for i, members in enumerate(losses.coalitions):
         shown[members, i] = np.ma.masked
-    image = ax.imshow(shown, **{"origin": "upper", "aspect": "auto", **options})
-    what = "unit loss" if sigma is None else f"epsilon at delta = {float(delta)!r}, sigma = {float(sigma):g}"
+    image = ax.imshow(shown, **{"origin": "upper", "aspect": "auto", "vmin": 0.0, **options})
+    # Less noise than was used would not keep what is shown.
+    what = "unit loss" if sigma is None else f"epsilon at delta = {float(delta)!r}, sigma = {rounded(sigma, '.6g')}"
     ax.figure.colorbar(image, ax=ax, label=f"{what} ({losses.grade.name})")
     observers = [", ".join(str(losses.nodes[v]) for v in members) for members in losses.coalitions]
     if len(observers) <= _MOST_LABELS:
-        ax.set_xticks(range(len(observers)), observers, rotation=90 if max(map(len, observers)) > 3 else 0)
+        long = max(map(len, observers)) > 3 or len(observers) > 15
+        ax.set_xticks(range(len(observers)), map(_short, observers), rotation=90 if long else 0, fontsize="small" if long else None)
     if len(losses.nodes) <= _MOST_LABELS:
-        ax.set_yticks(range(len(losses.nodes)), [str(label) for label in losses.nodes])
+        small = "small" if len(losses.nodes) > 15 else None
+        ax.set_yticks(range(len(losses.nodes)), [_short(str(label)) for label in losses.nodes], fontsize=small)
     ax.set_xlabel("observer")
     ax.set_ylabel("exposed node")
     ax.set_title(losses.protocol, fontsize="small")
     return ax
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 12 else f"{name[:11]}…"
 
 
 def draw(graph: GraphLike, losses: Any, ax: Any = None, pos: Any = None, labels: bool | None = None, **options: Any) -> Any:

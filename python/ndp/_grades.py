@@ -281,7 +281,7 @@ def number_of(x: Any, what: str) -> float:
 
 
 class Exact(Guarantee):
-    """Equals the divergence of the stated view: a guarantee.
+    """Equals the divergence of the stated view: a guarantee, as the library makes them; whoever makes one by hand answers for it.
 
     Examples
     --------

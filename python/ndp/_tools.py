@@ -382,6 +382,8 @@ def compare(
             row["source"], row["observer"] = labels[pair[0]], observer_of(labels, pair[1])
         if row.get("grade") is not None:
             row["grade"] = _GRADES[row["grade"]].name
+        for name in ("sigma", "error", "messages", "grade"):
+            row.setdefault(name, None)
         for name in ("sigma", "error", "failure"):
             if row.get(name) is not None:
                 row[name] = UpperEnd(row[name])

@@ -190,7 +190,9 @@ fn lay_out(files: &[File], pages: &[String], place: &Path) -> anyhow::Result<()>
         summary = summary.replace(&format!("]({target})"), &format!("]({})", beside(SUMMARY, target)));
     }
     fs::write(source.join("SUMMARY.md"), summary)?;
-    fs::copy(crate::root().join("docs/book.toml"), place.join("book.toml"))?;
+    for file in ["book.toml", "book.css"] {
+        fs::copy(crate::root().join("docs").join(file), place.join(file))?;
+    }
     Ok(())
 }
 

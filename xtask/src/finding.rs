@@ -14,12 +14,14 @@ impl Finding {
         let folder = self.out.map_or_else(|| sh.current_dir().join("out/findings"), |out| here.join(out));
         sh.create_dir(&folder)?;
         let (page, picture) = (folder.join(format!("{number}.html")), folder.join(format!("{number}.svg")));
+        eprintln!("building the command, a few minutes the first time");
         cmd!(
             sh,
             "cargo run --release --quiet --package ndp-cli -- refute --finding {number} --report {page} --svg {picture}"
         )
         .quiet()
         .run()?;
+        eprintln!("written: {}, {}", page.display(), picture.display());
         Ok(())
     }
 }

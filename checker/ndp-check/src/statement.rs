@@ -34,11 +34,17 @@ impl Proved {
                 .into(),
             format!(
                 "proved: with noises of standard deviation s times the root of their variance, each view is mu-GDP, \
-                 mu^2 at most {} / s^2 (in decimals at most {} / s^2)",
+                 mu^2 at most {} / s^2{}",
                 self.largest,
-                rounded_up(&self.largest)
+                if self.largest.is_integer() {
+                    String::new()
+                } else {
+                    format!(" (in decimals at most {} / s^2)", rounded_up(&self.largest))
+                }
             ),
-            "assumed: noises are drawn as the file says, independently and by nobody else".into(),
+            "assumed: noises are drawn as the file says, independently, and known to nobody else; secure sums show \
+             their receivers the sums alone"
+                .into(),
             "assumed: contributions depend on their owner's data, and on nothing else but what the file says that \
              they read"
                 .into(),

@@ -67,14 +67,14 @@ mod terms;
 mod view;
 
 pub use accountant::{
-    Account, Allowed, Among, Assumption, Attacker, Audience, Check, Comparison, Coverage, Covered,
-    LeastNoise, MOST_COALITIONS, Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Said,
-    Senders, Statement, Target, Worst, accounts, bound_is_attained, check, compare, compare_towards, largest,
+    Account, Allowed, Among, Attacker, Audience, Check, Comparison, Coverage, Covered, LeastNoise,
+    MOST_COALITIONS, Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Said, Senders,
+    Statement, Target, Worst, accounts, bound_is_attained, check, compare, compare_towards, largest,
     least_noise, named, number_of_coalitions,
 };
 pub use error::Error;
 pub use loss::LossReport;
 pub use protocol::{LinearProtocol, Observation, OwnNoise};
 pub use rests_on::{ComparedWith, Dependence, Norm, Patterns, RestsOn, SensitivitySet};
-pub use terms::{By, Changes, Law, Noise, Terms};
+pub use terms::{Assumption, By, Changes, Law, Noise, Terms};
 pub use view::View;

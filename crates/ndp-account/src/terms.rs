@@ -134,6 +134,8 @@ pub struct Terms {
     pub noise: Noise,
     /// By which theorem the number holds.
     pub by: By,
+    /// Who or what is trusted, where the protocol has such a part.
+    pub trusts: Option<Assumption>,
 }
 
 impl Terms {
@@ -143,6 +145,7 @@ impl Terms {
         neighbors: Neighbors::ReplaceOne,
         noise: Noise::on_values("every value, as the view says"),
         by: By { function: "ndp_account::LinearProtocol::coalition_loss", theorem: "Certified losses" },
+        trusts: None,
     };
 
     /// The same with noise where `on` says.
@@ -156,6 +159,12 @@ impl Terms {
     #[must_use]
     pub const fn by(self, function: &'static str, theorem: &'static str) -> Self {
         Self { by: By { function, theorem }, ..self }
+    }
+
+    /// The same, taking this for granted.
+    #[must_use]
+    pub const fn trusting(self, assumption: Assumption) -> Self {
+        Self { trusts: Some(assumption), ..self }
     }
 
     /// What one release by the mechanism that adds the noise is about, alone and in units of the sensitivity:
@@ -190,6 +199,35 @@ impl Terms {
     pub const fn by_local_bound(self) -> Self {
         self.by("ndp_account::Protocol::local_bound", "Accounting")
     }
+}
+
+/// What an account takes for granted about contributions and about those who are trusted: nobody checks it.
+///
+/// # Examples
+/// ```
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Assumption, Observer, Protocol};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// // Values are contributed before anything is received; a training says whether its gradients depend on what was.
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 2);
+/// assert!(!gossip.account(&Observer::node(0))?.assumptions().contains(&Assumption::Fixed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assumption {
+    /// What nodes contribute depends on nothing that they received.
+    Fixed,
+    /// What nodes contribute depends only on what the observer has seen, which was declared without a list
+    /// that could be checked.
+    ReadsSeen,
+    /// The curator, or the server, sees everything without noise and is trusted: no number is about what it
+    /// learns.
+    Curator,
+    /// A secure sum shows its receiver the sum, and nobody anything else.
+    SecureSums,
+    /// A noise that several nodes share, or that is dealt to them, is known to nobody else.
+    SharedNoise,
 }
 
 /// The theorem that a number rests on, and the function that computes it.

@@ -3,7 +3,7 @@
 
 use ndarray::Array2;
 use ndp_account::parts::checked_coalition;
-use ndp_account::{Error, LinearProtocol, LossReport, Terms, View};
+use ndp_account::{Assumption, Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
 
 /// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the
@@ -100,7 +100,7 @@ impl LinearProtocol for LocalAveraging {
 
 impl LinearProtocol for CentralAveraging {
     fn terms(&self) -> Terms {
-        Terms::VALUES.on("the sum, by the curator")
+        Terms::VALUES.on("the sum, by the curator").trusting(Assumption::Curator)
     }
 
     fn node_count(&self) -> usize {

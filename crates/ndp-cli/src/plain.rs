@@ -52,11 +52,20 @@ pub(crate) const fn knows(knowledge: &Knowledge) -> (Senders, OwnNoise) {
 pub(crate) fn subject<'a>(
     network: String,
     (observers, knowledge): (&'a str, &Knowledge),
-    protected: &'a str,
+    (protected, is_all_data): (&'a str, bool),
     sensitivity: f64,
 ) -> Subject<'a> {
     let (senders, own_noise) = knows(knowledge);
-    Subject { network, observers, senders, own_noise, sensitivity, protected, seed: knowledge.seed }
+    Subject {
+        network,
+        observers,
+        senders,
+        own_noise,
+        sensitivity,
+        protected,
+        is_all_data,
+        seed: knowledge.seed,
+    }
 }
 
 /// What the numbers of a meter say when the run is stopped.
@@ -75,8 +84,10 @@ pub(crate) fn provenance(page: Page, seed: u64) -> Page {
     page.section("How to check this")
         .text(&format!(
             "The program ndp {} and the files that the command below names give these numbers again (seed {seed}). That shows where they \
-             come from; it does not show that a system follows the protocol. As a further check, `ndp audit` attacks simulated runs of the \
-             protocol and compares what it finds with what is promised; an attack that finds nothing proves nothing.",
+             come from; it does not show that a system follows the protocol. As a further check, “ndp audit” attacks simulated runs of the \
+             protocol and compares what it finds with what is promised; an attack that finds nothing proves nothing. Where a \
+             protocol is linear with Gaussian noise (no walks, no trainings), “ndp prove” writes a file with which a short program that \
+             shares nothing with ndp checks the losses.",
             env!("CARGO_PKG_VERSION")
         ))
         .code(&command_line())

@@ -183,6 +183,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
         record.id,
         escape(&record.title)
     );
+    let _ = writeln!(html, "<p>{}.</p>", escape(&ndp_report::words::capital(&record.what)));
     if record.has_stand_in() {
         html.push_str(
             "<p class=\"warn\">Computed on a generated stand-in: the data set was not found.</p>\n",

@@ -1,9 +1,8 @@
 //! The typed builder: steps are added in order of time, and every mistake is refused where it is made.
 
 use crate::forms::Forms;
-use crate::known::Known;
+use crate::known::{Known, Trusted};
 use crate::registers::{self, Definition, Form};
-use crate::weight::ldl;
 use crate::{ProgramError, Weight};
 use num_rational::BigRational;
 use std::collections::BTreeMap;
@@ -157,7 +156,9 @@ pub struct Program {
     pub(super) presence: Vec<Presence>,
     clock: usize,
     /// Whether nodes hold what they use, once that was asked.
-    pub(super) held: Known,
+    pub(super) held: Known<bool>,
+    /// What accounts of the program take for granted, once that was asked.
+    pub(super) trusted: Known<Trusted>,
     /// Coefficients of values, once they were asked for.
     pub(super) forms: Forms,
 }
@@ -194,7 +195,7 @@ impl Program {
 
     /// Undoes all steps since an earlier state of this program.
     pub(super) fn rewind(&mut self, mark: Mark) {
-        self.held.forget();
+        self.forget();
         self.forms.forget();
         Arc::make_mut(&mut self.values).truncate(mark.values);
         Arc::make_mut(&mut self.moments).truncate(mark.values);
@@ -230,6 +231,7 @@ impl Program {
             presence: vec![Presence::New; nodes],
             clock: 0,
             held: Known::default(),
+            trusted: Known::default(),
             forms: Forms::default(),
         })
     }
@@ -332,96 +334,10 @@ impl Program {
         Ok((plus, minus))
     }
 
-    /// Noises of the nodes of a group with the given covariance, each known to its node alone.
-    ///
-    /// # Errors
-    /// [`ProgramError::Covariance`]; [`ProgramError::Shape`]; those of [`noise`](Self::noise).
-    pub fn correlated(
-        &mut self,
-        group: &[usize],
-        covariance: &[Vec<Weight>],
-    ) -> Result<Vec<Value>, ProgramError> {
-        distinct(group, "a group")?;
-        group.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
-        if covariance.len() != group.len() {
-            let what = "rows of a covariance";
-            return Err(ProgramError::Shape { what, expected: group.len(), got: covariance.len() });
-        }
-        let exact = |row: &Vec<Weight>| -> Result<Vec<BigRational>, ProgramError> {
-            row.iter().map(|x| Ok(x.exact("an entry of a covariance")?.clone())).collect()
-        };
-        let exact: Vec<Vec<BigRational>> = covariance.iter().map(exact).collect::<Result<_, _>>()?;
-        let (lower, diagonal) = ldl(&exact)?;
-        let hidden: Vec<Value> = diagonal
-            .into_iter()
-            .map(|variance| self.noise([], Weight::of(variance)))
-            .collect::<Result<_, _>>()?;
-        let mut values = Vec::with_capacity(group.len());
-        for (i, &by) in group.iter().enumerate() {
-            let below = (0..i).map(|k| (Weight::of(lower[k][i - k - 1].clone()), hidden[k]));
-            let terms: Vec<(Weight, Value)> = below.chain([(Weight::from(1), hidden[i])]).collect();
-            let value = self.combine(terms)?;
-            self.see(value, Seeing::Held { by });
-            values.push(value);
-        }
-        Ok(values)
-    }
-
-    /// One noise for each of `holders`, all adding up to 0: covariance `s² (I - J / m)` for `m` noises, `J`
-    /// all ones, `s²` the `variance`. Each is known to its holder alone; a node that is named `k` times holds
-    /// `k` of them.
-    ///
-    /// # Errors
-    /// [`ProgramError::SmallGroup`] below two holders; those of [`noise`](Self::noise).
-    pub fn zero_sum(
-        &mut self,
-        holders: &[usize],
-        variance: impl Into<Weight>,
-    ) -> Result<Vec<Value>, ProgramError> {
-        let (count, variance) = (holders.len(), variance.into());
-        if count < 2 {
-            return Err(ProgramError::SmallGroup { what: "a zero-sum group", got: count });
-        }
-        holders.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
-        // Independent noises less their mean have this covariance.
-        let hidden: Vec<Value> =
-            (0..count).map(|_| self.noise([], variance.clone())).collect::<Result<_, _>>()?;
-        let share = Weight::of(BigRational::new((-1).into(), count.into()));
-        let mean = self.combine(hidden.iter().map(|&z| (share.clone(), z)))?;
-        let mut values = Vec::with_capacity(count);
-        for (&by, &z) in holders.iter().zip(&hidden) {
-            let value = self.combine([(1, z), (1, mean)])?;
-            self.see(value, Seeing::Held { by });
-            values.push(value);
-        }
-        Ok(values)
-    }
-
-    /// Noises of one node over time: entry `t` is `Σ_s rows[t][s] ζ_s` of independent noises `ζ_s` of the
-    /// given variance, all known to the node. For a noise matrix `C` in the sense of matrix factorization the
-    /// rows are those of `C⁻¹`: see [`inverse_of_lower`](crate::inverse_of_lower).
-    ///
-    /// # Errors
-    /// [`ProgramError::Shape`] for a row that has more entries than its number; those of
-    /// [`noise`](Self::noise).
-    pub fn noise_over_time(
-        &mut self,
-        node: usize,
-        rows: &[Vec<Weight>],
-        variance: impl Into<Weight>,
-    ) -> Result<Vec<Value>, ProgramError> {
-        if let Some((k, row)) = rows.iter().enumerate().find(|(k, row)| row.len() > k + 1) {
-            let what = "entries of a row of a lower triangular matrix";
-            return Err(ProgramError::Shape { what, expected: k + 1, got: row.len() });
-        }
-        let variance = variance.into();
-        let own: Vec<Value> =
-            rows.iter().map(|_| self.noise([node], variance.clone())).collect::<Result<_, _>>()?;
-        let terms = |row: &Vec<Weight>| -> Vec<(Weight, Value)> {
-            let entries = row.iter().zip(&own).filter(|(weight, _)| !weight.is_zero());
-            entries.map(|(weight, &value)| (weight.clone(), value)).collect()
-        };
-        rows.iter().map(|row| self.combine(terms(row))).collect()
+    /// The program changes: what was found of it is found anew.
+    pub(super) fn forget(&mut self) {
+        self.held.forget();
+        self.trusted.forget();
     }
 
     /// Checks that a value belongs to the program; its number.
@@ -450,7 +366,7 @@ impl Program {
     pub(super) fn push(&mut self, definition: Definition) -> Result<Value, ProgramError> {
         let number = u32::try_from(self.values.len()).ok().filter(|&k| k < u32::MAX);
         let value = Value(number.ok_or(ProgramError::TooManyValues)?);
-        self.held.forget();
+        self.forget();
         Arc::make_mut(&mut self.values).push(definition);
         Arc::make_mut(&mut self.moments).push(self.clock);
         self.clock += 1;
@@ -458,7 +374,7 @@ impl Program {
     }
 
     pub(super) fn see(&mut self, value: Value, seeing: Seeing) {
-        self.held.forget();
+        self.forget();
         Arc::make_mut(&mut self.events).push(Event { value: value.index(), seeing, moment: self.clock });
         self.clock += 1;
     }

@@ -49,6 +49,7 @@ mod known;
 pub mod meter;
 mod mixing;
 mod noiseless;
+mod noises;
 mod observers;
 mod options;
 #[doc(hidden)]

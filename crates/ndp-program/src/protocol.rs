@@ -64,6 +64,7 @@ impl Declared {
             on: "the values of the program, whose variances are in units of its square",
         },
         by: By { function: "ndp_program::Program::account", theorem: "Programs" },
+        trusts: None,
     };
 
     /// What its numbers are about. Where data are used once all sets are the same.
@@ -192,11 +193,15 @@ impl Account for Accounted<'_> {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        match self.account.adaptivity {
-            Dependence::Fixed if self.account.program.contributes_late() => vec![Assumption::Fixed],
-            Dependence::Assumed => vec![Assumption::ReadsSeen],
-            Dependence::Fixed | Dependence::Checked | Dependence::Revealed => Vec::new(),
-        }
+        let trusted = self.account.program.trusted();
+        let reads = match self.account.adaptivity {
+            Dependence::Fixed if trusted.contributes_late => Some(Assumption::Fixed),
+            Dependence::Assumed => Some(Assumption::ReadsSeen),
+            Dependence::Fixed | Dependence::Checked | Dependence::Revealed => None,
+        };
+        let sums = trusted.secure_sums.then_some(Assumption::SecureSums);
+        let noises = trusted.shared_noises.then_some(Assumption::SharedNoise);
+        [reads, sums, noises].into_iter().flatten().collect()
     }
 }
 

@@ -105,12 +105,6 @@ impl Program {
         self.events.iter().map(receivers).sum()
     }
 
-    /// Whether something is contributed after something was sent, so that it might depend on it.
-    pub(super) fn contributes_late(&self) -> bool {
-        let first = self.events.iter().map(|event| event.moment).min().unwrap_or(usize::MAX);
-        self.contributions.iter().any(|contribution| contribution.moment > first)
-    }
-
     /// What the known part of the values is worth: the run with everything unknown left out.
     fn known_part(&self, known: impl Fn(Primitive) -> bool, run: &Run) -> Array2<f64> {
         let mut values = Array2::zeros(run.values.dim());

@@ -64,7 +64,7 @@ impl Program {
         let reads = self.contributions.iter().any(|one| one.reads != Reads::Nothing);
         if reads
             || !self.changes.is_empty()
-            || self.contributes_late()
+            || self.trusted().contributes_late
             || terms.saturating_add(self.events.len()) > Self::SEARCHED_FOR_SYMMETRIES
         {
             return Vec::new();

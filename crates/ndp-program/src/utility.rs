@@ -17,7 +17,7 @@ impl Program {
     /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`]; [`ProgramError::Repeated`] for a
     /// second result.
     pub fn result(&mut self, ends: impl IntoIterator<Item = (usize, Value)>) -> Result<(), ProgramError> {
-        self.held.forget();
+        self.forget();
         for (node, value) in ends {
             let number = self.check(value)?;
             self.state(node)?;

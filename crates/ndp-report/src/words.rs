@@ -20,8 +20,8 @@ pub use terms::*;
 pub use crate::digits::{down, number, up};
 
 use ndp_account::{
-    Account, Allowed, Among, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target,
-    Worst, number_of_coalitions,
+    Account, Allowed, Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders,
+    Statement, Target, Worst, number_of_coalitions,
 };
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_numeric::decimal::{Round, percent, scientific};
@@ -223,14 +223,26 @@ pub struct Most {
 }
 
 impl Words<'_> {
+    /// Any other node; or no more of its data than may change.
+    fn about_whom(self) -> &'static str {
+        let mut less = self.statement.changes.iter().filter(|changes| changes.is_less_than_all_data());
+        match (less.next(), less.next()) {
+            (None, _) => "any other node",
+            (Some(Changes::OneUse), None) => "one use of any other node's data",
+            (Some(_), None) => "any other node's data, all uses of which change alike,",
+            (Some(_), Some(_)) => "any other node's data, of which one use changes, or all uses alike,",
+        }
+    }
+
     /// What the observers asked about learn at most, in sentences.
     #[must_use]
     pub fn at_most(self, most: &Most) -> String {
         let odds = most.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
         let unknown = unknown(&self.statement.coverage);
         format!(
-            "What {} learns about any other node is at most {}{}.{odds}{}{}",
+            "What {} learns about {} is at most {}{}.{odds}{}{}",
             self.whom(),
+            self.about_whom(),
             most.loss,
             most.pair,
             if most.may_be_less { " It may be less, for not every pair was computed." } else { "" },

@@ -8,8 +8,8 @@
 
 use super::linear::{between, noise_of_unit};
 use super::worst::WITHIN;
-use super::{Account, Assumption, Audience, Coverage, Covered, NodeNames, Observer};
-use crate::{By, Error, RestsOn, Terms};
+use super::{Account, Audience, Coverage, Covered, NodeNames, Observer};
+use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Profile};
 use ndp_numeric::rounding::{Interval, any_of};
 use std::collections::BTreeSet;

@@ -43,11 +43,10 @@ pub use worst::{Worst, bound_is_attained, largest};
 
 use crate::counter::Counter;
 use crate::ordered::each_in_order;
-use crate::{By, Error, LossReport, RestsOn, Terms};
+use crate::{Assumption, By, Error, LossReport, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::progress::Progress;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
 /// A protocol, as an accountant and an auditor see it.
 ///
@@ -255,7 +254,7 @@ pub trait Account: Send + Sync {
     /// What the account takes for granted about how the protocol is carried out, beyond its description: part
     /// of every number.
     fn assumptions(&self) -> Vec<Assumption> {
-        Vec::new()
+        self.terms().trusts.into_iter().collect()
     }
 
     /// The unit losses, where all follow from them: then `μ = √unit / noise`, and the least noise has a
@@ -286,28 +285,6 @@ pub trait Account: Send + Sync {
     ) -> Result<Option<NoiseMultiplier>, Error> {
         search::of_pair(self, u, measure, allowed)
     }
-}
-
-/// What an account takes for granted about contributions: nobody checks it.
-///
-/// # Examples
-/// ```
-/// use ndp_account::example::Gossip;
-/// use ndp_account::{Assumption, Observer, Protocol};
-/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// // Values are contributed before anything is received; a training says whether its gradients depend on what was.
-/// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 2);
-/// assert!(!gossip.account(&Observer::node(0))?.assumptions().contains(&Assumption::Fixed));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Assumption {
-    /// What nodes contribute depends on nothing that they received.
-    Fixed,
-    /// What nodes contribute depends only on what the observer has seen, which was declared without a list
-    /// that could be checked.
-    ReadsSeen,
 }
 
 /// What each of `observers` sees of `protocol`, in their order; observers are independent, run in parallel,

@@ -1,8 +1,8 @@
 //! Names of nodes, so that what belongs to a node is found by its name and not by its position.
 
-use super::{Account, Assumption, Attacker, Observer, Protocol};
+use super::{Account, Attacker, Observer, Protocol};
 use crate::error::ensure;
-use crate::{By, Error, RestsOn, Terms};
+use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The smaller of an account and of the bound that is known without it.
 
-use super::{Account, Assumption, NodeNames, Observer};
-use crate::{By, Error, RestsOn, Terms};
+use super::{Account, NodeNames, Observer};
+use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
 /// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both

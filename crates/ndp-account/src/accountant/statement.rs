@@ -1,7 +1,7 @@
 //! What is said beside a number: without it an `ε` is no guarantee.
 
-use super::{Account, Assumption, Coverage, Covered, Observer, Senders};
-use crate::{By, Changes, Error, Noise, OwnNoise, RestsOn, Terms};
+use super::{Account, Coverage, Covered, Observer, Senders};
+use crate::{Assumption, By, Changes, Error, Noise, OwnNoise, RestsOn, Terms};
 use ndp_dp::Neighbors;
 use ndp_numeric::rounding::any_of;
 use serde::Serialize;
@@ -116,6 +116,12 @@ impl Said {
 const VERSION: u32 = 2;
 
 impl Statement {
+    /// Whether it is about everything that a node contributes, in every way in which it may change.
+    #[must_use]
+    pub fn is_of_all_data(&self) -> bool {
+        !self.changes.iter().any(|changes| changes.is_less_than_all_data())
+    }
+
     /// Of what accounts say that cover `coverage` together.
     ///
     /// # Errors

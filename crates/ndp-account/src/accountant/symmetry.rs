@@ -4,8 +4,8 @@
 //! answers for all nodes, and one coalition of each orbit of coalitions for all of its size. The proof is in
 //! `docs/theory.md`, "Accounting".
 
-use super::{Account, Assumption, NodeNames, Observer, Protocol};
-use crate::{By, Error, LossReport, RestsOn, Terms};
+use super::{Account, NodeNames, Observer, Protocol};
+use crate::{Assumption, By, Error, LossReport, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::symmetries::is_permutation;
 use ndp_numeric::casts::id;

@@ -18,7 +18,8 @@ use attack::LastModel;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_account::{
-    Account, Attacker, By, Changes, Noise, Observer, Protocol, Target, Terms, accounts, least_noise,
+    Account, Assumption, Attacker, By, Changes, Noise, Observer, Protocol, Target, Terms, accounts,
+    least_noise,
     parts::{at_most, bound_of_releases, of_outsider, search_of_pair},
 };
 use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
@@ -398,7 +399,11 @@ impl PrivateTraining {
             Training::Gossip { .. } => ("every gradient", "Muffliato"),
             _ => ("every gradient", "Privacy amplification by decentralization"),
         };
-        Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), ..Terms::VALUES }
+        let trusts = match &self.training {
+            Training::Central(_) | Training::Federated(_) => Some(Assumption::Curator),
+            Training::Local { .. } | Training::Walk { .. } | Training::Gossip { .. } => None,
+        };
+        Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), trusts, ..Terms::VALUES }
             .by("ndp_algos::sgd::PrivateTraining", section)
     }
 }

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use ndp_account::{Audience, Changes, Covered, Law, Observer, Statement, accounts};
+use ndp_account::{Assumption, Audience, Changes, Covered, Law, Observer, Statement, accounts};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Name and parameters, what may change, the law of the noise, what the noise is in units of, the theorem.
 type Row = (&'static str, Changes, Law, &'static str, &'static str);
@@ -95,6 +95,28 @@ fn every_protocol_says_what_its_numbers_are_about() {
     // None is left out.
     for entry in PROTOCOLS {
         assert!(EXPECTED.iter().any(|row| row.0.split(':').next() == Some(entry.name)), "{}", entry.name);
+    }
+}
+
+/// Whoever sees more than the observers, and is trusted, is said: a curator, a secure sum, noises of several.
+#[test]
+fn those_who_are_trusted_are_said() {
+    use Assumption::{Curator, Fixed, SecureSums, SharedNoise};
+    let expected: BTreeMap<&str, &[Assumption]> = [
+        ("decor", &[SharedNoise][..]),
+        ("gopa", &[SharedNoise]),
+        ("corn-dsgd", &[SharedNoise]),
+        ("secure-neighbor-sums", &[SecureSums]),
+        ("hierarchical", &[Fixed, SecureSums]),
+        ("dsgd:steps=3,alike=1,fixed=1", &[Fixed]),
+        ("central", &[Curator]),
+        ("central-sgd", &[Curator]),
+        ("federated-sgd", &[Curator]),
+    ]
+    .into();
+    for (text, ..) in EXPECTED {
+        let assumes: Vec<Assumption> = stated(text).assumes.into_iter().collect();
+        assert_eq!(assumes, expected.get(text).copied().unwrap_or_default(), "{text}");
     }
 }
 

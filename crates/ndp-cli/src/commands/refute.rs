@@ -4,8 +4,9 @@ mod page;
 
 use crate::args::{Refute, TriedProtocol, TriedWeights};
 use crate::errors::Failure;
-use crate::output::{self, down, number, print};
+use crate::output::{self, down, number, print, up};
 use crate::show::summary;
+use ndp_numeric::decimal::{Round, percent};
 use ndp_refute::{
     Attacked, Bounded, Counterexample, Expression, Finding, Graphs, Outcome, Protocol, Report, Search,
     WeightRule, attack, refute,
@@ -233,7 +234,7 @@ fn counterexample(found: &Counterexample, attacked: Option<&Attacked>) -> Vec<(&
     }
     rows.extend([
         ("exposed, observer", format!("{exposed}, {}", observers.join(" and "))),
-        ("claimed at most", found.claimed.to_string()),
+        ("claimed at most", up(found.claimed)),
         (
             if found.protocol.is_walk() { "true at least, exactly" } else { "true, exactly" },
             found.true_loss.clone(),
@@ -253,9 +254,9 @@ fn counterexample(found: &Counterexample, attacked: Option<&Attacked>) -> Vec<(&
             (
                 "the attack's guesses",
                 format!(
-                    "{} of the changes seen, {} seen where there was none",
-                    number(attacked.true_positives),
-                    number(attacked.false_positives)
+                    "a change is noticed in {} % of runs with it, and in {} % of runs without",
+                    percent(attacked.true_positives, 1, Round::Nearest),
+                    percent(attacked.false_positives, 1, Round::Nearest)
                 ),
             ),
         ]);

@@ -44,6 +44,15 @@ const CHANGES: [(&str, &str); 7] = [
     ("every-number", "all uses of one node's data, each a number that moves by at most the sensitivity"),
 ];
 
+/// About whom, or about how much of somebody's data, the first sentence of a page is.
+fn about(changes: &str) -> &'static str {
+    match changes {
+        "one-use" => "one use of any other node's data",
+        "uses-alike" => "any other node's data, all uses of which change alike,",
+        _ => "any other node",
+    }
+}
+
 fn named() -> Value {
     json!({ "covers": "named", "observers": 1 })
 }
@@ -317,7 +326,7 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
             let observed = row.observed.replace(", leaving their own noise unused", "");
             let learned = format!("The numbers are about what is learned by {observed}.");
             let most = match row.door {
-                "loss" => format!("What {} learns about any other node is at most ", row.whom),
+                "loss" => format!("What {} learns about {} is at most ", row.whom, about(row.changes)),
                 "plan" => format!("what {} learns is at most 3 about any node", row.whom),
                 _ => format!("{}: {changes}; noise is the ", row.protocol),
             };

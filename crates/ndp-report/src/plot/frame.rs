@@ -28,6 +28,12 @@ impl Rect {
         }
     }
 
+    /// Whether both have a point in common that is not at the edge of one.
+    pub(super) fn meets(self, other: &Self) -> bool {
+        let across = self.x < other.right() && other.x < self.right();
+        across && self.y < other.bottom() && other.y < self.bottom()
+    }
+
     pub(super) fn contains(self, (x, y): (f64, f64)) -> bool {
         (self.x..=self.right()).contains(&x) && (self.y..=self.bottom()).contains(&y)
     }

@@ -1,19 +1,25 @@
 //! A graph with coloured nodes.
 
 use super::axes::TICK_SIZE;
-use super::canvas::{Anchor, BLACK, Canvas, GREY, Rgb, WHITE};
+use super::canvas::{Anchor, BLACK, Canvas, GREY, Rgb, WHITE, text_width};
 use super::colors::{BAR_ROOM, bar, color_of};
 use super::frame::Rect;
 use super::style::graded_name;
 use crate::figure::{Axis, Drawing};
 use crate::table::number;
 
+/// Graphs of up to so many nodes have their names beside them, of up to so many letters.
+const MOST_NAMED: usize = 60;
+const LONGEST_NAME: usize = 12;
+/// From one line of a caption to the next.
+const LINE: f64 = 14.0;
 const EDGE: Rgb = Rgb(0xd2, 0xd2, 0xd2);
 /// The colour of edges in a graph with many: they cover each other, and should not turn into one grey area.
 const PALE_EDGE: Rgb = Rgb(0xe6, 0xe6, 0xe6);
 
 pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2], drawing: &Drawing) {
-    let area = cell.inset(8.0, 4.0, BAR_ROOM, 26.0);
+    let sampled = drawing.edges.len() < drawing.edge_count;
+    let area = cell.inset(8.0, 4.0, BAR_ROOM, if sampled { 26.0 + LINE } else { 26.0 });
     let beside = Rect { width: area.width + BAR_ROOM, ..area };
     let map = bar(canvas, beside, color, range);
     let places = places(area, &drawing.positions);
@@ -32,9 +38,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
         canvas.circle(places[v], radius, fill, outline);
         if !drawing.values[v].is_nan() {
             let value = number(drawing.values[v]);
-            let name = drawing.names.as_ref().and_then(|names| names.get(v).cloned());
-            let name = name.unwrap_or_else(|| v.to_string());
-            canvas.hint(places[v], format!("node {name}, {}: {value}", drawing.kind.as_str()));
+            canvas.hint(places[v], format!("node {}, {}: {value}", name(drawing, v), drawing.kind.as_str()));
         }
     }
     for &v in &drawing.marked {
@@ -43,12 +47,59 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
         canvas.circle(places[v], large, fill, Some((WHITE, 1.0)));
         canvas.circle_outline(places[v], large + 1.5, Rgb(0xd6, 0x28, 0x28), 1.8);
     }
-    let mut caption = graded_name(&drawing.name, drawing.kind);
-    if drawing.edges.len() < drawing.edge_count {
-        caption.push_str(&format!("; {} of {} edges drawn", drawing.edges.len(), drawing.edge_count));
+    if n <= MOST_NAMED {
+        names(canvas, area, drawing, &places, radius);
     }
+    let caption = graded_name(&drawing.name, drawing.kind);
     let middle = area.x + area.width / 2.0;
     canvas.text(middle, area.bottom() + 20.0, &caption, TICK_SIZE, Anchor::Middle, BLACK);
+    if sampled {
+        let drawn = format!("{} of {} edges drawn", drawing.edges.len(), drawing.edge_count);
+        canvas.text(middle, area.bottom() + 20.0 + LINE, &drawn, TICK_SIZE, Anchor::Middle, BLACK);
+    }
+}
+
+/// The name of a node, or its number.
+fn name(drawing: &Drawing, v: usize) -> String {
+    drawing.names.as_ref().and_then(|names| names.get(v).cloned()).unwrap_or_else(|| v.to_string())
+}
+
+/// Writes the name of every node beside it, where there is room; those of marked nodes first.
+fn names(canvas: &mut Canvas, area: Rect, drawing: &Drawing, places: &[(f64, f64)], radius: f64) {
+    let apart = |v: usize| if drawing.marked.contains(&v) { (1.4 * radius).max(4.5) + 2.5 } else { radius };
+    let around = |v: usize| {
+        let ((x, y), r) = (places[v], apart(v));
+        Rect { x: x - r, y: y - r, width: 2.0 * r, height: 2.0 * r }
+    };
+    let mut taken: Vec<Rect> = (0..places.len()).map(around).collect();
+    let unmarked = (0..places.len()).filter(|v| !drawing.marked.contains(v));
+    for v in drawing.marked.iter().copied().chain(unmarked) {
+        let name: String = name(drawing, v).chars().take(LONGEST_NAME).collect();
+        let ((x, y), r, width) = (places[v], apart(v) + 1.5, text_width(&name, TICK_SIZE));
+        // The middle of a letter is a third of its height above the line.
+        let (line, high) = (y + 0.35 * TICK_SIZE, 0.9 * TICK_SIZE);
+        let tries = [
+            (x + r, line, Anchor::Start),
+            (x - r, line, Anchor::End),
+            (x, y - r, Anchor::Middle),
+            (x, y + r + 0.75 * TICK_SIZE, Anchor::Middle),
+        ];
+        let room = |&(x, line, anchor): &(f64, f64, Anchor)| {
+            let left = match anchor {
+                Anchor::Start => x,
+                Anchor::Middle => x - width / 2.0,
+                Anchor::End => x - width,
+            };
+            Rect { x: left, y: line - high, width, height: high }
+        };
+        let free = |place: &Rect| {
+            let inside = area.x <= place.x && place.right() <= area.right();
+            inside && taken.iter().all(|other| !place.meets(other))
+        };
+        let Some(place) = tries.iter().find(|place| free(&room(place))) else { continue };
+        canvas.text(place.0, place.1, &name, TICK_SIZE, place.2, BLACK);
+        taken.push(room(place));
+    }
 }
 
 /// Median distance from a node to its nearest neighbour in the picture.

@@ -125,6 +125,27 @@ fn nodes_say_their_names() {
     assert!(drawn(&named).contains("<title>node Bob &amp; Co, exact: 0.25</title>"));
 }
 
+/// Small graphs have the names of all nodes beside them, cut where they are long; large ones have none.
+#[test]
+fn small_graphs_are_drawn_with_names() {
+    let drawn = |nodes: usize| {
+        let graph = ndp_graph::generators::cycle_graph(nodes).unwrap();
+        let labels = (0..nodes).map(|v| format!("n{v}-and-the-rest")).collect();
+        let angle = |v: usize| std::f64::consts::TAU * v as f64 / nodes as f64;
+        let places = (0..nodes).map(|v| [angle(v).cos(), angle(v).sin()]).collect();
+        let graph = graph.with_labels(labels).unwrap();
+        let drawing = Drawing::new("loss", Grade::Exact, &graph, places, vec![0.5; nodes]).mark(2);
+        let figure = Figure::new("t").panel(Panel::drawing("d", Axis::linear("loss"), drawing));
+        (draw(&figure).unwrap().svg, super::faults(&figure))
+    };
+    let (small, faults) = drawn(9);
+    for v in 0..9 {
+        assert!(small.contains(&format!(">n{v}-and-the-r<")), "{v}");
+    }
+    assert!(faults.is_empty(), "{faults:?}");
+    assert!(!drawn(61).0.contains("-and-the-r<"));
+}
+
 /// Rows of dots have their names once, on the left of panels side by side; cases have shapes, grades colours.
 #[test]
 fn rows_of_dots_share_their_names() {

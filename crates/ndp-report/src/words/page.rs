@@ -1,7 +1,7 @@
 //! The parts of a page for the person responsible for the data: what is protected, against whom, under which
 //! assumptions, and how certain it is.
 
-use super::{Words, by, capital, changes, guesses, not_known, number, up};
+use super::{by, capital, guesses, not_known, number, up};
 use crate::page::Page;
 use ndp_account::{OwnNoise, Senders, Statement};
 use ndp_dp::Grade;
@@ -22,16 +22,10 @@ pub struct Subject<'a> {
     pub sensitivity: f64,
     /// What may differ: the value of a node, the examples of a user.
     pub protected: &'a str,
+    /// Whether that is everything that a node contributes.
+    pub is_all_data: bool,
     /// The seed of the public random choices.
     pub seed: u64,
-}
-
-impl Words<'_> {
-    /// What may differ, in words for a [`Subject`].
-    #[must_use]
-    pub fn protected(self) -> String {
-        changes(self.statement)
-    }
 }
 
 /// What is protected, what is not, and against whom.
@@ -61,15 +55,16 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
         "Not covered: whoever sees more than the observers named above, such as the messages of others, or breaks the rules of the protocol."
             .into(),
     );
-    let moves = if subject.sensitivity == 1.0 {
-        String::new()
+    let moves = format!(" Between them, what the node gives moves by at most {}.", subject.sensitivity);
+    let whole = if subject.is_all_data {
+        "the data of one participant count as a whole, not the people that they may be about"
     } else {
-        format!(" A value moves by at most {}.", number(subject.sensitivity))
+        "no more of the data of one participant is protected than what is named here"
     };
     page.section("What is protected")
         .text(&format!(
             "{} in {}. Imagine two worlds in which everything else is the same.{moves} What is promised is how hard it is to tell from what is \
-             seen which of the two is the real one. The names on this page are those of participants; the data of one participant count as a whole, not the people that they may be about.",
+             seen which of the two is the real one. The names on this page are those of participants; {whole}.",
             capital(subject.protected),
             subject.network,
         ))

@@ -3,8 +3,8 @@
 mod answers;
 mod kept;
 
-use super::{Account, Assumption, Observer, Protocol};
-use crate::{Error, RestsOn, Terms};
+use super::{Account, Observer, Protocol};
+use crate::{Assumption, Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Exact, Gdp, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound};
 
 /// A profile for each node and noise, and what else an account may say.

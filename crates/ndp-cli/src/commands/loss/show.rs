@@ -106,8 +106,12 @@ impl Drawn for Found<'_> {
         let (asked, graph, protocol) = (study.asked, &study.graph, &study.protocol.name);
         let (observed, changes) = (plain::observed_by(statement, graph), plain::changes(statement));
         let network = plain::network(&asked.graph.file, graph);
-        let subject =
-            plain::subject(network, (&observed, &asked.knowledge), &changes, asked.unit.sensitivity);
+        let subject = plain::subject(
+            network,
+            (&observed, &asked.knowledge),
+            (&changes, statement.is_of_all_data()),
+            asked.unit.sensitivity,
+        );
         let most = self.most();
         let (tone, verdict) = match &self.judged {
             None => (Tone::Plain, most),
@@ -151,8 +155,14 @@ impl Drawn for Found<'_> {
             let page = page.text(&format!("{}.", words::capital(&same)));
             return plain::provenance(page, subject.seed);
         }
+        let caption = match self.entries.len() {
+            pairs if pairs > LISTED => {
+                format!("Who loses most to those looked at: {LISTED} of {pairs} pairs, the largest first")
+            }
+            _ => "Who loses most to those looked at".to_owned(),
+        };
         page = page.table(
-            "Who loses most to those looked at",
+            &caption,
             &["exposed", "observer", "hops between them", "loss"],
             &worst(&self.rows(), LISTED),
         );

@@ -94,7 +94,12 @@ impl Drawn for Plans<'_> {
         let (asked, graph, statement) = (study.asked, &study.graph, &best.statement);
         let (observed, changes) = (plain::observed_by(statement, graph), plain::changes(statement));
         let network = plain::network(&asked.graph.file, graph);
-        let subject = plain::subject(network, (&observed, &asked.knowledge), &changes, unit);
+        let subject = plain::subject(
+            network,
+            (&observed, &asked.knowledge),
+            (&changes, statement.is_of_all_data()),
+            unit,
+        );
         let mean = best.error.map_or_else(String::new, |error| {
             let error = up(error * unit);
             format!(" The mean that nodes end with is then wrong by {error} at most, as a root mean square.")

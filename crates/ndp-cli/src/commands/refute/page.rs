@@ -1,7 +1,7 @@
 //! The page of a search for a counterexample, and its picture.
 
 use crate::errors::Failure;
-use crate::output::drawing;
+use crate::output::{drawing, number, up};
 use ndp_account::Observer;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
@@ -23,9 +23,16 @@ pub(super) fn picture(found: &Counterexample) -> Result<Figure, Failure> {
         Bounded::Each => "mean loss of the exposed node, nats",
         Bounded::Mean => "mean loss over all nodes, nats",
     };
+    let truth = &found.true_loss;
+    let truth = if truth.len() <= 12 { truth.clone() } else { number(found.true_loss_decimal) };
+    let exposed = match found.bounded {
+        Bounded::Each => format!("of node {}", found.exposed),
+        Bounded::Mean => "of all nodes".into(),
+    };
     let title =
-        format!("The claim is false: claimed {:.3e}, true {:.3e}", found.claimed, found.true_loss_decimal);
-    Ok(drawing(&title, what, Grade::Estimate, &graph, &Observer::coalition(&found.observers), values))
+        format!("The claim is false: {exposed} at most {} is claimed, {truth} is true", up(found.claimed));
+    // A fraction, of which the decimal is what is drawn.
+    Ok(drawing(&title, what, Grade::Exact, &graph, &Observer::coalition(&found.observers), values))
 }
 
 /// The page; without a counterexample it says how far the search went.

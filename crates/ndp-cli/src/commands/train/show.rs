@@ -77,6 +77,7 @@ impl Drawn for Trained<'_> {
             own_noise: OwnNoise::Known,
             sensitivity: 1.0,
             protected: "all examples of any one user",
+            is_all_data: true,
             seed: asked.seed,
         };
         let odds = found.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));

@@ -48,7 +48,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("rho", RADIUS)
         .parameter("eta", STEP)
         .parameter("sigma", SIGMA)
-        .claim("Releasing only the last model amplifies privacy, the more the more users take part in a round.")
+        .claim("Theorem 2, about the last model alone, is below what releasing every model costs.")
+        .finding("By how much is in the CSV, as is the curve in whole rounds; no check here is about more users gaining more.")
         .finding("Theorem 2 holds: no violation was found on exact laws in one dimension.")
         .finding("The figure's curve for m = 30 uses the real exponent n/m = 10/3; only 3 whole rounds take place.")
         .finding("A bound that combines iteration and contraction is about 10 times smaller for m = 10 at epsilon = 1 and 2.")
@@ -56,7 +57,6 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             "That more users per round give more privacy is true here but no law of the bound: with rho = 0.01, \
              n = 120, epsilon = 0 it gives 0.0042, 0.0089, 0.021, 0.049 for m = 1, 4, 20, 120.",
         )
-        .check(Check::covers(PRINTED, WHOLE))
         .check(Check::below(WHOLE, ALL))
         .titled_by([Basis::up_to(10.0, BETTER, WHOLE)]);
     let mut of_batches: Vec<(String, Vec<Series>)> = Vec::new();
