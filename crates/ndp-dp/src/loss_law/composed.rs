@@ -364,3 +364,6 @@ const fn whole(index: f64) -> i64 {
 const SLACK: f64 = 1.0 + 2e-9;
 /// The fewest frequencies that a thread takes at once.
 const CHUNK: usize = 4096;
+
+#[cfg(test)]
+mod tests;

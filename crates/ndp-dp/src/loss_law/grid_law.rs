@@ -237,3 +237,28 @@ impl Twofold {
         (self.high, self.low) = two_sum(sum, rest + self.low);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All of a law is scaled, also what is at infinity, where no more than 1 can be.
+    #[test]
+    fn scaling_a_law_scales_all_of_it() {
+        let mut law = GridLaw { step: 0.5, masses: vec![(0, 0.25), (3, 0.5)], infinite: 0.25 };
+        law.scale(0.5);
+        assert_eq!((&law.masses[..], law.infinite), (&[(0, 0.125), (3, 0.25)][..], 0.125));
+        law.scale(16.0);
+        assert_eq!(law.infinite, 1.0);
+    }
+
+    /// 64 units `2^−53` at the start, and as many more for each nat.
+    #[test]
+    fn errors_of_a_sweep_grow_with_its_length() {
+        let mut sweep = Sweep::new(0.5, 0.0);
+        for (index, nats) in [(10, 0.0), (9, 0.5), (-10, 10.0), (-1990, 1000.0)] {
+            sweep.move_to(index);
+            assert_eq!(sweep.error(), 64.0 * f64::exp2(-53.0) * (1.0 + nats));
+        }
+    }
+}

@@ -97,3 +97,16 @@ impl Tilted {
 fn span(law: &GridLaw) -> f64 {
     law.masses.first().zip(law.masses.last()).map_or(0.0, |(first, last)| (last.0 - first.0) as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From −3 to 5 it is 8, and nothing where there is one mass or none.
+    #[test]
+    fn spans_go_from_the_first_mass_to_the_last() {
+        let law = |masses: &[(i64, f64)]| GridLaw { step: 1.0, masses: masses.to_vec(), infinite: 0.0 };
+        assert_eq!(span(&law(&[(-3, 0.2), (0, 0.3), (5, 0.5)])), 8.0);
+        assert_eq!((span(&law(&[(7, 1.0)])), span(&law(&[]))), (0.0, 0.0));
+    }
+}
