@@ -288,3 +288,24 @@ pub(super) fn check_law(law: &[f64]) -> Result<(), Error> {
         Err(Error::InvalidLaw { what: "sum", index: law.len(), value: sum })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit_of(losses: &[f64]) -> Option<f64> {
+        let atom = |&loss: &f64| Atom { loss: Interval::new(loss), mass: Interval::new(0.25) };
+        span(&losses.iter().map(atom).collect::<Vec<_>>())
+    }
+
+    /// Losses that differ by less than 1e-12 count as one: two are on a grid of their distance, one is on any,
+    /// three are on none that is known.
+    #[test]
+    fn two_losses_have_a_distance() {
+        assert_eq!(unit_of(&[-0.5, 0.25]), Some(0.75));
+        assert_eq!(unit_of(&[0.0, 8e-13, 1.0]), Some(1.0));
+        assert_eq!(unit_of(&[0.0, 2e-12, 1.0]), None);
+        assert_eq!((unit_of(&[0.3]), unit_of(&[0.3, 0.3])), (Some(1.0), Some(1.0)));
+        assert_eq!(unit_of(&[0.0, 0.5, 1.0]), None);
+    }
+}

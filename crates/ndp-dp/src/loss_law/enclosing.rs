@@ -259,3 +259,6 @@ const MARGIN: f64 = 1e-13;
 const LARGEST_INDEX: f64 = 1e15;
 /// The fewest points that a thread takes at once.
 const CHUNK: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -79,3 +79,19 @@ fn root_of_two_pi() -> Interval {
 
 /// Error of [`mills_ratio`], in epsilons.
 const MILLS: f64 = 33.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By squares, each the sum of two floats, and `2π` as the sum of two floats.
+    #[test]
+    fn the_root_lies_between_its_neighbors() {
+        let above = |root: f64| {
+            let (square, rest) = ndp_numeric::incomplete::two_product(root, root);
+            (square - 2.0 * std::f64::consts::PI) + (rest - 2.449_293_598_294_706_4e-16)
+        };
+        let root = root_of_two_pi();
+        assert!(above(root.low()) < 0.0 && 0.0 < above(root.high()), "{root:?}");
+    }
+}
