@@ -258,3 +258,6 @@ const LARGEST_MULTIPLE: f64 = 64.0;
 const TAIL: f64 = 25.0;
 /// Exponentials of more are not formed.
 const LARGEST_EXPONENT: f64 = 600.0;
+
+#[cfg(test)]
+mod tests;
