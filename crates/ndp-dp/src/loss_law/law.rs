@@ -258,3 +258,25 @@ fn common<'a>(
 const WIDTH: f64 = 1e-4;
 /// The most releases of one kind.
 const MOST_RELEASES: u64 = 1_000_000_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs that nothing tells apart are the same where they are the same in memory, in both directions.
+    #[test]
+    fn releases_are_the_same_in_both_directions() {
+        let pair = || Arc::new(GaussianPair { mu: Interval::ONE }) as Arc<dyn Pair>;
+        let release = |remove: &Arc<dyn Pair>, add: Option<&Arc<dyn Pair>>| Release {
+            remove: Arc::clone(remove),
+            add: add.map(Arc::clone),
+            count: 1,
+        };
+        let (one, other) = (pair(), pair());
+        let both = release(&one, Some(&other));
+        assert!(both.is(&release(&one, Some(&other))) && release(&one, None).is(&release(&one, None)));
+        for different in [release(&one, None), release(&one, Some(&one)), release(&other, Some(&other))] {
+            assert!(!both.is(&different) && !different.is(&both));
+        }
+    }
+}

@@ -5,6 +5,7 @@ mod against_peers;
 mod against_truth;
 mod bounds;
 mod enclosures;
+mod ends;
 mod input;
 mod random_compositions;
 mod replaced;

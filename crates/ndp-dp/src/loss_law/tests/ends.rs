@@ -1,0 +1,225 @@
+//! Which end of what is known about a pair is taken, for pairs of which little is known.
+
+use super::{laplace, laplaces, sampled};
+use crate::loss_law::answers::{self, Ends, Fineness};
+use crate::loss_law::atoms::{self, Atoms};
+use crate::loss_law::laplace::LaplacePair;
+use crate::loss_law::pair::{Atom, Pair, Point, two_sided};
+use crate::loss_law::sampled::{Sampled, Side};
+use crate::loss_law::stated::{FromRenyi, Stated};
+use crate::{Error, LossLaw, Neighbors, Order, UpperBound};
+use ndp_numeric::rounding::Interval;
+use std::sync::Arc;
+
+/// On both sides of 0 the other pair is asked at numbers that are not negative: at `−ε` for all `ε < 0` of
+/// the interval.
+#[test]
+fn the_other_pair_is_asked_on_its_side() {
+    // δ' = (2 − ε)/8 for the other pair, of slope 1/8 each nat, and 1/4 for the pair itself.
+    let other = |epsilon: Interval| {
+        assert!(epsilon.low() >= 0.0, "{epsilon:?}");
+        let at = |epsilon: f64| 0.125 * (2.0 - epsilon);
+        let slope = Some(Interval::new(0.125));
+        Point { delta: Interval::between(at(epsilon.high()), at(epsilon.low())), slope }
+    };
+    let own = |_: Interval| Point { delta: Interval::new(0.25), slope: Some(Interval::ZERO) };
+    let found = two_sided(Interval::between(-1.0, 1.0), own, other);
+    // On the left 1 − x + x δ', with 1/8 ≤ δ' ≤ 1/4 and 1/e ≤ x ≤ 1, which intervals take to be independent;
+    // and x (1 − δ' − 1/8), which is 3/4 at most. On the right 1/4 and 0.
+    let x = (-1.0_f64).exp();
+    let wanted = (0.125 * x, 1.0 - x + 0.25);
+    assert!((found.delta.low() - wanted.0).abs() < 1e-15, "{found:?}");
+    assert!((found.delta.high() - wanted.1).abs() < 1e-15, "{found:?}");
+    assert_eq!(found.slope, Some(Interval::between(0.0, 0.75)));
+}
+
+/// `ln(1 + q(e^ℓ − 1))` at `q = 1/10` and `ℓ = 1/4` lies between these two floats (60 digits).
+#[test]
+fn largest_losses_are_enclosed() {
+    let base = LaplacePair::new(laplace(4.0));
+    let largest = Sampled { base, rate: 0.1, side: Side::Remove }.largest();
+    assert!(largest.low() <= 0.028_006_667_885_320_15 && 0.028_006_667_885_320_153 <= largest.high());
+    assert!(largest.high() - largest.low() < 1e-16, "{largest:?}");
+}
+
+/// A quarter is known to be at infinity, and nothing else.
+#[derive(Clone, Copy, Debug)]
+struct Leak;
+
+impl Pair for Leak {
+    fn at(&self, _: Interval) -> Point {
+        Point { delta: Interval::new(0.25), slope: Some(Interval::ZERO) }
+    }
+}
+
+/// `N₀` against `(1 − q) N₀ + q N₁`: the second has at least `1 − q` of all mass of the first, so that no
+/// loss is above `−ln(1 − q)`; there the profile ends, with its slope.
+#[test]
+fn what_a_record_adds_ends() {
+    let pair = Sampled { base: Leak, rate: 0.5, side: Side::Add };
+    for epsilon in [0.7, 1.0, 5.0] {
+        let nothing = Point { delta: Interval::ZERO, slope: Some(Interval::ZERO) };
+        assert_eq!(pair.at(Interval::new(epsilon)), nothing, "{epsilon}");
+    }
+    // Before it ends: t δ₀ with t = 1 − x/2.
+    let found = pair.at(Interval::new(0.5)).delta;
+    let wanted = 0.25 * (1.0 - 0.5 * 0.5_f64.exp());
+    assert!(found.low() <= wanted + 1e-16 && wanted - 1e-16 <= found.high() && found.high() < wanted + 1e-15);
+}
+
+/// Of a stated profile over an interval: from its value at the right end to that at the left one, each
+/// moved by the error that was declared. 1/2 within a sixteenth is at most 1/2 divided by 15/16.
+#[test]
+fn stated_profiles_are_known_at_both_ends() -> Result<(), Error> {
+    let delta = |epsilon: f64| 0.5 * (-epsilon).exp();
+    let pair = Stated::new(Arc::new(delta), Arc::new(delta), 0.0625)?;
+    let wide = pair.at(Interval::between(0.0, 2.0)).delta;
+    assert!((wide.low() - 0.9375 * delta(2.0)).abs() < 1e-15, "{wide:?}");
+    assert!((wide.high() - 0.5 / 0.9375).abs() < 1e-15, "{wide:?}");
+    // The product with 15/16 is rounded once: exactly, its sign tells.
+    let one = pair.at(Interval::ZERO).delta;
+    assert!(one.high().mul_add(0.9375, -0.5) >= 0.0, "{one:?}");
+    assert!((one.low() - 0.46875).abs() < 1e-15, "{one:?}");
+    Ok(())
+}
+
+/// Left of 0 a Rényi divergence says nothing by itself: the bound is the chord from 1 to that at 0, and
+/// nothing is below `1 − x`. With no divergence it is `1 − x`: at −0.3 a number whose next larger float is
+/// this one (60 digits).
+#[test]
+fn renyi_bounds_are_chords_below_one() {
+    let nothing = FromRenyi::new(|_: Order| UpperBound::new(0.0)).at(Interval::new(-0.3)).delta;
+    assert!(nothing.high() >= 0.259_181_779_318_282_2 && nothing.high() < 0.259_181_779_318_283);
+    let little = FromRenyi::new(|order: Order| UpperBound::new(1e-6 * order.get()));
+    let wide = little.at(Interval::between(-0.3, 0.4)).delta;
+    assert!(wide.high() >= 0.259_181_779_318_282_2 && wide.low() == 0.0, "{wide:?}");
+}
+
+/// An atom whose interval holds that of another one: they become one, wherever they are.
+#[test]
+fn atoms_within_others_become_one() {
+    let atom = |low, high, mass: f64| Atom { loss: Interval::between(low, high), mass: Interval::new(mass) };
+    let atoms = vec![atom(0.2, 0.9, 0.25), atom(0.5, 0.6, 0.5), atom(1.0, 1.2, 0.25)];
+    let pair = Atoms::new(atoms, Interval::ZERO, None);
+    for losses in [[0.2, 0.5, 1.0], [0.9, 0.6, 1.2], [0.9, 0.5, 1.0], [0.2, 0.6, 1.2]] {
+        for k in -10..15 {
+            let epsilon = 0.1 * f64::from(k) + 0.01;
+            let terms = losses.iter().zip([0.25, 0.5, 0.25]).filter(|(loss, _)| **loss > epsilon);
+            let truth: f64 = terms.map(|(loss, mass)| -mass * (epsilon - loss).exp_m1()).sum();
+            let found = pair.at(Interval::new(epsilon)).delta;
+            assert!(found.low() <= truth + 1e-14 && truth <= found.high() + 1e-14, "{epsilon}: {found:?}");
+        }
+    }
+}
+
+/// The outputs that are left out, beyond `15 σ`, added up to far beyond: those of large loss count as a mass
+/// at infinity, those of small loss with the smallest loss that is kept; neither as more than twice what they
+/// are.
+#[test]
+fn discrete_normal_tails_are_counted() {
+    for sigma in [1.0, 3.0, 100.0] {
+        let pair = atoms::discrete_gaussian(sigma);
+        let reach = (15.0_f64 * sigma).ceil() as i64 + 1;
+        let bell = |k: i64| (-((k * k) as f64) / (2.0 * sigma * sigma)).exp();
+        let total: f64 = (-3 * reach..=3 * reach).map(bell).sum();
+        let beyond = (reach + 1..=3 * reach).map(bell).sum::<f64>() / total;
+        let infinite = pair.infinite();
+        assert!(infinite.low() == 0.0 && infinite.high() >= beyond * (1.0 - 1e-9), "{sigma}: {infinite:?}");
+        assert!(infinite.high() < 2.0 * beyond, "{sigma}: {infinite:?} {beyond}");
+        let last = pair.atoms().map_or(0.0, |atoms| atoms[0].mass.high());
+        let all = bell(reach) / total + beyond;
+        assert!(last >= all * (1.0 - 1e-9) && last < all + 2.0 * beyond, "{sigma}: {last} {all}");
+    }
+}
+
+/// Weights 1, 1 against 1, 3: halves against a quarter and three.
+#[test]
+fn weights_are_divided_by_their_sums() {
+    let (forward, backward) = atoms::finite(&[1.0, 1.0], &[1.0, 3.0]);
+    let (up, down) = (2.0_f64.ln(), (2.0_f64 / 3.0).ln());
+    for (pair, wanted) in [(forward, [(down, 0.5), (up, 0.5)]), (backward, [(-up, 0.25), (-down, 0.75)])] {
+        let atoms = pair.atoms().unwrap_or_default();
+        assert_eq!(atoms.len(), 2);
+        for (found, (loss, mass)) in atoms.iter().zip(wanted) {
+            assert!((found.loss.low() - loss).abs() < 1e-14, "{found:?} {loss}");
+            assert_eq!(found.mass, Interval::new(mass));
+        }
+    }
+}
+
+type Chain = Vec<(Arc<dyn Pair>, u64)>;
+
+/// A `δ` of exactly the mass at infinity is reached, at 0 here: nothing else has a positive loss.
+#[test]
+fn a_delta_that_is_attained_is_reached() {
+    let (sharp, _) = atoms::finite(&[0.25, 0.75], &[0.0, 1.0]);
+    let chain: Chain = vec![(Arc::new(sharp), 1)];
+    assert_eq!(answers::epsilon(&chain, 0.25, Fineness::Width(1e-4)), Ends { lower: 0.0, upper: 0.0 });
+    assert_eq!(answers::epsilon(&chain, 0.249, Fineness::Width(1e-4)).upper, f64::INFINITY);
+}
+
+/// What was not released has no profile, at 0 also.
+#[test]
+fn nothing_has_no_profile() {
+    for fineness in [Fineness::Width(1e-4), Fineness::Step(0.1)] {
+        for epsilon in [0.0, 1e-9, 0.3, 40.0, 1e5] {
+            assert_eq!(answers::delta(&Vec::new(), epsilon, fineness), Ends::NOTHING, "{epsilon}");
+        }
+    }
+}
+
+/// All numbers that are asked are answered, the last one also: of two randomized responses with a ratio of
+/// 3 the loss is `2 ln 3` with probability 9/16, and not positive otherwise.
+#[test]
+fn profiles_answer_all_questions() {
+    let chain: Chain = vec![(Arc::new(atoms::randomized_response(2, 0.5)), 2)];
+    let asked = [0.0, 0.5, 1.5];
+    let found = answers::profile(&chain, &asked, Fineness::Width(1e-3));
+    assert_eq!(found.len(), 3);
+    for (ends, epsilon) in found.iter().zip(asked) {
+        let truth = 9.0 / 16.0 - epsilon.exp() / 16.0;
+        assert!(ends.lower <= truth + 1e-15 && truth - 1e-15 <= ends.upper, "{epsilon}: {ends:?} {truth}");
+        assert!(ends.upper - ends.lower < 1e-9, "{epsilon}: {ends:?}");
+    }
+}
+
+/// Losses that are far enough from each other and from 0 are points of a curve, others are not: the cells are
+/// of 1/2048, and a tenth of that is too near.
+#[test]
+fn curves_leave_out_what_is_too_near() {
+    let atom = |loss: f64| Atom { loss: Interval::new(loss), mass: Interval::new(0.25) };
+    let points = |losses: &[f64]| {
+        let pair = Atoms::new(losses.iter().map(|&loss| atom(loss)).collect(), Interval::ZERO, None);
+        answers::kinks(&[vec![(Arc::new(pair) as Arc<dyn Pair>, 1)]], 1.0)
+    };
+    let cell = 1.0 / 2048.0;
+    let found = points(&[0.2 * cell, 0.03, 0.5]);
+    assert!([0.0, 0.2 * cell, 0.03, 0.5].iter().all(|loss| found.contains(loss)));
+    let found = points(&[0.05 * cell, 0.03, 0.03 + 0.05 * cell]);
+    assert!(found.contains(&0.03) && !found.contains(&(0.05 * cell)));
+    assert!(!found.contains(&(0.03 + 0.05 * cell)));
+    assert!(found.windows(2).all(|pair| pair[1] - pair[0] >= 0.09 * cell));
+}
+
+/// Answers are as narrow as asked, and of smooth laws hardly narrower, which would take longer. Two scales
+/// have atoms that are on no grid together: there the first grid may not do.
+#[test]
+fn answers_are_as_narrow_as_asked() -> Result<(), Error> {
+    let two = LossLaw::compose(&[
+        laplaces(2.0, 3, Neighbors::ReplaceOne),
+        laplaces(0.7, 2, Neighbors::ReplaceOne),
+    ])?;
+    for (name, law, width, least) in [
+        ("sampled", sampled(0.1, 1.0, 20), 1e-2, 0.1),
+        ("sampled", sampled(0.1, 1.0, 20), 1e-3, 0.1),
+        ("laplace", laplaces(2.0, 5, Neighbors::ReplaceOne), 1e-2, 0.03),
+        ("sampled laplace", LossLaw::sampled_laplace(laplace(1.0), 0.3)?.times(5)?, 1e-2, 0.1),
+        ("two scales", two.clone(), 1e-2, 0.0),
+        ("two scales", two, 1e-3, 0.0),
+    ] {
+        let found = law.with_width(width)?.epsilon(super::delta(1e-3));
+        let share = (found.upper() - found.lower()) / (width * found.upper().min(1.0));
+        assert!(least <= share && share <= 1.0, "{name} {width}: {share}");
+    }
+    Ok(())
+}
