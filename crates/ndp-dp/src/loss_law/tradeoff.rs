@@ -290,3 +290,108 @@ fn mixed(share: f64, left: Interval, right: Interval) -> Interval {
 
 /// The largest loss of a trade-off curve: `e^ε` is a float.
 const FARTHEST: f64 = 600.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Neighbors;
+
+    fn known(low: f64, high: f64, delta: (f64, f64)) -> Known {
+        Known { x: Interval::between(low, high), delta: Ends { lower: delta.0, upper: delta.1 } }
+    }
+
+    /// Points at 1/2, about 1, 2 and 4, whose `δ` is known up to a tenth or more. On the cell from 1 to 2 the
+    /// left line begins at the lower end of `δ` there and falls as fast as it may from the first point on;
+    /// the right one ends at the lower end and rises, to its left, at least as it must to the last point.
+    #[test]
+    fn lines_on_both_sides_are_below_all_that_is_known() {
+        let points = [
+            known(0.5, 0.5, (0.6, 0.8)),
+            known(0.875, 1.125, (0.4, 0.5)),
+            known(2.0, 2.0, (0.2, 0.3)),
+            known(4.0, 4.0, (0.05, 0.1)),
+        ];
+        let lines = Lines::of(&points, 1, 0.01);
+        let near = |found: Interval, low: f64| (found.low() - low).abs() < 1e-15;
+        // By 0.8 − 0.4 on at least 3/8, on a cell of at most 9/8.
+        assert!(near(lines.left.0, 0.4) && near(lines.left.1, 0.4 - 0.4 * 3.0), "{lines:?}");
+        // By 0.2 − 0.1 on 2, on a cell of at least 7/8. The corner itself is known to be at 0.2 or above.
+        assert!(near(lines.right.0, 0.2 + 0.1 * 0.875 / 2.0), "{lines:?}");
+        assert_eq!(lines.right.1, Interval::new(0.2));
+        // Without a point further on `δ` does not increase; beyond the last one it may be all at infinity.
+        let last = Lines::of(&points, 2, 0.01);
+        assert_eq!(last.right, (Interval::new(0.05), Interval::new(0.05)));
+        let beyond = Lines::of(&points, 3, 0.01);
+        assert_eq!((beyond.y, beyond.left.0), (None, Interval::new(0.01)));
+    }
+
+    /// Two lines on the cell from 1 to 3, and one from 2 on, for tests of level `a`, by the supremum over
+    /// many points of the larger line. Mixtures lie below it, so that theirs is no smaller; where the lines
+    /// cross it is nearly attained.
+    #[test]
+    fn suprema_over_cells_are_bounds() {
+        let of = |x: f64| Interval::new(x);
+        let lines =
+            Lines { x: of(1.0), y: Some(of(3.0)), left: (of(0.5), of(0.1)), right: (of(0.375), of(0.25)) };
+        let delta = |x: f64| f64::max(0.5 - 0.2 * (x - 1.0), 0.375 - 0.0625 * (x - 1.0));
+        for a in [0.0, 0.03, 0.0625, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6] {
+            let xs = (0..=20_000).map(|k| 1.0 + 1e-4 * f64::from(k));
+            let forward = xs.clone().map(|x| 1.0 - delta(x) - x * a).fold(f64::MIN, f64::max);
+            let backward = xs.map(|x| (1.0 - delta(x) - a) / x).fold(f64::MIN, f64::max);
+            let (found, reversed) = (lines.forward(of(a)), lines.backward(of(a)));
+            assert!(forward - 1e-12 <= found && found <= forward + 1e-4, "{a}: {found} {forward}");
+            assert!(
+                backward - 1e-12 <= reversed && reversed <= backward + 1e-4,
+                "{a}: {reversed} {backward}"
+            );
+        }
+        // Beyond the last point `x` is least where it is not known.
+        let infinite = (of(0.125), of(0.125));
+        let beyond = Lines { x: Interval::between(2.0, 2.5), y: None, left: infinite, right: infinite };
+        assert_eq!(beyond.forward(of(0.25)), 1.0 - 0.125 - 0.5);
+        assert_eq!(beyond.backward(of(0.25)), (0.75 - 0.125) / 2.0);
+    }
+
+    /// At `x = 1/2` the profile is `1 − x + x δ'` with the other one's at 2: between 5/8 and 3/4 for one
+    /// between 1/4 and 1/2. Of nothing at all it is `1 − x`: above this float at `x = e^(−0.3)` (60 digits).
+    #[test]
+    fn the_point_left_of_one_comes_from_the_other_profile() {
+        let point = |epsilon: f64, lower: f64, upper: f64| {
+            let side = (vec![Ends { lower, upper }; 2], 0.0);
+            Tradeoff::new(&[0.0, epsilon], &side, &side, true).forward.points[0]
+        };
+        let half = point(std::f64::consts::LN_2, 0.25, 0.5);
+        assert!((half.x.low() - 0.5).abs() < 1e-15 && (half.x.high() - 0.5).abs() < 1e-15);
+        assert!((half.delta.lower - 0.625).abs() < 1e-15 && (half.delta.upper - 0.75).abs() < 1e-15);
+        let nothing = point(0.3, 0.0, 0.0).delta;
+        let above = 0.259_181_779_318_282_2_f64;
+        assert!(nothing.lower <= above.next_down() && above <= nothing.upper, "{nothing:?}");
+    }
+
+    /// Where nothing is told, a test of level 1e-20 is wrong with probability `1 − 1e-20`: no float but 1 is
+    /// an upper end.
+    #[test]
+    fn upper_ends_are_rounded_up() -> Result<(), Error> {
+        let side = (vec![Ends { lower: 0.0, upper: 0.0 }; 2], 0.0);
+        let point = Tradeoff::new(&[0.0, 1.0], &side, &side, true).at(1e-20)?;
+        assert!(point.upper == 1.0 && point.lower > 1.0 - 1e-15 && point.lower < 1.0, "{point:?}");
+        Ok(())
+    }
+
+    /// 0.7 and 0.3 against 0.4 and 0.6, in either order: the larger one of both profiles, both straight
+    /// between their kinks, and the supremum over many `x`.
+    #[test]
+    fn both_directions_have_one_curve() -> Result<(), Error> {
+        let curve = LossLaw::finite(&[0.7, 0.3], &[0.4, 0.6], Neighbors::ReplaceOne)?.tradeoff();
+        let delta = |x: f64| f64::max(0.7 - 0.4 * x, 0.6 - 0.3 * x).max(0.0);
+        for level in [0.0, 0.1, 0.3, 0.5, 0.75, 1.0] {
+            let values = (0..=20_000).map(|k| 1.0 + 1e-4 * f64::from(k));
+            let values = values.map(|x| f64::max(1.0 - delta(x) - x * level, (1.0 - delta(x) - level) / x));
+            let truth = values.fold(0.0, f64::max);
+            let found = curve.at(level)?;
+            assert!(found.lower <= truth + 2e-4 && truth <= found.upper + 1e-12, "{found:?} {truth}");
+            assert!(found.upper - found.lower < 1e-3, "{found:?}");
+        }
+        Ok(())
+    }
+}
