@@ -704,4 +704,29 @@ mod tests {
         assert_eq!((crate::UnitLoss::new(0.25)? * 3).get(), 0.75);
         Ok(())
     }
+
+    /// The total is what rounding makes of the releases' own `δ`: nothing is left for the other rules, and for
+    /// advanced composition a few units in the last place, which are counted exactly here.
+    #[test]
+    fn advanced_composition_takes_what_is_left_and_no_more() -> Result<(), Error> {
+        let mut seen = 0;
+        for count in [10, 100, 777, 1000, 31_415] {
+            for delta in [1e-21, 3e-22, 7.7e-23] {
+                let release = ApproxDp::new(1e-5, delta)?;
+                let total = spent(&[(release, count)]).high();
+                let (own, rest) = two_product(count as f64, delta);
+                let left = (total - own) - rest;
+                let found = best(&[(release, count)], d(total))?.into_value();
+                // √(2k ln(1/δ')) ε, and kε², which is small.
+                let least = (-2.0 * count as f64 * left.ln()).sqrt() * 1e-5;
+                if found.rule == Rule::Advanced {
+                    seen += 1;
+                    let epsilon = found.total.epsilon();
+                    assert!(epsilon >= least * (1.0 - 1e-9), "{count} {delta}: {epsilon} {least}");
+                }
+            }
+        }
+        assert!(seen > 5, "{seen}");
+        Ok(())
+    }
 }

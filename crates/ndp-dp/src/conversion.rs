@@ -354,4 +354,15 @@ mod tests {
         assert_eq!(best_delta(|_| UpperBound::new(0.0), 1.0)?.value().approx_dp.delta(), 0.0);
         Ok(())
     }
+
+    /// What is no divergence bounds nothing: below every number, or no number.
+    #[test]
+    fn curves_without_a_bound_give_none() -> Result<(), Error> {
+        for broken in [f64::NEG_INFINITY, f64::NAN, f64::INFINITY] {
+            let curve = |_: Order| UpperBound::new(broken);
+            assert_eq!(best_epsilon(curve, d(0.1)).value().approx_dp.epsilon(), f64::INFINITY, "{broken}");
+            assert_eq!(best_delta(curve, 1.0)?.value().approx_dp.delta(), 1.0, "{broken}");
+        }
+        Ok(())
+    }
 }

@@ -282,4 +282,62 @@ mod tests {
         assert_relative_eq!(1.0 - 2.0 * fixed, theta(0.0, 1.0), max_relative = 1e-13);
         Ok(())
     }
+
+    /// The float before the one returned does not meet the target, also where Newton's iteration ends several
+    /// floats above it, as at the first three here.
+    #[test]
+    fn no_float_before_the_one_returned_meets_the_target() -> Result<(), Error> {
+        let far = [
+            (229.282_260_710_809_9, 0.962_910_510_038_031_7),
+            (18.808_538_505_051_78, 0.013_644_884_463_681_893),
+            (90.394_734_501_746_21, 0.023_855_228_373_266_174),
+        ];
+        let deltas = [1e-300, 1e-30, 1e-9, 1e-6, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99];
+        let grid =
+            deltas.into_iter().flat_map(|delta| (1..40).map(move |k| (0.17 * f64::from(k * k), delta)));
+        for (m, delta) in far.into_iter().chain(grid) {
+            let target = log_down(delta);
+            let e = *epsilon(m, d(delta))?.value();
+            assert!(log_theta(e, m) <= target, "{m} {delta}");
+            assert!(e == 0.0 || log_theta(e.next_down(), m) > target, "{m} {delta}: {e}");
+        }
+        Ok(())
+    }
+
+    /// The least floats that are not below `Δ √(2 ln(1.25/δ))/ε`, from 60 digits.
+    #[test]
+    fn classic_noise_is_rounded_up() -> Result<(), Error> {
+        for (epsilon, delta, sensitivity, least) in [
+            (0.5, 1e-6, 2.0, 21.195_210_107_401_9),
+            (0.25, 1e-5, 1.0, 19.379_221_050_421_56),
+            (0.9, 1e-9, 3.0, 21.574_887_350_425_943),
+        ] {
+            let sigma = sigma_classic(epsilon, d(delta), Sensitivity::new(sensitivity)?)?.value().get();
+            assert!(least <= sigma && sigma < least * (1.0 + 1e-14), "{epsilon} {delta}: {sigma}");
+        }
+        Ok(())
+    }
+
+    /// The largest floats that are not above `Φ(Φ^{−1}(1 − α) − 25)`, from 60 digits: a quantile that is off
+    /// by one unit in its last place moves them by some ten.
+    #[test]
+    fn errors_of_the_second_kind_are_rounded_down() -> Result<(), Error> {
+        for (alpha, most) in [
+            (0.04, 7.227_233_850_333_417e-120),
+            (0.08, 2.172_511_427_585_939_7e-123),
+            (0.12, 9.195_056_350_021_635e-126),
+            (0.16, 1.216_927_873_377_867_1e-127),
+            (0.2, 3.048_253_309_220_640_3e-129),
+            (0.24, 1.142_651_855_902_919_7e-130),
+            (0.28, 5.621_074_793_649_667_7e-132),
+            (0.32, 3.341_207_678_202_265_8e-133),
+            (0.36, 2.267_354_101_845_465_5e-134),
+            (0.4, 1.684_245_457_169_349e-135),
+            (0.44, 1.324_502_483_652_795_4e-136),
+        ] {
+            let beta = *trade_off(alpha, 25.0)?.value();
+            assert!(beta <= most && most <= beta * (1.0 + 1e-12), "{alpha}: {beta:e} {most:e}");
+        }
+        Ok(())
+    }
 }

@@ -358,3 +358,16 @@ impl<T> From<UpperBound<T>> for Guarantee<T> {
         Self::UpperBound(bound)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six significant digits with an exponent as well, where none are asked for.
+    #[test]
+    fn numbers_have_six_digits() {
+        let bound = UpperBound::new(1.234_567_8e-7);
+        assert_eq!(format!("{bound:e}, {bound}"), "1.23457e-7 [upper-bound], 1.23457e-7 [upper-bound]");
+        assert_eq!(format!("{:e}", Guarantee::from(Exact::new(2345.6701))), "2.34568e3 [exact]");
+    }
+}

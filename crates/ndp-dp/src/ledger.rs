@@ -543,4 +543,20 @@ mod tests {
         ));
         Ok(())
     }
+
+    /// Where a node is added or removed the rest is that of the same ledger where it is replaced: the losses
+    /// are the same numbers.
+    #[test]
+    fn what_is_left_has_the_relation_of_the_runs() -> Result<(), Error> {
+        let left = |neighbors| -> Result<f64, Error> {
+            let mut run = Profile::of_curve(Linear(1e-3), "node 0");
+            run.neighbors = neighbors;
+            let mut ledger = Ledger::with_limit(Measure::Approx(Delta::new(1e-5)?), 1.0)?;
+            ledger.record("a", run, Adaptivity::Fixed)?;
+            Ok(ledger.remaining()?.into_value())
+        };
+        use crate::profile::Neighbors::{AddOrRemove, ReplaceOne};
+        assert_eq!(left(AddOrRemove)?, left(ReplaceOne)?);
+        Ok(())
+    }
 }

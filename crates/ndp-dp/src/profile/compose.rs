@@ -214,3 +214,61 @@ pub(super) fn least_delta(holds: impl Fn(Delta) -> bool) -> Result<f64, Error> {
     }
     Ok(at(high)?.get())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_numeric::incomplete::two_sum;
+
+    /// A Rényi divergence that is the same at every order.
+    struct Constant(f64);
+
+    impl Curve for Constant {
+        fn renyi(&self, _: Order) -> Result<Option<Guarantee<f64>>, Error> {
+            Ok(Some(UpperBound::new(self.0).into()))
+        }
+    }
+
+    fn constants(a: f64, b: f64) -> [Profile; 2] {
+        [a, b].map(|value| Profile::of_curve(Constant(value), "node 3"))
+    }
+
+    /// The sum of two floats is that of two others, of which the smaller one tells how it was rounded.
+    #[test]
+    fn divergences_add_up_to_no_less() -> Result<(), Error> {
+        for (a, b) in [(0.1, 0.2), (0.1, 0.7), (0.3, 0.6), (1e-3, 0.9), (2.0, 1e-20)] {
+            let found = sum_at(constants(a, b).iter(), Order::new(2.0)?).into_value();
+            let (sum, rest) = two_sum(a, b);
+            assert!(found - sum >= rest && found <= sum.next_up(), "{a} {b}: {found}");
+        }
+        Ok(())
+    }
+
+    /// Where all parts have a Rényi bound none of the `δ` is set aside for others: what is left out of 1e-5
+    /// would show in the last digits.
+    #[test]
+    fn renyi_bounds_have_all_of_delta() -> Result<(), Error> {
+        for (a, b) in [(0.1, 0.2), (0.5, 0.25), (3.0, 1.0)] {
+            for at in [1e-5, 1e-9, 0.01] {
+                let (parts, at) = (constants(a, b), Delta::new(at)?);
+                let sum = (Interval::new(a) + Interval::new(b)).high();
+                let alone = conversion::best_epsilon(|_| UpperBound::new(sum), at).into_value();
+                assert_eq!(epsilon(&parts, None, at)?.into_value(), alone.approx_dp);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sixty halvings of 690: the logarithm is above the boundary by at most `690/2^60`, and seen to hold.
+    #[test]
+    fn least_deltas_are_next_to_the_boundary() -> Result<(), Error> {
+        // Next to 1, where floats tell so small a difference; the exponential adds two of them.
+        for boundary in (1..=100).map(|k| 1.0 - f64::from(k) / 4096.0) {
+            let found = least_delta(|delta| delta.get() >= boundary)?;
+            let most = boundary * (1.0 + 690.0 / f64::exp2(60.0)) + f64::EPSILON;
+            assert!(boundary <= found && found <= most, "{boundary}: {}", found - boundary);
+        }
+        assert_eq!(least_delta(|_| false)?, 1.0);
+        Ok(())
+    }
+}
