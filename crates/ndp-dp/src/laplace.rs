@@ -196,4 +196,27 @@ mod tests {
         assert!(matches!(laplace(1.0).delta(f64::NAN), Err(Error::InvalidEpsilon(..))));
         assert!(matches!(laplace(1.0).delta(-0.1), Err(Error::InvalidEpsilon(..))));
     }
+
+    /// Of an interval from −60 to 1/10: the series is for small numbers only, and says nothing there.
+    #[test]
+    fn remainders_of_wide_intervals_are_no_series() {
+        let wide = exp_remainder(Interval::between(-60.0, 0.1));
+        // e^x − 1 − x is at most 59 there, and intervals give 0.105 + 60.
+        assert!(wide.low() <= 0.0 && 59.0 <= wide.high() && wide.high() < 60.2, "{wide:?}");
+    }
+
+    /// The parameter that is wrong is named; and a loss of 0 at `ε₀` is 0, not −0, which would be printed.
+    #[test]
+    fn what_is_wrong_is_named_and_nothing_has_no_sign() -> Result<(), Error> {
+        for scale in [-1.0, 0.0, f64::INFINITY, f64::NAN] {
+            let found = Laplace::new(Sensitivity::new(1.0)?, scale);
+            let named =
+                matches!(found, Err(Error::InvalidParameter { name: "the scale of Laplace noise", .. }));
+            assert!(named, "{scale}: {found:?}");
+        }
+        for pure in [0.5, 1.0, 4.0] {
+            assert_eq!(laplace(pure).delta(pure)?.into_value().to_bits(), 0.0_f64.to_bits(), "{pure}");
+        }
+        Ok(())
+    }
 }

@@ -460,4 +460,28 @@ mod tests {
             prop_assert!(here <= Geometric::new((1.01 * p).min(1.0))?.log_phi(theta)?.value() * slack);
         }
     }
+
+    /// A contribution that is seen at once loses `θ`, and none loses more, whatever rounding is charged.
+    #[test]
+    fn cut_gaps_lose_no_more_than_being_seen() -> Result<(), Error> {
+        for p in [1.0 - 1e-15, 1.0 - 1e-13] {
+            for theta in [1e-9, 1.0, 30.0, 700.0] {
+                for longest in [2, 5, 10_000] {
+                    let found = Geometric::new(p)?.log_phi_cut(theta, longest);
+                    assert!(found <= theta && found >= theta * (1.0 - 1e-9), "{p} {theta}: {found}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `Li_2(0.4)` and `Li_3(0.4)`, and `ζ` where all but its first term is below the last digit of 1; mpmath
+    /// at 40 digits.
+    #[test]
+    fn polylogarithms_match_40_digits() {
+        let at = Polylogarithm::new(0.4, 0.6);
+        assert_relative_eq!(at.value(2), 0.449_282_974_471_281_7, max_relative = 1e-11);
+        assert_relative_eq!(at.value(3), 0.422_877_820_191_444, max_relative = 1e-11);
+        assert_eq!((zeta(60), zeta(0), zeta(-2)), (1.0, -0.5, 0.0));
+    }
 }

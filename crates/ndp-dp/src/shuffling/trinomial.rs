@@ -341,4 +341,52 @@ mod tests {
             }
         }
     }
+
+    /// As the pairs become fewer the counts for the label may become more.
+    #[test]
+    fn coins_may_show_more_heads() {
+        let mut coins = Coins::default();
+        for s in (500..=900_u64).rev() {
+            let h = 300 + (900 - s) / 3;
+            let (near, alone) = (coins.probability(s, h), probability(s, h, Chance::HALF));
+            assert!((near - alone).abs() <= 3e-12 * alone, "{h} of {s}: {near} {alone}");
+        }
+    }
+
+    /// Of 200 trials with a chance of 1/100, in a window that leaves out a thousandth: `E(x − R)₊` from the
+    /// probabilities themselves, below the values by no more than their error. The window begins at 0, so
+    /// that all of the error is above it.
+    #[test]
+    fn what_a_window_leaves_out_is_charged() {
+        let chance = Chance { p: 0.01, q: 0.99 };
+        let excess = Excess::new(200, 200, chance, 1e-3);
+        assert_eq!(excess.first, 0);
+        for (x, &value) in excess.values.iter().enumerate() {
+            let terms = (0..x as u64).map(|r| probability(200, r, chance) * (x as u64 - r) as f64);
+            let exact: f64 = terms.sum();
+            assert!(exact <= value * (1.0 + 1e-12), "{x}: {value} {exact}");
+            assert!(value - exact <= excess.error * (1.0 + 1e-9) + 1e-14, "{x}: {value} {exact}");
+        }
+        assert!(excess.error > 1e-6 && excess.error < 0.1, "{}", excess.error);
+    }
+
+    /// Few reports in blocks: the pairs of a block are charged as its last with what the others may add, half
+    /// of the difference of loss and gain each.
+    #[test]
+    fn short_blocks_are_tight() {
+        for (drift, lost) in [(0.0, 0.004), (0.004, 0.004), (0.004, 0.02)] {
+            let sum = Trinomial {
+                reports: 20_000,
+                pair: Chance { p: 0.3, q: 0.7 },
+                rest: Chance::HALF,
+                gain: 0.95 - lost,
+                loss: 0.95 + lost,
+                drift,
+            };
+            let (blocks, counts) = (sum.by_blocks(1e-24), sum.by_counts(1e-24));
+            assert!(counts.0 - counts.1 <= blocks.0 * (1.0 + 1e-10), "{drift} {lost}: {blocks:?} {counts:?}");
+            assert!(blocks.0 <= counts.0 * 1.01, "{drift} {lost}: {blocks:?} {counts:?}");
+            assert!(counts.1 < 1e-12 && blocks.1 < 1e-12, "{blocks:?} {counts:?}");
+        }
+    }
 }

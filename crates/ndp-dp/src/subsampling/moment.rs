@@ -212,3 +212,43 @@ const FALL: f64 = 0.02;
 const MOST_NODES: i32 = 16_384;
 /// Beyond, next to nothing is hidden by sampling.
 const LARGEST_MU: f64 = 20.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `E X² = 1 + q² (e^{μ²} − 1)`: to its last digits also where it is next to 1.
+    #[test]
+    fn second_moments_keep_their_digits() {
+        for (rate, mu) in [(0.1, 1e-5), (0.5, 1e-8), (1e-4, 1e-3), (0.3, 0.7), (0.01, 4.0)] {
+            let exact = (rate * rate * f64::exp_m1(mu * mu)).ln_1p();
+            let found = log_moment(rate, mu, 2.0).expect("few nodes");
+            assert!(exact * (1.0 - 1e-13) <= found && found <= exact * (1.0 + 1e-10), "{found} {exact}");
+        }
+    }
+
+    /// Whatever strip was taken, `η` is at least that of the best one for the step, the least over many
+    /// half-widths `a` below `π/μ` of `2 C e^{a²/2}/(e^{2πa/h} − 1)`.
+    #[test]
+    fn errors_of_the_rule_are_those_of_a_strip() {
+        for (rate, mu, beta) in [
+            (0.1, 0.5, 2.0),
+            (0.01, 1.0, 8.0),
+            (0.3, 3.0, 4.0),
+            (0.1, 1.0, -3.0),
+            (0.5, 0.1, 40.0),
+            (0.2, 9.0, -1.0),
+        ] {
+            let rule = Rule::new(rate, mu, beta).expect("few nodes");
+            let log_error = |a: f64| {
+                let lost = if beta < 0.0 { beta * (0.5 * a * mu).cos().ln() } else { 0.0 };
+                2.0_f64.ln() + lost + 0.5 * a * a - (2.0 * std::f64::consts::PI * a / rule.step).exp_m1().ln()
+            };
+            let most = (std::f64::consts::PI / mu).min(60.0 * rule.step);
+            let least =
+                (1..10_000).map(|k| log_error(most * f64::from(k) / 10_000.0)).fold(f64::MAX, f64::min);
+            assert!(least <= rule.log_error + 1e-6, "{mu} {beta}: {least} {}", rule.log_error);
+            assert!(rule.log_error < -30.0, "{mu} {beta}: {}", rule.log_error);
+        }
+    }
+}
