@@ -705,8 +705,8 @@ mod tests {
         Ok(())
     }
 
-    /// The total is what rounding makes of the releases' own `δ`: nothing is left for the other rules, and for
-    /// advanced composition a few units in the last place, which are counted exactly here.
+    /// The total is what rounding makes of the releases' own `δ`: nothing is left for the other rules, and
+    /// for advanced composition a few units in the last place, which are counted exactly here.
     #[test]
     fn advanced_composition_takes_what_is_left_and_no_more() -> Result<(), Error> {
         let mut seen = 0;

@@ -298,8 +298,8 @@ mod tests {
         span(&losses.iter().map(atom).collect::<Vec<_>>())
     }
 
-    /// Losses that differ by less than 1e-12 count as one: two are on a grid of their distance, one is on any,
-    /// three are on none that is known.
+    /// Losses that differ by less than 1e-12 count as one: two are on a grid of their distance, one is on
+    /// any, three are on none that is known.
     #[test]
     fn two_losses_have_a_distance() {
         assert_eq!(unit_of(&[-0.5, 0.25]), Some(0.75));
