@@ -1,7 +1,5 @@
 //! What was found of a program once and holds until it changes.
 
-use crate::build::{Program, Seeing};
-use num_traits::Zero;
 use std::sync::{Arc, OnceLock};
 
 /// What was found of a program, which is no part of it.
@@ -43,25 +41,4 @@ pub(crate) struct Trusted {
     pub(crate) secure_sums: bool,
     /// A noise is known to several nodes, or to nobody, since they only know what is dealt to them of it.
     pub(crate) shared_noises: bool,
-}
-
-impl Program {
-    /// What accounts of the program take for granted.
-    pub(crate) fn trusted(&self) -> Trusted {
-        self.trusted.or_find(|| {
-            let first = self.events.iter().map(|event| event.moment).min().unwrap_or(usize::MAX);
-            let mut holders = vec![0_usize; self.values.len()];
-            for event in self.events.iter().filter(|event| matches!(event.seeing, Seeing::Held { .. })) {
-                holders[event.value] += 1;
-            }
-            Trusted {
-                contributes_late: self.contributions.iter().any(|contribution| contribution.moment > first),
-                secure_sums: self.events.iter().any(|event| matches!(event.seeing, Seeing::SecureSum { .. })),
-                shared_noises: self
-                    .noises
-                    .iter()
-                    .any(|noise| !noise.variance.is_zero() && holders[noise.value] != 1),
-            }
-        })
-    }
 }

@@ -67,6 +67,7 @@ mod sweep;
 mod symmetries;
 #[cfg(test)]
 mod tests;
+mod trusted;
 mod utility;
 mod vector;
 mod weight;

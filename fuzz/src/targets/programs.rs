@@ -247,13 +247,13 @@ pub(super) const CALLS: &[Target] = &[
     Target::function(
         &[
             "ndp-program build::Program::contribute",
-            "ndp-program build::Program::correlated",
+            "ndp-program noises::Program::correlated",
             "ndp-program build::Program::new",
             "ndp-program build::Program::noise",
             "ndp-program build::Program::noise_all",
-            "ndp-program build::Program::noise_over_time",
+            "ndp-program noises::Program::noise_over_time",
             "ndp-program build::Program::pairwise",
-            "ndp-program build::Program::zero_sum",
+            "ndp-program noises::Program::zero_sum",
             "ndp-program build::Program::uses",
             "ndp-program steps::Program::combine",
             "ndp-program steps::Program::broadcast",

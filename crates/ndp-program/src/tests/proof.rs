@@ -42,7 +42,7 @@ fn both_ends_are_the_reference_values() {
     assert!(ratio(37_642_857, 10_000_000) <= high && high < ratio(37_643, 10_000), "{high}");
 }
 
-/// The largest loss that a file states: the number itself where it is a float, the next float above otherwise.
+/// The largest loss that a file states: the number itself where it is a float, the next one above otherwise.
 #[test]
 fn the_largest_loss_is_rounded_up_and_no_further() {
     let metropolis = |graph| GossipMatrix::metropolis(&graph);
