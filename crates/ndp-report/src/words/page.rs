@@ -1,7 +1,7 @@
 //! The parts of a page for the person responsible for the data: what is protected, against whom, under which
 //! assumptions, and how certain it is.
 
-use super::{by, capital, guesses, not_known, number, up};
+use super::{by, capital, guesses, not_known, up};
 use crate::page::Page;
 use ndp_account::{OwnNoise, Senders, Statement};
 use ndp_dp::Grade;
