@@ -359,3 +359,37 @@ impl Arithmetic for InFloats {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ball::Ball;
+    use crate::matrix::Laziness;
+    use ndp_graph::{GossipMatrix, generators};
+
+    /// Two links of weight 1/3, read half each from a state that is off by 5 units. Of one coefficient the
+    /// quotient, laziness and the product with the factor are rounded: a unit for the one denominator, and two
+    /// more. The norm of the matrix is 1, and the factor counts as 1/2 + 1.
+    #[test]
+    fn links_are_off_by_what_was_rounded() -> Result<(), ndp_graph::Error> {
+        let path = generators::path_graph(3)?;
+        let ball = Ball::around(&path, &[0], 2);
+        let matrix = ExactMatrix::new(&GossipMatrix::metropolis(&path), &ball, Laziness::Kept);
+        let mut arithmetic = InFixed::<2> {
+            down: 0,
+            reach: 0,
+            registers: 3.0,
+            error: Magnitude::new(5.0, 0),
+            read: Magnitude::ZERO,
+        };
+        let (mut to, state) = ([[0; 2]; 2], [arithmetic.one(); 3]);
+        arithmetic.read_links(0, &matrix, &mut to, &state, &[(0, 1, 0), (2, 1, 1)], 0.5);
+        for x in to {
+            let found = fixed::rounded(&x, fixed::places(2));
+            assert!((found - 1.0 / 6.0).abs() < 1e-16, "{found}");
+        }
+        let (expected, found) = (1.5 * (5.0 + 3.0 * 2f64.sqrt()), arithmetic.read.to_f64());
+        assert!((expected..expected * (1.0 + 1e-12)).contains(&found), "{found} is not {expected}");
+        Ok(())
+    }
+}

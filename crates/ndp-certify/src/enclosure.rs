@@ -206,4 +206,19 @@ mod tests {
         terms[0] = 1.0;
         assert!(up(terms.iter().sum(), terms.len()) >= 1.0 + 500.0 * f64::EPSILON);
     }
+
+    /// Eight vectors of length 5/4, each over a noise of its own: all products are exact, the rows of `Ĝ - I`
+    /// sum up to 9/16. For each of eight entries 21 roundings of a half epsilon are allowed for (8 products, 1
+    /// block, 12 more) and a whole one, all relative to 25/16; a sum of 8 terms is rounded up by 40 epsilons.
+    #[test]
+    fn roundings_of_products_grow_with_the_vectors() {
+        let layout = Layout::of_equal_columns(8, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let vectors: Vec<Vec<f64>> =
+            (0..8).map(|k| (0..8).map(|j| if j == k { 1.25 } else { 0.0 }).collect()).collect();
+        let found = distance_from_identity(&vectors, &layout).expect("finite");
+        let excess = (found - 0.5625) / f64::EPSILON;
+        let (square, percent) = (1.5625, 1.01);
+        let expected = 8.0 * (10.5 * percent * percent + 1.0) * square + 40.0 * 0.5625;
+        assert!((excess - expected).abs() <= 2.0, "{excess} is not {expected}");
+    }
 }

@@ -134,3 +134,31 @@ pub(super) fn most_reads(steps: &[Step], coordinates: usize) -> u32 {
     }
     counts.into_iter().max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ball::Ball;
+    use crate::matrix::Laziness;
+    use ndarray::array;
+    use ndp_graph::{GossipMatrix, generators};
+
+    /// A swap whose rows sum to 1 + 5e-13, as given weights may: what is read around a node is that much
+    /// longer than the state, times the factor.
+    #[test]
+    fn reads_are_as_long_as_the_weights_make_them() -> Result<(), ndp_graph::Error> {
+        let graph = generators::path_graph(2)?;
+        let weight = 1.0 + 5e-13;
+        let matrix = GossipMatrix::from_dense(&graph, array![[0.0, weight], [weight, 0.0]].view())?;
+        let matrix = Arc::new(ExactMatrix::new(&matrix, &Ball::around(&graph, &[0], 1), Laziness::Kept));
+        let around =
+            Step::AddAround { matrix: matrix.clone(), entries: Arc::default(), first: 0, factor: -3.0 };
+        let links = Step::AddLinks { matrix, entries: Arc::default(), first: 0, factor: -3.0 };
+        for step in [around, links] {
+            let (stretch, read) = step.norms();
+            assert_eq!(stretch, Magnitude::ZERO);
+            assert!((3.0 * weight..3.0 * weight + 1e-14).contains(&read.to_f64()));
+        }
+        Ok(())
+    }
+}

@@ -375,4 +375,33 @@ mod tests {
         let stretched = vec![add(0, 1.0), Step::Scale(0, 1000.0), add(1, 500.0)];
         assert_encloses(trace(stretched), &BigRational::new(1.into(), 4.into()));
     }
+
+    /// The last value of one register, over as many noises as are asked for.
+    fn last(coordinates: usize, steps: Vec<Step>, beside: Vec<(usize, f64)>) -> Rows {
+        let layout = Layout::of_equal_columns(coordinates, &(0..coordinates).collect::<Vec<_>>());
+        let message = Message { after: steps.len(), register: 0, beside };
+        Rows::Traced(Trace::new(layout, 1, steps, vec![message]))
+    }
+
+    /// One coefficient of a tenth: half an epsilon for a product and for a sum, and four for what is beside
+    /// the steps, relative to the row and a hundredth more.
+    #[test]
+    fn floats_are_off_by_their_roundings() {
+        let found = last(1, vec![add(0, 0.1)], Vec::new()).float().expect("a positive term");
+        let expected = 1.01 * 6.0 * f64::EPSILON / 2.0 * 0.1;
+        assert_eq!(found.rows[(0, 0)], 0.1);
+        assert!((found.errors[0] / expected - 1.0).abs() < 1e-12, "{} {expected}", found.errors[0]);
+    }
+
+    /// Terms of both signs may cancel, and a term that underflowed may come back: neither has a relative
+    /// error.
+    #[test]
+    fn floats_are_for_positive_terms_of_ordinary_size() {
+        let share = Step::Share(0, 0, 0.5);
+        assert!(last(1, vec![add(0, 1.0)], vec![(0, 1.0)]).float().is_some());
+        assert!(last(1, vec![add(0, 1.0), share], Vec::new()).float().is_none());
+        assert!(last(1, vec![add(0, -1.0)], Vec::new()).float().is_none());
+        let amplified = vec![add(0, 1.0), Step::Scale(0, 2f64.powi(101))];
+        assert!(last(1, amplified, Vec::new()).float().is_none());
+    }
 }

@@ -176,3 +176,38 @@ fn to_fixed<const L: usize>(x: &BigInt, shift: i64) -> Fixed<L> {
     limbs.iter_mut().zip(size.to_u64_digits()).for_each(|(to, digit)| *to = digit);
     if x.sign() == Sign::Minus { crate::fixed::minus(&[0; L], &limbs) } else { limbs }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(noises: usize, entries: &[i64]) -> WholeRows {
+        let all: Vec<usize> = (0..entries.len()).collect();
+        let layout = Layout { noises, adds_up: false, ..Layout::of_equal_columns(entries.len(), &all) };
+        let entries = (0..).zip(entries).map(|(j, &x)| (j, BigInt::from(x)));
+        WholeRows::of_integers(layout, vec![entries.collect()])
+    }
+
+    /// A noise of 3 becomes 3/4, which shifts the row by two places; the input of 1000, ten binary digits, is
+    /// divided by 2^8 more.
+    #[test]
+    fn rows_are_scaled_into_the_format() {
+        let rows = row(1, &[3, -1000]);
+        let (found, error) = rows.fixed::<2>(0, rows.column_scales());
+        let numbers = [0, 1].map(|j| crate::fixed::rounded(&found[j], crate::fixed::places(2)));
+        assert_eq!(numbers, [0.75, -0.9765625]);
+        assert!((2f64.sqrt()..1.42).contains(&error.to_f64()));
+    }
+
+    /// 2^60 + 1 has more digits than a float: its error is half an epsilon of the length of the row, a
+    /// thousandth more for the digits beyond the window and a hundredth for the root of the squares. A number
+    /// of 53 digits is exact.
+    #[test]
+    fn entries_are_rounded_where_they_are_long() {
+        let found = row(2, &[(1 << 60) + 1, 2]).float();
+        assert_eq!(found.rows[(0, 0)], 0.5);
+        let expected = 1.01 * 1.001 * f64::EPSILON / 2.0 * 0.5;
+        assert!((found.errors[0] / expected - 1.0).abs() < 1e-9, "{} {expected}", found.errors[0]);
+        assert_eq!(row(2, &[(1 << 53) - 1, 2]).float().errors, [0.0]);
+    }
+}
