@@ -3,7 +3,9 @@
 
 use crate::account::{self, Budget};
 use crate::ball::Ball;
-use crate::field::Field;
+use crate::dyadic::Dyadic;
+use crate::field::{Field, Fingerprint};
+use crate::fixed;
 use crate::gram;
 use crate::krylov::Krylov;
 use crate::matrix::{ExactMatrix, Laziness};
@@ -341,5 +343,97 @@ fn primes_are_drawn_from_the_whole_view() -> Result<(), Box<dyn std::error::Erro
         Rows::Traced(Trace::new(layout, 6, steps, vec![message])).fingerprint().finish().draw(&[])
     };
     assert_ne!(traced(&a), traced(&b));
+    Ok(())
+}
+
+/// A matrix on all nodes of its graph.
+fn exact(matrix: &GossipMatrix) -> ExactMatrix {
+    let all = Ball::around(matrix.graph(), &[0], matrix.graph().node_count());
+    ExactMatrix::new(matrix, &all, Laziness::Kept)
+}
+
+/// Two cubic graphs whose matrices have entries of 1/4 alone, four in each row, on different columns; alone,
+/// and as the weights of noises.
+#[test]
+fn primes_are_drawn_from_the_places_of_entries() -> Result<(), Box<dyn std::error::Error>> {
+    let bipartite = [(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)];
+    let prism = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (0, 3), (1, 4), (2, 5)];
+    let mut primes = Vec::new();
+    for edges in [bipartite, prism] {
+        let graph = Graph::from_edges(6, edges)?;
+        let matrix = Arc::new(exact(&GossipMatrix::from_edge_weights(&graph, |_, _| 0.25)?));
+        let mut to = Fingerprint::new("a test");
+        matrix.fingerprint(&mut to);
+        let entries = Arc::new(vec![(0, 0)]);
+        let around = Step::AddAround { matrix, entries, first: 0, factor: 1.0 };
+        let message = Message { after: 1, register: 1, beside: Vec::new() };
+        let rows =
+            Rows::Traced(Trace::new(Layout::of_equal_columns(1, &[0]), 6, vec![around], vec![message]));
+        primes.push([to.finish().draw(&[]), rows.fingerprint().finish().draw(&[])]);
+    }
+    assert_ne!(primes[0][0], primes[1][0]);
+    assert_ne!(primes[0][1], primes[1][1]);
+    Ok(())
+}
+
+/// A path: weights of two nodes that are no neighbors are 0, also where the next node has both for neighbors.
+#[test]
+fn only_neighbors_have_weights() -> Result<(), Box<dyn std::error::Error>> {
+    let graph = Graph::from_edges(4, [(0, 1), (1, 2), (2, 3)])?;
+    let field = Field::new((1 << 61) - 1);
+    let named = GossipMatrix::metropolis(&graph);
+    let given = GossipMatrix::from_edge_weights(&graph, |u, _| if u == 1 { 0.25 } else { 0.5 })?;
+    for matrix in [named, given] {
+        let exact = exact(&matrix);
+        for (u, v) in (0..4).flat_map(|u| (0..4).map(move |v| (u, v))).filter(|(u, v)| u != v) {
+            let stored = matrix.get(u, v);
+            assert_eq!(exact.weight_f64(u, v), stored);
+            let weighted = exact.weighted(u, v, &fixed::of_dyadic::<2>(Dyadic::of(1.0), 0));
+            assert!((fixed::rounded(&weighted, fixed::places(2)) - stored).abs() < 1e-16);
+            assert_eq!(exact.modulo(field).weighted(u, v, field.integer(1)) == 0, stored == 0.0);
+        }
+    }
+    Ok(())
+}
+
+/// Weights that are asked for twice and told differently: whether the matrix is symmetric is looked at.
+#[test]
+fn symmetry_is_not_presumed() -> Result<(), Box<dyn std::error::Error>> {
+    let graph = Graph::from_edges(2, [(0, 1)])?;
+    let calls = std::cell::Cell::new(0.0);
+    let told = |step: f64| {
+        calls.set(0.25);
+        GossipMatrix::from_edge_weights(&graph, |_, _| calls.replace(calls.get() + step))
+    };
+    assert!(exact(&told(0.0)?).is_symmetric());
+    assert!(!exact(&told(0.25)?).is_symmetric());
+    Ok(())
+}
+
+/// The largest numbers of the format, 128 less a unit and -128, against 2^128 and 2^129 units: beyond the
+/// highest limb stands the sign.
+#[test]
+fn signs_go_on_beyond_the_format() {
+    let (largest, least) = ([u64::MAX, u64::MAX >> 1], [0, 1 << 63]);
+    assert_eq!((fixed::rounded(&largest, 128), fixed::rounded(&least, 128)), (0.5, -0.5));
+    assert_eq!((fixed::rounded(&largest, 129), fixed::rounded(&least, 129)), (0.25, -0.25));
+}
+
+/// A row whose input is far longer than its noise, `(1000/3)^2`, in fixed point, where there is no memory for
+/// floats.
+#[test]
+fn long_inputs_are_scaled_back() -> Result<(), crate::Error> {
+    let layout = Layout {
+        coordinates: 2,
+        inputs: vec![Input { node: 0, coordinate: 1, factor: 1.0, scale: 0, structural: None }],
+        adds_up: false,
+        ..Layout::of_equal_columns(1, &[0])
+    };
+    let entries = vec![(0, BigInt::from(3)), (1, BigInt::from(1000))];
+    let rows = Rows::Whole(WholeRows::of_integers(layout, vec![entries]));
+    let found = account::of_rows(&rows, Budget { memory: 50, ..Budget::default() })?;
+    let (low, high) = (found.lower[0], found.upper[0]);
+    assert!(found.bits > 53 && of(low) <= ratio(1_000_000, 9) && ratio(1_000_000, 9) <= of(high));
+    assert!(high - low <= 1e-9 * low, "[{low}, {high}]");
     Ok(())
 }

@@ -390,3 +390,49 @@ const PIECE: usize = 256;
 const STRIP: usize = 64;
 /// Coordinates (times terms) from which on pieces go to several threads.
 const PARALLEL: usize = 1 << 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dyadic::Dyadic;
+
+    /// `x` in units of a format with two limbs.
+    fn fixed(x: f64) -> Fixed<2> {
+        fixed::of_dyadic(Dyadic::of(x), 0)
+    }
+
+    /// A candidate of 398 quarters and an eighth, of norm almost 5, with an overlap of 2^-45: an eighth is
+    /// subtracted, and the other left, since the next pass calls everything below 5e-14 of the norm
+    /// negligible, and a quarter of that is 6e-14.
+    #[test]
+    fn what_the_next_pass_leaves_is_left() {
+        let mut found = Combinations::<2>::new(400, 400, &[]);
+        found.push_unit(0);
+        found.push_unit(1);
+        let mut candidate = vec![fixed(0.25); 400];
+        (candidate[0], candidate[1]) = (fixed(0.125), fixed(2f64.powi(-45)));
+        assert_eq!(found.absorb(candidate, Magnitude::ZERO, 0), Ok(()));
+        assert_eq!(found.fixed(2)[0], [0; 2]);
+        assert_ne!(found.fixed(2)[1], [0; 2]);
+    }
+
+    /// Where the error is larger than every number of the format no limb is left to multiply.
+    #[test]
+    fn errors_beyond_the_format_lose_all_digits() {
+        let mut found = Combinations::<2>::new(2, 2, &[]);
+        found.push_unit(0);
+        let lost = found.absorb_precisely(vec![fixed(0.5), fixed(0.25)], Magnitude::power(148), 0);
+        assert!(matches!(lost, Err(Lost::Digits(growth)) if growth > 140.0), "{lost:?}");
+    }
+
+    /// A noise part of length 3 · 2^-11 and an input of 2^-6: the input has five digits more than the whole
+    /// part of the logarithm of the length, and four are in range.
+    #[test]
+    fn inputs_leave_the_range_beyond_four_digits() {
+        for (input, expected) in [(-6, Err(Lost::Range { coordinate: 1, bits: 5 })), (-7, Ok(()))] {
+            let mut found = Combinations::<2>::new(2, 1, &[]);
+            let candidate = vec![fixed(3.0 * 2f64.powi(-11)), fixed(2f64.powi(input))];
+            assert_eq!(found.absorb(candidate, Magnitude::ZERO, 0), expected);
+        }
+    }
+}

@@ -218,4 +218,21 @@ mod tests {
         assert_eq!(found.kept, [true, false, true]);
         Ok(())
     }
+
+    /// Noises (1, 0) and (1, e), inputs (1, 0) and (0, 1): the inverse of the noises takes the inputs to
+    /// (1, -1/e) and (0, 1/e), so that the entries are 1 + 1/e², -1/e² and 1/e². Both inputs leave the format
+    /// and are scaled down on the way.
+    #[test]
+    fn inputs_that_are_scaled_down_keep_their_entries() -> Result<(), Error> {
+        let square = 2f64.powi(80);
+        let (inputs, noises) = (array![[1.0, 0.0], [0.0, 1.0]], array![[1.0, 0.0], [1.0, 2f64.powi(-40)]]);
+        let rows = Rows::Given(Given::new(inputs.view(), noises.view(), &[], &[]));
+        let found = of_rows(&rows, Budget { memory: 100, ..Budget::default() })?;
+        assert!(found.bits > 53);
+        for (i, j, truth) in [(0, 0, square), (0, 1, -square), (1, 0, -square), (1, 1, square)] {
+            let (middle, radius) = found.entry(i, j).expect("certified");
+            assert!((middle - truth).abs() <= radius && radius <= 1e-8 * square, "{middle} ± {radius}");
+        }
+        Ok(())
+    }
 }

@@ -425,4 +425,15 @@ mod tests {
         assert!(error >= expected && error < expected * (1.0 + 1e-9), "{error} is not {expected}");
         Ok(())
     }
+
+    /// A path of three nodes, seen from its end for two rounds. With two limbs: of three combinations 3 · 8
+    /// bytes in floats and 3 · 16 in fixed point for each node; three groups of neighbors of 20 bytes and four
+    /// neighbors of 4; and 64 bytes for each node.
+    #[test]
+    fn bytes_are_counted() -> Result<(), ndp_graph::Error> {
+        let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
+        let view = Krylov::new(&matrix, &[0], &[1], &[0], 2);
+        assert_eq!(view.bytes(2), 3 * (24 + 48) + 3 * 20 + 4 * 4 + 3 * 64);
+        Ok(())
+    }
 }
