@@ -277,18 +277,18 @@ fn traced_rows_are_what_the_steps_do() -> Result<(), Box<dyn std::error::Error>>
         let mut signed = positive.clone();
         signed.insert(4, Step::Share(1, 3, 0.3));
         signed.insert(6, Step::Ring { x: (0, 1), z: (2, 3), push: 0.7 });
-        for steps in [positive, signed] {
+        for (steps, own) in [(positive, 0.25), (signed, -0.25)] {
             let (before, after) = (steps.len() - 2, steps.len());
             let messages = vec![
                 Message { after: before, register: 1, beside: vec![(9, 2.0)] },
                 Message { after, register: 2, beside: Vec::new() },
-                Message { after, register: 0, beside: vec![(8, -0.25)] },
+                Message { after, register: 0, beside: vec![(8, own)] },
             ];
             let at = |steps: &[Step]| forward(steps, &weights, 4, 10);
             let mut truth =
                 vec![at(&steps[..before])[1].clone(), at(&steps)[2].clone(), at(&steps)[0].clone()];
             truth[0][9] += of(2.0);
-            truth[2][8] += of(-0.25);
+            truth[2][8] += of(own);
             let layout =
                 Layout { adds_up: false, ..Layout::of_equal_columns(10, &(0..10).collect::<Vec<_>>()) };
             let rows = Rows::Traced(Trace::new(layout, 4, steps, messages));
@@ -297,7 +297,9 @@ fn traced_rows_are_what_the_steps_do() -> Result<(), Box<dyn std::error::Error>>
             for (k, row) in truth.iter().enumerate() {
                 assert_eq!(modular(k), modulo(row, field), "row {k}");
             }
-            if let Some(floats) = rows.float() {
+            let floats = rows.float();
+            assert_eq!(floats.is_some(), own > 0.0);
+            if let Some(floats) = floats {
                 for (k, row) in truth.iter().enumerate() {
                     let apart =
                         |(&x, y): (&f64, &BigRational)| (of(x) - y).to_f64().unwrap_or(f64::NAN).powi(2);

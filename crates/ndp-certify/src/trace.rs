@@ -18,6 +18,7 @@ use crate::steps::{Sizes, most_reads};
 use ndarray::Array2;
 use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::integer;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A protocol whose messages are rows.
@@ -40,10 +41,14 @@ impl Trace {
     pub fn new(layout: Layout, registers: usize, steps: Vec<Step>, messages: Vec<Message>) -> Self {
         let subtracts = |step: &Step| match step {
             Step::Share(..) | Step::Ring { .. } => true,
-            Step::Scale(_, factor) | Step::Add { factor, .. } => *factor < 0.0,
-            _ => false,
+            Step::Scale(_, factor)
+            | Step::Add { factor, .. }
+            | Step::AddAround { factor, .. }
+            | Step::AddLinks { factor, .. } => *factor < 0.0,
+            Step::Mix(_) | Step::Average(..) | Step::Idle => false,
         };
-        let nonnegative = !steps.iter().any(subtracts);
+        let takes = |message: &Message| message.beside.iter().any(|(_, factor)| *factor < 0.0);
+        let nonnegative = !steps.iter().any(subtracts) && !messages.iter().any(takes);
         let (sizes, reads) = (Sizes::of(&steps), most_reads(&steps, layout.coordinates));
         Self { layout, registers, steps, messages, nonnegative, sizes, reads }
     }
@@ -292,7 +297,7 @@ impl Trace {
             let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
             // (1 + u)^c - 1 is at most 1.01 c u for c u below 0.01; what underflows on the way is far below
             // 1e-280.
-            let relative = (sums[message.after] + 4.0) * f64::EPSILON / 2.0;
+            let relative = (sums[message.after] + repeats(&message.beside) + 4.0) * f64::EPSILON / 2.0;
             if relative > 0.01 {
                 return None;
             }
@@ -301,6 +306,12 @@ impl Trace {
         }
         Some(FloatRows { rows, errors })
     }
+}
+
+/// How many coordinates stand in the list a second time, or once more.
+fn repeats(beside: &[(usize, f64)]) -> f64 {
+    let distinct: BTreeSet<usize> = beside.iter().map(|&(coordinate, _)| coordinate).collect();
+    (beside.len() - distinct.len()) as f64
 }
 
 /// Binary logarithm of the length of a row in fixed point.
@@ -312,7 +323,7 @@ const AMPLIFIED: f64 = 100.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::{Budget, basis_of_rows};
+    use crate::account::{Budget, basis_of_rows, of_rows};
     use crate::rows::{Input, Rows};
     use num_rational::BigRational;
     use num_traits::One;
@@ -403,5 +414,54 @@ mod tests {
         assert!(last(1, vec![add(0, -1.0)], Vec::new()).float().is_none());
         let amplified = vec![add(0, 1.0), Step::Scale(0, 2f64.powi(101))];
         assert!(last(1, amplified, Vec::new()).float().is_none());
+    }
+
+    /// A product of a tenth and .3 and, beside the message, the float next to minus that product: in floats
+    /// nothing remains, and the truth is of the size of the other coefficient.
+    #[test]
+    fn what_is_beside_a_message_may_cancel() -> Result<(), crate::Error> {
+        let product = 0.1 * 0.3;
+        let steps = vec![add(0, 0.1), Step::Scale(0, 0.3), add(1, 1e-18)];
+        let rows = last(2, steps, vec![(0, -product)]);
+        let rest = whole(0.1) * whole(0.3) - whole(product);
+        let (own, other) = (&rest * &rest, whole(1e-18) * whole(1e-18));
+        let truth = &own / (&own + &other);
+        let found = of_rows(&rows, Budget::default())?;
+        let (low, high) = (found.lower[0], found.upper[0]);
+        assert!(whole(low) <= truth && truth <= whole(high), "{truth} not in [{low:e}, {high:e}]");
+        assert!(high - low <= 1e-9 && low > 0.1, "[{low:e}, {high:e}]");
+        Ok(())
+    }
+
+    /// Weights of noises may be taken negative, as factors may.
+    #[test]
+    fn negative_weights_of_noises_are_no_positive_terms() -> Result<(), ndp_graph::Error> {
+        let graph = ndp_graph::generators::path_graph(2)?;
+        let ball = crate::ball::Ball::around(&graph, &[0], 1);
+        let matrix = ndp_graph::GossipMatrix::metropolis(&graph);
+        let matrix = Arc::new(ExactMatrix::new(&matrix, &ball, crate::matrix::Laziness::Kept));
+        for (factor, positive) in [(0.5, true), (-0.5, false)] {
+            let (entries, first) = (Arc::new(vec![(1, 0)]), 0);
+            let around = Step::AddAround { matrix: matrix.clone(), entries, first, factor };
+            let entries = Arc::new(vec![(0, 1, 0)]);
+            let links = Step::AddLinks { matrix: matrix.clone(), entries, first, factor };
+            for step in [around, links] {
+                let layout = Layout::of_equal_columns(1, &[0]);
+                let message = Message { after: 1, register: 0, beside: Vec::new() };
+                let found = Trace::new(layout, 2, vec![step], vec![message]).float();
+                assert_eq!(found.is_some(), positive);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nine halves of an epsilon beside a one, all in one coefficient: a sum in floats loses each of them.
+    #[test]
+    fn coefficients_that_are_repeated_are_rounded_every_time() {
+        let half = f64::EPSILON / 2.0;
+        let beside = std::iter::once((0, 1.0)).chain(std::iter::repeat_n((0, half), 9));
+        let found = last(1, Vec::new(), beside.collect()).float().expect("positive terms");
+        assert_eq!(found.rows[(0, 0)], 1.0);
+        assert!((9.0 * half..16.0 * half).contains(&found.errors[0]), "{}", found.errors[0]);
     }
 }
