@@ -368,8 +368,8 @@ mod tests {
     use ndp_graph::{GossipMatrix, generators};
 
     /// Two links of weight 1/3, read half each from a state that is off by 5 units. Of one coefficient the
-    /// quotient, laziness and the product with the factor are rounded: a unit for the one denominator, and two
-    /// more. The norm of the matrix is 1, and the factor counts as 1/2 + 1.
+    /// quotient, laziness and the product with the factor are rounded: a unit for the one denominator, and
+    /// two more. The norm of the matrix is 1, and the factor counts as 1/2 + 1.
     #[test]
     fn links_are_off_by_what_was_rounded() -> Result<(), ndp_graph::Error> {
         let path = generators::path_graph(3)?;

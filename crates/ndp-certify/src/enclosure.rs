@@ -207,9 +207,10 @@ mod tests {
         assert!(up(terms.iter().sum(), terms.len()) >= 1.0 + 500.0 * f64::EPSILON);
     }
 
-    /// Eight vectors of length 5/4, each over a noise of its own: all products are exact, the rows of `Ĝ - I`
-    /// sum up to 9/16. For each of eight entries 21 roundings of a half epsilon are allowed for (8 products, 1
-    /// block, 12 more) and a whole one, all relative to 25/16; a sum of 8 terms is rounded up by 40 epsilons.
+    /// Eight vectors of length 5/4, each over a noise of its own: all products are exact, and the rows of
+    /// `Ĝ - I` sum up to 9/16. For each of eight entries 21 roundings of a half epsilon are allowed for (8
+    /// products, 1 block, 12 more) and a whole one, all relative to 25/16; a sum of 8 terms is rounded up by
+    /// 40 epsilons.
     #[test]
     fn roundings_of_products_grow_with_the_vectors() {
         let layout = Layout::of_equal_columns(8, &[0, 1, 2, 3, 4, 5, 6, 7]);

@@ -427,8 +427,8 @@ mod tests {
     }
 
     /// A path of three nodes, seen from its end for two rounds. With two limbs: of three combinations 3 · 8
-    /// bytes in floats and 3 · 16 in fixed point for each node; three groups of neighbors of 20 bytes and four
-    /// neighbors of 4; and 64 bytes for each node.
+    /// bytes in floats and 3 · 16 in fixed point for each node; three groups of neighbors of 20 bytes and
+    /// four neighbors of 4; and 64 bytes for each node.
     #[test]
     fn bytes_are_counted() -> Result<(), ndp_graph::Error> {
         let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
