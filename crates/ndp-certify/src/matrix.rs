@@ -577,6 +577,8 @@ mod tests {
     #[test]
     fn denominators_have_few_bits() -> Result<(), ndp_graph::Error> {
         assert!((log2_lcm(&[4, 6, 7]) - 84f64.log2()).abs() < 1e-9);
+        // The higher power of a prime counts, whichever comes first.
+        assert!((log2_lcm(&[2, 8, 4]) - 3.0).abs() < 1e-9);
         let path = generators::path_graph(4)?;
         let all = Ball::around(&path, &[0], 4);
         let metropolis = ExactMatrix::new(&GossipMatrix::metropolis(&path), &all, Laziness::TakenOff);

@@ -413,7 +413,11 @@ mod tests {
         assert!(last(1, vec![add(0, 1.0), share], Vec::new()).float().is_none());
         assert!(last(1, vec![add(0, -1.0)], Vec::new()).float().is_none());
         let amplified = vec![add(0, 1.0), Step::Scale(0, 2f64.powi(101))];
-        assert!(last(1, amplified, Vec::new()).float().is_none());
+        assert!(last(1, amplified.clone(), Vec::new()).float().is_none());
+        // One message of two is enough.
+        let messages = [1, 2].map(|after| Message { after, register: 0, beside: Vec::new() });
+        let layout = Layout::of_equal_columns(1, &[0]);
+        assert!(Trace::new(layout, 1, amplified, messages.to_vec()).float().is_none());
     }
 
     /// A product of a tenth and .3 and, beside the message, the float next to minus that product: in floats
