@@ -254,10 +254,12 @@ class _Counted:
         self.counts.update(counts)
         # A run that was begun before: the clients know more than this server.
         self.used = max(self.used, *self.counts.values(), 0)
+        if self._metered is not None:
+            self._metered.heard([reply for reply in answered if not reply.has_error()], self.inner)
         aggregated = self.inner.aggregate_train(server_round, answered)
         self.arrays = aggregated[0] if aggregated[0] is not None else self.arrays
         if self._metered is not None:
-            self._metered.aggregated([reply for reply in answered if not reply.has_error()], aggregated[0], self.inner)
+            self._metered.aggregated(aggregated[0])
         return aggregated
 
     def _count_of(self, client: int, said: Any) -> tuple[int, str]:
@@ -303,6 +305,8 @@ class _Metered:
         # What the meter calls the updates of this round by client, those of which no model was made, and what the last model tells.
         self._updates: dict[int, int] = {}
         self._left: list[int] = []
+        self._replies: dict[int, dict[str, NDArray[Any]]] = {}
+        self._shares: list[dict[int, int]] = []
         self._told: list[int] = []
 
     def asked(self, clients: Iterable[int], messages: Sequence[Any], arrays: Any) -> None:
@@ -332,7 +336,12 @@ class _Metered:
             meter.forget(x, z)
             meter.send(str(client), "server", self._updates[client])
 
-    def aggregated(self, replies: Sequence[Any], arrays: Any, strategy: Any) -> None:
+    def heard(self, replies: Sequence[Any], strategy: Any) -> None:
+        """Keeps the updates before they are aggregated: some strategies take the arrays out of the replies."""
+        self._replies = {reply.metadata.src_node_id: _arrays(_only_record(reply, "the reply of the client")[1]) for reply in replies}
+        self._shares = list(_shares(replies, strategy))
+
+    def aggregated(self, arrays: Any) -> None:
         """Counts the model, which everybody is told: as the mean of the updates, if it is one; otherwise as all of them."""
         meter = self.meter
         assert meter is not None
@@ -342,8 +351,7 @@ class _Metered:
             self._left += values
             return
         model = _arrays(arrays)
-        updates = {reply.metadata.src_node_id: _arrays(_only_record(reply, "the reply of the client")[1]) for reply in replies}
-        means = (weights for weights in _weights(replies, strategy) if not self._left and _is_mean(model, updates, weights))
+        means = (weights for weights in self._shares if not self._left and _is_mean(model, self._replies, weights))
         weights = next(means, None)
         if weights is None:
             told = [*self._left, *values]
@@ -355,10 +363,10 @@ class _Metered:
         done = [value for value in (*values, *self._left, *self._told) if value not in told]
         if done:
             meter.forget(*done)
-        self._left, self._told = [], told
+        self._left, self._told, self._replies = [], told, {}
 
 
-def _weights(replies: Sequence[Any], strategy: Any) -> Iterable[dict[int, int]]:
+def _shares(replies: Sequence[Any], strategy: Any) -> Iterable[dict[int, int]]:
     """By what a strategy may have weighted: a metric that is a whole number, or nothing."""
     key = getattr(strategy, "weighted_by_key", "num-examples")
     said = {reply.metadata.src_node_id: [r[key] for r in reply.content.metric_records.values() if key in r] for reply in replies}

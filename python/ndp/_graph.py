@@ -31,7 +31,7 @@ class Graph:
         - a ``networkx.Graph``, labels of any kind;
         - a SciPy sparse array or matrix, or a square NumPy array: entry ``(u, v)`` not 0 is an edge;
         - a pair of integer arrays ``(u, v)``: a tuple, or a list of two lists or arrays;
-        - an edge list ``[(u, v), ...]`` of tuples of integers; or of texts, or texts and integers, which are names in the order in which they come;
+        - an edge list ``[(u, v), ...]`` of tuples of integers, or of names: then nodes are in the order in which they are named first;
         - an integer array of two columns, one edge a row;
         - the path of an edge list, two labels a line, perhaps gzipped;
         - a ``rustworkx.PyGraph``, its nodes by their indices;
@@ -277,8 +277,11 @@ def _of_edges(graph: GraphLike, weight: str | bool | None, nodes: int | None) ->
         longer = next((edge for edge in graph if len(edge) != 2), None)
         if longer is not None:
             raise NdpError(f"an edge is a pair of nodes, got {longer!r}")
-        if any(isinstance(end, str) for edge in graph for end in edge):
+        texts = [isinstance(end, str) for edge in graph for end in edge]
+        if all(texts):
             return _of_names(graph, weight, nodes)
+        if any(texts):
+            raise NdpError("the ends of edges are all integers or all texts, got both: make them texts, [(str(u), str(v)), ...]")
         return _of_ends([u for u, _ in graph], [v for _, v in graph], weight, nodes)
     if len(graph) != 2 or np.isscalar(graph[0]) or isinstance(graph[0], (str, os.PathLike)):
         return None
@@ -362,10 +365,8 @@ def _of_dense(matrix: NDArray[Any], weight: str | bool | None) -> tuple[Any, Any
     return _of_adjacency(coo, weight)
 
 
-def _of_names(
-    edges: Sequence[tuple[Hashable, Hashable]], weight: str | bool | None, nodes: int | None
-) -> tuple[Any, Any, Any, Any]:
-    """Edges between names, and numbers that are names beside them; the nodes in the order in which they are named first."""
+def _of_names(edges: Sequence[tuple[str, str]], weight: str | bool | None, nodes: int | None) -> tuple[Any, Any, Any, Any]:
+    """Edges between names, the nodes in the order in which they are named first."""
     if nodes is not None:
         raise NdpError("nodes= goes with edges between integers: a networkx.Graph has nodes with names and without edges")
     places = {name: i for i, name in enumerate(dict.fromkeys(chain.from_iterable(edges)))}

@@ -154,17 +154,17 @@ class TestFlower:
 @pytest.mark.parametrize(("epsilon", "rounds", "clip"), [(0.1, 1, 1.0), (1.0, 7, 0.3), (3.0, 8, 1.0), (8.0, 30, 2.5), (20.0, 400, 1e-3)])
 def test_a_meter_with_the_same_budget_allows_all_rounds_and_no_more(epsilon, rounds, clip):
     mod = frameworks.flower(epsilon=epsilon, delta=1e-5, rounds=rounds, clip=clip)
-    meter = ndp.Meter([("server", 1)], per="participant", clip=clip, epsilon=epsilon, delta=1e-5, observers=["server"])
+    meter = ndp.Meter([("server", "ann")], per="participant", clip=clip, epsilon=epsilon, delta=1e-5, observers=["server"])
     for _ in range(rounds):
-        x, z = meter.contribute(1, "nothing"), meter.noise(1, sigma=mod.sigma)
+        x, z = meter.contribute("ann", "nothing"), meter.noise("ann", sigma=mod.sigma)
         y = meter.combine({x: 1, z: 1})
         meter.forget(x, z)
-        meter.send(1, "server", y)
+        meter.send("ann", "server", y)
         meter.forget(y)
     assert float(meter.epsilon(delta=1e-5)) == pytest.approx(float(mod.epsilon), rel=1e-8)
-    x, z = meter.contribute(1, "nothing"), meter.noise(1, sigma=mod.sigma)
+    x, z = meter.contribute("ann", "nothing"), meter.noise("ann", sigma=mod.sigma)
     with pytest.raises(ndp.Refused):
-        meter.send(1, "server", meter.combine({x: 1, z: 1}))
+        meter.send("ann", "server", meter.combine({x: 1, z: 1}))
 
 
 def local_grid(flwr, client_app, nodes, apart=()):

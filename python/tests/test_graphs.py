@@ -84,6 +84,9 @@ def test_a_list_of_pairs_is_a_list_of_edges():
             ndp.Graph(wrong)
     with pytest.raises(ndp.NdpError, match="integers"):
         ndp.Graph([("a", 1)])
+    for huge in (2**63, 2**64 - 1, 2**70):
+        with pytest.raises(ndp.NdpError, match=r"are names: write them as texts"):
+            ndp.Graph([(0, huge), (1, 5)])
 
 
 def test_edges_between_names():
