@@ -379,7 +379,7 @@ def _of_ends(u: Any, v: Any, weight: str | bool | None, nodes: int | None) -> tu
     ends = []
     for end in (u, v):
         array = np.asarray(end)
-        if array.dtype.kind in "ufO" and any(isinstance(x, numbers.Integral) and x >= 2**63 for x in end):
+        if array.dtype.kind in "ufO" and any(isinstance(x, numbers.Integral) and int(x) >= 2**63 for x in end):
             raise NdpError("numbers of nodes from 2^63 on are names: write them as texts, [(str(u), str(v)), ...]")
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             remedy = "; edges between names are a list of tuples, [('a', 'b'), ('b', 'c')]" if array.dtype.kind in "UO" else ""
