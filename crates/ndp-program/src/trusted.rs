@@ -2,6 +2,7 @@
 
 use crate::build::{Program, Seeing};
 use crate::known::Trusted;
+use crate::registers::{Definition, Primitive};
 use num_traits::Zero;
 
 impl Program {
@@ -9,18 +10,43 @@ impl Program {
     pub(crate) fn trusted(&self) -> Trusted {
         self.trusted.or_find(|| {
             let first = self.events.iter().map(|event| event.moment).min().unwrap_or(usize::MAX);
-            let mut holders = vec![0_usize; self.values.len()];
-            for event in self.events.iter().filter(|event| matches!(event.seeing, Seeing::Held { .. })) {
-                holders[event.value] += 1;
-            }
             Trusted {
                 contributes_late: self.contributions.iter().any(|contribution| contribution.moment > first),
                 secure_sums: self.events.iter().any(|event| matches!(event.seeing, Seeing::SecureSum { .. })),
-                shared_noises: self
-                    .noises
-                    .iter()
-                    .any(|noise| !noise.variance.is_zero() && holders[noise.value] != 1),
+                shared_noises: self.shares_noises(),
             }
         })
+    }
+
+    /// Whether some noise is not one node's own: known to several, or to nobody, unless all that is handed out
+    /// of it is handed to one node.
+    fn shares_noises(&self) -> bool {
+        let held = || {
+            self.events.iter().filter_map(|event| match event.seeing {
+                Seeing::Held { by } => Some((event.value, by)),
+                _ => None,
+            })
+        };
+        let mut owners: Vec<Option<usize>> = vec![None; self.noises.len()];
+        let own = |owner: &mut Option<usize>, by: usize| *owner.get_or_insert(by) == by;
+        for (value, by) in held() {
+            if let Definition::Noise(k) = self.values[value]
+                && !own(&mut owners[k], by)
+            {
+                return true;
+            }
+        }
+        let hidden: Vec<bool> = owners.iter().map(Option::is_none).collect();
+        for (value, by) in held().filter(|&(value, _)| !matches!(self.values[value], Definition::Noise(_))) {
+            for (primitive, _) in self.form(value) {
+                if let Primitive::Noise(k) = primitive
+                    && hidden[k]
+                    && !own(&mut owners[k], by)
+                {
+                    return true;
+                }
+            }
+        }
+        self.noises.iter().zip(&owners).any(|(noise, owner)| owner.is_none() && !noise.variance.is_zero())
     }
 }
