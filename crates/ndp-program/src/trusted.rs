@@ -18,8 +18,8 @@ impl Program {
         })
     }
 
-    /// Whether some noise is not one node's own: known to several, or to nobody, unless all that is handed out
-    /// of it is handed to one node.
+    /// Whether some noise is not one node's own: known to several, or to nobody, unless all that is handed
+    /// out of it is handed to one node.
     fn shares_noises(&self) -> bool {
         let held = || {
             self.events.iter().filter_map(|event| match event.seeing {

@@ -40,8 +40,8 @@
 //! # 2. How much noise?
 //!
 //! A [`Target`](account::Target) says how much may be learned, in which terms, and by whom. `least_noise`
-//! gives a bare number; a [`Covered`](account::Covered) has the [`Statement`](account::Statement) that belongs
-//! to it: who is protected, from whom, and what is taken for granted.
+//! gives a bare number; a [`Covered`](account::Covered) has the [`Statement`](account::Statement) beside it:
+//! who is protected, from whom, and what is taken for granted.
 //!
 //! ```
 //! use ndp::prelude::*;
