@@ -182,7 +182,8 @@ def flower_strategy(
     meter : bool or path, optional
         Whether an `ndp.Meter` says what the server and every client have learned about every client so far; a path is that of its log,
         which ``ndp meter --watch`` shows while the training runs. Every model, the last one, too, counts as told to everybody: as the
-        weighted mean of the updates where it is that, otherwise as all of them. All clients must be there when the training begins.
+        weighted mean of the updates where it is that up to rounding, otherwise as all of them. As the noise, this is about real numbers:
+        what the last digits of a rounded mean tell is not counted. All clients must be there when the training begins.
 
     Returns
     -------

@@ -50,3 +50,31 @@ impl Program {
         self.noises.iter().zip(&owners).any(|(noise, owner)| owner.is_none() && !noise.variance.is_zero())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ProgramError, Reads};
+
+    /// Noises of one node, of two, of nobody, of size 0; masks that one node or two deal; a noise that is told.
+    #[test]
+    fn noises_of_one_node_alone_are_not_shared() -> Result<(), ProgramError> {
+        let shared = |make: &dyn Fn(&mut Program) -> Result<(), ProgramError>| {
+            let mut program = Program::new(3)?;
+            make(&mut program)?;
+            Ok::<_, ProgramError>(program.trusted().shared_noises)
+        };
+        assert!(!shared(&|p| p.noise([0], 1).map(drop))?);
+        assert!(shared(&|p| p.noise([0, 1], 1).map(drop))?);
+        assert!(shared(&|p| p.noise([], 1).map(drop))?);
+        assert!(!shared(&|p| p.noise([], 0).map(drop))?);
+        assert!(!shared(&|p| p.zero_sum(&[1, 1], 1).map(drop))?);
+        assert!(shared(&|p| p.zero_sum(&[1, 2], 1).map(drop))?);
+        assert!(!shared(&|p| {
+            let (x, z) = (p.contribute(0, Reads::Nothing)?, p.noise([0], 1)?);
+            let y = p.add(&[x, z])?;
+            p.send(0, 1, y)
+        })?);
+        Ok(())
+    }
+}
