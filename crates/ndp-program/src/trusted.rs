@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::{ProgramError, Reads};
 
-    /// Noises of one node, of two, of nobody, of size 0; masks that one node or two deal; a noise that is told.
+    /// Noises of one node, of two, of nobody, of size 0; masks that one node deals, or two; a noise told.
     #[test]
     fn noises_of_one_node_alone_are_not_shared() -> Result<(), ProgramError> {
         let shared = |make: &dyn Fn(&mut Program) -> Result<(), ProgramError>| {
