@@ -8,6 +8,7 @@
 mod axes;
 mod canvas;
 mod colors;
+mod concise;
 mod curves;
 mod dots;
 mod eyes;

@@ -60,7 +60,9 @@ impl Traced {
             Some([place]) => Some(*place),
             _ => None,
         };
-        only(self.exactly.get(text)).or_else(|| {
+        // A mark of a row of dots says in brackets which of several cases it is.
+        let row = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")).map_or(text, |(row, _)| row);
+        only(self.exactly.get(text)).or_else(|| only(self.exactly.get(row))).or_else(|| {
             let (_, numbers) = text.rsplit_once(": ")?;
             only(self.number.get(numbers.split(' ').next()?))
         })
@@ -98,6 +100,8 @@ mod tests {
         let circle = |text: &str| format!("<circle r=\"6\"><title>{text}</title></circle>");
         let svg =
             [circle("a &amp; b, exact: 0.5 at 2"), circle("other: 0.25 at 1"), circle("other: 0.5 at 1")];
+        let case = traced.mark(&circle("a &amp; b, exact: 0.5 at 2 (on the ring)"));
+        assert!(case.contains("data-row=\"0:7\""), "{case}");
         let marked = traced.mark(&svg.concat());
         assert_eq!(marked.matches("data-row").count(), 2);
         assert!(marked.contains("r=\"6\" data-row=\"0:7\"><title>a &amp;"));

@@ -1,6 +1,7 @@
 //! Lines, shapes and letters: the only file that calls kuva.
 
 use super::Picture;
+use super::concise::concise;
 use super::frame::Rect;
 use crate::harmless::harmless;
 use base64::Engine as _;
@@ -270,7 +271,7 @@ impl Canvas {
         }
         // Without a view box the picture cannot be scaled down.
         let view = format!("<svg viewBox=\"0 0 {} {}\" ", self.scene.width, self.scene.height);
-        let mut svg = SvgBackend::new().render_scene(&self.scene).replacen("<svg ", &view, 1);
+        let mut svg = concise(&SvgBackend::new().render_scene(&self.scene)).replacen("<svg ", &view, 1);
         for (k, matrix) in self.matrices.iter().enumerate() {
             let at = svg.find(&format!("\u{1}{k}\u{1}")).ok_or("the SVG lacks the place of a matrix")?;
             let start = svg[..at].rfind('<').ok_or("a text begins nowhere")?;

@@ -1,14 +1,18 @@
 //! A panel of rows of dots: names on the left, one dot for each case.
 
 use super::axes::{self, Mapping, TICK_SIZE, data_range};
-use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, WHITE, text_width};
+use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, Rgb, WHITE, text_width};
 use super::curves::said;
 use super::frame::Rect;
 use super::style::{Style, style_of_case};
 use crate::figure::{Axis, AxisScale, Content, Mark, Panel, Series};
+use crate::table::number;
 
 /// Height of a row.
 pub(super) const ROW: f64 = 20.0;
+/// From the first to the last case of a row whose cases have ranges: one above the other, so that it is seen
+/// whose range is whose.
+const LANES: f64 = 9.0;
 
 /// The room on the left that the names of the rows of all `panels`, which stand side by side, take together;
 /// `None` unless they are dots with the same rows. Panels with other rows have their names within.
@@ -49,6 +53,7 @@ pub(super) fn draw(
     {
         canvas.line((zero, frame.y), (zero, frame.bottom()), GREY, 1.2);
     }
+    let ranged = series.iter().flat_map(|s| &s.points).any(|p| p.low.is_some() && p.high.is_some());
     for (k, s) in series.iter().enumerate() {
         let y = frame.y + (k as f64 + 0.5) * frame.height / series.len().max(1) as f64;
         canvas.line((frame.x, y), (frame.right(), y), PALE, 1.0);
@@ -60,7 +65,12 @@ pub(super) fn draw(
             continue;
         }
         let color = style_of_case(s.kind, 0).stroke.color.towards(WHITE, 0.5);
-        if let ([_, _], [one, other]) = (cases, s.points.as_slice())
+        let apart = ranged && cases.len() > 1;
+        let lane = |x: f64| match cases.iter().position(|(case, _)| *case == x) {
+            Some(case) if apart => y + LANES * (case as f64 / (cases.len() - 1) as f64 - 0.5),
+            _ => y,
+        };
+        if let ([_, _], [one, other], false) = (cases, s.points.as_slice(), apart)
             && let (Some(from), Some(to)) = (across.place(one.y), across.place(other.y))
         {
             let [from, to] = [from, to].map(|x| x.clamp(frame.x, frame.right()));
@@ -72,6 +82,7 @@ pub(super) fn draw(
                 && right - left > 0.5
             {
                 let [left, right] = [left, right].map(|x| x.clamp(frame.x, frame.right()));
+                let y = lane(point.x);
                 canvas.line((left, y), (right, y), color, 1.4);
                 for x in [left, right] {
                     canvas.line((x, y - 3.5), (x, y + 3.5), color, 1.4);
@@ -80,25 +91,32 @@ pub(super) fn draw(
         }
         for point in &s.points {
             let Some(case) = cases.iter().position(|(x, _)| *x == point.x) else { continue };
+            let y = lane(point.x);
             let Style { stroke, marker, .. } = style_of_case(s.kind, case);
+            let hint = format!("{} ({})", said(s, point), cases[case].1);
             match across.place(point.y) {
                 Some(x) if frame.contains((x, y)) => {
                     marker.draw(canvas, (x, y), 4.0, stroke.color);
-                    canvas.hint((x, y), said(s, point));
+                    canvas.hint((x, y), hint);
                 }
                 place => {
-                    // Zero on a log axis, infinity, or what the range leaves out: a triangle on the edge.
+                    // Zero on a log axis, infinity, or what the range leaves out.
                     let zero = value.scale == AxisScale::Log && point.y <= 0.0;
                     let right = !zero && place.is_none_or(|x| x > frame.right());
-                    let (edge, tip) = if right { (frame.right(), 1.0) } else { (frame.x, -1.0) };
-                    let corners =
-                        [(-6.0, -4.0), (-6.0, 4.0), (0.0, 0.0)].map(|(dx, dy)| (edge + tip * dx, y + dy));
-                    canvas.polygon(&corners, None, 1.0, Some(stroke.color));
-                    canvas.hint((edge - tip * 3.0, y), said(s, point));
+                    beyond(canvas, (frame, y), right, stroke.color);
+                    let edge = if right { frame.right() - 3.0 } else { frame.x + 3.0 };
+                    canvas.hint((edge, y), hint);
                 }
             }
         }
     }
+}
+
+/// A triangle on the edge of the frame stands for a value beyond it.
+fn beyond(canvas: &mut Canvas, (frame, y): (Rect, f64), right: bool, color: Rgb) {
+    let (edge, tip) = if right { (frame.right(), 1.0) } else { (frame.x, -1.0) };
+    let corners = [(-6.0, -4.0), (-6.0, 4.0), (0.0, 0.0)].map(|(dx, dy)| (edge + tip * dx, y + dy));
+    canvas.polygon(&corners, None, 1.0, Some(color));
 }
 
 /// Draws five quantiles as a strip; those that have no place are on the edge.
@@ -110,18 +128,31 @@ fn strip_of(canvas: &mut Canvas, (frame, y): (Rect, f64), across: &Mapping, seri
     };
     let places: Vec<f64> = series.points.iter().map(|p| place(p.y)).collect();
     if let Ok(places) = <[f64; 5]>::try_from(places) {
-        strip(canvas, y, places, look);
+        let middle = series.points[2].y;
+        if across.place(middle).is_some_and(|x| (frame.x..=frame.right()).contains(&x)) {
+            strip(canvas, y, places, look, true);
+        } else {
+            strip(canvas, y, places, look, false);
+            let right = places[2] >= frame.right();
+            beyond(canvas, (frame, y), right, look.stroke.color);
+            let words = format!("median {}", number(middle));
+            let (x, anchor) =
+                if right { (frame.right() - 9.0, Anchor::End) } else { (frame.x + 9.0, Anchor::Start) };
+            canvas.text(x, y - 6.0, &words, TICK_SIZE - 2.0, anchor, look.stroke.color);
+        }
     }
     for point in &series.points {
         canvas.hint((place(point.y), y), said(series, point));
     }
 }
 
-/// A strip at height `y` through the places of five quantiles.
-pub(super) fn strip(canvas: &mut Canvas, y: f64, places: [f64; 5], look: Style) {
+/// A strip at height `y` through the places of five quantiles; the median is drawn if it is on the axis.
+pub(super) fn strip(canvas: &mut Canvas, y: f64, places: [f64; 5], look: Style, median: bool) {
     let [least, lower, middle, upper, largest] = places;
     let color = look.stroke.color;
     canvas.line((least, y), (largest.max(least + 1.0), y), color.towards(WHITE, 0.35), 2.0);
     canvas.line((lower, y), (upper.max(lower + 1.0), y), color.towards(WHITE, 0.35), 8.0);
-    canvas.line((middle, y - 6.5), (middle, y + 6.5), color, 2.6);
+    if median {
+        canvas.line((middle, y - 6.5), (middle, y + 6.5), color, 2.6);
+    }
 }

@@ -70,7 +70,9 @@ fn sample(canvas: &mut Canvas, (left, middle): (f64, f64), look: Style) {
             canvas.polygon(&corners, Some(color), 0.22, None);
             canvas.polyline(&[corners[1], corners[2]], look.stroke);
         }
-        Mark::Strip => dots::strip(canvas, middle, [0.0, 10.0, 17.0, 24.0, LINE].map(|dx| left + dx), look),
+        Mark::Strip => {
+            dots::strip(canvas, middle, [0.0, 10.0, 17.0, 24.0, LINE].map(|dx| left + dx), look, true)
+        }
         Mark::Line => {
             canvas.polyline(&[(left, middle), (left + LINE, middle)], look.stroke);
             look.marker.draw(canvas, (left + LINE / 2.0, middle), 3.0, color);

@@ -164,10 +164,10 @@ fn rows_of_dots_share_their_names() {
     let count = |text: &str| svg.matches(text).count();
     assert_eq!((count(">gossip<"), count(">walk<"), count(">ring<"), count(">upper bound<")), (1, 1, 1, 1));
     assert!(
-        svg.contains("<title>walk, upper-bound: 0 at 2</title>"),
+        svg.contains("<title>walk, upper-bound: 0 at 2 (star)</title>"),
         "a value without a place has a triangle"
     );
-    assert!(svg.contains("<title>gossip, exact: 0.1 at 1</title>"));
+    assert!(svg.contains("<title>gossip, exact: 0.1 at 1 (ring)</title>"));
     // Beside a panel with other rows each has its own names.
     let other = figure.panel(Panel::dots("third", Axis::linear("n"), ["ring"]).with(Series::data("x")));
     assert_eq!(draw(&other.columns(3)).unwrap().svg.matches(">gossip<").count(), 2);
@@ -249,4 +249,42 @@ fn views_are_drawn_and_panels_written() {
     let wrong = Series::new("exact", Grade::Exact).points([(0.1, 0.0)]);
     let promoted = Panel::curves("v", Axis::linear("loss"), Axis::named(vec!["ring".into()])).with(wrong);
     assert!(figure.drawn_as([promoted]).validate().unwrap_err().contains("which no panel has"));
+}
+
+/// Cases with ranges stand above each other, and say which case they are where they are pointed at.
+#[test]
+fn ranges_of_a_row_stand_apart() {
+    let svg = |range: Option<(f64, f64)>| {
+        let row = Series::data("ring");
+        let row = match range {
+            Some((low, high)) => row.ranged(1.0, 0.4, low, high).ranged(2.0, 0.6, low, high),
+            None => row.points([(1.0, 0.4), (2.0, 0.6)]),
+        };
+        let panel = Panel::dots("p", Axis::linear("accuracy"), ["released", "sound"]).with(row);
+        draw(&Figure::new("t").panel(panel)).unwrap().svg
+    };
+    let heights = |svg: &str| -> Vec<String> {
+        let hints = svg.lines().filter(|line| line.contains("<title>ring"));
+        hints.map(|line| line.split('"').nth(3).unwrap_or_default().to_owned()).collect()
+    };
+    let (apart, level) = (svg(Some((0.1, 0.9))), svg(None));
+    let [above, below] = <[String; 2]>::try_from(heights(&apart)).unwrap();
+    assert_ne!(above, below);
+    let [one, other] = <[String; 2]>::try_from(heights(&level)).unwrap();
+    assert_eq!(one, other);
+    assert!(apart.contains("at 1 (released)</title>") && apart.contains("at 2 (sound)</title>"));
+}
+
+/// A median that the axis leaves out is said in numbers, not drawn at its end.
+#[test]
+fn medians_beyond_the_axis_are_said() {
+    let strip = |values: &[f64]| {
+        let axis = Axis::log("loss").range(1e-3, 10.0);
+        let strip = Series::new("strip", Grade::Printed).strip(values);
+        let panel = Panel::dots("strips", axis, ["a", "b", "c", "d", "e"]).with(strip);
+        draw(&Figure::new("t").panel(panel)).unwrap().svg
+    };
+    assert!(strip(&[1e-9, 1e-8, 2.0]).contains(">median 1e-8<"));
+    assert!(strip(&[1.0, 20.0, 30.0]).contains(">median 20<"));
+    assert!(!strip(&[1e-9, 0.5, 2.0]).contains(">median"));
 }

@@ -95,13 +95,16 @@ pub(in crate::figures) fn shares(
     color: impl Fn() -> Axis,
 ) -> Vec<Panel> {
     let mut pairs: Vec<&[(String, Drawing)]> = drawings.chunks(2).collect();
-    pairs.sort_by_key(|pair| pair[0].1.values.len());
+    let nodes = |pair: &&[(String, Drawing)]| pair[0].1.values.len();
+    pairs.sort_by_key(nodes);
+    let [least_nodes, most_nodes] = [pairs.first(), pairs.last()].map(|pair| pair.map_or(0, nodes));
+    let sizes = format!("{least_nodes} to {most_nodes} nodes");
     let mut lines = Vec::new();
     for (k, how) in ways.into_iter().enumerate() {
         lines.extend(pairs.iter().enumerate().filter_map(|(i, pair)| {
             let drawing = &pair.get(k)?.1;
             let line = Series::new(drawing.name.clone(), drawing.kind).at_least(&drawing.values, POINTS);
-            let family = format!("{how}: {} networks, the larger the darker", pairs.len());
+            let family = format!("{how}: {} networks of {sizes}, the larger the darker", pairs.len());
             Some(line.shade(i, pairs.len()).family(family))
         }));
     }

@@ -1,0 +1,126 @@
+//! The same SVG in fewer bytes: what is drawn stays as it is.
+
+/// Joins neighbouring paths of the same stroke, and cuts coordinates to hundredths.
+///
+/// A path is what kuva writes for a line: `<path d="M 1 2 L 3 4 " stroke=... fill="none" />`. Lines of the same
+/// look that follow each other are one path of several parts; filled ones (`Z`) stay apart, as they may
+/// overlap and be transparent. Texts, and pictures within the SVG, are left alone.
+pub(super) fn concise(svg: &str) -> String {
+    let mut short = String::with_capacity(svg.len());
+    // The lines of the path that is being joined, and the rest of its tag.
+    let mut open: Option<(String, &str)> = None;
+    for piece in svg.split_inclusive('>') {
+        if let Some((lines, look)) = line_of(piece) {
+            match &mut open {
+                Some((joined, same)) if *same == look => joined.push_str(&lines),
+                _ => {
+                    close(&mut short, open.take());
+                    open = Some((lines, look));
+                }
+            }
+        } else {
+            close(&mut short, open.take());
+            match piece.trim_start().starts_with("<image") || !piece.contains('<') {
+                true => short.push_str(piece),
+                false => short.push_str(&hundredths(piece)),
+            }
+        }
+    }
+    close(&mut short, open);
+    short
+}
+
+/// Writes a joined path.
+fn close(short: &mut String, path: Option<(String, &str)>) {
+    if let Some((lines, look)) = path {
+        short.push_str("<path d=\"");
+        short.push_str(&lines);
+        short.push_str(look);
+    }
+}
+
+/// The commands of an unfilled path, without spaces around their letters, and the rest of its tag.
+fn line_of(piece: &str) -> Option<(String, &str)> {
+    let path = piece.trim_start().strip_prefix("<path d=\"")?;
+    let (commands, _) = path.split_once('"')?;
+    let look = &path[commands.len()..];
+    if commands.contains('Z') || !look.contains("fill=\"none\"") || look.contains("opacity") {
+        return None;
+    }
+    let mut lines = String::with_capacity(commands.len());
+    for word in commands.split_whitespace() {
+        let after_letter = lines.ends_with(char::is_alphabetic) || lines.is_empty();
+        if !after_letter && !word.starts_with(char::is_alphabetic) {
+            lines.push(' ');
+        }
+        lines.push_str(&hundredths(word));
+    }
+    Some((lines, look))
+}
+
+/// Numbers with more than two digits after the point, rounded to two; in a tag with a text before it, those of
+/// the tag alone.
+fn hundredths(piece: &str) -> String {
+    let tag = piece.find('<').unwrap_or(0);
+    let mut short = piece[..tag].to_owned();
+    let mut rest = &piece[tag..];
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let end = start
+            + rest[start..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len() - start);
+        let number = &rest[start..end];
+        short.push_str(&rest[..start]);
+        match number.split_once('.') {
+            Some((_, digits)) if digits.len() > 2 && !digits.contains('.') => {
+                let value: f64 = number.parse().unwrap_or_default();
+                short.push_str(&((100.0 * value).round() / 100.0).to_string());
+            }
+            _ => short.push_str(number),
+        }
+        rest = &rest[end..];
+    }
+    short.push_str(rest);
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::concise;
+
+    /// Lines of one look are one path; another colour, a filled shape or a text between them begins a new one.
+    #[test]
+    fn lines_of_one_look_are_one_path() {
+        let line = |x: &str, color: &str| {
+            format!("<path d=\"M {x} 2 L 3 4.5 \" stroke=\"{color}\" stroke-width=\"1\" fill=\"none\" />")
+        };
+        let joined = |d: &str, color: &str| {
+            format!("<path d=\"{d}\" stroke=\"{color}\" stroke-width=\"1\" fill=\"none\" />")
+        };
+        assert_eq!(
+            concise(&[line("1", "#a"), line("7", "#a")].concat()),
+            joined("M1 2L3 4.5M7 2L3 4.5", "#a")
+        );
+        let two = [line("1", "#a"), line("7", "#b")].concat();
+        assert_eq!(concise(&two), [joined("M1 2L3 4.5", "#a"), joined("M7 2L3 4.5", "#b")].concat());
+        let shape = "<path d=\"M 1 2 L 3 4 Z\" stroke=\"#a\" stroke-width=\"1\" fill=\"none\" />".to_owned();
+        let apart = [line("1", "#a"), shape.clone(), line("7", "#a")].concat();
+        let expected = [joined("M1 2L3 4.5", "#a"), shape, joined("M7 2L3 4.5", "#a")].concat();
+        assert_eq!(concise(&apart), expected);
+        let clear = line("1", "#a").replace(" fill", " opacity=\"0.5\" fill").repeat(2);
+        assert_eq!(concise(&clear), clear);
+    }
+
+    /// Coordinates have two digits after the point; what a text says, and the bytes of a picture, stay.
+    #[test]
+    fn coordinates_are_hundredths_and_texts_stay() {
+        let circle = "<circle cx=\"170.14000000000001\" cy=\"-0.126\" r=\"1.6\" />";
+        assert_eq!(concise(circle), "<circle cx=\"170.14\" cy=\"-0.13\" r=\"1.6\" />");
+        for kept in [
+            "<text x=\"1\">delta 0.00001</text><title>sigma 1.23456: 2</title>",
+            "<image href=\"data:image/png;base64,A1.23456\"/>",
+        ] {
+            assert_eq!(concise(kept), kept);
+        }
+        let path = "<path d=\"M 170.14000000000001 2 L -3.999 4 \" stroke=\"#a\" fill=\"none\" />";
+        assert_eq!(concise(path), "<path d=\"M170.14 2L-4 4\" stroke=\"#a\" fill=\"none\" />");
+    }
+}
