@@ -38,6 +38,9 @@ xflags::xflags! {
         cmd test {
             /// The tests of the Python package in place of those of the crates.
             optional --python
+            /// With --python: no wheel, but the library as it is built beside the tests of the crates, and
+            /// the newest versions of its dependencies alone.
+            optional --one-build
         }
         /// Build the Python package as a wheel.
         cmd wheel {

@@ -56,7 +56,7 @@ fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
     let manifest = crate::root().join("python/Cargo.toml");
     cmd!(
         sh,
-        "{maturin} -m maturin build --release --compression-level 9 --manifest-path {manifest} --out {out}"
+        "{maturin} -m maturin build --profile wheel --compression-level 9 --manifest-path {manifest} --out {out}"
     )
     .quiet()
     .run()?;
@@ -71,27 +71,67 @@ fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Builds the wheel and tests it with the oldest and with the newest supported versions of its dependencies.
-#[expect(clippy::print_stdout, reason = "this is the command line")]
 pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
     let python = python(sh)?;
-    let root = crate::root();
-    let wheel = build(sh, &python, &root.join("target/wheels"))?;
-    let tests = root.join("python/tests");
+    let wheel = build(sh, &python, &crate::root().join("target/wheels"))?;
     for versions in ["oldest", "newest"] {
-        let installed = environment(sh, &python, versions)?;
-        let list = tests.join(format!("{versions}.txt"));
-        cmd!(sh, "{installed} -m pip install --quiet --disable-pip-version-check {wheel} -r {list}")
-            .quiet()
-            .run()?;
-        println!("Python package with the {versions} versions:");
-        // Run outside the source folder, so that the installed package is the one imported.
-        let _there = sh.push_dir(&tests);
-        cmd!(sh, "{installed} -m pytest --quiet -p no:cacheprovider .").quiet().run()?;
-        if versions == "newest" {
-            let types = root.join("python/pyproject.toml");
-            cmd!(sh, "{installed} -m mypy.stubtest ndp --mypy-config-file {types}").quiet().run()?;
-            cmd!(sh, "{installed} -m mypy --config-file {types} --package ndp").quiet().run()?;
+        let installed = with_versions(sh, &python, versions)?;
+        cmd!(sh, "{installed} -m pip install --quiet --disable-pip-version-check {wheel}").quiet().run()?;
+        run(sh, &installed, versions)?;
+    }
+    Ok(())
+}
+
+/// Tests the package with the newest versions of its dependencies and the library of the profile that the
+/// tests of the crates are built with: it is there in a minute once they are.
+pub(crate) fn test_one_build(sh: &Shell) -> anyhow::Result<()> {
+    let python = python(sh)?;
+    // With the tests, so that features, and with them all crates, are the same.
+    cmd!(sh, "cargo build --release --workspace --lib --tests").run()?;
+    let installed = with_versions(sh, &python, "newest")?;
+    let place = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    let package = PathBuf::from(cmd!(sh, "{installed} -c {place}").quiet().read()?).join("ndp");
+    copy(&crate::root().join("python/ndp"), &package)?;
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from);
+    let library = format!("{}_ndp{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let name = if cfg!(windows) { "_ndp.pyd" } else { "_ndp.abi3.so" };
+    fs::copy(target.join("release").join(library), package.join(name))
+        .context("the library was not built")?;
+    run(sh, &installed, "newest")
+}
+
+/// Copies the files of a folder that has no folders but caches.
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
         }
+    }
+    Ok(())
+}
+
+/// A new environment with these versions of what the package works with.
+fn with_versions(sh: &Shell, python: &Path, versions: &str) -> anyhow::Result<PathBuf> {
+    let installed = environment(sh, python, versions)?;
+    let list = crate::root().join(format!("python/tests/{versions}.txt"));
+    cmd!(sh, "{installed} -m pip install --quiet --disable-pip-version-check -r {list}").quiet().run()?;
+    Ok(installed)
+}
+
+/// Runs the tests of the package that is installed; with the newest versions its types are checked, too.
+#[expect(clippy::print_stdout, reason = "this is the command line")]
+fn run(sh: &Shell, installed: &Path, versions: &str) -> anyhow::Result<()> {
+    println!("Python package with the {versions} versions:");
+    // Run outside the source folder, so that the installed package is the one imported.
+    let _there = sh.push_dir(crate::root().join("python/tests"));
+    cmd!(sh, "{installed} -m pytest --quiet -p no:cacheprovider .").quiet().run()?;
+    if versions == "newest" {
+        let types = crate::root().join("python/pyproject.toml");
+        cmd!(sh, "{installed} -m mypy.stubtest ndp --mypy-config-file {types}").quiet().run()?;
+        cmd!(sh, "{installed} -m mypy --config-file {types} --package ndp").quiet().run()?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Claims of *Privacy amplification by decentralization* against each other, and every formula on hostile
 //! numbers. `ndp-dp` tests the statements that are true instead.
 
-use super as printed;
+use crate::network as printed;
 use super::Theorem3;
 use approx::assert_relative_eq;
 use ndp_dp::composition::optimal_delta;

@@ -1,9 +1,10 @@
 //! The same SVG in fewer bytes: what is drawn stays as it is.
 
-/// Joins neighbouring paths of the same stroke, and cuts coordinates to hundredths.
+/// Joins neighbouring paths of the same stroke, and rounds coordinates: those of lines to tenths of a pixel,
+/// others to hundredths.
 ///
-/// A path is what kuva writes for a line: `<path d="M 1 2 L 3 4 " stroke=... fill="none" />`. Lines of the same
-/// look that follow each other are one path of several parts; filled ones (`Z`) stay apart, as they may
+/// A path is what kuva writes for a line: `<path d="M 1 2 L 3 4 " stroke=... fill="none" />`. Lines of the
+/// same look that follow each other are one path of several parts; filled ones (`Z`) stay apart, as they may
 /// overlap and be transparent. Texts, and pictures within the SVG, are left alone.
 pub(super) fn concise(svg: &str) -> String {
     let mut short = String::with_capacity(svg.len());
@@ -22,7 +23,7 @@ pub(super) fn concise(svg: &str) -> String {
             close(&mut short, open.take());
             match piece.trim_start().starts_with("<image") || !piece.contains('<') {
                 true => short.push_str(piece),
-                false => short.push_str(&hundredths(piece)),
+                false => short.push_str(&rounded(piece, 2)),
             }
         }
     }
@@ -53,14 +54,15 @@ fn line_of(piece: &str) -> Option<(String, &str)> {
         if !after_letter && !word.starts_with(char::is_alphabetic) {
             lines.push(' ');
         }
-        lines.push_str(&hundredths(word));
+        lines.push_str(&rounded(word, 1));
     }
     Some((lines, look))
 }
 
-/// Numbers with more than two digits after the point, rounded to two; in a tag with a text before it, those of
+/// Numbers with more than so many digits after the point, rounded; in a tag with a text before it, those of
 /// the tag alone.
-fn hundredths(piece: &str) -> String {
+fn rounded(piece: &str, digits: u8) -> String {
+    let scale = 10f64.powi(digits.into());
     let tag = piece.find('<').unwrap_or(0);
     let mut short = piece[..tag].to_owned();
     let mut rest = &piece[tag..];
@@ -70,9 +72,9 @@ fn hundredths(piece: &str) -> String {
         let number = &rest[start..end];
         short.push_str(&rest[..start]);
         match number.split_once('.') {
-            Some((_, digits)) if digits.len() > 2 && !digits.contains('.') => {
+            Some((_, after)) if after.len() > usize::from(digits) && !after.contains('.') => {
                 let value: f64 = number.parse().unwrap_or_default();
-                short.push_str(&((100.0 * value).round() / 100.0).to_string());
+                short.push_str(&((scale * value).round() / scale).to_string());
             }
             _ => short.push_str(number),
         }
@@ -86,7 +88,7 @@ fn hundredths(piece: &str) -> String {
 mod tests {
     use super::concise;
 
-    /// Lines of one look are one path; another colour, a filled shape or a text between them begins a new one.
+    /// Lines of one look are one path; another colour or a filled shape between them begins a new one.
     #[test]
     fn lines_of_one_look_are_one_path() {
         let line = |x: &str, color: &str| {
@@ -120,7 +122,7 @@ mod tests {
         ] {
             assert_eq!(concise(kept), kept);
         }
-        let path = "<path d=\"M 170.14000000000001 2 L -3.999 4 \" stroke=\"#a\" fill=\"none\" />";
-        assert_eq!(concise(path), "<path d=\"M170.14 2L-4 4\" stroke=\"#a\" fill=\"none\" />");
+        let path = "<path d=\"M 170.14000000000001 2 L -3.999 4.25 \" stroke=\"#a\" fill=\"none\" />";
+        assert_eq!(concise(path), "<path d=\"M170.1 2L-4 4.3\" stroke=\"#a\" fill=\"none\" />");
     }
 }

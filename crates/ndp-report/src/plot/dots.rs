@@ -5,8 +5,8 @@ use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, Rgb, WHITE, text_width};
 use super::curves::said;
 use super::frame::Rect;
 use super::style::{Style, style_of_case};
+use crate::digits;
 use crate::figure::{Axis, AxisScale, Content, Mark, Panel, Series};
-use crate::table::number;
 
 /// Height of a row.
 pub(super) const ROW: f64 = 20.0;
@@ -135,10 +135,10 @@ fn strip_of(canvas: &mut Canvas, (frame, y): (Rect, f64), across: &Mapping, seri
             strip(canvas, y, places, look, false);
             let right = places[2] >= frame.right();
             beyond(canvas, (frame, y), right, look.stroke.color);
-            let words = format!("median {}", number(middle));
+            let words = format!("median {}", digits::up(middle));
             let (x, anchor) =
                 if right { (frame.right() - 9.0, Anchor::End) } else { (frame.x + 9.0, Anchor::Start) };
-            canvas.text(x, y - 6.0, &words, TICK_SIZE - 2.0, anchor, look.stroke.color);
+            canvas.text(x, y - 6.0, &words, TICK_SIZE, anchor, look.stroke.color);
         }
     }
     for point in &series.points {
