@@ -36,12 +36,12 @@ pub(super) struct Curve {
 impl Curve {
     /// The mean objective, with one standard deviation.
     pub(super) fn objective(&self, name: &str, kind: impl Into<Kind>) -> Series {
-        Series::new(name, kind).mean_of_runs(&self.steps, &self.objective)
+        Series::new(name, kind).mean_of_runs(&self.steps, &self.objective).ungraded()
     }
 
     /// The mean accuracy, with one standard deviation.
     pub(super) fn accuracy(&self, name: &str, kind: impl Into<Kind>) -> Series {
-        Series::new(name, kind).mean_of_runs(&self.steps, &self.accuracy)
+        Series::new(name, kind).mean_of_runs(&self.steps, &self.accuracy).ungraded()
     }
 
     /// The last accuracy of every run, or 0 of a run that was not measured.

@@ -1,8 +1,8 @@
 //! Claims of *Privacy amplification by decentralization* against each other, and every formula on hostile
 //! numbers. `ndp-dp` tests the statements that are true instead.
 
-use crate::network as printed;
 use super::Theorem3;
+use crate::network as printed;
 use approx::assert_relative_eq;
 use ndp_dp::composition::optimal_delta;
 use ndp_dp::iteration::NoisyStep;

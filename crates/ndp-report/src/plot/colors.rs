@@ -3,7 +3,7 @@
 use super::axes::{Mapping, TICK_SIZE};
 use super::canvas::{Anchor, BLACK, Canvas, Rgb};
 use super::frame::Rect;
-use crate::figure::Axis;
+use crate::figure::{Axis, AxisScale};
 
 /// Dark violet to yellow: equal steps look equal, in grey and to colour-blind readers, too. Every eighth
 /// colour of the palette known as viridis (van der Walt, Smith, 2015).
@@ -55,7 +55,12 @@ pub(super) fn bar(canvas: &mut Canvas, cell: Rect, axis: &Axis, range: [f64; 2])
     for (value, label) in map.ticks(6).0 {
         let Some(y) = map.place(value) else { continue };
         canvas.line((x + 14.0, y), (x + 18.0, y), BLACK, 1.0);
-        let label = if axis.most == Some(value) { format!("≥ {label}") } else { label };
+        let least = axis.scale == AxisScale::Log && axis.range.is_some_and(|[least, _]| least == value);
+        let label = match (axis.most == Some(value), least) {
+            (true, _) => format!("≥ {label}"),
+            (_, true) => format!("≤ {label}"),
+            _ => label,
+        };
         canvas.text(x + 20.0, y + 4.0, &label, TICK_SIZE, Anchor::Start, BLACK);
     }
     canvas.upward_text(x - 5.0, cell.y + cell.height / 2.0, &axis.label, TICK_SIZE);

@@ -173,17 +173,21 @@ impl Place {
                 _ if many || series.mark == Mark::Bars => {}
                 place => {
                     let above = place.map_or(y > 0.0, |py| py < self.frame.y);
-                    let (edge, tip) = if above { (self.frame.y, -1.0) } else { (self.frame.bottom(), 1.0) };
-                    let corners = [(-3.5, -5.0), (3.5, -5.0), (0.0, 1.0)];
-                    let corners: Vec<(f64, f64)> =
-                        corners.iter().map(|&(dx, dy)| (px + dx, edge + tip * dy)).collect();
-                    canvas.polygon(&corners, None, 1.0, Some(color));
+                    self.beyond(canvas, px, above, color);
                 }
             }
         }
-        if !many && series.mark != Mark::Bars && !self.named {
+        if series.mark != Mark::Bars && !self.named && (!many || series.mark == Mark::Line) {
             self.numbers_beyond(canvas, series, style);
         }
+    }
+
+    /// A hollow triangle on the upper or lower edge, above or below which there is a value.
+    fn beyond(&self, canvas: &mut Canvas, px: f64, above: bool, color: Rgb) {
+        let (edge, tip) = if above { (self.frame.y, -1.0) } else { (self.frame.bottom(), 1.0) };
+        let corners = [(-3.5, -5.0), (3.5, -5.0), (0.0, 1.0)];
+        let corners: Vec<(f64, f64)> = corners.iter().map(|&(dx, dy)| (px + dx, edge + tip * dy)).collect();
+        canvas.polygon(&corners, None, 1.0, Some(color));
     }
 
     /// The mark of a number beside a name; a triangle on the edge if the number has no place on the axis.
@@ -216,6 +220,14 @@ impl Place {
         let above = places.iter().filter(|p| p.1 < self.frame.y - 0.5).max_by(|p, q| p.2.total_cmp(&q.2));
         let below =
             places.iter().filter(|p| p.1 > self.frame.bottom() + 0.5).min_by(|p, q| p.2.total_cmp(&q.2));
+        // Of many points the one farthest out alone has a triangle.
+        if series.points.len() > FEW {
+            for (point, is_above) in [(above, true), (below, false)] {
+                if let Some(&(px, ..)) = point {
+                    self.beyond(canvas, px, is_above, style.stroke.color);
+                }
+            }
+        }
         let ends = [(above, self.frame.y + 16.0), (below, self.frame.bottom() - 9.0)];
         for (px, value, y) in ends.iter().filter_map(|&(point, y)| point.map(|p| (p.0, p.2, y))) {
             if self.numbers.iter().any(|&(x, at)| at == y && (x - px).abs() < ROOM_OF_A_NUMBER) {

@@ -12,7 +12,7 @@ use crate::figure::{Axis, AxisScale, Content, Mark, Panel, Series};
 pub(super) const ROW: f64 = 20.0;
 /// From the first to the last case of a row whose cases have ranges: one above the other, so that it is seen
 /// whose range is whose.
-const LANES: f64 = 9.0;
+const LANES: f64 = 7.0;
 
 /// The room on the left that the names of the rows of all `panels`, which stand side by side, take together;
 /// `None` unless they are dots with the same rows. Panels with other rows have their names within.
@@ -128,13 +128,15 @@ fn strip_of(canvas: &mut Canvas, (frame, y): (Rect, f64), across: &Mapping, seri
     };
     let places: Vec<f64> = series.points.iter().map(|p| place(p.y)).collect();
     if let Ok(places) = <[f64; 5]>::try_from(places) {
+        let shown =
+            |y: f64| across.place(y).is_some_and(|x| (frame.x - 0.5..=frame.right() + 0.5).contains(&x));
         let middle = series.points[2].y;
-        if across.place(middle).is_some_and(|x| (frame.x..=frame.right()).contains(&x)) {
-            strip(canvas, y, places, look, true);
-        } else {
-            strip(canvas, y, places, look, false);
+        strip(canvas, y, places, look, shown(middle));
+        for point in series.points.iter().filter(|point| !shown(point.y)) {
+            beyond(canvas, (frame, y), place(point.y) >= frame.right(), look.stroke.color);
+        }
+        if !shown(middle) {
             let right = places[2] >= frame.right();
-            beyond(canvas, (frame, y), right, look.stroke.color);
             let words = format!("median {}", digits::up(middle));
             let (x, anchor) =
                 if right { (frame.right() - 9.0, Anchor::End) } else { (frame.x + 9.0, Anchor::Start) };

@@ -27,7 +27,7 @@ pub(super) enum Marker {
 pub(super) struct Styles {
     entries: Vec<Entry>,
     /// The cases of rows of dots, and the colours of their grades.
-    cases: Vec<(String, Style)>,
+    cases: Vec<(String, Vec<Style>)>,
 }
 
 /// What the legend says of strips.
@@ -114,7 +114,7 @@ impl Styles {
                 _ => found.push((text, vec![entry.style])),
             }
         }
-        found.into_iter().chain(self.cases.iter().map(|(name, look)| (name.clone(), vec![*look])))
+        found.into_iter().chain(self.cases.iter().cloned())
     }
 }
 
@@ -125,20 +125,20 @@ impl Entry {
 }
 
 /// What the legend says of rows of dots: the shape of each case, then the colour of each grade.
-fn cases(figure: &Figure) -> Vec<(String, Style)> {
-    let mut shapes: Vec<(String, Style)> = Vec::new();
-    let mut colors: Vec<(String, Style)> = Vec::new();
+fn cases(figure: &Figure) -> Vec<(String, Vec<Style>)> {
+    let mut shapes: Vec<(String, Vec<Style>)> = Vec::new();
+    let mut colors: Vec<(String, Vec<Style>)> = Vec::new();
     for panel in figure.drawn() {
         let Content::Dots { cases, series, .. } = &panel.content else { continue };
         if series.iter().any(|s| s.mark == Mark::Strip) {
             let strip = Style { mark: Mark::Strip, ..style_of_case(Kind::Data, 0) };
             if !shapes.iter().any(|(said, _)| said == STRIP) {
-                shapes.push((STRIP.to_owned(), strip));
+                shapes.push((STRIP.to_owned(), vec![strip]));
             }
         } else if cases.len() > 1 {
             for (k, (_, name)) in cases.iter().enumerate() {
                 if !shapes.iter().any(|(said, _)| said == name) {
-                    shapes.push((name.clone(), style_of_case(Kind::Data, k)));
+                    shapes.push((name.clone(), vec![style_of_case(Kind::Data, k)]));
                 }
             }
         }
@@ -146,7 +146,8 @@ fn cases(figure: &Figure) -> Vec<(String, Style)> {
             let name = s.kind.as_str().replace('-', " ");
             // Without privacy numbers there is nothing to tell apart.
             if s.kind != Kind::Data && !colors.iter().any(|(said, _)| *said == name) {
-                colors.push((name, style_of_case(s.kind, 0)));
+                // A stripe of two looks: a colour without a shape, which would be that of a case.
+                colors.push((name, vec![style_of_case(s.kind, 0); 2]));
             }
         }
     }

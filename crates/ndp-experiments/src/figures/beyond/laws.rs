@@ -62,7 +62,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         ("geometric", geometric(n, scale.pick(0.14, 0.25), seed)?),
         ("grid", generators::grid_2d_graph(side, side)?),
     ];
-    let mut figure = Figure::new("Walks: the bound by the law of the path's cost is below the one by Rényi losses, and above a simulated attack")
+    let mut figure = Figure::new("Walks: the bound by the law of the path's cost is below the one by Rényi losses, and above what an attack measures on two graphs")
         .titled_by([
             Basis::Drawn(Check::below(LAW, RENYI)),
             Basis::Drawn(Check::below(ATTACK, LAW)),
@@ -183,7 +183,7 @@ fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd:
             "training on houses, hypercube of {users}, ({EPSILON}, {DELTA:e}) for every pair: test accuracy"
         ),
         Axis::linear("step"),
-        Axis::linear("test accuracy").range(0.4, 1.0),
+        Axis::linear("test accuracy").range(0.2, 1.0),
     );
     figure = figure
         .parameter("users of the training", users)

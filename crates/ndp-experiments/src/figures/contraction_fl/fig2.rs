@@ -49,9 +49,9 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("eta", STEP)
         .parameter("sigma", SIGMA)
         .claim("Theorem 2, about the last model alone, is below what releasing every model costs.")
-        .finding("All models released would lie on the curve of Theorem 2: the second ratio is of it.")
+        .finding("With n/m rounds all models released would lie on the curve of Theorem 2 up to parts in a thousand; the second ratio is of Theorem 2 in whole rounds.")
         .finding("By how much is in the CSV, as is the curve in whole rounds; no check here is about more users gaining more.")
-        .finding("Theorem 2 holds: no violation was found on exact laws in one dimension.")
+        .finding("No violation of Theorem 2 was found on exact laws in one dimension.")
         .finding("The figure's curve for m = 30 uses the real exponent n/m = 10/3; only 3 whole rounds take place.")
         .finding("A bound that combines iteration and contraction is about 10 times smaller for m = 10 at epsilon = 1 and 2.")
         .finding(

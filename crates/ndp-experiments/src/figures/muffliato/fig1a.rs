@@ -43,7 +43,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("q of Erdős–Rényi", "ln n / n")
         .parameter("draws of Erdős–Rényi, printed", DRAWS)
         .claim("The privacy loss, bounded by Theorem 1, fades with the distance, on every graph.")
-        .finding("Exact losses are flat or U-shaped; on geometric graph and grid even the farthest nodes lose a good part of their local loss.")
+        .finding("Exact losses fall on the geometric graph and are U-shaped or nearly flat elsewhere: the claim of every graph is what is refuted. Even the farthest nodes of geometric graph and grid lose a good part of their local loss.")
         .finding("The program's five Erdős–Rényi runs are one graph five times; here five graphs are drawn.")
         .finding("The program means to observe from node 1035 of the grid and observes from the corner; both a corner and the center are drawn.")
         .check(by_distance::check())

@@ -50,7 +50,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     )
     .claim("The loss, as Theorem 1 bounds it, is concentrated around the node.")
     .finding("How much losses vary is the factor between the largest and the smallest.")
-    .finding("The loss is spread over the whole graph: far nodes are as exposed as near ones.")
+    .finding("The exact loss is spread over the whole graph. Which nodes it exposes is drawn by distance in figure 1a.")
     .columns(2);
     let (mut strips, mut maps) = (Vec::new(), Vec::new());
     for (name, graph) in four(scale, seed, C)? {

@@ -96,7 +96,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .finding("The sound curve bounds what all contributions of node 0 reveal to a node, path known or not. A printed value below it is not refuted by it, but nothing supports it.")
         .finding("The condition of the printed theorem, sigma^2 >= 2 alpha (alpha - 1) = 4, fails at sigma = 1.")
         .finding("On geometric graph and grid every node contributes tens of times: clipping at the local loss of one contribution, as the paper does, would hide losses far above 1.")
-        .finding("That gossip protects far nodes better rests on the printed sum; the exact loss of gossip does not fade.")
+        .finding("That gossip protects far nodes better rests on the printed sum; the exact loss of gossip does not fall with the distance on every graph. Its panels are the same in figures 1 and 4: they do not depend on who knows the sender.")
         .check(Check::covers(sender.name(), SOUND))
         .titled_by([
             Basis::Drawn(Check::falls(sender.name(), 0.7)),

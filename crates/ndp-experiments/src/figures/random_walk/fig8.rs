@@ -58,7 +58,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         &[(0.5, "far less near, original labels, start"), (-1.0, "far less near, original labels, end")],
         0.0,
     );
-    let mut figure = Figure::new("Random walks, figure 8: the walk takes away more than half of the difference between what nodes hold")
+    let mut figure = Figure::new("Random walks, figure 8: at its end, the walk has taken away more than half of the gap between far and near pairs of nodes")
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("local loss", Grade::UpperBound, "ndp_algos::walk::graph::LocalLoss", "Random walks")
