@@ -1,5 +1,5 @@
-//! What distinguishes this build from others of the same version: a hash of the sources of the workspace, the
-//! compiler and its flags. Shards of different builds are not mixed.
+//! Computes a hash of the workspace's sources, the compiler and its flags. It tells apart two builds of the
+//! same version, because shards of different builds must not be mixed.
 #![allow(clippy::print_stdout, reason = "this is how a build script speaks")]
 
 use std::path::{Path, PathBuf};
@@ -9,11 +9,12 @@ fn main() -> std::io::Result<()> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = Vec::new();
     let lock = here.join("../../Cargo.lock");
-    // Elsewhere than in the workspace the version says which sources the others have.
+    // Outside the workspace (an installed package) there is no lock file; there the version fixes the other
+    // crates' sources.
     if lock.is_file() {
         let others = here.join("..").read_dir()?.map(|folder| Ok(folder?.path().join("src")));
         folders.extend(others.collect::<std::io::Result<Vec<PathBuf>>>()?);
-        // Figures have no part in the command.
+        // The command does not use the figures, so a change to them does not make another build.
         let without = ["ndp-cli/src", "ndp-experiments/src"].map(Path::new);
         folders.retain(|folder| folder.is_dir() && !without.iter().any(|other| folder.ends_with(other)));
     }
@@ -28,7 +29,8 @@ fn main() -> std::io::Result<()> {
     files.dedup();
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     for file in files.iter().filter(|file| file.is_file()) {
-        // Names are relative: where the workspace lies makes no difference.
+        // Names are hashed relative to this crate, so that the hash does not depend on where the workspace
+        // lies.
         hash.add(file.strip_prefix(here).unwrap_or(file).as_os_str().as_encoded_bytes());
         hash.add(&std::fs::read(file)?);
     }

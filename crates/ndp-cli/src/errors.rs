@@ -4,10 +4,10 @@ use ndp_report::files::OutputError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The exit code of what was interrupted.
+/// The exit code after an interruption.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The exit code of what cannot be read or written.
+/// The exit code if a file or stream cannot be read or written.
 pub(crate) const NOT_WRITTEN: u8 = 3;
 
 /// Why the command ended without an answer.
@@ -15,7 +15,7 @@ pub(crate) const NOT_WRITTEN: u8 = 3;
 pub(crate) enum Failure {
     /// A file cannot be read or written.
     File(PathBuf, std::io::Error),
-    /// The input was refused, and what to do next.
+    /// The input was refused; the text says why and what to do next.
     Refused(String),
     /// The target is not met, or an audit refutes the account.
     NotMet(String),
@@ -23,7 +23,7 @@ pub(crate) enum Failure {
     Usage(String),
     /// The command line of a study is wrong.
     Parsed(Box<clap::Error>),
-    /// What was begun was finished, and no more.
+    /// An interruption came, and the program stopped after the unit of work at hand.
     Interrupted(String),
 }
 

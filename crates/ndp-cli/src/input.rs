@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The bytes of a file or of standard input, unpacked where they are gzipped.
+/// The bytes of a file or of standard input, unpacked if they are gzipped.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = Failure::file(path);
     let packed = if path.as_os_str() == "-" {
@@ -25,8 +25,8 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     at_most(LARGEST, MultiGzDecoder::new(&packed[..])).map_err(&failed)
 }
 
-/// All bytes, or an error as soon as there are more than `limit`: a small gzipped file may stand for any
-/// number of them.
+/// All bytes, or an error as soon as there are more than `limit`. Without the limit, a small gzipped file
+/// could fill the memory.
 fn at_most(limit: u64, reader: impl Read) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     reader.take(limit + 1).read_to_end(&mut all)?;
@@ -38,7 +38,7 @@ fn at_most(limit: u64, reader: impl Read) -> io::Result<Vec<u8>> {
     Ok(all)
 }
 
-/// The most that a file may have, in bytes: some 10^8 edges.
+/// The largest input in bytes; it holds some 10^8 edges.
 const LARGEST: u64 = 2 << 30;
 
 /// The graph of a file, connected and with at least two nodes.
@@ -215,7 +215,7 @@ pub(crate) fn values(path: &Path, graph: &Graph) -> Result<Vec<f64>, Failure> {
             return Err(fail(format!("expected `label,number`, got {} fields", fields.len())));
         };
         let parsed = number.parse::<f64>().ok().filter(|x| x.is_finite());
-        // A header has no number and no node.
+        // A first line that is neither a number nor about a node is a header.
         if i == 0 && parsed.is_none() && names.node(label).is_err() {
             continue;
         }

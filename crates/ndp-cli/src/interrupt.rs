@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static GENTLE: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on an interruption takes away what is not whole and ends the program; where signals cannot be
-/// listened to, they end it as they do by themselves.
+/// From now on an interruption deletes unfinished files and ends the program. If no signal handler can be
+/// set, signals end the program in the usual way.
 pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
-        // A second request does not wait.
+        // If [`GENTLE`] is set, the first request only sets a flag. A second one ends the program at once.
         if GENTLE.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
             return;
         }

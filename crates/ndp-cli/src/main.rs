@@ -1,9 +1,9 @@
 //! `ndp`: who learns how much about whom in a network, how much noise it takes, and which protocol is best.
 //!
-//! Exit codes: 0 done; 1 the input was understood but refused or the target is not met; 2 the command line is
-//! wrong; 3 a file cannot be read or written; 130 interrupted, with every file whole or not there. Where the
-//! reader of a pipe goes away nothing more is printed, files are written, and the exit code is that of the
-//! answer.
+//! Exit codes: 0 done; 1 the input was understood but refused, or the target is not met; 2 the command line
+//! is wrong; 3 a file cannot be read or written; 130 interrupted, with every file complete or absent. If the
+//! reader of a pipe closes it, the command prints nothing more but still writes its files, and the exit code
+//! is that of the answer.
 
 #![cfg_attr(
     not(test),
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
             failure.code()
         }
     };
-    // A note may be what the answer rests on.
+    // The answer may depend on a note. So a note that could not be written is an error.
     ExitCode::from(if code == 0 && output::is_unsaid() { errors::NOT_WRITTEN } else { code })
 }
 

@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether an output has standard output for itself; then what a person reads goes to standard error.
+/// Whether a file output is standard output. Then text for a person goes to standard error.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static QUIET: AtomicBool = AtomicBool::new(false);
-/// Whether something that was to be said to a person could not be written.
+/// Whether text for a person could not be written.
 static UNSAID: AtomicBool = AtomicBool::new(false);
 
 /// Refuses outputs that would destroy an input or one another, before anything is computed.
@@ -46,7 +46,7 @@ pub(crate) fn line(text: &str) -> Result<(), Failure> {
     print(format!("{}\n", harmless(text)).as_bytes())
 }
 
-/// Prints text as it is. Where the reader went away nothing is printed any more, and everything else goes on.
+/// Prints text as it is. If the reader closed the pipe, nothing more is printed and the command goes on.
 pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
     if TAKEN.load(Ordering::Relaxed) {
         if !QUIET.load(Ordering::Relaxed) {
@@ -73,19 +73,19 @@ pub(crate) fn heading(text: &str) -> Result<(), Failure> {
     if *colours { print(format!("\u{1b}[1m{}\u{1b}[0m\n", harmless(text)).as_bytes()) } else { line(text) }
 }
 
-/// Whether notes are left out.
+/// Sets whether notes are suppressed.
 pub(crate) fn be_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// A note to standard error, unless nothing but the answer is wanted.
+/// Prints a note to standard error, unless `--quiet` was given.
 pub(crate) fn note(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         complain(&format!("note: {text}"));
     }
 }
 
-/// One line to standard error.
+/// Prints one line to standard error.
 pub(crate) fn complain(text: &str) {
     say(format!("{}\n", harmless(text)).as_bytes());
 }
@@ -97,15 +97,16 @@ fn say(text: &[u8]) {
     }
 }
 
-/// Whether a note or an answer was lost because standard error takes nothing.
+/// Whether a note or an answer was lost because standard error could not be written.
 pub(crate) fn is_unsaid() -> bool {
     UNSAID.load(Ordering::Relaxed)
 }
 
-/// What made an answer: the command, written out where it comes from a study.
+/// The command that made the answer; if the question was a study, the command line it stands for.
 static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Sets the command that answers are stamped with, without the program's name; the first call counts.
+/// Records the command, without the program's name, for every file that is written; only the first call
+/// counts.
 pub(crate) fn made_by(command: Vec<String>) {
     let _ = COMMAND.set(command);
 }
@@ -133,7 +134,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     unless_unread(files::write(path, bytes))
 }
 
-/// A pipe whose reader went away: it has read enough.
+/// Turns a closed pipe into success: its reader has read enough.
 pub(crate) fn unless_unread(written: Result<(), OutputError>) -> Result<(), Failure> {
     match written {
         Err(OutputError::Write { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -141,12 +142,12 @@ pub(crate) fn unless_unread(written: Result<(), OutputError>) -> Result<(), Fail
     }
 }
 
-/// Where it is written what made a file without room for it: beside it, if it is a file.
+/// The file beside an output that records what made it; `None` if the output is no file.
 fn record_of(path: &Path) -> Option<PathBuf> {
     files::beside(path, ".run.json")
 }
 
-/// Writes a file, and beside it what made it.
+/// Writes a file, and beside it a record of what made it.
 fn write_with_record(path: &Path, bytes: &[u8], seed: u64) -> Result<(), Failure> {
     write(path, bytes)?;
     match record_of(path) {
@@ -184,7 +185,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure
     Ok(())
 }
 
-/// A count, which may be an average: whole if it is.
+/// A number as text: without decimals if it is whole, since counts may be averages.
 pub(crate) fn count(x: f64) -> String {
     if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { number(x) }
 }
@@ -230,7 +231,7 @@ pub(crate) fn page(path: &Path, page: &Page) -> Result<(), Failure> {
     write(path, page.finish().as_bytes())
 }
 
-/// Writes a value as JSON together with what made it.
+/// Writes a value as JSON, together with a record of what made it.
 pub(crate) fn json(path: &Path, seed: u64, body: serde_json::Value) -> Result<(), Failure> {
     let mut document = made(seed);
     document["version"] = 1.into();
@@ -247,12 +248,12 @@ impl Pictures {
     }
 }
 
-/// JSON has no infinity.
+/// A number as JSON; infinity becomes the text "inf", because JSON has no infinity.
 pub(crate) fn finite(x: f64) -> serde_json::Value {
     if x.is_finite() { serde_json::json!(x) } else { serde_json::json!("inf") }
 }
 
-/// Draws a figure into the files that were asked for; the SVG for the page.
+/// Draws a figure into the files that were asked for, and returns its SVG for the page.
 pub(crate) fn pictures(asked: &Pictures, seed: u64, figure: &Figure) -> Result<String, Failure> {
     figure.validate().map_err(OutputError::Malformed)?;
     let picture = plot::draw(figure).map_err(OutputError::Malformed)?;
@@ -295,7 +296,8 @@ pub(crate) fn losses(
     )
 }
 
-/// The graph, its nodes coloured by what one observer learns about them; members have no colour.
+/// The graph with every node coloured by what one observer learns about it; members of the observer have no
+/// colour.
 pub(crate) fn drawing(
     title: &str,
     what: &str,
@@ -327,8 +329,7 @@ fn short(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is shown of a loss is not below it, of what is left not above it, and never off by more than a
-    /// unit of the last digit.
+    /// Losses are shown rounded up and remaining budgets rounded down, by at most one unit of the last digit.
     #[test]
     fn numbers_are_rounded_outward() {
         let mut x = 1.234_567_891e-9;

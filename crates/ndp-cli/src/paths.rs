@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// The options that name files to be written; every other path is read.
 const OUTPUTS: [&str; 9] = ["csv", "json", "npy", "png", "svg", "report", "page", "into", "proof"];
 
-/// Those of them that have no room for what made them, which is written beside them.
+/// Outputs whose format has no room for the command that made them; a file beside each records it.
 const RECORDED: [&str; 2] = ["csv", "npy"];
 
 /// How options name folders.
@@ -38,7 +38,7 @@ impl Paths {
     fn add(&mut self, command: &Command, matches: &ArgMatches) {
         for option in command.get_arguments().filter(|option| is_file(option)) {
             let name = option.get_id().as_str();
-            // Options of the program as a whole are known to its questions, too.
+            // Global options are also known to the subcommands.
             let values = matches.try_get_raw(name).ok().flatten().into_iter().flatten().map(PathBuf::from);
             if !OUTPUTS.contains(&name) {
                 self.inputs.extend(values);
@@ -101,7 +101,7 @@ mod tests {
         );
     }
 
-    /// A new option with a path is put into one class or the other by whoever adds it.
+    /// Fails for a new option with a path until it is listed as an input or an output.
     #[test]
     fn every_option_with_a_file_is_known() {
         fn all(command: &Command, found: &mut BTreeSet<String>) {

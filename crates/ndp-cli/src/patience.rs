@@ -1,4 +1,5 @@
-//! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
+//! Bounds instead of accounts: if an account does not fit in memory or takes longer than `--patience`, a
+//! bound that takes no time to compute replaces it.
 
 mod crew;
 
@@ -19,23 +20,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A protocol whose accounts are not waited for beyond a time, all observers together.
+/// A protocol with a deadline that all its observers share; at the deadline, bounds replace the accounts that
+/// are missing.
 pub(crate) struct Patient {
-    /// Kept for ever: an account that nobody waits for any more still uses it. Every question ends with the
-    /// program.
+    /// Leaked, because an abandoned computation may still use it. The program answers one question and ends.
     protocol: &'static dyn Protocol,
     until: Option<Instant>,
     seconds: u64,
-    /// Observers for whom a bound stands in, and why.
+    /// The observers whose account was replaced by the bound, with the reason.
     given_up: Mutex<BTreeMap<Observer, String>>,
-    /// Whether pairs that time runs out for have the bound too; otherwise they have no answer.
+    /// Whether the bound also replaces single pairs that are not known in time; otherwise these have no
+    /// answer.
     every_pair: bool,
-    /// Whether a bound stood in for a pair.
+    /// Whether the bound replaced some pair.
     pairs: Arc<AtomicBool>,
 }
 
 impl Patient {
-    /// Waits for so many seconds; 0 asks for the bounds at once, `None` waits for ever.
+    /// Sets the deadline `seconds` from now; 0 asks for the bounds at once, and `None` sets no deadline.
     pub(crate) fn new(protocol: Box<dyn Protocol>, seconds: Option<u64>) -> Self {
         let until = deadline(seconds);
         Self {
@@ -48,14 +50,14 @@ impl Patient {
         }
     }
 
-    /// The same with the bound for pairs that time runs out for: a search over all pairs needs an answer for
-    /// each.
+    /// Lets the bound also replace single pairs that are not known in time: a search over all pairs needs an
+    /// answer for each.
     pub(crate) fn for_every_pair(mut self) -> Self {
         self.every_pair = true;
         self
     }
 
-    /// The protocol of the registry, built within the same time.
+    /// Builds a protocol of the registry, with the same number of seconds as limit.
     pub(crate) fn of_entry(
         entry: &'static Entry,
         matrix: &GossipMatrix,
@@ -63,14 +65,15 @@ impl Patient {
         seconds: Option<u64>,
     ) -> Result<Self, Error> {
         let matrix = matrix.clone();
-        // Bounds need the protocol itself: without patience for an account there still is some for this.
+        // The bound is computed from the protocol, so even with `--patience 0` it must be built.
         let until = deadline(seconds.map(|seconds| seconds.max(LEAST_TO_BUILD)));
         let built = within(until, move || entry.build(&matrix, &parameters));
         Ok(Self::new(built.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))?, seconds))
     }
 
-    /// Less of it, unless the user `told` how much, where the bound covers `audience` and somebody is proven
-    /// to learn as much: nothing is left to win but what the one learns who is looked at.
+    /// Shortens the deadline if the bound covers `audience` and some node is proven to learn as much as the
+    /// bound says. More time would then improve only the account of the one observer who is looked at. A
+    /// deadline that the user `told` stays.
     pub(crate) fn where_it_wins(mut self, told: Option<u64>, audience: &Audience) -> Self {
         if told.is_some() {
             return self;
@@ -84,16 +87,16 @@ impl Patient {
         self
     }
 
-    /// Every node by the bound alone, where it is soon proven that no account could lower the noise which the
-    /// target takes.
+    /// Covers every node by the bound alone, if it is quickly proven that no account could lower the noise
+    /// that the target needs.
     pub(crate) fn settled(&self, audience: &Audience, target: &Target) -> Option<Covered<'_>> {
         let (protocol, asked, target) = (self.protocol, audience.clone(), target.clone());
         let soon = deadline(Some(LEAST_TO_ANSWER));
         within(soon, move || Covered::by_attained_bound(protocol, &asked, &target)).flatten()
     }
 
-    /// Says what is known of an audience before anybody is looked at, if the answer takes longer than that:
-    /// `known` puts bounds for all of them into words.
+    /// If the answer takes long, prints what is known before any account is computed: `known` puts the bounds
+    /// of all observers into words.
     pub(crate) fn meanwhile(
         &self,
         audience: &Audience,
@@ -102,7 +105,7 @@ impl Patient {
     ) -> Meanwhile {
         let (protocol, seconds) = (self.protocol, self.seconds);
         let observers = [audience.looked_at(), audience.others()].concat();
-        // Whoever asks for bounds at once has them soon.
+        // With `--patience 0` the bounds are the answer and come at once.
         Meanwhile::new(quiet || seconds == 0, move || {
             let bounds = observers.iter().map(|observer| protocol.local_bound(observer));
             let known = bounds.collect::<Result<Vec<_>, _>>().ok().and_then(|bounds| known(&bounds));
@@ -110,7 +113,7 @@ impl Patient {
         })
     }
 
-    /// For how many observers a bound stands in, and why: of each reason once.
+    /// The notes that say for how many observers the bound is used; one note per reason.
     pub(crate) fn notes(&self) -> Vec<String> {
         let given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reasons: Vec<&String> = given_up.values().collect();
@@ -128,14 +131,14 @@ impl Patient {
         observers.chain(pairs).collect()
     }
 
-    /// What an observer sees; or the bound, and why.
+    /// The account of an observer; or the bound, and why it replaces the account.
     pub(crate) fn look(&self, observer: &Observer) -> Result<(Box<dyn Account>, Option<String>), Error> {
         let mut until = self.until;
         if self.seconds == 0 && self.protocol.is_formula() {
             until = deadline(Some(LEAST_TO_ANSWER));
         } else if self.seconds == 0 {
             match self.bound(observer, Error::Cancelled) {
-                // What is known by a formula is no bound of noisy values, and takes no time either.
+                // A protocol without this bound has a formula instead, which takes hardly any time.
                 Err(error) if was_out(&error) => until = deadline(Some(LEAST_TO_ANSWER)),
                 bound => return bound,
             }
@@ -145,7 +148,7 @@ impl Patient {
             None => self.bound(observer, Error::Cancelled),
             Some(Err(error)) if is_too_large(&error) => self.bound(observer, error),
             Some(Err(error)) => Err(error),
-            // All answers follow from what is known already: no bound will stand in for one.
+            // All losses of this account follow from its unit losses, so no bound will have to replace one.
             Some(Ok(account)) if account.unit_losses().is_some() => Ok((account, None)),
             Some(Ok(account)) => {
                 let bound = self.protocol.local_bound(observer).ok();
@@ -156,8 +159,8 @@ impl Patient {
         }
     }
 
-    /// What groups of observers see, in half of the time that is left: not where one account takes so long
-    /// that all of them would not be there in time.
+    /// The accounts of groups of observers, computed in half of the time that is left. Refuses a batch that
+    /// would not be done in time at the pace of the previous one.
     pub(crate) fn look_at_groups<'a>(
         &'a self,
     ) -> impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
@@ -179,7 +182,8 @@ impl Patient {
                 let outside = (0..protocol.node_count()).find(|&u| !observer.contains(u));
                 let account = move || -> Result<Arc<dyn Account>, Error> {
                     let account: Arc<dyn Account> = protocol.account(&asked)?.into();
-                    // Some know it all once one is asked for.
+                    // Some accounts compute all losses when the first is asked for; that time must count
+                    // here.
                     outside.map(|u| account.unit(u)).transpose()?;
                     Ok(account)
                 };
@@ -187,13 +191,14 @@ impl Patient {
                 let (until, bound, used) = (half, None, Arc::clone(&used));
                 Ok(Box::new(PatientAccount { account, until, bound, every_pair: false, used }))
             })?;
-            // What the first account costs once for all tells nothing about the others.
+            // A single account may include work that is done once for all, so its time says nothing about the
+            // pace.
             *pace = if many > 1 { started.elapsed() / many } else { Duration::ZERO };
             Ok(accounts)
         }
     }
 
-    /// The bound, and why; the error where there is none.
+    /// The bound for an observer and why it is used; the error if the protocol has no such bound.
     fn bound(&self, observer: &Observer, why: Error) -> Result<(Box<dyn Account>, Option<String>), Error> {
         let out = matches!(why, Error::Cancelled);
         match self.protocol.local_bound(observer) {
@@ -211,7 +216,7 @@ impl Patient {
     }
 }
 
-/// Seconds that several questions share: each gets an equal part of what those before it left.
+/// Seconds that several questions share. Each gets an equal part of what the earlier ones left over.
 pub(crate) struct Budget {
     until: Instant,
     questions: u32,
@@ -229,13 +234,13 @@ impl Budget {
         let left = self.until.saturating_duration_since(Instant::now());
         let share = left / self.questions.max(1);
         self.questions = self.questions.saturating_sub(1);
-        // Without any patience bounds stand in at once; with some of it, not for want of a fraction of a
-        // second.
+        // 0 seconds ask for bounds, so that must happen only if no time is left. A share below one second is
+        // raised to one.
         if left.is_zero() { 0 } else { share.as_secs().max(1) }
     }
 }
 
-/// Seconds for an answer without which there is none.
+/// Seconds for an answer that has no bound to replace it, and for quick proofs about the bound.
 const LEAST_TO_ANSWER: u64 = 2;
 
 /// Seconds for choosing the parameters of a protocol, and for its error.
@@ -266,7 +271,7 @@ impl Protocol for Patient {
         self.protocol.local_bound(observer)
     }
 
-    /// Not waited for longer than building is, and not at all where bounds are asked for at once.
+    /// Symmetries have as much time as building the protocol has, and none with `--patience 0`.
     fn symmetries(&self) -> Vec<Vec<u32>> {
         if self.seconds == 0 {
             return Vec::new();
@@ -276,7 +281,7 @@ impl Protocol for Patient {
         within(until, move || protocol.symmetries()).unwrap_or_default()
     }
 
-    /// Not waited for longer than building is.
+    /// A glimpse has as much time as building the protocol has.
     fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let (protocol, asked) = (self.protocol, observer.clone());
         let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
@@ -284,7 +289,8 @@ impl Protocol for Patient {
         found.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))
     }
 
-    /// Waited for as long as building is: on large graphs errors take as long as what is seen.
+    /// The error may take as long as an account, so it has the full patience, and at least the time for
+    /// building.
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         let protocol = self.protocol;
         let until = self.until.and_then(|_| deadline(Some(self.seconds.max(LEAST_TO_BUILD))));
@@ -310,8 +316,8 @@ impl Protocol for Patient {
     }
 }
 
-/// An account whose profiles are not waited for beyond a time. It has no unit losses: an account with those
-/// answers at once and is handed on as it is.
+/// An account whose profiles have a deadline. It offers no `unit_losses`: an account that has them answers at
+/// once and is used directly.
 struct PatientAccount {
     account: Arc<dyn Account>,
     until: Option<Instant>,
@@ -321,7 +327,7 @@ struct PatientAccount {
 }
 
 impl PatientAccount {
-    /// The bound in the place of an answer that is not there in time or does not fit in memory.
+    /// The bound, if an answer does not fit in memory or, where the bound may replace pairs, is late.
     fn instead<T>(
         &self,
         found: Option<Result<T, Error>>,
@@ -351,7 +357,7 @@ impl Account for PatientAccount {
         self.account.terms()
     }
 
-    /// Those of the bound, too, where it may stand in.
+    /// The theorems of the account, and those of the bound once it has replaced an answer.
     fn theorems(&self) -> Vec<By> {
         let used = self.bound.iter().filter(|_| self.used.load(Ordering::Relaxed));
         self.account.theorems().into_iter().chain(used.flat_map(|bound| bound.theorems())).collect()
@@ -373,7 +379,7 @@ impl Account for PatientAccount {
         Ok(profile)
     }
 
-    /// Not those of the bound: it is the same for all.
+    /// Never that of the bound, which is the same for every node.
     fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
         let account = Arc::clone(&self.account);
         within(self.until, move || account.unit(u)).unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))
@@ -411,7 +417,7 @@ impl Account for PatientAccount {
     }
 }
 
-/// A profile whose numbers are not waited for beyond a time.
+/// A profile whose numbers have a deadline.
 struct PatientCurve {
     profile: Profile,
     until: Option<Instant>,
@@ -462,7 +468,7 @@ impl Curve for PatientCurve {
     }
 }
 
-/// Whether an answer was not waited for.
+/// Whether the error says that an answer was not known in time.
 pub(crate) fn was_out(error: &Error) -> bool {
     matches!(error, Error::OutOfTime(_) | Error::Privacy(ndp_dp::Error::OutOfTime(_)))
 }

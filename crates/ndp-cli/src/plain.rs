@@ -22,22 +22,22 @@ pub(crate) fn network(file: &std::path::Path, graph: &Graph) -> String {
     format!("the network of {name} with {} nodes and {} edges", graph.node_count(), graph.edge_count())
 }
 
-/// What an account takes for granted, as a sentence.
+/// The sentence for an assumption that an account makes.
 pub(crate) fn assumed_in_a_sentence(assumption: ndp_account::Assumption) -> String {
     format!("{}.", capital(assumed(assumption)))
 }
 
-/// What is said in the words of a statement about nodes of this graph.
+/// Lets `say` put a statement into words, with the labels of this graph.
 pub(crate) fn in_words<T>(statement: &Statement, graph: &Graph, say: impl FnOnce(Words<'_>) -> T) -> T {
     say(Words::new(statement, &|v| crate::input::label(graph, v)))
 }
 
-/// By whom it was observed, for a table.
+/// Who observes, as a cell of a table.
 pub(crate) fn observed_by(statement: &Statement, graph: &Graph) -> String {
     in_words(statement, graph, |words| words.observed_by())
 }
 
-/// Who learns no more than a sentence says.
+/// The observers whom a statement covers, as the subject of a sentence.
 pub(crate) fn whom(statement: &Statement, graph: &Graph) -> String {
     in_words(statement, graph, |words| words.whom())
 }
@@ -48,7 +48,8 @@ pub(crate) const fn knows(knowledge: &Knowledge) -> (Senders, OwnNoise) {
     (senders, if knowledge.without_own_noise { OwnNoise::Unknown } else { OwnNoise::Known })
 }
 
-/// Of what a page speaks: the network, who observes, knowing what, what is protected, the unit of the noise.
+/// The subject of a page: the network, who observes and what they know, what is protected, the unit of the
+/// noise.
 pub(crate) fn subject<'a>(
     network: String,
     (observers, knowledge): (&'a str, &Knowledge),
@@ -68,7 +69,7 @@ pub(crate) fn subject<'a>(
     }
 }
 
-/// What the numbers of a meter say when the run is stopped.
+/// Whether the numbers of a meter remain valid when the run is stopped because of what was seen.
 pub(crate) const fn stopping(limited: bool) -> &'static str {
     if limited {
         "the limit holds whenever the run ends, and for steps that are chosen by what the same observer saw; a number \
@@ -79,7 +80,7 @@ pub(crate) const fn stopping(limited: bool) -> &'static str {
     }
 }
 
-/// How one could check the page.
+/// Adds the section about how to check the page.
 pub(crate) fn provenance(page: Page, seed: u64) -> Page {
     page.section("How to check this")
         .text(&format!(
@@ -99,7 +100,7 @@ pub(crate) fn about(protocol: &str) -> Option<String> {
     registry::find(name).ok().map(|entry| format!("{} ({name}).", capital(entry.about)))
 }
 
-/// One observer as one names it.
+/// The name of one observer, or the names of a coalition.
 pub(crate) fn name(graph: &Graph, observer: &Observer) -> String {
     match observer.members() {
         [] => "outsider".into(),

@@ -1,5 +1,5 @@
-//! How far a long answer has come: after half a second what is known already, after a second a bar on
-//! terminals, and elsewhere a line now and then.
+//! Progress of a long answer. After half a second it may print what is known already. After a second it shows
+//! a bar on terminals, and elsewhere prints a line now and then.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 struct Shared {
     done: AtomicU64,
-    /// What is known by now.
+    /// What is known so far, in words.
     known: Mutex<String>,
     over: Mutex<bool>,
     wake: Condvar,
@@ -33,7 +33,7 @@ impl Progress {
         }
         let (watched, what) = (Arc::clone(&shared), what.to_owned());
         let ticker = std::thread::Builder::new().name("progress".into());
-        // Without a thread there is no bar, and nothing else changes.
+        // If the thread cannot be started, there is no bar and nothing else changes.
         let ticker = ticker.spawn(move || show(&watched, total, &what)).ok();
         Self { shared, ticker }
     }
@@ -42,7 +42,7 @@ impl Progress {
         self.shared.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What is known by now, shown beside the count.
+    /// Sets the text about what is known so far, shown beside the count.
     pub(crate) fn know(&self, known: String) {
         if let Ok(mut text) = self.shared.known.lock() {
             *text = known;
@@ -62,14 +62,14 @@ impl Drop for Progress {
     }
 }
 
-/// How long an answer is waited for before something is said that costs next to nothing.
+/// The time before a first, cheap result is printed.
 const SOON: Duration = Duration::from_millis(500);
 
-/// A line that is said to whoever still waits for an answer.
+/// A line that is printed if the answer is not there soon.
 pub(crate) struct Meanwhile(Arc<(Mutex<bool>, Condvar)>);
 
 impl Meanwhile {
-    /// Says `line` soon, unless this is dropped before.
+    /// Prints `line` after [`SOON`], unless this value is dropped before.
     pub(crate) fn new(quiet: bool, line: impl FnOnce() -> String + Send + 'static) -> Self {
         let over = Arc::new((Mutex::new(quiet), Condvar::new()));
         let watched = Arc::clone(&over);
@@ -79,13 +79,13 @@ impl Meanwhile {
             if wake.wait_timeout_while(waited, SOON, |over| !*over).map_or(true, |(over, _)| *over) {
                 return;
             }
-            // Nobody waits for this one: an answer may come in the meantime.
+            // Computing the line takes time, and the answer may come meanwhile. Then the line is not printed.
             let line = line();
             if over.lock().is_ok_and(|over| !*over) {
                 crate::output::complain(&line);
             }
         };
-        // Without a thread nothing is said, and nothing else changes.
+        // If the thread cannot be started, the line is not printed and nothing else changes.
         if !quiet {
             let _ = std::thread::Builder::new().name("meanwhile".into()).spawn(say);
         }

@@ -18,41 +18,41 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Whom a question is about, and at whom it looks.
+/// The observers of a question.
 pub(crate) struct Chosen {
-    /// Those who are looked at.
+    /// The observers whose accounts are computed.
     pub(crate) observers: Vec<Observer>,
-    /// Those, and everybody who is meant as well.
+    /// These observers, and all others that the question is about.
     pub(crate) audience: Audience,
-    /// Those who are looked at, in a sentence.
+    /// The observers whose accounts are computed, in words.
     pub(crate) description: String,
 }
 
 const SAMPLE: usize = 16;
 
-/// Who is looked at on a large graph where nobody is named.
+/// Whose accounts are computed on a large graph if the user names no observers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Default {
     /// Nodes drawn at random.
     Sample,
-    /// One who hears little, so that its account takes no time: a bound covers the others, and may be what
-    /// this one learns.
+    /// One node of small degree, so that its account takes no time. A bound covers the others; it may be what
+    /// this node learns.
     One,
 }
 
 impl Chosen {
-    /// Whether a bound covers all but the one who is looked at.
+    /// Whether a bound covers all observers but the one whose account is computed.
     pub(crate) fn by_bound(&self) -> bool {
         self.audience.looking_at_all().is_some()
     }
 }
 
-/// Who observes; by default everybody, of whom some are drawn on large graphs.
+/// The observers. By default every node; on large graphs a random sample of them is looked at.
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
     looking(graph, chosen, knowledge, None, Default::Sample)
 }
 
-/// The same for a target; by default, on large graphs, the observers of limits that are listed.
+/// The observers for a target. By default, on large graphs, those for whom the target lists limits.
 pub(crate) fn observers_of(
     graph: &Graph,
     chosen: &Observers,
@@ -62,7 +62,7 @@ pub(crate) fn observers_of(
     looking(graph, chosen, knowledge, target, Default::Sample)
 }
 
-/// Everybody by default, on large graphs by a bound for all but one.
+/// Every node by default; on large graphs one account is computed, and a bound covers all other nodes.
 pub(crate) fn everybody(
     graph: &Graph,
     chosen: &Observers,
@@ -131,7 +131,7 @@ fn looking(
     } else if chosen.sample.is_none() && default == Default::One {
         let degree = |&v: &usize| graph.degree(v);
         let least = (0..n).filter(|v| degree(v) > 0).min_by_key(degree);
-        // Of all nodes with so few neighbors, the neighbor that hears least.
+        // Among the neighbors of all nodes with the least degree, the one with the fewest neighbors.
         let few = (0..n).filter(|v| least.is_some_and(|least| graph.degree(*v) == graph.degree(least)));
         let beside = few.flat_map(|v| graph.neighbors(v).iter().map(|&w| w as usize)).min_by_key(degree);
         let one = Audience::chosen(n, &[least.unwrap_or(0)])?;
@@ -168,7 +168,7 @@ fn looking(
     Ok(Chosen { observers: audience.looked_at().to_vec(), audience, description })
 }
 
-/// An edge written `a-b`, where labels may have such a sign of their own.
+/// An edge written `a-b`; labels may contain `-` themselves.
 fn edge(graph: &Graph, text: &str) -> Result<(usize, usize), Failure> {
     let ends = text.match_indices('-').map(|(at, _)| (&text[..at], &text[at + 1..]));
     let known = |(a, b): (&str, &str)| Some((node(graph, a.trim()).ok()?, node(graph, b.trim()).ok()?));
@@ -188,14 +188,14 @@ fn edge(graph: &Graph, text: &str) -> Result<(usize, usize), Failure> {
     }
 }
 
-/// So many nodes of small degree who hear somebody.
+/// A coalition of the `size` nodes with the smallest degrees; nodes without neighbors come last.
 fn hearing_little(graph: &Graph, size: usize) -> Observer {
     let mut nodes: Vec<usize> = (0..graph.node_count()).collect();
     nodes.sort_by_key(|&v| (graph.degree(v) == 0, graph.degree(v)));
     Observer::coalition(&nodes[..size.min(nodes.len())])
 }
 
-/// The observers of limits that are listed, ascending.
+/// The observers for whom limits are listed, in ascending order.
 fn listed(target: &Target) -> Option<Vec<usize>> {
     let Allowed::Listed(limits) = &target.allowed else { return None };
     let mut observers: Vec<usize> = limits.keys().map(|(_, v)| *v).collect();
@@ -204,21 +204,21 @@ fn listed(target: &Target) -> Option<Vec<usize>> {
     Some(observers)
 }
 
-/// The protocol of a text `name` or `name:parameter=value,...`, which waits as long as asked for.
+/// The protocol of a text `name` or `name:parameter=value,...`, with this patience.
 pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, patience: Option<u64>) -> Result<Patient, Failure> {
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let parameters: Parameters = parameters.parse()?;
     Ok(Patient::of_entry(registry::find(name)?, matrix, parameters, patience)?)
 }
 
-/// A protocol that was chosen.
+/// The protocol that the user chose.
 pub(crate) struct ChosenProtocol {
-    /// It waits as long as asked for.
+    /// The protocol, with the patience that the user gave.
     pub(crate) protocol: Patient,
     pub(crate) name: String,
 }
 
-/// The protocol that was chosen, which waits as long as asked for.
+/// The protocol that the user chose, with this patience.
 pub(crate) fn chosen(
     choice: &ProtocolChoice,
     matrix: &GossipMatrix,
@@ -255,7 +255,7 @@ pub(crate) fn in_unit(noise: NoiseMultiplier, sensitivity: f64) -> f64 {
 }
 
 impl TargetChoice {
-    /// The terms in which losses are stated, whether or not there is a limit.
+    /// The measure of losses, also if there is no limit.
     pub(crate) fn measure(&self) -> Result<Measure, Failure> {
         Ok(if self.renyi.is_some() {
             Measure::Renyi(Order::new(self.order)?)
@@ -289,7 +289,7 @@ impl TargetChoice {
         Ok(Some(if self.mean { Target::mean(measure, loss) } else { Target::worst(measure, loss) }))
     }
 
-    /// The target, which must be there.
+    /// The target, or an error if no limit was given.
     pub(crate) fn required(&self, graph: &Graph) -> Result<Target, Failure> {
         self.target(graph)?.ok_or_else(|| {
             Failure::Usage(
@@ -300,7 +300,7 @@ impl TargetChoice {
     }
 }
 
-/// A probability, in digits that do not make it look smaller.
+/// A probability in words, rounded up.
 pub(crate) fn probability(p: f64) -> String {
     if p == 0.0 { "never".into() } else { format!("with probability {} at most", up(p)) }
 }

@@ -1,5 +1,5 @@
-//! The last of three steps: a study says what is asked, an answer what was found, and this shows it. An
-//! answer is data; each of its forms is made from it here or beside it, and nothing is computed any more.
+//! The last of three steps: a study says what is asked, an answer what was found, and this module shows the
+//! answer. An answer is plain data, and showing it computes nothing more.
 
 use crate::args::{Files, Pictures};
 use crate::errors::Failure;
@@ -26,7 +26,7 @@ impl Part {
         Self::Table(vec!["exposed", "observer", "hops", what], worst(pairs, count))
     }
 
-    /// On the terminal.
+    /// Prints this part on the terminal.
     pub(crate) fn print(&self) -> Result<(), Failure> {
         match self {
             Self::Heading(text) => heading(text),
@@ -43,7 +43,7 @@ pub(crate) struct Sheet {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// An answer, in every form in which somebody may want it.
+/// An answer, in every form in which it can be shown.
 pub(crate) trait Answer {
     /// What the terminal shows.
     fn text(&self) -> Vec<Part>;
@@ -55,7 +55,7 @@ pub(crate) trait Answer {
     fn data(&self) -> Result<serde_json::Value, Failure>;
 }
 
-/// An answer that can be drawn, and told to whoever answers for the data.
+/// An answer with a figure, and with a page for the person who answers for the data.
 pub(crate) trait Drawn: Answer {
     /// The picture.
     fn figure(&self) -> Figure;

@@ -56,7 +56,7 @@ fn of_table(table: &Table, folder: &Path) -> Result<Vec<OsString>, String> {
             }
             let mut word = OsString::from(format!("--{key}"));
             if option.get_action().takes_values() {
-                // One word: a value may begin with a hyphen.
+                // The option and its value are one word, because a value may begin with a hyphen.
                 word.push("=");
                 word.push(value);
             }
@@ -75,7 +75,7 @@ fn is_positional(option: &Arg, key: &str) -> bool {
     option.is_positional() && option.get_id() == key
 }
 
-/// One text for each time an option is given.
+/// The texts of an option's value, one for each time that the option would be given on the command line.
 fn texts(key: &str, value: &Value, option: &Arg) -> Result<Vec<String>, String> {
     let flag = !option.is_positional() && !option.get_action().takes_values();
     match value {
@@ -100,7 +100,7 @@ fn texts(key: &str, value: &Value, option: &Arg) -> Result<Vec<String>, String> 
 }
 
 fn beside(folder: &Path, text: &str) -> OsString {
-    // Standard input and output have no folder.
+    // `-` is standard input or output, which does not lie in a folder.
     if text == "-" { text.into() } else { folder.join(text).into() }
 }
 

@@ -1,7 +1,7 @@
-//! Sweeps: of each observer a summary, the same bytes in one process or in many.
+//! Sweeps: one summary per observer. One process and many processes give the same bytes.
 //!
-//! An item is a protocol and an observer; items are numbered, protocols first. An item gives a line that
-//! depends on nothing but the study and its number.
+//! An item is a protocol with an observer. Items are numbered, all observers of the first protocol first. The
+//! line of an item depends only on the study and on the item's number.
 
 pub(crate) mod files;
 pub(crate) mod merge;
@@ -20,14 +20,14 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What distinguishes this build from others of the same version.
+/// The hash of this build, which tells apart builds of the same version.
 pub(crate) const BUILD: &str = env!("NDP_BUILD");
 
 /// A sweep, ready to be asked for its items.
 pub(crate) struct Study {
     pub(crate) graph: Graph,
     pub(crate) observers: Vec<Observer>,
-    /// In a sentence.
+    /// The observers, in words.
     pub(crate) description: String,
     /// Whether the observers are a random sample of all nodes.
     pub(crate) sampled: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Study {
     pub(crate) measure: Measure,
     top: usize,
     rows: Vec<usize>,
-    /// Of everything that the lines depend on.
+    /// A hash of everything that the lines depend on.
     pub(crate) hash: String,
 }
 
@@ -47,16 +47,17 @@ struct Summary {
     grade: Grade,
     max: Number,
     mean: Number,
-    /// Hops, nodes, largest loss.
+    /// For each distance in hops: the number of nodes, and their largest loss.
     by_hops: Vec<(Option<u32>, usize, Number)>,
-    /// How many lose nothing, then how many lose less than each edge, and how many more than all.
+    /// A histogram: the number of nodes that lose nothing, then the number in each class between [`edges`],
+    /// and last the number above all of them.
     by_loss: Vec<usize>,
     top: Vec<(String, Option<u32>, Number)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<Vec<Number>>,
 }
 
-/// A loss; infinity is a word, because JSON has none.
+/// A loss; infinity is the text "inf", because JSON has no infinity.
 #[derive(Clone, Copy, Serialize)]
 #[serde(untagged)]
 enum Number {
@@ -103,7 +104,8 @@ impl Study {
             rows.push(v);
         }
         let hash = hash(asked, &graph, &matrix, &chosen.observers, measure, &rows);
-        // What is given up must not depend on how fast a machine is.
+        // There is no patience here: a bound in place of a slow account would make the lines depend on the
+        // speed of the machine.
         let build = |name: &String| Ok((name.clone(), question::protocol(name, &matrix, None)?));
         let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
@@ -130,8 +132,8 @@ impl Study {
         (&self.protocols[item / count], &self.observers[item % count])
     }
 
-    /// About what the items cost, in arbitrary units: what lies within two hops of the observer, times the
-    /// messages of a node.
+    /// Rough costs of the items, in arbitrary units: the number of edges near the observer times the messages
+    /// per node.
     pub(crate) fn costs(&self) -> impl Iterator<Item = u64> + '_ {
         let n = self.graph.node_count() as f64;
         let messages: Vec<f64> = self
@@ -151,7 +153,7 @@ impl Study {
         })
     }
 
-    /// About how many bytes all lines take.
+    /// A rough estimate of the size of all lines in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let labels =
             self.graph.labels().map_or(0, |labels| labels.iter().map(|label| label.len() as u64).sum());
@@ -171,7 +173,7 @@ impl Study {
         of_protocol * self.protocols.len() as u64
     }
 
-    /// The first line: what the others depend on.
+    /// The first line; it states what the other lines depend on.
     pub(crate) fn header(&self) -> String {
         let protocols: Vec<&String> = self.protocols.iter().map(|(name, _)| name).collect();
         let noises: Vec<f64> = self.noises.iter().map(|(noise, _)| *noise).collect();
@@ -236,7 +238,7 @@ impl Study {
         }
         let count = outside.len().max(1) as f64;
         let mut worst: Vec<usize> = (0..losses.len()).collect();
-        // Equal losses in the order of the nodes.
+        // The sort is stable: nodes with equal losses stay in their order.
         worst.sort_by(|&a, &b| losses[b].0.total_cmp(&losses[a].0));
         worst.truncate(self.top);
         let top = worst.iter().map(|&at| {
@@ -253,7 +255,7 @@ impl Study {
             noise,
             grade: if exact { Grade::Exact } else { Grade::UpperBound },
             max: max.into(),
-            // Room for the roundings of a sum of nonnegative terms and a quotient.
+            // The factor covers the rounding errors of a sum of nonnegative terms and of the quotient.
             mean: (sum / count * (1.0 + (count + 2.0) * f64::EPSILON)).into(),
             by_hops: classes.into_iter().map(|(hops, (count, max))| (hops, count, max.into())).collect(),
             by_loss,
@@ -263,13 +265,13 @@ impl Study {
     }
 }
 
-/// Digits of a loss, with what separates it.
+/// The digits of a loss with its separator, for the estimate of the size.
 const NUMBER: u64 = 20;
 
-/// Classes by distance, as many as a network of some thousands of nodes has.
+/// The assumed number of distance classes; a network of some thousands of nodes has about as many.
 const HOPS: u64 = 12;
 
-/// `⌊x⌋`, the largest number where `x` is above it.
+/// `⌊x⌋`, or the largest `u64` if `x` is too large.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -279,7 +281,7 @@ fn saturated(x: f64) -> u64 {
     x as u64
 }
 
-/// Hops from every node to the nearest of several.
+/// The hops from every node to the nearest of `members`.
 fn nearest(graph: &Graph, members: &[usize]) -> Vec<Option<u32>> {
     let mut least = graph.distances(members[0]);
     for &v in &members[1..] {
@@ -293,7 +295,7 @@ fn nearest(graph: &Graph, members: &[usize]) -> Vec<Option<u32>> {
     least
 }
 
-/// Of everything that the lines depend on: version, graph, options; not of paths.
+/// A hash of everything that the lines depend on: version, graph and options. Paths do not enter.
 fn hash(
     asked: &Sweep,
     graph: &Graph,

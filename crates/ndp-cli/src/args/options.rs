@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Graphs up to this size are looked at by every node.
+/// On graphs of up to this many nodes every node is an observer by default.
 pub(crate) const MAX_FOR_ALL: usize = 500;
 
 /// Which graph.
@@ -75,12 +75,12 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    /// Whether they are drawn at random on a graph of so many nodes.
+    /// Whether the observers are drawn at random, on a graph with this many nodes.
     pub(crate) fn is_sample(&self, nodes: usize) -> bool {
         self.sample.is_some() || (self.is_default() && nodes > MAX_FOR_ALL)
     }
 
-    /// Whether nobody in particular was named.
+    /// Whether the user named no observers at all, so that the default applies.
     pub(crate) fn is_default(&self) -> bool {
         let named = !self.observer.is_empty() || self.coalition.is_some() || self.sample.is_some();
         let size = self.coalition_size.or(self.neighbors);
@@ -227,7 +227,8 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// The seconds for so many protocols; less where a `bound` covers everybody in any case.
+    /// The seconds to wait for this many protocols. The default is shorter if a `bound` covers every observer
+    /// anyway.
     pub(crate) fn seconds(&self, protocols: usize, bound: bool) -> u64 {
         self.patience.unwrap_or(if bound { 10 * protocols as u64 } else { 600 })
     }

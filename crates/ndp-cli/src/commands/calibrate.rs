@@ -30,9 +30,9 @@ struct Study<'a> {
 struct Calibrated<'a> {
     study: &'a Study<'a>,
     least: LeastNoise,
-    /// What would be enough for those who were looked at, where the others need more.
+    /// The noise that is enough for the observers who were looked at, if the others need more.
     of_looked_at: Option<NoiseMultiplier>,
-    /// Those who were looked at.
+    /// The observers whose accounts were computed; a bound or a symmetry covers the others.
     looked_at: Vec<Observer>,
     statement: Statement,
     error: Result<f64, Error>,
@@ -74,7 +74,7 @@ impl<'a> Study<'a> {
         let before = self.protocol.notes().len();
         let least = covered.least_noise(&self.target)?;
         drop(meanwhile);
-        // Those of observers are out already.
+        // `covered` has already printed the notes about observers; print only those added since.
         self.protocol.notes().iter().skip(before).for_each(|text| note(text));
         Ok(Calibrated {
             study: self,
@@ -169,7 +169,8 @@ impl Calibrated<'_> {
         }
     }
 
-    /// Whether the observer of a pair is one of those for whom a bound stands.
+    /// If the pair's observer was not looked at, says whether groups or a bound give its loss; otherwise
+    /// empty.
     fn by(&self, pair: &Pair) -> &'static str {
         match self.statement.coverage {
             _ if self.looked_at.contains(&pair.observer) || pair.loss.grade() == Grade::Exact => "",
@@ -178,7 +179,7 @@ impl Calibrated<'_> {
         }
     }
 
-    /// Whether the target is shown for everybody who was asked about.
+    /// Fails if the noise is not shown to meet the target for every observer the question is about.
     fn verdict(&self) -> Result<(), Failure> {
         if self.statement.coverage.is_whole() {
             return Ok(());

@@ -29,7 +29,7 @@ struct Study<'a> {
 struct Compared<'a> {
     study: &'a Study<'a>,
     comparison: Comparison,
-    /// Where bounds stand in, and why.
+    /// Notes that say for which observers a bound was used, and why.
     notes: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl Compared<'_> {
         self.comparison.rows.iter().filter(|row| row.least.is_ok())
     }
 
-    /// Whether the target is shown for every protocol that has an answer.
+    /// Fails if, at some protocol's noise, the target is not shown for every observer.
     fn verdict(&self) -> Result<(), Failure> {
         let partly: Vec<&str> =
             self.answered().filter(|row| !is_whole(row)).map(|row| row.name.as_str()).collect();
@@ -100,7 +100,7 @@ impl Compared<'_> {
     }
 }
 
-/// Whether everybody is covered at the noise of a row that has one.
+/// Whether the row has a noise, and the target is shown at it for every observer.
 fn is_whole(row: &Row) -> bool {
     row.least.is_ok() && row.coverage.as_ref().is_some_and(Coverage::is_whole)
 }

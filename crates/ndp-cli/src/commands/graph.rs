@@ -86,7 +86,7 @@ impl Answer for Found<'_> {
     }
 }
 
-/// The gaps, or what is known of them.
+/// Adds rows for the spectral gaps, or a bound on them if the graph is too large for its spectrum.
 fn gaps(
     graph: &Graph,
     rows: &mut Vec<(&'static str, String)>,
@@ -111,7 +111,8 @@ fn gaps(
         }
         return Ok(());
     }
-    // Values of Lanczos iteration lie between the smallest and the second eigenvalue, whatever the residual.
+    // Ritz values lie between the smallest and the second eigenvalue, however large the residual is. So this
+    // gap is an upper bound.
     let found = lanczos_extremes(&matrix, 1e-3)?;
     let gap = 1.0 - found.extremes.second.max(-found.extremes.last);
     rows.push(("spectral gap (metropolis)", format!("at most {}", up(gap))));
@@ -126,17 +127,18 @@ fn gaps(
     Ok(())
 }
 
-/// Graphs with hubs beyond this size have too many eigenvalues next to 1.
+/// Graphs with more nodes get no exact gap: with hubs, too many eigenvalues lie next to 1.
 const MAX_SPECTRUM: usize = 10_000;
 
-/// The first few names.
+/// The labels of the first six of these nodes.
 fn some(graph: &Graph, nodes: &[usize]) -> String {
     let names: Vec<String> = nodes.iter().take(6).map(|&v| label(graph, v)).collect();
     let more = if nodes.len() > 6 { ", ..." } else { "" };
     format!("{}{more}", names.join(", "))
 }
 
-/// Groups of at least two nodes with the same neighbors, themselves left out or counted in.
+/// Groups of at least two nodes with the same open neighborhood, then those with the same closed one (which
+/// includes the node itself).
 fn twins(graph: &Graph) -> Vec<Vec<usize>> {
     let mut groups = Vec::new();
     for closed in [false, true] {

@@ -82,7 +82,8 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         &format!("Runs, observed by {}, as {measure}; weights {}", chosen.description, asked.weights),
         &told,
     )?;
-    // What runs chosen by earlier ones have cost is not their sum: only the limit is, as long as it is kept.
+    // If later runs were chosen after seeing earlier ones, the sum of their costs is no guarantee. The
+    // guarantee is the limit, and it holds only if the runs stay within it.
     if asked.adaptive && target.is_some() && ledgers.verdict()? != Verdict::Met {
         return Err(Failure::NotMet("the limit is exceeded".into()));
     }
@@ -116,7 +117,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         let most = means.collect::<Result<Vec<f64>, Failure>>()?.into_iter().fold(0.0, f64::max);
         line(&format!("mean over all nodes towards an observer who was looked at: at most {}", up(most)))?;
     } else {
-        // A pair without a limit has all of it left.
+        // A pair without a limit has nothing that could run out.
         let left =
             pairs.par_iter().map(|(_, _, ledger)| Ok::<_, ndp_dp::Error>(ledger.remaining()?.into_value()));
         let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
@@ -125,7 +126,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     if ledgers.verdict()? != Verdict::Met {
         return Err(Failure::NotMet("the limit is exceeded".into()));
     }
-    // Limits that are listed are only for those who are listed.
+    // A list of limits is about the listed observers only, so the others need no answer.
     if chosen.audience.others().is_empty() || matches!(target.allowed, Allowed::Listed(_)) {
         return Ok(());
     }
@@ -136,7 +137,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     )))
 }
 
-/// What a pair has spent.
+/// What one pair has spent, as it is shown.
 struct Row {
     /// Exposed node, observer, hops between them, loss.
     shown: Exposed,

@@ -31,26 +31,27 @@ struct Study<'a> {
 /// What was found, ready to be shown in any form.
 struct Found<'a> {
     study: &'a Study<'a>,
-    /// Those who were looked at.
+    /// The observers whose accounts were computed.
     observers: Vec<Observer>,
-    /// Of nodes, and of observers.
+    /// The labels of the nodes; below, the names of the observers.
     names: Vec<String>,
     of_observer: Vec<String>,
     entries: Vec<Entry>,
-    /// Pairs that there was no time for.
+    /// The number of pairs whose loss was not known before `--patience` ran out.
     not_known: usize,
-    /// What each of those loses at most.
+    /// An upper bound on the loss of each of these pairs.
     not_known_at_most: Option<f64>,
     statement: Statement,
     grade: Grade,
-    /// The largest loss of all pairs that were asked about, where all are covered and known.
+    /// The largest loss of all pairs the question is about, if every pair is covered and known.
     worst: Option<Worst>,
-    /// What a pair without a loss of its own loses at most: those that time ran out for, those of observers
-    /// who were not looked at.
+    /// An upper bound for the pairs without a loss of their own: those not known in time, and those of
+    /// observers who were not looked at.
     bound: Option<f64>,
-    /// How often somebody who guesses is right at most about the pair that loses most, where a page tells it.
+    /// An upper bound on the probability of a right guess about the pair that loses most; computed only for a
+    /// page.
     right: Option<f64>,
-    /// Upper ends of unit losses, observer by observer, where a page is made and all follow from them.
+    /// Upper ends of the unit losses, per observer; present only for a page, and only if every pair has one.
     units: Option<Vec<Vec<Option<f64>>>>,
     judged: Option<Judged>,
     notes: Vec<String>,
@@ -107,7 +108,8 @@ impl<'a> Study<'a> {
         drop(meanwhile);
         let mut notes = protocol.notes();
         notes.extend(losses.note().inspect(|text| note(text)));
-        // After the losses: a bound that stood in for one has a theorem, too.
+        // Computed after the losses: if a bound replaced one of them, the statement must name the bound's
+        // theorem.
         let statement = covered.statement()?;
         let Losses { entries, not_known, bound: not_known_at_most } = losses;
         let worst = worst_of(&covered, &entries, not_known, noise, measure)?;
@@ -115,7 +117,7 @@ impl<'a> Study<'a> {
         let of_others = others.map(|(loss, account, u)| (loss, Some((account, u))));
         let bound = match (not_known_at_most.map(|bound| (bound, None)), of_others) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
-            // What bounds the others says nothing about pairs that time ran out for.
+            // The bound for the observers not looked at says nothing about pairs that were not known in time.
             (None, _) if not_known > 0 => None,
             (a, b) => a.or(b),
         };
@@ -152,7 +154,8 @@ impl<'a> Study<'a> {
     }
 }
 
-/// The largest loss of everybody who was asked about; of pairs that are all there, the largest of them.
+/// The largest loss over everything the question is about; `None` if it is not known, for instance of a
+/// sample.
 fn worst_of(
     covered: &Covered<'_>,
     entries: &[Entry],
@@ -187,18 +190,19 @@ impl Found<'_> {
         self.entries.iter().reduce(|a, b| if b.loss > a.loss { b } else { a })
     }
 
-    /// The bound of pairs without a loss of their own, where it is more than those with one lose.
+    /// The bound for the pairs without a loss of their own, if it exceeds the largest loss that was computed.
     fn largest_bound(&self) -> Option<f64> {
         self.bound.filter(|bound| self.largest().is_none_or(|entry| *bound > entry.loss))
     }
 
-    /// Whether everybody who is meant keeps the target.
+    /// Whether every observer that the question is about keeps the target.
     fn judged(&self, covered: &Covered<'_>, target: &Target) -> Result<Judged, Failure> {
         let noise = self.study.noise;
         let words = words::target(target);
         let judged = |verdict, exceeding, why: String| Judged { verdict, exceeding, target: words, why };
         if self.not_known > 0 {
-            // With pairs that are not known, every pair must keep a limit that is the same for all.
+            // Some pairs are not known. The target is met only if one limit holds for all pairs and bounds
+            // both the known losses and the bound for the unknown ones.
             let largest = self.largest().map_or(0.0, |entry| entry.loss);
             let most = self.bound.map(|bound| bound.max(largest));
             let all = covered.coverage.is_whole()
@@ -218,7 +222,8 @@ impl Found<'_> {
         } else {
             check(covered.looked_at(), noise, target)?
         };
-        // A pair that is proven to lose as much as the bound says decides for all.
+        // A bound alone cannot violate a target, but here one pair is proven to lose as much as the bound
+        // says.
         if let (Some(worst), Allowed::Worst(limit)) = (&self.worst, &target.allowed)
             && worst.loss.grade() == Grade::Exact
             && worst.loss.value() * (1.0 - 1e-8) > *limit
@@ -234,7 +239,7 @@ impl Found<'_> {
         Ok(judged(found.verdict, seen.exceeding, why))
     }
 
-    /// Says that the target is met, or why not; nothing where there is none.
+    /// Prints that the target is met, or fails with the reason; does nothing if there is no target.
     fn verdict(&self) -> Result<(), Failure> {
         match &self.judged {
             Some(Judged { verdict: Verdict::Met, .. }) => {

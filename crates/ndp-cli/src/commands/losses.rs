@@ -1,4 +1,4 @@
-//! Losses of pairs, as far as they are known in time.
+//! Losses of all pairs that are known before `--patience` runs out.
 
 use crate::errors::Failure;
 use crate::patience::{Patient, was_out};
@@ -32,8 +32,8 @@ pub(super) fn hops(graph: &Graph, observer: &Observer) -> Option<Vec<Option<u32>
     observer.members().iter().map(|&v| graph.distances(v)).reduce(nearest)
 }
 
-/// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a
-/// random sample of all.
+/// The loss of every pair at this noise. Nodes are taken in random order, so that for each observer the nodes
+/// that are done in time are a random sample.
 pub(super) fn all(
     graph: &Graph,
     protocol: &Patient,
@@ -86,7 +86,7 @@ pub(super) fn all(
     let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
     let not_known = all.iter().map(|found| found.not_known).sum();
     let entries: Vec<Entry> = all.into_iter().flat_map(|found| found.entries).collect();
-    // It takes no time; of a class the bound is the same for all nodes.
+    // Computing these bounds takes no time. If the account has a class, its bound is the same for every node.
     let at_most = |account: &dyn Account| {
         let observer = account.observer();
         let bound = protocol.local_bound(observer).ok()?;
@@ -110,16 +110,16 @@ pub(super) fn all(
     Ok(Losses { entries, not_known, bound })
 }
 
-/// Losses of pairs, and of how many there was no time for.
+/// The losses that were computed, and the number of pairs that were not known in time.
 pub(super) struct Losses {
     pub(super) entries: Vec<Entry>,
     pub(super) not_known: usize,
-    /// What each of those that are not known loses at most.
+    /// An upper bound on the loss of each pair that is not known.
     pub(super) bound: Option<f64>,
 }
 
 impl Losses {
-    /// What to say of the pairs that are missing.
+    /// A note about the pairs that are not known, if there are any.
     pub(super) fn note(&self) -> Option<String> {
         (self.not_known > 0).then(|| {
             let (known, all) = (self.entries.len(), self.entries.len() + self.not_known);
@@ -128,15 +128,15 @@ impl Losses {
     }
 }
 
-/// What somebody who was not looked at learns about a node, at most, and by which account: the largest of
-/// what covers them.
+/// The largest upper bound on what an observer who was not looked at learns about a node, with the account
+/// that gives it and that node.
 pub(super) fn of_others<'a>(
     covered: &'a Covered<'_>,
     noise: NoiseMultiplier,
     measure: Measure,
 ) -> Result<Option<(f64, &'a dyn Account, usize)>, Failure> {
     if matches!(covered.coverage, Coverage::Symmetric { .. }) {
-        // Their losses are those of the observers who were looked at.
+        // By symmetry these observers learn what those learn who were looked at.
         return Ok(None);
     }
     let mut classes = Vec::new();

@@ -24,7 +24,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
     }
     let mut watch = Watch::new(asked, delta);
     let ended = watch.follow(limits.as_ref())?;
-    // Without a first line there is nothing to tell but why.
+    // If not even the first line could be read, there are no numbers to show, only the error.
     if ended.is_ok() || watch.feed.meter().is_some() {
         watch.close()?;
     }
@@ -49,7 +49,7 @@ struct Watch<'a> {
     asked: &'a Asked,
     delta: Delta,
     feed: Feed,
-    /// What was told last, in JSON lines and to a person.
+    /// The losses that were last written as JSON; below, those last shown on the terminal or the page.
     told: Option<Vec<Option<f64>>>,
     shown: Option<Vec<Option<f64>>>,
     json: Vec<u8>,
@@ -65,8 +65,8 @@ impl<'a> Watch<'a> {
         Self { asked, delta, feed: feed(asked), told, shown, json: Vec::new(), live, written: None }
     }
 
-    /// Reads all lines, those that are still to come included where the log is watched; the line that was not
-    /// taken, and why.
+    /// Reads all lines; a log that is watched is read until an interruption. Returns the number of the first
+    /// line that was refused, and why.
     fn follow(&mut self, limits: Option<&Limits>) -> Result<Result<(), (u64, ndp_account::Error)>, Failure> {
         let path = &self.asked.file;
         let from_pipe = path.as_os_str() == "-";
@@ -84,7 +84,7 @@ impl<'a> Watch<'a> {
             lines.read_until(b'\n', &mut text).map_err(Failure::file(path))?;
             let whole = text.ends_with(b"\n");
             if watching && !whole {
-                // The end of what is there: a line that is being written is waited for.
+                // This is the end of the file so far. The rest of a half-written line may still come.
                 self.show_live(true)?;
                 if interrupt::asked() {
                     return Ok(Ok(()));
@@ -137,7 +137,8 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Draws the table again if a loss has changed, and writes the page, not too often if it need not be.
+    /// Redraws the table and the page if a loss has changed. While lines still come, the page is written at
+    /// most once per [`BETWEEN`].
     fn show_live(&mut self, caught_up: bool) -> Result<(), Failure> {
         let recent = self.written.is_some_and(|at| at.elapsed() < BETWEEN);
         let page = self.asked.page.as_ref().filter(|_| caught_up || !recent);
@@ -172,7 +173,7 @@ impl<'a> Watch<'a> {
         Ok(Some((meter, Told::new(names, meter.limits(), &readings(meter)?, self.delta)?)))
     }
 
-    /// How many rounds like the last one are left, of at most so many.
+    /// How many more rounds like the last one fit into the budget, searched up to `most`.
     fn left(&self, most: u64) -> Result<Option<String>, Failure> {
         Ok(self.feed.remaining(most)?.map(|rounds| {
             let more = if rounds == most { " or more" } else { "" };
@@ -180,7 +181,7 @@ impl<'a> Watch<'a> {
         }))
     }
 
-    /// What is said at the end.
+    /// Prints the summary and writes the files at the end.
     fn close(&self) -> Result<(), Failure> {
         if let Some(path) = self.asked.json.as_ref().filter(|path| path.as_os_str() != "-") {
             output::write(path, &self.json)?;
@@ -219,10 +220,10 @@ fn readings(meter: &Meter) -> Result<Vec<Reading>, Failure> {
     Ok((0..meter.observers().len()).map(|k| meter.reading(k)).collect::<Result<_, _>>()?)
 }
 
-/// Rounds up to which it is found how many are left, at the end and while a log is watched.
+/// The largest number of remaining rounds that is searched for at the end; [`MOST_LIVE`] while watching.
 const MOST_ROUNDS: u64 = 1000;
 const MOST_LIVE: u64 = 50;
-/// How long a log that has not grown is let alone.
+/// The pause before a log that has not grown is read again.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How often a page is written while lines come.
 const BETWEEN: Duration = Duration::from_millis(500);

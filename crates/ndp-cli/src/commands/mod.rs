@@ -92,8 +92,8 @@ fn protocols() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What all observers see, one after the other as threads come free; progress goes to standard error once it
-/// takes more than a second.
+/// The account of every observer; threads take the observers in order. If this takes more than a second,
+/// progress goes to standard error.
 fn accounts<'a>(
     protocol: &'a Patient,
     observers: &[Observer],
@@ -112,8 +112,8 @@ fn accounts<'a>(
     accounts
 }
 
-/// What an audience learns: those who are looked at by their accounts, the others by what is proven of them,
-/// or as members of groups.
+/// What an audience learns. Observers who are looked at have their own accounts; a bound, a symmetry or an
+/// account of their group covers the others.
 fn covered<'a>(protocol: &'a Patient, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
     Ok(by_groups(protocol, &chosen.audience, |observers| accounts(protocol, observers, quiet))?)
 }
@@ -126,7 +126,8 @@ fn by_groups<'a>(
     Covered::of(protocol, audience, look)?.by_groups(audience, protocol.look_at_groups())
 }
 
-/// What a protocol needs and gives, everybody being covered as above.
+/// The row of a protocol in a comparison: its noise, error and messages. Observers are covered as in
+/// [`covered`].
 fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audience, target: &Target) -> Row {
     Row::of(name, built, target, |protocol| match protocol.settled(audience, target) {
         Some(covered) => Ok(covered),
@@ -136,13 +137,13 @@ fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audie
     })
 }
 
-/// Rounds of gossip by the stopping rule, where none are given.
+/// The number of gossip rounds that the stopping rule gives, for questions without `--rounds`.
 fn stopping_rounds(matrix: &GossipMatrix) -> Result<usize, Failure> {
     let rounds = registry::find("muffliato")?.parameters.iter().find(|parameter| parameter.name == "rounds");
     Ok(count(rounds.map_or(Ok(1.0), |rounds| (rounds.default)(matrix))?))
 }
 
-/// `⌊x⌋` as a count: 0 for what is negative or no number, the largest for what is too large.
+/// `⌊x⌋` as a count: 0 if `x` is negative or NaN, and the largest count if `x` is too large.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -22,7 +22,7 @@ use std::time::Instant;
 /// Rounds that are tried, as multiples of those of the stopping rule.
 const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 
-/// Weights that are tried, and who has none.
+/// The weights that are tried, and the protocols that do not use weights.
 const WEIGHTS: [Weights; 2] = [Weights::Metropolis, Weights::MaxDegree];
 const WITHOUT_WEIGHTS: [&str; 1] = ["push-sum"];
 
@@ -38,21 +38,21 @@ struct Candidate {
 struct Found {
     candidate: Candidate,
     noise: NoiseMultiplier,
-    /// Of large graphs it is not known.
+    /// `None` if the error could not be computed, as on large graphs.
     error: Option<f64>,
     messages: Option<f64>,
     grade: Option<Grade>,
     failure: f64,
     coverage: Coverage,
-    /// Of the best, what is said beside its noise.
+    /// The statement about the best plan; only this one is shown.
     statement: Statement,
     /// How long the answer took.
     seconds: f64,
 }
 
 impl Found {
-    /// Which of two comes first: those whose error is not known come last, after all of them those that do
-    /// not cover everybody.
+    /// Orders plans. Plans that do not cover every observer come last; before them, plans whose error is not
+    /// known; otherwise the smaller error comes first.
     fn better(&self, other: &Self) -> Ordering {
         let error = |found: &Self| found.error.unwrap_or(f64::INFINITY);
         let partly = |found: &Self| !found.coverage.is_whole();
@@ -67,7 +67,7 @@ struct Study<'a> {
     target: Target,
     chosen: Chosen,
     candidates: Vec<Candidate>,
-    /// What is not tried because it does not run on the edges given.
+    /// Protocols that are left out because they need connections that the graph does not have.
     elsewhere: Vec<&'static str>,
 }
 
@@ -180,7 +180,7 @@ impl Plans<'_> {
     }
 }
 
-/// What is tried, and the names of what is not because it does not run on the edges given.
+/// The candidates, and the names of protocols that need connections which the graph does not have.
 fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'static str>), Failure> {
     let only = &asked.protocols;
     for name in only {
@@ -192,11 +192,12 @@ fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'stat
         if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
             continue;
         }
-        // Means are compared with means; a baseline needs trust or gives none.
+        // Only protocols that compute a mean are compared with each other. A baseline needs a trusted party
+        // or gives no mean.
         if entry.kind != Kind::Mean {
             continue;
         }
-        // Who names a protocol asks for it.
+        // A protocol that the user names is tried even if it does not run on the edges of the graph.
         if only.is_empty() && !asked.any_topology && !entry.is_on_the_graph() {
             elsewhere.push(entry.name);
             continue;
@@ -215,7 +216,8 @@ fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'stat
             }
         }
     }
-    // What is quickly known comes first, so that it is known whatever the patience.
+    // Candidates with few rounds are fast. They come first, so that even a short `--patience` gives some
+    // answer.
     let rounds = |candidate: &Candidate| candidate.parameters.0.get("rounds").copied().unwrap_or(0.0);
     candidates.sort_by(|a, b| rounds(a).total_cmp(&rounds(b)));
     Ok((candidates, elsewhere))

@@ -1,4 +1,4 @@
-//! Files that prove themselves: alone, or beside an answer.
+//! Files with a proof that a checker can verify: alone, or beside an answer.
 
 use crate::args::{Knowledge, ProtocolChoice, Prove, Uses};
 use crate::errors::Failure;
@@ -40,7 +40,7 @@ pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     )
 }
 
-/// A proof that is asked for; whether there is one is known before any work.
+/// A proof that was asked for. [`Proof::of`] tells whether it exists before anything is computed.
 pub(super) struct Proof {
     into: PathBuf,
     program: Program,
@@ -88,7 +88,8 @@ impl Proof {
             Some(Uses::UseLevel) => SensitivitySet::UseLevel,
             Some(Uses::SameDirection) => SensitivitySet::SameDirection,
             Some(Uses::Signs) => SensitivitySet::Signs,
-            // One use may change in one way.
+            // A node that uses its data once can change in one way only, so all sensitivity sets are the
+            // same.
             None if uses <= 1 => SensitivitySet::UseLevel,
             None => {
                 let bound = protocol.protocol.local_bound(&Observer::node(0));
@@ -100,8 +101,8 @@ impl Proof {
         Ok(Self { into: into.to_owned(), program, set })
     }
 
-    /// Proves what these observers learn about these nodes, about all where none are named, and says so in a
-    /// line.
+    /// Writes the proof of what these observers learn about the nodes in `sources`, or about all nodes if it
+    /// is empty, and prints a line about it.
     pub(super) fn beside(
         &self,
         graph: &Graph,
@@ -135,15 +136,15 @@ impl Proof {
         let sources = if sources.is_empty() { &everybody } else { sources };
         let mut proof = ProofWriter::new(&self.program, self.set.clone())?;
         let mut head = proof.head();
-        // Comments name the nodes, which a proof numbers.
+        // A proof numbers the nodes; these comments give their labels.
         let names = (0..graph.node_count())
             .map(|v| format!("# node {v}: {}", output::harmless(&input::label(graph, v))));
         head.splice(1..1, names);
         let mut lines = Lines::create(&self.into)?;
         lines.add(&lines.packing().part(&head)?)?;
         let progress = Progress::new(observers.len() as u64, "observers", quiet);
-        // Of a few observers at a time there are lines in memory, packed as they will be in the file; their
-        // order is that of the observers.
+        // Only the lines of a few observers are in memory at a time, already compressed. They are written in
+        // the order of the observers.
         let packing = lines.packing();
         for few in observers.chunks(AT_ONCE * rayon::current_num_threads()) {
             let parts = few.par_iter().map(|observer| {
@@ -166,21 +167,21 @@ impl Proof {
     }
 }
 
-/// Observers of whom each thread has lines in memory.
+/// Each thread keeps the lines of this many observers in memory.
 const AT_ONCE: usize = 2;
 
-/// How hard gzip tries: at its usual 6 files are 7 % smaller, and packing takes as long as proving.
+/// The level of gzip. At its default of 6 files are 7 % smaller, but compressing takes as long as proving.
 const LEVEL: u32 = 4;
 
 /// How lines stand in a file.
 #[derive(Clone, Copy)]
 enum Packing {
     Plain,
-    /// Compressed; parts that follow each other are one whole, as gzip has it.
+    /// Gzipped. Several gzip members in a row are one valid file, so parts can be compressed separately.
     Packed,
 }
 
-/// Lines as they stand in the file, and how many bytes they have.
+/// Lines in the form in which the file has them, and their size before compression.
 struct Packed {
     bytes: Vec<u8>,
     size: usize,
@@ -203,7 +204,8 @@ impl Packing {
     }
 }
 
-/// A proof that is being written: no file appears unless it is finished, and who reads from a pipe may stop.
+/// A proof that is being written. The file appears only once it is finished; if it goes to a pipe, the reader
+/// may stop early.
 struct Lines {
     path: PathBuf,
     output: Output,
@@ -246,8 +248,9 @@ impl Lines {
     }
 }
 
-/// The set of changes that an answer is about, where proofs speak of it. Vectors in as many dimensions as
-/// there are uses leave no changes out.
+/// The sensitivity set of a proof about these changes; `None` if proofs have no such set. `EveryGradient`
+/// becomes vectors with as many dimensions as there are uses, which is enough because that many vectors span
+/// no more.
 fn of_changes(changes: Changes, uses: usize) -> Option<SensitivitySet> {
     match changes {
         Changes::Value | Changes::OneUse => Some(SensitivitySet::UseLevel),

@@ -95,7 +95,7 @@ fn merge(folder: &Path, into: &Path, pictures: &Pictures) -> Result<(), Failure>
     told(&study, &lines.finish()?, pictures, 0)
 }
 
-/// Bytes as a person says them.
+/// A number of bytes in the unit that reads best.
 fn room(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
@@ -104,7 +104,7 @@ fn room(bytes: u64) -> String {
     }
 }
 
-/// The index that a scheduler gives to a process; those that count from 1 are counted from 0 here.
+/// The index that a scheduler gives to this process, counted from 0; some schedulers count from 1.
 fn from_scheduler() -> Result<usize, Failure> {
     for (name, first) in [
         ("SLURM_ARRAY_TASK_ID", 0),
@@ -164,8 +164,8 @@ fn array(indices: &[usize]) -> String {
     ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
-/// The most jobs that an array of a scheduler has where nobody raised the limit: Slurm's `MaxArraySize`,
-/// `max_array_size` of PBS; OAR has none, and a shell has no array.
+/// The most jobs in one array under each scheduler's default limit: Slurm's `MaxArraySize`, `max_array_size`
+/// of PBS. OAR has no limit, and a shell has no arrays.
 const fn most_jobs(scheduler: Scheduler) -> usize {
     match scheduler {
         Scheduler::Slurm => 1_001,
@@ -188,7 +188,7 @@ fn script(folder: &Path, scheduler: Scheduler) -> Result<(), Failure> {
     let shards = plan.starts.len();
     let jobs = shards.min(most_jobs(scheduler));
     let (last, stride) = (jobs - 1, if jobs < shards { format!(" --stride {jobs}") } else { String::new() });
-    // Where the folder belongs, which need not be text.
+    // A placeholder for the folder, whose path need not be valid text.
     const HERE: &str = "\0";
     let missing = format!("sbatch --array=$(ndp shard status {HERE} --missing{stride}) THIS");
     let text = match scheduler {
@@ -202,7 +202,7 @@ fn script(folder: &Path, scheduler: Scheduler) -> Result<(), Failure> {
              exec ndp shard run {HERE} --threads 1\n"
         ),
         Scheduler::Pbs => {
-            // An array of one job is refused.
+            // PBS refuses an array of one job.
             let (array, index) =
                 if jobs > 1 { (format!("#PBS -J 0-{last}\n"), "") } else { (String::new(), " --index 0") };
             format!(

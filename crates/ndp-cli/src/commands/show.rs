@@ -11,7 +11,7 @@ use saved::{Comparison, Ledger, Losses, MOST_BYTES, Refused, What, label};
 use std::io::Read;
 use std::path::Path;
 
-/// What a file is worth; said with everything that is shown of it.
+/// What a saved file is worth as evidence; printed with everything that is shown of it.
 const RECORD: &str = "a record, as the file says it: nothing was computed anew. Whoever can edit the file can write any number into it. \
                       In Python, ndp.load(FILE).verify(...) compares it with the answer computed anew";
 
@@ -77,11 +77,11 @@ fn at_most(source: impl Read) -> std::io::Result<Option<Vec<u8>>> {
     Ok(u64::try_from(bytes.len()).is_ok_and(|size| size <= MOST_BYTES).then_some(bytes))
 }
 
-/// What is shown below the summary.
+/// The rows of a table below the summary.
 struct Rows {
     header: &'static [&'static str],
     cells: Vec<Vec<String>>,
-    /// Whether the largest come first, so that the others may be left out.
+    /// Whether the rows are sorted, largest first, so that the terminal may show only the first ones.
     longest_first: bool,
 }
 

@@ -15,13 +15,13 @@ use rand_chacha::ChaCha8Rng;
 /// What a run ended with.
 struct Simulated<'a> {
     asked: &'a Simulate,
-    /// Of nodes.
+    /// Labels of the nodes.
     names: Vec<String>,
     rounds: usize,
     values: Vec<f64>,
     ends: Vec<f64>,
     mean: f64,
-    /// Root mean square over the nodes.
+    /// Root mean square error over the nodes.
     error: f64,
 }
 

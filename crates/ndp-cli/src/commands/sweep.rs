@@ -24,7 +24,7 @@ pub(crate) fn run(asked: &Sweep, quiet: bool) -> Result<(), Failure> {
             lines.take(&line?)?;
             progress.one();
         }
-        // Nobody is left to compute for.
+        // The reader of the pipe is gone, so nobody would see further lines.
         if lines.unread && !asked.pictures.any() {
             return Ok(());
         }
@@ -33,7 +33,7 @@ pub(crate) fn run(asked: &Sweep, quiet: bool) -> Result<(), Failure> {
     told(&study, &lines.finish()?, &asked.pictures, asked.knowledge.seed)
 }
 
-/// What all observers learn, on the terminal and as a picture.
+/// Shows what all observers learn, on the terminal and as a picture.
 pub(super) fn told(study: &Study, together: &[Together], asked: &Pictures, seed: u64) -> Result<(), Failure> {
     heading(&format!("What is learned by {}, as {}", study.description, study.measure))?;
     line("")?;

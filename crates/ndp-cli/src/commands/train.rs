@@ -23,7 +23,7 @@ use ndp_report::words;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// Points of a curve.
+/// The number of points of a curve of accuracies.
 const POINTS: usize = 100;
 
 /// What is asked: a training on a table, with a noise or an epsilon.
@@ -44,18 +44,18 @@ struct Trained<'a> {
     messages: Result<f64, Error>,
     /// The noise on a gradient.
     sigma: Sigma,
-    /// The same runs with noise and without.
+    /// The same runs, trained with noise and without.
     private: Vec<History>,
     plain: Vec<History>,
     notes: Vec<String>,
 }
 
-/// What observers are told in the end.
+/// The noise of a training, and the losses that it causes.
 struct Accounted {
     noise: NoiseMultiplier,
-    /// What would be enough for those who were looked at, where the others need more.
+    /// The noise that is enough for the observers who were looked at, if the others need more.
     of_looked_at: Option<NoiseMultiplier>,
-    /// What any observer who is covered learns about a user, at most.
+    /// An upper bound on what any covered observer learns about a user.
     largest: f64,
     tightest: Option<(String, String, f64)>,
     rows: Vec<Exposed>,
@@ -113,7 +113,7 @@ impl<'a> Study<'a> {
         })
     }
 
-    /// The noise that was asked for or found, and what it costs every user.
+    /// The noise that the user asked for, or the least one for the target, and the losses at that noise.
     fn accounted(&self, covered: &Covered<'_>, quiet: bool) -> Result<Accounted, Failure> {
         let (asked, graph, measure) = (self.asked, &self.graph, self.measure);
         let accounts = covered.looked_at();
@@ -163,7 +163,7 @@ impl<'a> Study<'a> {
             rows: entries
                 .iter()
                 .map(|entry| {
-                    // Without a network there are no distances.
+                    // Without `--graph` the users are no network, so they have no distances.
                     let hops = entry.hops.filter(|_| asked.graph.is_some());
                     (names[entry.u].clone(), of(entry.observer), hops, entry.loss)
                 })
@@ -172,7 +172,7 @@ impl<'a> Study<'a> {
     }
 }
 
-/// The trainings of all runs, with this noise.
+/// Trains all runs with this noise; `None` trains without noise.
 fn histories(
     problem: &Problem,
     noise: Option<Sigma>,
@@ -180,7 +180,7 @@ fn histories(
     progress: &Progress,
 ) -> Result<Vec<History>, Failure> {
     let one = |run: u16| -> Result<History, Failure> {
-        // The same walks with noise and without.
+        // Each run uses the same random numbers for its walk with noise and without.
         let mut rng = ChaCha8Rng::seed_from_u64(asked.seed);
         rng.set_stream(u64::from(run) + 1);
         let history = history(problem, noise, &mut rng)?;
@@ -219,12 +219,12 @@ impl Trained<'_> {
         (last(&self.private), last(&self.plain))
     }
 
-    /// The accuracy of whoever always gives the same answer.
+    /// The accuracy of a model that always gives the same answer.
     fn constant(&self) -> f64 {
         best_constant(self.study.problem.test.labels())
     }
 
-    /// What to say of a model that is of no use, and what may help.
+    /// A warning if the trained model is worse than a constant answer, and what may help.
     fn worse_than_a_constant(&self) -> Option<String> {
         let ((private, without), constant) = (self.accuracies(), self.constant());
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
@@ -245,7 +245,7 @@ impl Trained<'_> {
         ))
     }
 
-    /// Whether the epsilon that was asked for is shown for everybody who was asked about.
+    /// Fails if the epsilon asked for is not shown for every observer the question is about.
     fn verdict(&self) -> Result<(), Failure> {
         if self.statement.coverage.is_whole() || self.study.asked.epsilon.is_none() {
             return Ok(());
@@ -258,7 +258,7 @@ impl Trained<'_> {
     }
 }
 
-/// The accuracy of whoever always gives the same answer, the better of the two.
+/// The accuracy of a model that gives the same answer to everybody: the better of the two such models.
 fn best_constant(labels: &[f64]) -> f64 {
     let positive = labels.iter().filter(|label| **label > 0.0).count() as f64 / labels.len().max(1) as f64;
     positive.max(1.0 - positive)

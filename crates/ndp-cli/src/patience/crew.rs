@@ -1,4 +1,4 @@
-//! Work that may be abandoned, on threads of its own.
+//! Work with a deadline, on threads of its own so that it can be abandoned.
 
 use ndp_graph::progress::watch;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -8,21 +8,21 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The result of some work; `None` where it is not there in time, and is no longer waited for.
+/// The result of `work`; `None` if it is not done in time, and then it is told to stop.
 pub(super) fn within<T: Send + 'static>(
     until: Option<Instant>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let Some(until) = until else { return Some(work()) };
-    // Nobody is asked once it is too late.
+    // If the deadline has passed, the work is not even started.
     let left = until.checked_duration_since(Instant::now())?;
     let Some(crew) = Crew::idle() else { return Some(work()) };
     let (send, receive) = channel();
     crew.pool.spawn(move || {
-        // Work that nobody waits for any more ends by unwinding; so does a mistake, which has said so by
-        // then.
+        // Abandoned work ends with a panic at its next checkpoint. An error in the work may panic too; its
+        // message has been printed by then.
         let found = catch_unwind(AssertUnwindSafe(work));
-        // Nobody may wait for it any more.
+        // If the work was abandoned, nothing receives the result.
         let _ = send.send(found);
     });
     match receive.recv_timeout(left) {
@@ -38,20 +38,20 @@ pub(super) fn within<T: Send + 'static>(
     }
 }
 
-/// Threads of their own for work that may be abandoned, all of which end when told to.
+/// A thread pool for work that may be abandoned. `stop` tells all its threads to end.
 struct Crew {
     pool: ThreadPool,
     stop: Arc<AtomicBool>,
 }
 
-/// Crews without work.
+/// The crews that have no work.
 static IDLE: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
 
-/// Crews that have work or wait for it.
+/// The number of all crews that are not disbanded.
 static CREWS: AtomicUsize = AtomicUsize::new(0);
 
 impl Crew {
-    /// The largest crew that is idle, or a new one.
+    /// The idle crew with the most threads, or a new one.
     fn idle() -> Option<Self> {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = (0..idle.len()).max_by_key(|&at| idle[at].pool.current_num_threads()) {
@@ -60,8 +60,8 @@ impl Crew {
         drop(idle);
         let stop = Arc::new(AtomicBool::new(false));
         let watched = Arc::clone(&stop);
-        // Crews that work at the same time share the processors: as many threads for each would be the square
-        // of them.
+        // Crews that work at the same time share the processors. If each had one thread per processor, there
+        // would be as many as the square of the number of processors.
         let others = CREWS.fetch_add(1, Ordering::Relaxed);
         let threads = ThreadPoolBuilder::new()
             .num_threads((rayon::current_num_threads() / (others + 1)).max(1))
@@ -74,7 +74,7 @@ impl Crew {
         IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
     }
 
-    /// A crew that takes no more work.
+    /// Counts out a crew that will take no more work.
     fn disbanded() {
         CREWS.fetch_sub(1, Ordering::Relaxed);
     }
@@ -87,7 +87,7 @@ mod tests {
     use rayon::prelude::*;
     use std::time::Duration;
 
-    /// Says so when it is dropped, also by unwinding.
+    /// Sends a message when it is dropped, also during a panic.
     struct Said(std::sync::mpsc::Sender<()>);
 
     impl Drop for Said {

@@ -1,8 +1,9 @@
 //! The file of a shard: a header, a line for each item, a last line; each with a checksum.
 //!
-//! A line is appended when it is known, beside the place of the file, and synced; the file takes its place
-//! when it is whole. Whoever runs a shard again goes on behind the last whole line; what is damaged is
-//! computed again. Whoever writes holds the lock of the shard, a file of its own that is never renamed.
+//! A process appends a line as soon as it is computed, to a file with the suffix `.part`, and syncs it; the
+//! finished file is renamed. If the shard is run again, it goes on after the last intact line and computes
+//! everything behind it anew. The writing process holds the lock of the shard, which is a file of its own and
+//! is never renamed.
 
 use super::plan::{self, Plan};
 use super::{Study, hex};
@@ -17,7 +18,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A line with its checksum, which also says to which plan it belongs.
+/// A line with its checksum. The checksum includes the plan's hash, so it also shows to which plan the line
+/// belongs.
 fn sealed(line: &str, hash: &str) -> String {
     format!("{line}\t{}\n", seal(line, hash))
 }
@@ -29,7 +31,7 @@ fn seal(line: &str, hash: &str) -> String {
     hex(&sum.finalize()[..8])
 }
 
-/// The line without its checksum; `None` where it is damaged or not whole.
+/// The line without its checksum; `None` if it is damaged or incomplete.
 fn opened<'a>(line: &'a str, hash: &str) -> Option<&'a str> {
     let (line, sum) = line.strip_suffix('\n')?.rsplit_once('\t')?;
     (sum == seal(line, hash)).then_some(line)
@@ -44,14 +46,14 @@ fn footer(plan: &Plan, index: usize) -> String {
     json!({ "end": index, "items": plan.range(index).len() }).to_string()
 }
 
-/// Where a shard is written until it is whole.
+/// The path of a shard that is not finished.
 pub(crate) fn part(path: &Path) -> PathBuf {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     part.into()
 }
 
-/// Reads a whole shard, line after line.
+/// Reads a finished shard, and passes every item's line to `take`.
 pub(crate) fn read(
     plan: &Plan,
     folder: &Path,
@@ -96,7 +98,7 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// Why the first line is not that of the shard.
+/// Says why the first line is not the header of this shard.
 fn foreign(line: &str, plan: &Plan, index: usize) -> String {
     let text = line.trim_end().rsplit_once('\t').map_or(line, |(text, _)| text);
     let Ok(found) = serde_json::from_str::<serde_json::Value>(text) else {
@@ -121,7 +123,7 @@ fn foreign(line: &str, plan: &Plan, index: usize) -> String {
 /// How far a shard has come.
 pub(crate) enum State {
     Done,
-    /// So many items are there.
+    /// The number of items in the unfinished file.
     Begun(usize),
     Missing,
     Damaged(String),
@@ -141,15 +143,15 @@ pub(crate) fn state(plan: &Plan, folder: &Path, index: usize) -> State {
     }
 }
 
-/// How many items of an unfinished file are whole, and how many bytes they take with the header; `None`
-/// without a header.
+/// The number of intact items in an unfinished file, and the number of bytes up to their end, header
+/// included; `None` if the header is not intact.
 fn whole_lines(plan: &Plan, index: usize, file: File) -> Option<(usize, u64)> {
     let mut reader = BufReader::new(file);
     let mut line = String::new();
     let mut end = 0;
     for (number, item) in std::iter::once(None).chain(plan.range(index).map(Some)).enumerate() {
         line.clear();
-        // What is no text is damaged.
+        // A line that is not UTF-8 counts as damaged.
         let read = reader.read_line(&mut line).unwrap_or(0);
         let whole = read > 0
             && opened(&line, &plan.hash).is_some_and(|text| match item {
@@ -164,7 +166,7 @@ fn whole_lines(plan: &Plan, index: usize, file: File) -> Option<(usize, u64)> {
     Some((plan.range(index).len(), end))
 }
 
-/// Runs a shard, or goes on with it.
+/// Runs a shard, from where an earlier run stopped.
 pub(crate) fn run(
     plan: &Plan,
     study: &Study,
@@ -199,7 +201,7 @@ pub(crate) fn run(
     if lines_behind(&mut file, end).map_err(&failed)? {
         note(&format!("shard {index} is damaged after {done} observers: those behind are computed again"));
     }
-    // A line that was cut off by a kill goes.
+    // Cuts off a line that an earlier process did not finish.
     file.set_len(end).map_err(&failed)?;
     file.seek(SeekFrom::Start(end)).map_err(&failed)?;
     let append = |file: &mut File, line: &str| -> Result<(), Failure> {
@@ -230,7 +232,8 @@ pub(crate) fn run(
     std::fs::rename(&part, &path).map_err(Failure::file(&path))
 }
 
-/// Whether whole lines lie behind `end`, and not only one that was cut off or the last one.
+/// Whether complete lines follow `end`, other than the footer. An incomplete line alone is no damage: a
+/// process was killed while it wrote.
 fn lines_behind(file: &mut File, end: u64) -> std::io::Result<bool> {
     file.seek(SeekFrom::Start(end))?;
     let mut rest = Vec::new();
@@ -238,7 +241,7 @@ fn lines_behind(file: &mut File, end: u64) -> std::io::Result<bool> {
     Ok(rest.contains(&b'\n') && !rest.starts_with(b"{\"end\":"))
 }
 
-/// The right to write a shard, until it is dropped.
+/// The lock of a shard, held until this value is dropped.
 struct Lock {
     path: PathBuf,
     _file: File,
@@ -255,10 +258,11 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(Failure::Refused(format!("shard {index} is being run by another process")));
                 }
-                // Some file systems know no locks.
+                // Some file systems have no locks; there the shard runs without one.
                 Err(TryLockError::Error(_)) => return Ok(Self { path, _file: file }),
             }
-            // Whoever had the lock before took its file away: this is not the file that others lock.
+            // The previous holder may have deleted the lock file before we locked it. Then others would lock
+            // a new file, so try again.
             if is_still(&file, &path) {
                 return Ok(Self { path, _file: file });
             }
@@ -288,7 +292,7 @@ fn is_still(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Takes a plan and its shards out of a folder, where nothing else may be.
+/// Deletes a plan and its shards from a folder; refuses if the folder holds anything else.
 pub(super) fn clear(folder: &Path) -> Result<(), Failure> {
     let refused = |why: String| Failure::Refused(format!("{} {why}", folder.display()));
     if !plan::is_there(folder) {
@@ -303,7 +307,7 @@ pub(super) fn clear(folder: &Path) -> Result<(), Failure> {
             Some((number, "jsonl" | "jsonl.part" | "lock")) if number.parse::<usize>().is_ok() => {
                 shards.push((number.parse().unwrap_or(0), entry.path()));
             }
-            // What a killed process leaves of a plan.
+            // A killed process may leave such a file.
             None if name == "plan.json" || (name.starts_with(".ndp-") && name.ends_with(".part")) => {}
             _ => {
                 return Err(refused(format!(

@@ -1,4 +1,4 @@
-//! All lines in one file, and what they say together.
+//! All lines of a sweep in one file, and statistics over all of them.
 
 use super::Study;
 use crate::errors::Failure;
@@ -13,24 +13,24 @@ use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The share of samples in which what is said about all observers may be wrong.
+/// The statements about all observers may be wrong for at most this share of random samples.
 const MISS: f64 = 0.05;
-/// That of each of the two statements it is made of: they hold together but for the sum.
+/// The share for each of the two statements; by the union bound both hold together except for the sum.
 const MISS_OF_ONE: f64 = MISS / 2.0;
 
-/// Lines, perhaps in a file that takes its place when it is whole.
+/// The lines of a sweep. If they go to a file, it appears once it is complete.
 pub(crate) struct Lines<'a> {
     study: &'a Study,
-    /// Nowhere where only what they say together is asked for, or nobody reads them any more.
+    /// `None` if no file was asked for, or if its reader is gone.
     output: Option<(PathBuf, Output)>,
-    /// Whether whoever read them went away.
+    /// Whether the reader of the output closed the pipe.
     pub(crate) unread: bool,
-    /// By protocol and noise, in the order of the study.
+    /// The observers' summaries, by protocol and noise, in the order of the study.
     found: BTreeMap<(usize, usize), Vec<Observed>>,
     lines: usize,
 }
 
-/// What one observer learns at most, and on average.
+/// Upper bounds on what one observer learns about any node, and on average.
 struct Observed {
     name: String,
     max: f64,
@@ -39,19 +39,19 @@ struct Observed {
     failure: f64,
 }
 
-/// What all observers of a protocol learn at a noise.
+/// What all observers of a protocol learn at one noise.
 pub(crate) struct Together {
     pub(crate) protocol: String,
     pub(crate) noise: f64,
-    /// Largest first.
+    /// The largest loss of each observer, in descending order.
     maxima: Vec<f64>,
     pub(crate) worst: String,
     pub(crate) max: f64,
     pub(crate) mean: f64,
     pub(crate) exact: bool,
     pub(crate) failure: f64,
-    /// The share of all observers that may learn more than the worst seen, and the mean over all, with
-    /// confidence; of samples.
+    /// For samples, with confidence `1 - MISS`: an upper bound on the share of all observers that learn more
+    /// than the worst one seen, and one on the mean over all observers.
     pub(crate) unseen: Option<(f64, Option<f64>)>,
 }
 
@@ -123,7 +123,7 @@ impl Together {
             "mean_of_all": self.unseen.and_then(|(_, mean)| mean) })
     }
 
-    /// In a sentence, for samples.
+    /// The statement about all observers, in a sentence; only for samples.
     pub(crate) fn confidence(&self) -> Option<String> {
         let (share, mean) = self.unseen?;
         let mean = mean.map_or_else(String::new, |mean| {
@@ -145,10 +145,12 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
     let mut maxima: Vec<f64> = found.iter().map(|observed| observed.max).collect();
     maxima.sort_by(|a, b| b.total_cmp(a));
     let (name, patient) = &study.protocols[protocol];
-    // Of a share p of observers none is among m drawn with probability (1 - p)^m at most.
+    // If a share `p` of all observers has some property, none of `m` drawn ones has it with probability at
+    // most `(1 - p)^m`.
     let share = -(MISS_OF_ONE.ln() / count).exp_m1() * (1.0 + 16.0 * f64::EPSILON);
     let unseen = study.sampled.then(|| {
-        // Hoeffding: means lie between 0 and what is learned from noisy values.
+        // Hoeffding's inequality: an observer's mean loss lies between 0 and the bound for an observer of the
+        // noisy values.
         let largest = study.observers.first().and_then(|observer| {
             let bound = patient.local_bound(observer).ok()?;
             let u = (0..bound.node_count()).find(|&u| !observer.contains(u))?;

@@ -17,10 +17,10 @@ pub(crate) struct Plan {
     /// Version of the format.
     #[serde(rename = "ndp-plan")]
     pub(crate) format: u32,
-    /// Version of the program, and which build of it.
+    /// The version of the program, and below the hash of its build.
     pub(crate) ndp: String,
     pub(crate) build: String,
-    /// Of everything that the lines depend on.
+    /// A hash of everything that the lines depend on.
     pub(crate) hash: String,
     graph: GraphFile,
     /// The sweep, as a command line without its graph.
@@ -31,18 +31,18 @@ pub(crate) struct Plan {
     pub(crate) starts: Vec<usize>,
 }
 
-/// The file of the graph: a plan may be moved together with it.
+/// The file of the graph. Its path is relative, so that a plan can be moved together with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GraphFile {
-    /// Seen from the folder of the plan.
+    /// The path, relative to the folder of the plan.
     path: String,
     sha256: String,
 }
 
 const FORMAT: u32 = 2;
 
-/// What a plan has to say of itself in any format.
+/// The keys that a plan has in every version of the format.
 #[derive(Deserialize)]
 struct Origin {
     #[serde(rename = "ndp-plan")]
@@ -58,12 +58,12 @@ impl Plan {
         self.starts[index]..self.starts.get(index + 1).copied().unwrap_or(self.items)
     }
 
-    /// Where a plan lies within its folder.
+    /// The path of the plan in its folder.
     pub(crate) fn path(folder: &Path) -> PathBuf {
         folder.join("plan.json")
     }
 
-    /// Where the result of a shard lies.
+    /// The path of a finished shard.
     pub(crate) fn shard(folder: &Path, index: usize) -> PathBuf {
         folder.join(format!("shard-{index:05}.jsonl"))
     }
@@ -96,12 +96,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Where the graph of a plan lies.
+    /// The path of the plan's graph.
     pub(crate) fn graph(&self, folder: &Path) -> PathBuf {
         folder.join(&self.graph.path)
     }
 
-    /// The sweep of a plan, checked to be the one that was planned.
+    /// The sweep of a plan; fails if it is not the one that was planned.
     pub(crate) fn study(&self, folder: &Path) -> Result<Study, Failure> {
         let graph = self.graph(folder);
         if !graph.exists() {
@@ -126,7 +126,7 @@ impl Plan {
     }
 }
 
-/// The first item of every shard, so that all cost about the same.
+/// The first item of every shard, chosen so that all shards cost about the same.
 fn starts(study: &Study, shards: usize) -> Vec<usize> {
     let mut total = 0_u128;
     let before: Vec<u128> = study
@@ -136,13 +136,14 @@ fn starts(study: &Study, shards: usize) -> Vec<usize> {
             total - u128::from(cost)
         })
         .collect();
-    // Shards are at most 10^5, items 2^40, and a cost has 64 bits: no overflow.
+    // There are at most 10^5 shards and 2^40 items, and a cost has 64 bits. So the product fits into 128
+    // bits.
     (0..shards as u128)
         .map(|shard| before.partition_point(|&cost| cost < total * shard / shards as u128))
         .collect()
 }
 
-/// The hash of a file as it lies there.
+/// The hash of a file's bytes.
 fn content(path: &Path) -> Result<String, Failure> {
     let bytes = std::fs::read(path).map_err(Failure::file(path))?;
     Ok(hex(&Sha256::digest(&bytes)))
@@ -202,7 +203,7 @@ pub(crate) fn make(path: &Path, shards: usize, into: &Path, replace: bool) -> Re
     Ok((plan, study))
 }
 
-/// What a plan can hold.
+/// The text of a word; a plan cannot hold words that are not UTF-8.
 fn text(word: &std::ffi::OsStr) -> Result<String, Failure> {
     word.to_str().map(str::to_owned).ok_or_else(|| {
         let word = word.to_string_lossy();
@@ -216,14 +217,14 @@ fn full(path: &Path) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(Failure::file(path))
 }
 
-/// A path seen from a folder; both are full.
+/// The path of `path` as seen from `folder`; both must be absolute.
 fn relative(folder: &Path, path: &Path) -> PathBuf {
     let common = folder.components().zip(path.components()).take_while(|(a, b)| a == b).count();
     let up = folder.components().skip(common).map(|_| Component::ParentDir);
     up.chain(path.components().skip(common)).collect()
 }
 
-/// Whether a folder holds a plan, of whatever format.
+/// Whether the folder holds a plan, in any version of the format.
 pub(super) fn is_there(folder: &Path) -> bool {
     let bytes = std::fs::read(Plan::path(folder)).unwrap_or_default();
     serde_json::from_slice::<Origin>(&bytes).is_ok()

@@ -99,7 +99,7 @@ fn a_study_gives_the_answer_of_its_command_line() {
     assert_eq!(said, direct);
     let (study, direct) = (json(&folder, "study.json"), json(&folder, "direct.json"));
     assert_eq!(study["result"], direct["result"]);
-    // What is recorded is the command line that the study stands for.
+    // The file records the command line for which the study stands.
     assert_eq!(study["command"][0], "loss");
     assert_eq!(study["ndp"], env!("CARGO_PKG_VERSION"));
     for (text, code, words) in [
@@ -119,8 +119,8 @@ fn a_study_gives_the_answer_of_its_command_line() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// On a large network with nobody alike: a bound by groups is shown as a bound, of nodes alone and not of
-/// groups.
+/// On a large network without symmetries, groups give an upper bound, and it is stated for single nodes, not
+/// for groups.
 #[test]
 fn who_is_covered_by_groups_has_a_bound() {
     let folder = folder("groups");
@@ -135,7 +135,8 @@ fn who_is_covered_by_groups_has_a_bound() {
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
     assert!(page.contains("What any one of 700 nodes learns about any other node is at most"), "{page}");
     assert!(page.contains("is proven not to be exceeded"), "{page}");
-    // The same groups, where protocols are compared: less noise than for who hears the noisy values.
+    // Other questions use the same groups: they need less noise than the bound for an observer of the noisy
+    // values.
     for (question, noise, coverage) in
         [("compare", "/0/noise", "/0/statement/coverage"), ("plan", "/plans/0/3", "/statement/coverage")]
     {
@@ -154,7 +155,7 @@ fn who_is_covered_by_groups_has_a_bound() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Who waits is told what is known by then; who does not wait, or asks for silence, is not.
+/// Whoever waits is told what is known so far; with `--patience 0` or `--quiet` nothing is printed.
 #[test]
 fn what_is_known_at_no_cost_is_said_while_the_answer_is_computed() {
     let folder = folder("meanwhile");
@@ -172,7 +173,7 @@ fn what_is_known_at_no_cost_is_said_while_the_answer_is_computed() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A page is complete in itself, names what was asked, and says what it must.
+/// A page needs no other file, names what was asked, and contains the sentences that every page must have.
 #[test]
 fn pages_are_complete() {
     let folder = folder("pages");
@@ -198,12 +199,12 @@ fn pages_are_complete() {
         ] {
             assert!(page.contains(words), "{command}: no {words:?} in {page}");
         }
-        // Nothing is fetched: the only address is the name of a format.
+        // A page loads nothing from elsewhere. The only address in it is that of the SVG namespace.
         let rest = page.replace("http://www.w3.org", "");
         assert!(!rest.contains("http:") && !rest.contains("https:") && !rest.contains("src="), "{command}");
         assert!(!page.contains("NaN"), "{command}");
     }
-    // A limit that is not kept is said on the page, and by the exit code.
+    // If a limit is not kept, the page and the exit code say so.
     let (code, ..) = run(&folder, "loss ring --noise 0.5 --epsilon 1 --report page.html");
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
     assert!(code == 1 && page.contains("The limit is not kept"));
@@ -230,7 +231,7 @@ fn every_output_says_what_made_it() {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(text.contains("muffliato:rounds=2") && text.contains("seed"), "{file}");
     }
-    // The array of losses is that of the table: 8 bytes a number after the header, NaN for the observer
+    // The array holds the losses of the table: 8 bytes per number after the header, and NaN for the observer
     // itself.
     let array = std::fs::read(folder.join("a.npy")).unwrap();
     let numbers: Vec<f64> =
@@ -276,7 +277,7 @@ fn all_formats_give_the_same_answer() {
             "{file}"
         );
     }
-    // Edges one way: refused, and told when made symmetric; --quiet tells nothing.
+    // Edges in one direction only are refused. With `--symmetric` a note says so; with `--quiet` it does not.
     std::fs::write(folder.join("oneway"), "0 1\n1 0\n1 2\n").unwrap();
     let (code, _, problem) = run(&folder, "graph oneway");
     assert!(code == 1 && problem.contains("--symmetric"), "{problem}");
@@ -288,7 +289,7 @@ fn all_formats_give_the_same_answer() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// An account that is not waited for gives way to a bound that is never below it, and the answer says so.
+/// With `--patience 0` the answer is an upper bound, never below the exact loss, and it says so.
 #[test]
 fn without_patience_there_are_bounds() {
     let folder = folder("patience");
@@ -302,7 +303,7 @@ fn without_patience_there_are_bounds() {
     // epsilon of mu = 1/2 at delta 1e-5 for everybody, rounded up.
     assert!(said.contains("one bound holds for all 5 pairs: each loses at most 1.99310"), "{said}");
     assert!(!said.contains("exposed"), "{said}");
-    // What a formula gives takes no patience.
+    // A protocol with a formula needs no patience.
     let (code, said, problem) =
         run(&folder, "loss ring --protocol ring-sum --noise 2 --patience 0 --observer 0");
     assert!(code == 0 && said.contains("exact"), "{said}{problem}");
@@ -318,7 +319,7 @@ fn edges_are_suggested() {
     assert!(said.contains("Edges that lower the error") && said.contains("one after the other"), "{said}");
     let edges = json(&folder, "plan.json")["result"]["edges"].as_array().unwrap().clone();
     assert!(!edges.is_empty());
-    // Each edge lowers the error further, and is none of the path's own.
+    // Each suggested edge lowers the error further, and the path does not have it yet.
     let errors: Vec<f64> = edges.iter().map(|edge| edge["error"].as_f64().unwrap()).collect();
     assert!(errors.windows(2).all(|pair| pair[1] < pair[0]), "{errors:?}");
     for edge in &edges {

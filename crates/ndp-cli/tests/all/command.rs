@@ -36,7 +36,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Every node publishes its value with a noise of its own.
+/// A program in which every node publishes its value with noise of its own.
 const MINE: &str = r#"{"ndp-program": 1, "nodes": 8}
 {"contribute": "x", "reads": "nothing"}
 {"noise": "z", "variance": 1}
@@ -61,7 +61,7 @@ fn questions_have_answers() {
         "loss bare.csv --protocol muffliato:rounds=3 --noise 2 --csv all.csv --json all.json --png map.png --svg map.svg",
     );
     assert!(loss.contains("exact") && loss.contains("hops"), "{loss}");
-    // A neighbor hears the value itself with its noise: epsilon of mu = 1/2 at delta 1e-5.
+    // A neighbor hears the value with its noise: epsilon of mu = 1/2 at delta 1e-5.
     assert!(loss.contains("1.99310"), "{loss}");
     let table = std::fs::read_to_string(folder.join("all.csv")).unwrap();
     assert_eq!(table.lines().next(), Some("source,observer,hops,grade,loss,observers,by"));
@@ -98,7 +98,7 @@ fn questions_have_answers() {
     let ends = answer(&folder, "simulate bare.csv --values values --noise 1 --rounds 20 --csv ends.csv");
     assert!(ends.contains("mean of the values") && ends.contains("3.5"), "{ends}");
     assert_eq!(std::fs::read_to_string(folder.join("ends.csv")).unwrap().lines().count(), 9);
-    // A program: published values cost what one release costs.
+    // A program. A published value costs what one release costs.
     let mine =
         answer(&folder, "loss bare.csv --program mine.jsonl --uses use-level --noise 2 --observer ann");
     assert!(mine.contains("1.99310") && mine.contains("exact"), "{mine}");
@@ -121,7 +121,7 @@ fn questions_have_answers() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Each is one clear line and a documented exit code.
+/// Each mistake gives one clear line and a documented exit code.
 #[test]
 fn mistakes_are_named() {
     let folder = folder("mistakes");
@@ -192,7 +192,7 @@ fn mistakes_are_named() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A closed pipe is no error; a full device is one line.
+/// A closed pipe is no error; a full device gives one line of error.
 #[test]
 #[cfg(target_os = "linux")]
 fn pipes_and_full_devices() {
@@ -241,7 +241,7 @@ fn an_interruption_leaves_nothing_half_written() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // All observers take far longer than this.
+    // Computing all observers takes far longer than 300 ms.
     std::thread::sleep(std::time::Duration::from_millis(300));
     let id = process.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());

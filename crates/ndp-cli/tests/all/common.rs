@@ -23,19 +23,19 @@ pub(crate) fn ndp() -> Command {
     Command::new(env!("CARGO_BIN_EXE_ndp"))
 }
 
-/// Its exit code, what it said, and what it complained about.
+/// The exit code, standard output and standard error of a command.
 pub(crate) fn ended(command: &mut Command) -> (i32, String, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The same of arguments that are separated by white space.
+/// The same, for arguments separated by white space.
 pub(crate) fn run(folder: &Path, arguments: &str) -> (i32, String, String) {
     ended(&mut command(folder, arguments))
 }
 
-/// What was written, whatever it is.
+/// The output as text; bytes that are not UTF-8 are replaced.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

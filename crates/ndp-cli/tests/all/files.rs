@@ -1,4 +1,4 @@
-//! What the command writes destroys nothing, and appears whole or not at all, wherever it goes and whatever
+//! The command never destroys a file, and its outputs are complete or absent, wherever they go and whatever
 //! happens.
 #![cfg(unix)]
 
@@ -30,7 +30,7 @@ fn done(folder: &Path, arguments: &str) -> String {
     text(&output.stdout)
 }
 
-/// One line and this exit code; no panic.
+/// The command ends with this exit code and one line of error, without a panic.
 fn refused(folder: &Path, arguments: &str, code: i32, words: &str) {
     let output = run(folder, arguments);
     let said = text(&output.stderr);
@@ -46,7 +46,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Whether there is a device to which nothing can be written.
+/// `/dev/full`, to which nothing can be written, if the system has it.
 fn full_device() -> Option<File> {
     let device = OpenOptions::new().write(true).open("/dev/full").ok();
     if device.is_none() {
@@ -151,7 +151,7 @@ fn devices_and_pipes_are_written_to_and_stay() {
     });
     done(&folder, "loss g --noise 1 --csv fifo");
     assert!(reader.join().unwrap().starts_with("source,observer"));
-    // A reader that has seen enough is no error; the other output is there.
+    // The reader of this pipe stops early. That is no error, and the other output is written.
     let reader = std::thread::spawn({
         let fifo = fifo.clone();
         move || drop(File::open(fifo).unwrap())
@@ -163,7 +163,7 @@ fn devices_and_pipes_are_written_to_and_stay() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Then what a person reads goes to standard error.
+/// If an output is `-`, it has standard output for itself; text for a person goes to standard error.
 #[test]
 fn a_hyphen_is_standard_output_which_the_output_has_for_itself() {
     let folder = folder("hyphen");
@@ -181,7 +181,7 @@ fn a_hyphen_is_standard_output_which_the_output_has_for_itself() {
         let lines = text(&run(&folder, &format!("sweep g --noise 1 --into {path}")).stdout);
         assert!(lines.lines().all(|line| line.starts_with('{')) && lines.lines().count() == 6, "{lines}");
     }
-    // The file that standard output goes to, by its name.
+    // Here the file behind standard output is given by its name.
     let out = File::create(folder.join("out")).unwrap();
     assert!(command(&folder, "loss g --noise 1 --json out").stdout(out).status().unwrap().success());
     assert!(serde_json::from_slice::<serde_json::Value>(&fs::read(folder.join("out")).unwrap()).is_ok());
@@ -226,7 +226,7 @@ fn what_may_not_be_written_is_kept() {
         refused(&folder, "loss g --noise 1 --quiet --json closed/a", 3, "cannot use closed/a");
     }
     fs::set_permissions(folder.join("closed"), fs::Permissions::from_mode(0o755)).unwrap();
-    // Rights of an earlier output stay.
+    // An output that is replaced keeps its permissions.
     fs::write(folder.join("private"), "").unwrap();
     fs::set_permissions(folder.join("private"), fs::Permissions::from_mode(0o600)).unwrap();
     done(&folder, "loss g --noise 1 --json private");
@@ -234,7 +234,8 @@ fn what_may_not_be_written_is_kept() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Killed at any moment, an earlier answer stays whole; asked to end, nothing is left behind.
+/// A command killed at any moment leaves the earlier output complete. If it is asked to end, it also leaves
+/// no temporary files.
 #[test]
 fn what_ends_in_the_middle_leaves_the_earlier_answer() {
     let folder = folder("killed");
@@ -296,7 +297,7 @@ fn a_path_need_not_be_text() {
         page.as_os_str(),
     ]);
     assert!(json.exists() && csv.exists() && page.exists() && path(b"a\xff.csv.run.json").exists());
-    // A study in such a folder, relative to it.
+    // A study in a folder whose name is not UTF-8; its paths are relative to that folder.
     fs::write(path(b"g"), GRAPH).unwrap();
     fs::write(path(b"study.toml"), "command = \"sweep\"\nfile = \"g\"\nnoise = 1\nall = true\n").unwrap();
     let study = path(b"study.toml");
@@ -315,7 +316,7 @@ fn a_path_need_not_be_text() {
     let merged = path(b"all\xff");
     shard(&[word("merge"), parts.as_os_str(), word("--into"), merged.as_os_str()]);
     assert!(merged.exists());
-    // What is no file must be text.
+    // Arguments that are not paths must be UTF-8.
     let output = common::ndp()
         .args([word("loss"), graph.as_os_str(), word("--noise"), OsStr::from_bytes(b"\xff")])
         .output()
@@ -324,7 +325,7 @@ fn a_path_need_not_be_text() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// What cannot be said ends with an exit code, and not with a panic.
+/// If standard output or standard error cannot be written, an exit code says so and nothing panics.
 #[test]
 fn standard_streams_that_are_full_or_closed() {
     let folder = folder("streams");
@@ -347,7 +348,7 @@ fn standard_streams_that_are_full_or_closed() {
             assert_eq!(output.status.code(), Some(code), "{arguments}: {}", text(&output.stderr));
             assert!(!text(&output.stderr).contains("panicked"), "{arguments}");
         }
-        // A note that is lost is what an answer may rest on.
+        // An answer may depend on a note, so a note that is lost is an error.
         for (arguments, code) in [
             ("graph weighted --skip-columns", 3),
             ("graph g", 0),
@@ -360,7 +361,7 @@ fn standard_streams_that_are_full_or_closed() {
             assert_eq!(output.status.code(), Some(code), "{arguments}");
         }
     }
-    // A reader that goes away: the files are there, and the exit code is that of the answer.
+    // A reader closes the pipe: the files are written, and the exit code is that of the answer.
     for (arguments, code) in [
         ("loss g --noise 1 --csv a.csv", 0),
         ("loss g --noise 0.1 --epsilon 1 --csv a.csv", 1),
@@ -393,7 +394,7 @@ fn any_number_of_threads_gives_the_same() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Names from files do nothing to a terminal, whatever shows them.
+/// Labels from a file cannot control the terminal, whichever command prints them.
 #[test]
 fn labels_are_shown_and_do_nothing() {
     let folder = folder("labels");
@@ -434,7 +435,7 @@ fn labels_are_shown_and_do_nothing() {
     }
     let said = done(&folder, "loss evil --noise 1 --protocol muffliato:rounds=2");
     assert!(said.contains("a\\u{1b}[31m"), "{said}");
-    // Data keep the names that they have.
+    // Data files keep the labels unchanged.
     let mut csv = String::new();
     done(&folder, "loss evil --noise 1 --protocol muffliato:rounds=2 --csv p.csv");
     File::open(folder.join("p.csv")).unwrap().read_to_string(&mut csv).unwrap();

@@ -1,4 +1,5 @@
-//! Files as people have them: tables of any making, and formats that are no edge lists.
+//! Inputs in the forms in which people have them: tables with any separator, and graph files that are no edge
+//! lists.
 
 use super::common;
 use std::fs;
@@ -8,7 +9,7 @@ fn folder(name: &str) -> PathBuf {
     common::folder(&format!("inputs-{name}"))
 }
 
-/// Exit code, answer, complaint.
+/// Exit code, standard output and standard error.
 fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     common::ended(common::ndp().current_dir(folder).args(arguments))
 }
@@ -64,7 +65,7 @@ fn tables_of_any_making_train_the_same() {
         accuracies.push(answer.lines().find(|line| line.contains("accuracy")).unwrap().to_owned());
     }
     assert!(accuracies.iter().all(|accuracy| accuracy == &accuracies[0]), "{accuracies:?}");
-    // Columns that are no numbers are left out by name; a separator may be said.
+    // Columns that are not numeric can be left out by name, and the separator can be stated.
     let named = table(";", "name;age;visits;bought", |i| {
         vec![format!("\"Ray; {i}\""), number(i, 5), number(i, 7), class(i, "no", "yes")]
     });

@@ -1,6 +1,6 @@
-//! The command as a process.
+//! Tests that run the command as a process.
 //!
-//! All in one program: each program more is linked and started for itself.
+//! All tests are in one program, because every further program is linked and started separately.
 #![allow(
     clippy::print_stderr,
     clippy::print_stdout,

@@ -21,12 +21,12 @@ fn meter(options: &str, lines: &str) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The worst pair with its epsilon, what the numbers rest on, and the point of view.
+/// The output names the worst pair with its epsilon, what the numbers rest on, and the point of view.
 #[test]
 fn a_pipe_is_read_and_told() {
     let (code, out, _) = meter("", &format!("{HEAD}{ROUND}{ROUND}"));
     assert_eq!(code, 0, "{out}");
-    // 19/40 of bob towards both ends of the path.
+    // The unit loss of bob towards either end of the path is 19/40.
     for words in
         ["0.47501", "same vector", "told of every event", "ended because", "after 2 rounds", "[exact]"]
     {
@@ -37,7 +37,7 @@ fn a_pipe_is_read_and_told() {
     assert!(line.contains("ann") && line.ends_with('-'), "{line}");
 }
 
-/// The first round beyond the budget is refused, with the pair and the line, and code 1.
+/// The first round that exceeds the budget ends with code 1, and the message names the pair and the line.
 #[test]
 fn a_budget_that_is_exceeded_is_said() {
     let (code, out, _) = meter("--budget-epsilon 4", &format!("{HEAD}{ROUND}{ROUND}"));
@@ -50,7 +50,7 @@ fn a_budget_that_is_exceeded_is_said() {
     assert!(code == 1 && err.contains("epsilon"), "{err}");
 }
 
-/// JSON lines, one for every line that changed a loss.
+/// With `--json`, every line of the log that changes a loss gives one JSON line.
 #[test]
 fn json_lines_follow_the_log() {
     let (code, out, _) = meter("--json - --budget-epsilon 9", &format!("{HEAD}{ROUND}{ROUND}"));
@@ -68,7 +68,8 @@ fn json_lines_follow_the_log() {
     assert!(of_bob(&lines[2]).1 > 0.0 && lines[2]["rests_on"].as_array().unwrap().len() == 3);
 }
 
-/// A log that is damaged is refused with its line; one that is cut off is read without its last line.
+/// A damaged log is refused, with the number of the line. If the last line is cut off, the rest is read
+/// without it.
 #[test]
 fn damage_is_said() {
     for (lines, words) in [
@@ -93,7 +94,7 @@ fn damage_is_said() {
     assert!(code == 0 && err.contains("line 2 was cut off"), "{code} {out} {err}");
 }
 
-/// CRC-32 with a table, another way than the library's.
+/// CRC-32 by a table, unlike the library's implementation.
 fn checksum(text: &str) -> String {
     let table: Vec<u32> = (0..256u32)
         .map(|byte| (0..8).fold(byte, |x, _| if x & 1 == 1 { 0xEDB8_8320 ^ (x >> 1) } else { x >> 1 }))
@@ -129,8 +130,8 @@ fn ndp(arguments: &[&str]) -> (i32, String, String) {
     common::ended(common::ndp().args(arguments))
 }
 
-/// A log that grows is followed: the page is written again, a line that is half written is waited for, and
-/// the page reads itself again.
+/// With `--watch`, new lines of a growing log are read, a half-written line is left until it is complete, and
+/// the page is rewritten and reloads itself.
 #[test]
 fn a_log_that_grows_is_watched() {
     let folder = Folder::new("watch");
@@ -161,13 +162,14 @@ fn a_log_that_grows_is_watched() {
     );
     child.kill().unwrap();
     child.wait().unwrap();
-    // Read once, the page stays as it is.
+    // Without `--watch`, the page does not reload itself.
     let (code, _, _) = ndp(&["meter", &log, "--page", page.to_str().unwrap()]);
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(code == 0 && !text.contains("refresh") && text.contains("after 2 rounds"));
 }
 
-/// Two logs by the names of nodes: separate runs add up, one run told twice counts once or is refused.
+/// Nodes of two logs are matched by name. The losses of separate runs add up; two logs of the same run count
+/// once, or are refused.
 #[test]
 fn two_logs_are_merged_by_names() {
     let folder = Folder::new("merge");
@@ -191,7 +193,7 @@ fn two_logs_are_merged_by_names() {
     assert!(code == 2 && err.contains("--runs"), "{err}");
 }
 
-/// Logs of parts of one run, put together; why they do not fit where they do not.
+/// Logs of parts of one run can be put together; otherwise the error says why they do not fit.
 #[test]
 fn parts_of_a_run_are_put_together() {
     let folder = Folder::new("parts");
@@ -230,7 +232,7 @@ fn parts_of_a_run_are_put_together() {
     assert!(code == 2 && err.contains("two logs are merged this way"), "{err}");
 }
 
-/// The point of view of one node on the log of a coordinator.
+/// The log of a coordinator, read from the point of view of one node.
 #[test]
 fn a_log_is_read_as_a_node_would_tell_it() {
     let (code, out, _) = meter("--view own:bob", &format!("{HEAD}{ROUND}{ROUND}"));

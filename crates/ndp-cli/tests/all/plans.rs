@@ -1,5 +1,5 @@
-//! Plans of studies in shards: what is asked for is there or refused, what is damaged heals, and nothing is
-//! mixed.
+//! Sweeps in shards: a wrong request is refused, damaged shards are repaired, and files of different plans
+//! are never mixed.
 
 use super::common::{self, command, text};
 use std::fs;
@@ -21,7 +21,7 @@ fn run(folder: &Path, arguments: &str) -> Output {
     command(folder, arguments).output().unwrap()
 }
 
-/// What is said on both streams.
+/// What the command prints on standard output and standard error.
 fn done(folder: &Path, arguments: &str) -> String {
     let output = run(folder, arguments);
     assert!(output.status.success(), "{arguments}: {}", text(&output.stderr));
@@ -53,7 +53,7 @@ fn a_row_is_an_observer() {
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
-/// Whatever happened to a finished shard: run again it is what it was, and it is said.
+/// A damaged shard is repaired when it is run again, and a note says so.
 #[test]
 fn what_is_damaged_heals() {
     let folder = folder("heals", "all = true");
@@ -85,7 +85,7 @@ fn what_is_damaged_heals() {
         assert!(said.contains("shard-00001.jsonl") && said.contains("computed again"), "{said}");
         assert_eq!(fs::read(&path).unwrap(), good);
     }
-    // The same in a shard that is not finished: what is whole before the damage is kept.
+    // In an unfinished shard, the lines before the damage are kept.
     let part = folder.join("parts/shard-00001.jsonl.part");
     fs::remove_file(&path).unwrap();
     let mut bad = lines[..5].concat();
@@ -99,13 +99,14 @@ fn what_is_damaged_heals() {
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
-/// Of processes that run the same shard one at a time writes, and none harms what another finished.
+/// Of several processes that run the same shard, one writes at a time, and none damages what another has
+/// finished.
 #[test]
 fn a_shard_that_is_run_many_times_at_once_is_whole() {
     let folder = folder("at-once", "all = true");
     done(&folder, "shard plan study.toml --shards 1 --into parts");
     let path = folder.join("parts/shard-00000.jsonl");
-    // Whoever has no lock touches nothing, not even a part that is whole and waits for its name.
+    // A process without the lock changes nothing, not even a finished part that has not been renamed yet.
     let lock = fs::File::create(folder.join("parts/shard-00000.lock")).unwrap();
     if lock.try_lock().is_ok() {
         let part = folder.join("parts/shard-00000.jsonl.part");
@@ -149,7 +150,7 @@ fn a_plan_and_its_shards_are_no_place_for_an_output() {
         refused(&folder, &format!("shard merge parts --into {name}"), 2, "is an input, too");
         refused(&folder, &format!("shard merge parts --into all --png {name}"), 2, "is an input, too");
     }
-    // A folder with anything else is not replaced.
+    // A folder that holds anything but a plan and its shards is not replaced.
     fs::write(folder.join("parts/letter"), "dear").unwrap();
     fs::write(folder.join("study.toml"), "command = \"sweep\"\nfile = \"g\"\nnoise = 2\nall = true\n")
         .unwrap();
@@ -160,7 +161,7 @@ fn a_plan_and_its_shards_are_no_place_for_an_output() {
     fs::remove_file(folder.join("parts/letter")).unwrap();
     done(&folder, "shard plan study.toml --shards 2 --into parts --replace");
     assert!(!folder.join("parts/shard-00000.jsonl").exists());
-    // Nor is a study that is called like a plan.
+    // A study that is called `plan.json` is no plan, so its folder is not replaced either.
     fs::create_dir(folder.join("own")).unwrap();
     fs::copy(folder.join("study.toml"), folder.join("own/plan.json")).unwrap();
     fs::copy(folder.join("g"), folder.join("own/g")).unwrap();
@@ -180,11 +181,11 @@ fn a_plan_is_moved_together_with_its_graph() {
     done(&there, "shard run parts --index 1");
     assert_eq!(done(above, "shard status there/parts --missing"), "");
     merged(&there, "parts");
-    // Alone it says what it looks for.
+    // A plan that was moved without its graph names the file that it looks for.
     fs::create_dir(above.join("alone")).unwrap();
     fs::rename(there.join("parts"), above.join("alone/parts")).unwrap();
     refused(above, "shard merge alone/parts --into all.jsonl", 1, "moved together with its graph");
-    // Another graph of that name is none.
+    // Another graph with the same file name is refused.
     fs::write(above.join("alone/g"), "0 1\n1 2\n").unwrap();
     refused(above, "shard merge alone/parts --into all.jsonl", 1, "another graph");
     fs::copy(there.join("g"), above.join("alone/g")).unwrap();
@@ -219,7 +220,7 @@ fn builds_of_one_version_are_not_mixed() {
     fs::remove_dir_all(folder.parent().unwrap()).unwrap();
 }
 
-/// Cheap protocols do not take half of the shards from expensive ones.
+/// Shards are cut by cost: a cheap protocol does not get as many shards as an expensive one.
 #[test]
 fn shards_are_cut_by_what_protocols_cost() {
     let folder = folder("costs", "all = true\nprotocol = [\"ring-sum\", \"muffliato:rounds=50\"]");
@@ -251,7 +252,7 @@ fn the_room_on_the_disk_is_announced() {
     }
 }
 
-/// Schedulers limit their arrays; a job runs several shards where there are more.
+/// Schedulers limit the size of arrays, so for a larger plan each job runs several shards.
 #[test]
 fn scripts_keep_within_the_limits_of_schedulers() {
     let folder = folder("limits", "all = true\nprotocol = [\"ring-sum\", \"local\"]");
@@ -262,7 +263,7 @@ fn scripts_keep_within_the_limits_of_schedulers() {
     assert!(slurm.contains("--array=0-1000\n") && slurm.contains(" --stride 1001 --threads"), "{slurm}");
     assert!(slurm.contains("--missing --stride 1001)"), "{slurm}");
     assert!(script("many", "pbs").contains("-J 0-1499\n"));
-    // Job 400 of such an array runs shards 400 and 1401.
+    // With a stride of 1001, job 400 runs shards 400 and 1401.
     let job = command(&folder, "shard run many --stride 1001").env("SLURM_ARRAY_TASK_ID", "400").status();
     assert!(job.unwrap().success());
     let is_done = |index: usize| folder.join(format!("many/shard-{index:05}.jsonl")).exists();

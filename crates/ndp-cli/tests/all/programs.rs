@@ -2,7 +2,7 @@
 
 use super::common;
 
-/// What the command says of a program on a path of three nodes: its code, and all that it writes.
+/// The exit code and all output of `ndp loss` for a program on a path of three nodes.
 fn loss(name: &str, program: &str) -> (i32, String) {
     let folder = common::folder(&format!("programs-{name}"));
     std::fs::write(folder.join("path"), "0 1\n1 2\n").unwrap();
@@ -51,7 +51,7 @@ fn contradictions_are_refused_with_their_line() {
     }
 }
 
-/// An assumption stands beside the number.
+/// The output names each assumption beside the number.
 #[test]
 fn what_is_assumed_is_said() {
     let program = |reads: &str| {

@@ -21,7 +21,7 @@ fn lines(path: &Path) -> Vec<Value> {
         .collect()
 }
 
-/// What the checker says, where there is a Python.
+/// The exit code and output of the checker; `None` if there is no Python.
 fn checked(path: &Path) -> Option<(i32, String)> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../checker/ndp_check.py");
     let output = Command::new("python3").arg(script).arg(path).output().ok()?;
@@ -66,7 +66,7 @@ fn a_stronger_claim_is_rejected() {
     }
 }
 
-/// Beside an answer, with the set of the answer: what the account says and what the file proves agree.
+/// A proof beside an answer uses the answer's sensitivity set, and proves the losses that the account gives.
 #[test]
 fn answers_bring_their_proofs() {
     let folder = folder("answers");
@@ -102,7 +102,7 @@ fn answers_bring_their_proofs() {
     }
 }
 
-/// Where no proof exists the reason comes before the answer, and nothing is written.
+/// If there is no proof, the command says why before it computes anything, and writes nothing.
 #[test]
 fn answers_without_a_proof_say_why() {
     let folder = folder("without");
@@ -126,8 +126,8 @@ fn answers_without_a_proof_say_why() {
     }
 }
 
-/// A bound has no proof, whatever covers those who are not looked at: one that holds whoever observes,
-/// groups, symmetries, or the bound for all coalitions of a size.
+/// A bound has no proof. So a proof is refused whenever a bound, groups or symmetries cover observers who are
+/// not looked at, or all coalitions of a size.
 #[test]
 fn observers_covered_by_a_bound_have_no_proof() {
     let folder = folder("bounds");
@@ -135,7 +135,7 @@ fn observers_covered_by_a_bound_have_no_proof() {
     let ring = || (0..600).map(|u| format!("n{u} n{}\n", (u + 1) % 600));
     put("large.txt", ring().collect());
     put("lopsided.txt", ring().chain(["n0 n7\nn3 n20\n".into()]).collect());
-    // The cases are what they are named after: what covers the others, without a proof.
+    // Each case first shows that its observers are covered in the way it is named after.
     for (question, covers) in [
         ("loss lopsided.txt --protocol muffliato:rounds=2 --noise 2", "bounded"),
         ("loss lopsided.txt --protocol gopa --noise 2", "grouped"),
@@ -159,7 +159,7 @@ fn observers_covered_by_a_bound_have_no_proof() {
             assert!(said.is_empty() && !folder.join("p.jsonl").exists(), "{said}");
         }
     }
-    // Who is named has a proof on the same network.
+    // On the same network, an observer who is named has a proof.
     let (code, _, complaint) = run(
         &folder,
         "loss lopsided.txt --protocol muffliato:rounds=2 --noise 2 --observer n5 --proof p.jsonl.gz",

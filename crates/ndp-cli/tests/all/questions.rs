@@ -1,30 +1,30 @@
-//! Forty questions, each with the statement that its answer must show: in the table, on the page, as data.
+//! Forty questions, each with the statement that its answer must give in the table, on the page and as data.
 //!
-//! The expectations are written from what is asked, not from what was printed. Questions that differ have
-//! statements that differ, in each register.
+//! The expected statements follow from the question; they were not copied from the output. Two different
+//! questions have different statements in all three places.
 
 use super::common::{self, run};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A question, and what must be said.
+/// A question and the statement that its answer must give.
 struct Row {
     door: &'static str,
     graph: &'static str,
     protocol: &'static str,
-    /// Who looks, and what they know.
+    /// The options that say who observes, and what they know.
     who: &'static str,
-    /// In the table, and on the page after "What is learned by".
+    /// The observers as named in the table, and on the page after "What is learned by".
     observed: &'static str,
     /// The subject of the sentence about what is learned at most.
     whom: &'static str,
     /// The field `coverage` of the statement.
     coverage: fn() -> Value,
-    /// What may differ, as data.
+    /// What may differ between neighboring datasets, as data.
     changes: &'static str,
 }
 
-/// What may differ, as data and in words.
+/// What may differ between neighboring datasets, as data and in words.
 const CHANGES: [(&str, &str); 7] = [
     ("value", "the value of one node, anywhere in its range"),
     ("every-contribution", "everything that one node contributes, each time anywhere in the range"),
@@ -44,7 +44,7 @@ const CHANGES: [(&str, &str); 7] = [
     ("every-number", "all uses of one node's data, each a number that moves by at most the sensitivity"),
 ];
 
-/// About whom, or about how much of somebody's data, the first sentence of a page is.
+/// Whose data, or which part of them, the first sentence of the page is about.
 fn about(changes: &str) -> &'static str {
     match changes {
         "one-use" => "one use of any other node's data",
@@ -78,7 +78,7 @@ fn triples() -> Value {
     json!({ "covers": "coalitions", "size": 3, "nodes": 6, "looked_at": 20, "rest": "none" })
 }
 
-/// 600 nodes have 179,700 pairs: too many.
+/// 600 nodes have 179,700 pairs; these are too many to look at each.
 fn too_many_pairs() -> Value {
     json!({ "covers": "coalitions", "size": 2, "nodes": 600, "looked_at": 1, "rest": "bounded" })
 }
@@ -87,7 +87,7 @@ fn bounded() -> Value {
     json!({ "covers": "bounded", "looked_at": 1, "nodes": 600, "seed": null })
 }
 
-/// Nobody is looked at: a neighbor is proven to learn as much as the bound says.
+/// No account is computed: a neighbor is proven to learn as much as the bound says.
 fn reached() -> Value {
     json!({ "covers": "bounded", "looked_at": 0, "nodes": 6, "seed": null })
 }
@@ -116,12 +116,12 @@ fn sample() -> Value {
     json!({ "covers": "sample", "looked_at": 2, "nodes": 600, "seed": 0 })
 }
 
-/// On a path of six every node is alone about somebody, and four nodes have two neighbors.
+/// On a path of six nodes: each of the six alone, and the two neighbors of each of the four inner nodes.
 fn pairs_of_neighbors() -> Value {
     json!({ "covers": "coalitions", "size": 2, "among": "neighbors", "nodes": 6, "looked_at": 10, "rest": "none" })
 }
 
-/// Four nodes of 600 have three neighbors, the others two.
+/// In this graph of 600 nodes, four nodes have three neighbors each, and the others have two.
 fn pairs_of_many_neighbors() -> Value {
     json!({ "covers": "coalitions", "size": 2, "among": "neighbors", "nodes": 600, "looked_at": PAIRS_OF_600, "rest": "none" })
 }
@@ -247,7 +247,7 @@ fn folder(name: &str) -> PathBuf {
             .collect::<String>(),
     );
     for (name, nodes) in [("path", 6), ("ring", 600)] {
-        // Data that are used twice: of one use all sets are the same.
+        // The program uses its data twice: with a single use, all sensitivity sets would give the same loss.
         let mine = format!(
             "{{\"ndp-program\": 1, \"nodes\": {nodes}}}\n{{\"contribute\": \"x\", \"reads\": \"nothing\"}}\n{{\"contribute\": \"w\", \"reads\": \"nothing\"}}\n\
              {{\"noise\": \"z\", \"variance\": 1}}\n{{\"let\": \"y\", \"sum\": {{\"x\": 1, \"w\": 0.5, \"z\": 1}}}}\n{{\"broadcast\": \"y\"}}\n"
@@ -315,14 +315,14 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
         assert_eq!(stated["changes"], json!([row.changes]), "{asked}");
         let own = if row.who.contains("--without-own-noise") { "unknown" } else { "known" };
         assert_eq!((&stated["own_noise"], &stated["senders"]), (&json!(own), &json!("known")), "{asked}");
-        // Who was named is in the data, by number; nobody is where all are meant.
+        // The data give the numbers of observers who were named; no numbers if all nodes are meant.
         let names_somebody =
             ["--observer", "--coalition ", "--outsider", "--tap"].iter().any(|&who| row.who.starts_with(who));
         assert_eq!(stated["observers"].as_array().unwrap().is_empty(), !names_somebody, "{asked}");
         let mut page = String::new();
         if row.door != "calibrate" {
             page = std::fs::read_to_string(folder.join("page.html")).unwrap().replace("&#39;", "'");
-            // What observers do not use is said in a sentence of its own, and once.
+            // The sentence about the own noise that observers leave unused stands apart, and only once.
             let observed = row.observed.replace(", leaving their own noise unused", "");
             let learned = format!("The numbers are about what is learned by {observed}.");
             let most = match row.door {
@@ -330,7 +330,7 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
                 "plan" => format!("what {} learns is at most 3 about any node", row.whom),
                 _ => format!("{}: {changes}; noise is the ", row.protocol),
             };
-            // In `compare` each protocol has a coverage of its own.
+            // In `compare` the page gives a coverage per protocol instead.
             assert!(row.door == "compare" || page.contains(&learned), "{asked}: {learned}");
             assert!(page.contains(&most), "{asked}: {most}");
             let capital = format!("{}{}", changes[..1].to_uppercase(), &changes[1..]);
@@ -344,7 +344,8 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
         let line = format!("{}; {changes}", row.observed);
         answers.push((asked, [line, stated.to_string(), page]));
     }
-    // Of two questions about the same protocol, graph and door no register is the same.
+    // Two different questions about the same protocol, graph and command have different statements
+    // everywhere.
     for (i, row) in questions.iter().enumerate() {
         for (j, other) in questions.iter().enumerate().skip(i + 1) {
             if (row.door, row.graph, row.protocol) == (other.door, other.graph, other.protocol) {
@@ -357,7 +358,8 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// What cannot be answered is refused, and says why; a limit is judged by everybody who was asked about.
+/// A question without an answer is refused with the reason. A limit is judged by all observers that the
+/// question is about.
 #[test]
 fn what_is_not_known_is_refused() {
     let folder = folder("refused");
@@ -386,15 +388,16 @@ fn what_is_not_known_is_refused() {
     let (code, _, problem) =
         run(&folder, &format!("audit path {GOSSIP} --noise 2 --source 1 --coalition-size 2"));
     assert!(code == 2 && problem.contains("--coalition A,B"), "{problem}");
-    // Two nodes at the ends of a path of three hear the one between them: the sum of all three has a loss of
-    // its own, but what they hear first is its noisy value. One alone hears no more of it.
+    // A neighbor hears the noisy value itself, mu = 1/2 at noise 2. A second observer learns no more about
+    // it.
     let (code, said, _) =
         run(&folder, &format!("loss path {GOSSIP} --noise 2 --coalition-size 2 --mu 0.5001"));
     assert!(code == 0 && said.lines().last().unwrap().ends_with(PAIRS), "{said}");
     let (code, said, problem) =
         run(&folder, &format!("loss path {GOSSIP} --noise 2 --coalition-size 2 --mu 0.4"));
     assert!(code == 1 && problem.contains("violated"), "{said}{problem}");
-    // Exactly two together, where two know more than one: what a secure sum hides.
+    // A secure sum hides from one observer what two together learn, so here the size of the coalition
+    // matters.
     let sums = "--protocol secure-neighbor-sums:rounds=1 --noise 2 --mu 0.4";
     let (one, _, _) = run(&folder, &format!("loss path {sums} --observer 3"));
     let (two, _, problem) = run(&folder, &format!("loss path {sums} --coalition 3,5"));

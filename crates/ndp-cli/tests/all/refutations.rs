@@ -1,4 +1,4 @@
-//! `ndp refute`: what is false is shown, what is true is not called so, and formulas that are none are
+//! `ndp refute`: false claims get a counterexample, true ones are not called proven, and invalid formulas are
 //! refused.
 
 use super::common;
@@ -8,7 +8,7 @@ fn refute(arguments: &[&str]) -> (i32, String, String) {
     common::ended(common::ndp().arg("refute").args(arguments))
 }
 
-/// Theorem 1 of the Muffliato paper says a third on a path of three nodes.
+/// Theorem 1 of the Muffliato paper, whose bound is 1/3 on a path of three nodes.
 const THEOREM_1: &str =
     "alpha / (2 * sigma^2) * sum(t, 0, T - 1, neighbors(w, v, W[t][w,u]^2 / sum(x, 0, n - 1, W[t][w,x]^2)))";
 
@@ -54,7 +54,7 @@ fn what_is_no_formula_is_refused_with_its_place() {
     assert!(code == 1 && complaint.contains("alpha must be finite and above 1, got 1"), "{complaint}");
 }
 
-/// A finding by its number: source, attack, picture and page come with it.
+/// A finding can be asked for by its number; source, attack, picture and page come with it.
 #[test]
 fn a_finding_is_found_by_its_number() {
     let folder = common::folder("refute");

@@ -1,5 +1,5 @@
-//! A sweep in many processes gives the bytes of one, whatever happens to the processes; what is not what it
-//! should be is named.
+//! A sweep in many processes gives the same bytes as one process, even if processes are killed; wrong or
+//! damaged files are named.
 
 use super::common::{self, command};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn done(folder: &Path, arguments: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// One line, exit code 1.
+/// The command ends with exit code 1 and one line of error.
 fn refused(folder: &Path, arguments: &str) -> String {
     let output = ndp(folder, arguments);
     let problem = String::from_utf8(output.stderr).unwrap();
@@ -46,7 +46,7 @@ fn refused(folder: &Path, arguments: &str) -> String {
     problem
 }
 
-/// What one process writes for the same sweep.
+/// The output of one process for the same sweep.
 fn whole(folder: &Path, rounds: usize) -> Vec<u8> {
     done(
         folder,
@@ -78,7 +78,8 @@ fn any_number_of_shards_gives_the_bytes_of_one_process() {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2 + 2 * 16);
     assert_eq!(lines[0]["items"], 32);
-    // Every other node is counted once in both histograms; the row of node 5 is there, and no other.
+    // Both histograms count every other node once. Only node 5, for which `--row` was given, has its full
+    // row.
     let at = &lines[1 + 5]["at"][0];
     let count = |value: &serde_json::Value| -> u64 {
         value.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum()
@@ -102,8 +103,7 @@ fn any_number_of_shards_gives_the_bytes_of_one_process() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Processes that are killed at any moment lose at most the observer they are at. `NDP_KILLS` asks for more
-/// kills than a few.
+/// A killed process loses at most the observers at hand. `NDP_KILLS` sets a larger number of kills.
 #[test]
 #[cfg(target_os = "linux")]
 fn killed_shards_go_on_where_they_were() {
@@ -124,7 +124,7 @@ fn killed_shards_go_on_where_they_were() {
             .spawn()
             .unwrap()
     };
-    // Moments of a generator, so that a failure can be seen again; the clock decides the rest.
+    // The moments come from a seeded generator, so that a failure can be repeated as far as the clock allows.
     let mut state = 7_u64;
     let mut moment = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -132,7 +132,7 @@ fn killed_shards_go_on_where_they_were() {
     };
     let (mut inside, mut log) = (0, String::new());
     for pair in (0..shards).collect::<Vec<_>>().chunks(2) {
-        // Kills fall on all shards alike.
+        // Each pair of shards gets an equal share of the kills.
         let enough = inside + kills.div_ceil(shards / 2) + 1;
         let mut left: Vec<usize> = pair.to_vec();
         while !left.is_empty() {
@@ -148,7 +148,7 @@ fn killed_shards_go_on_where_they_were() {
                         process.kill().unwrap();
                         process.wait().unwrap();
                         let part = folder.join(format!("parts/shard-{index:05}.jsonl.part"));
-                        // Items are still missing: the kill fell inside an observer that was not finished.
+                        // Items are still missing, so the kill fell while an observer was computed.
                         let lines = std::fs::read(&part)
                             .map_or(0, |bytes| bytes.iter().filter(|&&b| b == b'\n').count());
                         if lines > 0 && part.exists() {
@@ -168,7 +168,7 @@ fn killed_shards_go_on_where_they_were() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A scheduler's request to end is answered after the observer at hand.
+/// SIGTERM ends a shard after the observers at hand.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_request_to_end_is_answered() {
@@ -183,7 +183,7 @@ fn a_request_to_end_is_answered() {
         .spawn()
         .unwrap();
     let part = folder.join("parts/shard-00000.jsonl.part");
-    // Once the first observer is there it listens.
+    // Once the first observer is written, the process handles SIGTERM.
     while std::fs::read(&part).map_or(0, |bytes| bytes.iter().filter(|&&b| b == b'\n').count()) < 2 {
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -278,7 +278,7 @@ fn what_is_wrong_with_shards_is_named() {
     std::fs::write(folder.join("mine/letter"), "dear").unwrap();
     refused(&folder, "shard plan study.toml --shards 4 --into mine --replace");
     assert!(folder.join("mine/letter").exists());
-    // The graph is another one by now.
+    // The graph has been replaced by another one.
     std::fs::write(folder.join("cube"), "0 1\n1 2\n2 5\n").unwrap();
     assert!(refused(&folder, "shard run good --index 0").contains("plan again"));
     assert_eq!(ndp(&folder, "shard run good --index 9").status.code(), Some(2));
@@ -299,7 +299,7 @@ fn scripts_name_the_plan_and_all_of_its_shards() {
             "{script}"
         );
     }
-    // The one for a shell does all of it.
+    // The script for a shell runs all shards.
     let script = done(&folder, "shard script parts --for sh");
     std::fs::write(folder.join("job.sh"), script).unwrap();
     let programs = Path::new(env!("CARGO_BIN_EXE_ndp")).parent().unwrap().to_owned();
@@ -311,7 +311,7 @@ fn scripts_name_the_plan_and_all_of_its_shards() {
         Command::new("sh").arg("job.sh").current_dir(&folder).env("PATH", path).status().unwrap().success()
     );
     assert!(done(&folder, "shard status parts").starts_with("4 of 4"));
-    // A sample says how sure it is of what it has not seen.
+    // For a sample, the output states its confidence about the observers that were not drawn.
     let said = done(&folder, "sweep cube --noise 2 --sample 4 --into sample.jsonl");
     assert!(said.contains("with confidence 95 %") && said.contains("mean over all observers"), "{said}");
     std::fs::remove_dir_all(folder).unwrap();

@@ -15,7 +15,7 @@ fn file(what: &str) -> String {
     format!("{{\"ndp-saved\":1,\"ndp\":\"0.1.0\",\"crc\":\"{:08x}\",\"what\":{what}}}\n", sum.sum())
 }
 
-/// What node `c` learns on the path a, b, c: numbers of many digits, and one that is infinite.
+/// What node `c` learns on the path a, b, c: one unit loss with many digits, and one that is infinite.
 const LOSSES: &str = "{\"kind\":\"losses\",\"asked\":{\"nodes\":[\"a\",\"b\",\"c\"],\"graph\":null,\"protocol\":\"gossip, 2 rounds\",\
      \"observers\":[[2]],\"statement\":{}},\"unit\":[[0.1234567890123456,\"inf\",1.0]],\"lower\":[[0.12345678901234558,1.0,0.0]],\
      \"grades\":[\"exact\"],\"ranks\":[2],\"bits\":[53],\"failures\":[0.0],\"means\":[{\"grade\":\"exact\",\"value\":0.5}],\
@@ -30,7 +30,7 @@ const LEDGER: &str = "{\"kind\":\"ledger\",\"limit\":{\"tuple\":[2.5,1e-05]},\"o
      \"Gossip\",\"words\":\"gossip, 3 rounds\",\"graph\":{\"range\":4},\"parameters\":{}}],\"runs\":[{\"protocol\":0,\"name\":\"first\",\
      \"observers\":[0,1],\"sigma\":2.0,\"sensitivity\":1.0,\"adaptivity\":\"fixed\"}]}";
 
-/// Each kind with its numbers as they stand in the file, and with the sentence that it is a record.
+/// Each kind of record is shown with the numbers of the file, and with the sentence that it is a record.
 #[test]
 fn each_kind_is_shown_as_recorded() {
     let folder = folder("kinds");
@@ -46,7 +46,7 @@ fn each_kind_is_shown_as_recorded() {
     {
         assert!(out.contains(words), "{words}\n{out}");
     }
-    // The observer itself has no loss, and the largest comes first.
+    // The pairs with the largest losses come first; the observer itself is no pair.
     let rows: Vec<&str> = out.lines().rev().take(2).collect();
     assert!(rows[1].starts_with('b') && rows[0].starts_with('a') && rows[0].contains(" c "), "{out}");
     let out = shows(COMPARISON);
@@ -66,7 +66,7 @@ fn each_kind_is_shown_as_recorded() {
     }
 }
 
-/// Files have all rows, and say that they are a record, too.
+/// Files that `ndp show` writes have all rows and say that they are a record.
 #[test]
 fn files_have_all_rows() {
     let folder = folder("files");
@@ -80,12 +80,12 @@ fn files_have_all_rows() {
         serde_json::from_str(&std::fs::read_to_string(folder.join("y.json")).unwrap()).unwrap();
     assert_eq!(json["result"]["recorded"], serde_json::from_str::<serde_json::Value>(LOSSES).unwrap());
     assert!(json["result"]["is"].as_str().unwrap().contains("record"));
-    // The file itself is no output.
+    // The file that is shown must not also be the output.
     let (code, _, err) = run(&folder, "show x.json --json x.json");
     assert!(code == 2 && err.contains("x.json"), "{err}");
 }
 
-/// Other files, other versions, damage, and files that unpack to more than is read.
+/// Refused: other files, other versions, damaged files, and files that unpack to more than the limit.
 #[test]
 fn what_is_no_record_is_refused() {
     let folder = folder("refused");

@@ -1,18 +1,18 @@
-//! No sentence is stronger than what was computed: samples, limits that nobody looked at, what may change,
-//! what noise is.
+//! No sentence says more than was computed: about samples, limits for observers who are not looked at, what
+//! may change, and the noise.
 
 use super::common::{self, run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// More nodes than are all looked at by default.
+/// More nodes than the default looks at one by one.
 const MANY: usize = 600;
 
 fn folder(name: &str) -> PathBuf {
     let folder = common::folder(&format!("statements-{name}"));
     let put = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
-    // A ring with chords in which everybody hears the sum of twenty, and a leaf that hears its only neighbor
-    // alone.
+    // A ring with chords, where every node hears the sum of its twenty neighbors, and a leaf that hears only
+    // its one neighbor.
     let chords = (0..MANY).flat_map(|u| (1..=10).map(move |d| format!("n{u} n{}\n", (u + d) % MANY)));
     put("many", &chords.chain(["n0 leaf\n".to_owned()]).collect::<String>());
     put("path", "1 2\n2 3\n3 4\n4 5\n5 6\n");
@@ -38,14 +38,15 @@ fn row(said: &str, name: &str) -> String {
 
 const SUMS: &str = "--protocol secure-neighbor-sums:rounds=1";
 
-/// Sixteen who keep a limit are not everybody: in the table, on the page, as data and by the exit code.
+/// Sixteen sampled observers who keep a limit do not show it for all: the table, the page, the data and the
+/// exit code say so.
 #[test]
 fn a_sample_is_not_everybody() {
     let folder = folder("sample");
     let files = "--json out.json --report page.html";
     let ask = |rest: &str| run(&folder, &format!("loss many {SUMS} {rest} {files}"));
-    // The leaf learns mu = 1 about its neighbor, which the sample (seed 0) does not see; the bound for the
-    // others says so.
+    // The leaf learns mu = 1 about its neighbor, but the sample (seed 0) does not include the leaf. Only the
+    // bound for the other observers shows it.
     let (code, said, problem) = ask("--noise 1 --mu 0.5 --sample 16");
     assert_eq!(code, 1, "{said}{problem}");
     assert!(problem.contains("not shown: 16 of 601 observers were looked at"), "{problem}");
@@ -61,7 +62,7 @@ fn a_sample_is_not_everybody() {
         shown.contains("What any one of 601 nodes learns about any other node is at most 1.00000"),
         "{shown}"
     );
-    // By default everybody is covered by the bound, and the leaf is proven to learn as much.
+    // By default the bound covers every node, and the leaf is proven to learn as much as it says.
     let (code, said, problem) = ask("--noise 1 --mu 0.5");
     assert_eq!(code, 1, "{said}{problem}");
     assert!(problem.contains("violated, 1 pairs exceed it") && !problem.contains("--all"), "{problem}");
@@ -77,7 +78,7 @@ fn a_sample_is_not_everybody() {
     );
     let (code, said, problem) = ask("--noise 1 --mu 0.5 --all");
     assert!(code == 1 && problem.contains("violated, 1 pairs exceed it"), "{said}{problem}");
-    // At twice the noise the bound decides for everybody.
+    // At twice the noise, the bound alone shows that every node keeps the limit.
     let (code, said, problem) = ask("--noise 2 --mu 0.5");
     assert_eq!(code, 0, "{problem}");
     let met = said.lines().last().unwrap();
@@ -86,14 +87,14 @@ fn a_sample_is_not_everybody() {
         page(&folder).contains("The limit is kept: at most 0.5 about any node")
             && json(&folder)["target"]["verdict"] == "Met"
     );
-    // Those who were named are named, and nobody else.
+    // An answer about named observers names them and is about nobody else.
     let (code, said, _) = ask("--noise 1 --mu 0.5 --observer n5");
     assert!(code == 0 && said.ends_with("target: met; observed by n5\n"), "{said}");
     assert!(page(&folder).contains("What n5 learns about any other node is at most"));
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A program of one's own has no bound for those who are not looked at.
+/// A user's own program has no bound for observers who are not looked at.
 #[test]
 fn without_a_bound_a_sample_shows_nothing() {
     let folder = folder("program");
@@ -125,7 +126,7 @@ fn without_a_bound_a_sample_shows_nothing() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// The least noise is that of everybody; what a sample would do with stands beside it.
+/// The least noise is for all observers; the noise that would be enough for the sample is stated beside it.
 #[test]
 fn noise_is_found_for_everybody() {
     let folder = folder("noise");
@@ -172,7 +173,8 @@ fn noise_is_found_for_everybody() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A limit has somebody who looks, or there is no answer; a coalition keeps the limits of all its members.
+/// Every limit needs an observer who is looked at, or the question is refused. A coalition must keep the
+/// limits of all its members.
 #[test]
 fn limits_that_nobody_looks_at_are_refused() {
     let folder = folder("limits");
@@ -190,7 +192,7 @@ fn limits_that_nobody_looks_at_are_refused() {
             "{who}: {said}{problem}"
         );
     }
-    // The second of a coalition.
+    // This limit is that of the coalition's second member.
     let (code, _, problem) = ask("--pairs far --coalition 1,6");
     assert!(code == 1 && problem.contains("violated, 1 pairs exceed it"), "{problem}");
     let (code, _, problem) = ask("--pairs far");
@@ -200,19 +202,19 @@ fn limits_that_nobody_looks_at_are_refused() {
         assert!(code == 2 && problem.contains("an outsider has none") || code == 1, "{code}{problem}");
         assert!(!problem.contains("panicked"), "{problem}");
     }
-    // On a large graph the observers of the limits are looked at.
+    // On a large graph, the observers for whom limits are listed are looked at.
     let (code, said, problem) = run(&folder, &format!("loss many {SUMS} --noise 1 --mu 9 --pairs leaf"));
     assert!(code == 1 && problem.contains("violated, 1 pairs exceed it"), "{said}{problem}");
     assert_eq!(row(&said, "observed by"), "leaf");
     let (code, said, problem) = run(&folder, &format!("calibrate many {SUMS} --mu 9 --pairs leaf"));
     assert!(code == 0 && row(&said, "least noise").starts_with("2.5000"), "{said}{problem}");
-    // By distance everybody is meant: those not looked at by their bound.
+    // A limit by distance is about all observers; a bound decides for those who are not looked at.
     let (code, _, problem) = run(&folder, &format!("loss many {SUMS} --noise 1 --mu 9 --pairs hops"));
     assert!(code == 1 && problem.contains("violated"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Somebody outside hears what is published, and nothing else.
+/// An outsider hears what is published and nothing else.
 #[test]
 fn outsiders_have_an_answer() {
     let folder = folder("outsider");
@@ -237,7 +239,7 @@ fn outsiders_have_an_answer() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Two doors, one answer.
+/// For federated training, the account and the bound of `--patience 0` give the same answer.
 #[test]
 fn federated_training_answers_users_by_one_gradient() {
     let folder = folder("federated");
@@ -252,7 +254,7 @@ fn federated_training_answers_users_by_one_gradient() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// What noise is, and what may change, stand beside the numbers.
+/// Beside the numbers, the answer states what the noise is and what may change.
 #[test]
 fn numbers_say_what_they_are_about() {
     let folder = folder("terms");
@@ -300,7 +302,7 @@ fn numbers_say_what_they_are_about() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Declarations are never made for the user, and are shown where they are made.
+/// An assumption that the user did not declare is never made, and a declared one is shown with the answer.
 #[test]
 fn declarations_are_shown() {
     let folder = folder("declared");
@@ -310,7 +312,8 @@ fn declarations_are_shown() {
         assert_eq!(code, 0, "{problem}");
         said
     };
-    // Every gradient of a node, and gradients that react: the root of the number of steps.
+    // Without a declaration, all gradients of a node may change and may depend on what it received. So mu
+    // grows with the root of the number of steps.
     let said = least("dsgd:steps=9");
     assert!(row(&said, "least noise").starts_with("3.0000") && said.contains("upper-bound"), "{said}");
     assert!(row(&said, "what may change").starts_with("all data of one node"), "{said}");
@@ -360,7 +363,7 @@ fn declarations_are_shown() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A broadcast reaches everybody else; a value that is published is as many messages in every protocol.
+/// In every protocol, a broadcast counts as one message to each other node.
 #[test]
 fn messages_have_receivers() {
     let folder = folder("messages");
@@ -378,7 +381,8 @@ fn messages_have_receivers() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Twins are hidden from those who are not their neighbors.
+/// Nodes with the same neighbors (twins) hide each other from observers that are neither twins nor their
+/// neighbors.
 #[test]
 fn twins_are_hidden_from_some() {
     let folder = folder("twins");
@@ -399,26 +403,27 @@ fn twins_are_hidden_from_some() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A ledger says how sure it is, and refuses limits that it does not keep.
+/// A ledger states its grade, and fails if the runs exceed the limit.
 #[test]
 fn ledgers_say_what_they_cover() {
     let folder = folder("ledger");
     std::fs::write(folder.join("limits"), "3 1 0.01\n").unwrap();
     std::fs::write(folder.join("wide"), "3 1 9\n").unwrap();
     let both = "--run muffliato:rounds=2@4 --run ring-sum@4";
-    // Limits of pairs are kept or not, whoever else is looked at, and nobody may be missing.
+    // Limits of pairs are judged by the listed pairs alone, and every listed observer must be looked at.
     let (code, _, problem) = run(&folder, &format!("ledger path {both} --pairs limits"));
     assert!(code == 1 && problem.contains("the limit is exceeded"), "{problem}");
     assert_eq!(run(&folder, &format!("ledger path {both} --pairs wide")).0, 0);
     let (code, _, problem) = run(&folder, &format!("ledger path {both} --pairs wide --observer 2"));
     assert!(code == 1 && problem.contains("nobody looks at that"), "{problem}");
-    // Means add up over all nodes; without a number there is nothing to keep.
+    // `--mean` needs a limit, and does not go together with `--adaptive`.
     let (code, said, problem) = run(&folder, &format!("ledger path {both} --mu 3 --mean"));
     assert!(code == 0 && said.contains("mean over all nodes"), "{said}{problem}");
     assert_eq!(run(&folder, &format!("ledger path {both} --mu 0.01 --mean")).0, 1);
     assert_eq!(run(&folder, &format!("ledger path {both} --mean")).0, 2);
     assert_eq!(run(&folder, &format!("ledger path {both} --mu 3 --mean --adaptive")).0, 2);
-    // An odometer holds whenever one stops and costs more than the sum.
+    // An odometer also holds for a run that is stopped because of what was seen, and costs more than the
+    // plain sum.
     let largest = |rest: &str| -> f64 {
         let (code, _, problem) = run(&folder, &format!("ledger path {both} --json out.json {rest}"));
         assert_eq!(code, 0, "{problem}");
@@ -431,14 +436,14 @@ fn ledgers_say_what_they_cover() {
     assert!(code == 0 && said.contains("grade of what is spent: exact"), "{said}{problem}");
     assert!(!row(&said, "the account fails").is_empty(), "{said}");
     assert_eq!(json(&folder)["pairs"][0]["spent"]["grade"], "exact");
-    // Hops are those to the nearest member, whichever is named first.
+    // Hops count to the nearest member of the coalition, whichever is named first.
     let (code, _, problem) =
         run(&folder, "ledger path --run muffliato:rounds=2@4 --coalition 1,6 --json out.json");
     assert_eq!(code, 0, "{problem}");
     let hops: Vec<_> =
         json(&folder)["pairs"].as_array().unwrap().iter().map(|pair| pair["hops"].clone()).collect();
     assert_eq!(hops, [1, 2, 2, 1]);
-    // What the mechanism of each run states by itself, in the table and as data.
+    // What one release of each run's mechanism guarantees, in the table and as data.
     let each = "--run muffliato:rounds=2@4 --run ring-sum-laplace@4 --run ring-histogram@4";
     let (code, said, problem) = run(&folder, &format!("ledger path {each} --observer 1 --json out.json"));
     assert_eq!(code, 0, "{problem}");

@@ -7,7 +7,7 @@ use super::common;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Seconds before bounds stand in.
+/// The `--patience` of every question, in seconds.
 const PATIENCE: u64 = 20;
 
 fn ndp(arguments: &[&str]) -> (i32, String, String) {
@@ -21,7 +21,7 @@ fn protocols() -> Vec<String> {
     names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
-/// The label of a node of median degree: the middle one of the degrees, of equals the first in the file.
+/// The label of a node of median degree; of several, the first in the file.
 fn median_node(file: &Path) -> String {
     let bytes = std::fs::read(file).unwrap();
     let mut text = String::new();
@@ -34,7 +34,8 @@ fn median_node(file: &Path) -> String {
         std::collections::BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let ends: Vec<&str> = line.split([',', ' ', '\t']).filter(|end| !end.is_empty()).collect();
-        // Headers have no numbers, the labels of Davis neither.
+        // The first line may be a header without numbers. The labels of the Davis graph are no numbers
+        // either.
         let header = ends[0].starts_with("id") || ends[0].starts_with("node");
         if let ([u, v], false) = (&ends[..2], header) {
             neighbors.entry(u).or_default().insert(v);
@@ -47,7 +48,7 @@ fn median_node(file: &Path) -> String {
     neighbors.iter().find(|(_, around)| around.len() == median).map(|(label, _)| (*label).to_owned()).unwrap()
 }
 
-/// What the command answers for one protocol towards one observer: a word for the table, and the seconds.
+/// The answer for one protocol and one observer, as a word for the table, and the seconds that it took.
 fn answered(file: &Path, observer: &str, protocol: &str) -> (String, f64) {
     let file = file.display().to_string();
     let patience = PATIENCE.to_string();

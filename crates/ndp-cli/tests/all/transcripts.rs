@@ -1,11 +1,11 @@
-//! The transcripts of the book, run again: what a reader sees there is what the command prints.
+//! Runs the transcripts of the book again, so that the book shows what the command prints.
 //!
 //! A transcript is a line `$ ndp ...` with its answer, in an indented block or in one that is fenced as
-//! `console`. `$ cat NAME` shows a file: it is written down, for the commands after it. Every page has a
+//! `console`. `$ cat NAME` shows a file; the test writes it for the commands after it. Every page has a
 //! folder of its own, with the examples of the repository in it as `crates`.
 //!
-//! `NDP_BLESS=1` writes what the command prints into the pages. Transcripts on data that are not there are
-//! skipped with a word.
+//! `NDP_BLESS=1` writes what the command prints into the pages. If the data of a transcript are missing, it
+//! is skipped and the test says so.
 
 use super::common;
 use std::iter::Peekable;
@@ -24,7 +24,7 @@ fn scratch(page: &str) -> PathBuf {
     folder
 }
 
-/// The words of a command, as a shell takes them: what stands between quotation marks is one.
+/// The words of a command as a shell splits them; quoted text is one word.
 fn words(command: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for (i, part) in command.split('"').enumerate() {
@@ -37,7 +37,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// What the command prints, with the folders of the data and of the page out of sight; `None` where the data
+/// What the command prints, with the paths of the data and of the page's folder replaced; `None` if the data
 /// are missing.
 fn printed(command: &str, folder: &Path) -> Option<String> {
     let data = std::env::var_os("NDP_DATA").map(PathBuf::from);
@@ -55,7 +55,7 @@ fn printed(command: &str, folder: &Path) -> Option<String> {
         });
     }
     let output = common::ndp().current_dir(folder).args(arguments).output().unwrap();
-    // How long it took here is no part of the answer.
+    // Lines about progress depend on the speed of the machine, so they are left out.
     let progress =
         |line: &&str| line.starts_with("so far: ") || line.contains(" s so far") || line.contains(" s left");
     let problem = String::from_utf8(output.stderr).unwrap();
@@ -89,7 +89,7 @@ fn answer(lines: &mut Peekable<Lines<'_>>, indent: &str) -> String {
     shown
 }
 
-/// Runs the transcripts of a page; returns how many there are, and those that have another answer.
+/// Runs the transcripts of a page. Returns their number, and those whose answer differs.
 fn run(page: &str) -> (usize, Vec<String>) {
     let path = root().join(page);
     let folder = scratch(page);

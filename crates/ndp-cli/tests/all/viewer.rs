@@ -1,5 +1,5 @@
-//! The network on a page of losses: who observes is chosen by a click, and the noise by a slider, whose
-//! numbers are not below those that the command computes for that noise.
+//! The network on a page of losses. A click chooses the observer and a slider the noise; the numbers shown
+//! are never below those that the command computes for that noise.
 //!
 //! If no Chromium is installed, the test says so and only reads the page.
 
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Clicks node 11, then sets the slider to a tenth of its way, and tells what is said.
+/// Clicks node 11, moves the slider to a tenth of its range, and records what the page says.
 const PROBE: &str = "<script>addEventListener('load', () => { \
     const box = document.querySelector('.ndp-viewer'), told = document.body.dataset; \
     const said = () => box.querySelector('.ndp-said').textContent; \
@@ -47,7 +47,7 @@ fn opened(browser: &str, page: &Path, folder: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into()
 }
 
-/// What the probe told under this name.
+/// What the probe recorded under this name.
 fn told<'a>(dom: &'a str, name: &str) -> Option<&'a str> {
     dom.split(&format!("data-{name}=\"")).nth(1).and_then(|rest| rest.split('"').next())
 }
@@ -83,7 +83,8 @@ fn observers_are_clicked_and_the_noise_is_changed() {
         let row = table.lines().find(|line| line.starts_with("0,11,")).unwrap();
         let exact: f64 = row.split(',').nth(4).unwrap().parse().unwrap();
         let shown = number(told(&dom, "changed").unwrap());
-        // Steps of 2 % in mu are at most 4.04 % in a Rényi loss, and epsilon grows more slowly than that.
+        // The slider may be off by one step of 2 % in mu, which is at most 4.04 % in a Rényi loss; epsilon
+        // grows more slowly.
         assert!(
             exact <= shown && shown < 1.0404 * exact,
             "{measure:?}, noise {noise}: {shown}, exactly {exact}"
@@ -92,7 +93,7 @@ fn observers_are_clicked_and_the_noise_is_changed() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Laws of a walk are no functions of one number: there is no slider.
+/// The losses of a walk are not determined by one number per pair, so the page has no slider.
 #[test]
 fn nothing_is_extrapolated() {
     let page = std::env::temp_dir().join(format!("ndp-no-slider-{}.html", std::process::id()));

@@ -57,7 +57,7 @@ impl Answer for Compared<'_> {
 }
 
 impl Drawn for Compared<'_> {
-    /// The least noise of every protocol that has one, and the error that it costs.
+    /// A figure of the least noise of every protocol that has one, and of the error that this noise causes.
     fn figure(&self) -> Figure {
         let unit = self.unit();
         let answered = || self.answered().filter_map(|row| Some((row, row.least.as_ref().ok()?)));
@@ -153,8 +153,8 @@ impl Compared<'_> {
         self.comparison.rows.iter().filter_map(reason)
     }
 
-    /// What noise is, protocol by protocol where it is not the same, and how much less those need who were
-    /// looked at.
+    /// Remarks below the table: what the noise is (protocol by protocol where it differs), and how much less
+    /// noise would be enough for the observers who were looked at.
     fn remarks(&self) -> Vec<String> {
         let unit = self.unit();
         let mut laws: BTreeMap<Law, Vec<&str>> = BTreeMap::new();
@@ -198,7 +198,7 @@ fn grade(row: &Row) -> String {
     row.grade.map_or_else(String::new, |grade| grade.to_string())
 }
 
-/// Whom a row covers.
+/// The observers whom a row covers, in a few words.
 fn observers(row: &Row) -> String {
     row.coverage.as_ref().map_or_else(String::new, Coverage::in_short)
 }

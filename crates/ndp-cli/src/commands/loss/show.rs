@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 const HOPS: [&str; 4] = ["hops", "pairs", "median", "largest"];
 
-/// Pairs that are listed.
+/// The number of pairs in the table.
 const LISTED: usize = 8;
 
 impl Answer for Found<'_> {
@@ -94,7 +94,8 @@ impl Drawn for Found<'_> {
             _ => {
                 let (title, values) = (format!("{title}: what nodes learn"), self.matrix());
                 let curve = matches!(self.statement.coverage, Coverage::Coalitions { .. });
-                // Of coalitions the columns have no names that fit.
+                // The names of coalitions do not fit beside a heat map; as a single column, the losses become
+                // a curve.
                 let values = if curve { values.flatten().insert_axis(Axis(1)).to_owned() } else { values };
                 losses(&title, &what, self.grade, &self.names, values)
             }
@@ -175,7 +176,7 @@ impl Drawn for Found<'_> {
 }
 
 impl Found<'_> {
-    /// The table at the top.
+    /// The rows of the summary at the top.
     fn summary(&self) -> Vec<(&'static str, String)> {
         let (study, statement) = (self.study, &self.statement);
         let (asked, multiplier) = (study.asked, number(study.noise.get()));
@@ -211,15 +212,15 @@ impl Found<'_> {
         rows
     }
 
-    /// What stands in the place of the pairs where nobody could be looked at, so that the same bound is given
-    /// for each.
+    /// A sentence that replaces the list of pairs if no observer could be looked at, so that every pair has
+    /// the same bound.
     fn same_for_all(&self) -> Option<String> {
         let first = self.entries.first().filter(|_| self.entries.len() > 1)?;
         let same = |entry: &Entry| entry.loss == first.loss && entry.grade == Grade::UpperBound;
         self.entries.iter().all(same).then(|| words::same_for_all(self.entries.len(), first.loss))
     }
 
-    /// What to say where the largest loss is so large that nothing is protected.
+    /// A warning if the largest loss is so large that it protects nobody.
     fn useless(&self) -> Option<&'static str> {
         let of_entries = self.largest().map(|entry| entry.loss);
         let most = self.worst.as_ref().map(|worst| *worst.loss.value());
@@ -227,7 +228,7 @@ impl Found<'_> {
         most.and_then(|most| words::useless(most, self.study.measure))
     }
 
-    /// What is learned at most, and by whom, in a sentence or two.
+    /// A sentence or two: how much is learned at most, and by which observer.
     fn most(&self) -> String {
         let graph = &self.study.graph;
         let exact = self.worst.as_ref().filter(|worst| worst.loss.grade() == Grade::Exact);
@@ -254,7 +255,7 @@ impl Found<'_> {
         plain::in_words(&self.statement, graph, |words| words.at_most(&most))
     }
 
-    /// Median, nine tenths, largest.
+    /// The median, the 0.9 quantile and the maximum of the losses.
     fn quantiles(&self) -> [f64; 3] {
         let mut sorted: Vec<f64> = self.entries.iter().map(|entry| entry.loss).collect();
         sorted.sort_by(f64::total_cmp);
@@ -277,7 +278,7 @@ impl Found<'_> {
         values
     }
 
-    /// Hops, pairs, median and largest loss.
+    /// Per distance: hops, number of pairs, median loss and largest loss.
     fn by_distance(&self) -> Vec<Vec<String>> {
         let mut classes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for entry in &self.entries {

@@ -7,8 +7,8 @@ use ndp_dp::Measure;
 use ndp_report::layout;
 use ndp_report::viewer::{MOST_NODES, Scale, Seen, Viewer};
 
-/// Upper ends of the unit losses of the pairs, observer by observer; nothing if one of them has none, so that
-/// its loss at another noise does not follow.
+/// Upper ends of the unit losses, per observer and node. `None` if some pair has no unit loss, because then
+/// its loss at another noise cannot be derived from the one computed.
 pub(super) fn units(
     accounts: &[Box<dyn Account + '_>],
     entries: &[Entry],
@@ -26,8 +26,8 @@ pub(super) fn units(
 }
 
 impl Found<'_> {
-    /// The network with all losses that are known, if it is small enough for a page; those who learn most
-    /// come first.
+    /// The network with all known losses, observers with the largest losses first; `None` if the graph is too
+    /// large for a page.
     pub(super) fn viewer(&self) -> Option<Viewer> {
         let (study, graph) = (self.study, &self.study.graph);
         if graph.node_count() > MOST_NODES || self.observers.is_empty() {

@@ -40,7 +40,8 @@ pub(super) fn run(
     }
     let mut said: Vec<(&str, String)> =
         merged.rests_on().iter().map(|what| ("rests on", words::rests_on(what))).collect();
-    // No filter ran over both, so that their budgets bound no run that was steered by what was seen.
+    // No filter watched both logs together. So their budgets give no guarantee for a run that was stopped or
+    // changed because of what was seen.
     said.push(("stopping", plain::stopping(false).to_owned()));
     let failure = ndp_numeric::rounding::any_of(merged.readings().iter().map(|reading| reading.failure));
     said.push(("the account fails", question::probability(failure)));

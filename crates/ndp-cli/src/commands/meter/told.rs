@@ -89,7 +89,7 @@ impl Told {
         self.rows.iter().take(worst).map(cell).collect()
     }
 
-    /// A page of it, which a browser reads again after so many seconds.
+    /// A page with the table, which a browser reloads after `again` seconds.
     pub(super) fn page(&self, meter: &Meter, left: Option<&str>, again: Option<u32>) -> Page {
         let mut page = Page::new("What was shown so far");
         if let Some(seconds) = again {
@@ -129,7 +129,7 @@ impl Told {
             .text(&format!("{}.", crate::plain::stopping(!meter.limits().is_empty())))
     }
 
-    /// The first pair above its limit.
+    /// A message about the first pair above its limit.
     pub(super) fn exceeded(&self) -> Option<String> {
         let row = self.rows.iter().find(|row| row.used.is_some_and(|used| used.is_nan() || used > 1.0))?;
         Some(format!(
@@ -185,10 +185,11 @@ fn share(loss: f64, limit: f64) -> f64 {
     if loss == 0.0 { 0.0 } else { (Interval::new(loss) / Interval::new(limit)).high() }
 }
 
-/// A share of a budget as a bar of ten places and in per cent, rounded up: what is empty is left at least.
+/// A share of a budget as a bar of ten places and in per cent. Both round the used share up, so that the free
+/// share is never overstated.
 fn bar(share: f64) -> String {
     let tenths = (Interval::new(share) * Interval::new(10.0)).high();
-    // What is no number counts as all.
+    // A share that is NaN fills the whole bar.
     let full = (0..10).filter(|&k| share.is_nan() || f64::from(k) < tenths).count();
     let percent = decimal::percent(share, 0, Round::Up);
     format!("[{}{}] {percent} %", "#".repeat(full), ".".repeat(10 - full))
@@ -201,12 +202,12 @@ const MOST_ROWS: usize = 50;
 mod tests {
     use super::{bar, share};
 
-    /// By hand. To nearest, 1/3 is below a third, and less of a limit of 3 would be used than is.
+    /// By hand. Rounded to nearest, 1/3 would be below a third and the used share too small.
     #[test]
     fn what_is_used_is_rounded_up_and_what_is_left_down() {
         assert_eq!(share(1.0, 3.0), (1.0_f64 / 3.0).next_up());
         assert_eq!((share(1.0, 2.0), share(0.0, 0.0)), (0.5, 0.0));
-        // What is above its limit is more than all of it, however little.
+        // A loss above its limit uses more than 100 %, however small the excess.
         for limit in [1.0, 1.9, 1.999_999, 0.3] {
             assert!(share(f64::next_up(limit), limit) > 1.0 && share(limit, limit) <= 1.0, "{limit}");
         }

@@ -9,10 +9,10 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// An edge is worth naming when the error falls below this share of what it was.
+/// An edge is suggested only if the error falls below this share of the error without it.
 const WORTH: f64 = 0.999;
 
-/// Edges that are tried before one of them is added.
+/// For each suggested edge, this many edges are tried.
 pub(super) const TRIED: usize = 24;
 
 /// Edges that were looked for.
@@ -43,7 +43,8 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         };
         return Ok(Edges::NotTried(why.into()));
     };
-    // With many rounds the noise alone is left; edges save rounds.
+    // After many rounds only the noise is left in the error, and edges cannot lower it. Edges save rounds, so
+    // the plan with the fewest rounds shows their effect.
     let alike = |other: &&Found| {
         other.candidate.name == best.candidate.name && other.candidate.weights == best.candidate.weights
     };
@@ -52,7 +53,8 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         .filter(alike)
         .min_by(|a, b| rounds(a).unwrap_or(0.0).total_cmp(&rounds(b).unwrap_or(0.0)));
     let best = fewest.filter(|fewest| fewest.error.is_some()).unwrap_or(best);
-    // An edge costs as many answers as are tried; they must all be there in time.
+    // Each suggested edge takes [`TRIED`] answers. If all of them cannot be expected within the patience,
+    // none is started.
     let (seconds, patience) = (best.seconds * (asked.rewire * TRIED) as f64, asked.effort.seconds(1, false));
     if seconds > patience as f64 {
         return Ok(Edges::NotTried(format!(
@@ -85,7 +87,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
     Ok(Edges::Added { protocol, before, edges })
 }
 
-/// So many pairs of nodes with a common neighbor and no edge, at random; fewer where there are few.
+/// Up to `count` random pairs of nodes that have a common neighbor and no edge between them.
 fn near(graph: &Graph, count: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
     let mut middles: Vec<usize> = (0..graph.node_count()).collect();
     middles.shuffle(rng);

@@ -17,7 +17,8 @@ pub(super) fn picture(found: &Counterexample) -> Result<Figure, Failure> {
     for u in found.sources() {
         values[u] = found.true_loss_decimal;
     }
-    // A mean is no loss of any of the nodes that it is drawn at.
+    // If the claim bounds a mean, the picture shows the mean at each of its nodes; it is the loss of none of
+    // them.
     let what = match found.bounded {
         Bounded::Each if !found.protocol.is_walk() => "loss of the exposed node, nats",
         Bounded::Each => "mean loss of the exposed node, nats",
@@ -31,7 +32,7 @@ pub(super) fn picture(found: &Counterexample) -> Result<Figure, Failure> {
     };
     let title =
         format!("The claim is false: {exposed} at most {} is claimed, {truth} is true", up(found.claimed));
-    // A fraction, of which the decimal is what is drawn.
+    // The true loss is an exact fraction; the picture shows its decimal value.
     Ok(drawing(&title, what, Grade::Exact, &graph, &Observer::coalition(&found.observers), values))
 }
 

@@ -19,15 +19,15 @@ pub(super) const MOST_BYTES: u64 = 1 << 28;
 pub(super) enum Refused {
     /// More bytes than are read.
     TooLarge,
-    /// The log of a meter.
+    /// The file is the log of a meter.
     Meter,
-    /// Another version of the format.
+    /// The file has another version of the format.
     Version(String),
-    /// Another kind of thing.
+    /// The file records something else.
     Kind(String),
-    /// The checksum is that of another text.
+    /// The checksum does not match the text.
     Checksum,
-    /// No file of this format, and why.
+    /// The file does not have this format; the text says why.
     Malformed(String),
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Saved {
     /// Version of the program that wrote it.
     pub(super) by: String,
     pub(super) what: What,
-    /// The same as it stands in the file.
+    /// The record as it stands in the file.
     pub(super) json: Value,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Comparison {
     _kind: IgnoredText,
     pub(super) asked: AskedComparison,
     pub(super) rows: Vec<Row>,
-    /// What is said of all rows; older files have none.
+    /// The text about all rows; files of older versions have none.
     #[serde(default)]
     pub(super) paragraph: Option<String>,
 }
@@ -151,7 +151,7 @@ pub(super) struct Row {
     pub(super) failure: Option<Number>,
     #[serde(default)]
     pub(super) reason: Option<String>,
-    /// What is said beside the noise.
+    /// The statement beside the noise.
     #[serde(default)]
     pub(super) statement: Option<String>,
     /// The pair that needs most noise.
@@ -209,7 +209,7 @@ impl fmt::Display for Grade {
     }
 }
 
-/// A text whose content was looked at before.
+/// The `kind` of a record, which [`Kind`] has read already.
 type IgnoredText = Option<Value>;
 
 /// A number as it is written; infinity is a text.
@@ -278,7 +278,7 @@ impl Nodes {
         members.iter().map(|&v| self.name(v)).collect::<Vec<_>>().join("+")
     }
 
-    /// Whether every observer's members are nodes.
+    /// Checks that every member of an observer is a node.
     fn hold(&self, observers: &[Vec<usize>]) -> Result<(), Refused> {
         match observers.iter().flatten().find(|&&v| v >= self.count()) {
             Some(v) => Err(malformed(format!(
@@ -414,7 +414,7 @@ pub(super) fn label(value: &Value) -> String {
     }
 }
 
-/// The part of the head that is read first.
+/// The version, read before the rest of the head.
 #[derive(Deserialize)]
 struct Version {
     #[serde(rename = "ndp-saved")]
@@ -483,7 +483,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Saved, Refused> {
     Ok(Saved { by: head.ndp, what: known, json: parsed(what)? })
 }
 
-/// In the first line of the log of a meter.
+/// These bytes are in the first line of a meter's log.
 const METER: &[u8] = b"\"ndp-meter\"";
 
 fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Refused> {

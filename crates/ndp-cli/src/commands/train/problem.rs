@@ -23,9 +23,9 @@ pub(super) struct Problem {
     pub(super) test: Dataset,
     pub(super) training: Training,
     pub(super) domain: Domain,
-    /// Distance of the gradients of two users, at most.
+    /// An upper bound on the distance between the gradients of two users.
     pub(super) sensitivity: f64,
-    /// The two values of the label, and what they became where that is not the same.
+    /// The two values of the label, and which numbers replace them if they were not -1 and 1.
     pub(super) classes: String,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
             let of_file = GraphInput::of(file.clone());
             input::graph(&GraphInput { largest_component: asked.largest_component, ..of_file })?
         }
-        // Without a network the users are only counted.
+        // Without `--graph` only the number of users matters; a path stands for them.
         None => generators::path_graph(asked.users.unwrap_or((train.labels().len() / 10).clamp(2, 1000)))?,
     };
     let count = graph.node_count();

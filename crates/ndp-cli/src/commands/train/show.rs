@@ -14,7 +14,7 @@ use ndp_report::page::{Page, Tone};
 use ndp_report::words;
 use serde_json::json;
 
-/// Pairs that are listed.
+/// The number of pairs in the table.
 const LISTED: usize = 5;
 
 impl Answer for Trained<'_> {
@@ -175,7 +175,7 @@ fn grade(grades: &[Grade]) -> Grade {
     if grades.iter().all(|&grade| grade == Grade::Exact) { Grade::Exact } else { Grade::UpperBound }
 }
 
-/// One number, or the mean of several with their range.
+/// A single value, or the mean of several with their range.
 fn spread(values: &[f64]) -> String {
     match values {
         [] => "-".into(),

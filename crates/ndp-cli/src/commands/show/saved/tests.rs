@@ -20,12 +20,12 @@ fn losses_are_read_as_they_are_written() {
     let shown: Vec<_> = pairs.iter().map(|p| (p.exposed.as_str(), p.unit.to_string())).collect();
     assert_eq!(shown, [("a, \"b", "0.25".to_owned()), ("(d, 4)", "1e-300".to_owned())]);
     assert!(pairs.iter().all(|pair| pair.observer == "5.5" && pair.grade == Grade::UpperBound));
-    // White space between the parts changes nothing, and is kept in texts.
+    // White space between JSON values changes nothing; inside texts it is kept.
     let apart = file(LOSSES).replace("\":", "\": \n");
     assert_eq!(read(apart.as_bytes()).unwrap(), saved);
 }
 
-/// Cut or changed anywhere within what is recorded, a file is refused; elsewhere nothing panics.
+/// A file that is cut, or changed within its record, is refused. A change elsewhere causes no panic.
 #[test]
 fn damage_is_refused() {
     let whole = file(LOSSES);
@@ -36,7 +36,7 @@ fn damage_is_refused() {
         for bit in [1, 4, 32, 128] {
             bytes[at] ^= bit;
             let found = read(&bytes);
-            // A space for a control character, and the other way round, between parts is no change.
+            // A changed bit may go unnoticed only outside the record.
             assert!(at < start || at >= whole.len() - 2 || found.is_err(), "{at} {bit} {found:?}");
             bytes[at] ^= bit;
         }
@@ -63,7 +63,7 @@ fn what_contradicts_itself_is_refused() {
         let refused = read(file(&what).as_bytes()).unwrap_err().to_string();
         assert!(refused.contains(why), "{refused}");
     }
-    // As many nodes as no memory holds, and lists in lists without end.
+    // Sizes that no memory holds, and deeply nested lists, are refused.
     let many = LOSSES.replacen("[\"a, \\\"b\",{\"tuple\":[\"d\",4]},5.5]", "{\"range\":1000000000000000}", 1);
     assert!(read(file(&many).as_bytes()).unwrap_err().to_string().contains("1000000000000000 losses"));
     let deep = LOSSES.replacen("null", &("[".repeat(1 << 20) + &"]".repeat(1 << 20)), 1);
