@@ -5,25 +5,25 @@ use crate::protocol::Observation;
 use crate::{Error, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
-/// The best linear statistic about one node's input.
+/// The best linear statistic for telling one node's inputs apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attack {
     source: usize,
     /// Weights of the received values in the statistic.
     weights: Array1<f64>,
-    /// What the known noises contribute to the weighted sum.
+    /// The weights of the known noises in the weighted sum of the received values.
     known_weights: Array1<f64>,
-    /// What every input contributes to the weighted sum.
+    /// The weights of the inputs in the weighted sum of the received values.
     input_weights: Array1<f64>,
-    /// The statistic's own unit loss `bᵀ (R Rᵀ)⁺ b`: no view of this shape leaks more.
+    /// The unit loss of the statistic, `bᵀ (R Rᵀ)⁺ b`; no attack on this view achieves more.
     pub unit: f64,
 }
 
 impl Attack {
     /// The likelihood-ratio statistic of `view` about node `source`.
     ///
-    /// Messages are floating-point numbers, so each counts as carrying rounding noise of `1e-13` beside its
-    /// own: where the loss hinges on smaller differences the attack is weaker than the view in real
+    /// Messages are floating-point numbers, so each is taken to carry rounding noise of `1e-13` besides its
+    /// own. If the loss depends on smaller differences, the attack is weaker than the view in exact
     /// arithmetic, never stronger.
     ///
     /// # Errors
@@ -44,10 +44,10 @@ impl Attack {
             (0..view.noises().ncols()).filter(|j| view.known_noises().binary_search(j).is_err()).collect();
         let rows = view.noises().select(Axis(1), &unknown);
         let (count, width) = rows.dim();
-        // [R, ρ I]ᵀ = Q T with T upper triangular: every row carries a little noise of its own, the rounding
-        // of its message, so that no rank has to be decided. The weights (R Rᵀ + ρ² I)⁻¹ b come from T alone,
-        // which is as good as the rows; combinations of rows carried along would lose all digits on long
-        // chains.
+        // [R, ρ I]ᵀ = Q T with T upper triangular: every row carries a little independent noise, the rounding
+        // of its message, so no rank has to be decided. The weights (R Rᵀ + ρ² I)⁻¹ b are computed from T
+        // alone, which is as accurate as the rows. Updating combinations of rows instead would lose all
+        // digits on long chains.
         let mut basis: Vec<Array1<f64>> = Vec::with_capacity(count);
         let mut factor = Array2::<f64>::zeros((count, count));
         for k in 0..count {
@@ -76,7 +76,8 @@ impl Attack {
             let known = factor.slice(s![k, k + 1..]).dot(&weights.slice(s![k + 1..]));
             weights[k] = (weights[k] - known) / factor[(k, k)];
         }
-        // What these weights attain: at most the loss of the view whatever rounding made of them.
+        // The loss that these weights attain. Whatever rounding did to the weights, it is at most the loss of
+        // the view.
         let shift = weights.dot(&view.inputs().column(source));
         let noise = rows.t().dot(&weights);
         let unit = match noise.dot(&noise) + ROUNDING * ROUNDING * weights.dot(&weights) {
@@ -92,12 +93,12 @@ impl Attack {
         Ok(Self { source, weights, known_weights, input_weights, unit })
     }
 
-    /// The estimate of the source's input, one per coordinate, by an observer who knows the inputs
-    /// `others` of all other nodes (`n` by `d`; the source's row is ignored): the truth plus noise
-    /// of variance `σ² / unit`. Where the unit loss is 1 it is exactly the value the source sent.
+    /// The estimate of the source's input, one per coordinate, by an observer who knows the inputs `others`
+    /// of all other nodes (`n` by `d`; the source's row is ignored). It is the true input plus noise of
+    /// variance `σ² / unit`. If the unit loss is 1, it is exactly the noisy value that the source sent.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] when the view holds nothing about the source; [`Error::Shape`].
+    /// [`Error::InvalidParameter`] if the view reveals nothing about the source; [`Error::Shape`].
     pub fn estimate(&self, seen: &Observation, others: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
         ensure(self.unit > 0.0, "the loss towards the observer", "be positive for an estimate", self.unit)?;
         for (what, expected, got) in [
@@ -121,7 +122,7 @@ impl Attack {
 
 /// Standard deviation of the rounding of a message, in units of the noise.
 const ROUNDING: f64 = 1e-13;
-/// A combination of rows whose share of an input is more than this many times its noise is noiseless.
+/// A combination of rows with a larger ratio of input to noise counts as noiseless.
 const LEAK: f64 = 1e6;
 
 #[cfg(test)]
@@ -146,7 +147,7 @@ mod tests {
                 assert!((found - truth).abs() < 1e-9, "{found} {truth}");
             }
         }
-        // A noise that is known is taken off, too.
+        // The contribution of a known noise is subtracted, too.
         let view = View::new(&[1], array![[1.0, 0.0]], array![[1.0, 2.0]], &[1])?;
         let attack = Attack::optimal(&view, 0)?;
         assert!((attack.unit - 1.0).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! Attacks on real transcripts: lower bounds that no guarantee may undercut.
+//! Attacks on real transcripts: lower bounds on losses, which no guarantee may fall below.
 //!
 //! The view of a linear Gaussian protocol tells two inputs of a node apart best by one linear
 //! statistic, the likelihood ratio: with rows `R` over the noises that the observer does not know and
@@ -40,7 +40,7 @@ use serde::Serialize;
 pub struct AuditPlan {
     /// Runs in each world that are counted.
     pub runs: usize,
-    /// Probability that the measured lower bound exceeds the truth.
+    /// Upper bound on the probability that the measured lower bound exceeds the truth.
     pub error_rate: f64,
 }
 
@@ -64,30 +64,31 @@ pub struct AuditPlan {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Audit {
-    /// The `μ` that the account allows at the false positive rate of the attack: that of the profile where it
-    /// is Gaussian, otherwise the largest that its `(ε, δ)` leave room for, infinite where they leave it all.
+    /// The `μ` that the account allows at the false positive rate of the attack: the profile's `μ` if it is
+    /// Gaussian, otherwise the largest `μ` that is compatible with its `(ε, δ)` guarantees, which is infinite
+    /// if they exclude none.
     pub allowed: Guarantee<Gdp>,
     /// The measured lower bound on `μ`: holds with probability `1 - error_rate`.
     pub measured_mu: Estimate<f64>,
-    /// Share of runs with the lower input that were taken for the higher.
+    /// Share of runs with the lower input that the attack took for the higher one.
     pub false_positives: f64,
-    /// Share of runs with the higher input that were recognised.
+    /// Share of runs with the higher input that the attack recognised.
     pub true_positives: f64,
-    /// What the account is about.
+    /// What the account's numbers are about.
     pub terms: Terms,
 }
 
 impl Audit {
-    /// Whether the attack does better than the account allows, which has probability `error_rate` at most if
-    /// the account holds.
+    /// Whether the attack does better than the account allows. If the account holds, this has probability at
+    /// most `error_rate`.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
         *self.measured_mu.value() > self.allowed.value().mu()
     }
 }
 
-/// Runs `protocol` with the data of `u` at both ends of their interval, all others equal, measures how well
-/// `observer` tells the two worlds apart, and sets it beside what the account says.
+/// Runs `protocol` with the data of `u` at each end of their interval and all other data equal, measures how
+/// well `observer` tells these two worlds apart, and compares that with the account.
 ///
 /// Any test with error rates `α` and `β` on a `μ`-GDP view has `μ ≥ Φ⁻¹(1-α) - Φ⁻¹(β)`; both rates are
 /// replaced by their Clopper-Pearson bounds at half the error rate. The threshold is chosen on separate runs,
@@ -149,12 +150,13 @@ pub fn audit(
     })
 }
 
-/// Runs between two reports: a multiple of what attackers simulate at a time.
+/// The number of runs between two reports of progress: a multiple of the number that attackers simulate at a
+/// time.
 const AT_ONCE: usize = 4096;
 
-/// The largest `μ` that a test with this false positive rate can show where the profile holds.
+/// The largest `μ` that a test with this false positive rate can show if the profile holds.
 ///
-/// Every `ε` bounds the true positive rate by `e^ε · rate + δ(ε)`.
+/// For every `ε`, the true positive rate is at most `e^ε · rate + δ(ε)`.
 fn allowed(profile: &Profile, rate: f64) -> Result<Guarantee<Gdp>, Error> {
     if let Some(gdp) = profile.mu() {
         return Ok(gdp);
@@ -169,11 +171,11 @@ fn allowed(profile: &Profile, rate: f64) -> Result<Guarantee<Gdp>, Error> {
     } else {
         special::normal_quantile(most) - special::normal_quantile(rate)
     };
-    // Quantiles and the rate above are right to some parts in 1e14.
+    // Quantiles and the rate above have relative errors of some 1e-14.
     Ok(UpperBound::new(Gdp::new(mu.max(0.0) * (1.0 + 1e-12))?).into())
 }
 
-/// The score above which pilot runs show the largest `μ`.
+/// The threshold at which the pilot runs show the largest `μ`.
 fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Result<f64, Error> {
     low.sort_by(f64::total_cmp);
     high.sort_by(f64::total_cmp);
@@ -192,7 +194,7 @@ fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Res
     Ok(best.1)
 }
 
-/// [`binomial::clopper_pearson_upper`], for counts of runs.
+/// [`binomial::clopper_pearson_upper`] with numbers of runs.
 pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
     Ok(binomial::clopper_pearson_upper(count as u64, runs as u64, error).map_err(ndp_dp::Error::from)?)
 }
@@ -207,7 +209,7 @@ mod tests {
     use std::ops::ControlFlow;
     use std::sync::Mutex;
 
-    /// Scores that are a function of the number of the run.
+    /// An attacker whose scores depend only on the number of the run.
     struct Scripted {
         gaussian: bool,
         score: fn(bool, usize) -> f64,
@@ -247,8 +249,8 @@ mod tests {
         audit(scripted, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng, progress)
     }
 
-    /// All scores of a world are the same: no error in 1,000 runs, which shows error rates of at most
-    /// `1 - (e/2)^(1/1000)` each.
+    /// All scores of a world are the same, so 1,000 runs have no errors. This shows error rates of at most `1
+    /// - (e/2)^(1/1000)` each.
     #[test]
     fn worlds_that_never_mix_show_what_their_number_shows() -> Result<(), Error> {
         let plan = AuditPlan { runs: 1000, error_rate: 1e-3 };
@@ -265,7 +267,7 @@ mod tests {
         let mixed = Scripted { gaussian: true, score: |high, i| if high || i % 10 == 0 { 1.0 } else { 0.0 } };
         let found = run(&mixed, plan, &Silent)?;
         assert_eq!((found.false_positives, found.true_positives), (0.1, 1.0));
-        // Worlds that look alike show nothing.
+        // Worlds with the same scores show a `μ` of 0.
         let alike = run(&Scripted { gaussian: true, score: |_, i| (i % 2) as f64 }, plan, &Silent)?;
         assert_eq!(*alike.measured_mu.value(), 0.0);
         Ok(())
@@ -328,13 +330,13 @@ mod tests {
             assert!(truth <= mu && mu <= truth * (1.0 + 1e-11), "{rate}: {mu} {truth}");
             assert_eq!(found.grade(), ndp_dp::Grade::UpperBound);
         }
-        // What leaves all room shows nothing.
+        // If the guarantees exclude no test, the allowed `μ` is infinite.
         assert_eq!(allowed(&Profile::of_curve(Response(9.0), "a test"), 0.5)?.value().mu(), f64::INFINITY);
         Ok(())
     }
 
-    /// Two thresholds that are as good as each other, one with false alarms alone, one with misses alone:
-    /// error rates count alike, so that the first one in the order of candidates is kept.
+    /// Two thresholds are equally good: one has only false alarms, the other only misses. Both errors count
+    /// alike, so the first candidate is kept.
     #[test]
     fn thresholds_weigh_both_errors_alike() -> Result<(), Error> {
         let scores = |parts: [(usize, f64); 2]| -> Vec<f64> {
@@ -343,7 +345,7 @@ mod tests {
         // Above 1: 16 false alarms of 64; above 2: 16 misses of 64.
         let (low, high) = (scores([(48, 1.0), (16, 2.0)]), scores([(16, 2.0), (48, 3.0)]));
         assert_eq!(best_threshold(low, high, 1e-3)?, 2.0);
-        // Above 1 nothing is mistaken.
+        // Above 1 there are no errors.
         assert_eq!(best_threshold(vec![1.0; 64], vec![2.0; 64], 1e-3)?, 1.0);
         // Fewer misses for more false alarms: above 2 there are 8 of 64 misses and no false alarm, above 1
         // half of the others are false alarms.

@@ -1,4 +1,4 @@
-//! Counting the finished parts of a call for whoever waits for it.
+//! Counts the finished parts of a call and reports progress to the caller.
 
 use ndp_graph::progress::{Cancelled, Progress};
 use std::ops::ControlFlow;
@@ -15,15 +15,15 @@ pub(crate) struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Counts to `total`, nothing done yet.
+    /// Counts to `total`; no part is finished yet.
     pub(crate) fn new(progress: &'a dyn Progress, total: u64) -> Self {
         Self { progress, done: AtomicU64::new(0), total }
     }
 
-    /// One more part is finished.
+    /// Counts one more finished part.
     ///
     /// # Errors
-    /// [`Cancelled`] when the caller wants no more.
+    /// [`Cancelled`] if the caller cancelled.
     pub(crate) fn step(&self) -> Result<(), Cancelled> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         match self.progress.report(done, self.total) {

@@ -46,7 +46,7 @@ pub enum Error {
     /// The same node twice in a coalition.
     #[error("node {0} is given twice in the coalition")]
     RepeatedMember(usize),
-    /// A limit on what nobody was asked about.
+    /// A limit on what an observer learns who is not looked at.
     #[error(
         "there is a limit on what node {observer} learns about node {exposed}, and no observer who is looked at answers for that"
     )]
@@ -59,7 +59,7 @@ pub enum Error {
     /// The same name for two nodes.
     #[error("two nodes are named {0:?}")]
     RepeatedName(String),
-    /// A run over other nodes than those that its cost is added to.
+    /// A run over other nodes than those of the ledger.
     #[error(
         "the run and the ledger are about different nodes, {got} and {expected}{}{}",
         missing.as_ref().map_or_else(String::new, |name| format!(": the run has no node {name:?}")),
@@ -77,7 +77,8 @@ pub enum Error {
         /// A node of the run that the ledger does not have.
         unknown: Option<String>,
     },
-    /// A run that is written down for other observers than the first one was: answers would leave out runs.
+    /// A run for other observers than those of the first run. If it were recorded, the answers about some
+    /// observers would leave out a run.
     #[error(
         "every run is written down for the observers of the first one: {}{observer}",
         if *recorded { "there is no account for " } else { "they do not include " }
@@ -85,7 +86,7 @@ pub enum Error {
     OtherObservers {
         /// The observer that is missing, or not among them.
         observer: String,
-        /// Whether it is one of the first run's.
+        /// Whether it is one of the first run's observers.
         recorded: bool,
     },
     /// Sizes that do not fit each other.
@@ -108,14 +109,13 @@ pub enum Error {
         /// The value given.
         value: f64,
     },
-    /// Something that this protocol does not answer, and why.
+    /// The protocol has no answer to this question, and why.
     #[error("not offered: {0}")]
     NotOffered(&'static str),
-    /// An answer that was not known by the time until which somebody waits; the text says which, and what to
-    /// do.
+    /// An answer that was not known in time; the text says which one, and what to do.
     #[error("not offered: {0}")]
     OutOfTime(&'static str),
-    /// A name that nothing has.
+    /// A name that does not exist.
     #[error("there is no {what} {name:?}: there are {known}")]
     NoSuchName {
         /// What was looked for: `protocol`.
@@ -138,18 +138,18 @@ pub enum Error {
     /// The protocol or its setting admits no privacy guarantee.
     #[error("no guarantee: {0}")]
     NoGuarantee(&'static str),
-    /// A condition of a protocol that this crate does not know, see [`Error::carried`].
+    /// An error of a protocol that is defined outside this crate, see [`Error::carried`].
     #[error(transparent)]
     Other(Carried),
 }
 
 impl Error {
-    /// An error of a protocol, carried to those who ask about it.
+    /// Wraps an error of a protocol that is defined outside this crate.
     pub fn carrying(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Other(Carried(Arc::new(error)))
     }
 
-    /// The error that is carried, where it is of this type.
+    /// The wrapped error, if it has this type.
     ///
     /// # Examples
     /// ```
@@ -168,7 +168,7 @@ impl Error {
     }
 }
 
-/// An error of a protocol that this crate does not know. Two are equal where they say the same.
+/// An error of a protocol that is defined outside this crate. Two are equal if their messages are.
 #[derive(Clone, Debug)]
 pub struct Carried(Arc<dyn std::error::Error + Send + Sync>);
 
@@ -190,7 +190,7 @@ impl std::error::Error for Carried {
     }
 }
 
-/// For accountants of this crate inside a [`Profile`](ndp_dp::Profile).
+/// Accounts of this crate inside a [`Profile`](ndp_dp::Profile) return errors of `ndp_dp`.
 impl From<Error> for ndp_dp::Error {
     fn from(error: Error) -> Self {
         match error {
@@ -201,7 +201,7 @@ impl From<Error> for ndp_dp::Error {
     }
 }
 
-/// Dense linear algebra is about matrices: its errors are those of the graph crate.
+/// Errors of dense linear algebra are about matrices, so they become those of the graph crate.
 impl From<ndp_linalg::Error> for Error {
     fn from(error: ndp_linalg::Error) -> Self {
         Self::Graph(error.into())
@@ -214,7 +214,7 @@ impl From<ndp_graph::progress::Cancelled> for Error {
     }
 }
 
-/// Refuses a parameter that does not meet its condition, which must be written so that NaN fails it.
+/// Fails unless a condition on a parameter is met. Write the condition so that NaN fails it.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `met`.
@@ -230,7 +230,7 @@ mod tests {
     #[error("line {0}")]
     struct Line(u32, #[source] std::num::ParseFloatError);
 
-    /// What is carried keeps its text, its type and its source, and equals what says the same.
+    /// A wrapped error keeps its message, type and source, and equals another error with the same message.
     #[test]
     fn carried_errors_are_kept() {
         let line = |number| Error::carrying(Line(number, "x".parse::<f64>().unwrap_err()));

@@ -1,4 +1,5 @@
-//! A protocol for the examples of these pages: what `ndp_algos::gossip::SynchronousGossip` is for all others.
+//! A small gossip protocol for the examples of this documentation; in other code use
+//! `ndp_algos::gossip::SynchronousGossip`.
 
 use crate::view::checked_coalition;
 use crate::{Error, LinearProtocol, OwnNoise, View};
@@ -17,7 +18,7 @@ pub struct Gossip {
 }
 
 impl Gossip {
-    /// So many rounds.
+    /// Gossip of this many rounds.
     #[must_use]
     pub const fn new(matrix: GossipMatrix, rounds: usize) -> Self {
         Self { matrix, rounds, own_noise: OwnNoise::Known }

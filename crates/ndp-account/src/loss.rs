@@ -23,7 +23,7 @@ use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::Serialize;
 
-/// What a coalition (mostly one node) learns about every node, and how well that is known.
+/// What a coalition (often a single node) learns about every node, and how precisely that is known.
 ///
 /// # Examples
 /// ```
@@ -49,20 +49,21 @@ pub struct LossReport {
     /// Dimension of the space that the coalition sees, its known noises included. For protocols
     /// with one noise per input the unit losses of all nodes, members included, add up to it.
     pub rank: usize,
-    /// Bits of the arithmetic that the enclosures needed: 53 is `f64`, more is fixed point, and 0 says that
-    /// none was needed.
+    /// The number of bits of the arithmetic that the enclosures needed: 53 for `f64`, more for fixed point,
+    /// and 0 if no arithmetic was needed.
     pub bits: u32,
-    /// Probability, over primes drawn from a hash of the view, that an upper end or the rank is too small; at
-    /// most. 0 where the answer does not rest on primes. Of several reports together, the sum.
+    /// An upper bound on the probability, over primes drawn from a hash of the view, that an upper end or the
+    /// rank is too small. 0 if the answer does not depend on primes. For several reports together, the sum.
     pub failure: f64,
-    /// The ends of the sum of the losses outside the coalition, where they are known better than by adding up
-    /// enclosures.
+    /// Both ends of the sum of the losses outside the coalition, if they are known more precisely than by
+    /// adding up enclosures.
     #[serde(skip)]
     total: Option<(f64, f64)>,
 }
 
 impl LossReport {
-    /// Losses that follow from a formula, without a view: `rank` is the dimension of what is seen.
+    /// A report of losses that follow from a formula, without a view. `rank` is the dimension of what is
+    /// seen.
     #[must_use]
     pub fn of_formula(coalition: Vec<usize>, loss: Guarantee<ObserverLoss>, rank: usize) -> Self {
         let lower = match &loss {
@@ -72,14 +73,15 @@ impl LossReport {
         Self { coalition, loss, lower, rank, bits: 0, failure: 0.0, total: None }
     }
 
-    /// `coalition` (ascending) and what is proven about it; entries of members are 1 where `members_known`.
+    /// A report on `coalition` (ascending) from a certificate; the entries of members are 1 if
+    /// `members_known`.
     #[doc(hidden)]
     #[must_use]
     pub fn new(coalition: Vec<usize>, certificate: Certificate, members_known: bool) -> Self {
         let Certificate { mut lower, mut upper, rank, bits, failure, total, certified } = certificate;
         let exact = certified && lower.iter().zip(&upper).all(|(&low, &high)| width(low, high) <= WIDTH);
-        // All losses add up to the rank; what members lose to themselves is enclosed, and taken off. What is
-        // left may be much smaller than both, so that every operation is rounded outward.
+        // All losses add up to the rank. The members' losses to themselves are enclosed and subtracted. The
+        // difference may be much smaller than both numbers, so every operation is rounded outward.
         let members = |ends: &[f64]| coalition.iter().map(|&v| Interval::new(ends[v])).sum::<Interval>();
         let total = total.map(|total| Interval::count(total as u64)).map(|total| match members_known {
             true => (total.low(), total.high()),
@@ -94,8 +96,8 @@ impl LossReport {
         Self { coalition, loss, lower, rank, bits, failure, total }
     }
 
-    /// The unit loss of node `source`, the upper end of its enclosure: above 1 where a view leaks more than
-    /// one noisy value does.
+    /// The upper end of the enclosure of the unit loss of node `source`. It is above 1 if the view reveals
+    /// more than one noisy value does.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition.
@@ -123,11 +125,11 @@ impl LossReport {
         Ok((self.lower[source], units[source]))
     }
 
-    /// Mean unit loss `(1/n) Σ_{u outside} unit(u)` over the nodes outside the coalition, divided,
-    /// as in the papers, by the number `n` of all nodes: the upper end of its enclosure.
+    /// The mean unit loss `(1/n) Σ_{u outside} unit(u)` over the nodes outside the coalition, divided, as in
+    /// the papers, by the number `n` of all nodes. It is the upper end of an enclosure.
     ///
-    /// `Exact` where the enclosure is not wider than `1e-9`. Where every input has one noise and the
-    /// coalition knows its own, it is `(rank - |C|) / n`, with no numerics.
+    /// `Exact` if the enclosure is at most `1e-9` wide. If every input has one noise and the coalition knows
+    /// its own noises, the mean is `(rank - |C|) / n`, without floating-point errors.
     #[must_use]
     pub fn mean(&self) -> Guarantee<f64> {
         let units = &self.loss.value().unit;
@@ -135,32 +137,33 @@ impl LossReport {
         let (low, high) = self.total.unwrap_or_else(|| {
             let outside = |u: &usize| self.coalition.binary_search(u).is_err();
             let sum = |ends: &[f64]| (0..ends.len()).filter(outside).map(|u| ends[u]).sum::<f64>();
-            // Sums of nonnegative terms.
+            // All terms are nonnegative.
             let room = units.len() as f64 * f64::EPSILON;
             (sum(&self.lower) * (1.0 - room), sum(units) * (1.0 + room))
         });
         let (low, high) = if low == high {
             (low / n * (1.0 - SUM), quotient_up(high, n))
         } else {
-            // A quotient below the range of normal numbers has no digits to round up.
+            // A quotient below the normal range may have lost digits, so a relative factor does not round it
+            // up.
             (low / n * (1.0 - SUM), (high / n * (1.0 + SUM)).max(f64::MIN_POSITIVE))
         };
         if width(low, high) <= WIDTH { Exact::new(high).into() } else { UpperBound::new(high).into() }
     }
 }
 
-/// The unit loss of every node towards the owner of `view`, as an enclosure that is a proof.
+/// The unit loss of every node towards the owner of `view`, as a proven enclosure.
 ///
-/// The numbers in a [`View`] made by [`View::new`] are taken as they stand: each is the dyadic fraction that
-/// it stores. A view made by a protocol of this crate is accounted for by the protocol's own steps, of which
-/// the numbers in it are roundings. `Exact` with enclosures of at most `1e-9`; otherwise `UpperBound`, its
-/// proven upper end. Where the noise column of an input equals its input column (every input has a noise of
-/// its own) the unit loss is at most 1 and is cut there.
+/// The entries of a [`View`] made by [`View::new`] are exact: each is the dyadic fraction that it stores. In
+/// a view made by a protocol of this workspace the entries are roundings, and the losses come from the
+/// protocol's exact steps. The losses are `Exact` if the enclosures are at most `1e-9` wide, otherwise the
+/// proven upper ends as `UpperBound`. If the noise column of an input equals its input column (every input
+/// has a noise of its own), the unit loss is at most 1, and larger upper ends are cut to 1.
 ///
 /// # Errors
-/// [`ndp_certify::Error::NoiselessView`] when some combination of rows reveals an input outside the coalition
+/// [`ndp_certify::Error::NoiselessView`] if some combination of rows reveals an input outside the coalition
 /// without noise; [`ndp_certify::Error::TooLarge`] beyond the memory limit;
-/// [`ndp_certify::Error::NotCertified`] where no enclosure is found within the precision limit and an input
+/// [`ndp_certify::Error::NotCertified`] if no enclosure is found within the precision limit and some input
 /// has no noise of its own that bounds its loss.
 ///
 /// # Complexity
@@ -186,7 +189,7 @@ pub fn quotient_up(a: f64, b: f64) -> f64 {
     if quotient.mul_add(b, -a) < 0.0 { quotient.next_up() } else { quotient }
 }
 
-/// Room for the roundings of a few operations.
+/// A factor that covers the rounding errors of a few operations.
 const SUM: f64 = 16.0 * f64::EPSILON;
 
 #[cfg(test)]
@@ -263,14 +266,15 @@ mod tests {
         Certificate { lower, upper, rank: 3, bits: 53, failure: 0.0, total, certified: true }
     }
 
-    /// All add up to 3, of which node 0 has between .25 and .5: the others have between 2.5 and 2.75.
+    /// All losses add up to 3, and node 0 has between .25 and .5 of it. So the others have between 2.5 and
+    /// 2.75.
     #[test]
     fn what_members_lose_is_taken_off_the_rank() {
         let wide = certificate([0.25, 0.0, 0.0], [0.5, 3.0, 3.0], Some(3));
         let mean = LossReport::new(vec![0], wide, false).mean();
         assert_eq!(mean.grade(), ndp_dp::Grade::UpperBound);
         assert!((2.75 / 3.0..2.75 / 3.0 + 1e-12).contains(mean.value()));
-        // Less than an epsilon of the rank is taken off: it must not take off more.
+        // The amount to subtract is less than an epsilon of the rank; rounding must not subtract more.
         let tiny = certificate([1e-17, 0.0, 0.0], [1e-17, 3.0, 3.0], Some(3));
         assert!(*LossReport::new(vec![0], tiny, false).mean().value() >= 1.0);
         let known = certificate([1.0; 3], [1.0; 3], Some(2));
@@ -278,7 +282,7 @@ mod tests {
         assert_eq!((mean.grade(), mean.value().mul_add(3.0, -2.0) >= 0.0), (ndp_dp::Grade::Exact, true));
     }
 
-    /// Grades follow from how well a loss is known, and a node that is not there has none.
+    /// Grades follow from the widths of the enclosures, and a node that does not exist has no loss.
     #[test]
     fn grades_are_those_of_the_enclosures() -> Result<(), Error> {
         for (width, exact) in [(1e-10, true), (1e-3, false)] {

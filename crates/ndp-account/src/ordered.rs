@@ -1,10 +1,10 @@
-//! Work on many things at once that fails as it would one after the other.
+//! Parallel work on many items that returns the error which sequential work would return.
 
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What `of` makes of all items, in parallel, or the error of the first item that has one, whichever
-/// thread was faster. Items behind one that failed are left out.
+/// The results of `of` for all items, computed in parallel; or the error of the first item in order that
+/// fails, whichever thread was faster. Items after a failed one may be skipped.
 ///
 /// # Errors
 /// That of the first item that has one.
@@ -21,7 +21,7 @@ pub fn each_in_order<I: Sync, T: Send, E: Send>(
         found
     });
     let found: Vec<Option<Result<T, E>>> = found.collect();
-    // What was left out is behind the first error.
+    // Skipped items come after the first error.
     found.into_iter().flatten().collect()
 }
 

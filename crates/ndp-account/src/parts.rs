@@ -1,4 +1,5 @@
-//! What accounts of protocols are made of. For the crates of this workspace alone: nothing here is promised.
+//! The parts from which protocols make their accounts. Only for the crates of this workspace; this interface
+//! may change.
 
 pub use crate::accountant::{ByMu, at_most, bound_of_releases, local_bound, of_outsider, search_of_pair};
 pub use crate::attack::Attack;

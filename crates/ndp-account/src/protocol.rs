@@ -1,4 +1,4 @@
-//! What every protocol can say of itself: its nodes, and what each of them sees.
+//! What a linear Gaussian protocol says about itself: its nodes, and what each of them sees.
 
 use crate::{Error, LossReport, Terms, View, loss};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -25,14 +25,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnNoise {
-    /// It does: the only sound reading of an honest-but-curious node.
+    /// The observer uses it: the only sound assumption about an honest-but-curious node.
     #[default]
     Known,
-    /// It throws its own noise away: weaker than a real node, for comparison with papers.
+    /// The observer ignores its own noise: weaker than a real node, for comparison with papers.
     Unknown,
 }
 
-/// What a coalition holds after a run.
+/// What a coalition has received and drawn after a run.
 ///
 /// # Examples
 /// ```
@@ -59,10 +59,10 @@ pub struct Observation {
 
 /// A linear Gaussian protocol, as its own nodes see it.
 ///
-/// To add a protocol of this kind, implement its two required methods: every such protocol is a
-/// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::Target), comparisons and audits. A
-/// protocol with a better accountant than its view overrides [`coalition_loss`](Self::coalition_loss), one
-/// whose real run is to be audited [`observe`](Self::observe).
+/// To add such a protocol, implement the two required methods. Every such protocol is a
+/// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::Target), comparisons and audits.
+/// Override [`coalition_loss`](Self::coalition_loss) if the protocol has a better account than its view
+/// gives, and [`observe`](Self::observe) if its real runs are to be audited.
 ///
 /// # Examples
 /// ```
@@ -102,11 +102,11 @@ pub trait LinearProtocol: Send + Sync {
         loss::exact_loss(&self.coalition_view(coalition)?)
     }
 
-    /// What somebody outside the network learns about every node who hears all that goes over these edges,
-    /// each from its first node to its second, and nothing else. The report has no member.
+    /// What an outsider learns about every node who hears everything that is sent over these edges, each from
+    /// its first node to its second, and nothing else. The report has no members.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where the protocol has no account of it, as by default;
+    /// [`Error::NotOffered`] if the protocol has no account of such an outsider, as by default;
     /// [`ndp_graph::Error::NotAnEdge`].
     fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
         let _ = tapped;
@@ -115,11 +115,11 @@ pub trait LinearProtocol: Send + Sync {
 
     /// Runs on `values` (`n` by `d`) with `sigma` as the unit of noise and returns what `coalition` holds.
     ///
-    /// By default the values of the view are drawn as the view describes them: an audit of such a protocol
-    /// tests its accountant, not the view. A protocol that can be run overrides this.
+    /// By default the received values are drawn from the view, so an audit tests the account but not the
+    /// view. A protocol that can be run overrides this.
     ///
-    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
-    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    /// The noise is drawn in floating point, for study only. A real release needs exactly drawn noise
+    /// ([`ndp_dp::DiscreteGaussian`]) and its own account.
     ///
     /// # Errors
     /// Those of the protocol's own run, and of an invalid coalition; [`Error::Shape`] for another number of
@@ -145,25 +145,25 @@ pub trait LinearProtocol: Send + Sync {
         Ok(Observation { received, known_noises: noises.select(Axis(0), view.known_noises()) })
     }
 
-    /// The same protocol seen by nodes that use, or throw away, the noise they drew; `None` where there is
-    /// only one way.
+    /// The same protocol seen by nodes that use, or ignore, the noise they drew; `None` if the protocol does
+    /// not distinguish the two.
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
         let _ = own_noise;
         None
     }
 
     /// The variance, in units of the noise, of a Gaussian noise that every node adds to its value before
-    /// anything that depends on the value leaves it, that enters only so, and that nobody else knows; `None`
-    /// where there is no such noise.
+    /// anything that depends on the value is sent; `None` if there is no such noise. The value must enter
+    /// messages only with this noise, and no other node may know the noise.
     ///
-    /// All that others see is then a function of the noisy value and of what is independent of it: see
-    /// [`Protocol::local_bound`](crate::Protocol::local_bound).
+    /// Everything that others see is then a function of the noisy value and of quantities independent of it:
+    /// see [`Protocol::local_bound`](crate::Protocol::local_bound).
     fn own_variance(&self) -> Option<f64> {
         None
     }
 
-    /// The unit loss of every node towards somebody outside the network, who hears what is published and no
-    /// message between nodes: exactly 0 where nothing is.
+    /// The unit loss of every node towards an outsider, who hears what is published but no message between
+    /// nodes. It is exactly 0 if nothing is published.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where the protocol does not say what is public.
@@ -171,14 +171,15 @@ pub trait LinearProtocol: Send + Sync {
         Err(Error::NotOffered("the protocol does not say what is public: an outsider's account needs that"))
     }
 
-    /// The unit loss of any node towards any one other node, at most, where that is known without looking at
-    /// what is seen and without a [noise of one's own](Self::own_variance).
+    /// An upper bound on the unit loss of any node towards any single other node, if it is known without
+    /// computing a view and without a [noise of its own](Self::own_variance).
     fn unit_towards_one(&self) -> Option<f64> {
         None
     }
 
-    /// The same stopped after its first round, of which everybody hears what it hears of the whole in that
-    /// round: see [`Protocol::glimpse`](crate::Protocol::glimpse). `None` where it is not told apart.
+    /// The same protocol, stopped after its first round; every observer hears in it what it hears in that
+    /// round of the whole run: see [`Protocol::glimpse`](crate::Protocol::glimpse). `None` if the protocol
+    /// does not offer this.
     fn first_round(&self) -> Option<Box<dyn LinearProtocol + '_>> {
         None
     }
@@ -188,12 +189,12 @@ pub trait LinearProtocol: Send + Sync {
         Vec::new()
     }
 
-    /// Root mean square, over nodes and runs, of what the noise and too few rounds add to the mean that a
-    /// node ends with, at most: in units of the length `Δ` of the interval that the values come from, at
-    /// noise `σ/Δ`.
+    /// An upper bound on the root mean square, over nodes and runs, of the error in a node's final mean that
+    /// noise and too few rounds cause. In units of the length `Δ` of the interval that the values come from,
+    /// at noise `σ/Δ`.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where nothing is known.
+    /// [`Error::NotOffered`] if no bound is known.
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         let _ = noise;
         Err(Error::NotOffered("the error of the result is not known for this protocol"))
@@ -202,21 +203,21 @@ pub trait LinearProtocol: Send + Sync {
     /// Messages sent in a run.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where they are not counted.
+    /// [`Error::NotOffered`] if they are not counted.
     fn message_count(&self) -> Result<f64, Error> {
         Err(Error::NotOffered("messages are not counted for this protocol"))
     }
 
-    /// What its numbers are about: one value of every node, unless a protocol says otherwise.
+    /// What its numbers are about: by default, one value of every node.
     fn terms(&self) -> Terms {
         Terms::VALUES
     }
 
-    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what
-    /// is said of it with other means.
+    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`, so that its losses can be
+    /// checked by other means.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where it is none, as by default; [`ndp_graph::Error::TooLarge`].
+    /// [`Error::NotOffered`] if it is no such program, as by default; [`ndp_graph::Error::TooLarge`].
     fn program_text(&self) -> Result<Vec<u8>, Error> {
         Err(Error::NotOffered("this protocol is not stated as a linear Gaussian program"))
     }

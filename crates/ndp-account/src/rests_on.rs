@@ -1,12 +1,12 @@
-//! What an account rests on beside what is computed: declarations and assumptions, as data.
+//! What an account rests on besides the computation: declarations and assumptions, as data.
 //!
-//! Words are made of them in `ndp_report::words`. That a number is about the same set of changes, or rests on
-//! the same declarations, is then decided by `==` and not by comparing sentences.
+//! `ndp_report::words` puts them into words. Because they are data, `==` decides whether two numbers are
+//! about the same set of changes or rest on the same declarations; no sentences are compared.
 
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
+/// The set of allowed changes of one node's uses between neighboring inputs; each change has size at most 1.
 ///
 /// # Examples
 /// ```
@@ -31,24 +31,24 @@ pub enum SensitivitySet {
         /// The dimension, at least 1.
         dimension: usize,
     },
-    /// Only the uses of one pattern change, within a set: the largest over all patterns.
+    /// Only the uses in one pattern change; the loss is the largest over all patterns.
     Patterns {
         /// Which uses can belong to one example.
         patterns: Patterns,
-        /// How the uses of a pattern change.
+        /// How the uses in a pattern may change.
         within: Box<SensitivitySet>,
     },
-    /// Use `i` changes by `b_i` times what the set allows.
+    /// Use `i` changes by `b_i` times a change that the inner set allows.
     Bounded {
         /// The bounds, one for each use, nonnegative.
         bounds: Vec<f64>,
-        /// The set.
+        /// The inner set.
         within: Box<SensitivitySet>,
     },
 }
 
 impl SensitivitySet {
-    /// Numbers that are the same for the same sets alone, numbers of 64 bits being told apart by their bits.
+    /// A list of numbers that is equal for equal sets only; floats are compared by their bits.
     fn key(&self) -> Vec<u64> {
         let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         let with = |tag: u64, more: Vec<u64>| [vec![tag, more.len() as u64], more].concat();
@@ -96,7 +96,7 @@ impl Ord for SensitivitySet {
     }
 }
 
-/// Which uses of a node's data can hold one example.
+/// The uses of a node's data in which one example can occur.
 ///
 /// # Examples
 /// ```
@@ -121,7 +121,8 @@ pub enum Patterns {
     Listed(Vec<Vec<usize>>),
 }
 
-/// What the contributions of a program may depend on, for an observer; it belongs to the grade.
+/// What the contributions of a program may depend on, as seen by an observer. It belongs beside the grade of
+/// a number.
 ///
 /// # Examples
 /// ```
@@ -132,13 +133,16 @@ pub enum Patterns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependence {
-    /// They read nothing.
+    /// They depend on nothing that was received.
     Fixed,
-    /// They read what the observer has seen: checked by the rank of what was seen.
+    /// They depend only on what the observer has seen. This was checked by the rank of what the observer
+    /// sees.
     Checked,
-    /// They are declared to read only what the observer has seen, without a list: an assumption.
+    /// They are declared to depend only on what the observer has seen, without a list of reads: an
+    /// assumption.
     Assumed,
-    /// They read values that the observer does not see. The account shows it those values: an upper bound.
+    /// They depend on values that the observer does not see. The account shows these values to the observer,
+    /// which gives an upper bound.
     Revealed,
 }
 
@@ -152,13 +156,13 @@ pub enum Dependence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedWith {
-    /// Another contribution, of other data.
+    /// Another contribution, computed from other data.
     Another,
     /// 0, as if the node had contributed nothing.
     Zero,
 }
 
-/// One thing that the numbers of an account or a meter rest on beside what is computed.
+/// One thing that the numbers of an account or a meter rest on besides the computation.
 ///
 /// # Examples
 /// ```
@@ -173,42 +177,42 @@ pub enum ComparedWith {
 #[serde(rename_all = "kebab-case", tag = "on", content = "what")]
 #[non_exhaustive]
 pub enum RestsOn {
-    /// What may differ between neighboring inputs, as declared.
+    /// The declared set of changes between neighboring inputs.
     Set(SensitivitySet),
-    /// What contributions were taken to depend on.
+    /// What contributions are taken to depend on.
     Reads(Dependence),
     /// Messages may be lost, and which are lost does not depend on the data.
     Losses,
     /// The meter was told of every event.
     ToldOfAll,
-    /// The other nodes keep to the public schedule and draw the noises that it says: honest noise, which the
-    /// node that ran the meter did not check.
+    /// The other nodes keep to the public schedule and draw the noises that it states. The node that ran the
+    /// meter did not check this.
     Schedule,
-    /// All that a node sent and received counts as seen by all other nodes together, whatever they do.
+    /// Everything that a node sent and received counts as seen by all other nodes together, whatever they do.
     OthersTogether,
-    /// What a node contributes depends on nothing but what it sent and received.
+    /// What a node contributes depends only on what it sent and received.
     OwnMessages,
-    /// No contribution has a larger norm, and noises are Gaussian and as large as stated.
+    /// No contribution has a norm above `most`, and noises are Gaussian with the stated variances.
     Norm {
         /// The largest norm.
         most: Norm,
-        /// What a contribution is compared with.
+        /// The other contribution, or 0, with which a contribution is compared.
         compared: ComparedWith,
     },
-    /// Nodes have what they send, which does not follow from what they were sent.
+    /// Nodes hold values that they send and that do not follow from what they received.
     Holdings,
-    /// Two logs tell of the same run: said by who merged them.
+    /// Two logs describe the same run, according to the person who merged them.
     SameRun,
-    /// Two logs tell of separate runs, each with its own noises, and none reads a hidden value of the other:
-    /// said by who merged them.
+    /// Two logs describe separate runs, each with its own noises, and neither run reads a hidden value of the
+    /// other, according to the person who merged them.
     SeparateRuns,
-    /// Each of several logs tells every step of its nodes, and what they received before it was used: said by
-    /// who merged them.
+    /// Each of several logs has every step of its nodes, and what they received before they used it,
+    /// according to the person who merged them.
     PartsOfOneRun,
 }
 
 impl RestsOn {
-    /// Whether it is taken for granted: neither checked nor a choice of what the numbers are about.
+    /// Whether it is an assumption: neither checked, nor a choice of what the numbers are about.
     #[must_use]
     pub const fn is_assumption(&self) -> bool {
         !matches!(
@@ -267,7 +271,7 @@ impl Ord for Norm {
 mod tests {
     use super::*;
 
-    /// Sets that differ in one number, in what lies within, or in the order of patterns differ.
+    /// Sets differ if one number, the inner set or the order of patterns differs.
     #[test]
     fn sets_are_told_apart() {
         let boxed = || Box::new(SensitivitySet::UseLevel);

@@ -1,8 +1,8 @@
-//! What a number of a protocol is about: what may change between the two worlds, and what its noise is.
+//! What a protocol's number is about: what may differ between the two worlds, and what the noise is.
 //!
-//! An `ε` without them says little: noise may be a standard deviation or the reciprocal of an `ε₀`, and one
-//! gradient that changes is not all data of a user. They are data; words are made of them where numbers are
-//! shown.
+//! Without its terms an `ε` says little: noise may be a standard deviation or the reciprocal of an `ε₀`, and
+//! a change of one gradient is less than a change of all data of a user. Terms are data; where numbers are
+//! shown, they are put into words.
 
 use ndp_dp::{Gaussian, Laplace, Mechanism, Neighbors, NoiseMultiplier, Sensitivity, Stated};
 use serde::{Deserialize, Serialize};
@@ -19,37 +19,39 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Changes {
-    /// Its one value, anywhere within the range.
+    /// The node's one value, anywhere within its range.
     Value,
-    /// Everything that it contributes, each time anywhere within the range.
+    /// Every contribution of the node, each anywhere within its range.
     EveryContribution,
     /// Every label that it reports.
     EveryLabel,
     /// Its one label, the same in each of its reports.
     Label,
-    /// All its data: every gradient moves by at most the sensitivity, in any direction.
+    /// All data of the node: every gradient moves by at most the sensitivity, in any direction.
     EveryGradient,
-    /// All its gradients by the same vector of at most the sensitivity: changes may cancel. Not all data of a
-    /// node.
+    /// All gradients of the node move by the same vector of at most the sensitivity, so the changes may
+    /// cancel. This is less than all data of a node.
     GradientsAlike,
-    /// One use of its data, the others stay: not all data of a node that uses them several times.
+    /// One use of the node's data, while its other uses stay. This is less than all data of a node that uses
+    /// them several times.
     OneUse,
-    /// All uses of its data by the same vector: changes may cancel. Not all data of a node that uses them
-    /// several times.
+    /// All uses of the node's data move by the same vector, so the changes may cancel. This is less than all
+    /// data of a node that uses them several times.
     UsesAlike,
-    /// All uses of its data, each a number that moves by at most the sensitivity.
+    /// All uses of the node's data; each use is a number that moves by at most the sensitivity.
     EveryNumber,
 }
 
 impl Changes {
-    /// Whether data of a node may change in more ways than these: by declaration, not all are protected.
+    /// Whether a node's data may change in more ways than these. Then the guarantee is declared for some
+    /// changes only.
     #[must_use]
     pub const fn is_less_than_all_data(self) -> bool {
         matches!(self, Self::GradientsAlike | Self::OneUse | Self::UsesAlike)
     }
 }
 
-/// The family of a noise: what [`NoiseMultiplier`](ndp_dp::NoiseMultiplier) measures.
+/// The family of a noise, which says what [`NoiseMultiplier`](ndp_dp::NoiseMultiplier) measures.
 ///
 /// # Examples
 /// ```
@@ -67,11 +69,11 @@ pub enum Law {
     DiscreteLaplace,
     /// A label is replaced by a random one: a report is `ε₀`-DP, and the noise is `1/ε₀`.
     RandomizedResponse,
-    /// A law of somebody's own; the noise is the standard deviation.
+    /// A user's own distribution; the noise is the standard deviation.
     Own,
 }
 
-/// What the noise of a protocol is.
+/// What the noise of a protocol measures, and where it is added.
 ///
 /// # Examples
 /// ```
@@ -81,9 +83,9 @@ pub enum Law {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Noise {
-    /// Its family, and what of it the number is.
+    /// The family of the noise.
     pub law: Law,
-    /// In units of what it is: `the range of a value`.
+    /// The unit of the noise: `the range of a value`.
     pub unit: &'static str,
     /// Where it is added: `every value, once`.
     pub on: &'static str,
@@ -126,20 +128,21 @@ const RANGE: &str = "the range of a value";
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Terms {
-    /// What may differ.
+    /// What may differ between the two worlds.
     pub changes: Changes,
-    /// Which data sets are neighbors: that of the profiles.
+    /// Which data sets are neighbors; the same relation as in the profiles.
     pub neighbors: Neighbors,
-    /// What the noise is.
+    /// What the noise measures.
     pub noise: Noise,
-    /// By which theorem the number holds.
+    /// The theorem by which the number holds.
     pub by: By,
-    /// Who or what is trusted, where the protocol has such a part.
+    /// The assumption about a trusted part, if the protocol has one.
     pub trusts: Option<Assumption>,
 }
 
 impl Terms {
-    /// Of a linear Gaussian view: every node has one value, and the rows of the view say what is added to it.
+    /// The terms of a linear Gaussian view: every node has one value, and the rows of the view state the
+    /// noise added to it.
     pub const VALUES: Self = Self {
         changes: Changes::Value,
         neighbors: Neighbors::ReplaceOne,
@@ -148,28 +151,28 @@ impl Terms {
         trusts: None,
     };
 
-    /// The same with noise where `on` says.
+    /// The same terms, with noise added where `on` says.
     #[must_use]
     pub const fn on(self, on: &'static str) -> Self {
         let noise = Noise { on, ..self.noise };
         Self { noise, ..self }
     }
 
-    /// The same by a function and a section of `docs/theory.md`.
+    /// The same terms, computed by this function according to a section of `docs/theory.md`.
     #[must_use]
     pub const fn by(self, function: &'static str, theorem: &'static str) -> Self {
         Self { by: By { function, theorem }, ..self }
     }
 
-    /// The same, taking this for granted.
+    /// The same terms with this assumption.
     #[must_use]
     pub const fn trusting(self, assumption: Assumption) -> Self {
         Self { trusts: Some(assumption), ..self }
     }
 
-    /// What one release by the mechanism that adds the noise is about, alone and in units of the sensitivity:
-    /// the run is made of such releases, and observers see functions of them. `None` for laws of which the
-    /// terms do not say it: of whole numbers, of labels, of somebody's own.
+    /// What one release of the mechanism that adds the noise guarantees, in units of the sensitivity. The run
+    /// consists of such releases, and observers see functions of them. `None` if the terms do not determine
+    /// it: for noise on whole numbers, for labels and for a user's own distribution.
     ///
     /// # Examples
     /// ```
@@ -194,14 +197,14 @@ impl Terms {
         Some(Stated { neighbors: Some(self.neighbors), ..stated })
     }
 
-    /// The same, of what holds whoever observes: noisy values seen alone.
+    /// The same terms for the bound that holds for every observer, who sees the noisy values themselves.
     #[must_use]
     pub const fn by_local_bound(self) -> Self {
         self.by("ndp_account::Protocol::local_bound", "Accounting")
     }
 }
 
-/// What an account takes for granted about contributions and about those who are trusted: nobody checks it.
+/// What an account assumes about contributions and trusted parties, without checking it.
 ///
 /// # Examples
 /// ```
@@ -216,21 +219,21 @@ impl Terms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assumption {
-    /// What nodes contribute depends on nothing that they received.
+    /// What nodes contribute does not depend on anything they received.
     Fixed,
-    /// What nodes contribute depends only on what the observer has seen, which was declared without a list
-    /// that could be checked.
+    /// What nodes contribute depends only on what the observer has seen. This was declared without a list of
+    /// reads that could be checked.
     ReadsSeen,
-    /// The curator, or the server, sees everything without noise and is trusted: no number is about what it
+    /// The curator, or the server, sees everything without noise and is trusted. No number is about what it
     /// learns.
     Curator,
-    /// A secure sum shows its receiver the sum, and nobody anything else.
+    /// A secure sum shows its receiver the sum, and shows nothing to anybody else.
     SecureSums,
-    /// A noise that several nodes share, or that is dealt to them, is known to nobody else.
+    /// A noise that several nodes share, or that is dealt to them, is known to no other node.
     SharedNoise,
 }
 
-/// The theorem that a number rests on, and the function that computes it.
+/// The theorem on which a number rests, and the function that computes the number.
 ///
 /// # Examples
 /// ```
@@ -239,7 +242,7 @@ pub enum Assumption {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct By {
-    /// Its path: where the number is computed, documented and tested.
+    /// The path of the function that computes the number, documented and tested there.
     pub function: &'static str,
     /// A section of `docs/theory.md`.
     pub theorem: &'static str,

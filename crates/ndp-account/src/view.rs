@@ -1,4 +1,4 @@
-//! The view of a linear Gaussian protocol: which combinations of inputs and noises are seen.
+//! The view of a linear Gaussian protocol: which combinations of inputs and noises an observer sees.
 
 use crate::Error;
 use ndarray::{Array2, ArrayView2};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// coordinate, the same in all rows. A noise of another strength has its factor in its column.
 /// Of the `known` noises the coalition knows the value, having drawn them itself.
 ///
-/// Numbers given to [`View::new`] are the view: each is the dyadic fraction that it stores. The numbers in a
-/// view made by a protocol of this crate are roundings, for attacks and simulations; its losses come from the
-/// exact rows, which it carries.
+/// The entries given to [`View::new`] are exact: each is the dyadic fraction that it stores. In a view made
+/// by a protocol of this workspace, the entries are roundings, for attacks and simulations; the losses come
+/// from the exact rows, which the view also holds.
 ///
 /// # Examples
 /// ```
@@ -78,7 +78,7 @@ impl View {
         Ok(Self { coalition, inputs, noises, known, source: None })
     }
 
-    /// The same view with its exact rows.
+    /// The same view with its exact rows attached.
     #[doc(hidden)]
     #[must_use]
     pub fn with_source(mut self, source: Source) -> Self {
@@ -86,7 +86,7 @@ impl View {
         self
     }
 
-    /// The exact rows, where the numbers of the view are roundings of them.
+    /// The exact rows, if the entries of the view are roundings of them.
     pub(crate) fn source(&self) -> Option<&Source> {
         self.source.as_deref()
     }

@@ -1,4 +1,5 @@
-//! Of whom a question asks what they learn, and at whom its answer looks.
+//! The observers that a question is about, and those of them whose accounts are computed (who are *looked
+//! at*).
 
 use super::symmetry::for_all_of_size;
 use super::{Among, Coverage, Observer, Rest};
@@ -7,7 +8,7 @@ use crate::error::ensure;
 use ndp_graph::Graph;
 use std::collections::BTreeSet;
 
-/// Whom a question is about: observers who are looked at, and others who are meant as well.
+/// The observers that a question is about: those who are looked at, and the others.
 ///
 /// # Examples
 /// ```
@@ -23,19 +24,19 @@ pub struct Audience {
     pub(super) looked_at: Vec<Observer>,
     pub(super) others: Vec<Observer>,
     pub(super) asked: Asked,
-    /// Of the others one who may learn as much as the bound says.
+    /// One of the others who may learn as much as the bound says.
     pub(super) hint: Option<Observer>,
 }
 
-/// What the question was about.
+/// What the question is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     Named,
     Everybody,
-    /// Everybody, of whom some were chosen, or drawn by this seed.
+    /// Every node alone; those looked at were chosen, or drawn by this seed.
     Some(Option<u64>),
-    /// Every coalition of so many of so many nodes, or of those that are neighbors of one node; whether all
-    /// of them are looked at.
+    /// Every coalition of `size` of `nodes` nodes, or of neighbors of one node; `all` says whether each of
+    /// them is looked at.
     Coalitions {
         size: usize,
         among: Among,
@@ -44,7 +45,7 @@ pub(super) enum Asked {
     },
 }
 
-/// How many coalitions are looked at, at most.
+/// The largest number of coalitions that are looked at.
 ///
 /// # Examples
 /// ```
@@ -53,7 +54,7 @@ pub(super) enum Asked {
 /// ```
 pub const MOST_COALITIONS: f64 = 10_000.0;
 
-/// How many coalitions of `size` of `nodes` nodes there are; exact up to 2⁵³.
+/// The number of coalitions of `size` among `nodes` nodes; exact up to 2⁵³.
 ///
 /// # Examples
 /// ```
@@ -67,8 +68,8 @@ pub fn number_of_coalitions(nodes: usize, size: usize) -> f64 {
     }
     #[allow(clippy::cast_precision_loss, reason = "numbers of nodes are far below 2^53")]
     let term = |i: usize| ((nodes - i) as f64, (i + 1) as f64);
-    // Each product is a whole number before it is divided, and so is the quotient. The count grows with every
-    // term, so that it stays infinite once it is.
+    // The product and the quotient are whole numbers in every step. The count grows with every step, so once
+    // it is infinite it stays so.
     let mut count = 1.0f64;
     for (up, down) in (0..size.min(nodes - size)).map(term) {
         count = count * up / down;
@@ -79,14 +80,14 @@ pub fn number_of_coalitions(nodes: usize, size: usize) -> f64 {
     count
 }
 
-/// An observer for every node has room in memory.
+/// Checks that an observer for every node fits in memory.
 fn require_room(nodes: usize) -> Result<(), Error> {
     let bytes = (nodes as u128).saturating_mul(size_of::<Observer>() as u128 + 8);
     Ok(ndp_linalg::memory::require_memory("an observer for every node", bytes)?)
 }
 
 impl Audience {
-    /// These observers and nobody else.
+    /// These observers, and no others.
     #[must_use]
     pub fn named(observers: Vec<Observer>) -> Self {
         Self { looked_at: observers, others: Vec::new(), asked: Asked::Named, hint: None }
@@ -99,7 +100,7 @@ impl Audience {
         Self { looked_at, others: Vec::new(), asked: Asked::Everybody, hint: None }
     }
 
-    /// Every node alone, of whom those in `drawn` are looked at; they were drawn at random by `seed`.
+    /// Every node alone. Those in `drawn`, which were drawn at random by `seed`, are looked at.
     ///
     /// # Errors
     /// As [`Observer::checked`] for the nodes drawn.
@@ -107,8 +108,8 @@ impl Audience {
         Self::of_everybody(nodes, drawn, Some(seed))
     }
 
-    /// Every node alone, of whom those in `chosen` are looked at: on a large graph the bound covers the
-    /// others, and one who learns as much as the bound says makes it [exact](super::Covered::worst) for all.
+    /// Every node alone. Those in `chosen` are looked at; on a large graph the bound covers the others. If a
+    /// chosen node learns as much as the bound says, the bound is [exact](super::Covered::worst) for all.
     ///
     /// # Examples
     /// ```
@@ -124,11 +125,11 @@ impl Audience {
         Self::of_everybody(nodes, chosen, None)
     }
 
-    /// The same with one of the others who may learn as much as the bound says, though its account costs
-    /// more: [`Covered::by_groups`](super::Covered::by_groups) looks at it before it looks at groups.
+    /// The same audience with a hint: `node` may learn as much as the bound says, though its account takes
+    /// longer. [`Covered::by_groups`](super::Covered::by_groups) looks at it before it looks at groups.
     ///
-    /// The only neighbor of a node hears all that this node sends, and knows all noises that cancel with it:
-    /// a noise of its own is all that protects the node.
+    /// A good hint is the only neighbor of some node. It hears everything that this node sends and knows all
+    /// noises that cancel with it, so only the node's own noise protects the node.
     ///
     /// # Errors
     /// As [`Observer::checked`].
@@ -151,12 +152,12 @@ impl Audience {
         Ok(Self { looked_at, others, asked: Asked::Some(seed), hint: None })
     }
 
-    /// Every coalition of at most `size` nodes. Where there are no more than [`MOST_COALITIONS`] of exactly
-    /// `size`, each of them is looked at; otherwise `chosen` alone, and the bound covers the others.
+    /// Every coalition of at most `size` nodes. If at most [`MOST_COALITIONS`] have exactly `size` nodes,
+    /// each of these is looked at. Otherwise only `chosen` is looked at, and the bound covers the others.
     ///
-    /// A coalition learns no more than a larger one that it is part of (data processing), and each of fewer
-    /// than `size` nodes is part of one of `size` nodes that does not have the exposed node in it. So all
-    /// coalitions of exactly `size` cover the smaller ones.
+    /// A coalition learns no more than a larger one that contains it (data processing). Every coalition of
+    /// fewer than `size` nodes is part of one of `size` nodes without the exposed node. So all coalitions of
+    /// exactly `size` cover the smaller ones.
     ///
     /// # Examples
     /// ```
@@ -173,8 +174,8 @@ impl Audience {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for coalitions of nobody or of all nodes, and where `chosen` is of another
-    /// size; as [`Observer::checked`] for `chosen`.
+    /// [`Error::InvalidParameter`] if `size` is not between 1 and one less than `nodes`, or if `chosen` has
+    /// another size; as [`Observer::checked`] for `chosen`.
     pub fn coalitions(nodes: usize, size: usize, chosen: &Observer) -> Result<Self, Error> {
         require_size(size, nodes)?;
         if size == 1 {
@@ -191,14 +192,16 @@ impl Audience {
         Ok(Self { looked_at: vec![chosen.clone()], others: ends(nodes, size), asked, hint: None })
     }
 
-    /// Every coalition of at most `size` nodes that are neighbors of one and the same node of `graph`, about
-    /// any node outside it. Where there are no more than [`MOST_COALITIONS`] of the largest ones, each of
-    /// them is looked at; otherwise one of a node with few neighbors, and the bound covers the others.
+    /// Every coalition of at most `size` nodes that are neighbors of one common node of `graph`, about any
+    /// node outside the coalition. If there are at most [`MOST_COALITIONS`] of the largest ones, each of them
+    /// is looked at. Otherwise one coalition of neighbors of a node with few neighbors is looked at, and the
+    /// bound covers the others.
     ///
-    /// A coalition learns no more than a larger one that it is part of (data processing). Of a node with more
-    /// than `size` neighbors those of exactly `size` cover the smaller ones: as long as it has fewer members,
-    /// there is another neighbor that is not the exposed node. Of a node with at most `size` neighbors all of
-    /// them together cover all but what some learn about the last of them, which all others together cover.
+    /// A coalition learns no more than a larger one that contains it (data processing). If a node has more
+    /// than `size` neighbors, its coalitions of exactly `size` cover the smaller ones: a smaller one leaves
+    /// out some neighbor that is not the exposed node, and may be extended by it. If it has at most `size`
+    /// neighbors, all of them together cover every exposed node that is no neighbor; if the exposed node is a
+    /// neighbor, the others together cover it.
     ///
     /// # Examples
     /// ```
@@ -212,7 +215,8 @@ impl Audience {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for coalitions of nobody or of all nodes, and in a graph without an edge.
+    /// [`Error::InvalidParameter`] if `size` is not between 1 and one less than the number of nodes, or if the
+    /// graph has no edge.
     pub fn neighbors(graph: &Graph, size: usize) -> Result<Self, Error> {
         let nodes = graph.node_count();
         require_size(size, nodes)?;
@@ -264,8 +268,8 @@ impl Audience {
         })
     }
 
-    /// Of coalitions of a size: the same with none that is looked at, where accounts of coalitions are
-    /// refused.
+    /// The same coalitions, none of them looked at, for protocols that refuse accounts of coalitions; `None`
+    /// for other audiences.
     #[must_use]
     pub fn by_bound(&self) -> Option<Self> {
         let Asked::Coalitions { size, among, nodes, .. } = self.asked else { return None };
@@ -273,7 +277,7 @@ impl Audience {
         Some(Self { looked_at: Vec::new(), others: self.others_known(ends(nodes, size)), asked, hint: None })
     }
 
-    /// These observers, who know what those know who are looked at, or stand for the others.
+    /// `observers`, with the knowledge of own noise and senders that this audience's observers have.
     pub(super) fn others_known(&self, observers: Vec<Observer>) -> Vec<Observer> {
         let Some(first) = self.looked_at.first().or(self.others.first()) else { return observers };
         let known = |mut observer: Observer| {
@@ -283,8 +287,8 @@ impl Audience {
         observers.into_iter().map(known).collect()
     }
 
-    /// Where nobody was drawn, and what was [chosen](Self::chosen) does not cover the others: everybody by an
-    /// account of their own.
+    /// For an audience made by [`Self::chosen`], which the bound does not always cover: the same with every
+    /// node looked at. `None` for other audiences.
     #[must_use]
     pub fn looking_at_all(&self) -> Option<Self> {
         let chosen = self.asked == Asked::Some(None);
@@ -295,7 +299,7 @@ impl Audience {
         })
     }
 
-    /// Whether every one of so many nodes is looked at alone, whether all were meant or each was named.
+    /// Whether each of `nodes` nodes is looked at alone, because all were asked about or each was named.
     pub(super) fn is_everybody(&self, nodes: usize) -> bool {
         let alone =
             |(v, observer): (usize, &Observer)| observer.members() == [v] && observer.tapped.is_empty();
@@ -303,7 +307,7 @@ impl Audience {
         self.asked == Asked::Everybody || (self.asked == Asked::Named && named())
     }
 
-    /// The same, each observer changed alike: with hidden senders, say.
+    /// The same audience with every observer changed by `change`, for instance to hide senders.
     #[must_use]
     pub fn map(self, change: impl Fn(Observer) -> Observer) -> Self {
         let Self { looked_at, others, asked, hint } = self;
@@ -312,13 +316,13 @@ impl Audience {
         Self { looked_at, others: others.into_iter().map(change).collect(), asked, hint }
     }
 
-    /// Who is looked at.
+    /// The observers who are looked at.
     #[must_use]
     pub fn looked_at(&self) -> &[Observer] {
         &self.looked_at
     }
 
-    /// Who is covered by accounts of those who are looked at alone.
+    /// The coverage by the accounts of those who are looked at, without any bound.
     #[must_use]
     pub fn coverage_of_looked_at(&self) -> Coverage {
         let looked_at = self.looked_at.len();
@@ -333,15 +337,16 @@ impl Audience {
         }
     }
 
-    /// Who is meant as well; of coalitions some that stand for all, because the bound for one is that of all
-    /// of its size.
+    /// The observers who are not looked at. For coalitions, two of them stand for all, because one bound
+    /// holds for all of a size.
     #[must_use]
     pub fn others(&self) -> &[Observer] {
         &self.others
     }
 }
 
-/// Coalitions of so many of so many nodes: of somebody, about somebody else, and not of too many.
+/// Checks that `size` is at least 1 and less than `nodes`, and that an observer for every node fits in
+/// memory.
 fn require_size(size: usize, nodes: usize) -> Result<(), Error> {
     let (name, condition) = ("the size of a coalition", "be at least 1 and less than the number of nodes");
     #[allow(clippy::cast_precision_loss, reason = "a message")]
@@ -349,27 +354,28 @@ fn require_size(size: usize, nodes: usize) -> Result<(), Error> {
     require_room(nodes)
 }
 
-/// How many coalitions of the neighbors of a node of this degree cover all of at most `size` of them.
+/// The number of coalitions that cover all coalitions of at most `size` neighbors of a node with this degree.
 fn largest_of(degree: usize, size: usize) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "degrees are far below 2^53")]
     if degree > size { number_of_coalitions(degree, size) } else { degree as f64 + 1.0 }
 }
 
-/// Whether all coalitions of a size can be looked at, and listed.
+/// Whether all coalitions of this size can be listed and looked at.
 fn are_few(nodes: usize, size: usize) -> bool {
     #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
     let members = number_of_coalitions(nodes, size) * size as f64;
     number_of_coalitions(nodes, size) <= MOST_COALITIONS && members <= 1e6
 }
 
-/// All coalitions of `size` nodes, in order of their members.
+/// All coalitions of `size` nodes, in lexicographic order.
 pub(super) fn all_of_size(nodes: usize, size: usize) -> Vec<Observer> {
     let mut all = Vec::new();
     for_all_of_size(nodes, size, |members| all.push(Observer::coalition(members)));
     all
 }
 
-/// Two coalitions of `size` nodes, the first ones and the last ones, for bounds that are the same for all.
+/// The coalitions of the first and of the last `size` nodes; a bound that is the same for all needs only
+/// these.
 fn ends(nodes: usize, size: usize) -> Vec<Observer> {
     let of = |members: std::ops::Range<usize>| Observer::coalition(&members.collect::<Vec<_>>());
     vec![of(0..size), of(nodes - size..nodes)]
@@ -379,7 +385,7 @@ fn ends(nodes: usize, size: usize) -> Vec<Observer> {
 mod tests {
     use super::*;
 
-    /// By hand: all of exactly so many, each once, and as many as the number of them says.
+    /// Every coalition of exactly `size` nodes is listed once, and their number is right (by hand).
     #[test]
     fn all_coalitions_of_a_size_are_listed() {
         let listed = |nodes, size| -> Vec<Vec<usize>> {

@@ -1,21 +1,22 @@
-//! Losses of many pairs in the same terms: of Gaussian profiles with the same `μ` one is worked out.
+//! Losses of many pairs in the same measure. Gaussian profiles with the same `μ` have the same loss, which is
+//! computed once.
 
 use crate::Error;
 use ndp_dp::{Grade, Guarantee, Measure, Profile};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Losses in the terms of a measure. That of a Gaussian profile follows from `μ` and its grade alone, and in
-/// a network with symmetries few of millions of pairs differ in it.
+/// Losses in one measure. The loss of a Gaussian profile follows from `μ` and its grade alone, and in a
+/// network with symmetries millions of pairs share few values of `μ`.
 #[derive(Debug)]
 pub struct ByMu {
     measure: Measure,
-    /// By the bits of `μ` and whether it is exact.
+    /// The losses by the bits of `μ` and by whether it is exact.
     known: Mutex<BTreeMap<(u64, bool), Guarantee<f64>>>,
 }
 
 impl ByMu {
-    /// Losses in the terms of this measure.
+    /// Computes losses in this measure.
     #[must_use]
     pub fn new(measure: Measure) -> Self {
         Self { measure, known: Mutex::default() }
@@ -30,7 +31,7 @@ impl ByMu {
             (Some(mu), Measure::Approx(_)) => (mu.value().mu().to_bits(), mu.grade() == Grade::Exact),
             _ => return Ok(profile.loss(self.measure)?),
         };
-        // A poisoned lock holds whole entries all the same.
+        // If a thread panicked while it held the lock, the entries are complete all the same.
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&loss) = known().get(&key) {
             return Ok(loss);
@@ -44,7 +45,7 @@ impl ByMu {
     }
 }
 
-/// Losses that are kept.
+/// The largest number of losses that are kept.
 const MOST_KEPT: usize = 1 << 16;
 
 #[cfg(test)]
@@ -52,7 +53,8 @@ mod tests {
     use super::*;
     use ndp_dp::{Delta, Exact, Gdp, Order, UpperBound};
 
-    /// Value and grade are those of the profile itself, asked once or again, whatever was asked before.
+    /// A kept loss has the value and grade that the profile itself gives, in whatever order profiles are
+    /// asked about.
     #[test]
     fn kept_losses_are_those_of_the_profile() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;
@@ -68,7 +70,7 @@ mod tests {
                 }
             }
         }
-        // No Gaussian profile: two that differ are told apart.
+        // Profiles that are not Gaussian are never shared.
         let losses = ByMu::new(Measure::Approx(delta));
         for epsilon in [0.5, 0.7] {
             let stated =

@@ -38,11 +38,11 @@ pub fn check(
     Ok(Check { verdict, tightest, exceeding })
 }
 
-/// The least noise at which the target is met by what the observers of `accounts` learn.
+/// The least noise at which the observers of `accounts` keep the target.
 ///
-/// Linear Gaussian protocols have a formula, the largest of `√unit / μ(f(u, v))`; others are searched pair by
-/// pair, beginning with the pair that uses up most of what it is allowed. The noise returned was checked for
-/// all pairs.
+/// Linear Gaussian protocols have a formula, the largest of `√unit / μ(f(u, v))`. For others, a search finds
+/// the noise of one pair after another, beginning with the pair that uses the largest share of its limit. The
+/// returned noise is checked for all pairs.
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise
@@ -52,7 +52,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         return least_noise_of_mean(accounts, target.measure, allowed);
     }
     target.require_answered(accounts)?;
-    // At this noise whoever learns anything uses up a share of what is allowed; one release alone, all of it.
+    // At this noise every pair with a loss uses some share of its limit, and an observer of one noisy release
+    // uses all of it.
     let first = match target.allowed {
         Allowed::Worst(allowed) => target.measure.largest_mu(allowed)?.mu().recip(),
         _ => 1.0,
@@ -60,12 +61,12 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     let first = NoiseMultiplier::new(if first.is_normal() { first } else { 1.0 })?;
     let mut noise: Option<NoiseMultiplier> = None;
     let mut digits = 1e-12;
-    // Quick bounds look for a pair to begin with, and at the noise that it needs for another one, until none
-    // is left.
+    // Quick upper bounds choose the first pair, and at the noise that this pair needs the next one, until no
+    // pair exceeds its limit.
     let mut before = None;
     let mut decided = false;
-    // Where one pair stands for all there is nothing to look for; whatever does not give a noise is told by
-    // the loop.
+    // If one pair stands for all pairs, there is no search among pairs. If it gives no noise, the loop below
+    // finds out why.
     if let Some((at, source, allowed)) = only_pair(accounts, target)?
         && let Ok(Some(needed)) = accounts[at].least_noise(source, target.measure, allowed)
     {
@@ -88,12 +89,14 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         let needed = account.least_noise(most.source, target.measure, most.allowed)?;
         let needed = needed.map_or(0.0, NoiseMultiplier::get);
         let least = noise.map_or(0.0, NoiseMultiplier::get);
-        // A quick bound may be that of a pair which needs less.
+        // A quick bound may have chosen a pair that needs less noise than the one before; then use exact
+        // losses.
         if !decided && needed <= least {
             decided = true;
             continue;
         }
-        // A search that ends where it began, within rounding, is helped over the last digits.
+        // If the search returns nearly the noise that just failed, rounding is to blame. Then the noise is
+        // raised a little.
         noise = Some(NoiseMultiplier::new(needed.max(least * (1.0 + digits)))?);
         digits *= 4.0;
     }
@@ -124,8 +127,8 @@ fn least_noise_of_mean(
     Ok(LeastNoise { noise: smallest_noise(allowed, largest)?, tightest: None })
 }
 
-/// `√(α mean / (2 allowed))` for the largest mean of unit losses, rounded up: no search where all losses
-/// follow from them.
+/// `√(α mean / (2 allowed))` for the largest mean of the unit losses, rounded up; `None` unless the measure
+/// is a Rényi loss and all losses follow from unit losses.
 fn of_unit_means(
     accounts: &[Box<dyn Account + '_>],
     measure: Measure,
@@ -137,6 +140,6 @@ fn of_unit_means(
     let mean = reports.iter().fold(0.0, |most: f64, report| most.max(*report.mean().value()));
     let square =
         Interval::new(order.get()) * Interval::new(mean) / Interval::new(2.0) / Interval::new(allowed);
-    // Room for the roundings of whoever checks.
+    // The factor covers the rounding errors of the check of this noise.
     Ok(Some(NoiseMultiplier::new(square.sqrt().high() * (1.0 + 16.0 * f64::EPSILON))?))
 }

@@ -25,7 +25,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The name it was given.
+    /// The name of the protocol as given.
     pub name: String,
     /// The least noise, or why there is none.
     pub least: Result<LeastNoise, Error>,
@@ -40,10 +40,10 @@ pub struct Row {
     pub failure: f64,
     /// Whom the least noise covers; `None` where there is none.
     pub coverage: Option<Coverage>,
-    /// The least noise for those who are looked at, where the bound for the others takes more: it shows
-    /// nothing about the others.
+    /// The noise that is enough for the observers who are looked at, if the bound for the others requires
+    /// more. It says nothing about the others.
     pub looked_at: Option<NoiseMultiplier>,
-    /// What is said beside the noise; `None` where nobody was looked at.
+    /// The statement beside the noise; `None` if no observer was looked at.
     pub statement: Option<Statement>,
 }
 
@@ -81,7 +81,7 @@ pub fn compare(
     compare_towards(protocols, &Audience::named(observers.to_vec()), target)
 }
 
-/// The same towards an audience of whom only some are looked at: each row says whom it covers.
+/// The same for an audience of which only some are looked at; each row says whom it covers.
 pub fn compare_towards(
     protocols: &[(&str, Result<&dyn Protocol, Error>)],
     audience: &Audience,
@@ -99,8 +99,8 @@ pub fn compare_towards(
 }
 
 impl Row {
-    /// The least noise of `protocol` towards those whom `cover` covers, with the error and the messages that
-    /// it costs; where the protocol, its accounts or the noise are refused, a row with the reason.
+    /// The row of `protocol`: its least noise towards the observers that `cover` covers, with the error and
+    /// the messages. If the protocol, its accounts or the noise are refused, the row gives the reason.
     pub fn of<'a, P: Protocol + ?Sized>(
         name: &str,
         protocol: Result<&'a P, Error>,
@@ -164,7 +164,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// The grade, and whom the row covers where that is not everybody who was asked about.
+/// The grade, and the coverage if it is not every observer the question is about.
 fn grade(row: &Row) -> String {
     let grade = row.grade.map_or("", Grade::as_str);
     match &row.coverage {

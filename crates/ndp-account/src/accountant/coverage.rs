@@ -1,7 +1,7 @@
 //! Which observers an answer covers, and what it rests on.
 //!
-//! A limit that a sample of observers keeps is kept by that sample: about the others it says nothing. So a
-//! question has an [`Audience`](super::Audience), everybody whom it is about, and its answer a [`Coverage`]:
+//! If the observers in a sample keep a limit, that says nothing about the others. So a question has an
+//! [`Audience`](super::Audience), all observers it is about, and its answer has a [`Coverage`]:
 //!
 //! | coverage | what was done | whole |
 //! |---|---|---|
@@ -14,7 +14,7 @@
 //! | [`Sample`](Coverage::Sample) | some have accounts, nothing is known of the others | no |
 //! | [`Coalitions`](Coverage::Coalitions) | every coalition of a size has an account, or the bound | unless [`Rest::Unknown`] |
 //!
-//! Only what is whole can be [`Met`](Verdict::Met).
+//! Only an answer that covers the whole audience can be [`Met`](Verdict::Met).
 
 use crate::Error;
 use ndp_dp::Verdict;
@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case", tag = "covers")]
 #[non_exhaustive]
 pub enum Coverage {
-    /// Those that were named, each by an account of its own: nobody else was asked about.
+    /// The observers that were named, each by an account of its own; the question is about no others.
     Named {
         /// How many.
         observers: usize,
@@ -47,14 +47,13 @@ pub enum Coverage {
         /// How many.
         nodes: usize,
     },
-    /// Every node alone, by accounts that are the same whoever observes.
+    /// Every node alone, by accounts that are the same for every observer.
     Alike {
         /// How many.
         nodes: usize,
     },
-    /// Every node alone: some by accounts of their own, the others because a
-    /// [symmetry](super::Protocol::symmetries) of the protocol makes them learn what one of those learns,
-    /// about other nodes.
+    /// Every node alone. Some have accounts of their own. Every other node learns what one of them learns,
+    /// about other nodes, by a [symmetry](super::Protocol::symmetries) of the protocol.
     Symmetric {
         /// How many have accounts of their own.
         looked_at: usize,
@@ -64,17 +63,17 @@ pub enum Coverage {
     /// Every node alone: some by accounts of their own, the others by
     /// [`Protocol::local_bound`](super::Protocol::local_bound).
     Bounded {
-        /// How many have accounts of their own; 0 where one of them is proven to learn as much as the bound
-        /// says, so that [no account was needed](super::Covered::by_attained_bound).
+        /// The number of observers with accounts of their own. It is 0 if some node is proven to learn as
+        /// much as the bound says, so that [no account was needed](super::Covered::by_attained_bound).
         looked_at: usize,
         /// How many nodes there are.
         nodes: usize,
-        /// The seed by which those with accounts were drawn; `None` where they were chosen, not drawn.
+        /// The seed by which the observers with accounts were drawn; `None` if they were chosen.
         seed: Option<u64>,
     },
-    /// Every node alone: some by accounts of their own, the others as members of groups, of which each has an
-    /// account as if its members put together what they see. No node learns more about a node outside than
-    /// its group does, and any two nodes have a group with one of them alone in it.
+    /// Every node alone. Some have accounts of their own; each of the others is in a group, whose account
+    /// lets its members put together what they see. No node learns more about a node outside its group than
+    /// the group does, and for any two nodes some group contains exactly one of them.
     Grouped {
         /// How many have accounts of their own.
         looked_at: usize,
@@ -89,28 +88,29 @@ pub enum Coverage {
         looked_at: usize,
         /// How many nodes there are.
         nodes: usize,
-        /// The seed by which they were drawn; `None` where they were chosen, not drawn.
+        /// The seed by which they were drawn; `None` if they were chosen.
         seed: Option<u64>,
     },
-    /// Every coalition of at most `size` nodes, of all or [`among`](Among) neighbors of one node: the largest
-    /// ones by accounts or a bound, and a smaller one learns no more than one of them that it is part of.
+    /// Every coalition of at most `size` nodes, or of at most `size` [neighbors](Among::Neighbors) of one
+    /// node. The largest ones have accounts or a bound; a smaller one learns no more than a largest one that
+    /// contains it.
     Coalitions {
-        /// How many nodes put together what they see.
+        /// The largest number of nodes that put together what they see.
         size: usize,
-        /// Of which nodes they are.
+        /// The nodes of which coalitions are made.
         #[serde(default, skip_serializing_if = "Among::is_everybody")]
         among: Among,
         /// How many nodes there are.
         nodes: usize,
-        /// How many coalitions have accounts of their own: of exactly `size` nodes, but of neighbors where a
-        /// node has fewer.
+        /// The number of coalitions with accounts of their own. They have exactly `size` nodes, but fewer
+        /// among the neighbors of a node with at most `size` neighbors.
         looked_at: usize,
         /// What is known of the others.
         rest: Rest,
     },
 }
 
-/// Of which nodes coalitions are.
+/// The nodes of which coalitions are made.
 ///
 /// # Examples
 /// ```
@@ -149,31 +149,32 @@ impl Among {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rest {
-    /// There are none.
+    /// There are no others.
     None,
-    /// A [symmetry](super::Protocol::symmetries) of the protocol makes each learn what one of those that were
-    /// looked at learns.
+    /// By a [symmetry](super::Protocol::symmetries) of the protocol, each learns what one that was looked at
+    /// learns.
     Symmetric,
     /// [`Protocol::local_bound`](super::Protocol::local_bound).
     Bounded,
-    /// Nothing.
+    /// Nothing is known of them.
     Unknown,
 }
 
 impl Coverage {
-    /// Whether everybody is covered whom the question was about.
+    /// Whether every observer that the question is about is covered.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         !matches!(self, Self::Sample { .. } | Self::Coalitions { rest: Rest::Unknown, .. })
     }
 
-    /// Whether [`Protocol::local_bound`](super::Protocol::local_bound) stands for somebody.
+    /// Whether [`Protocol::local_bound`](super::Protocol::local_bound) covers some observer.
     #[must_use]
     pub const fn is_by_bound(&self) -> bool {
         matches!(self, Self::Bounded { .. } | Self::Coalitions { rest: Rest::Bounded, .. })
     }
 
-    /// What two runs cover together: where one is a sample, or by a bound, so are both.
+    /// What two runs together cover: a sample if one of them is a sample, a bound if one of them is by a
+    /// bound.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for different observers: of other numbers of nodes, or of another sample.
@@ -238,20 +239,19 @@ impl Coverage {
         Ok(if rank(self) >= rank(other) { self.clone() } else { other.clone() })
     }
 
-    /// Whether nobody is looked at because one is proven to learn as much as the bound says.
+    /// Whether no account was needed, because some node is proven to learn as much as the bound says.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         matches!(self, Self::Bounded { looked_at: 0, .. })
     }
 
-    /// What a verdict on everything that was looked at says about everything that was asked.
+    /// The verdict on the whole question, if `found` is the verdict on everything that was looked at.
     #[must_use]
     pub fn verdict(&self, found: Verdict) -> Verdict {
         if self.is_whole() { found } else { found.max(Verdict::NotShown) }
     }
 
-    /// Those who were looked at and those who were asked about, for a cell of a table: `16 of 744`, `all
-    /// 744`.
+    /// The numbers of observers looked at and asked about, for a cell of a table: `16 of 744`, `all 744`.
     #[must_use]
     pub fn in_short(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! What an audience learns: of those who are looked at by accounts, of the others by what covers them.
+//! What an audience learns: accounts of the observers who are looked at, and what covers the others.
 
 mod alike;
 
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What an audience learns: accounts of those who are looked at, then what covers the others.
+/// What an audience learns: first the accounts of those who are looked at, then those that cover the others.
 ///
 /// # Examples
 /// ```
@@ -34,20 +34,20 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Covered<'a> {
-    /// Of those who are looked at, in their order, then of the others.
+    /// The accounts of those who are looked at, in their order, then those of the others.
     pub accounts: Vec<Box<dyn Account + 'a>>,
     /// What the accounts cover.
     pub coverage: Coverage,
     looked_at: usize,
     protocol: &'a dyn Protocol,
-    /// An account that shows as much as the bound for the others says, if it is none of those.
+    /// An account that is not among these and shows as much loss as the bound for the others says.
     witness: Option<Box<dyn Account + 'a>>,
 }
 
 impl<'a> Covered<'a> {
-    /// The `accounts` of those at whom `audience` looks, in their order, with what is proven about the
-    /// others: that they learn alike, or the bound that holds whoever observes; nothing where `protocol`
-    /// offers neither.
+    /// Combines the `accounts` of those at whom `audience` looks, in their order, with what is proven about
+    /// the others: that all observers learn alike, or the bound that holds for every observer. Without either
+    /// in `protocol`, the others stay uncovered.
     #[must_use]
     pub fn new(
         protocol: &'a dyn Protocol,
@@ -86,13 +86,13 @@ impl<'a> Covered<'a> {
         Self { accounts, coverage, looked_at, protocol, witness: None }
     }
 
-    /// The same by accounts of `look`, asked of those at whom `audience` looks: of every node where what was
-    /// [chosen](Audience::chosen) does not cover the others, and by the bound alone where `protocol` refuses
-    /// coalitions.
+    /// The same, with accounts from `look`. If neither a class nor a bound covers the observers that were not
+    /// [chosen](Audience::chosen), every node is looked at. If `protocol` refuses accounts of coalitions,
+    /// only the bound is used.
     ///
-    /// Where [symmetries](Protocol::symmetries) of the protocol make many learn alike, one node of each orbit
-    /// is looked at for all, or one coalition of each orbit of coalitions. Where the others are left to
-    /// [`Protocol::local_bound`], [groups](Self::by_groups) may show less.
+    /// If [symmetries](Protocol::symmetries) of the protocol make many observers learn alike, one node of
+    /// each orbit is looked at, or one coalition of each orbit of coalitions. If [`Protocol::local_bound`]
+    /// covers the others, [groups](Self::by_groups) may give a smaller bound.
     ///
     /// # Examples
     /// ```
@@ -151,10 +151,9 @@ impl<'a> Covered<'a> {
         }
     }
 
-    /// Every node alone by the bound that holds whoever observes, where one of them [is
-    /// proven](super::bound_is_attained) to learn as much: nobody is looked at, since no account could lower
-    /// the noise that a limit on the worst pair takes. Nothing for other limits, for an audience of some
-    /// nodes, and where nobody is proven to learn as much.
+    /// Covers every node by the bound alone, if some observer [is proven](super::bound_is_attained) to learn
+    /// as much. Nobody is looked at, because no account could lower the noise that a limit on the worst pair
+    /// requires. `None` for other limits, for audiences of some nodes only, and without such a proof.
     ///
     /// # Examples
     /// ```
@@ -187,12 +186,12 @@ impl<'a> Covered<'a> {
         Some(Self { accounts, coverage, looked_at: 0, protocol, witness: Some(witness) })
     }
 
-    /// Whether limits of this kind say something about coalitions that have no account.
+    /// Checks that limits of this kind can be judged for coalitions that have no account.
     fn require_answered(&self, target: &Target) -> Result<(), Error> {
         let Coverage::Coalitions { rest, .. } = self.coverage else { return Ok(()) };
         match (&target.allowed, rest) {
             (Allowed::Worst(_), _) | (Allowed::Pairs(_) | Allowed::Listed(_), Rest::None) => Ok(()),
-            // A smaller coalition has more nodes outside it.
+            // A smaller coalition has more nodes outside it, so its mean may be larger.
             (Allowed::Mean(_), _) => {
                 Err(Error::NotOffered("a mean towards every coalition of a size: ask for the worst pair"))
             }
@@ -202,23 +201,23 @@ impl<'a> Covered<'a> {
         }
     }
 
-    /// The same, the others being covered by so many groups.
+    /// The same, with this many groups covering the others.
     pub(super) fn grouped(self, groups: usize, witness: Option<Box<dyn Account + 'a>>) -> Self {
         let nodes = self.protocol.node_count();
         Self { coverage: Coverage::Grouped { looked_at: self.looked_at, groups, nodes }, witness, ..self }
     }
 
-    /// The same with an account that shows as much as the bound for the others says.
+    /// The same with an account that shows as much loss as the bound for the others says.
     pub(super) fn witnessed(self, witness: Box<dyn Account + 'a>) -> Self {
         Self { witness: Some(witness), ..self }
     }
 
-    /// An account that shows as much as the bound for the others says, if it is none of those.
+    /// An account outside [`Self::accounts`] that shows as much loss as the bound for the others says.
     pub(super) fn witness(&self) -> Option<&(dyn Account + 'a)> {
         self.witness.as_deref()
     }
 
-    /// Whose accounts these are.
+    /// The protocol that the accounts are about.
     pub(super) fn protocol(&self) -> &'a dyn Protocol {
         self.protocol
     }
@@ -229,27 +228,27 @@ impl<'a> Covered<'a> {
         &self.accounts[..self.looked_at]
     }
 
-    /// What covers the others: empty where nothing does, or where there are no others.
+    /// The accounts that cover the others; empty if nothing covers them or there are no others.
     #[must_use]
     pub fn others(&self) -> &[Box<dyn Account + 'a>] {
         &self.accounts[self.looked_at..]
     }
 
-    /// Whether the target is met by everybody whom the question is about: as [`check`], and
-    /// [`NotShown`](ndp_dp::Verdict::NotShown) where somebody is not covered.
+    /// Whether every observer that the question is about keeps the target: as [`check`], but
+    /// [`NotShown`](ndp_dp::Verdict::NotShown) if some observer is not covered.
     ///
     /// # Errors
     /// As [`check`]; [`Error::NotOffered`] for means towards coalitions of a size, and for limits for pairs
-    /// where not each of them is looked at.
+    /// unless each coalition is looked at.
     pub fn check(&self, noise: NoiseMultiplier, target: &Target) -> Result<Check, Error> {
         self.require_answered(target)?;
         let found = check(&self.accounts, noise, target)?;
         Ok(Check { verdict: self.coverage.verdict(found.verdict), ..found })
     }
 
-    /// The least noise at which everybody who is covered keeps the target; of whom that is says
-    /// [`coverage`](Self::coverage). For a limit that is the same for all pairs, a pair proven to need it
-    /// stands as the tightest, with its exact loss.
+    /// The least noise at which every covered observer keeps the target; [`coverage`](Self::coverage) says
+    /// who is covered. If one limit holds for all pairs and some pair is proven to need this noise, it is the
+    /// tightest pair, with its exact loss.
     ///
     /// # Errors
     /// As [`least_noise`]; as [`Self::check`].
@@ -259,19 +258,20 @@ impl<'a> Covered<'a> {
         Ok(self.with_attained(target, least))
     }
 
-    /// The least noise for those who are looked at, where it is less than `least`, which the others need: it
-    /// shows nothing about them.
+    /// The least noise for those who are looked at, if it is less than `least`, which the others require. It
+    /// says nothing about the others.
     #[must_use]
     pub fn of_looked_at(&self, target: &Target, least: &LeastNoise) -> Option<NoiseMultiplier> {
         if self.others().is_empty() || self.looked_at().is_empty() || !self.coverage.is_by_bound() {
             return None;
         }
         let found = least_noise(self.looked_at(), target).ok()?.noise;
-        // Not for the last digits of a search.
+        // A difference in the last digits of a search is no difference.
         (found.get() < least.noise.get() * (1.0 - 1e-6)).then_some(found)
     }
 
-    /// Probability that some account is too small, at most: what is mirrored fails with its original.
+    /// An upper bound on the probability that some account is too small. A mirrored account fails exactly
+    /// when its original does.
     #[must_use]
     pub fn failure(&self) -> f64 {
         let mut known = BTreeSet::new();
@@ -285,8 +285,8 @@ impl<'a> Covered<'a> {
     }
 }
 
-/// The bounds for coalitions that stand for all of their size; nothing where the bound depends on who
-/// observes or on the exposed node.
+/// Bounds that hold for every coalition of this size; `None` if the bound depends on the observer or the
+/// exposed node.
 fn bounds_of_all<'a>(protocol: &'a dyn Protocol, others: &[Observer]) -> Option<Vec<Box<dyn Account + 'a>>> {
     let bounds =
         others.iter().map(|other| protocol.local_bound(other)).collect::<Result<Vec<_>, _>>().ok()?;
@@ -294,7 +294,7 @@ fn bounds_of_all<'a>(protocol: &'a dyn Protocol, others: &[Observer]) -> Option<
     bounds.iter().all(|bound| bound.class() == Some(class)).then_some(bounds)
 }
 
-/// Accounts of the others, where all are of the class that those looked at have in common.
+/// The accounts of the others, if all observers have accounts of one class.
 fn alike<'a>(
     protocol: &'a dyn Protocol,
     others: &[Observer],
@@ -308,7 +308,7 @@ fn alike<'a>(
         let account = protocol.account(other).ok()?;
         (account.class() == Some(class)).then_some(account)
     };
-    // One alone may say no at no cost.
+    // Ask the first one alone: if it is of another class, the others need no accounts.
     account(others.first()?)?;
     others.par_iter().map(account).collect()
 }

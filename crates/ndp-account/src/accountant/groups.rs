@@ -1,10 +1,10 @@
-//! Everybody covered by groups of nodes: what a group learns bounds what each of its members learns.
+//! Covers every node by groups of nodes: what a group learns is an upper bound on what each of its members
+//! learns.
 //!
 //! A group whose members put together what they see learns at least what each of them learns about every node
-//! outside it (data processing), so a few accounts of groups bound the loss of all pairs; a node that hears
-//! only what another one hears is covered with it. Where a group loses too much it is split, the largest
-//! bound first, until the largest one belongs to a single node, which then is the worst of all, or until
-//! looking further costs more than it gains. The proof is in `docs/theory.md`, "Accounting".
+//! outside it (data processing). So a few accounts of groups bound the loss of all pairs. The groups with the
+//! largest bounds are split, until the largest bound belongs to a single node, whose loss is then the largest
+//! of all, or until further accounts would cost too much. The proof is in `docs/theory.md`, "Accounting".
 
 use super::linear::{between, noise_of_unit};
 use super::worst::WITHIN;
@@ -15,33 +15,36 @@ use ndp_numeric::rounding::{Interval, any_of};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Groups that are split at a time: a fixed number, so that answers do not depend on that of threads.
+/// The number of groups that are split at a time. It is fixed, so that answers do not depend on the number of
+/// threads.
 const AT_ONCE: usize = 4;
 
-/// Smaller networks have an account for each node.
+/// On networks with fewer nodes, groups save nothing: every node has an account of its own.
 const FEWEST_NODES: usize = 9;
 
-/// Looks at observers.
+/// Computes the accounts of observers.
 type Look<'l, 'a> = dyn Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> + 'l;
 
-/// Nodes of a group, and those outside it about whom it answers for them.
+/// The members of a group, and the nodes outside it about which its account bounds what they learn.
 struct Group {
     members: Vec<usize>,
     sources: Vec<usize>,
-    /// Whether it answers about all others, or only about those who are with a member.
+    /// Whether the sources are all nodes outside the group, or only those that share the first coordinate of
+    /// a member.
     about_all: bool,
-    /// At least the unit loss of every such pair.
+    /// An upper bound on the unit loss of every member about every source.
     unit: f64,
 }
 
-/// The nodes in two coordinates, so that any two of them differ in one: with those of the same first one as
-/// groups, and those of the same second one, every pair of nodes has a group with one of them alone in it.
+/// Two coordinates for every node, different for different nodes. The nodes with the same first coordinate
+/// form a group, and so do those with the same second one. So for every pair of nodes, some group contains
+/// exactly one of them.
 struct Coordinates {
     nodes: usize,
     /// About the square root of the number of nodes.
     side: usize,
-    /// Neighbors often have numbers that are close, and should not be in one group: a step that is about the
-    /// golden section of the number of nodes, and has no divisor with it in common.
+    /// The distance of the places of two consecutive nodes. Neighbors often have close numbers and should not
+    /// be in one group, so it is about 5/8 of the number of nodes; it has no common divisor with that number.
     step: usize,
 }
 
@@ -64,8 +67,8 @@ impl Coordinates {
         (place % self.side, place / self.side)
     }
 
-    /// All groups: of each first coordinate about all others, of each second one about those who are with a
-    /// member in the first.
+    /// All groups: those with the same first coordinate, about all other nodes, and those with the same
+    /// second one, about the nodes that share the first coordinate of a member.
     fn groups(&self) -> Vec<Group> {
         let mut first = vec![Vec::new(); self.side];
         let mut second = vec![Vec::new(); self.side];
@@ -84,13 +87,13 @@ impl Coordinates {
         all.filter(|group| !group.members.is_empty() && !group.sources.is_empty()).collect()
     }
 
-    /// Those of `sources` who have the first coordinate of a member.
+    /// The nodes of `sources` that share the first coordinate of a member.
     fn with(&self, members: &[usize], sources: &[usize]) -> Vec<usize> {
         let firsts: BTreeSet<usize> = members.iter().map(|&v| self.of(v).0).collect();
         sources.iter().copied().filter(|&u| firsts.contains(&self.of(u).0)).collect()
     }
 
-    /// The two halves of a group, about the sources for whom it answered.
+    /// The two halves of a group, each with the sources that it must answer for.
     fn halves(&self, group: &Group) -> [Group; 2] {
         let (a, b) = group.members.split_at(group.members.len() / 2);
         [a, b].map(|members| {
@@ -101,7 +104,7 @@ impl Coordinates {
     }
 }
 
-/// What the groups show together.
+/// What the accounts of all members of groups have in common.
 struct Shared {
     nodes: usize,
     names: NodeNames,
@@ -113,24 +116,26 @@ struct Shared {
     assumptions: Vec<Assumption>,
 }
 
-/// One search.
+/// The state of one search.
 struct Search<'l, 'a> {
     coordinates: Coordinates,
     look: &'l Look<'l, 'a>,
-    /// What observers know beside their names.
+    /// An observer that has the same knowledge of own noise and senders as the members.
     like: &'l Observer,
     groups: usize,
     failures: Vec<f64>,
     theorems: BTreeSet<By>,
     rests_on: BTreeSet<RestsOn>,
     assumptions: BTreeSet<Assumption>,
-    /// The pair that is proven to lose most, both ends of its loss, and the account that shows it.
+    /// The largest unit loss that a single node is proven to learn, as both ends of its enclosure; below, its
+    /// account.
     shown: (f64, f64),
     witness: Option<Box<dyn Account + 'a>>,
 }
 
 impl<'a> Search<'_, 'a> {
-    /// Looks at groups and lowers their bounds; whether each has an account whose noise is a factor.
+    /// Computes the accounts of groups and lowers their bounds. Returns false unless every account exists and
+    /// has unit losses.
     fn ask(&mut self, groups: &mut [Group]) -> Result<bool, Error> {
         let observers = groups.iter().map(|group| {
             let mut observer = Observer::coalition(&group.members);
@@ -149,7 +154,7 @@ impl<'a> Search<'_, 'a> {
         Ok(all)
     }
 
-    /// Lowers the bound of a group; whether its account says what is lost at every noise.
+    /// Lowers the bound of a group by its account. Returns false if the account has no unit losses.
     fn hear(&mut self, group: &mut Group, account: Box<dyn Account + 'a>) -> Result<bool, Error> {
         let mut shown = (0.0, 0.0);
         let mut most = 0.0_f64;
@@ -160,7 +165,8 @@ impl<'a> Search<'_, 'a> {
             if low > shown.0 {
                 shown = (low, high);
             }
-            // Of the sources those are asked about again who lose more than is shown already.
+            // Later accounts of its halves need only the sources that may lose more than what is proven
+            // already.
             if high > self.shown.0 {
                 kept.push(u);
             }
@@ -179,11 +185,11 @@ impl<'a> Search<'_, 'a> {
         Ok(true)
     }
 
-    /// At least the unit loss of every pair; `None` where the groups have no accounts.
+    /// An upper bound on the unit loss of every pair; `None` if the groups have no accounts.
     fn most(&mut self) -> Result<Option<f64>, Error> {
         let mut open = self.coordinates.groups();
         let most_groups = (3 * open.len()).max(self.coordinates.nodes);
-        // One first, then a few: where accounts are refused or take too long nobody waits for the others.
+        // First one group, then a few: if accounts are refused or take too long, the others are not tried.
         let (one, others) = open.split_at_mut(1);
         let (few, others) = others.split_at_mut(AT_ONCE.min(others.len()));
         if !self.ask(one)? || !self.ask(few)? || !self.ask(others)? {
@@ -191,13 +197,14 @@ impl<'a> Search<'_, 'a> {
         }
         let mut settled = 0.0_f64;
         loop {
-            // What is shown to be lost by a pair of nodes need not be bounded any lower.
+            // A bound need not fall below a loss that some node is proven to learn.
             let enough = self.shown.0 * (1.0 + WITHIN);
             for group in open.extract_if(.., |group| group.unit <= enough) {
                 settled = settled.max(group.unit);
             }
             open.sort_by(|a, b| b.unit.total_cmp(&a.unit));
-            // Of those with the largest bound the smallest: it is soonest known whether a node attains it.
+            // Among the groups with the largest bound, split the smallest first: it soonest shows whether a
+            // single node attains the bound.
             let largest = open.first().map_or(0.0, |group| group.unit * (1.0 - WITHIN));
             let tied = open.partition_point(|group| group.unit >= largest);
             open[..tied].sort_by_key(|group| group.members.len());
@@ -221,13 +228,13 @@ impl<'a> Search<'_, 'a> {
 }
 
 impl<'a> Covered<'a> {
-    /// Where those who were [chosen](Audience::chosen) leave the others to
-    /// [`Protocol::local_bound`](super::Protocol::local_bound), and nobody is proven to learn as much: everybody
-    /// by groups, looked at by `look`, whose members put together what they see; those that learn most are
-    /// split. The same again where the accounts of groups show no smaller bound, say more than a
-    /// [unit loss](Account::unit), or are refused. Where the one of whom the audience [has a
-    /// hint](Audience::hinting) learns as much as the bound says, it shows that the bound is exact for all,
-    /// and nothing else is needed.
+    /// If [chosen](Audience::chosen) observers are looked at,
+    /// [`Protocol::local_bound`](super::Protocol::local_bound) covers the others, and no node is proven to
+    /// learn as much as this bound: covers every node by groups instead, whose accounts come from `look`. The
+    /// groups that learn most are split. Returns `self` unchanged if the groups' accounts show no smaller
+    /// bound, have no [unit losses](Account::unit), or are refused. If the node of the audience's
+    /// [hint](Audience::hinting) learns as much as the bound says, its account shows that the bound is exact
+    /// for all, and no group is needed.
     ///
     /// # Examples
     /// ```
@@ -307,7 +314,7 @@ impl<'a> Covered<'a> {
         }
         let Some(unit) = search.most()? else { return Ok(self) };
         let attained = search.shown.0 >= unit * (1.0 - WITHIN);
-        // A bound that is no smaller gains nothing, unless somebody learns as much.
+        // If the bound is not smaller it gains nothing, unless some node is proven to learn as much.
         if unit.sqrt() >= *worst.loss.value() && !attained {
             return Ok(self);
         }
@@ -335,19 +342,19 @@ impl<'a> Covered<'a> {
     }
 }
 
-/// A node of which this account is shown to lose at least `mu`, in units of the noise, with both ends of its
-/// unit loss.
+/// The first node about which the account shows a loss of at least `mu` at noise 1 (within [`WITHIN`]), with
+/// both ends of its unit loss.
 fn reaching(account: &dyn Account, mu: f64) -> Option<(usize, (f64, f64))> {
     let others = (0..account.node_count()).filter(|&u| !account.observer().contains(u));
     let mut known = others.map_while(|u| Some((u, account.unit(u).ok()??)));
     known.find(|(_, (low, _))| low.sqrt() >= mu * (1.0 - WITHIN))
 }
 
-/// A member of groups, which answer for it; or one who learns about one node as much as the bound says.
+/// An observer covered by groups; or, with `pair`, one that learns as much about one node as the bound says.
 struct Member {
     observer: Observer,
     shared: Arc<Shared>,
-    /// A node and both ends of its unit loss, where they are known.
+    /// A node with both ends of its unit loss, if they are known.
     pair: Option<(usize, (f64, f64))>,
 }
 
@@ -391,7 +398,7 @@ impl Account for Member {
         self.shared.failure
     }
 
-    /// All members fail together.
+    /// All members share the accounts of the groups, so they fail together.
     fn mirror_of(&self) -> Option<usize> {
         self.pair.is_none().then_some(Arc::as_ptr(&self.shared) as usize)
     }
@@ -420,7 +427,7 @@ impl Account for Member {
 mod tests {
     use super::*;
 
-    /// Every pair of nodes has a group that answers for it, before and after each group is halved.
+    /// For every pair of nodes, some group answers, before and after the groups are halved.
     #[test]
     fn groups_and_their_halves_answer_for_every_pair() {
         for nodes in (2..60).chain([100, 101, 744]) {

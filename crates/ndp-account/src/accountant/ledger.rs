@@ -9,14 +9,13 @@ use ndp_dp::{Adaptivity, Ledger, Measure, NoiseMultiplier, Odometer, Profile, Up
 use ndp_numeric::rounding::{Interval, any_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A [`Ledger`] for each exposed node and each observer, over nodes with names; with no run, and without
-/// limits unless they are fixed.
+/// A [`Ledger`] for each exposed node and each observer, over nodes with names. A new one has no runs.
 ///
-/// Nodes are those of their [names](Account::names): runs of protocols that count the same nodes in another
-/// order are added up by name, and a run over other nodes is refused. Observers are told apart by their
-/// members and by all else that they know: a run observed by nodes 1 and 2 together says nothing about node 1
-/// alone, and one observed without own noise nothing about one observed with it. So that no answer leaves out
-/// a run, every run is written down for the observers of the first.
+/// Nodes are matched by their [names](Account::names). If protocols number the same nodes differently, their
+/// runs are added up by name; a run over other nodes is refused. Observers differ if their members or their
+/// knowledge differ: a run observed by nodes 1 and 2 together says nothing about node 1 alone, and a run
+/// observed without own noise says nothing about one observed with it. Every run must be recorded for the
+/// observers of the first run, so that no answer leaves out a run.
 ///
 /// # Examples
 /// ```
@@ -44,7 +43,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct PairLedgers {
     names: NodeNames,
     budget: Budget,
-    /// The observers of the first run, in the numbers of the names.
+    /// The observers of the first run, by the node numbers of `names`.
     observers: BTreeSet<Observer>,
     pairs: BTreeMap<(usize, Observer), Ledger>,
     failure: f64,
@@ -63,16 +62,16 @@ enum Budget {
 type Touched = ((usize, Observer), Ledger, Profile);
 
 impl PairLedgers {
-    /// No run, and no limit.
+    /// No runs and no limits.
     #[must_use]
     pub fn new(names: NodeNames) -> Self {
         Self::each(names, Budget::Nothing)
     }
 
-    /// No run, and limits for all runs together, about nodes and observers in the numbers of the names: one
-    /// for every pair, one for each, or one on the mean towards every observer.
+    /// No runs, and limits for all runs together; nodes and observers are numbered as in `names`. One limit
+    /// for every pair, one for each pair, or one for the mean towards every observer.
     ///
-    /// A mean is no filter: with a run that was chosen by what was seen it has no verdict.
+    /// A limit on the mean is no filter: it has no verdict once a run was chosen because of what was seen.
     ///
     /// # Examples
     /// ```
@@ -98,8 +97,8 @@ impl PairLedgers {
     /// ```
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for one limit that is negative or NaN; limits of pairs are looked at when
-    /// a run is written down.
+    /// [`Error::InvalidParameter`] if a single limit is negative or NaN; limits of pairs are checked when a
+    /// run is recorded.
     pub fn with_limits(names: NodeNames, limits: Target) -> Result<Self, Error> {
         if let Allowed::Worst(allowed) | Allowed::Mean(allowed) = limits.allowed {
             let (name, condition) = ("the loss allowed", "be nonnegative");
@@ -108,7 +107,7 @@ impl PairLedgers {
         Ok(Self::each(names, Budget::Limits(limits)))
     }
 
-    /// No run, and an odometer for every pair, see [`Ledger::with_odometer`].
+    /// No runs, and an odometer for every pair, see [`Ledger::with_odometer`].
     #[must_use]
     pub fn with_odometer(names: NodeNames, odometer: Odometer) -> Self {
         Self::each(names, Budget::Odometer(odometer))
@@ -128,17 +127,16 @@ impl PairLedgers {
         })
     }
 
-    /// The names of the nodes, whose positions are the numbers that [`Self::pair`] and [`Self::pairs`] speak
-    /// of.
+    /// The names of the nodes; [`Self::pair`] and [`Self::pairs`] number nodes by their order.
     #[must_use]
     pub const fn names(&self) -> &NodeNames {
         &self.names
     }
 
-    /// Writes down a run at `noise` for the observers of `accounts` and every node outside each of them. All
-    /// or nothing; an observer that is given twice counts once.
+    /// Records a run at `noise` for the observers of `accounts` and every node outside each of them, or
+    /// nothing if it fails. An observer that is given twice counts once.
     ///
-    /// `adaptivity` is that towards each of these observers: a run that was chosen by what was seen is
+    /// `adaptivity` holds towards each of these observers. A run that was chosen because of what was seen is
     /// [`Adaptivity::OnSeen`] only if *every one* of them saw it.
     ///
     /// # Errors
@@ -166,7 +164,7 @@ impl PairLedgers {
         Ok(())
     }
 
-    /// A filter: whether with this run all limits are still kept, asked before the run; see [`Ledger::fits`].
+    /// A filter, asked before a run: whether all limits still hold with this run; see [`Ledger::fits`].
     ///
     /// # Errors
     /// As [`Self::record`], [`Self::verdict`] and [`Ledger::fits`].
@@ -201,7 +199,7 @@ impl PairLedgers {
         }
     }
 
-    /// The ledgers that a run touches, with what it adds, and the observers of all runs.
+    /// The ledgers that a run changes, with what it adds to each, and the observers of all runs.
     fn touched(
         &self,
         accounts: &[Box<dyn Account + '_>],
@@ -248,20 +246,20 @@ impl PairLedgers {
         Ok(())
     }
 
-    /// The ledger of node `u` towards this observer, both in the numbers of [`Self::names`]; `None` for a
-    /// pair that no run was written down for.
+    /// The ledger of node `u` towards this observer, numbered as in [`Self::names`]; `None` for a pair
+    /// without a recorded run.
     #[must_use]
     pub fn pair(&self, u: usize, observer: &Observer) -> Option<&Ledger> {
         self.pairs.get(&(u, observer.moved(|v| v)))
     }
 
-    /// Exposed node, observer, and their ledger, in the numbers of [`Self::names`].
+    /// Every exposed node, observer and their ledger, numbered as in [`Self::names`].
     pub fn pairs(&self) -> impl Iterator<Item = (usize, &Observer, &Ledger)> {
         self.pairs.iter().map(|((u, observer), ledger)| (*u, observer, ledger))
     }
 
-    /// Whether all pairs that were written down stay within their limits; for a limit on the mean, whether it
-    /// is kept towards every observer.
+    /// Whether all recorded pairs stay within their limits; for a limit on the mean, whether it holds towards
+    /// every observer.
     ///
     /// # Errors
     /// As [`Ledger::verdict`]; [`Error::NobodyLooked`] for a listed limit that no observer answers for; as
@@ -284,7 +282,7 @@ impl PairLedgers {
         Ok(worst)
     }
 
-    /// What all runs have cost towards this observer, added up over all nodes outside it and divided by the
+    /// The cost of all runs towards this observer, added up over all nodes outside it and divided by the
     /// number of all nodes.
     ///
     /// # Errors
@@ -303,9 +301,9 @@ impl PairLedgers {
         self.rests_on.iter()
     }
 
-    /// Probability that any of the accounts is too small, over randomness of their own (see
-    /// [`Account::failure`]): the sum over all observers and runs, rounded up. Everything that the ledgers
-    /// say holds together but for this.
+    /// An upper bound on the probability that any account is too small, over its own randomness (see
+    /// [`Account::failure`]): the sum over all observers and runs. With the remaining probability, everything
+    /// that the ledgers say holds.
     #[must_use]
     pub const fn failure(&self) -> f64 {
         self.failure

@@ -80,7 +80,8 @@ impl<P: LinearProtocol> Protocol for P {
     }
 }
 
-/// What is learned from noisy values with a noise of this variance, see [`Protocol::local_bound`].
+/// The account of an observer of every node's noisy value, with noise of this variance, see
+/// [`Protocol::local_bound`].
 pub fn local_bound(
     nodes: usize,
     variance: Option<f64>,
@@ -96,10 +97,10 @@ pub fn local_bound(
     Uniform::account(nodes, UpperBound::new(unit).into(), observer, terms.by_local_bound())
 }
 
-/// What is learned from at most so many releases of every node's data, each with a noise of variance 1 of its
-/// own: as many local losses, because `k` releases with Gaussian parameters `μ_i` compose to `√(Σ μ_i²)`,
-/// each free to depend on those before it. Everything that releases come from beside data and noise (paths,
-/// graphs) must not depend on the data.
+/// An upper bound on what is learned from at most `k` releases of every node's data, each with independent
+/// noise of variance 1: `k` local losses, because releases with Gaussian parameters `μ_i` compose to `√(Σ
+/// μ_i²)`, and each may depend on the earlier ones. Whatever else a release depends on (paths, graphs) must
+/// not depend on the data.
 pub fn bound_of_releases(
     nodes: usize,
     releases: usize,
@@ -110,7 +111,7 @@ pub fn bound_of_releases(
     Uniform::account(nodes, UpperBound::new(unit).into(), observer, terms.by_local_bound())
 }
 
-/// The protocol as the observer uses its own noise.
+/// The protocol as seen by observers who use their own noise, or do not.
 enum Seen<'a> {
     AsIs,
     Changed(Box<dyn LinearProtocol + 'a>),
@@ -140,7 +141,7 @@ fn seen_by<'a, P: LinearProtocol>(protocol: &'a P, observer: &Observer) -> Resul
     }
 }
 
-/// What a coalition sees.
+/// The account of a coalition.
 fn reported<P: LinearProtocol>(protocol: &P, observer: &Observer) -> Result<Reported, Error> {
     let report = seen_by(protocol, observer)?.as_dyn(protocol).coalition_loss(observer.members())?;
     Ok(Reported { report, observer: observer.clone(), terms: protocol.terms() })
@@ -154,7 +155,7 @@ struct Reported {
 }
 
 impl From<LossReport> for Box<dyn Account> {
-    /// What a coalition learns, as an account of an observer who knows what the report was computed for.
+    /// The account of an observer with the knowledge for which the report was computed.
     fn from(report: LossReport) -> Self {
         let observer = Observer::coalition(&report.coalition);
         Box::new(Reported { report, observer, terms: Terms::VALUES })
@@ -191,7 +192,7 @@ impl Account for Reported {
         Some(&self.report)
     }
 
-    /// `√unit / μ(allowed)`, rounded up: no search.
+    /// `√unit / μ(allowed)`, rounded up; no search is needed.
     fn least_noise(
         &self,
         u: usize,
@@ -214,7 +215,7 @@ pub(super) fn noise_of_unit(
         return Ok(None);
     }
     ensure(mu != 0.0, "the loss allowed to a pair that has one", "be positive", allowed)?;
-    // Room for the roundings of a square root and two quotients.
+    // The factor covers the rounding errors of a square root and two quotients.
     Ok(Some(NoiseMultiplier::new(unit.sqrt() / mu * (1.0 + 16.0 * f64::EPSILON))?))
 }
 
@@ -228,7 +229,7 @@ fn profile_of_unit(
     between(report.enclosure(u)?, report.loss.grade() == Grade::Exact, noise, against)
 }
 
-/// The profile of a view whose unit loss is known between these ends.
+/// The profile of a view whose unit loss lies between these ends.
 pub(super) fn between(
     (low, high): (f64, f64),
     exact: bool,
@@ -242,7 +243,7 @@ pub(super) fn between(
     Ok(Profile::gaussian_between(lower, upper, against)?)
 }
 
-/// The likelihood ratio of a linear Gaussian view, the best attack there is.
+/// The likelihood ratio of a linear Gaussian view, which is the best attack.
 struct LikelihoodRatio<'a, P> {
     protocol: Seen<'a>,
     this: &'a P,

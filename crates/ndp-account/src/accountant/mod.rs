@@ -1,4 +1,4 @@
-//! One question, one way to ask it: see the first page of the crate.
+//! Protocols, observers, and what observers learn: see the first page of the crate.
 
 mod audience;
 mod by_mu;
@@ -82,24 +82,24 @@ pub trait Protocol: Send + Sync {
     /// Number of nodes.
     fn node_count(&self) -> usize;
 
-    /// What `observer` sees, ready to be asked about nodes and noises.
+    /// The account of `observer`, which answers for every exposed node and every noise.
     ///
     /// # Errors
     /// A node out of range, an empty coalition; [`Error::NotOffered`] where the protocol has no accountant
     /// for what this observer knows; those of the accountant.
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error>;
 
-    /// What `observer` would learn if it heard every node's own noisy value, and could undo all that happens
-    /// to it later: an [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`], at no cost. `1/s²` local
-    /// losses for a noise of variance `s²`, and `k` local losses where a node's data are used up to `k`
-    /// times, each with new noise.
+    /// An account of an `observer` who hears every node's own noisy value, from which everything that is sent
+    /// later can be computed. It is an [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`] and takes no
+    /// time: `1/s²` local losses for noise of variance `s²`, and `k` local losses if a node's data are used
+    /// up to `k` times, each with new noise.
     ///
-    /// A bound with a [class](Account::class) is the same for all observers of as many members who know the
-    /// same: so one stands for every coalition of a size.
+    /// If the bound has a [class](Account::class), it is the same for all observers with equally many members
+    /// and the same knowledge. So one bound covers every coalition of a size.
     ///
     /// # Errors
-    /// Those of an invalid observer; [`Error::NotOffered`] where values do not leave their nodes with a noise
-    /// of their own.
+    /// Those of an invalid observer; [`Error::NotOffered`] if values leave their nodes without noise of their
+    /// own.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let _ = observer;
         Err(Error::NotOffered(
@@ -107,35 +107,36 @@ pub trait Protocol: Send + Sync {
         ))
     }
 
-    /// What `observer` learns from a part of what it hears, for whom the whole takes long: what this account
-    /// proves to be learned at least is learned at least. Its upper ends say nothing about the whole.
+    /// The account of a part of what `observer` hears, for protocols whose whole account takes long. The
+    /// lower ends of its losses also hold for the whole; its upper ends say nothing about the whole.
     ///
     /// # Errors
-    /// As [`Self::account`]; [`Error::NotOffered`] where there is none, as by default.
+    /// As [`Self::account`]; [`Error::NotOffered`] if there is no such part, as by default.
     fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let _ = observer;
         Err(Error::NotOffered("there is no account of a part of what is heard"))
     }
 
-    /// Permutations of the nodes that leave the protocol as it is, `π(u)` at place `u`; none by default.
+    /// Permutations of the nodes that leave the protocol unchanged, with `π(u)` at index `u`; none by
+    /// default.
     ///
     /// For every set `S` of nodes: if node `π(u)` has the data that `u` had, for every `u`, then what the
-    /// nodes `π(S)` see has the law of what `S` saw, under other names. So what `v` learns about `u` is what
-    /// `π(v)` learns about `π(u)`, whatever both know of noise and senders. Each is checked exactly: weights
-    /// are compared as the numbers that accounts are made of, not within a tolerance. A protocol need not
-    /// find all there are.
+    /// nodes `π(S)` see has the distribution of what `S` saw, with nodes renamed. So `π(v)` learns about
+    /// `π(u)` what `v` learns about `u`, with the same knowledge of noise and senders. Every permutation is
+    /// checked exactly: weights are compared as the exact numbers that accounts use, without a tolerance. A
+    /// protocol need not find all permutations.
     fn symmetries(&self) -> Vec<Vec<u32>> {
         Vec::new()
     }
 
-    /// Whether accounts come from a formula and take no time: then [`Self::local_bound`] in their place would
-    /// save nothing.
+    /// Whether accounts come from a formula and take no time, so that [`Self::local_bound`] would not be
+    /// faster.
     fn is_formula(&self) -> bool {
         false
     }
 
-    /// Root mean square, over nodes and runs, of the error of the mean (for histograms: of a frequency) that
-    /// a node ends with, at most, in units of `Δ`, for data in an interval of length `Δ`.
+    /// An upper bound on the root mean square, over nodes and runs, of the error of the mean (for histograms:
+    /// of a frequency) that a node ends with. In units of `Δ`, for data in an interval of length `Δ`.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where the result is no mean, or nothing is known.
@@ -152,8 +153,8 @@ pub trait Protocol: Send + Sync {
         Err(Error::NotOffered("messages are not counted for this protocol"))
     }
 
-    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`: for whoever checks what
-    /// is said of it with other means.
+    /// The protocol as a linear Gaussian program, in the text of `docs/formats.md`, so that its losses can be
+    /// checked by other means.
     ///
     /// # Errors
     /// [`Error::NotOffered`] where it is none, as by default; [`ndp_graph::Error::TooLarge`].
@@ -176,7 +177,7 @@ pub trait Protocol: Send + Sync {
     }
 }
 
-/// What one observer can be told about a protocol, as a function of the exposed node and the noise.
+/// What one observer learns, as a function of the exposed node and the noise.
 ///
 /// # Examples
 /// ```
@@ -200,71 +201,71 @@ pub trait Account: Send + Sync {
     /// Number of nodes.
     fn node_count(&self) -> usize;
 
-    /// The names of the nodes, by which [`PairLedgers`] tells them apart: their numbers, unless the protocol
-    /// is [`Named`].
+    /// The names of the nodes, by which [`PairLedgers`] matches them: their numbers, unless the protocol is
+    /// [`Named`].
     fn names(&self) -> NodeNames {
         NodeNames::numbered(self.node_count())
     }
 
-    /// What the observer can tell about the data of `u` at `noise`.
+    /// The profile of what the observer learns about the data of `u` at `noise`.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition; those of the
     /// accountant.
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error>;
 
-    /// Probability that the account is too small, over randomness of its own (primes drawn from a hash); at
-    /// most.
+    /// An upper bound on the probability that the account is too small, over randomness of its own (primes
+    /// drawn from a hash).
     fn failure(&self) -> f64 {
         0.0
     }
 
-    /// What the numbers are about: what may differ, what their noise is, by which theorem they hold.
+    /// What the numbers are about: what may differ, what the noise is, and by which theorem they hold.
     fn terms(&self) -> Terms;
 
-    /// The theorems that the numbers may rest on: more than that of [`terms`](Self::terms) where the smaller
-    /// of two answers is given.
+    /// The theorems that the numbers may rest on. There are more than that of [`terms`](Self::terms) if an
+    /// answer is the smaller of two bounds.
     fn theorems(&self) -> Vec<By> {
         vec![self.terms().by]
     }
 
-    /// What the numbers rest on beside what is computed: what is declared to differ between neighboring
-    /// inputs, and what is assumed and not checked. They belong beside every number; none where nothing was
-    /// declared.
+    /// What the numbers rest on besides the computation: the declared difference between neighboring inputs,
+    /// and assumptions that are not checked. Show these beside every number; empty if nothing was declared.
     fn rests_on(&self) -> Vec<RestsOn> {
         Vec::new()
     }
 
-    /// Where all nodes outside the coalition have the same profile, so that one answers for all: what it
-    /// depends on. Accounts of the same class have the same profiles, whoever observes.
+    /// A key of the account if all nodes outside the coalition have the same profile. Accounts with the same
+    /// key have the same profiles, whoever observes.
     ///
-    /// A class begins with the address of the protocol, which the account keeps in use, and numbers all else
-    /// that the profile depends on; an account that answers for no other begins with its own address.
+    /// The key begins with the address of the protocol, which the account keeps alive, and then numbers
+    /// everything else that the profile depends on. An account that shares its key with no other begins with
+    /// its own address.
     fn class(&self) -> Option<(usize, usize)> {
         None
     }
 
-    /// Accounts with the same number have the same losses, each about other nodes: a
-    /// [symmetry](Protocol::symmetries) of the protocol makes one of the other. The number is an address that
-    /// the account keeps in use.
+    /// Accounts with the same number have the same losses, but about other nodes, by a
+    /// [symmetry](Protocol::symmetries) of the protocol. The number is an address that the account keeps
+    /// alive.
     fn mirror_of(&self) -> Option<usize> {
         None
     }
 
-    /// What the account takes for granted about how the protocol is carried out, beyond its description: part
-    /// of every number.
+    /// What the account assumes about how the protocol is carried out, beyond the protocol's description.
+    /// Every number rests on it.
     fn assumptions(&self) -> Vec<Assumption> {
         self.terms().trusts.into_iter().collect()
     }
 
-    /// The unit losses, where all follow from them: then `μ = √unit / noise`, and the least noise has a
+    /// The unit losses, if all losses follow from them: `μ = √unit / noise`, and the least noise has a
     /// formula.
     fn unit_losses(&self) -> Option<&LossReport> {
         None
     }
 
-    /// Both proven ends of the unit loss of `u`, where its profile follows from it at every noise: `μ` lies
-    /// between the roots of these, divided by the noise. `None` where it does not.
+    /// Both proven ends of the unit loss of `u`, if its profile follows from it at every noise: `μ` lies
+    /// between their square roots, divided by the noise. `None` otherwise.
     ///
     /// # Errors
     /// As [`Self::profile`].
@@ -287,8 +288,8 @@ pub trait Account: Send + Sync {
     }
 }
 
-/// What each of `observers` sees of `protocol`, in their order; observers are independent, run in parallel,
-/// and each is reported.
+/// The accounts of `observers`, in their order. They are independent and computed in parallel; `progress`
+/// hears of each.
 ///
 /// # Errors
 /// Those of [`Protocol::account`]; [`Error::Cancelled`].
@@ -331,9 +332,10 @@ pub trait Attacker {
     /// Those of the protocol's own run.
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error>;
 
-    /// Where scores are Gaussian with the same spread in both worlds: the `μ` that they show by their shift
-    /// and spread, without a run. No account may be below it, and the best threshold lies in the middle
-    /// between the mean scores of the worlds; otherwise it is searched on runs of their own.
+    /// The `μ` that the attack shows, without a run, if its scores are Gaussian with the same spread in both
+    /// worlds: it follows from their shift and spread. No account may be below it, and the best threshold
+    /// lies midway between the mean scores of the worlds. If `None`, the audit searches the threshold on
+    /// separate runs.
     fn shown_mu(&self) -> Option<f64> {
         None
     }

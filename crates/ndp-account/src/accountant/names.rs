@@ -1,4 +1,5 @@
-//! Names of nodes, so that what belongs to a node is found by its name and not by its position.
+//! Names of nodes. Everything about a node is found by its name, because its number may differ between
+//! protocols.
 
 use super::{Account, Attacker, Observer, Protocol};
 use crate::error::ensure;
@@ -8,9 +9,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// The names of the nodes of a protocol or a ledger, in their order; no two are equal. Cheap to clone.
+/// The names of the nodes of a protocol or a ledger, in order and all different. Cheap to clone.
 ///
-/// Without names of their own, nodes are called `0`, `1`, …: their numbers.
+/// Nodes without names are called by their numbers `0`, `1`, ….
 ///
 /// # Examples
 /// ```
@@ -33,7 +34,7 @@ enum Names {
 
 struct Listed {
     names: Vec<Box<str>>,
-    /// The positions, by name.
+    /// The node numbers, sorted by name.
     sorted: Vec<usize>,
 }
 
@@ -44,7 +45,7 @@ impl NodeNames {
         Self(Names::Numbered(count))
     }
 
-    /// These names, that of node 0 first.
+    /// These names; the first belongs to node 0.
     ///
     /// # Errors
     /// [`Error::RepeatedName`].
@@ -81,7 +82,7 @@ impl NodeNames {
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         match &self.0 {
-            // Written as numbers are: neither +1 nor 01.
+            // Names are written as numbers are: neither +1 nor 01.
             Names::Numbered(count) => {
                 name.parse().ok().filter(|v: &usize| v < count && v.to_string() == name)
             }
@@ -92,10 +93,10 @@ impl NodeNames {
         }
     }
 
-    /// Where the nodes of `other` are here, in their order.
+    /// For each node of `other` in order, the number of the node with this name here.
     ///
     /// # Errors
-    /// [`Error::OtherNodes`] unless both have the same names, in whatever order.
+    /// [`Error::OtherNodes`] unless both have the same names, in any order.
     pub(super) fn places_of(&self, other: &Self) -> Result<Places, Error> {
         if let (Names::Numbered(here), Names::Numbered(there)) = (&self.0, &other.0)
             && here == there
@@ -122,7 +123,7 @@ impl NodeNames {
         }
     }
 
-    /// An observer in words, its members by name.
+    /// An observer in words, with its members' names.
     pub(super) fn words(&self, observer: &Observer) -> String {
         let words = observer.to_string();
         if matches!(self.0, Names::Numbered(_)) || observer.members().is_empty() {
@@ -155,14 +156,14 @@ impl fmt::Debug for NodeNames {
     }
 }
 
-/// Where the nodes of one list are in another.
+/// The numbers that the nodes of one list have in another.
 pub(super) enum Places {
     Same,
     Moved(Vec<usize>),
 }
 
 impl Places {
-    /// Where node `v` is.
+    /// The number of node `v` in the other list.
     pub(super) fn of(&self, v: usize) -> usize {
         match self {
             Self::Same => v,
@@ -171,7 +172,7 @@ impl Places {
     }
 }
 
-/// A protocol whose nodes have names: those of its accounts.
+/// A protocol whose nodes, and those of its accounts, have names.
 ///
 /// # Examples
 /// ```
@@ -192,7 +193,7 @@ pub struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// The protocol with these names, that of node 0 first.
+    /// The protocol with these names; the first belongs to node 0.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless there are as many names as nodes.
@@ -250,7 +251,8 @@ impl Protocol for Named<'_> {
     }
 }
 
-/// An account whose nodes have these names, that of node 0 first; as of a [`Named`] protocol.
+/// An account whose nodes have these names, as an account of a [`Named`] protocol has; the first belongs to
+/// node 0.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless there are as many names as nodes.

@@ -1,11 +1,11 @@
-//! Who looks, and what else they know.
+//! Observers, and what they know.
 
 use crate::view::checked_coalition;
 use crate::{Error, OwnNoise};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Whether the observer learns from whom a token comes.
+/// Whether the observer learns which node sent a message or token to it.
 ///
 /// # Examples
 /// ```
@@ -16,18 +16,18 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Senders {
-    /// It may know them, and the whole path of a token: what a real network shows.
+    /// The observer may know the senders, and the whole path of a token, as in a real network.
     #[default]
     Known,
     /// Messages come through an anonymous channel.
     Hidden,
 }
 
-/// Nodes that pool everything they receive, with what else they know.
+/// Nodes that pool everything they receive, and what else they know.
 ///
-/// The default is the strongest honest-but-curious reading: members know the noise that they drew themselves
-/// and from whom their messages come. A protocol whose accountant has no answer for a weaker or a stronger
-/// observer says so.
+/// The default is the strongest honest-but-curious observer: members know the noise that they drew themselves
+/// and the senders of their messages. A protocol without an account of a weaker or stronger observer returns
+/// an error.
 ///
 /// # Examples
 /// ```
@@ -50,7 +50,7 @@ pub struct Observer {
     pub tapped: Vec<(usize, usize)>,
 }
 
-/// As it is read: members in any order, and nothing that is not known.
+/// An observer as it is read: members in any order, and no unknown fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -88,21 +88,22 @@ impl Observer {
         Self::coalition(&[])
     }
 
-    /// The same, throwing away the noise that its members drew.
+    /// The same observer, which ignores the noise that its members drew.
     #[must_use]
     pub fn without_own_noise(mut self) -> Self {
         self.own_noise = OwnNoise::Unknown;
         self
     }
 
-    /// The same, not knowing from whom messages come.
+    /// The same observer, which does not know the senders of messages.
     #[must_use]
     pub fn with_hidden_senders(mut self) -> Self {
         self.senders = Senders::Hidden;
         self
     }
 
-    /// The same, hearing everything that is sent over these edges, each from its first node to its second.
+    /// The same observer, which also hears everything sent over these edges, each from its first node to its
+    /// second.
     #[must_use]
     pub fn tapping(mut self, edges: &[(usize, usize)]) -> Self {
         self.tapped = edges.to_vec();
@@ -121,7 +122,7 @@ impl Observer {
         self.members.binary_search(&u).is_ok()
     }
 
-    /// The same observer where node `v` is called `place(v)`; what is heard twice is heard once.
+    /// The same observer with node `v` renamed to `place(v)`; an edge that is tapped twice counts once.
     pub(super) fn moved(&self, place: impl Fn(usize) -> usize) -> Self {
         let members: Vec<usize> = self.members.iter().map(|&v| place(v)).collect();
         let mut tapped: Vec<_> = self.tapped.iter().map(|&(from, to)| (place(from), place(to))).collect();
@@ -139,7 +140,7 @@ impl Observer {
         Ok(&self.members)
     }
 
-    /// `u`, if it is one of `nodes` nodes and outside the coalition.
+    /// `u`, if it is one of `nodes` nodes and not a member.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`].
@@ -154,7 +155,7 @@ impl Observer {
         Ok(u)
     }
 
-    /// Refuses edges that are overheard, for protocols whose accountants know nothing of them.
+    /// Refuses tapped edges, for protocols whose accounts do not cover them.
     ///
     /// # Errors
     /// [`Error::NotOffered`].
@@ -166,7 +167,7 @@ impl Observer {
         Err(Error::NotOffered("this protocol has no account of overheard edges: state it as a program"))
     }
 
-    /// The only member, for accountants of single nodes.
+    /// The only member, for accounts of single nodes only.
     ///
     /// # Errors
     /// [`Error::NotOffered`] for several; as [`Self::checked`].

@@ -1,16 +1,16 @@
-//! What somebody outside the network learns from what is published.
+//! What an observer outside the network learns from what is published.
 //!
-//! Who hears less learns less: an outsider hears what every node hears, and no message besides. So a node
-//! that is not `u` bounds what the outsider learns about `u`. (What it sees is a function of what the node
-//! sees: data processing.)
+//! An outsider hears what every node hears, and no messages between nodes. So what it sees is a function of
+//! what any node sees, and a node other than `u` gives an upper bound on what the outsider learns about `u`
+//! (data processing).
 
 use super::{Account, Observer, Protocol, Uniform};
 use crate::{By, Error, Terms};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::any_of;
 
-/// An account of an outsider: exactly nothing where nothing is published, otherwise the bound of the nodes,
-/// all of whom hear it.
+/// The account of an outsider. Its loss is exactly 0 if nothing is published; otherwise a node's account is
+/// an upper bound, since every node hears what is published.
 ///
 /// # Errors
 /// Those of the accounts of two nodes; [`Error::NodeOutOfRange`] for fewer than two.
@@ -36,7 +36,7 @@ pub fn of_outsider<'a>(
 
 struct ByNodes<'a> {
     outsider: Observer,
-    /// Of node 0, and of node 1 for what is learned about node 0.
+    /// The account of node 0, and that of node 1 for what is learned about node 0.
     accounts: [Box<dyn Account + 'a>; 2],
 }
 
@@ -58,7 +58,7 @@ impl Account for ByNodes<'_> {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         let against = self.outsider.to_string();
         let mut profile = self.other_than(u).profile(u, noise)?;
-        // What a node learns exactly is a bound for somebody who hears less.
+        // An exact loss of a node is only an upper bound for an outsider, who hears less.
         if let Some(mu) = profile.mu() {
             let neighbors = profile.neighbors;
             profile = Profile::gaussian(Guarantee::from(UpperBound::from(mu)), &against);
@@ -80,7 +80,7 @@ impl Account for ByNodes<'_> {
         any_of(self.accounts.iter().map(|account| account.failure()))
     }
 
-    /// Where both nodes learn alike, so does an outsider about everybody.
+    /// If both nodes have accounts of one class, the outsider's bound is the same for every exposed node.
     fn class(&self) -> Option<(usize, usize)> {
         let [a, b] = &self.accounts;
         (a.class().is_some() && a.class() == b.class()).then(|| (std::ptr::from_ref(self).addr(), 0))

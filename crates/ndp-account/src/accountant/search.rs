@@ -1,8 +1,9 @@
 //! The least noise by a search, for accounts without a formula.
 //!
-//! An evaluation may take milliseconds, so the search goes by regula falsi on the logarithms, where losses
-//! are nearly straight lines, and needs about ten. The noise returned is one at which the account was seen to
-//! stay within the target; monotonicity makes it the least one, but the guarantee does not depend on it.
+//! One evaluation may take milliseconds. So the search uses regula falsi on logarithms, where losses are
+//! nearly straight lines, and needs about ten evaluations. At the returned noise the account was evaluated
+//! and stays within the target. That this noise is the least one follows from monotonicity, but the guarantee
+//! does not depend on it.
 
 use super::Account;
 use crate::Error;
@@ -34,7 +35,7 @@ pub fn of_pair<A: Account + ?Sized>(
     smallest_noise(allowed, loss).map(Some)
 }
 
-/// A noise so small that whoever learns anything loses something.
+/// A noise so small that any account with a loss shows it.
 const NO_NOISE: f64 = 0.05;
 
 /// The least noise, within a relative `1e-9`, at which `account` stays within `target`.
@@ -47,18 +48,18 @@ pub(super) fn smallest_noise(
     mut account: impl FnMut(NoiseMultiplier) -> Result<f64, Error>,
 ) -> Result<NoiseMultiplier, Error> {
     ensure(0.0 < target && target.is_finite(), "the target loss", "be positive and finite", target)?;
-    // At x = ln σ: what was found, and by how much it misses, on a logarithmic scale.
+    // At x = ln σ: the noise, and the logarithm of loss / target.
     let mut at = |x: f64| -> Result<(NoiseMultiplier, f64), Error> {
         let noise = NoiseMultiplier::new(x.exp())?;
         let reached = account(noise)?;
         let excess = reached / target;
-        // NaN is a miss; a hit must not be rounded into one.
+        // NaN counts as a miss. Rounding must not turn a hit into a miss, or a miss into a hit.
         let miss = if reached <= target { excess.ln().min(0.0) } else { excess.ln().max(1e-300) };
         Ok((noise, miss))
     };
     let mut x = 0.0;
     let (mut found, mut miss) = at(x)?;
-    // Losses fall like σ^-2 or faster: step a little beyond where that would lead.
+    // Losses fall like σ^-2 or faster, so each step goes a little beyond the x that this law predicts.
     let mut fails: Option<(f64, f64)> = None;
     let mut holds: Option<(f64, f64)> = None;
     let mut best = None;
@@ -85,8 +86,8 @@ pub(super) fn smallest_noise(
         if high - low <= 1e-9 || (-CLOSE..=0.0).contains(&last) {
             break;
         }
-        // Illinois: an end that stays is weighed less. The aim is just inside; halve where the chord
-        // says nothing.
+        // The Illinois variant: if the same end stays twice, its weight is halved. The search aims slightly
+        // inside the target, and halves the interval if the chord gives no inner point.
         let chord = low + (high - low) * (above + 0.5 * CLOSE) / (above - below);
         let inside = low < chord && chord < high;
         let x = if inside { chord } else { low + (high - low) / 2.0 };
@@ -113,10 +114,10 @@ pub(super) fn smallest_noise(
     })
 }
 
-/// Longest step of the search on `ln σ`, and its range.
+/// The longest step of the search on `ln σ`; below, the end of its range.
 const MAX_STEP: f64 = 5.0;
 const MAX_LOG: f64 = 345.0;
-/// A loss that is below its target by this share of it is close enough.
+/// A loss is close enough if it is below the target by at most this relative amount.
 const CLOSE: f64 = 1e-10;
 
 #[cfg(test)]
@@ -146,7 +147,7 @@ mod tests {
         assert!((3.0..3.0 * (1.0 + 2e-9)).contains(&found.get()));
         let unreachable = smallest_noise(0.5, stairs);
         assert!(matches!(unreachable, Err(Error::InvalidParameter { name: "the target loss", .. })));
-        // A pair that never meets costs nothing at any noise.
+        // If a pair has no loss, hardly any noise is needed.
         assert!(smallest_noise(1.0, |_| Ok(0.0)).unwrap().get() < 1e-100);
         let infinite = |noise: NoiseMultiplier| Ok(if noise.get() < 2.0 { f64::INFINITY } else { 0.5 });
         assert!((smallest_noise(1.0, infinite).unwrap().get() - 2.0).abs() < 1e-8);

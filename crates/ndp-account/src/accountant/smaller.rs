@@ -1,12 +1,12 @@
-//! The smaller of an account and of the bound that is known without it.
+//! The smaller of an account and a bound that is known without it.
 
 use super::{Account, NodeNames, Observer};
 use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
-/// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both
-/// are guarantees about all data of one node, towards the same observer, and accountants of a walk, or by
-/// subsampling, are loose for a few nodes or steps.
+/// An account that never exceeds its [local bound](super::Protocol::local_bound), if there is one. Both are
+/// guarantees about all data of one node towards the same observer. The accounts of walks and of subsampling
+/// are loose for few nodes or steps, so the bound may be smaller.
 pub fn at_most<'a>(
     account: Box<dyn Account + 'a>,
     bound: Result<Box<dyn Account + 'a>, Error>,
@@ -66,8 +66,8 @@ impl Account for Smaller<'_> {
         self.account.assumptions()
     }
 
-    /// The smaller of what the two need: it keeps the loss of one of them, and so the smaller loss, within
-    /// what is allowed.
+    /// The smaller of the two noises. At this noise one of the two losses stays within the limit, and so does
+    /// the smaller one.
     fn least_noise(
         &self,
         u: usize,
@@ -83,7 +83,7 @@ impl Account for Smaller<'_> {
     }
 }
 
-/// The smaller of two profiles of the same data towards the same observer. An exact one stays.
+/// The smaller of two profiles about the same data and observer; an exact profile is kept.
 fn smaller(account: Profile, bound: Profile) -> Profile {
     if account.neighbors != bound.neighbors {
         return account;
@@ -100,15 +100,15 @@ fn smaller(account: Profile, bound: Profile) -> Profile {
     }
 }
 
-/// The smaller of two answers to every question.
+/// For every question, the smaller of the two answers.
 struct Least {
     account: Profile,
     bound: Profile,
 }
 
 impl Curve for Least {
-    /// Where the account has none there is none: the bound alone would be worse than what the account says in
-    /// other terms, and is what a composition would go by.
+    /// If the account has no Rényi loss, neither has the smaller of the two. The bound alone would be worse
+    /// than what the account says as `(ε, δ)`, and a composition would use it.
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
         let account = match self.account.renyi(order) {
             Err(ndp_dp::Error::NoRenyiBound) => return Ok(None),
@@ -135,7 +135,7 @@ impl Curve for Least {
     }
 }
 
-/// The smaller of two guarantees; an answer that the bound has not is the account's.
+/// The smaller of two guarantees; the account's, if the bound has no answer.
 fn least<T: Copy>(
     account: Guarantee<T>,
     bound: Result<Guarantee<T>, ndp_dp::Error>,

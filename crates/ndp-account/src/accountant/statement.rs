@@ -1,4 +1,4 @@
-//! What is said beside a number: without it an `ε` is no guarantee.
+//! The statement beside a number, without which an `ε` is no guarantee.
 
 use super::{Account, Coverage, Covered, Observer, Senders};
 use crate::{Assumption, By, Changes, Error, Noise, OwnNoise, RestsOn, Terms};
@@ -7,11 +7,11 @@ use ndp_numeric::rounding::any_of;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What a guarantee protects, from whom, under what, and how surely: plain data, equal where they say the
-/// same.
+/// What a guarantee protects, from whom, under which assumptions, and with which probability. Plain data:
+/// equal statements say the same.
 ///
-/// [`Covered::statement`] makes it from accounts, so that no door composes it anew; [`Statement::and`] is
-/// that of several runs.
+/// [`Covered::statement`] makes it from accounts, so that all interfaces share it; [`Statement::and`]
+/// combines those of several runs.
 ///
 /// # Examples
 /// ```
@@ -32,34 +32,34 @@ use std::collections::BTreeSet;
 pub struct Statement {
     /// The version of the form in files.
     pub version: u32,
-    /// Runs that it is about.
+    /// The number of runs that it is about.
     pub runs: usize,
-    /// What of one node's data may differ; of several runs, in each one of these.
+    /// What of one node's data may differ; for several runs, what may differ in each of them.
     pub changes: BTreeSet<Changes>,
     /// Which data sets are neighbors.
     pub neighbors: Neighbors,
-    /// Who looks, where observers were named; of questions about every node the list is empty.
+    /// The observers, if they were named; empty for questions about every node.
     pub observers: BTreeSet<Observer>,
-    /// Whether those who look use the noise that they drew: where some do not, the weaker reading.
+    /// Whether the observers use the noise that they drew; if some do not, the weaker reading.
     pub own_noise: OwnNoise,
-    /// Whether they know from whom messages come: where some do not, the weaker reading.
+    /// Whether they know the senders of messages; if some do not, the weaker reading.
     pub senders: Senders,
     /// Which observers are covered, and how.
     pub coverage: Coverage,
-    /// What is taken for granted and not checked.
+    /// What is assumed and not checked.
     pub assumes: BTreeSet<Assumption>,
     /// What was declared about a program, and what else the numbers rest on.
     pub rests_on: BTreeSet<RestsOn>,
-    /// Probability that some number is too small, over randomness of the computation, at most.
+    /// An upper bound on the probability that some number is too small, over randomness of the computation.
     pub failure: f64,
-    /// What the number that is called noise measures.
+    /// What the number called noise measures.
     pub noise: BTreeSet<Noise>,
-    /// By which theorems the numbers hold.
+    /// The theorems by which the numbers hold.
     pub by: BTreeSet<By>,
 }
 
-/// What an account says of itself beside its numbers: plain data, of which statements are made, and which
-/// may be kept where the account is not.
+/// What an account says besides its numbers. It is plain data that can be kept without the account, and
+/// statements are made from it.
 ///
 /// # Examples
 /// ```
@@ -91,7 +91,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// By this account.
+    /// What this account says.
     #[must_use]
     pub fn by(account: &dyn Account) -> Self {
         Self {
@@ -105,24 +105,26 @@ impl Said {
         }
     }
 
-    /// By each of these accounts.
+    /// What each of these accounts says.
     #[must_use]
     pub fn by_all(accounts: &[Box<dyn Account + '_>]) -> Vec<Self> {
         accounts.iter().map(|account| Self::by(account.as_ref())).collect()
     }
 }
 
-/// The form of statements in files: before, what an account rests on was a list of texts, `declared`.
+/// The version of statements in files. In version 1, what an account rests on was a list of texts,
+/// `declared`.
 const VERSION: u32 = 2;
 
 impl Statement {
-    /// Whether it is about everything that a node contributes, in every way in which it may change.
+    /// Whether the statement is about everything that a node contributes, in every way in which it may
+    /// change.
     #[must_use]
     pub fn is_of_all_data(&self) -> bool {
         !self.changes.iter().any(|changes| changes.is_less_than_all_data())
     }
 
-    /// Of what accounts say that cover `coverage` together.
+    /// The statement of accounts that together cover `coverage`.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] without an account; [`ndp_dp::Error::MixedNeighbors`].
@@ -152,7 +154,7 @@ impl Statement {
         })
     }
 
-    /// Of this run and another one, seen by the same observers: the weaker of each.
+    /// The statement of this run and another one, seen by the same observers; of each part, the weaker.
     ///
     /// # Examples
     /// ```
@@ -200,7 +202,7 @@ impl Statement {
 }
 
 impl Covered<'_> {
-    /// What is said beside the numbers of these accounts.
+    /// The statement beside the numbers of these accounts.
     ///
     /// # Errors
     /// As [`Statement::of`].
@@ -222,7 +224,7 @@ mod tests {
         Covered::new(&gossip, audience, accounts(&gossip, audience.looked_at(), &Silent)?).statement()
     }
 
-    /// As many observers are not the same observers: what two learn in one run and two others in the next
+    /// Equally many observers need not be the same ones: what two learn in one run and two others in the next
     /// says nothing about any of them.
     #[test]
     fn runs_add_up_for_the_same_observers_alone() -> Result<(), Error> {

@@ -1,8 +1,8 @@
-//! Observers who learn alike, because a permutation of the nodes leaves the protocol as it is.
+//! Observers who learn alike, because a permutation of the nodes leaves the protocol unchanged.
 //!
-//! What `v` learns about `u` is then what `π(v)` learns about `π(u)`: an account of one node of each orbit
-//! answers for all nodes, and one coalition of each orbit of coalitions for all of its size. The proof is in
-//! `docs/theory.md`, "Accounting".
+//! Then `π(v)` learns about `π(u)` what `v` learns about `u`. So the account of one node of each orbit
+//! answers for all nodes, and one coalition of each orbit of coalitions for all coalitions of its size. The
+//! proof is in `docs/theory.md`, "Accounting".
 
 use super::{Account, NodeNames, Observer, Protocol};
 use crate::{Assumption, By, Error, LossReport, RestsOn, Terms};
@@ -11,18 +11,19 @@ use ndp_graph::symmetries::is_permutation;
 use ndp_numeric::casts::id;
 use std::sync::Arc;
 
-/// Orbits of the nodes, each with a way from its first node to every other one.
+/// Orbits of the nodes, each with a path from its first node to every other one.
 pub(super) struct Orbits {
     /// Permutations and their inverses.
     moves: Vec<(Vec<u32>, Vec<u32>)>,
     /// The first node of each orbit, ascending.
     firsts: Vec<usize>,
-    /// For every node but those, the node before it and the move that leads from there.
+    /// For every node that is not the first of its orbit: the previous node on its path, and the permutation
+    /// that leads on from there.
     came: Vec<Option<(u32, u32)>>,
 }
 
 impl Orbits {
-    /// Those of a protocol; `None` where no two nodes are known to be alike.
+    /// The orbits of a protocol; `None` if no two nodes are known to be alike.
     pub(super) fn of(protocol: &dyn Protocol) -> Option<Self> {
         let n = protocol.node_count();
         let mut moves = Vec::new();
@@ -66,8 +67,7 @@ impl Orbits {
         self.came[v].is_none()
     }
 
-    /// The first node of the orbit of `v`, and where `u` is before the symmetry that leads from that node to
-    /// `v`.
+    /// The first node of the orbit of `v`, and the node that the symmetry from there to `v` takes to `u`.
     fn back(&self, mut v: usize, mut u: usize) -> (usize, usize) {
         while let Some((before, at)) = self.came[v] {
             u = self.moves[at as usize].1[u] as usize;
@@ -76,13 +76,14 @@ impl Orbits {
         (v, u)
     }
 
-    /// One coalition of each orbit of all coalitions of `size` nodes, if there are no more than `most`.
+    /// One coalition of each orbit of the coalitions of `size` nodes; `None` if there are more than `most`
+    /// orbits.
     pub(super) fn coalitions(&self, size: usize, most: usize) -> Option<Vec<Vec<usize>>> {
         let n = self.came.len();
         let mut all: Vec<u32> = Vec::new();
         for_all_of_size(n, size, |members| all.extend(members.iter().map(|&v| id(v))));
         let all: Vec<&[u32]> = all.chunks_exact(size).collect();
-        // A coalition is found by its place in this order, which is that of its members.
+        // Coalitions are sorted by their members, so binary search finds them.
         let place = |members: &[u32]| all.binary_search_by(|one| (*one).cmp(members)).ok();
         let mut first: Vec<u32> = (0..).take(all.len()).collect();
         let root = |first: &mut Vec<u32>, mut at: u32| {
@@ -94,7 +95,7 @@ impl Orbits {
             at
         };
         let mut moved = Vec::with_capacity(size);
-        // Inverses join what their permutations join.
+        // An inverse joins the same orbits as its permutation.
         for (there, _) in self.moves.iter().step_by(2) {
             for (at, members) in (0..).zip(&all) {
                 moved.clear();
@@ -112,11 +113,11 @@ impl Orbits {
     }
 }
 
-/// Goes through all coalitions of `size` of `nodes` nodes, in order of their members.
+/// Calls `each` for every coalition of `size` of `nodes` nodes, in lexicographic order.
 pub(super) fn for_all_of_size(nodes: usize, size: usize, mut each: impl FnMut(&[usize])) {
     let mut members: Vec<usize> = (0..size).collect();
     each(&members);
-    // The last member that can be moved up is, and those behind it follow.
+    // Moves up the last member that can move, and puts the members after it right behind it.
     while let Some(at) = (0..size).rev().find(|&at| members[at] < nodes - size + at) {
         let first = members[at] + 1;
         members[at..].iter_mut().zip(first..).for_each(|(member, v)| *member = v);
@@ -124,7 +125,7 @@ pub(super) fn for_all_of_size(nodes: usize, size: usize, mut each: impl FnMut(&[
     }
 }
 
-/// Accounts of all `observers`, node `v` at place `v`, from those of the first node of each orbit.
+/// Accounts of all `observers` (node `v` at index `v`), made from those of the first node of each orbit.
 pub(super) fn mirrored<'a>(
     orbits: &Arc<Orbits>,
     of_firsts: Vec<Box<dyn Account + 'a>>,
@@ -140,7 +141,7 @@ pub(super) fn mirrored<'a>(
     observers.iter().enumerate().map(account).collect()
 }
 
-/// The account of the first node of an orbit, for another node of it.
+/// The account of the first node of an orbit, read as that of another node of the orbit.
 struct Mirrored<'a> {
     account: Arc<dyn Account + 'a>,
     observer: Observer,
@@ -149,13 +150,13 @@ struct Mirrored<'a> {
 }
 
 impl Mirrored<'_> {
-    /// What the account says about this node it says about `u`.
+    /// The node about which the original account says what this one says about `u`.
     fn source(&self, u: usize) -> Result<usize, Error> {
         let u = self.observer.checked_source(u, self.account.node_count())?;
         Ok(self.orbits.back(self.node, u).1)
     }
 
-    /// Whether it is the first node's own.
+    /// Whether this is the first node's own account.
     fn is_own(&self) -> bool {
         self.orbits.is_first(self.node)
     }
@@ -209,7 +210,7 @@ impl Account for Mirrored<'_> {
         self.account.assumptions()
     }
 
-    /// Those of the first node alone: the others' are the same numbers in another order.
+    /// Only the first node's account has its unit losses; the others have the same numbers in another order.
     fn unit_losses(&self) -> Option<&LossReport> {
         if self.is_own() { self.account.unit_losses() } else { None }
     }
@@ -244,7 +245,8 @@ mod tests {
         Gossip::new(GossipMatrix::metropolis(graph), 3)
     }
 
-    /// Every pair, and whatever is asked of all, as each node's own account says.
+    /// For every pair and every question about all nodes, mirrored accounts say what each node's own account
+    /// says.
     #[test]
     fn what_is_mirrored_is_what_each_learns() -> Result<(), Error> {
         let noise = NoiseMultiplier::new(2.0)?;
@@ -280,7 +282,7 @@ mod tests {
             }
             let measure = Measure::Approx(Delta::new(1e-5)?);
             let all = Covered::new(&gossip, &Audience::every_node(n), own);
-            // Limits that differ from pair to pair, and a mean.
+            // Limits that differ from pair to pair, and a limit on the mean.
             let limit = |u: usize, v: usize| 0.3 + 0.01 * (3 * u + v) as f64;
             for target in [
                 Target::worst(measure, 0.5),
@@ -296,7 +298,7 @@ mod tests {
             }
             let worst = covered.worst(noise, measure)?.ok_or(Error::Cancelled)?;
             assert_eq!(worst.loss.grade(), Grade::Exact);
-            // What is mirrored fails with its original.
+            // Mirrored accounts fail together with their original.
             let failures = covered.looked_at().iter().map(|account| account.failure());
             assert_eq!(covered.statement()?.failure, ndp_numeric::rounding::any_of(failures));
             assert_eq!(covered.statement()?.by.len(), 2, "the symmetry is one of the theorems");
@@ -304,7 +306,7 @@ mod tests {
         Ok(())
     }
 
-    /// A weight that differs in its last bit, and what is no permutation, make nobody alike.
+    /// If a weight differs in its last bit, or a list is no permutation, no two nodes are alike.
     #[test]
     fn nearly_alike_is_not_alike() -> Result<(), Error> {
         let ring = generators::cycle_graph(12)?;
@@ -329,7 +331,7 @@ mod tests {
         let wrong = Wrong(gossip(&ring));
         assert!(Orbits::of(&wrong).is_none());
         assert_eq!(of(&wrong, &Audience::chosen(12, &[3])?)?.coverage, Coverage::All { nodes: 12 });
-        // Who knows different things, or was drawn, does not stand for others.
+        // An observer that knows something else, or was drawn, does not stand for others.
         let mixed = Audience::chosen(12, &[3])?
             .map(|observer| if observer.contains(3) { observer.without_own_noise() } else { observer });
         let gossip = gossip(&ring);
@@ -339,7 +341,7 @@ mod tests {
         Ok(())
     }
 
-    /// By hand: as many as there are bracelets of six beads.
+    /// By hand: there are as many orbits as bracelets of six beads.
     #[test]
     fn coalitions_have_orbits() -> Result<(), Error> {
         let gossip = gossip(&generators::cycle_graph(6)?);
@@ -359,8 +361,8 @@ mod tests {
         Ok(())
     }
 
-    /// Too many pairs to look at, and half as many orbits as nodes: the largest loss of all is that of pairs
-    /// with node 0, each looked at here.
+    /// There are too many pairs to look at, but only half as many orbits as nodes. The largest loss of all is
+    /// that of the pairs with node 0, which this test looks at one by one.
     #[test]
     fn coalitions_of_a_ring_are_looked_at_by_orbits() -> Result<(), Error> {
         let (noise, n) = (NoiseMultiplier::new(2.0)?, 150);

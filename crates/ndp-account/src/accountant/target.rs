@@ -29,16 +29,16 @@ use std::sync::Arc;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Allowed {
-    /// No pair loses more.
+    /// The loss of every pair is at most this.
     Worst(f64),
-    /// Towards every observer the losses of all nodes outside it, added up and divided by the number of all
-    /// nodes, are at most this: the mean that *Muffliato* bounds.
+    /// For every observer, the losses of all nodes outside it, divided by the number of all nodes, add up to
+    /// at most this: the mean that *Muffliato* bounds.
     Mean(f64),
-    /// `u` loses at most `f(u, v)` towards `v`, alone or in a coalition, which must keep the limits of all
-    /// its members; infinity where there is no limit. An outsider is no `v`.
+    /// The loss of `u` towards `v` is at most `f(u, v)`; infinity means no limit. A coalition must keep the
+    /// limits of all its members. There are no limits towards an outsider.
     Pairs(Arc<dyn Fn(usize, usize) -> f64 + Send + Sync>),
-    /// The same for the pairs `(u, v)` of a list; there is no limit for others. A limit that no observer
-    /// answers for is an error.
+    /// The same for the pairs `(u, v)` of a list, and no limit for other pairs. It is an error if no observer
+    /// contains `v` and not `u`.
     Listed(Arc<BTreeMap<(usize, usize), f64>>),
 }
 
@@ -53,7 +53,7 @@ impl fmt::Debug for Allowed {
     }
 }
 
-/// A privacy target: in which terms, and how much.
+/// A privacy target: a measure of losses, and the losses that are allowed.
 ///
 /// # Examples
 /// ```
@@ -74,32 +74,32 @@ impl fmt::Debug for Allowed {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The terms of the losses.
+    /// The measure of the losses.
     pub measure: Measure,
-    /// What they may be.
+    /// The losses that are allowed.
     pub allowed: Allowed,
 }
 
 impl Target {
-    /// Every pair at most `loss`.
+    /// The loss of every pair is at most `loss`.
     #[must_use]
     pub const fn worst(measure: Measure, loss: f64) -> Self {
         Self { measure, allowed: Allowed::Worst(loss) }
     }
 
-    /// The mean towards every observer at most `loss`.
+    /// The mean loss towards every observer is at most `loss`.
     #[must_use]
     pub const fn mean(measure: Measure, loss: f64) -> Self {
         Self { measure, allowed: Allowed::Mean(loss) }
     }
 
-    /// `u` at most `f(u, v)` towards `v`.
+    /// The loss of `u` towards `v` is at most `f(u, v)`.
     #[must_use]
     pub fn pairs(measure: Measure, f: impl Fn(usize, usize) -> f64 + Send + Sync + 'static) -> Self {
         Self { measure, allowed: Allowed::Pairs(Arc::new(f)) }
     }
 
-    /// At most so much for each of these pairs `(u, v)`.
+    /// A limit for each of these pairs `(u, v)`.
     ///
     /// # Examples
     /// ```
@@ -119,8 +119,7 @@ impl Target {
         Self { measure, allowed: Allowed::Listed(Arc::new(limits.into_iter().collect())) }
     }
 
-    /// A pair `(u, v)` with a limit for which none of the observers answers: none that `v` belongs to and `u`
-    /// does not.
+    /// A pair `(u, v)` whose limit none of the observers can show to hold: none contains `v` and not `u`.
     #[must_use]
     pub fn unanswered<'a>(
         &self,
@@ -128,7 +127,7 @@ impl Target {
     ) -> Option<(usize, usize)> {
         let Allowed::Listed(limits) = &self.allowed else { return None };
         let observers: Vec<&Observer> = observers.into_iter().collect();
-        // Of whom each node is a member: most observers are single nodes.
+        // The observers that contain each node; most observers are single nodes.
         let mut with: BTreeMap<usize, Vec<&Observer>> = BTreeMap::new();
         for observer in observers {
             observer.members().iter().for_each(|&v| with.entry(v).or_default().push(observer));
@@ -146,11 +145,11 @@ impl Target {
         }
     }
 
-    /// What the observer may learn about `u`: the least that it may learn of any member; for a mean there is
-    /// no limit for pairs.
+    /// The limit on what the observer learns about `u`: the smallest limit of its members; infinity for a
+    /// limit on the mean.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] where it is negative or NaN.
+    /// [`Error::InvalidParameter`] if it is negative or NaN.
     pub(super) fn of_pair(&self, u: usize, observer: &Observer) -> Result<f64, Error> {
         let mut least = f64::INFINITY;
         let mut allow = |value: f64| {
@@ -173,7 +172,7 @@ impl Target {
     }
 }
 
-/// An exposed node `u` and an observer, and what it loses.
+/// An exposed node `u`, an observer, and the loss.
 ///
 /// # Examples
 /// ```
@@ -192,7 +191,7 @@ impl Target {
 pub struct Pair {
     /// The exposed node `u`.
     pub source: usize,
-    /// Who observes.
+    /// The observer.
     pub observer: Observer,
     /// The loss, in the terms of the target.
     pub loss: Guarantee<f64>,
@@ -219,10 +218,10 @@ pub struct Pair {
 pub struct Check {
     /// The answer.
     pub verdict: Verdict,
-    /// The pair that uses up most of what it is allowed; `None` when no pair is limited or has a loss, and
+    /// The pair that uses the largest share of its limit; `None` if no pair has both a limit and a loss, and
     /// for means.
     pub tightest: Option<Pair>,
-    /// Number of pairs (for means: observers) whose loss or its bound exceeds what is allowed.
+    /// The number of pairs (for means: observers) whose loss, or the upper bound on it, exceeds the limit.
     pub exceeding: usize,
 }
 
@@ -244,9 +243,9 @@ pub struct Check {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeastNoise {
-    /// The noise, in units of the sensitivity: verified to meet the target, and least up to the precision of
-    /// the search.
+    /// The noise in units of the sensitivity. It was checked to meet the target, and is the least up to the
+    /// precision of the search.
     pub noise: NoiseMultiplier,
-    /// The pair that needs it; `None` for means.
+    /// The pair that needs this noise; `None` for means.
     pub tightest: Option<Pair>,
 }

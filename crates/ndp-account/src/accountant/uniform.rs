@@ -1,4 +1,5 @@
-//! Accounts with the same unit loss for every node: bounds that cost nothing, and what is public.
+//! Accounts with the same unit loss for every node: bounds that take no time, and the losses from what is
+//! published.
 
 use super::linear::{between, noise_of_unit};
 use super::{Account, Observer};
@@ -50,11 +51,11 @@ impl Account for Uniform {
         between((if exact { unit } else { 0.0 }, unit), exact, noise, &self.observer.to_string())
     }
 
-    /// Nothing but the number matters; no account has an address of 0.
+    /// The profile depends on nothing but the unit loss and its grade. No account has the address 0.
     fn class(&self) -> Option<(usize, usize)> {
         let exact = self.unit.grade() == Grade::Exact;
         let bits = usize::try_from(self.unit.value().to_bits()).ok()?;
-        // The sign is free: unit losses have none.
+        // Unit losses are not negative, so their sign bit can hold the grade.
         Some((0, bits | usize::from(exact).rotate_right(1)))
     }
 
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use ndp_dp::{Exact, UpperBound};
 
-    /// A class is one number and one grade, whoever observes.
+    /// The class consists of the number and the grade, for every observer.
     #[test]
     fn classes_tell_numbers_and_grades_apart() -> Result<(), Error> {
         let class = |unit: Guarantee<f64>, observer| {
@@ -87,7 +88,7 @@ mod tests {
         Ok(())
     }
 
-    /// The noise by formula is that of a search, and what is exactly nothing needs none.
+    /// The formula gives the noise that a search finds, and a loss of exactly 0 needs no noise.
     #[test]
     fn noise_by_formula_meets_the_limit() -> Result<(), Error> {
         let account = Uniform::account(3, UpperBound::new(4.0).into(), &Observer::node(1), Terms::VALUES)?;

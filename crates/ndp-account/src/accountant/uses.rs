@@ -1,4 +1,4 @@
-//! How much of what a target allows each pair uses up.
+//! The share of its limit that each pair uses.
 
 use super::Account;
 use super::target::{Allowed, Pair, Target};
@@ -8,15 +8,16 @@ use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What accounts with the same losses share: an account of which they are mirrors, or a class.
+/// What accounts with the same losses have in common: the account that they mirror, or their class.
 type Key = (Option<usize>, Option<(usize, usize)>);
 
-/// One of all accounts that have the same losses, by index, and how many these are.
+/// For each set of accounts with the same losses: the index of one of them, and their number.
 pub(super) fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize, usize)> {
     let mut classes: BTreeMap<Key, usize> = BTreeMap::new();
     let mut kept: Vec<(usize, usize)> = Vec::new();
     for (at, account) in accounts.iter().enumerate() {
-        // A class says all of an account, about every node; a mirror only about others.
+        // Accounts of a class have the same profile for every node. Mirrored accounts have the same losses,
+        // but about other nodes.
         let class = account.class();
         let key = if class.is_some() { (None, class) } else { (account.mirror_of(), None) };
         let known = (key != (None, None)).then(|| *classes.entry(key).or_insert(kept.len()));
@@ -28,8 +29,8 @@ pub(super) fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize,
     kept
 }
 
-/// The one pair that stands for all, by account and exposed node, with its limit, where all accounts are of
-/// one class and the limit is the same for all pairs, positive and finite.
+/// The account and exposed node of the one pair that stands for all pairs, with its limit. `None` unless all
+/// accounts are of one class and one positive and finite limit holds for all pairs.
 pub(super) fn only_pair(
     accounts: &[Box<dyn Account + '_>],
     target: &Target,
@@ -50,7 +51,7 @@ pub(super) fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measu
     let n = account.node_count();
     let mut sum = Interval::new(0.0);
     if let (Some(report), Measure::Renyi(order)) = (account.unit_losses(), measure) {
-        // α/(2 σ²) times the mean of the unit losses, which is known better than its terms.
+        // α/(2 σ²) times the mean of the unit losses, which is known more precisely than the single losses.
         let noise = Interval::new(noise.get());
         let local = Interval::new(order.get()) / Interval::new(2.0) / noise / noise;
         return Ok((local * Interval::new(*report.mean().value())).high());
@@ -66,15 +67,15 @@ pub(super) fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measu
     Ok((sum / Interval::count(n as u64)).high())
 }
 
-/// How much of what it is allowed a pair uses up.
+/// The share of its limit that a pair uses.
 pub(super) struct Used {
     pub(super) account: usize,
     pub(super) source: usize,
     pub(super) allowed: f64,
-    /// At most 1 where the limit is kept: of `μ` for Gaussian profiles, of the loss for others.
+    /// At most 1 if the limit is kept: the share of `μ` for Gaussian profiles, of the loss for others.
     pub(super) share: f64,
     pub(super) verdict: Verdict,
-    /// For how many pairs it stands.
+    /// The number of pairs for which it stands.
     pub(super) pairs: usize,
 }
 
@@ -92,7 +93,8 @@ impl Used {
     }
 }
 
-/// Every pair that is limited and has a loss; verdicts are final where they are `decided`.
+/// The shares of all pairs that have a limit and a loss. If `decided`, quick bounds above the limit are
+/// replaced by exact losses, so that the verdicts are final.
 pub(super) fn uses(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
@@ -107,9 +109,10 @@ pub(super) fn uses(
         let observer = account.observer();
         let outside: Vec<usize> = (0..account.node_count()).filter(|&u| !observer.contains(u)).collect();
         let count = if account.class().is_some() && worst { 1.min(outside.len()) } else { outside.len() };
-        // Where one pair answers for all nodes, and one observer for all of its class.
+        // One pair stands for all nodes of the class, and one observer for all observers of the class.
         let pairs = alike * if count < outside.len() { outside.len() } else { 1 };
-        // Targets take few values; the inverse of a Gaussian profile is worth keeping.
+        // Few different limits occur, and inverting a Gaussian profile takes time, so the last result is
+        // kept.
         let mut last = (f64::NAN, f64::NAN);
         let mut limits = Vec::with_capacity(count);
         for &u in &outside[..count] {
@@ -134,7 +137,7 @@ pub(super) fn uses(
                 pairs,
             }))
         };
-        // Gaussian profiles cost next to nothing.
+        // Gaussian profiles take hardly any time, so threads would not pay.
         let used: Vec<Option<Used>> = if account.unit_losses().is_some() {
             limits.iter().map(of_pair).collect::<Result<_, _>>()?
         } else {
@@ -146,8 +149,8 @@ pub(super) fn uses(
     Ok(all.into_iter().flatten().collect())
 }
 
-/// How much of what is allowed (a loss, and the `μ` with this loss) a profile uses up, and whether it stays
-/// within.
+/// The share of the limit (a loss, and the `μ` with this loss) that a profile uses, and whether it keeps the
+/// limit.
 fn share(
     profile: &Profile,
     measure: Measure,
@@ -155,7 +158,7 @@ fn share(
     decided: bool,
 ) -> Result<(f64, Verdict), Error> {
     if let Some(mu) = profile.mu().map(|mu| mu.value().mu()) {
-        // Far from the limit no digit of the loss itself decides.
+        // If `mu` is well below the limit, the loss itself need not be computed.
         return Ok(match mu {
             0.0 => (0.0, Verdict::Met),
             _ if mu <= largest * (1.0 - 1e-9) => (mu / largest, Verdict::Met),
@@ -165,7 +168,7 @@ fn share(
     if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed)
         && let Some(epsilon) = profile.quick_epsilon(delta, allowed)
     {
-        // Any bound that stays within decides.
+        // Any upper bound within the limit shows that the limit is kept.
         let share = epsilon / allowed;
         if epsilon == 0.0 {
             return Ok((0.0, Verdict::Met));
@@ -174,7 +177,7 @@ fn share(
             let verdict = if share <= 1.0 { Verdict::Met } else { Verdict::NotShown };
             return Ok((share.max(f64::MIN_POSITIVE), verdict));
         }
-        // Who is well within a limit need not know by how much.
+        // If the loss is well within the limit, its exact share is not needed.
         if profile.keeps(ApproxDp::new(WELL_WITHIN * allowed, delta.get())?) {
             return Ok((WELL_WITHIN, Verdict::Met));
         }
@@ -184,10 +187,11 @@ fn share(
     Ok((share, if loss <= allowed { Verdict::Met } else { Verdict::NotShown }))
 }
 
-/// The share of a limit up to which a loss need not be known.
+/// Below this share of the limit, the loss need not be computed.
 const WELL_WITHIN: f64 = 0.98;
 
-/// The first of the pairs with the largest share; a pair that fails its limit before one that keeps it.
+/// The pair with the largest share, the first of equals; pairs that fail their limit come before those that
+/// keep it.
 pub(super) fn tightest(uses: &[Used]) -> Option<&Used> {
     let key = |used: &Used| (used.verdict != Verdict::Met, used.share);
     uses.iter().fold(None, |most: Option<&Used>, used| match most {
@@ -204,7 +208,8 @@ mod tests {
     use ndp_dp::{ApproxDp, Delta, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
     use std::sync::Mutex;
 
-    /// All pairs lose `cost/σ²`, those of an account of a class; remembers the noises it was asked at.
+    /// All pairs lose `cost/σ²`, and all accounts are of one class. It records the noises that it is asked
+    /// about.
     struct Costs<'a> {
         observer: Observer,
         cost: f64,
@@ -237,8 +242,8 @@ mod tests {
         }
     }
 
-    /// One pair that stands for all is searched at once, to the noise that looking at all of them gives; a
-    /// pair without a loss is refused either way.
+    /// If one pair stands for all, its noise is searched directly and equals the noise found by looking at
+    /// all pairs. A pair without a loss is refused either way.
     #[test]
     fn one_pair_for_all_is_asked_at_its_own_noise_alone() -> Result<(), Error> {
         let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 0.5);

@@ -1,8 +1,8 @@
-//! The largest loss of everybody who is covered, and whether somebody is proven to learn as much.
+//! The largest loss over all covered observers, and whether some observer is proven to learn as much.
 //!
-//! What covers those who are not looked at is a bound on every pair. Where one pair is proven to lose as
-//! much, no smaller number would be true of all: the largest loss is then known exactly, though most pairs
-//! lose less. A neighbor who hears a noisy value as it leaves its node is such a pair, in most gossips.
+//! A bound covers every pair of the observers that are not looked at. If one pair is proven to lose as much,
+//! no smaller number bounds all pairs. So the largest loss is known exactly, although most pairs lose less.
+//! In most gossip protocols, a neighbor who hears a noisy value directly from its node is such a pair.
 
 use super::target::{Allowed, LeastNoise, Pair, Target};
 use super::uses::representatives;
@@ -30,23 +30,24 @@ use rayon::prelude::*;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worst {
-    /// At least the loss of every pair that is covered; `Exact` where one of them is proven to lose as much,
+    /// An upper bound on the loss of every covered pair; `Exact` if one pair is proven to lose as much,
     /// within a relative `1e-9`.
     pub loss: Guarantee<f64>,
-    /// Who learns that much, or has the largest bound.
+    /// The observer that learns as much, or has the largest bound.
     pub observer: Observer,
-    /// About whom.
+    /// The exposed node.
     pub source: usize,
 }
 
 impl Covered<'_> {
-    /// What anybody who is covered learns about anybody at `noise`, at most; `None` where there is no pair.
+    /// An upper bound on what any covered observer learns about any node at `noise`; `None` if there is no
+    /// pair.
     ///
     /// # Errors
     /// Those of the accounts.
     pub fn worst(&self, noise: NoiseMultiplier, measure: Measure) -> Result<Option<Worst>, Error> {
         let most = if self.coverage.is_by_bound() {
-            // The bound holds for those who are looked at as well, and takes no time.
+            // The bound also holds for the observers who are looked at, and takes no time.
             let bounds =
                 self.looked_at().iter().map(|account| self.protocol().local_bound(account.observer()));
             let bounds = bounds.collect::<Result<Vec<_>, _>>()?;
@@ -66,7 +67,7 @@ impl Covered<'_> {
         }))
     }
 
-    /// A pair whose loss is proven to be `most`, within a relative `1e-9`, among those that are quickly
+    /// A pair whose loss is proven to be `most`, within a relative `1e-9`. Only pairs with a fast answer are
     /// asked.
     fn attained(&self, noise: NoiseMultiplier, measure: Measure, most: f64) -> Option<(Observer, usize)> {
         let below = most * (1.0 - WITHIN);
@@ -75,7 +76,7 @@ impl Covered<'_> {
         }
         let of = |account: &dyn Account| reaching(account, noise, measure, below);
         let looked_at = self.looked_at();
-        // One of each class: the others would answer the same, and some take long.
+        // One account of each class is enough: others would give the same answer, and some take long.
         let kept = representatives(looked_at);
         let found = kept.iter().find_map(|&(at, _)| of(looked_at[at].as_ref()));
         found.or_else(|| of(self.witness()?)).or_else(|| {
@@ -84,8 +85,8 @@ impl Covered<'_> {
         })
     }
 
-    /// The same with the pair that is proven to need the noise, where the limit is one for all and a bound
-    /// was the tightest.
+    /// The same noise with a pair that is proven to need it, if one limit holds for all pairs and a bound was
+    /// the tightest.
     pub(super) fn with_attained(&self, target: &Target, least: LeastNoise) -> LeastNoise {
         let (Some(pair), Allowed::Worst(_)) = (&least.tightest, &target.allowed) else { return least };
         if pair.loss.grade() == Grade::Exact {
@@ -98,7 +99,7 @@ impl Covered<'_> {
     }
 }
 
-/// A pair of whom this account proves that it loses at least `least`, among those that are quickly asked.
+/// A pair for which this account proves a loss of at least `least`. Only pairs with a fast answer are asked.
 fn reaching(
     account: &dyn Account,
     noise: NoiseMultiplier,
@@ -107,8 +108,8 @@ fn reaching(
 ) -> Option<(Observer, usize)> {
     let observer = account.observer();
     let outside = (0..account.node_count()).filter(|&u| !observer.contains(u));
-    // Gaussian profiles cost next to nothing once one is there; of others the first would already be waited
-    // for.
+    // Once there is an account, Gaussian profiles take hardly any time. Other profiles take long already for
+    // the first node, so they are not asked.
     let gaussian = |&u: &usize| account.profile(u, noise).is_ok_and(|found| found.mu().is_some());
     let cheap = account.unit_losses().is_some() || outside.clone().take(1).all(|u| gaussian(&u));
     let asked = match account.class() {
@@ -123,10 +124,10 @@ fn reaching(
     outside.take(asked).find(reaches).map(|u| (observer.clone(), u))
 }
 
-/// Whether the bound is the same for everybody, and one at whom `audience` looks or of whom it [has a
-/// hint](Audience::hinting) is proven to learn as much by a [part](Protocol::glimpse) of what it
-/// hears, at every noise: then no account lowers what is learned at most. Where every node is looked at,
-/// each of them is tried; where some are, the first.
+/// Whether the bound is the same for every observer, and some observer is proven to learn as much at every
+/// noise, by a [part](Protocol::glimpse) of what it hears. Then no account can lower the largest loss. If
+/// every node is looked at, each is tried; otherwise the first one that is looked at and the audience's
+/// [hint](Audience::hinting).
 ///
 /// # Examples
 /// ```
@@ -143,7 +144,7 @@ pub fn bound_is_attained(protocol: &dyn Protocol, audience: &Audience) -> bool {
     attaining(protocol, audience).is_some()
 }
 
-/// The part of what an observer hears that proves that the bound is attained.
+/// The account of the part of what an observer hears that proves that the bound is attained.
 pub(super) fn attaining<'a>(
     protocol: &'a dyn Protocol,
     audience: &Audience,
@@ -171,11 +172,12 @@ pub(super) fn attaining<'a>(
     tried.par_iter().find_map_first(part)
 }
 
-/// How close a proven lower end is to a bound that is called exact.
+/// The largest relative difference between a bound and a proven lower end for which the bound is called
+/// exact.
 pub(super) const WITHIN: f64 = 1e-9;
 
-/// The largest loss by these accounts at `noise`, one pair asked of each class; `None` where there is no
-/// pair. It covers those whose accounts these are, and nobody else.
+/// The largest loss by these accounts at `noise`; `None` if there is no pair. One pair of each class is
+/// asked. It covers only the observers of these accounts.
 ///
 /// # Examples
 /// ```
@@ -215,7 +217,7 @@ pub fn largest(
     Ok(all.into_iter().fold(None, larger))
 }
 
-/// The larger of two; of equals the exact one, of equals in this too the first.
+/// The one with the larger loss; if equal, the exact one; if equal in this too, the first.
 fn larger(a: Option<Worst>, b: Option<Worst>) -> Option<Worst> {
     match (a, b) {
         (Some(a), Some(b)) => {
@@ -243,8 +245,8 @@ mod tests {
         covered.worst(NoiseMultiplier::new(2.0)?, measure)
     }
 
-    /// By one node and a bound, or by all accounts: the same number, exact in both, for a graph on which a
-    /// neighbor hears a noisy value.
+    /// One account with the bound, and all accounts, give the same exact number, on a graph where a neighbor
+    /// hears a noisy value.
     #[test]
     fn one_pair_makes_the_bound_exact_for_all() -> Result<(), Error> {
         for graph in [generators::path_graph(2)?, generators::path_graph(9)?, generators::star_graph(5)?] {
@@ -262,10 +264,11 @@ mod tests {
         Ok(())
     }
 
-    /// A bound that nobody is shown to reach stays a bound, and who is not covered adds nothing.
+    /// A bound that no pair is proven to attain stays an upper bound, and observers who are not covered add
+    /// nothing.
     #[test]
     fn a_bound_that_nobody_reaches_is_no_exact_number() -> Result<(), Error> {
-        /// Nodes hear nothing, which their bound does not know.
+        /// A protocol whose nodes hear nothing, but whose bound assumes that they hear noisy values.
         struct Silence(Gossip);
         impl Protocol for Silence {
             fn node_count(&self) -> usize {
@@ -283,7 +286,7 @@ mod tests {
         }
         let silence = Silence(Gossip::new(GossipMatrix::metropolis(&generators::path_graph(6)?), 3));
         let audience = Audience::chosen(6, &[0])?;
-        // Accounts that are alike cover everybody exactly.
+        // Accounts of one class cover every node exactly.
         let worst = worst_of(&silence, &audience, Measure::Gaussian)?.ok_or(Error::Cancelled)?;
         assert_eq!((worst.loss.grade(), worst.loss.into_value()), (Grade::Exact, 0.0));
         let mut covered =

@@ -1,40 +1,41 @@
-//! Who of an audience stands for all, where many learn alike.
+//! Which observers stand for all, if many learn alike.
 
 use super::super::symmetry::{Orbits, mirrored};
 use super::super::{Account, Among, Coverage, Observer, Protocol, number_of_coalitions};
 use super::{Asked, Audience, Covered};
 use std::sync::Arc;
 
-/// The largest network on which every node has an account of its own though others learn alike.
+/// On networks of up to this size every node has an account of its own, even if some learn alike.
 const MOST_OWN: usize = 500;
 
-/// How many are looked at in the place of one that was chosen, which the bound might serve as well.
+/// The largest number of orbits that are looked at in place of one chosen node. The bound might do as well,
+/// so more would not be worth the time.
 const MOST_FOR_CHOSEN: usize = 4;
 
-/// How many members of coalitions are gone through in a search for orbits.
+/// The largest total number of members of coalitions in the search for their orbits.
 const MOST_MEMBERS: f64 = 5e6;
 
 impl Audience {
-    /// Everybody, node `v` at place `v`, where everybody was asked about.
+    /// Every node as an observer, node `v` at index `v`.
     pub(super) fn everybody(&self) -> Vec<Observer> {
         let mut all = [self.looked_at.as_slice(), &self.others].concat();
         all.sort_by(|a, b| a.members().cmp(b.members()));
         all
     }
 
-    /// Of everybody those who stand for the orbits.
+    /// The first node of each orbit, as observers.
     pub(super) fn firsts(&self, orbits: &Orbits) -> Vec<Observer> {
         let all = self.everybody();
         orbits.firsts().iter().map(|&v| all[v].clone()).collect()
     }
 
-    /// Whether it is worth it to look for symmetries: on small networks every node has an account of its own,
-    /// and a sample is what was asked for. Observers must differ by their nodes alone.
+    /// Whether to look for symmetries. On small networks every node gets an account of its own, and a sample
+    /// is looked at as asked. Observers may differ in nothing but their nodes.
     pub(super) fn may_be_alike(&self) -> bool {
         let many = match self.asked {
             Asked::Named | Asked::Some(Some(_)) | Asked::Coalitions { all: true, .. } => false,
             Asked::Everybody => self.looked_at.len() > MOST_OWN,
-            // Orbits of coalitions are of all of a size.
+            // The orbits are those of all coalitions of a size, not of coalitions of neighbors.
             Asked::Coalitions { among: Among::Neighbors, .. } => false,
             Asked::Some(None) | Asked::Coalitions { all: false, .. } => true,
         };
@@ -44,7 +45,7 @@ impl Audience {
         many && first.is_some_and(|first| first.2 && everybody.all(|other| other == first))
     }
 
-    /// Those who stand for all, if they are few enough.
+    /// One observer of each orbit, if there are few enough.
     pub(super) fn by_orbits(&self, orbits: &Orbits) -> Option<Vec<Observer>> {
         match self.asked {
             Asked::Named
@@ -56,7 +57,7 @@ impl Audience {
             Asked::Coalitions { size, nodes, .. } => {
                 #[allow(clippy::cast_precision_loss, reason = "compared with a number that is far smaller")]
                 let members = number_of_coalitions(nodes, size) * size as f64;
-                // On small networks no more than there are nodes.
+                // On small networks, look at no more coalitions than there are nodes.
                 let most = if nodes <= MOST_OWN { nodes } else { MOST_FOR_CHOSEN };
                 let all = if members <= MOST_MEMBERS { orbits.coalitions(size, most) } else { None };
                 Some(self.others_known(all?.iter().map(|members| Observer::coalition(members)).collect()))
@@ -66,7 +67,7 @@ impl Audience {
 }
 
 impl<'a> Covered<'a> {
-    /// Everybody, by accounts of the first node of each orbit.
+    /// Covers every node by the accounts of the first node of each orbit.
     pub(super) fn mirrored(
         protocol: &'a dyn Protocol,
         audience: &Audience,
@@ -77,7 +78,7 @@ impl<'a> Covered<'a> {
         let (looked_at, nodes) = (accounts.len(), all.len());
         let mut accounts = mirrored(orbits, accounts, &all);
         if audience.others.is_empty() {
-            // Each was asked for by itself.
+            // The question is about each node, so all of them count as looked at.
             return Self {
                 accounts,
                 coverage: Coverage::Symmetric { looked_at, nodes },
@@ -86,7 +87,7 @@ impl<'a> Covered<'a> {
                 witness: None,
             };
         }
-        // Stable: those who were looked at first, each group in the order of nodes.
+        // The sort is stable: first those who were looked at, then the others, each in the order of nodes.
         accounts.sort_by_key(|account| account.observer().members().iter().all(|&v| !orbits.is_first(v)));
         let coverage = Coverage::Symmetric { looked_at, nodes };
         Self { accounts, coverage, looked_at, protocol, witness: None }

@@ -15,7 +15,8 @@ fn gossip(nodes: usize) -> Result<Gossip, Error> {
     Ok(Gossip::new(GossipMatrix::metropolis(&path_graph(nodes)?), 2))
 }
 
-/// The verdict is the worst one, the tightest pair the one that fails, and all that fail are counted.
+/// The verdict is the worst over all pairs, the tightest pair is one that fails, and all that fail are
+/// counted.
 #[test]
 fn the_worst_pair_decides() -> Result<(), Error> {
     let target = Target::worst(Measure::Gaussian, 1.0);
@@ -34,7 +35,7 @@ fn the_worst_pair_decides() -> Result<(), Error> {
     Ok(())
 }
 
-/// `(.3 + .6)/3`, not above .31 and above .29; two thirds are rounded up.
+/// The mean is `(.3 + .6)/3`, not above .31 and above .29; two thirds are rounded up.
 #[test]
 fn means_are_over_all_nodes_and_rounded_up() -> Result<(), Error> {
     let accounts = [told(0, 3, |u, _| exactly([0.0, 0.3, 0.6][u]))];
@@ -50,7 +51,7 @@ fn means_are_over_all_nodes_and_rounded_up() -> Result<(), Error> {
     Ok(())
 }
 
-/// Of a curve that is no Gaussian: what is known quickly decides where it stays within, and only there.
+/// For a curve that is not Gaussian, a quick bound decides if it is within the limit, and otherwise does not.
 #[test]
 fn quick_bounds_decide_what_they_can() -> Result<(), Error> {
     let target = Target::worst(epsilon()?, 2.0);
@@ -72,7 +73,7 @@ fn quick_bounds_decide_what_they_can() -> Result<(), Error> {
     Ok(())
 }
 
-/// An account that names a noise a little too small is helped over the last digits, and no further.
+/// If an account returns a noise slightly too small, it is raised by rounding errors only.
 #[test]
 fn a_noise_that_just_fails_is_raised() -> Result<(), Error> {
     let says = |_: usize, noise: f64| exactly(1.0 / noise);
@@ -83,7 +84,7 @@ fn a_noise_that_just_fails_is_raised() -> Result<(), Error> {
     Ok(())
 }
 
-/// A limit of 0 has no noise where something is learned, and says so.
+/// If something is learned, no noise meets a limit of 0, and the error says so.
 #[test]
 fn no_noise_keeps_a_limit_of_nothing() -> Result<(), Error> {
     let refused = |found: Result<Option<NoiseMultiplier>, Error>| match found {
@@ -99,7 +100,7 @@ fn no_noise_keeps_a_limit_of_nothing() -> Result<(), Error> {
     assert!(refused(search_of_pair(says.as_ref(), 1, Measure::Gaussian, 0.0)));
     let found = search_of_pair(says.as_ref(), 1, Measure::Gaussian, 0.5)?.ok_or(Error::Cancelled)?;
     assert!((found.get() - 2.0).abs() < 1e-8);
-    // An exact report says exact losses.
+    // An exact report gives exact losses.
     assert_eq!(account.profile(1, one()?)?.mu().map(|mu| mu.grade()), Some(Grade::Exact));
     assert!(!Protocol::is_formula(&gossip));
     for variance in [None, Some(0.0)] {
@@ -116,7 +117,7 @@ fn an_outsider_of_silence_learns_nothing() -> Result<(), Error> {
     let account = of_outsider(&gossip, true, &Observer::outsider())?;
     let mu = account.profile(1, one()?)?.mu().ok_or(Error::Cancelled)?;
     assert_eq!((mu.grade(), mu.value().mu()), (Grade::Exact, 0.0));
-    // What a node hears bounds what is heard outside, were it published.
+    // If something were published, what a node hears would bound what the outsider hears.
     let bound = of_outsider(&gossip, false, &Observer::outsider())?;
     let of_node = gossip.account(&Observer::node(1))?.profile(0, one()?)?.mu().ok_or(Error::Cancelled)?;
     let mu = bound.profile(0, one()?)?.mu().ok_or(Error::Cancelled)?;
@@ -124,7 +125,7 @@ fn an_outsider_of_silence_learns_nothing() -> Result<(), Error> {
     Ok(())
 }
 
-/// Two pairs that hardly differ: the one that needs the noise keeps its name, and its own loss.
+/// Of two pairs with nearly equal losses, the one that needs the noise is reported, with its own loss.
 #[test]
 fn the_tightest_exact_pair_stays() -> Result<(), Error> {
     let losses = [1.0, 1.0 - 1e-12, 0.0];
@@ -149,7 +150,8 @@ fn the_tightest_exact_pair_stays() -> Result<(), Error> {
     Ok(())
 }
 
-/// The others need twice the noise of those who are looked at; in a sample nobody knows what they need.
+/// The bound for the others requires twice the noise of those who are looked at. Without a bound, nothing is
+/// known of the others.
 #[test]
 fn who_is_looked_at_may_need_less() -> Result<(), Error> {
     let of =
@@ -171,7 +173,7 @@ fn who_is_looked_at_may_need_less() -> Result<(), Error> {
     Ok(())
 }
 
-/// What cannot be judged towards every coalition of a size is refused with its own reason.
+/// A question that cannot be answered for all coalitions of a size is refused with the reason.
 #[test]
 fn refusals_say_what_was_asked() -> Result<(), Error> {
     let gossip = gossip(150)?;
@@ -187,7 +189,7 @@ fn refusals_say_what_was_asked() -> Result<(), Error> {
     Ok(())
 }
 
-/// What two runs cover together is the weaker, whichever comes first.
+/// Two runs together cover what the weaker coverage covers, in either order.
 #[test]
 fn together_runs_cover_what_the_weaker_covers() -> Result<(), Error> {
     let (nodes, seed) = (9, Some(1));
@@ -212,7 +214,7 @@ fn together_runs_cover_what_the_weaker_covers() -> Result<(), Error> {
     Ok(())
 }
 
-/// Profiles that are told keep what they were told, so that the tests above test what they say.
+/// The accounts of these tests return the profiles that they were given.
 #[test]
 fn told_profiles_are_what_was_told() -> Result<(), Error> {
     let mu = |profile: Profile| profile.mu().map(|mu| (mu.grade(), mu.value().mu()));

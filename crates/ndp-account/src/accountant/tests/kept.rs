@@ -11,7 +11,8 @@ use ndp_dp::{Adaptivity, Measure, Neighbors, Verdict};
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph, star_graph};
 use ndp_graph::{GossipMatrix, Graph, progress::Silent};
 
-/// Failures of accounts and runs add up; a filter by a mean asks what the mean would be.
+/// Failure probabilities of accounts and runs add up. A filter for a limit on the mean checks the mean with
+/// the new run.
 #[test]
 fn ledgers_add_up_failures_and_means() -> Result<(), Error> {
     let run = [told(0, 3, |u, _| exactly([0.0, 0.3, 0.6][u]))];
@@ -30,7 +31,7 @@ fn ledgers_add_up_failures_and_means() -> Result<(), Error> {
     Ok(())
 }
 
-/// Names change nothing but names.
+/// Naming the nodes changes no numbers.
 #[test]
 fn named_protocols_say_what_they_said() -> Result<(), Error> {
     let protocol = Saying { nodes: 3, bounded: false, accounts: |v| told(v, 3, |_, _| exactly(0.5)) };
@@ -44,7 +45,8 @@ fn named_protocols_say_what_they_said() -> Result<(), Error> {
     Ok(())
 }
 
-/// Statements of two runs: failures add up, and runs about other neighbors do not.
+/// In a statement of two runs failure probabilities add up. Runs with different neighboring relations have no
+/// common statement.
 #[test]
 fn statements_of_two_runs_add_failures() -> Result<(), Error> {
     let protocol = Saying { nodes: 3, bounded: false, accounts: |v| told(v, 3, |_, _| exactly(0.5)) };
@@ -61,7 +63,7 @@ fn statements_of_two_runs_add_failures() -> Result<(), Error> {
     Ok(())
 }
 
-/// Only what is mirrored rests on symmetry: the account of the first node is its own.
+/// Only mirrored accounts rest on the theorem about symmetries; the first node's account is its own.
 #[test]
 fn mirrors_name_their_theorem() -> Result<(), Error> {
     let ring = Gossip::new(GossipMatrix::metropolis(&cycle_graph(9)?), 2);
@@ -76,7 +78,7 @@ fn mirrors_name_their_theorem() -> Result<(), Error> {
     Ok(())
 }
 
-/// What is overheard is told apart by the edges, not by their order.
+/// Tapped edges are compared as a set, in any order.
 #[test]
 fn observers_are_moved_in_order() {
     let outsider = Observer::outsider().tapping(&[(2, 1), (0, 1), (2, 1)]);
@@ -85,8 +87,8 @@ fn observers_are_moved_in_order() {
     assert_eq!(Observer::coalition(&[0, 1]).moved(|v| 2 - v).members(), [1, 2]);
 }
 
-/// By hand, for all sets: what covers every coalition of at most so many neighbors of one node. Each is
-/// part of one that is looked at and that does not have the exposed node in it; and nobody else is.
+/// Checked for all sets of nodes: every coalition of at most `size` neighbors of one node is part of a
+/// coalition that is looked at and does not contain the exposed node, and only such coalitions are looked at.
 #[test]
 fn neighbors_together_are_covered_whomever_they_look_at() -> Result<(), Error> {
     let graphs = [
@@ -125,8 +127,8 @@ fn neighbors_together_are_covered_whomever_they_look_at() -> Result<(), Error> {
     Ok(())
 }
 
-/// Where there are too many of them, one is looked at, and the bound covers the others; the answer is not
-/// that of coalitions of any nodes, nor do symmetries of those stand for it.
+/// If there are too many coalitions of neighbors, one is looked at and the bound covers the others. This
+/// coverage differs from that of coalitions of any nodes, and symmetries of those are not used.
 #[test]
 fn many_coalitions_of_neighbors_are_covered_by_the_bound() -> Result<(), Error> {
     let graph = complete_graph(60)?;

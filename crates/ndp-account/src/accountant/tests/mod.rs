@@ -1,4 +1,4 @@
-//! Answers about accounts whose losses are known because they were told, not computed.
+//! Tests with accounts whose losses are given by hand, so that the answers about them are known.
 
 mod answers;
 mod kept;
@@ -7,12 +7,12 @@ use super::{Account, Observer, Protocol};
 use crate::{Assumption, Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Exact, Gdp, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound};
 
-/// A profile for each node and noise, and what else an account may say.
+/// An account with a given profile for each node and noise.
 struct Told<F> {
     observer: Observer,
     nodes: usize,
     failure: f64,
-    /// The least noise that it names, whatever it is asked.
+    /// The least noise that the account returns for every question; by `None`, it searches.
     needs: Option<f64>,
     says: F,
 }
@@ -106,7 +106,7 @@ fn one() -> Result<NoiseMultiplier, Error> {
     Ok(NoiseMultiplier::new(1.0)?)
 }
 
-/// A protocol by its accounts, whose nodes add noise of variance 1 to what they send, or none.
+/// A protocol given by its accounts; its nodes add noise of variance 1 to what they send, or none.
 struct Saying<F> {
     nodes: usize,
     bounded: bool,
