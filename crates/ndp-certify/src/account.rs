@@ -80,7 +80,8 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
     refuse_leaks(layout, &decisions)?;
     let rank = decisions.rank();
     if rank == layout.noises && layout.leaks_nothing() {
-        // The observer can undo all rows: it knows each input up to that input's own noise, and no better.
+        // The rows can be inverted: the observer knows each input up to that input's own noise, and no
+        // better.
         return Ok(assemble_structural(layout, rank));
     }
     let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
@@ -220,15 +221,15 @@ fn combine_krylov(view: &Krylov, decisions: &Decisions, layout: &Layout, budget:
         }
         loop {
             let found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
-            // The digits suffice but the vectors are still not orthonormal enough: compute the coefficients
-            // with more digits, or make each vector orthogonal to all its predecessors.
+            // The digits suffice, but the vectors are not orthonormal enough. Compute the coefficients with
+            // more digits, or make each vector orthogonal to all its predecessors.
             let skewed = match &found {
                 Attempt::Found(_, enclosure) => enclosure.width() > WIDTH && enclosure.error <= PRECISE,
                 Attempt::Skewed { error } => *error <= PRECISE,
                 Attempt::Lost { .. } | Attempt::Stop => false,
             };
             against = match (against, &found) {
-                // A run so long that its digits ran out also becomes skewed.
+                // A run that is so long that its digits ran out would become skewed, too.
                 (Against::Recent, Attempt::Lost { .. }) => Against::Precisely,
                 (Against::Recent, _) if skewed => Against::Precisely,
                 (Against::Precisely, _) if skewed => Against::All,
@@ -326,7 +327,7 @@ pub(super) fn search(
             break;
         }
         let places = fixed::places(limbs) as f64;
-        // The number of bits that would have sufficed, and a tenth more.
+        // The number of bits that would have sufficed, plus a tenth.
         let needed = match attempt(limbs) {
             Attempt::Found(vectors, enclosure) => {
                 let error = enclosure.error;
@@ -427,15 +428,15 @@ use with_limbs;
 
 /// Limbs on offer, 128 to 4224 bits.
 const LADDER: [usize; 9] = [2, 3, 4, 6, 8, 12, 16, 32, 66];
-/// Enclosures of this width are exact: absolute up to a loss of 1, relative above it.
+/// An enclosure of at most this width counts as exact: absolute up to a loss of 1, relative above it.
 pub const WIDTH: f64 = 1e-9;
 /// If the combinations err by no more than this, the errors hardly add to the width of the enclosure.
 const PRECISE: f64 = 1e-12;
 /// Products of limbs that one attempt may take: some minutes.
 const MAX_WORK: f64 = 4e11;
-/// Times that inputs are scaled down.
+/// The largest number of times that inputs are scaled down.
 const MAX_SCALINGS: usize = 500;
-/// Below this size, two primes run at a time.
+/// If a problem takes fewer bytes than this, two primes run at a time.
 pub(super) const TOGETHER: u64 = 1 << 30;
 
 #[cfg(test)]
@@ -449,7 +450,7 @@ mod tests {
         Rows::Given(Given::new(rows.view(), rows.view(), &[], &[]))
     }
 
-    /// Two rows over two noises, each of them new: everything is known up to its own noise.
+    /// Two rows over two noises, both new: the observer knows every input up to its own noise.
     #[test]
     fn small_views_need_no_primes_and_little_memory() -> Result<(), Error> {
         let rows = array![[1.0, 0.5, 0.0], [0.25, 1.0, 1.0]];
@@ -460,7 +461,7 @@ mod tests {
         assert!(small.bits > 53 && (small.upper[0] - found.upper[0]).abs() < 1e-9);
         let less = of_rows(&given(&rows), Budget { memory: 95, ..Budget::default() });
         assert_eq!(less, Err(Error::TooLarge { what: "the rows of the view", bytes: 96, limit: 95 }));
-        // Of ten rows over one noise one can be new, and no more is kept.
+        // Of ten rows over one noise only one can be new, and memory for one suffices.
         let many = Array2::from_elem((10, 1), 1.0);
         let found = ranks(&given(&many), Budget { memory: 16, ..Budget::default() })?;
         assert_eq!(found.rank(), 1);
@@ -469,7 +470,7 @@ mod tests {
         Ok(())
     }
 
-    /// The numbers of limbs that are tried where every attempt ends like this.
+    /// The numbers of limbs that the search tries if every attempt ends like this one.
     fn tried(mut attempt: impl FnMut() -> Attempt) -> Vec<usize> {
         let mut tried = Vec::new();
         search(Budget::default(), 1.0, |limbs| {
@@ -479,8 +480,8 @@ mod tests {
         tried
     }
 
-    /// The next precision has the digits that the last attempt asked for, within four steps; places are 64 a
-    /// limb, but for 8.
+    /// The search takes the next precision with as many digits as the last attempt asked for, at most four
+    /// steps further. A number with `L` limbs has `64 L - 8` places.
     #[test]
     fn precision_grows_as_the_errors_ask() {
         let (steps, far) = (vec![2, 3, 4, 6, 8, 12, 16, 32, 66], vec![2, 8, 66]);
@@ -496,7 +497,7 @@ mod tests {
         assert_eq!(tried(|| Attempt::Stop), [2]);
     }
 
-    /// A tenth is no float: the ends are on both sides of it.
+    /// 1/10 is no float, so its ends lie on both sides of it.
     #[test]
     fn quotients_are_enclosed() {
         for k in [3.0, 5.0, 7.0, 10.0, 11.0, 49.0] {
@@ -506,7 +507,7 @@ mod tests {
         assert_eq!(enclose(1.0), (1.0, 1.0));
     }
 
-    /// The error of a skewed attempt is the largest, wherever it stands.
+    /// A skewed attempt reports the largest error, wherever it occurs.
     #[test]
     fn skewed_attempts_tell_their_largest_error() {
         let layout = Layout::of_equal_columns(2, &[0, 1]);
@@ -517,8 +518,8 @@ mod tests {
         }
     }
 
-    /// A star of five leaves, seen from one of them: the hub and the observer's own value are known, and of
-    /// the four other leaves nothing but their sum.
+    /// A star with five leaves, seen from one of them. The observer knows its own value and hears that of the
+    /// hub; of the four other leaves it learns only their sum.
     #[test]
     fn leaves_of_a_star_hide_behind_their_sum() -> Result<(), Box<dyn std::error::Error>> {
         let graph = generators::star_graph(5)?;

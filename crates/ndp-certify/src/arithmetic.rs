@@ -8,7 +8,8 @@ use crate::magnitude::Magnitude;
 use crate::matrix::{ExactMatrix, ModularMatrix};
 use std::sync::Arc;
 
-/// An upper bound on the norm of a ring: 1 on sums of the two ends, `√(1 + 4γ²)` on their differences.
+/// An upper bound on the norm of the map of a ringing edge: 1 on sums of its two ends, `√(1 + 4γ²)` on their
+/// differences.
 pub(super) fn ring_norm(push: f64) -> Magnitude {
     let double = Magnitude::new(push, 1);
     Magnitude::power(0).plus(double.squared()).root()
@@ -28,7 +29,7 @@ pub(super) trait Arithmetic {
     fn scaled(&mut self, x: Self::Number, factor: f64) -> Self::Number;
     /// `share (b - a)`: what is added to `a` when `a` and `b` move towards each other.
     fn moved(&mut self, a: Self::Number, b: Self::Number, share: f64) -> Self::Number;
-    /// `by (a - b)`: what a ring moves.
+    /// `by (a - b)`: what a ringing edge moves.
     fn scaled_difference(&mut self, a: Self::Number, b: Self::Number, by: f64) -> Self::Number;
     /// `W x`, where `at` is the index of the step.
     fn mix(&mut self, at: usize, matrix: &ExactMatrix, state: &mut [Self::Number]);
@@ -174,7 +175,8 @@ impl<const L: usize> InFixed<L> {
         self.error = norm.times(self.error).plus(rounding);
     }
 
-    /// Coefficients were read through a map of this norm, each rounded by `units` and taken `factor` times.
+    /// Coefficients were read through a map of this norm: each was rounded by `units` and multiplied by
+    /// `factor`.
     fn was_read(&mut self, norm: Magnitude, count: usize, units: f64, factor: f64) {
         let rounding = Magnitude::new(count as f64, 0).root().times(Magnitude::new(units, 0));
         let factor = Magnitude::new(factor, -self.reach).plus(Magnitude::power(0));
@@ -200,7 +202,7 @@ impl<const L: usize> Arithmetic for InFixed<L> {
     }
 
     fn one(&self) -> Fixed<L> {
-        // A power of two below the last place would round to 0: the error then says so.
+        // If the start rounds to 0 because it is below the last place, the error accounts for it.
         fixed::of_dyadic(Dyadic { mantissa: 1, exponent: 0 }, -self.down)
     }
 

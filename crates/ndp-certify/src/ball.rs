@@ -36,8 +36,8 @@ impl Ball {
         Self::new(&inside)
     }
 
-    /// The nodes whose first state enters one of the given messages, each a step and a sender; `peers` says
-    /// which nodes meet in a step.
+    /// The nodes whose initial state enters one of the given messages; a message is a step and a sender.
+    /// `peers` gives the nodes that a node meets in a step.
     pub fn before(
         nodes: usize,
         steps: usize,
@@ -102,7 +102,8 @@ mod tests {
         assert_eq!(Ball::around(&path, &[0, 6], 1).nodes(), [0, 1, 5, 6]);
         let ball = Ball::around(&path, &[6], 2);
         assert_eq!((ball.local(4), ball.local(3), ball.graph_size()), (Some(0), None, 7));
-        // Edges 0-1, then 1-2, then 3-4, then 2-3: node 3 hears of 0 when 2 rings; 4 has heard of 3 alone.
+        // Edges 0-1, then 1-2, then 3-4, then 2-3 ring. Node 3 hears of 0 when 2-3 rings; 4 has heard of 3
+        // only.
         let steps = [(0, 1), (1, 2), (3, 4), (2, 3)];
         let sequence = GossipSequence::given_activations(&path, &steps)?;
         let before = |message: (usize, usize)| {

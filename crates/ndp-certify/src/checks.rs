@@ -1,5 +1,5 @@
-//! Rows of every kind against rationals: what each arithmetic says of the same rows, and what is proven about
-//! their losses.
+//! Compares rows of every kind with exact rationals: their entries in each arithmetic, and the proven
+//! enclosures of their losses.
 
 use crate::account::{self, Budget};
 use crate::ball::Ball;
@@ -32,13 +32,13 @@ fn zeros(count: usize) -> Row {
     vec![BigRational::zero(); count]
 }
 
-/// `Bᵀ (R V Rᵀ)⁻¹ B` for independent rows `R` over the noises, `B` over the columns that are asked for.
+/// `Bᵀ (R V Rᵀ)⁻¹ B` for independent rows `R` over the noises; `B` are the given columns.
 fn gram_of(rows: &[Row], variances: &[BigRational], columns: &[usize]) -> Vec<Row> {
     let r = rows.len();
     let product = |a: &Row, b: &Row| -> BigRational {
         variances.iter().enumerate().map(|(j, v)| &a[j] * &b[j] * v).sum()
     };
-    // Gauss and Jordan, with the columns beside.
+    // Gauss-Jordan elimination on the matrix with the columns appended.
     let mut table: Vec<Row> = rows
         .iter()
         .map(|a| rows.iter().map(|b| product(a, b)).chain(columns.iter().map(|&j| a[j].clone())).collect())
@@ -75,7 +75,7 @@ fn are_multiples(field: Field, a: &[u64], b: &[u64]) -> bool {
     a[k] != zero && a.iter().zip(b).all(|(&x, &y)| field.times(x, b[k]) == field.times(y, a[k]))
 }
 
-/// What is proven about the rows contains the truth, and says it to nine digits.
+/// Asserts that the proven enclosures contain the true losses and are at most `1e-9` wide.
 fn assert_proven(rows: &Rows, truth: &[Row], variances: &[BigRational]) {
     let columns: Vec<usize> = rows.layout().inputs.iter().map(|input| input.coordinate).collect();
     let expected = gram_of(truth, variances, &columns);
@@ -101,8 +101,8 @@ fn assert_proven(rows: &Rows, truth: &[Row], variances: &[BigRational]) {
     }
 }
 
-/// Two noises, of which the second has variance 1/2, and two inputs without noise of their own; ratios with
-/// large numerators and denominators, of both signs.
+/// Two noises, the second with variance 1/2, and two inputs without noise of their own. Entries are ratios
+/// with large numerators and denominators, of both signs.
 #[test]
 fn rows_of_ratios_are_what_was_written() {
     let large = BigRational::new((BigInt::from(1) << 90) + 7, (BigInt::from(1) << 70) + 3);
@@ -153,9 +153,9 @@ fn rows_of_ratios_are_what_was_written() {
         );
     }
     assert_proven(&rows, &truth, &[ratio(1, 1), ratio(1, 2)]);
-    // Weighted by their variances the rows need no primes.
+    // The rows, weighted by the variances, are well conditioned, so no primes are needed.
     assert_eq!(gram::of_rows(&rows, Budget::default()).expect("a Gram matrix").bits, 53);
-    // Primes are drawn from all of the rows.
+    // The primes depend on every entry of the rows.
     let mut other = truth.clone();
     other[1][3] = ratio(-2, 13);
     let changed = Rows::Whole(WholeRows::new(layout, other.iter().map(sparse).collect()));
@@ -220,8 +220,8 @@ fn forward(steps: &[Step], weights: &[Row], registers: usize, coordinates: usize
     state
 }
 
-/// Every kind of step, with named and with given weights: the walk back in each arithmetic gives the row that
-/// the steps in order of time give.
+/// For every kind of step, with named and with given weights, the walk back gives in each arithmetic the row
+/// that the steps give in order of time.
 #[test]
 fn traced_rows_are_what_the_steps_do() -> Result<(), Box<dyn std::error::Error>> {
     let graph = Graph::from_edges(4, [(0, 1), (1, 2), (1, 3), (2, 3)])?;
@@ -307,7 +307,7 @@ fn traced_rows_are_what_the_steps_do() -> Result<(), Box<dyn std::error::Error>>
                     assert!(distance <= floats.errors[k] && floats.errors[k] < 1e-13, "row {k}: {distance}");
                 }
             }
-            // A common denominator of a row times its length, in bits: at most what is said.
+            // The logarithm of a row's common denominator times its length is at most the stated width.
             for (width, row) in rows.widths().iter().zip(&truth) {
                 let common = row
                     .iter()
@@ -322,7 +322,7 @@ fn traced_rows_are_what_the_steps_do() -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
-/// Primes are drawn from everything that determines a view: what is known, and every entry of a matrix.
+/// The primes depend on everything that determines a view: the known noises, and every entry of a matrix.
 #[test]
 fn primes_are_drawn_from_the_whole_view() -> Result<(), Box<dyn std::error::Error>> {
     let ring = |order: [usize; 6]| Graph::from_edges(6, (0..6).map(|k| (order[k], order[(k + 1) % 6])));
@@ -354,8 +354,8 @@ fn exact(matrix: &GossipMatrix) -> ExactMatrix {
     ExactMatrix::new(matrix, &all, Laziness::Kept)
 }
 
-/// Two cubic graphs whose matrices have entries of 1/4 alone, four in each row, on different columns; alone,
-/// and as the weights of noises.
+/// Two cubic graphs whose matrices have four entries of 1/4 in each row, but in different columns; the
+/// matrices are used alone, and as the weights of noises.
 #[test]
 fn primes_are_drawn_from_the_places_of_entries() -> Result<(), Box<dyn std::error::Error>> {
     let bipartite = [(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)];
@@ -378,7 +378,8 @@ fn primes_are_drawn_from_the_places_of_entries() -> Result<(), Box<dyn std::erro
     Ok(())
 }
 
-/// A path: weights of two nodes that are no neighbors are 0, also where the next node has both for neighbors.
+/// On a path, the weight of two nodes that are no neighbors is 0, even if the node between them is a neighbor
+/// of both.
 #[test]
 fn only_neighbors_have_weights() -> Result<(), Box<dyn std::error::Error>> {
     let graph = Graph::from_edges(4, [(0, 1), (1, 2), (2, 3)])?;
@@ -398,7 +399,8 @@ fn only_neighbors_have_weights() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Weights that are asked for twice and told differently: whether the matrix is symmetric is looked at.
+/// The weight function is called twice for an edge and may return two different weights, so the code checks
+/// whether the matrix is symmetric.
 #[test]
 fn symmetry_is_not_presumed() -> Result<(), Box<dyn std::error::Error>> {
     let graph = Graph::from_edges(2, [(0, 1)])?;

@@ -46,8 +46,7 @@ pub(crate) struct Combinations<const L: usize> {
     rounded: Vec<Vec<f64>>,
     /// Errors of the fixed-point vectors in units `2^-p`.
     errors: Vec<Magnitude>,
-    /// Bits at the end of the format that are kept at 0: tests of the recurrence need errors that are large
-    /// enough to see.
+    /// The number of last bits that are kept at 0. Tests of the recurrence use it to make errors visible.
     spare: u32,
 }
 
@@ -77,7 +76,7 @@ impl<const L: usize> Combinations<L> {
         if self.spare == 0 { unit } else { unit.plus(Magnitude::power(self.spare.into())) }
     }
 
-    /// Clears the bits that are not used.
+    /// Clears the last bits if some are to stay 0.
     fn cut(&self, y: &mut [Fixed<L>]) {
         if self.spare > 0 {
             y.iter_mut().for_each(|y| *y = fixed::cut(y, self.spare));
@@ -102,7 +101,8 @@ impl<const L: usize> Combinations<L> {
     /// fixed-point form is dropped.
     pub(crate) fn into_rounded(self) -> (Vec<Vec<f64>>, Vec<f64>) {
         let unit = Magnitude::power(-fixed::places(L));
-        // Windows of 62 bits below the largest coordinate, at most 2, and the roundings to 53 bits.
+        // Conversion reads a window of 62 bits below the largest coordinate (at most 2) and rounds it to 53
+        // bits.
         let window = Magnitude::new(self.coordinates as f64, 0).root().times(Magnitude::power(-59));
         let conversion = window.plus(Magnitude::new(1.001, -53));
         let errors = self.errors.iter().map(|&e| e.times(unit).plus(conversion).to_f64());
@@ -139,7 +139,7 @@ impl<const L: usize> Combinations<L> {
         self.keep(scaled, error)
     }
 
-    /// A candidate made orthogonal as well as floating point can, its norm, and its error.
+    /// A candidate made as orthogonal as floating point allows, its norm and its error.
     fn orthogonal(
         &self,
         mut candidate: Vec<Fixed<L>>,
@@ -154,7 +154,7 @@ impl<const L: usize> Combinations<L> {
         let mut passes = 0;
         let mut floats = vec![0.0; self.noises];
         loop {
-            // Orthogonality is decided by the noises alone.
+            // Orthogonality is with respect to the noises only.
             let Some(top) = convert(&candidate[..self.noises], &mut floats) else {
                 return Err(Lost::Digits(places as f64));
             };
@@ -173,7 +173,7 @@ impl<const L: usize> Combinations<L> {
             }
             // Coefficients `m · 2^-shift`, for overlaps in units of `2^(top - p)`.
             let exponent = (worst.to_bits() >> 52).cast_signed() - 1022;
-            // Overlaps that the next pass would call negligible are left to that pass: mostly those with
+            // Overlaps that the next pass would ignore as negligible are not subtracted, mostly those with
             // combinations far back.
             let least = 0.25 * negligible * norm;
             let factor =
@@ -206,7 +206,7 @@ impl<const L: usize> Combinations<L> {
         };
         let mut error = gamma;
         let mut high = overlaps.iter().filter_map(Wide::top).max();
-        // Overlaps no larger than the error are left.
+        // Overlaps no larger than the error are not subtracted.
         let least = gamma.log2() - fixed::places(L) as f64 - 6.0 - (overlaps.len() as f64).log2();
         while let Some(place) = high.filter(|&place| place as f64 > least) {
             let low = place - 53;
@@ -217,7 +217,8 @@ impl<const L: usize> Combinations<L> {
         }
         let (candidate, length, error) = self.orthogonal(candidate, error, from)?;
         let (mut scaled, mut error) = self.scaled(&candidate, length, error)?;
-        // The scale had 53 digits. If the length of `q` is 1 up to δ, that of (1 - δ/2) q is 1 up to δ².
+        // So far the scale has 53 digits. If the squared length of `q` is 1 up to δ, that of (1 - δ/2) q is 1
+        // up to δ².
         let mut last = 0;
         loop {
             let half_excess = fixed::product(&scaled[..n], &scaled[..n], drop).less_one().half();
@@ -267,9 +268,9 @@ impl<const L: usize> Combinations<L> {
         error: Magnitude,
     ) -> Magnitude {
         let root = Magnitude::new(self.coordinates as f64, 0).root();
-        // Without their lowest limbs the vectors are off, in every coordinate, by less than one unit of the
-        // lowest limb that is used. These limbs are left out where that error, times the factors, is below
-        // the error of `y`.
+        // Leaving out the lowest limbs changes each coordinate of the vectors by less than one unit of the
+        // lowest limb that is used. They are left out only if that error times the factors is below the error
+        // of `y`.
         let sum = terms.iter().fold(Magnitude::ZERO, |sum, &(_, m)| sum.plus(Magnitude::new(m as f64, by)));
         let room = (error.log2() - root.log2() - 6.0).max(0.0) - sum.log2();
         let drop = if room > 0.0 { (floor(room / 64.0)).min(L - 1) } else { 0 };
@@ -348,7 +349,7 @@ impl<const L: usize> Combinations<L> {
     }
 }
 
-/// `y ← y - 2^by Σ m x`, off by less than one unit a coordinate where no limbs of the `x` are dropped.
+/// `y ← y - 2^by Σ m x`. Each coordinate is off by less than one unit if no limbs of the `x` are dropped.
 fn subtract<const L: usize>(y: &mut [Fixed<L>], terms: &[(&[Fixed<L>], i64)], by: i64, drop: usize) {
     let work = |(piece, y): (usize, &mut [Fixed<L>])| {
         let first = piece * STRIP;
@@ -367,7 +368,7 @@ fn subtract<const L: usize>(y: &mut [Fixed<L>], terms: &[(&[Fixed<L>], i64)], by
     }
 }
 
-/// The numbers in units of `2^top`, below 1 in size; `None` when all are 0.
+/// The numbers in units of `2^top`, with absolute values below 1; `None` if all are 0.
 fn convert<const L: usize>(numbers: &[Fixed<L>], to: &mut [f64]) -> Option<i64> {
     let digits = |numbers: &[Fixed<L>]| numbers.iter().map(fixed::digits).max().unwrap_or(0);
     let parallel = numbers.len() > PARALLEL;
@@ -384,7 +385,7 @@ fn convert<const L: usize>(numbers: &[Fixed<L>], to: &mut [f64]) -> Option<i64> 
     (most > 0).then_some(top)
 }
 
-/// Coordinates whose sums stay in the fastest cache.
+/// A number of coordinates whose sums fit into the fastest cache.
 const PIECE: usize = 256;
 /// Coordinates of a few vectors at a time.
 const STRIP: usize = 64;
@@ -401,9 +402,9 @@ mod tests {
         fixed::of_dyadic(Dyadic::of(x), 0)
     }
 
-    /// A candidate of 398 quarters and an eighth, of norm almost 5, with an overlap of 2^-45: an eighth is
-    /// subtracted, and the other left, since the next pass calls everything below 5e-14 of the norm
-    /// negligible, and a quarter of that is 6e-14.
+    /// A candidate of norm almost 5 has overlaps of 1/8 and 2^-45 with two unit vectors. The first is
+    /// subtracted. The second is not: the next pass ignores overlaps below 5e-14 of the norm, and 2^-45 is
+    /// below a quarter of that, 6e-14.
     #[test]
     fn what_the_next_pass_leaves_is_left() {
         let mut found = Combinations::<2>::new(400, 400, &[]);
@@ -416,7 +417,7 @@ mod tests {
         assert_ne!(found.fixed(2)[1], [0; 2]);
     }
 
-    /// Where the error is larger than every number of the format no limb is left to multiply.
+    /// If the error is larger than every number of the format, all digits are lost.
     #[test]
     fn errors_beyond_the_format_lose_all_digits() {
         let mut found = Combinations::<2>::new(2, 2, &[]);
@@ -425,8 +426,8 @@ mod tests {
         assert!(matches!(lost, Err(Lost::Digits(growth)) if growth > 140.0), "{lost:?}");
     }
 
-    /// A noise part of length 3 · 2^-11 and an input of 2^-6: the input has five digits more than the whole
-    /// part of the logarithm of the length, and four are in range.
+    /// The noise part has length 3 · 2^-11 and an input is 2^-6. The input has five digits more than the
+    /// integer part of the logarithm of the length; only four are in range.
     #[test]
     fn inputs_leave_the_range_beyond_four_digits() {
         for (input, expected) in [(-6, Err(Lost::Range { coordinate: 1, bits: 5 })), (-7, Ok(()))] {

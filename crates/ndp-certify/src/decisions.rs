@@ -11,7 +11,7 @@ use crate::field::{Field, Primes};
 use crate::krylov::Krylov;
 use crate::rows::Rows;
 
-/// What was decided about the rows of a view.
+/// The decisions about the rows of a view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decisions {
     /// For every candidate, in order, whether it is new.

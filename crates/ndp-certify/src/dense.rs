@@ -78,7 +78,7 @@ const MAX_DENSE: usize = 4096;
 mod tests {
     use super::*;
 
-    /// What a row is off by, its combinations are off by, the last one too.
+    /// If rows have errors, every combination of them has errors, including the last one.
     #[test]
     fn combinations_are_off_by_what_rows_are() {
         let combine = ndarray::array![[1.0, 0.0], [-0.5, 2.0]];

@@ -1,12 +1,12 @@
 //! Greatest common divisors of long integers, thirty bits at a time (Lehmer 1938), and ratios in lowest
 //! terms.
 //!
-//! Euclid's quotients are found from the leading 64 bits of both numbers as long as these decide them
+//! Euclid's quotients are found from the leading 64 bits of both numbers, as long as these determine them
 //! (Collins' condition; Jebelean 1995), and many steps are applied to the long numbers at once: `(a, b)`
-//! becomes `(p a - q b, s b - r a)` with `p s - q r = ±1`. A map with that determinant has an inverse in
-//! integers and so keeps the common divisors, whichever quotients it came from: the leading bits decide how
-//! fast this is, never what comes out. That `p s - q r = ±1`, and that neither number became negative or too
-//! long, is looked at; where one did, the two numbers before take a step of division instead.
+//! becomes `(p a - q b, s b - r a)` with `p s - q r = ±1`. A map with this determinant has an integer
+//! inverse, so it keeps the common divisors, whatever quotients it came from. The leading bits decide only
+//! how fast this is, not the result. The code checks that `p s - q r = ±1` and that neither number became
+//! negative or too long; otherwise it takes one step of division instead.
 
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -34,7 +34,7 @@ pub fn greatest_common_divisor(a: &BigUint, b: &BigUint) -> BigUint {
     }
 }
 
-/// The least common multiple of two positive integers; quick where the second divides the first.
+/// The least common multiple of two positive integers; fast if the second divides the first.
 #[must_use]
 pub fn least_common_multiple(a: BigInt, b: &BigInt) -> BigInt {
     if b.is_one() || a == *b || (&a % b).is_zero() {
@@ -58,26 +58,26 @@ pub fn lowest_terms(above: BigInt, below: BigInt) -> BigRational {
     BigRational::new_raw(above / &divisor, below / divisor)
 }
 
-/// Smaller numbers with the same common divisors, by the map that the leading bits of `a >= b` give; none
-/// where that would gain nothing.
+/// Smaller numbers with the same common divisors, by the map that the leading bits of `a >= b` determine;
+/// `None` if they would not be smaller.
 fn by_leading_bits(a: &BigUint, b: &BigUint) -> Option<(BigUint, BigUint)> {
     let down = a.bits() - 64;
     let leading = |x: &BigUint| (x >> down).iter_u64_digits().next().unwrap_or(0);
     let map = Map::of(leading(a), leading(b))?;
     let next = (combined(a, map.rows[0], b, map.rows[1])?, combined(b, map.rows[2], a, map.rows[3])?);
-    // No step where nothing became smaller.
+    // Refuse a step that makes the numbers no shorter.
     (next.0.bits() + next.1.bits() < a.bits() + b.bits()).then_some(next)
 }
 
-/// `(a, b) -> ±(p a - q b, s b - r a)`: the sizes `p, q, s, r`, the sign taken into their order.
+/// `(a, b) -> ±(p a - q b, s b - r a)`: the absolute values `p, q, s, r`; their order contains the sign.
 struct Map {
     rows: [i128; 4],
 }
 
 impl Map {
-    /// Of the steps of division that two leading parts decide; none where they decide none.
+    /// The steps of division that two leading parts determine; `None` if they determine none.
     fn of(mut x: u64, mut y: u64) -> Option<Self> {
-        // Sizes of the factors of a and b in the two numbers before and now; signs alternate.
+        // The absolute values of the factors of a and b in the last two remainders; their signs alternate.
         let (mut u, mut v) = ([0u64, 1, 0], [0u64, 0, 1]);
         let mut even = false;
         while y >= v[2] && x - y >= v[1].checked_add(v[2])? && y > 0 {
@@ -97,13 +97,13 @@ impl Map {
     }
 }
 
-/// `p a - q b` for factors of at most 32 bits; none where that is negative or longer than `a` and `b`.
+/// `p a - q b` for factors of at most 32 bits; `None` if it is negative or longer than `a` and `b`.
 fn combined(a: &BigUint, p: i128, b: &BigUint, q: i128) -> Option<BigUint> {
     let (mut a, mut b) = (a.iter_u64_digits(), b.iter_u64_digits());
     let mut words = Vec::with_capacity(2 * a.len().max(b.len()));
     let mut carry = 0i128;
     for _ in 0..a.len().max(b.len()) {
-        // Below 2^96 in size, and the carry below 2^33.
+        // The product sum is below 2^96 in absolute value, and the carry below 2^33.
         carry += p * i128::from(a.next().unwrap_or(0)) - q * i128::from(b.next().unwrap_or(0));
         words.extend([low(carry), low(carry >> 32)]);
         carry >>= 64;
@@ -126,8 +126,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Against the binary algorithm of `num-integer`: random numbers of many lengths with divisors in common,
-    /// powers of two, neighbors of them, multiples, and the worst case of Euclid's algorithm.
+    /// Compared with the binary algorithm of `num-integer`: random numbers of many lengths with common
+    /// divisors, powers of two and their neighbors, multiples, and the worst case of Euclid's algorithm.
     #[test]
     fn divisors_are_those_of_the_binary_algorithm() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Many steps at once are taken, or this would be slower than dividing.
+    /// If the leading bits did not allow many steps at once, this would be slower than division.
     #[test]
     fn leading_bits_take_many_steps_at_once() {
         let (mut a, mut b) = (BigUint::one(), BigUint::one());

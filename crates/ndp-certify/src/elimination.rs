@@ -4,14 +4,15 @@ use crate::field::Field;
 use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
 
-/// What a row adds to those before it, modulo one prime.
+/// What a row adds to the rows before it, modulo one prime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Newness {
-    /// Its noise part is independent of theirs.
+    /// Its noise part is linearly independent of those before.
     New,
-    /// It is a combination of them.
+    /// It is a linear combination of the rows before.
     Old,
-    /// Its noise part is a combination of theirs, but its inputs are not: the coordinates that remain.
+    /// Its noise part is a combination of those before, but its inputs are not. Holds the input coordinates
+    /// that remain.
     Leak(Vec<usize>),
 }
 
@@ -39,7 +40,7 @@ impl Table {
     pub(crate) fn add(&mut self, mut row: Vec<u64>) -> Newness {
         checkpoint();
         let field = self.field;
-        // The factors of all rows, by substitution at the pivots alone.
+        // The factors of all earlier rows, by substitution at the pivots only.
         let mut factors: Vec<u64> = Vec::with_capacity(self.rank());
         for (column, &pivot) in self.triangle.iter().zip(&self.pivots) {
             let taken = sum_of_products(field, factors.iter().zip(column));

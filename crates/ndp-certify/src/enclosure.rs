@@ -50,7 +50,7 @@ impl Enclosure {
             let factor = |x: f64| times_power(x * input.factor, input.scale);
             let lower = factor(short * short / (1.0 + spread) * (1.0 - 16.0 * f64::EPSILON));
             let upper = factor(long * long / (1.0 - spread) * (1.0 + 16.0 * f64::EPSILON));
-            // Below the normal numbers a rounding error is no longer relative to the value.
+            // Below the normal range, rounding errors are not relative to the value.
             let lower = if lower < f64::MIN_POSITIVE { 0.0 } else { lower };
             let upper = upper.max(f64::MIN_POSITIVE);
             match input.structural {
@@ -76,7 +76,7 @@ pub fn width(low: f64, high: f64) -> f64 {
     if high.is_finite() { (high - low) / low.max(1.0) } else { f64::INFINITY }
 }
 
-/// At least `‖Ĝ - I‖`, the largest absolute row sum, roundings included.
+/// An upper bound on `‖Ĝ - I‖`: the largest absolute row sum, rounding errors included.
 fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> {
     let (r, m) = (vectors.len(), layout.noises);
     if r == 0 {
@@ -100,7 +100,7 @@ fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> 
             Some(sum)
         })
         .collect::<Option<_>>()?;
-    // The lower triangle alone.
+    // Only the lower triangle is computed.
     let mut gram = Array2::<f64>::zeros((r, r).f());
     for group in groups {
         gram += &group;
@@ -134,8 +134,8 @@ const BLOCK: usize = 128;
 mod tests {
     use super::*;
 
-    /// For vectors that are exactly orthonormal the enclosure is as tight as the roundings allow, and
-    /// contains the true losses.
+    /// For exactly orthonormal vectors, the enclosure is as tight as rounding allows and contains the true
+    /// losses.
     #[test]
     fn orthonormal_vectors_have_tight_enclosures() {
         let layout = Layout::of_equal_columns(3, &[0, 1, 2]);
@@ -147,8 +147,8 @@ mod tests {
         assert!(found.width() < 1e-12, "{}", found.width());
     }
 
-    /// A skewed pair: the Gram matrix is far from the identity, and the enclosure far from tight, but it
-    /// contains the truth.
+    /// For a skewed pair of vectors, the Gram matrix is far from the identity and the enclosure is wide, but
+    /// contains the true losses.
     #[test]
     fn skewed_vectors_have_wide_enclosures() {
         let layout = Layout::of_equal_columns(2, &[0, 1]);
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(Enclosure::new(&[vec![f64::NAN, 0.0]], &[0.0], &layout), None);
     }
 
-    /// Rounding never turns losses far above or below the range into infinity or 0.
+    /// For a loss below or above the range of `f64`, the upper end is positive or infinite.
     #[test]
     fn scales_end_outside() {
         let mut layout = Layout::of_equal_columns(2, &[0, 1]);
@@ -176,8 +176,8 @@ mod tests {
         assert_eq!(found.width(), f64::INFINITY);
     }
 
-    /// One vector of length 1.1 that is off by .05: the exact one may have length 1.15, whose square is off
-    /// by .3225.
+    /// One vector of length 1.1 has an error of .05. The exact one may have length 1.15, so the square of the
+    /// length is off by at most .3225.
     #[test]
     fn errors_count_with_the_length_of_the_vector() {
         let layout = Layout::of_equal_columns(1, &[0]);
@@ -199,7 +199,7 @@ mod tests {
         assert!(found.spread < 1e-13, "{}", found.spread);
     }
 
-    /// Half epsilons beside a one are lost by a sum in floats, and not by its bound.
+    /// A sum of a one and half epsilons in floats loses the latter; its upper bound does not.
     #[test]
     fn sums_are_rounded_up() {
         let mut terms = vec![f64::EPSILON / 2.0; 1001];

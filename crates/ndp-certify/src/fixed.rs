@@ -1,7 +1,7 @@
 //! Vectors in fixed point: `L` limbs of 64 bits a number, two's complement, the last 8 bits before the point.
 //!
 //! Every operation states by how many units `2^-p`, `p = 64 L - 8`, a coordinate of its result may differ
-//! from the exact one; the proofs need nothing else. Sums are exact, products and quotients are off by less
+//! from the exact one; the proofs need nothing else. Sums are exact; products and quotients are off by less
 //! than one unit.
 
 #![allow(
@@ -253,7 +253,7 @@ const GROUP: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Wide {
     negative: bool,
-    /// The size, least significant limb first.
+    /// The absolute value, least significant limb first.
     size: Vec<u64>,
     exponent: i64,
 }
@@ -290,7 +290,7 @@ impl Wide {
         Self { exponent: self.exponent - 1, ..self }
     }
 
-    /// The number is below `2^top` in size; `None` for 0.
+    /// The smallest `top` such that the number is below `2^top` in absolute value; `None` for 0.
     pub(crate) fn top(&self) -> Option<i64> {
         let highest = self.size.iter().rposition(|&limb| limb != 0)?;
         let bits = 64 * (highest as i64 + 1) - i64::from(self.size[highest].leading_zeros());
@@ -313,7 +313,7 @@ impl Wide {
     }
 }
 
-/// Minus a number in two's complement.
+/// Negates a number in two's complement.
 fn negate(limbs: &mut [u64]) {
     let mut carry = true;
     for limb in limbs {
@@ -369,13 +369,13 @@ pub(crate) fn product<const L: usize>(x: &[Fixed<L>], y: &[Fixed<L>], drop: usiz
     Wide::new(limbs, 64 * first as i64 + 128 * drop as i64 - 2 * places(L))
 }
 
-/// Coordinates whose limbs stay in the fastest cache.
+/// A number of coordinates whose limbs fit into the fastest cache.
 const STRIP: usize = 64;
 
 /// The largest number of terms for which [`Sums`] cannot overflow: products below `2^117`.
 pub(crate) const TERMS: usize = 512;
 
-/// The number of binary digits of `|a|` in units, give or take one.
+/// The number of binary digits of `|a|` in units, up to an error of one.
 #[inline]
 pub(crate) fn digits<const L: usize>(a: &Fixed<L>) -> i64 {
     let sign = ((a[L - 1] as i64) >> 63) as u64;
@@ -482,7 +482,7 @@ mod tests {
                     let less = if less.negative { -size } else { size };
                     assert_eq!(less, &signed - (BigInt::from(1) << (-found.exponent) as usize));
                     if let Some(top) = found.top() {
-                        // Slices of digits, from the top down, add up to the number.
+                        // Slices of digits, from the highest down, add up to the number.
                         let (mut low, mut sum) = (top, BigInt::ZERO);
                         while low > found.bottom() {
                             low -= 53;

@@ -78,7 +78,7 @@ impl Gram {
     }
 }
 
-/// All that is proven about rows whose inputs are the coordinates beyond their noises.
+/// The Gram matrix of rows whose inputs are the coordinates after their noises.
 pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
@@ -102,7 +102,7 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
     } else {
         let rank = kept.len() as f64;
         let mut scales = rows.column_scales();
-        // Inputs may be scaled down on the way, so record which scales belong to which precision.
+        // Inputs may be scaled down during the search, so record which scales belong to which precision.
         let mut history: Vec<(u32, Vec<i64>)> = Vec::new();
         let found = account::search(budget, rank * rank * n as f64, |limbs| {
             let found = account::attempt_rows(rows, &kept, &mut scales, limbs);
@@ -158,7 +158,7 @@ fn assemble(
     }
 }
 
-/// Covers the roundings of a few operations on nonnegative numbers.
+/// A factor that covers the rounding errors of a few operations on nonnegative numbers.
 const UP: f64 = 1.0 + 1e-12;
 
 #[cfg(test)]
@@ -181,9 +181,9 @@ mod tests {
         }
     }
 
-    /// Coefficients 3 and 5 of one combination: with a Gram matrix of `1 - h` the entry is `15 / (1 - h)`;
-    /// off by `e` each it is `(3 + e)(5 + e)`. The radius reaches both, and not much further:
-    /// what is not known of one coefficient is counted twice at most.
+    /// Coefficients 3 and 5 of one combination. With a Gram matrix of `1 - h` the entry is `15 / (1 - h)`;
+    /// with errors of `e` in both coefficients it is `(3 + e)(5 + e)`. The radius covers both cases and is
+    /// not much larger than needed.
     #[test]
     fn the_radius_reaches_the_worst_case() {
         for (spread, error, worst) in [(0.2, 0.0, 15.0 / 0.8), (0.0, 0.1, 3.1 * 5.1), (0.0, 0.0, 15.0)] {
@@ -196,14 +196,15 @@ mod tests {
                 "{radius} {needed}"
             );
         }
-        // Both together: off by e each, and h on top.
+        // Both at once: errors of `e` in both coefficients, and `h`.
         let (_, radius) = told([3.0, 5.0], 0.2, 0.1).entry(0, 1).expect("certified");
         assert!(15.0 + radius >= 3.1 * 5.1 / 0.8);
         let (middle, radius) = told([3.0, 5.0], 0.2, 0.1).entry(1, 1).expect("certified");
         assert!(middle == 2.0 && (1.0..1.0 + 1e-9).contains(&radius));
     }
 
-    /// Rows in matrix form need no primes; of dependent rows, or too large ones, which are new is decided.
+    /// Rows in matrix form need no primes. If the rows are dependent or too many for that, primes decide
+    /// which are new.
     #[test]
     fn primes_are_drawn_only_where_they_are_needed() -> Result<(), Error> {
         let rows = array![[1.0, 0.5], [0.25, 1.0]];
@@ -219,9 +220,9 @@ mod tests {
         Ok(())
     }
 
-    /// Noises (1, 0) and (1, e), inputs (1, 0) and (0, 1): the inverse of the noises takes the inputs to
-    /// (1, -1/e) and (0, 1/e), so that the entries are 1 + 1/e², -1/e² and 1/e². Both inputs leave the format
-    /// and are scaled down on the way.
+    /// The noises are (1, 0) and (1, e), the inputs (1, 0) and (0, 1). The inverse of the noises maps the
+    /// inputs to (1, -1/e) and (0, 1/e), so the entries are 1 + 1/e², -1/e² and 1/e². Both inputs exceed the
+    /// format and are scaled down.
     #[test]
     fn inputs_that_are_scaled_down_keep_their_entries() -> Result<(), Error> {
         let square = 2f64.powi(80);

@@ -1,10 +1,10 @@
 //! Gossip with a fixed matrix: the rows `e_wᵀ Wᵗ` grow level by level out of the directions kept before.
 //!
-//! The rows are nearly dependent, exponentially so in the number of rounds, so products continue from
-//! directions that are already orthonormal. Whether a row is new does not depend on which combination of the
-//! kept rows is propagated, so each prime may propagate its own. What members know of their own noise are
-//! unit vectors, which are seen but not propagated: members hear all their neighbors, so that `W e_c` lies in
-//! the span of the first level.
+//! The rows are nearly dependent, exponentially so in the number of rounds, so the next level is computed
+//! from directions that are already orthonormal. Whether a row is new does not depend on which combination of
+//! the kept rows is propagated, so each prime may propagate its own. If members know their own noises, these
+//! are unit vectors that the observer sees, but they are not propagated: members hear all their neighbors, so
+//! `W e_c` lies in the span of the first level.
 
 use crate::ball::Ball;
 use crate::combinations::{Combinations, Lost};
@@ -26,18 +26,18 @@ pub struct Krylov {
     /// Neighbors outside the coalition.
     seeds: Vec<usize>,
     rounds: usize,
-    /// Whether weights follow from degrees, so that every symmetry of the graph is one of the matrix.
+    /// Whether weights follow from degrees, so that every symmetry of the graph is a symmetry of the matrix.
     named: bool,
 }
 
 /// The earlier combinations to which a candidate is made orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// Those of the two levels before it: in exact arithmetic a candidate is orthogonal to the others.
-    /// Coefficients are as good as floating point makes them.
+    /// The combinations of the two levels before it; in exact arithmetic a candidate is orthogonal to all
+    /// earlier ones. The coefficients have the precision of floating point.
     Recent,
-    /// The same two levels, with coefficients of as many digits as the vectors have. What remains not
-    /// orthogonal grows from level to level as the errors do, so long runs need it to be small.
+    /// The same two levels, with coefficients of as many digits as the vectors have. The remaining overlaps
+    /// grow from level to level as the errors do, so in long runs they must be small.
     Precisely,
     /// All earlier combinations.
     All,
@@ -64,12 +64,12 @@ impl Krylov {
         }
     }
 
-    /// Whether weights follow from degrees, so that a symmetry of the graph is one of the matrix.
+    /// Whether weights follow from degrees, so that every symmetry of the graph is a symmetry of the matrix.
     pub(crate) fn is_named(&self) -> bool {
         self.named
     }
 
-    /// Nodes within reach.
+    /// The number of nodes within reach.
     pub(crate) fn nodes(&self) -> usize {
         self.ball.len()
     }
@@ -129,7 +129,7 @@ impl Krylov {
         self.matrix.is_symmetric() && self.known.iter().all(|&u| self.matrix.columns(u).iter().all(first))
     }
 
-    /// By elimination against all rows before.
+    /// The decisions by elimination against all earlier rows.
     fn verdicts_by_table(&self, field: Field) -> Verdicts {
         let n = self.nodes();
         let matrix = self.matrix.modulo(field);
@@ -169,10 +169,10 @@ impl Krylov {
         row
     }
 
-    /// The same by orthogonality. Provided that no kept row is orthogonal to itself, the product of a
-    /// symmetric matrix with a row of one level is orthogonal to all levels but that one, the one before and
-    /// its own, and it is new if something remains once it was made orthogonal to those. `None` if a row is
-    /// orthogonal to itself, which happens for about one prime in `2^60 / r`.
+    /// The same decisions by orthogonality. If no kept row is orthogonal to itself, the product of a
+    /// symmetric matrix with a row of one level is orthogonal to all levels but that level, the one before it
+    /// and its own level. It is new if something remains after it was made orthogonal to those three. `None`
+    /// if a row is orthogonal to itself, which happens for about one prime in `2^60 / r`.
     fn verdicts_by_levels(&self, field: Field) -> Option<Verdicts> {
         let n = self.nodes();
         let matrix = self.matrix.modulo(field);
@@ -296,8 +296,8 @@ mod tests {
         Ok((found.len(), largest))
     }
 
-    /// Growths that the specification measured, in bits. Ours are up to a few bits lower: a pass of
-    /// subtractions rounds once, not once for every coefficient, and coefficients that a pass leaves below
+    /// The growths of errors that the specification measured, in bits. Those of this code are up to a few
+    /// bits lower: a pass of subtractions rounds once, not once for every coefficient, and coefficients below
     /// the rounding unit are not subtracted again.
     #[test]
     fn errors_grow_as_measured() -> Result<(), Box<dyn std::error::Error>> {
@@ -321,8 +321,8 @@ mod tests {
         Ok(())
     }
 
-    /// Orthogonality and elimination say the same of every candidate, modulo large primes and, where no row
-    /// is orthogonal to itself, modulo small ones.
+    /// Orthogonality and elimination give the same decision for every candidate, modulo large primes and, if
+    /// no row is orthogonal to itself, modulo small ones.
     #[test]
     fn levels_and_tables_agree() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -363,8 +363,7 @@ mod tests {
         Ok(())
     }
 
-    /// Where products reach beyond the first level, or weights are not symmetric, three levels are not
-    /// enough.
+    /// If products reach beyond the first level, or weights are not symmetric, three levels are not enough.
     #[test]
     fn short_recurrences_are_not_presumed() -> Result<(), Box<dyn std::error::Error>> {
         let path = generators::path_graph(5)?;
@@ -375,8 +374,8 @@ mod tests {
         Ok(())
     }
 
-    /// With coefficients of all digits, three levels keep a long run as orthonormal as all predecessors do,
-    /// and with smaller errors.
+    /// If coefficients have all digits, three levels keep a long run as orthonormal as all predecessors do,
+    /// with smaller errors.
     #[test]
     fn three_levels_are_enough() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -426,9 +425,9 @@ mod tests {
         Ok(())
     }
 
-    /// A path of three nodes, seen from its end for two rounds. With two limbs: of three combinations 3 · 8
-    /// bytes in floats and 3 · 16 in fixed point for each node; three groups of neighbors of 20 bytes and
-    /// four neighbors of 4; and 64 bytes for each node.
+    /// A path of three nodes, seen from its end for two rounds. With two limbs, three combinations take 3 · 8
+    /// bytes in floats and 3 · 16 in fixed point for each node. Three groups of neighbors take 20 bytes each
+    /// and four neighbors 4 each, and 64 bytes more are counted for each node.
     #[test]
     fn bytes_are_counted() -> Result<(), ndp_graph::Error> {
         let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);

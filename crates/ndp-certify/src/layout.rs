@@ -18,7 +18,7 @@ pub struct Layout {
     pub variances: Vec<f64>,
     /// The inputs that are accounted for.
     pub inputs: Vec<Input>,
-    /// Nodes whose inputs may leak: what members reveal to themselves.
+    /// Nodes whose inputs may leak, because members learn them from themselves.
     pub members: Vec<usize>,
     /// Number of noises that the observer knows; they have no coordinate but count towards the rank.
     pub known: usize,
@@ -38,7 +38,7 @@ pub struct Input {
     pub factor: f64,
     /// A power of 2, see `factor`.
     pub scale: i64,
-    /// A bound on the loss that is known without numerics.
+    /// An upper bound on the loss that is known without computing it.
     pub structural: Option<f64>,
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn bytes(rows: usize, columns: usize, each: u64) -> u64 {
 }
 
 /// The power of two by which a row of `entries` numbers below 1 is scaled down so that its length is at most
-/// 64: what is subtracted from one coordinate may be as large as the length of the row, and the format ends
-/// at 128.
+/// 64. What is subtracted from one coordinate may be as large as the length of the row, and the format holds
+/// numbers below 128.
 pub(crate) fn room(entries: usize) -> i64 {
     let bits = i64::from(entries.max(1).next_power_of_two().ilog2());
     if bits > 12 { bits.div_euclid(2) - 5 } else { 0 }
@@ -114,7 +114,8 @@ pub(crate) fn room(entries: usize) -> i64 {
 mod tests {
     use super::*;
 
-    /// Numbers below 1, so many of them, times the power: no longer than 64, and not scaled without need.
+    /// A row of this many numbers below 1, times the power, is no longer than 64, and is not scaled without
+    /// need.
     #[test]
     fn rows_of_any_length_fit_into_the_format() {
         for bits in 0..40 {

@@ -3,7 +3,7 @@
 //! Errors are kept in units of the last place of a fixed-point format. In these units they can exceed the
 //! largest `f64`, and in absolute terms they can fall below the smallest; neither may go unnoticed.
 
-/// `mantissa · 2^exponent` with the mantissa 0 or in `[1, 2)`: an upper bound on a size.
+/// `mantissa · 2^exponent` with a mantissa of 0 or in `[1, 2)`: an upper bound on an absolute value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Magnitude {
     mantissa: f64,
@@ -13,7 +13,7 @@ pub(crate) struct Magnitude {
 impl Magnitude {
     pub(crate) const ZERO: Self = Self { mantissa: 0.0, exponent: 0 };
 
-    /// At least `|x| · 2^exponent`, for a finite `x`.
+    /// An upper bound on `|x| · 2^exponent`, for a finite `x`.
     pub(crate) fn new(x: f64, exponent: i64) -> Self {
         let x = x.abs();
         debug_assert!(x.is_finite());
@@ -98,7 +98,8 @@ pub(crate) fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits((exponent + 1023).cast_unsigned() << 52)
 }
 
-/// `x · 2^exponent` for any exponent, in steps that stay in range: infinite or 0 where the result is.
+/// `x · 2^exponent` for any exponent, in steps that stay in range; infinite or 0 if the result is out of
+/// range.
 pub fn times_power(x: f64, exponent: i64) -> f64 {
     let (mut x, mut left) = (x, exponent.clamp(-4200, 4200));
     while left != 0 {
@@ -109,7 +110,7 @@ pub fn times_power(x: f64, exponent: i64) -> f64 {
     x
 }
 
-/// Covers the roundings of one operation.
+/// A factor that covers the rounding errors of one operation.
 const UP: f64 = 1.0 + 4.0 * f64::EPSILON;
 const TWO_64: f64 = 18_446_744_073_709_551_616.0;
 

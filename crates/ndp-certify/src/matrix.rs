@@ -22,7 +22,8 @@ use ndp_numeric::casts::id;
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Laziness {
-    /// Leave it out: powers of the matrix without the share span the same space as powers of the lazy matrix.
+    /// Leave it out: the powers of the matrix without the share span the same space as those of the lazy
+    /// matrix.
     TakenOff,
     /// Keep it, as the dyadic numbers that were given.
     Kept,
@@ -50,7 +51,7 @@ enum Entries {
     Given { starts: Vec<usize>, columns: Vec<u32>, weights: Vec<Dyadic> },
 }
 
-/// Where an entry stands: among the divisors of named weights, or among the given ones.
+/// The place of an entry: among the divisors of named weights, or among the given weights.
 enum Entry {
     Divisor(usize),
     Weight(usize),
@@ -70,9 +71,9 @@ struct Group {
 impl Group {
     /// At most [`TOGETHER`] neighbors at a time: those inside the ball, and how many there are.
     ///
-    /// At most [`TOGETHER`] numbers below 2 in size are added up or subtracted, and the number of the node
-    /// itself as often, so the sum stays below the 128 at which the format wraps around. For a hub with more
-    /// neighbors it would not.
+    /// Without this limit a hub could exceed the format. At most [`TOGETHER`] numbers below 2 in absolute
+    /// value are added or subtracted, and the node's own number as often. So the sum stays below 128, where
+    /// the format wraps around.
     fn parts(self, neighbors: &[u32]) -> impl Iterator<Item = (&[u32], u32)> {
         let inside = &neighbors[self.inside.0 as usize..self.inside.1 as usize];
         (0..self.count.div_ceil(TOGETHER)).map(move |part| {
@@ -93,14 +94,14 @@ impl ExactMatrix {
                 .map(|denominator| denominator as u64)
         };
         if weights.denominator(0, 0).is_none() {
-            // What is stored is what runs, laziness and all.
+            // Given weights include the laziness as they stand.
             return Self::given(matrix, ball);
         }
         let mut sizes: Vec<u64> = Vec::new();
         let (mut starts, mut groups, mut neighbors) = (vec![0], Vec::<Group>::new(), Vec::new());
         let mut row: Vec<(u64, u32)> = Vec::new();
-        // There are few kinds of denominators, so they are found again by bisection; their places are sorted
-        // out at the end.
+        // There are few different denominators, so bisection finds a known one; their places are sorted at
+        // the end.
         for &u in ball.nodes() {
             row.clear();
             row.extend(graph.neighbors(u).iter().filter_map(|&v| {
@@ -185,7 +186,7 @@ impl ExactMatrix {
         let columns = match &self.entries {
             Entries::Named { starts, groups, neighbors, .. } => match &groups[starts[u]..starts[u + 1]] {
                 [] => &[],
-                // Groups of a node stand one after the other.
+                // The groups of a node are consecutive.
                 [first, ..] => {
                     &neighbors[first.inside.0 as usize..groups[starts[u + 1] - 1].inside.1 as usize]
                 }
@@ -356,7 +357,7 @@ impl ExactMatrix {
         }
     }
 
-    /// Where the entry of two different nodes stands.
+    /// The place of the entry of two different nodes.
     fn find(&self, u: usize, v: usize) -> Option<Entry> {
         match &self.entries {
             Entries::Named { starts, groups, neighbors, .. } => {
@@ -454,10 +455,10 @@ impl ExactMatrix {
     }
 }
 
-/// Neighbors whose numbers are added up before the sum is divided.
+/// The largest number of neighbors whose numbers are added up before the sum is divided.
 const TOGETHER: u32 = 31;
 
-/// The `f64` that a dyadic number came from.
+/// The `f64` with the value of a dyadic number.
 fn float(x: Dyadic) -> f64 {
     crate::magnitude::times_power(x.mantissa as f64, x.exponent.into())
 }
@@ -508,7 +509,7 @@ mod tests {
         ])
     }
 
-    /// All arithmetics agree with the stored entries, on the whole graph and cut to a ball.
+    /// All arithmetics agree with the stored entries, on the whole graph and restricted to a ball.
     #[test]
     fn products_agree() -> Result<(), ndp_graph::Error> {
         let field = Field::new((1 << 61) - 1);
@@ -544,7 +545,8 @@ mod tests {
                             assert_eq!(modular.off_diagonal(k, &residues), 0);
                         }
                     }
-                    // Symmetric and stochastic modulo the prime, too, on the whole graph with named weights.
+                    // With named weights on the whole graph, the matrix is also symmetric and stochastic
+                    // modulo the prime.
                     if ball.len() == 6 && matrix.weights() != Weights::Given {
                         assert_eq!(again.iter().fold(0, |sum, &x| field.plus(sum, x)), field.integer(1));
                     }
@@ -554,8 +556,8 @@ mod tests {
         Ok(())
     }
 
-    /// A node with many neighbors: sums of numbers near 1 exceed the digits before the point if they are not
-    /// split, and their quotients are small again.
+    /// At a hub, sums of numbers near 1 exceed the format if they are not split, although the quotients are
+    /// small again.
     #[test]
     fn hubs_fit_into_the_format() -> Result<(), ndp_graph::Error> {
         let graph = generators::star_graph(300)?;
@@ -577,7 +579,7 @@ mod tests {
     #[test]
     fn denominators_have_few_bits() -> Result<(), ndp_graph::Error> {
         assert!((log2_lcm(&[4, 6, 7]) - 84f64.log2()).abs() < 1e-9);
-        // The higher power of a prime counts, whichever comes first.
+        // The highest power of each prime counts, in any order.
         assert!((log2_lcm(&[2, 8, 4]) - 3.0).abs() < 1e-9);
         let path = generators::path_graph(4)?;
         let all = Ball::around(&path, &[0], 4);

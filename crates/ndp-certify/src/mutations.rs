@@ -1,4 +1,4 @@
-//! Tests of the proof itself: what happens if a part of it is wrong.
+//! Tests that a wrong step of the proof would be noticed.
 
 use crate::combinations::{Combinations, Lost};
 use crate::decisions;
@@ -25,7 +25,7 @@ fn given([noises, inputs]: &[Array2<i32>; 2]) -> Rows {
     Rows::Given(Given::new(float(inputs).view(), float(noises).view(), &[], &[]))
 }
 
-/// `bᵀ (R Rᵀ)⁻¹ b` for every column `b` of the inputs; `None` where the rows depend on one another.
+/// `bᵀ (R Rᵀ)⁻¹ b` for every column `b` of the inputs; `None` if the rows are linearly dependent.
 fn truth([noises, inputs]: &[Array2<i32>; 2]) -> Option<Vec<f64>> {
     let r = noises.nrows();
     let gram = noises.dot(&noises.t());
@@ -98,8 +98,8 @@ fn a_tenth_of_the_errors_is_not_enough() {
     assert!(missed * 200 > compared, "{missed} of {compared} are missed");
 }
 
-/// If a new row of a view is overlooked, the enclosures lie below the truth: no rank test notices it, but the
-/// losses do.
+/// If a new row of a view is overlooked, the enclosures lie below the true losses. No test of the rank
+/// notices it, but the losses do.
 #[test]
 fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
@@ -132,7 +132,7 @@ fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
             assert!(misses(&enclose(&short)), "row {k} of {tables:?}");
             dropped += 1;
         }
-        // If a row that is not new is called new, it is refused.
+        // If a row that is not new is kept as new, the view is refused.
         let mut twice = kept.clone();
         twice.push(kept[0]);
         assert!(matches!(combine(&rows, &twice, 120), Err(Lost::Digits(_))));
@@ -141,8 +141,8 @@ fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The same for gossip with a fixed matrix: all losses add up to the rank, and without the last direction
-/// they do not.
+/// The same for gossip with a fixed matrix: all losses add up to the rank, but not if the last direction is
+/// missing.
 #[test]
 fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);

@@ -1,5 +1,5 @@
-//! Where the rows of a view come from, with exact entries: numbers that a user wrote down, or the steps of a
-//! protocol, followed back in time from each message.
+//! The sources of a view's rows, with exact entries: numbers given by the user, or the steps of a protocol,
+//! followed back in time from each message.
 //!
 //! A row is one vector of coordinates. The first are the noises that the observer does not know, each with
 //! its variance; the rest are inputs that have no noise coordinate of their own. If a noise and an input have
@@ -19,7 +19,7 @@ use ndp_numeric::casts::id;
 /// Rows with exact entries.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rows {
-    /// Numbers written down.
+    /// Rows of given numbers.
     Given(Given),
     /// Rows that follow from the steps of a protocol and its noises.
     Traced(Trace),
@@ -28,7 +28,7 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// What the coordinates stand for.
+    /// The meaning of the coordinates.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         match self {
@@ -98,7 +98,7 @@ impl Rows {
         }
     }
 
-    /// All rows in floating point; `None` when some number leaves its range.
+    /// All rows in floating point; `None` if some number leaves the range.
     pub fn float(&self) -> Option<FloatRows> {
         match self {
             Self::Given(given) => {
@@ -107,7 +107,7 @@ impl Rows {
                     for &(j, x) in row {
                         let shift = given.row_scales[k] - given.column_scales[j as usize];
                         let exponent = i64::from(x.exponent) + shift;
-                        // Below 2^-900 a number may lose digits on the way.
+                        // Below 2^-900, intermediate results may lose digits.
                         if exponent < -900 {
                             return None;
                         }
@@ -131,7 +131,7 @@ impl Rows {
     }
 }
 
-/// Rows that were written down: the stored numbers are taken as exact.
+/// Rows of given numbers, which are taken as exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     layout: Layout,
@@ -262,7 +262,7 @@ mod tests {
         assert!(error.to_f64() < 2.1);
     }
 
-    /// The noise of an input may stand anywhere, in the last column too.
+    /// The noise of an input is found in any column, also in the last one.
     #[test]
     fn a_noise_of_ones_own_is_found_in_any_column() {
         let inputs = array![[1.0, 2.0], [3.0, 0.0]];
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(bounds, [Some(1.0), None]);
     }
 
-    /// Of an empty row half the logarithm of its length; primes are drawn from every row.
+    /// The width of an empty row is half the logarithm of its length; the primes depend on every row.
     #[test]
     fn widths_and_primes_are_those_of_all_rows() {
         assert_eq!(width(&[], 4), 1.0);

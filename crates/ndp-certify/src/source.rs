@@ -1,4 +1,4 @@
-//! Where the exact rows of a view come from.
+//! The source of a view's exact rows.
 
 use crate::Error;
 use crate::account::{self, Budget, Certificate};
@@ -6,17 +6,17 @@ use crate::krylov::Krylov;
 use crate::rows::Rows;
 use ndp_graph::Graph;
 
-/// Where the exact rows of a view come from.
+/// The source of a view's exact rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Gossip with a fixed matrix on a graph.
     FixedMatrix(Krylov, Graph),
-    /// Rows one by one.
+    /// Rows, one by one.
     Rows(Rows),
 }
 
 impl Source {
-    /// What is proven about the losses.
+    /// The certificate of the losses.
     ///
     /// # Errors
     /// Those of [`account::of_krylov`] and [`account::of_rows`].

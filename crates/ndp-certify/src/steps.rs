@@ -29,12 +29,11 @@ pub enum Step {
         /// `γ`.
         push: f64,
     },
-    /// Noises (or inputs) are added to registers: to each register in the list its coordinate, times a
-    /// factor.
+    /// Noises (or inputs) are added: each register in the list gets its coordinate times a factor.
     Add {
         /// Register and coordinate.
         entries: Arc<Vec<(u32, u32)>>,
-        /// The first coordinate; those in the list count from it.
+        /// The first coordinate; the list gives offsets from it.
         first: usize,
         /// The factor.
         factor: f64,
@@ -46,7 +45,7 @@ pub enum Step {
         matrix: Arc<ExactMatrix>,
         /// Sender and coordinate.
         entries: Arc<Vec<(u32, u32)>>,
-        /// The first coordinate; those in the list count from it.
+        /// The first coordinate; the list gives offsets from it.
         first: usize,
         /// The factor.
         factor: f64,
@@ -57,7 +56,7 @@ pub enum Step {
         entries: Arc<Vec<(u32, u32, u32)>>,
         /// The weights.
         matrix: Arc<ExactMatrix>,
-        /// The first coordinate; those in the list count from it.
+        /// The first coordinate; the list gives offsets from it.
         first: usize,
         /// The factor.
         factor: f64,
@@ -75,8 +74,8 @@ pub struct Message {
     pub beside: Vec<(usize, f64)>,
 }
 
-/// Upper bounds on the sizes of numbers on the walk back through the steps up to some time. Only these bounds
-/// keep fixed point from wrapping around.
+/// Upper bounds on the absolute values of numbers on the walk back through the steps up to some time. Because
+/// of them, fixed-point numbers do not wrap around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sizes {
     /// Binary logarithm of the length of the state, which starts from 1: every step stretches it by its norm.
@@ -143,8 +142,8 @@ mod tests {
     use ndarray::array;
     use ndp_graph::{GossipMatrix, generators};
 
-    /// A swap whose rows sum to 1 + 5e-13, as given weights may: what is read around a node is that much
-    /// longer than the state, times the factor.
+    /// A swap whose rows sum to 1 + 5e-13, as given weights may. What is read around a node is longer than
+    /// the state by this factor and the step's own factor.
     #[test]
     fn reads_are_as_long_as_the_weights_make_them() -> Result<(), ndp_graph::Error> {
         let graph = generators::path_graph(2)?;

@@ -37,7 +37,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The messages of `steps` on `registers` registers; `layout` says what their coordinates stand for.
+    /// The rows of `messages`, sent during `steps` on `registers` registers; `layout` gives the meaning of
+    /// the coordinates.
     pub fn new(layout: Layout, registers: usize, steps: Vec<Step>, messages: Vec<Message>) -> Self {
         let subtracts = |step: &Step| match step {
             Step::Share(..) | Step::Ring { .. } => true,
@@ -233,7 +234,7 @@ impl Trace {
                 matrices[at].clone()
             }));
         }
-        // Pointers served to tell matrices apart and are not kept.
+        // Pointers are needed only to recognize equal matrices.
         drop(known);
         Box::new(move |k| self.walk(k, &mut residues))
     }
@@ -248,7 +249,7 @@ impl Trace {
             down,
             reach: integer((length - ROOM).max(0.0).ceil()),
             registers: self.registers as f64,
-            // A start below the last place becomes 0, which is off by less than one unit.
+            // A start below the last place is rounded to 0, which is off by less than one unit.
             error: if down > fixed::places(L) { Magnitude::power(0) } else { Magnitude::ZERO },
             read: Magnitude::ZERO,
         };
@@ -261,11 +262,11 @@ impl Trace {
         (row, arithmetic.read.plus(Magnitude::new(f64::from(shifted), 0).root()))
     }
 
-    /// In floating point, if no term is negative: the relative error of every coefficient is then that of its
-    /// roundings.
+    /// The rows in floating point, if no term is negative; then the relative error of a coefficient is that
+    /// of its rounding errors. `None` otherwise.
     pub(crate) fn float(&self) -> Option<FloatRows> {
-        // Shares subtract: with them, and with rings, terms have both signs. A term that underflowed must not
-        // be multiplied by a large number afterwards.
+        // Shares and rings subtract, so their terms have both signs. A term that underflowed must not be
+        // multiplied by a large number afterwards.
         let amplified = |k| {
             let (state, length) = self.lengths(k);
             state + length > AMPLIFIED
@@ -295,8 +296,8 @@ impl Trace {
                 return None;
             }
             let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-            // (1 + u)^c - 1 is at most 1.01 c u for c u below 0.01; what underflows on the way is far below
-            // 1e-280.
+            // (1 + u)^c - 1 is at most 1.01 c u if c u is below 0.01. Intermediate underflows change the
+            // result by far less than 1e-280.
             let relative = (sums[message.after] + repeats(&message.beside) + 4.0) * f64::EPSILON / 2.0;
             if relative > 0.01 {
                 return None;
@@ -308,7 +309,7 @@ impl Trace {
     }
 }
 
-/// How many coordinates stand in the list a second time, or once more.
+/// The number of coordinates in the list that occur again after their first time.
 fn repeats(beside: &[(usize, f64)]) -> f64 {
     let distinct: BTreeSet<usize> = beside.iter().map(|&(coordinate, _)| coordinate).collect();
     (beside.len() - distinct.len()) as f64
@@ -387,15 +388,15 @@ mod tests {
         assert_encloses(trace(stretched), &BigRational::new(1.into(), 4.into()));
     }
 
-    /// The last value of one register, over as many noises as are asked for.
+    /// The last value of one register, over this many noises.
     fn last(coordinates: usize, steps: Vec<Step>, beside: Vec<(usize, f64)>) -> Rows {
         let layout = Layout::of_equal_columns(coordinates, &(0..coordinates).collect::<Vec<_>>());
         let message = Message { after: steps.len(), register: 0, beside };
         Rows::Traced(Trace::new(layout, 1, steps, vec![message]))
     }
 
-    /// One coefficient of a tenth: half an epsilon for a product and for a sum, and four for what is beside
-    /// the steps, relative to the row and a hundredth more.
+    /// One coefficient of 1/10 has an error of half an epsilon for a product and a sum each, and four for
+    /// what is added beside the steps, relative to the row and with 1 % to spare.
     #[test]
     fn floats_are_off_by_their_roundings() {
         let found = last(1, vec![add(0, 0.1)], Vec::new()).float().expect("a positive term");
@@ -404,8 +405,8 @@ mod tests {
         assert!((found.errors[0] / expected - 1.0).abs() < 1e-12, "{} {expected}", found.errors[0]);
     }
 
-    /// Terms of both signs may cancel, and a term that underflowed may come back: neither has a relative
-    /// error.
+    /// Terms of both signs may cancel, and a term that underflowed may be amplified, so the relative error is
+    /// not bounded.
     #[test]
     fn floats_are_for_positive_terms_of_ordinary_size() {
         let share = Step::Share(0, 0, 0.5);
@@ -414,14 +415,14 @@ mod tests {
         assert!(last(1, vec![add(0, -1.0)], Vec::new()).float().is_none());
         let amplified = vec![add(0, 1.0), Step::Scale(0, 2f64.powi(101))];
         assert!(last(1, amplified.clone(), Vec::new()).float().is_none());
-        // One message of two is enough.
+        // It is enough that one message of two has such a term.
         let messages = [1, 2].map(|after| Message { after, register: 0, beside: Vec::new() });
         let layout = Layout::of_equal_columns(1, &[0]);
         assert!(Trace::new(layout, 1, amplified, messages.to_vec()).float().is_none());
     }
 
-    /// A product of a tenth and .3 and, beside the message, the float next to minus that product: in floats
-    /// nothing remains, and the truth is of the size of the other coefficient.
+    /// The steps give the product of .1 and .3, and the message adds the float next to minus that product. In
+    /// floats nothing remains; the true sum is as large as the other coefficient.
     #[test]
     fn what_is_beside_a_message_may_cancel() -> Result<(), crate::Error> {
         let product = 0.1 * 0.3;
@@ -437,7 +438,7 @@ mod tests {
         Ok(())
     }
 
-    /// Weights of noises may be taken negative, as factors may.
+    /// Weights of noises may have a negative factor.
     #[test]
     fn negative_weights_of_noises_are_no_positive_terms() -> Result<(), ndp_graph::Error> {
         let graph = ndp_graph::generators::path_graph(2)?;
@@ -459,7 +460,7 @@ mod tests {
         Ok(())
     }
 
-    /// Nine halves of an epsilon beside a one, all in one coefficient: a sum in floats loses each of them.
+    /// Nine half epsilons are added to a one, all in one coefficient. A sum in floats loses each of them.
     #[test]
     fn coefficients_that_are_repeated_are_rounded_every_time() {
         let half = f64::EPSILON / 2.0;

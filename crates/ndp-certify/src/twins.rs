@@ -37,7 +37,7 @@ pub(crate) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<u
     found
 }
 
-/// The unit losses of a view of this rank, if the rank determines them: see the module.
+/// The unit losses of a view of this rank; `None` if the rank does not determine them, see the module.
 pub(crate) fn losses(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Vec<f64>> {
     let hidden: usize = classes.iter().map(|class| class.len() - 1).sum();
     if rank + hidden != nodes {
