@@ -78,7 +78,7 @@ fn entries(matrix: &Csr) -> Vec<Entry> {
 
 /// The rows of a list of entries that must be in order, each at most once, with finite weights.
 fn rows(nodes: usize, entries: &[Entry]) -> Result<Vec<Vec<(u32, f64)>>, Error> {
-    // There are no more nodes than a graph may have, and they take no more memory than a graph may.
+    // Checks that a graph may have this many nodes, and that they fit in memory.
     Graph::from_edges(nodes, [])?;
     let mut rows = vec![Vec::new(); nodes];
     let mut last = None;
@@ -125,8 +125,8 @@ impl<'de> Deserialize<'de> for TransitionMatrix {
     }
 }
 
-/// A share of the identity, or several in the order in which they were taken: no single `f64` stands for
-/// several.
+/// A share of the identity, or several, in the order in which they were taken, which one `f64` cannot
+/// represent exactly.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Shares {
@@ -199,7 +199,7 @@ impl Serialize for GossipSequence {
         for step in self.steps() {
             steps.push(match *step {
                 Step::Matrix(ref matrix) => {
-                    // Search from the last matrix backwards: mostly it is the same again.
+                    // Search from the last matrix backwards, because most steps repeat it.
                     let known = matrices.iter().rposition(|&known| known == matrix);
                     StepFile::Matrix(known.unwrap_or_else(|| {
                         matrices.push(matrix);

@@ -226,7 +226,7 @@ mod tests {
         assert!(matches!(ring_of_cliques(5, 1), Err(Error::InvalidParameter { .. })));
     }
 
-    /// Too large a graph is refused at once, with the memory it would take.
+    /// Graphs that are too large are refused at once, with the memory that they would take.
     #[test]
     fn absurd_sizes_are_refused_before_the_work_starts() {
         for graph in [

@@ -1,5 +1,5 @@
 //! The inner loops of accountants and trainers, compiled for the vector units of the machine that runs them.
-//! For the crates of this workspace alone: nothing here is promised.
+//! Only for the crates of this workspace: nothing here is stable.
 //!
 //! Every kernel is a plain loop over small arrays, compiled three times (for any x86-64, with AVX2, with
 //! AVX-512) and chosen at run time. Products and sums are written apart, never as a fused multiply-add, and

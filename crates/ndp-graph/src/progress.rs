@@ -60,8 +60,8 @@ impl Progress for Silent {
 /// From now on, any computation on this thread ends soon after `stop` is set: it unwinds with [`Cancelled`]
 /// as the payload and without a message.
 ///
-/// Meant for answers that somebody may no longer want, on threads that were made for them: all threads of a
-/// pool must watch the same flag.
+/// Meant for threads that compute an answer which may be given up: all threads of a pool must watch the same
+/// flag.
 ///
 /// # Examples
 /// ```

@@ -1,16 +1,16 @@
-//! Permutations of the nodes that keep a graph, and matrices on it, as they are.
+//! Permutations of the nodes that leave a graph, and matrices on it, unchanged.
 //!
-//! They are looked for by colour refinement within a budget of counted work, so that some may be missed; each
-//! that is returned was checked edge by edge.
+//! Colour refinement looks for them within a counted budget of operations, so it may miss some. Each
+//! permutation that is returned was checked edge by edge.
 
 mod pairing;
 
 use crate::{Csr, GossipMatrix, Graph, TransitionMatrix, Weights};
 use pairing::{Pairing, Work};
 
-/// Symmetries of a graph: permutations `π` of its nodes, `π(u)` at place `u`, for which `π(u)` and `π(v)` are
-/// neighbors exactly if `u` and `v` are. The identity is left out. Those found need not generate all that
-/// there are, and most graphs that are not regular have none.
+/// Symmetries of a graph: permutations `π` of its nodes, with `π(u)` at index `u`, for which `π(u)` and
+/// `π(v)` are neighbors exactly if `u` and `v` are. The identity is left out. They need not generate all
+/// symmetries of the graph, and most graphs that are not regular have none.
 ///
 /// # Examples
 /// ```
@@ -22,8 +22,8 @@ use pairing::{Pairing, Work};
 /// ```
 ///
 /// # Complexity
-/// Each is found in `O(m log n)` for `m` edges of `n` nodes where colours tell nodes apart; all together stop
-/// after a number of operations that is the same on every machine.
+/// `O(m log n)` for each, for `m` edges and `n` nodes, if colours distinguish the nodes. The whole search
+/// stops after a number of operations that is the same on every machine.
 #[must_use]
 pub fn symmetries(graph: &Graph) -> Vec<Vec<u32>> {
     let mut work = Work::new(WORK);
@@ -33,7 +33,7 @@ pub fn symmetries(graph: &Graph) -> Vec<Vec<u32>> {
     let Some(mut start) = Pairing::of_alike(graph, &mut work) else { return found };
     for _ in 0..LEVELS {
         search(graph, &start, &mut orbits, &mut found, &mut work);
-        // What keeps a node in its place tells coalitions apart that it is a part of.
+        // Symmetries that fix a node are needed to find the orbits of coalitions that contain it.
         let Some(fixed) = start.classes().first().map(|class| class[0]) else { break };
         let Some(next) = start.fixing(graph, fixed, &mut work) else { break };
         (start, orbits) = (next, Orbits::new(graph.node_count()));
@@ -41,10 +41,10 @@ pub fn symmetries(graph: &Graph) -> Vec<Vec<u32>> {
     found
 }
 
-/// Adds to what was found what joins more nodes of the cells of `start`.
+/// Adds symmetries that join further orbits of nodes in the cells of `start`.
 fn search(graph: &Graph, start: &Pairing, orbits: &mut Orbits, found: &mut Vec<Vec<u32>>, work: &mut Work) {
     for class in start.classes() {
-        // Of each orbit so far its first node.
+        // The first node of each orbit that is known so far.
         let mut firsts: Vec<u32> = Vec::new();
         for &v in &class {
             if firsts.iter().any(|&first| orbits.first(first) == orbits.first(v)) {
@@ -68,19 +68,20 @@ fn search(graph: &Graph, start: &Pairing, orbits: &mut Orbits, found: &mut Vec<V
     }
 }
 
-/// Operations that a search may take: about a second.
+/// The largest number of operations of a search, which take about a second.
 const WORK: u64 = 200_000_000;
 
-/// How often a node is fixed and symmetries are looked for among those that leave it where it is.
+/// How many times the search fixes one more node and looks for symmetries that leave the fixed nodes in
+/// place.
 const LEVELS: usize = 4;
 
-/// Permutations that are kept.
+/// The largest number of permutations that are kept.
 const MOST: usize = 256;
 
-/// Nodes that another one is compared with.
+/// The largest number of nodes that a node is compared with.
 const MOST_TRIED: usize = 4;
 
-/// Whether a permutation of the nodes, `π(u)` at place `u`, keeps the edges; false for what is no
+/// Whether a permutation of the nodes, with `π(u)` at index `u`, keeps the edges; false if it is no
 /// permutation.
 ///
 /// # Examples
@@ -106,7 +107,7 @@ pub fn keeps(graph: &Graph, permutation: &[u32]) -> bool {
     })
 }
 
-/// Whether every number below `n` is there once.
+/// Whether every number below `n` occurs exactly once.
 ///
 /// # Examples
 /// ```
@@ -116,7 +117,7 @@ pub fn keeps(graph: &Graph, permutation: &[u32]) -> bool {
 /// ```
 #[must_use]
 pub fn is_permutation(numbers: &[u32], n: usize) -> bool {
-    // First the length: there may be no memory for `n` marks.
+    // Compare the lengths first: `n` marks may not fit in memory.
     if numbers.len() != n {
         return false;
     }
@@ -126,7 +127,7 @@ pub fn is_permutation(numbers: &[u32], n: usize) -> bool {
 }
 
 impl GossipMatrix {
-    /// Those [found](symmetries) of the graph that [keep](Self::is_kept_by) the matrix as well.
+    /// The [symmetries] of the graph that also [keep](Self::is_kept_by) the matrix.
     ///
     /// # Examples
     /// ```
@@ -139,12 +140,12 @@ impl GossipMatrix {
         symmetries(self.graph()).into_iter().filter(|permutation| self.is_kept_by(permutation)).collect()
     }
 
-    /// Whether a permutation of the nodes, `π(u)` at place `u`, keeps the matrix: `W[π(u)][π(v)] = W[u][v]`,
-    /// exactly.
+    /// Whether a permutation of the nodes, with `π(u)` at index `u`, keeps the matrix: `W[π(u)][π(v)] =
+    /// W[u][v]`, exactly.
     ///
-    /// Weights by a rule follow from the degrees at the ends of an edge, and the diagonal from those, so that
-    /// what keeps the graph keeps them, though the rounded numbers of two diagonal entries may differ. Given
-    /// weights, the diagonal included, are compared as they are stored.
+    /// Weights by a rule follow from the degrees at the ends of an edge, and the diagonal from the other
+    /// entries. So a permutation that keeps the graph keeps the exact weights, although the rounded diagonal
+    /// entries may differ. Given weights, including the diagonal, are compared as they are stored.
     ///
     /// # Examples
     /// ```
@@ -162,13 +163,13 @@ impl GossipMatrix {
     }
 }
 
-/// Whether the entries that are stored stay as they are, bit by bit.
+/// Whether the stored entries are unchanged, bit by bit.
 fn keeps_entries(matrix: &Csr, permutation: &[u32]) -> bool {
     let same_row = |u: usize| {
         let (columns, weights) = matrix.row(u);
         let to = permutation[u] as usize;
         let of = |&v: &u32| matrix.get(to, permutation[v as usize] as usize);
-        // An entry that is stored where none was would be a 0, which the lengths tell.
+        // `get` returns 0 for an entry that is not stored; the lengths show whether equally many are stored.
         columns.iter().zip(weights).all(|(v, &weight)| of(v).to_bits() == weight.to_bits())
             && columns.len() == matrix.row(to).0.len()
     };
@@ -176,8 +177,8 @@ fn keeps_entries(matrix: &Csr, permutation: &[u32]) -> bool {
 }
 
 impl TransitionMatrix {
-    /// Permutations of the nodes, `π(u)` at place `u`, with `W[π(u)][π(v)] = W[u][v]` exactly; as
-    /// [`symmetries`] finds them.
+    /// Permutations of the nodes, with `π(u)` at index `u`, for which `W[π(u)][π(v)] = W[u][v]` exactly;
+    /// found as by [`symmetries`].
     ///
     /// # Examples
     /// ```
@@ -202,14 +203,14 @@ impl TransitionMatrix {
     }
 }
 
-/// A permutation that turns every class of twins, nodes with the same neighbors apart from each other, around
-/// by one, if there are any.
+/// A permutation that cycles through every class of twins (nodes with the same neighbors, apart from each
+/// other); `None` if there are no twins.
 fn twins(graph: &Graph) -> Option<Vec<u32>> {
     let n = graph.node_count();
     let mut turned: Vec<u32> = (0..).take(n).collect();
     let nodes = turned.clone();
     let mut any = false;
-    // No node has twins among its neighbors and others as well.
+    // A node cannot have twins among its neighbors and other twins as well.
     for closed in [false, true] {
         let around = |&u: &u32| {
             let mut around = graph.neighbors(u as usize).to_vec();
@@ -229,7 +230,7 @@ fn twins(graph: &Graph) -> Option<Vec<u32>> {
     any.then_some(turned)
 }
 
-/// Orbits of the nodes under the permutations joined so far.
+/// The orbits of the nodes under the permutations joined so far.
 struct Orbits(Vec<u32>);
 
 impl Orbits {
@@ -237,7 +238,7 @@ impl Orbits {
         Self((0..).take(n).collect())
     }
 
-    /// One node of the orbit, the same for all of it.
+    /// A node of the orbit that is the same for all its nodes.
     fn first(&mut self, mut v: u32) -> u32 {
         while self.0[v as usize] != v {
             let above = self.0[self.0[v as usize] as usize];
@@ -274,7 +275,7 @@ mod tests {
         (0..).take(graph.node_count()).filter(|&v| orbits.first(v) == v).count()
     }
 
-    /// All nodes of these families are alike, which a few permutations show.
+    /// In these families all nodes are alike, and a few permutations show it.
     #[test]
     fn families_have_one_orbit() -> Result<(), Error> {
         let graphs = [
@@ -293,7 +294,7 @@ mod tests {
         Ok(())
     }
 
-    /// As many as a ring has: turned and turned over. Those of a single orbit would be half as many.
+    /// A ring has as many symmetries as rotations and reflections; the rotations alone would be half as many.
     #[test]
     fn stabilizers_are_found() -> Result<(), Error> {
         for n in [6, 7] {
@@ -323,14 +324,16 @@ mod tests {
         assert_eq!(orbits(&generators::star_graph(30)?), 2);
         assert_eq!(orbits(&generators::grid_2d_graph(3, 3)?), 3);
         assert_eq!(orbits(&Graph::from_edges(1, [])?), 1);
-        // A ring of six beside two triangles: colours do not tell them apart, edges do.
+        // A ring of six next to two triangles: refinement does not distinguish them, but the check of the
+        // edges does.
         let ring = (0..6).map(|v| (v, (v + 1) % 6));
         let triangles = (0..6).map(|v| (6 + v, if v % 3 == 2 { 4 + v } else { 7 + v }));
         assert_eq!(orbits(&Graph::from_edges(12, ring.chain(triangles))?), 2);
         Ok(())
     }
 
-    /// Against all permutations of seven nodes: no orbit is too large, and on these graphs none is too small.
+    /// Compared with all permutations of seven nodes, no orbit is too large, and on these graphs none is too
+    /// small.
     #[test]
     fn orbits_are_those_of_all_permutations() -> Result<(), Error> {
         let mut permutations: Vec<Vec<u32>> = vec![vec![]];
@@ -354,7 +357,7 @@ mod tests {
         Ok(())
     }
 
-    /// One weight that differs in its last bit is another weight.
+    /// A weight that differs in its last bit is a different weight.
     #[test]
     fn given_weights_are_compared_exactly() -> Result<(), Error> {
         let ring = generators::cycle_graph(4)?;

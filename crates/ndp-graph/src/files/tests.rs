@@ -98,7 +98,7 @@ fn matrices_are_checked_when_read() {
         refused::<GossipMatrix>(&text)
     };
     for (weights, laziness, entries, problem) in [
-        // The entries of named weights must be those of the name.
+        // Entries of named weights must be those that the name gives.
         (
             "metropolis",
             "0.0",
@@ -130,9 +130,9 @@ fn matrices_are_checked_when_read() {
     }
 }
 
-/// Named weights are computed from the name. Entries that the file also gives, and that differ within the
-/// rounding of a lazy matrix, are not used: the account goes by the name, and would be that of another
-/// protocol.
+/// Named weights are computed from the name. If the file also gives entries, and these differ by the rounding
+/// errors of a lazy matrix, the file's entries are not used: the account is computed from the name, so other
+/// entries would belong to another protocol.
 #[test]
 fn named_weights_are_made_from_the_name() -> Result<(), Error> {
     let text = |diagonal: f64| {

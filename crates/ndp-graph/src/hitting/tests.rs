@@ -122,8 +122,8 @@ fn pair_laws_are_first_visits_for_any_matrix() {
     }
 }
 
-/// Rows whose sums are as far below 1 as is accepted, compared with the same walk with row sums of exactly 1:
-/// the loss of every step is bounded, and the bound is not much larger than the loss.
+/// Rows whose sums are as far below 1 as is accepted, compared with the same walk with row sums of exactly 1.
+/// The bound covers the probability that is lost in every step, and is not much larger than that.
 #[test]
 fn short_rows_are_within_the_error() {
     let exact = array![[0.25, 0.75], [0.5, 0.5]];
@@ -222,7 +222,7 @@ fn bad_input_is_named() {
     assert!(walk.first_visits_of_mass(&[f64::INFINITY; 5], &[0], 3).is_err());
 }
 
-/// A start on more nodes than memory has room for is refused before anything is made.
+/// A start on more nodes than fit in memory is refused before any work.
 #[test]
 fn a_start_on_absurdly_many_nodes_is_refused() {
     for start in [Start::Uniform, Start::Node(3)] {

@@ -1,9 +1,10 @@
-//! Colours of the nodes of two copies of a graph, refined together until they pair the copies off.
+//! A joint colouring of two copies of a graph, refined until it pairs the nodes of one copy with those of the
+//! other.
 
 use crate::Graph;
 use crate::cast::id;
 
-/// Operations that are left.
+/// The number of operations that are left.
 pub(super) struct Work(u64);
 
 impl Work {
@@ -15,37 +16,37 @@ impl Work {
         self.0 == 0
     }
 
-    /// Whether so many are left; if not, none are.
+    /// Whether this many operations are left; if not, sets the rest to 0.
     fn takes(&mut self, operations: usize) -> bool {
         self.0 = self.0.saturating_sub(operations as u64);
         !self.is_done()
     }
 }
 
-/// A partition of the nodes of two copies, node `v` of the second copy called `n + v`: two nodes share a cell
-/// as long as nothing tells them apart. Each cell has as many nodes of one copy as of the other.
+/// A partition of the nodes of two copies into cells; node `v` of the second copy is called `n + v`. Two
+/// nodes share a cell as long as nothing distinguishes them. Each cell has equally many nodes of both copies.
 #[derive(Clone)]
 pub(super) struct Pairing {
     nodes: usize,
-    /// The nodes, those of a cell side by side.
+    /// The nodes, ordered so that those of a cell are consecutive.
     order: Vec<u32>,
-    /// Where each node stands in the order.
+    /// The position of each node in `order`.
     place: Vec<u32>,
-    /// Where the cell of each node starts.
+    /// The position at which the cell of each node starts.
     cell: Vec<u32>,
-    /// How many nodes are in the cell that starts here.
+    /// The number of nodes in the cell that starts at this position.
     size: Vec<u32>,
-    /// Cells that may split others.
+    /// The cells that may still split others.
     waiting: Vec<u32>,
     waits: Vec<bool>,
-    /// For every node its neighbors in the cell that is looked at.
+    /// For every node, its number of neighbors in the current cell.
     count: Vec<u32>,
-    /// Cells before this place have one node of each copy.
+    /// All cells before this position have one node of each copy.
     paired: usize,
 }
 
 impl Pairing {
-    /// What refinement alone tells apart; `None` if that takes too long.
+    /// The partition that refinement alone gives; `None` if that takes too many operations.
     pub(super) fn of_alike(graph: &Graph, work: &mut Work) -> Option<Self> {
         let n = graph.node_count();
         if n > u32::MAX as usize / 2 {
@@ -70,7 +71,7 @@ impl Pairing {
         pairing.refine(graph, work).then_some(pairing)
     }
 
-    /// The nodes of each cell with more than one, ascending.
+    /// The nodes of the first copy in each cell that has several of them, ascending.
     pub(super) fn classes(&self) -> Vec<Vec<u32>> {
         let mut classes = Vec::new();
         let mut at = 0;
@@ -87,7 +88,7 @@ impl Pairing {
         classes
     }
 
-    /// What is told apart where a node stays in its place; `None` if that takes too long.
+    /// The partition that refinement gives once node `v` is fixed; `None` if that takes too many operations.
     pub(super) fn fixing(&self, graph: &Graph, v: u32, work: &mut Work) -> Option<Self> {
         let mut fixed = self.clone();
         let fits = work.takes(self.order.len())
@@ -96,10 +97,10 @@ impl Pairing {
         fits.then_some(fixed)
     }
 
-    /// A bijection that sends `u` to `v` and that colours do not refuse; `None` where a choice made on the
-    /// way was wrong, or none is right. Whoever asked checks the edges.
+    /// A bijection that maps `u` to `v` and agrees with the colours; `None` if an arbitrary choice on the way
+    /// was wrong, or if there is none. The caller must check the edges.
     pub(super) fn sending(mut self, graph: &Graph, u: u32, v: u32, work: &mut Work) -> Option<Vec<u32>> {
-        // The copy of this partition is not free.
+        // Copying this partition costs operations, too.
         if !work.takes(self.order.len()) {
             return None;
         }
@@ -115,7 +116,7 @@ impl Pairing {
             }
             let cell = &self.order[self.paired..self.paired + size];
             let u = cell.iter().copied().filter(|&w| w < n).min()?;
-            // The node itself where nothing speaks against it, so that little moves.
+            // Prefer to map a node to itself, so that the permutation moves few nodes.
             let others = cell.iter().copied().filter(|&w| w >= n);
             let v = others.min_by_key(|&w| (w != n + u, w))?;
             if !(work.takes(size) && self.set_apart(u, v) && self.refine(graph, work)) {
@@ -133,7 +134,7 @@ impl Pairing {
         Some(sent)
     }
 
-    /// Puts a node of each copy into a cell of their own; false if they are not in one cell.
+    /// Puts a node of each copy into a cell of their own; false if the two are not in one cell.
     fn set_apart(&mut self, u: u32, v: u32) -> bool {
         let start = self.cell[u as usize];
         if start != self.cell[v as usize] {
@@ -167,8 +168,8 @@ impl Pairing {
         }
     }
 
-    /// Splits cells by how many neighbors their nodes have in each other one, until all nodes of a cell agree
-    /// on all cells; false if the copies disagree, or time is out.
+    /// Splits cells by the numbers of neighbors that their nodes have in each other cell, until all nodes of
+    /// a cell have equal numbers. False if the copies disagree, or no operations are left.
     fn refine(&mut self, graph: &Graph, work: &mut Work) -> bool {
         let n = self.nodes;
         let around = |v: u32| {
@@ -204,8 +205,8 @@ impl Pairing {
         true
     }
 
-    /// Splits a cell by the counts of these nodes of it, ascending in them; its other nodes have none. False
-    /// if a part has more nodes of one copy than of the other.
+    /// Splits a cell by the counts of the nodes in `touched`, which are in ascending order of counts; its
+    /// other nodes have a count of 0. False if a part has more nodes of one copy than of the other.
     fn split(&mut self, cell: u32, touched: &[u32]) -> bool {
         let counts = |v: &u32| self.count[*v as usize];
         let size = self.size[cell as usize] as usize;
@@ -224,12 +225,12 @@ impl Pairing {
         if parts.len() == 1 && touched.len() == size {
             return true;
         }
-        // One part is told by the others and by what is known of all of them together.
+        // One part need not be used for splitting others: the other parts and the whole cell determine it.
         let alone = size - touched.len();
         let largest = parts.iter().copied().fold(alone, usize::max);
         let mut spared = !self.waits[cell as usize];
         let mut starts = Vec::with_capacity(parts.len() + 1);
-        // Behind those without a neighbor there, if there are such nodes, in order of their counts.
+        // First the nodes with a count of 0, if there are any, then the others in order of their counts.
         let mut end = cell as usize + size;
         let mut last = touched.len();
         for &length in parts.iter().rev() {

@@ -1,6 +1,6 @@
-//! Graphs from outside.
+//! Tests of the public interface.
 //!
-//! All in one program: each program more is linked and started for itself.
+//! All tests are in one program, because every further program is linked and started separately.
 
 mod random_laws;
 mod reference;
