@@ -108,7 +108,7 @@ pub(super) fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Ar
     Ok(x)
 }
 
-/// Runs `work` on a thread of its own with 64 MiB of stack.
+/// Runs `work` on a separate thread with 64 MiB of stack.
 ///
 /// OpenBLAS keeps a table of jobs on the stack, 2 MiB when built for 128 processors. A Rust thread has no
 /// more than that, so the factorizations would crash on a rayon worker.

@@ -253,15 +253,17 @@ pub fn lower_product(lower: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resu
     Ok(transposed.reversed_axes())
 }
 
-/// The inverse of a lower triangular matrix, zero above the diagonal, in row order; what stands above the
-/// diagonal of `lower` is not read. Where `lower` has a 0 on its diagonal, entries are infinite or NaN.
+/// The inverse of a lower triangular matrix, zero above the diagonal, in row order; entries above the
+/// diagonal of `lower` are not read. If `lower` has a 0 on its diagonal, entries of the inverse are infinite
+/// or NaN.
 ///
 /// # Errors
 /// [`Error::Shape`] unless `lower` is square, [`Error::TooLarge`].
 pub fn invert_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_square(lower)?;
     checkpoint();
-    // By a solver, for the identity: Cholesky factors need it as well, and an inverter would be more code.
+    // Solves for the identity: Cholesky factors need the same solver, and a separate inverter would be more
+    // code to compile.
     let mut inverse = Array2::zeros(lower.raw_dim().f());
     inverse.diag_mut().fill(1.0);
     solve_lower_triangular_in_place(to_faer(&contiguous(lower)), to_faer_mut(&mut inverse), PARALLELISM);
@@ -382,7 +384,7 @@ const TILE: usize = 32;
 mod tests {
     use super::*;
 
-    /// Whatever the order of the factors and of the sum, and whatever stands above a diagonal.
+    /// Triangular products are correct for both memory orders, whatever numbers are above the diagonal.
     #[test]
     fn triangles_are_those_of_products() {
         let number = |i: usize, j: usize| ((7 * i + 13 * j + i * j) % 23) as f64 - 11.0;
@@ -407,7 +409,8 @@ mod tests {
                 let found = lower_product(full, b).expect("shapes fit");
                 assert!(found.is_standard_layout() && found == expected, "{n} {k}");
             }
-            // Powers of two on the diagonal, so that the inverse has no roundings where it has few terms.
+            // The diagonal consists of powers of two, so entries of the inverse with few terms have no
+            // rounding errors.
             let well = Array2::from_shape_fn((n, n), |(i, j)| match i.cmp(&j) {
                 std::cmp::Ordering::Less => f64::NAN,
                 std::cmp::Ordering::Equal => 2.0,
@@ -438,7 +441,8 @@ mod tests {
         assert!(!none[(0, 0)].is_finite());
     }
 
-    /// Rows, columns and a transposed view go to faer without a copy, and faer writes into our memory.
+    /// Arrays in row or column order, and transposed views, go to faer without a copy, and faer writes into
+    /// their memory.
     #[test]
     fn contiguous_arrays_are_not_copied() {
         let rows = Array2::from_shape_fn((3, 4), |(i, j)| (10 * i + j) as f64);
@@ -452,7 +456,7 @@ mod tests {
         }
         to_faer_mut(&mut columns)[(2, 1)] = -1.0;
         assert_eq!(columns[(2, 1)], -1.0);
-        // What is contiguous in neither order is copied.
+        // An array that is contiguous in neither order is copied.
         let strided = rows.slice(ndarray::s![..;2, ..;2]);
         assert_ne!(contiguous(strided).as_ptr(), strided.as_ptr());
         assert_eq!(contiguous(strided), strided);

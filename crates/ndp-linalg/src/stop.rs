@@ -1,4 +1,4 @@
-//! Stopping a computation whose result nobody waits for any more.
+//! Stops a computation whose result is no longer needed.
 
 use std::cell::RefCell;
 use std::sync::Arc;

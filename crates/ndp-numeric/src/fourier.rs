@@ -219,10 +219,10 @@ pub const ROOT: f64 = 5.0;
 const ROOT_OF_TRANSFORM: f64 = 4.0;
 /// The largest number of roots of unity whose errors are known.
 pub const TESTED: usize = 1 << 24;
-/// Error of a stage, in units of `u`: `2√2 + 4 + 1`, where the roots of a transform are within `4 u`, and
-/// what is of second order.
+/// Error of a stage, in units of `u`: `2√2 + 4 + 1`, where 4 is the error of the transform's roots, plus
+/// terms of second order.
 const STAGE: f64 = 8.0;
-/// Numbers that a thread handles at once: 64 KiB.
+/// How many numbers a thread handles at once: 64 KiB of them.
 const BLOCK: usize = 4096;
 /// The largest size.
 pub const LARGEST: usize = 1 << 22;
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// Forward and back, on a size that is split into blocks: the error is at most twice the claimed one, and
+    /// Forward and back, on a size that is split into blocks. The error is at most twice the stated one, and
     /// at least a thousandth of that.
     #[test]
     fn the_error_covers_a_round_trip() {

@@ -406,7 +406,8 @@ impl Direction {
         }
     }
 
-    /// The neighbor in this direction, without changing sign: for results whose error cannot be computed.
+    /// The next float in this direction, without changing sign; for results whose rounding error cannot be
+    /// computed.
     fn outward(self, nearest: f64, negative: bool) -> f64 {
         match (self, negative) {
             (Self::Up, false) => nearest.next_up(),

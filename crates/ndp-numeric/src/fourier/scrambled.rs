@@ -134,7 +134,7 @@ impl Scrambled {
     }
 }
 
-/// A block that fits the cache goes through all stages before the next block does.
+/// A block that fits into the cache goes through all stages before the next one.
 fn forward<const L: usize>(stages: &[Stage], re: &mut [[f64; L]], im: &mut [[f64; L]]) {
     let Some((first, rest)) = stages.split_first() else { return };
     if re.len() * L <= CACHED {
@@ -295,7 +295,7 @@ fn by_2<const L: usize>(re: &mut [[f64; L]], im: &mut [[f64; L]]) {
 
 /// `√3/2`, to the nearest float.
 const HALF_ROOT_OF_3: f64 = 0.866_025_403_784_438_6;
-/// Complex numbers that fit the cache.
+/// The number of complex numbers that fit into the cache.
 const CACHED: usize = 2048;
 
 #[cfg(test)]
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Sizes with stages beyond the cache, forward and back: the error is at most twice the claimed one, and
+    /// Sizes with stages beyond the cache, forward and back. The error is at most twice the stated one, and
     /// at least a thousandth of that.
     #[test]
     fn the_error_covers_a_round_trip() {
