@@ -78,8 +78,8 @@ pub enum Content {
         /// The graph.
         drawing: Drawing,
     },
-    /// A row of dots for each series, beside its name: one dot for each of a few cases. A case is an abscissa
-    /// of the series; the shape of the dot says which one it is.
+    /// Rows of dots: each series has a row with its name, and one dot for each of a few cases. The abscissa
+    /// of a point is its case, and the shape of the dot shows which one.
     Dots {
         /// Horizontal axis, of the ordinates of the series.
         value: Axis,

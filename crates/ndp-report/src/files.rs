@@ -280,7 +280,7 @@ pub fn beside(path: &Path, suffix: &str) -> Option<PathBuf> {
     })
 }
 
-/// Makes sure that files can be created in a folder; the folder is created if it is missing.
+/// Checks that files can be created in a folder; creates the folder if it is missing.
 ///
 /// # Errors
 /// [`OutputError::Write`].

@@ -1,5 +1,5 @@
-//! A page in plain words that needs no other file: sentences, tables, pictures; no network. It says
-//! everything without its scripts, which sort and filter tables and let a network be walked through.
+//! A page in plain words that needs no other file and no network: sentences, tables and pictures. Its scripts
+//! only sort and filter tables and show the viewer of a network; without them the page still says everything.
 
 use crate::harmless::harmless;
 use crate::viewer::{self, Viewer};
@@ -22,16 +22,16 @@ use std::fmt::Write;
 pub struct Page {
     body: String,
     title: String,
-    /// Seconds after which a browser reads it again.
+    /// The number of seconds after which a browser reloads the page.
     again: Option<u32>,
-    /// Whether there is a viewer in it.
+    /// Whether the page contains a viewer.
     walked: bool,
 }
 
 /// How good a verdict is.
 ///
-/// The good one is made by [`Tone::of`] alone: a limit that is kept by those who were looked at is no good
-/// news about somebody who was not.
+/// Only [`Tone::of`] can make the good one: if the observers who were looked at keep a limit, that says
+/// nothing good about the others.
 ///
 /// # Examples
 /// ```
@@ -45,20 +45,21 @@ pub struct Page {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// What was asked for holds, for everybody who was asked about.
+    /// What was asked for holds for all observers that the question is about.
     Good(Whole),
-    /// It does not hold, or is not shown to hold.
+    /// It does not hold, or was not shown to hold.
     Bad,
-    /// There was nothing to decide.
+    /// There is nothing to decide.
     Plain,
 }
 
-/// Shows that everybody is covered who was asked about: nothing but [`Tone::of`] makes one.
+/// A proof that every observer of the question is covered; only [`Tone::of`] makes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whole(());
 
 impl Tone {
-    /// Good where a limit is met and `coverage` leaves nobody out who was asked about, bad otherwise.
+    /// Good if a limit is met and `coverage` includes every observer that the question is about; bad
+    /// otherwise.
     #[must_use]
     pub fn of(verdict: Verdict, coverage: &Coverage) -> Self {
         match coverage.verdict(verdict) {
@@ -80,8 +81,8 @@ impl Page {
         }
     }
 
-    /// A page that a browser reads again after so many seconds, for one that is written while it is
-    /// looked at.
+    /// The same page, which a browser reloads after this many seconds; for a page that is rewritten while it
+    /// is open.
     ///
     /// # Examples
     /// ```
@@ -164,7 +165,8 @@ impl Page {
         ))
     }
 
-    /// A network that is walked through, see [`Viewer`]; a graph that is too large for one adds nothing.
+    /// A network with a choice of observers, see [`Viewer`]. If the graph is too large for a viewer, the page
+    /// stays as it is.
     #[must_use]
     pub fn viewer(self, viewer: &Viewer) -> Self {
         match viewer.section() {
@@ -204,7 +206,7 @@ impl Page {
     }
 }
 
-/// The text with those characters escaped that mean something in HTML or control a terminal; line ends stay.
+/// The text with those characters escaped that have a meaning in HTML or control a terminal; line ends stay.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let text = text.split('\n').map(harmless).collect::<Vec<_>>().join("\n");

@@ -202,10 +202,10 @@ fn color_range(panels: &[Panel], color: &Axis) -> [f64; 2] {
 }
 
 const MARGIN: f64 = 12.0;
-/// Width of a picture. On the text of a printed page, 7 inches, the smallest letters, of size 11, have then
-/// 7 points; so there are no more than three panels side by side.
+/// The width of a picture. On a printed page the picture is 7 inches wide, and the smallest letters, of size
+/// 11, then have 7 points. So at most three panels are side by side.
 const WIDTH: f64 = 792.0;
-/// Width of a picture with one panel beside the other.
+/// The width of a picture with two panels side by side.
 const NARROW: f64 = 700.0;
 const TITLE_SIZE: f64 = 17.0;
 

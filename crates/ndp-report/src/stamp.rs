@@ -1,4 +1,4 @@
-//! Writes into a picture what made it.
+//! Records in a picture what made it.
 
 /// The PNG with a text under this key (Latin letters without spaces), which image viewers show among its
 /// properties; bytes that are not a PNG are returned unchanged.

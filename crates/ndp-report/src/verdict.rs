@@ -278,7 +278,7 @@ mod tests {
         decide(checks, rows).unwrap().iter().map(|outcome| outcome.verdict.as_str()).collect()
     }
 
-    /// In one panel alone the order may be the other way round, or the same.
+    /// The check may be about one panel only; other panels may have another order.
     #[test]
     fn a_check_may_be_about_one_panel() {
         let rows = [row("error", "a", 1.0, 1.0), row("error", "b", 1.0, 2.0)];

@@ -1,7 +1,8 @@
-//! A network that is walked through: choose the observer, change the noise, sort and filter the losses.
+//! A network on a page: choose the observer, change the noise, sort and filter the losses.
 //!
-//! The parts are texts for one page without network or framework: [`STYLE`], [`SCRIPT`], and the section that
-//! a [`Viewer`] makes of data. Without scripts the section is hidden, and the page says everything else.
+//! The parts are texts for one page without network access or framework: [`STYLE`], [`SCRIPT`], and the
+//! section that a [`Viewer`] makes of data. Without scripts the section is hidden; the rest of the page says
+//! everything.
 
 use crate::digits::up;
 use crate::harmless::harmless;
@@ -14,16 +15,16 @@ pub const STYLE: &str = include_str!("viewer/viewer.css");
 /// Draws every viewer of the page.
 pub const SCRIPT: &str = include_str!("viewer/viewer.js");
 
-/// Lets every table of a page be sorted by its columns, and long ones be filtered.
+/// Makes every table of a page sortable by its columns, and long tables searchable.
 pub const TABLES: &str = include_str!("viewer/tables.js");
 
-/// Graphs up to this size have a viewer.
+/// Graphs with more nodes have no viewer.
 pub const MOST_NODES: usize = 2000;
 
-/// More losses than this are left out of a page: those towards the last observers.
+/// A page has at most this many losses; those of the last observers are left out.
 const MOST_LOSSES: usize = 60_000;
 
-/// More edges than this are not drawn.
+/// A viewer draws no edges if there are more than this.
 const MOST_EDGES: usize = 20_000;
 
 /// What a viewer shows.
@@ -52,15 +53,15 @@ pub struct Viewer {
     pub positions: Vec<[f64; 2]>,
     /// The edges.
     pub edges: Vec<(usize, usize)>,
-    /// Those whose losses are known, the first one shown first.
+    /// The observers whose losses are known; the first one is shown first.
     pub observers: Vec<Seen>,
-    /// In which terms losses are stated.
+    /// The measure of the losses.
     pub measure: String,
     /// Standard deviation of the noise at which the losses were computed, above 0.
     pub sigma: f64,
-    /// By how much a value may move.
+    /// The distance by which a value may move.
     pub sensitivity: f64,
-    /// How losses follow from unit losses at another noise; nothing if they do not.
+    /// How losses follow from unit losses at another noise; `None` if they do not.
     pub scale: Option<Scale>,
 }
 
@@ -71,7 +72,7 @@ pub struct Seen {
     pub name: String,
     /// The nodes that it consists of.
     pub members: Vec<usize>,
-    /// Upper ends of the losses of all nodes at the noise of the viewer; `None` where there is none.
+    /// Upper ends of the losses of all nodes at the noise of the viewer; `None` if a node has no loss.
     pub losses: Vec<Option<f64>>,
     /// Upper ends of their unit losses, if every loss follows from one at every noise: `μ = √unit Δ/σ`.
     pub units: Option<Vec<Option<f64>>>,
@@ -120,7 +121,7 @@ struct Scaling {
 }
 
 impl Viewer {
-    /// The section of a page; nothing if the graph is too large, or if nothing is known.
+    /// The section of a page; `None` if the graph is too large or no loss is known.
     #[must_use]
     pub fn section(&self) -> Option<String> {
         let n = self.names.len();
@@ -144,7 +145,7 @@ impl Viewer {
             scaling: self.scaling(seen),
             left_out: rest.iter().flat_map(|one| one.members.iter().copied()).collect(),
         };
-        // The text stands within a script: no tag may end it.
+        // The text is inside a script, so no tag in it may end the script.
         let json = serde_json::to_string(&data).ok()?.replace('<', "\\u003c");
         Some(format!(
             "<section class=\"ndp-viewer\" hidden><script type=\"application/json\">{json}</script>\n{}<svg role=\"img\"></svg></section>\n",
@@ -152,7 +153,7 @@ impl Viewer {
         ))
     }
 
-    /// What stands in the section before the script adds to it.
+    /// The text of the section before the script adds to it.
     fn legend(&self, scales: bool, left_out: usize) -> String {
         let mut said = "<p>Click a node to make it the observer: the color of each other node is what is learned about it.".to_owned();
         if left_out > 0 {
@@ -176,7 +177,8 @@ impl Viewer {
         said
     }
 
-    /// What is needed to compute losses at another noise; nothing if one of them does not follow.
+    /// The data that the page needs to compute losses at another noise; `None` if some loss does not follow
+    /// from a unit loss.
     fn scaling(&self, seen: &[Seen]) -> Option<Scaling> {
         let scale = self.scale.as_ref()?;
         let units: Vec<Vec<Option<f64>>> = seen
@@ -214,10 +216,10 @@ impl Viewer {
     }
 }
 
-/// Where the slider of epsilon stops.
+/// The positions of the slider of epsilon.
 const EPSILONS: [f64; 12] = [0.0, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0];
 
-/// Steps of 2 % up to at least `most`, over four powers of ten.
+/// The `mu` of the slider's steps: 2 % apart over four powers of ten, the last one at least `most`.
 fn steps(most: f64) -> Vec<f64> {
     let count = 466;
     (0..=count).map(|k| most * 1.02f64.powi(k - count)).collect()
@@ -278,7 +280,7 @@ mod tests {
         }
     }
 
-    /// A slider needs a unit loss for every pair.
+    /// Without a unit loss for every pair there is no slider.
     #[test]
     fn nothing_is_extrapolated_without_unit_losses() {
         let whole = vec![None, Some(4.0 / 3.0), Some(1.0)];
@@ -294,7 +296,7 @@ mod tests {
         }
     }
 
-    /// What belongs to a step is no smaller than what the profile says at every mu below it.
+    /// The loss shown at a step is at least the profile's loss at every mu below that step.
     #[test]
     fn steps_are_upper_bounds() {
         let delta = Delta::new(1e-5).unwrap();

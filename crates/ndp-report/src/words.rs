@@ -60,8 +60,8 @@ impl<'a> Words<'a> {
         Self { statement, name }
     }
 
-    /// Who observes; if nobody was named, which observers are covered and how; and what they are taken not to
-    /// know, though they could.
+    /// The observers; if none were named, which observers are covered and how. Then what they are assumed not
+    /// to use or know.
     #[must_use]
     pub fn observed_by(self) -> String {
         self.observers() + not_known(self.statement.own_noise, self.statement.senders)
@@ -74,7 +74,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The subject of a sentence that says how much somebody learns at most.
+    /// The subject of a sentence about the most that observers learn.
     #[must_use]
     pub fn whom(self) -> String {
         match &self.statement.coverage {
@@ -107,7 +107,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Everything in one line: what may differ, who observes, what is taken for granted.
+    /// The statement in one line: what may differ, who observes, what is assumed.
     #[must_use]
     pub fn line(self) -> String {
         let mut line = format!("{}; observed by {}", changes(self.statement), self.observed_by());
@@ -149,7 +149,7 @@ impl<'a> Words<'a> {
         )
     }
 
-    /// What is declared or assumed, and not checked.
+    /// The declarations and assumptions that are not checked.
     fn taken_for_granted(self) -> Vec<String> {
         let assumed = self.statement.assumes.iter().map(|&assumption| assumed(assumption).to_owned());
         assumed.chain(self.statement.rests_on.iter().map(rests_on)).collect()
@@ -189,7 +189,7 @@ impl<'a> Words<'a> {
         who
     }
 
-    /// The largest loss of all, and who learns that much if this is proven.
+    /// The largest loss, and the pair that has it if one is proven to.
     #[must_use]
     pub fn largest(self, worst: &Worst) -> String {
         let most = up(*worst.loss.value());
@@ -214,16 +214,16 @@ impl<'a> Words<'a> {
 pub struct Most {
     /// The loss, rounded up, in the terms of its measure.
     pub loss: String,
-    /// The pair that has this loss, as a clause; empty if the pair is not known.
+    /// The pair that has this loss, as a clause; empty if no such pair is known.
     pub pair: String,
-    /// What the loss means for somebody who guesses.
+    /// What the loss means for somebody who guesses, as a sentence.
     pub odds: Option<String>,
     /// Whether the loss is a bound that also covers pairs whose own loss was not computed.
     pub may_be_less: bool,
 }
 
 impl Words<'_> {
-    /// Any other node; or no more of its data than may change.
+    /// Whose data the sentence is about: any other node, or only that part of its data that may change.
     fn about_whom(self) -> &'static str {
         let mut less = self.statement.changes.iter().filter(|changes| changes.is_less_than_all_data());
         match (less.next(), less.next()) {
@@ -258,8 +258,8 @@ pub const TWINS: &str = "twins (same neighbors): with muffliato, and weights tha
 
 /// What to say of a bound that is so large that it protects nothing; `None` for one that may mean something.
 ///
-/// A ratio of likelihoods of `e^50` is beyond every doubt; two normal laws that are 10 apart are as good as
-/// never mistaken for one another.
+/// Above a likelihood ratio of `e^50`, or a distance of 10 between two normal laws, an observer hardly ever
+/// guesses wrong.
 ///
 /// # Examples
 /// ```
@@ -280,7 +280,7 @@ pub fn useless(loss: f64, measure: Measure) -> Option<&'static str> {
     )
 }
 
-/// One line in the place of pairs that are listed: the same bound holds for all of them.
+/// One line that replaces a list of pairs if the same bound holds for all of them.
 ///
 /// # Examples
 /// ```
@@ -386,8 +386,8 @@ pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
     format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
 }
 
-/// What is known while those who were asked about are still being looked at: `known` is what the noisy values
-/// themselves show to whoever hears them, and more than that cannot be learned.
+/// What is known while the accounts of the observers are still being computed. `known` is the loss towards an
+/// observer of the noisy values themselves, who learns at least as much as any other.
 #[must_use]
 pub fn so_far(known: Option<&str>, seconds: u64) -> String {
     match known {
@@ -402,13 +402,13 @@ pub fn so_far(known: Option<&str>, seconds: u64) -> String {
     }
 }
 
-/// What every pair that was asked about loses at most.
+/// The upper bound for every pair that the question is about.
 #[must_use]
 pub fn every_pair_at_most(loss: f64, of: Measure) -> String {
     format!("every pair that was asked about loses at most {}, as {of}", up(loss))
 }
 
-/// A noise with which everybody who was asked about keeps the target.
+/// A noise at which every observer of the question keeps the target.
 #[must_use]
 pub fn noise_is_enough(noise: f64) -> String {
     format!("with noise {} everybody who was asked about keeps the target", up(noise))

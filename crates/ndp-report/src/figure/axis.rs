@@ -34,10 +34,11 @@ pub struct Axis {
     pub label: String,
     /// How it is scaled.
     pub scale: AxisScale,
-    /// Drawn range; it follows from the data if absent. Where one end is infinite the other one only limits
-    /// it. A point beyond it is an arrow on the edge, with its number. The CSV is never clipped.
+    /// The drawn range; if absent, it follows from the data. If one end is infinite, the other end is only a
+    /// limit. A point beyond the range is drawn as an arrow on the edge, with its number. The CSV is never
+    /// clipped.
     pub range: Option<[f64; 2]>,
-    /// Of the colours of a panel: larger values have the colour of this value, and the bar says so. The CSV
+    /// For the colours of a panel: values above this one have its colour, and the colour bar says so. The CSV
     /// is never clipped.
     pub most: Option<f64>,
     /// For a vertical axis, names to show instead of the numbers 0, 1, 2, …, from the top down; empty on

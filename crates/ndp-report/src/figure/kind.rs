@@ -65,7 +65,7 @@ impl<'de> Deserialize<'de> for Kind {
     }
 }
 
-/// Refuses a name that calls values exact although their grade is another.
+/// Refuses a series whose name says "exact" while its values have another grade.
 pub(super) fn require_honest(name: &str, kind: Kind) -> Result<(), String> {
     let says_exact =
         name.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case("exact"));

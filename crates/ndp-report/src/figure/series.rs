@@ -224,7 +224,7 @@ impl Series {
         for (_, &k) in kept {
             self.points.push((values[k], (n - k) as f64 / n as f64).into());
         }
-        // Beyond the largest value there is nobody; values that are all equal are a line, too.
+        // No value is above the largest one. This point also makes a line of values that are all equal.
         self.points.extend(values.last().map(|&largest| Point::from((largest, 0.0))));
         self
     }

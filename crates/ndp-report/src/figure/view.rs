@@ -1,11 +1,11 @@
-//! What is drawn of a figure whose numbers are arranged otherwise for the eye than in its table.
+//! Views: what is drawn of a figure, if the picture arranges its numbers differently from its table.
 
 use super::{Axis, Content, Drawing, Figure, Kind, Matrix, Panel, Point, Series};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Figure {
-    /// Draws `views` in place of the panels, which still are the numbers of the CSV: quantiles, final values
-    /// and the like say more to the eye than thousands of points.
+    /// Draws `views` instead of the panels, for instance quantiles or final values instead of thousands of
+    /// points. The CSV still has the numbers of the panels.
     ///
     /// Every privacy number of a view must be one of the panels with the same grade, so that no picture shows
     /// a number that the CSV does not have; shares, ratios and differences are `data`.
@@ -100,7 +100,7 @@ pub(super) fn validate(figure: &Figure) -> Result<(), String> {
                 return Err(format!("view {title:?}: series {name:?} is unnamed or there twice"));
             }
             super::kind::require_honest(name, series.kind).map_err(|e| format!("view {title:?}: {e}"))?;
-            // Where shares are drawn, the number is the abscissa.
+            // In a picture of shares, the abscissa is the privacy number.
             let told = |p: &Point| {
                 (stands(series.kind, p.y) || stands(series.kind, p.x))
                     && [p.low, p.high].into_iter().flatten().all(|end| stands(series.kind, end))

@@ -44,7 +44,7 @@ pub fn check(inputs: &[&Path], outputs: &[&Path]) -> Result<(), OutputError> {
 struct Identity {
     path: Option<PathBuf>,
     node: Option<(u64, u64)>,
-    /// Held open, so that its number is not given to another file if somebody replaces it meanwhile.
+    /// Kept open, so that the system gives its inode number to no other file if it is replaced meanwhile.
     _held: Option<File>,
 }
 
@@ -72,7 +72,7 @@ impl Identity {
         }
     }
 
-    /// Of a file that is no stream, if it exists.
+    /// The identity of a file that is no stream, if it exists.
     fn of_file(there: &Path, path: Option<PathBuf>) -> Self {
         let held = File::open(there).ok();
         let found = held.as_ref().map_or_else(|| fs::metadata(there), File::metadata);

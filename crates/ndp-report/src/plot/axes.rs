@@ -9,8 +9,8 @@ pub(super) const TICK_SIZE: f64 = 11.0;
 const LABEL_SIZE: f64 = 12.0;
 
 /// The drawn range of an axis over `values`, widened by `padding` times its length at each end that the axis
-/// does not fix. Beside an end of its range that is infinite the other one is a limit: values beyond it do
-/// not widen what is drawn. Values that cannot be drawn are ignored.
+/// does not fix. If one end of the axis's range is infinite, the other end is a limit: values beyond it do
+/// not widen the drawn range. Values that cannot be drawn are ignored.
 pub(super) fn data_range(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f64; 2] {
     let [first, last] = axis.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
     if first.is_finite() && last.is_finite() {
@@ -43,7 +43,7 @@ fn range_of(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f6
             return [low - room, high + room];
         }
         let room = padding * (high - low);
-        // A scale of positive numbers that nearly reaches zero starts at zero.
+        // A range of positive numbers that nearly reaches zero starts at zero.
         let start = if low >= 0.0 && low < 0.25 * high { 0.0_f64.min(low) } else { low - room };
         [start, high + room]
     }
@@ -190,7 +190,7 @@ pub(super) fn below(canvas: &mut Canvas, frame: Rect, axis: &Axis, across: &Mapp
             canvas.line((px, frame.bottom()), (px, frame.bottom() + 2.5), GREY, 0.8);
         }
     }
-    // Where the last number ends: one that would touch it is left out.
+    // The right end of the last number; a number that would touch it is left out.
     let mut end = f64::NEG_INFINITY;
     for (value, label) in major {
         let Some(px) = across.place(value) else { continue };

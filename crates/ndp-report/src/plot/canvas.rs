@@ -61,7 +61,7 @@ pub(super) struct Canvas {
     texts: Vec<Text>,
 }
 
-/// A text, for those who check whether it can be read.
+/// A text with its area, for the check whether it can be read.
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     pub(super) text: String,
@@ -71,19 +71,19 @@ pub(super) struct Text {
     pub(super) area: Rect,
 }
 
-/// A place of the SVG that says its number when it is pointed at.
+/// A place of the SVG that shows its numbers when the mouse points at it.
 struct Hint {
     at: (f64, f64),
     text: String,
 }
 
-/// Pictures with more places than this have no hints: they would be most of the file.
+/// Pictures with more such places have no hints, which would be most of the file.
 const MOST_HINTS: usize = 1500;
 
-/// A matrix of colours: cells in the PNG, a picture within the SVG, whose size would otherwise grow with the
-/// number of cells.
+/// A matrix of colours. The PNG draws its cells; the SVG embeds a picture of them, because its size would
+/// otherwise grow with the number of cells.
 struct Matrix {
-    /// Which element of the scene its cells are.
+    /// The index of the scene's element that holds the cells.
     element: usize,
     /// The `<image>` in their place.
     image: String,
@@ -239,7 +239,7 @@ impl Canvas {
         });
     }
 
-    /// Lets the SVG show `text` at a place that is pointed at, such as the numbers of a marker.
+    /// Lets the SVG show `text` when the mouse points at this place, for instance the numbers of a marker.
     pub(super) fn hint(&mut self, at: (f64, f64), text: String) {
         self.hints.push(Hint { at, text });
     }
@@ -256,7 +256,8 @@ impl Canvas {
 
     pub(super) fn finish(mut self) -> Result<Picture, String> {
         let png = PngBackend::new().with_scale(2.0).render_scene(&self.scene)?;
-        // A text that no caller can write stands for each matrix: `harmless` leaves no control characters.
+        // A placeholder for each matrix. No caller can write this text, because `harmless` leaves no control
+        // characters.
         for (k, matrix) in self.matrices.iter().enumerate() {
             self.scene.elements[matrix.element] = Primitive::Text {
                 x: 0.0,
@@ -286,12 +287,12 @@ impl Canvas {
     }
 }
 
-/// A coordinate to a hundredth: further digits are not seen, and would be half of an SVG.
+/// A coordinate rounded to a hundredth. Further digits cannot be seen and would make half of an SVG.
 fn short(coordinate: f64) -> f64 {
     (100.0 * coordinate).round() / 100.0
 }
 
-/// Discs that cannot be seen, over everything else, each with its text.
+/// Invisible discs over everything else, each with its text.
 fn hints(hints: &[Hint]) -> String {
     let mut group = String::from("<g class=\"hints\" fill=\"transparent\">\n");
     for Hint { at: (x, y), text } in hints {

@@ -1,14 +1,14 @@
-//! The same SVG in fewer bytes: what is drawn stays as it is.
+//! Makes an SVG shorter without changing what it draws.
 
 /// Joins neighbouring paths of the same stroke, and rounds coordinates: those of lines to tenths of a pixel,
 /// others to hundredths.
 ///
-/// A path is what kuva writes for a line: `<path d="M 1 2 L 3 4 " stroke=... fill="none" />`. Lines of the
-/// same look that follow each other are one path of several parts; filled ones (`Z`) stay apart, as they may
-/// overlap and be transparent. Texts, and pictures within the SVG, are left alone.
+/// A path is what kuva writes for a line: `<path d="M 1 2 L 3 4 " stroke=... fill="none" />`. Consecutive
+/// lines with the same look become one path with several parts. Filled ones (`Z`) stay separate, because they
+/// may overlap and be transparent. Texts and embedded pictures are unchanged.
 pub(super) fn concise(svg: &str) -> String {
     let mut short = String::with_capacity(svg.len());
-    // The lines of the path that is being joined, and the rest of its tag.
+    // The commands of the path that is being joined, and the rest of its tag.
     let mut open: Option<(String, &str)> = None;
     for piece in svg.split_inclusive('>') {
         if let Some((lines, look)) = line_of(piece) {
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(concise(&clear), clear);
     }
 
-    /// Coordinates have two digits after the point; what a text says, and the bytes of a picture, stay.
+    /// Coordinates have two digits after the point; texts and the bytes of embedded pictures are unchanged.
     #[test]
     fn coordinates_are_hundredths_and_texts_stay() {
         let circle = "<circle cx=\"170.14000000000001\" cy=\"-0.126\" r=\"1.6\" />";

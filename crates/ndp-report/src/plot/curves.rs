@@ -10,7 +10,7 @@ use crate::table::number;
 
 /// A series with more points than this is drawn without markers, and its ranges as a band.
 const FEW: usize = 40;
-/// How far apart two numbers beyond the same edge must be.
+/// The least distance between two numbers beyond the same edge.
 const ROOM_OF_A_NUMBER: f64 = 70.0;
 
 /// The colour of a line between the points beside one name.
@@ -58,7 +58,7 @@ pub(super) fn ranges((x, y): (&Axis, &Axis), series: &[Series]) -> (([f64; 2], [
     ((x_range, y_range), !bars && points().all(|p| p.x.fract() == 0.0))
 }
 
-/// A point as its row of the CSV says it.
+/// A point in words, with the numbers of its CSV row.
 pub(super) fn said(series: &Series, &Point { x, y, low, high }: &Point) -> String {
     let range = match (low, high) {
         (Some(low), Some(high)) => format!(" ({} to {})", number(low), number(high)),
@@ -75,7 +75,7 @@ struct Place {
     frame: Rect,
     /// Whether ordinates number the names on the vertical axis.
     named: bool,
-    /// Where the numbers of points beyond the frame stand, so that none hides another.
+    /// The places of the numbers of points beyond the frame, so that none hides another.
     numbers: Vec<(f64, f64)>,
 }
 
@@ -146,8 +146,9 @@ impl Place {
         }
     }
 
-    /// Markers, if there are few points; and a hollow triangle on the edge for every value beyond the axis:
-    /// zero on a log axis, infinity, or what its range leaves out. The one farthest out has its number.
+    /// Draws markers if there are few points, and a hollow triangle on the edge for every value beyond the
+    /// axis: zero on a log axis, infinity, or a value outside the range. The value farthest out is also
+    /// written as a number.
     fn markers(&mut self, canvas: &mut Canvas, series: &Series, style: Style) {
         let color = style.stroke.color;
         let many = series.points.len() > FEW;
@@ -190,7 +191,7 @@ impl Place {
         canvas.polygon(&corners, None, 1.0, Some(color));
     }
 
-    /// The mark of a number beside a name; a triangle on the edge if the number has no place on the axis.
+    /// The mark of a number in the row of a name; a triangle on the edge if the number is outside the axis.
     fn beside(&self, canvas: &mut Canvas, series: &Series, style: Style, (x, y): (f64, f64)) {
         let Some(py) = self.up.place(y) else { return };
         let color = style.stroke.color;

@@ -10,12 +10,12 @@ use crate::figure::{Axis, AxisScale, Content, Mark, Panel, Series};
 
 /// Height of a row.
 pub(super) const ROW: f64 = 20.0;
-/// From the first to the last case of a row whose cases have ranges: one above the other, so that it is seen
-/// whose range is whose.
+/// The height over which the cases of a row are spread if they have ranges. One above the other, each range
+/// can be told from the next.
 const LANES: f64 = 7.0;
 
-/// The room on the left that the names of the rows of all `panels`, which stand side by side, take together;
-/// `None` unless they are dots with the same rows. Panels with other rows have their names within.
+/// The room on the left for the names of the rows of all `panels`, which are side by side. `None` unless all
+/// are rows of dots with the same names; then each panel has its names inside.
 pub(super) fn shared_names(panels: &[&Panel]) -> Option<f64> {
     let rows = |panel: &&Panel| match &panel.content {
         Content::Dots { series, .. } => Some(series.iter().map(|s| s.name.clone()).collect::<Vec<_>>()),
@@ -35,7 +35,7 @@ fn room_of<'a>(names: impl Iterator<Item = &'a String>) -> f64 {
     names.map(|name| text_width(name, TICK_SIZE)).fold(0.0, f64::max) + 12.0
 }
 
-/// Draws the rows; their names are written into the room of width `names` on the left, if there is one.
+/// Draws the rows. If there is a room of width `names` on the left, their names are written there.
 pub(super) fn draw(
     canvas: &mut Canvas,
     cell: Rect,
@@ -100,7 +100,7 @@ pub(super) fn draw(
                     canvas.hint((x, y), hint);
                 }
                 place => {
-                    // Zero on a log axis, infinity, or what the range leaves out.
+                    // The value is zero on a log axis, infinite, or outside the range.
                     let zero = value.scale == AxisScale::Log && point.y <= 0.0;
                     let right = !zero && place.is_none_or(|x| x > frame.right());
                     beyond(canvas, (frame, y), right, stroke.color);

@@ -1,4 +1,4 @@
-//! What makes a picture hard to read or untrue, found from the figure itself.
+//! Finds what makes a picture hard to read or misleading, from the figure itself.
 
 use super::axes::data_range;
 use super::legible;
@@ -53,7 +53,7 @@ fn of_panel(panel: &Panel) -> Vec<String> {
     }
     let points = || series.iter().flat_map(|s| &s.points);
     let ends = || points().flat_map(|p| [Some(p.y), p.low, p.high]).flatten();
-    // Bars stand on 0, and names fill their rows.
+    // Bars start at 0, and names fill their rows, so their panels are never mostly empty.
     let bars = series.iter().any(|s| s.mark == Mark::Bars);
     if points().count() > 1 && !bars && y.names.is_empty() {
         for (axis, values) in [(x, points().map(|p| p.x).collect()), (y, ends().collect::<Vec<f64>>())] {
@@ -66,7 +66,8 @@ fn of_panel(panel: &Panel) -> Vec<String> {
     found.into_iter().map(|fault| format!("panel {:?}: {fault}", panel.title)).collect()
 }
 
-/// Guarantees that a fixed range leaves out at its upper end, where nobody would look for them.
+/// Upper bounds and exact losses that a fixed range cuts off at its upper end, where no reader would look for
+/// them.
 fn beyond(y: &Axis, series: &[Series]) -> Vec<String> {
     let Some([_, last]) = y.range.filter(|[first, last]| first < last && last.is_finite()) else {
         return Vec::new();
@@ -89,7 +90,7 @@ fn reach(axis: &Axis, values: &[f64]) -> f64 {
         AxisScale::Linear => (most - least) / (high - low),
         AxisScale::Log => (most / least).ln() / (high / low).ln(),
     };
-    // One value alone is drawn in the middle, whatever the range.
+    // A single value is drawn in the middle, whatever the range.
     if most > least { share.abs() } else { 1.0 }
 }
 

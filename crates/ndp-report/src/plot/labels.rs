@@ -1,4 +1,4 @@
-//! The names of lines at their ends, where a picture has room for them; else they are in the legend.
+//! The names of lines, written at their ends if the picture has room for them; otherwise the legend has them.
 
 use super::axes::{self, TICK_SIZE};
 use super::canvas::{Anchor, Canvas, text_width, wrap};
@@ -10,15 +10,15 @@ use crate::figure::{Content, Mark, Panel, Series};
 
 /// The largest number of lines of a panel that have their names at their ends.
 const MOST: usize = 6;
-/// The largest share of a cell, and the largest width, that names take.
+/// The largest share of a cell, and the largest width, that names may take.
 const SHARE: f64 = 0.36;
 const WIDEST: f64 = 132.0;
 /// The least width of the frame that is left.
 const LEAST_FRAME: f64 = 130.0;
-/// How far a name may be moved away from the end of its line.
+/// The largest distance of a name from the end of its line.
 const FARTHEST: f64 = 46.0;
 const LINE: f64 = 12.5;
-/// Between the frame and a name.
+/// The gap between the frame and a name.
 const GAP: f64 = 16.0;
 
 /// A name at the end of a line.
@@ -37,8 +37,8 @@ impl Label {
     }
 }
 
-/// The room at the right of a panel in a cell of this size that its names take; `None` if they do not fit, or
-/// if the panel is of a kind whose parts need a legend.
+/// The room that the names need to the right of a panel in a cell of this size; `None` if they do not fit, or
+/// if this kind of panel needs a legend.
 pub(super) fn room(panel: &Panel, cell: Rect, styles: &Styles) -> Option<f64> {
     let Content::Curves { series, .. } = &panel.content else { return Some(0.0) };
     let most = (SHARE * cell.width).min(WIDEST);
@@ -66,7 +66,7 @@ pub(super) fn draw(canvas: &mut Canvas, panel: &Panel, cell: Rect, room: f64, st
     }
 }
 
-/// Where the names stand, or `None` if they cannot.
+/// The places of the names, or `None` if they do not fit.
 fn place(panel: &Panel, cell: Rect, width: f64, styles: &Styles) -> Option<Vec<Label>> {
     let Content::Curves { x, y, series } = &panel.content else { return Some(Vec::new()) };
     let drawn: Vec<&Series> = series.iter().filter(|s| !styles.is_twin(s)).collect();
@@ -86,7 +86,7 @@ fn place(panel: &Panel, cell: Rect, width: f64, styles: &Styles) -> Option<Vec<L
         labels.push(Label { lines, end: (last.0, py), middle: py, look: styles.get(s) });
     }
     labels.sort_by(|a, b| a.end.1.total_cmp(&b.end.1));
-    // Down from the top, each below the one before, then up from the bottom.
+    // First move names down, each below the one before; then move them up from the bottom.
     let mut least = frame.y - 6.0;
     for label in &mut labels {
         label.middle = label.middle.max(least + label.height() / 2.0);

@@ -1,4 +1,5 @@
-//! Whether what is drawn can be read: sizes and places of texts, contrast, colours that differ to every eye.
+//! Whether a picture can be read: sizes and places of texts, contrast, and colours that differ for every
+//! reader.
 
 use super::canvas::{Canvas, Text};
 use super::curves::ranges;
@@ -8,7 +9,7 @@ use super::style::{Style, Styles};
 use super::{axes, compose};
 use crate::figure::{Content, Figure, Mark, Panel, Series};
 
-/// Points of letters on a page of which the picture takes the width, [`PAGE`] points.
+/// The least size of letters in points, on a page whose text width is [`PAGE`] points.
 const LEAST_POINTS: f64 = 7.0;
 const PAGE: f64 = 7.0 * 72.0;
 /// Contrast with white paper, by WCAG 2.2: of texts and of lines.
@@ -16,10 +17,10 @@ const TEXT_CONTRAST: f64 = 4.5;
 const LINE_CONTRAST: f64 = 3.0;
 /// Least distance in CIELAB of two lines that differ in nothing else.
 const LEAST_DISTANCE: f64 = 9.0;
-/// Lines that are nowhere farther apart than this many pixels coincide.
+/// Two lines coincide if they are nowhere farther apart than this many pixels.
 const PIXEL: f64 = 0.75;
 
-/// Where a point is, if it has a place on both axes.
+/// The place of a point, if it is within both axes.
 type Spot = Option<(f64, f64)>;
 
 /// What is hard to read, one sentence each.
@@ -63,7 +64,7 @@ fn of_texts(canvas: &Canvas) -> Vec<String> {
     found
 }
 
-/// Whether two areas have more in common than a touch.
+/// Whether two areas overlap by more than their edges.
 fn overlap(one: Rect, other: Rect) -> bool {
     let across = one.right().min(other.right()) - one.x.max(other.x);
     let down = one.bottom().min(other.bottom()) - one.y.max(other.y);
@@ -82,7 +83,7 @@ fn of_lines(panel: &Panel, styles: &Styles) -> Vec<String> {
     };
     for (k, (one, look)) in drawn.iter().zip(&looks).enumerate() {
         let name = &one.name;
-        // The lightest of a family in shades is its palest part by design, but must still be seen.
+        // The lightest curve of a family is pale by design, but must still be visible.
         let least = if one.shade.is_some() { 1.5 } else { LINE_CONTRAST };
         if contrast(look.stroke.color) < least {
             found.push(format!(
@@ -120,7 +121,7 @@ fn of_lines(panel: &Panel, styles: &Styles) -> Vec<String> {
     found
 }
 
-/// The size of a panel, when what matters is which points are the same pixel.
+/// The size of a panel in which two points are compared by their pixels.
 const NOMINAL: Rect = Rect { x: 0.0, y: 0.0, width: 370.0, height: 280.0 };
 
 #[cfg(test)]
@@ -142,7 +143,7 @@ mod tests {
         assert!(faults(&panel(vec![line("a", 0.0), line("b", 0.1)])).is_empty());
         let twice = faults(&panel(vec![line("a", 0.0), line("b", 0.001)]));
         assert_eq!(twice, ["panel \"p\": \"a\" and \"b\" coincide and are drawn twice"]);
-        // Merged by the style, because they are equal.
+        // The style merges these two lines, because they are equal.
         assert!(faults(&panel(vec![line("a", 0.0), line("b", 0.0)])).is_empty());
     }
 

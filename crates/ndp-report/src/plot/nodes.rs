@@ -8,13 +8,13 @@ use super::style::graded_name;
 use crate::figure::{Axis, Drawing};
 use crate::table::number;
 
-/// Graphs of up to so many nodes have their names beside them, of up to so many letters.
+/// Graphs of up to this many nodes show all names, cut to [`LONGEST_NAME`] letters.
 const MOST_NAMED: usize = 60;
 const LONGEST_NAME: usize = 12;
-/// From one line of a caption to the next.
+/// The distance between two lines of a caption.
 const LINE: f64 = 14.0;
 const EDGE: Rgb = Rgb(0xd2, 0xd2, 0xd2);
-/// The colour of edges in a graph with many: they cover each other, and should not turn into one grey area.
+/// The colour of edges in a graph with many edges: they overlap, and should not become one grey area.
 const PALE_EDGE: Rgb = Rgb(0xe6, 0xe6, 0xe6);
 
 pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2], drawing: &Drawing) {

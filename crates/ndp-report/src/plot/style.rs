@@ -33,7 +33,7 @@ pub(super) struct Styles {
 /// What the legend says of strips.
 const STRIP: &str = "least to largest, quartiles, median";
 
-/// Series of one look: one name, or those of series that coincide wherever they are.
+/// Series with one look: a single name, or the names of series that coincide in every panel.
 struct Entry {
     names: Vec<String>,
     kind: Kind,
@@ -60,7 +60,7 @@ impl Styles {
                     twin.names.push(s.name.clone());
                     continue;
                 }
-                // Shades of a family take no colour from the others.
+                // The shades of a family use no colour that other series could have.
                 let before = entries.iter().filter(|entry| entry.kind == s.kind && !entry.shaded).count();
                 let (names, shaded, family, ungraded) =
                     (vec![s.name.clone()], s.shade.is_some(), s.family.clone(), s.ungraded);
@@ -85,7 +85,7 @@ impl Styles {
             .map_or_else(|| style(series, 0), |entry| entry.style)
     }
 
-    /// Whether the series is drawn under another name, with which it coincides.
+    /// Whether the series coincides with another one and is drawn under that one's name.
     pub(super) fn is_twin(&self, series: &Series) -> bool {
         self.entries.iter().any(|entry| entry.has(series) && entry.names[0] != series.name)
     }
@@ -96,8 +96,8 @@ impl Styles {
         entry.map_or_else(|| series.name.clone(), |entry| entry.names.join(" = "))
     }
 
-    /// The texts of the legend, each with its looks: each name, with its grade unless the name contains it.
-    /// Where lines are `named` at their ends there are only the grades.
+    /// The texts of the legend, each with its looks: each name, with its grade unless the name contains the
+    /// grade. If lines are `named` at their ends, the legend has only the grades.
     pub(super) fn legend(&self, named: bool) -> impl Iterator<Item = (String, Vec<Style>)> + '_ {
         let mut found: Vec<(String, Vec<Style>)> = Vec::new();
         for entry in &self.entries {
@@ -144,7 +144,7 @@ fn cases(figure: &Figure) -> Vec<(String, Vec<Style>)> {
         }
         for s in series {
             let name = s.kind.as_str().replace('-', " ");
-            // Without privacy numbers there is nothing to tell apart.
+            // If there are no privacy numbers, the legend needs no grades.
             if s.kind != Kind::Data && !colors.iter().any(|(said, _)| *said == name) {
                 // A stripe of two looks: a colour without a shape, which would be that of a case.
                 colors.push((name, vec![style_of_case(s.kind, 0); 2]));
@@ -214,7 +214,8 @@ fn style(series: &Series, index: usize) -> Style {
         }
         None => palette[index % palette.len()],
     };
-    // When a colour is used again it gets another marker, first one through which a point beneath is visible.
+    // If a colour is used again it gets another marker, first a hollow one that does not hide a point beneath
+    // it.
     let others = [Marker::Frame, Marker::Triangle, Marker::Diamond, Marker::Square, Marker::Disc];
     let markers: Vec<Marker> =
         [marker].into_iter().chain(others.into_iter().filter(|&m| m != marker)).collect();

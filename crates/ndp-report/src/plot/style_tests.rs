@@ -35,7 +35,7 @@ fn series_that_coincide_everywhere_are_one_entry() {
     assert_eq!(styles.get(&line("a", 0.0)), styles.get(&line("b", 0.0)));
 }
 
-/// As many as there are colors and markers.
+/// There are twenty combinations of colours and markers.
 #[test]
 fn twenty_series_of_one_role_look_different() {
     for kind in [Kind::Graded(Grade::Exact), Kind::Graded(Grade::Printed), Kind::Data] {

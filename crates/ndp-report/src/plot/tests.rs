@@ -78,7 +78,7 @@ fn everything_is_drawn_and_always_alike() {
     assert_eq!(&picture.png[..8], b"\x89PNG\r\n\x1a\n");
 }
 
-/// Names are listed from the top down, next to their points.
+/// Names are listed from the top down, beside their points.
 #[test]
 fn places_may_have_names() {
     let dots = Series::data("noise").points([(3.0, 0.0), (1.0, 1.0), (2.0, 2.0)]).scattered();
@@ -111,7 +111,7 @@ fn shades_take_no_color() {
     assert_ne!(first.stroke.color, second.stroke.color);
 }
 
-/// A node that is pointed at has the name that its user gave it.
+/// Pointing at a node shows the name that the user gave it.
 #[test]
 fn nodes_say_their_names() {
     let graph = ndp_graph::generators::path_graph(2).unwrap();
@@ -125,7 +125,7 @@ fn nodes_say_their_names() {
     assert!(drawn(&named).contains("<title>node Bob &amp; Co, exact: 0.25</title>"));
 }
 
-/// Small graphs have the names of all nodes beside them, cut where they are long; large ones have none.
+/// Small graphs show the names of all nodes, cut if they are long; large graphs show none.
 #[test]
 fn small_graphs_are_drawn_with_names() {
     let drawn = |nodes: usize| {
@@ -146,7 +146,8 @@ fn small_graphs_are_drawn_with_names() {
     assert!(!drawn(61).0.contains("-and-the-r<"));
 }
 
-/// Rows of dots have their names once, on the left of panels side by side; cases have shapes, grades colours.
+/// Panels of dots that are side by side have their names once, on the left; cases differ in shape, grades in
+/// colour.
 #[test]
 fn rows_of_dots_share_their_names() {
     let panel = |title: &str, scale: f64| {
@@ -168,7 +169,7 @@ fn rows_of_dots_share_their_names() {
         "a value without a place has a triangle"
     );
     assert!(svg.contains("<title>gossip, exact: 0.1 at 1 (ring)</title>"));
-    // Beside a panel with other rows each has its own names.
+    // If a panel with other rows is beside them, each panel has its own names.
     let other = figure.panel(Panel::dots("third", Axis::linear("n"), ["ring"]).with(Series::data("x")));
     assert_eq!(draw(&other.columns(3)).unwrap().svg.matches(">gossip<").count(), 2);
 }
@@ -187,7 +188,8 @@ fn a_panel_without_points_or_with_one_value_is_drawn() {
     }
 }
 
-/// Few lines have their names at their ends, and the legend the grades; many are named in the legend.
+/// A few lines have their names at their ends, and the legend has only the grades; many lines are named in
+/// the legend.
 #[test]
 fn names_stand_at_the_ends_of_lines() {
     let line = |k: usize, grade: Grade| {
@@ -212,7 +214,7 @@ fn names_stand_at_the_ends_of_lines() {
     );
 }
 
-/// A family has one entry in the legend; an accuracy has no grade, neither there nor where it is pointed at.
+/// A family has one entry in the legend. An accuracy has no grade, neither in the legend nor in its hint.
 #[test]
 fn families_and_accuracies_in_the_legend() {
     let line = |k: usize| {
@@ -227,7 +229,7 @@ fn families_and_accuracies_in_the_legend() {
     assert!(svg.contains(">gossip<") && svg.contains("<title>gossip: 0.5 at 0</title>"));
 }
 
-/// What is drawn are the views, what is written are the panels.
+/// The picture shows the views, and the CSV has the panels.
 #[test]
 fn views_are_drawn_and_panels_written() {
     let table = Panel::table("losses", "graph")
@@ -251,7 +253,7 @@ fn views_are_drawn_and_panels_written() {
     assert!(figure.drawn_as([promoted]).validate().unwrap_err().contains("which no panel has"));
 }
 
-/// Cases with ranges stand above each other, and say which case they are where they are pointed at.
+/// Cases with ranges are drawn one above the other, and their hints name the case.
 #[test]
 fn ranges_of_a_row_stand_apart() {
     let svg = |range: Option<(f64, f64)>| {
@@ -275,7 +277,7 @@ fn ranges_of_a_row_stand_apart() {
     assert!(apart.contains("at 1 (released)</title>") && apart.contains("at 2 (sound)</title>"));
 }
 
-/// A median that the axis leaves out is said in numbers, not drawn at its end.
+/// A median outside the axis is written as a number, not drawn at the end of the axis.
 #[test]
 fn medians_beyond_the_axis_are_said() {
     let strip = |values: &[f64]| {

@@ -13,15 +13,15 @@ use crate::figure::Check;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// The truth is known from above only, and the claim is below that.
+    /// The true value is known only by an upper bound, and the claimed one is below it.
     Bound,
-    /// Runs are compared whose noise is known from above only.
+    /// The runs use noise of which only an upper bound is known.
     Noise,
-    /// The runs are too few, at this error rate, for the difference that they have.
+    /// The runs are too few to show their difference at this error rate.
     Runs,
-    /// What is compared is printed, estimated, or an attack that found nothing.
+    /// The compared values are printed or estimates, or an attack found nothing.
     Nothing,
-    /// A point stands for many values; the means are in order, single values may not be.
+    /// Each point stands for many values. The means are in order, but single values may not be.
     Classes,
 }
 

@@ -68,8 +68,8 @@ pub(super) fn compare(
     differences.sort_by(f64::total_cmp);
     let low = order(runs, ERROR_RATE).map(|k| differences[k - 1]);
     let high = order(runs, ERROR_RATE / of.max(1) as f64).map(|k| differences[runs - k]);
-    // A run on noise that is proven to be enough learns at most as well as the budget allows. A subtracted
-    // sample must not be able to do better; an added sample may.
+    // A run with noise that is proven to be enough learns no better than the budget allows. A subtracted
+    // sample must not be able to do better than it did; an added sample may.
     let known = |kind: Kind| matches!(kind, Kind::Data | Kind::Graded(Grade::Exact));
     let proven = |kind: Kind| known(kind) || kind == Kind::Graded(Grade::UpperBound);
     let shows = found.iter().all(|(f, s)| if *f > 0.0 { proven(s.kind) } else { known(s.kind) });

@@ -6,8 +6,8 @@ use crate::table::Row;
 use ndp_dp::Grade;
 use std::collections::BTreeMap;
 
-/// The reasons of a title that the numbers do not support, one sentence each; a title without a reason is
-/// one.
+/// The reasons of a title that the numbers do not support, one sentence each. A title without reasons counts
+/// as one that is not supported.
 ///
 /// # Errors
 /// A sentence naming a reason that compared nothing, see [`evaluate`].
@@ -80,7 +80,7 @@ fn one(
     Ok((!expected(outcome.verdict)).then(|| outcome.sentence()))
 }
 
-/// The rows as numbers that are known: what is drawn, without grades and ranges.
+/// The rows as exact numbers: what is drawn, without grades and ranges.
 fn plain(rows: &[Row]) -> Vec<Row> {
     let data = Kind::Data.as_str();
     rows.iter().map(|row| Row { grade: data.into(), low: None, high: None, ..row.clone() }).collect()
@@ -185,7 +185,7 @@ mod tests {
         untrue(&[basis], rows, &BTreeMap::new()).unwrap().len()
     }
 
-    /// A title needs a reason, and every kind of reason fails where the numbers say otherwise.
+    /// Every title needs a reason, and every kind of reason fails if the numbers contradict it.
     #[test]
     fn titles_are_true_of_the_numbers() {
         assert_eq!(untrue(&[], &[], &BTreeMap::new()).unwrap(), ["the title rests on no check"]);
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// A range says nothing against a title about means; runs are compared by their means.
+    /// A title about means is not contradicted by ranges; runs are compared by their means.
     #[test]
     fn what_is_drawn_are_means() {
         let mut wide = row("a", "estimate", 1.0, 1.0);

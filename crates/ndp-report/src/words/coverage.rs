@@ -1,4 +1,4 @@
-//! Who is covered, in words.
+//! Coverages in words.
 
 use ndp_account::{Among, Coverage, Rest};
 use ndp_dp::Grade;
@@ -77,7 +77,7 @@ pub fn coverage(coverage: &Coverage) -> String {
     }
 }
 
-/// So many nodes, and of which they are.
+/// A coalition of this size, and the nodes of which it is made.
 pub(super) fn coalition(size: usize, among: Among, nodes: usize) -> String {
     match among {
         Among::Everybody => format!("{size} of {nodes} nodes"),

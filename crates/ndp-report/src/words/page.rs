@@ -31,7 +31,7 @@ pub struct Subject<'a> {
 /// What is protected, what is not, and against whom.
 #[must_use]
 pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
-    // What observers do not use or know has sentences of its own below.
+    // What observers do not use or know is said in separate sentences below.
     let observers = without_knowledge(subject.observers, subject.own_noise, subject.senders);
     let mut against = vec![
         format!("The numbers are about what is learned by {observers}."),
@@ -78,7 +78,7 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
         .list(&against)
 }
 
-/// Who observes without the clause of [`not_known`]: where the page says in a sentence of its own what
+/// The observers without the clause of [`not_known`], for pages that say in a separate sentence what
 /// observers do not use or know.
 ///
 /// # Examples

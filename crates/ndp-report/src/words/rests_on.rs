@@ -53,7 +53,7 @@ pub fn rests_on(what: &RestsOn) -> String {
              merged them"
                 .to_owned()
         }
-        // What this version has no words for is shown as it is stored.
+        // A variant that this version does not know is shown in its debug form.
         other => format!("{other:?}"),
     }
 }

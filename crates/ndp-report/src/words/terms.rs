@@ -85,7 +85,7 @@ pub fn by(statement: &Statement) -> String {
     statement.by.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// What an account takes for granted.
+/// What an account assumes.
 #[must_use]
 pub const fn assumed(assumption: Assumption) -> &'static str {
     match assumption {
@@ -105,7 +105,7 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
     }
 }
 
-/// What observers are taken not to use or to know, as a clause; empty where they know all that they can.
+/// A clause about what observers are assumed not to use or know; empty if they use and know everything.
 ///
 /// # Examples
 /// ```
@@ -146,7 +146,7 @@ pub fn mechanism(stated: &Stated) -> String {
         || "those under which the sensitivity was taken".to_owned(),
         |neighbors| neighbors.to_string(),
     );
-    // As it is stored: rounded up it would promise more, and rounded down less than was proven.
+    // The number as it is stored. Rounded up it would claim more than was proven, and rounded down less.
     let moves = match stated.moves {
         Moves::Vector { by: most } => {
             format!("a vector moves by at most {most} in the Euclidean norm")

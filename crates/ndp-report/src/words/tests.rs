@@ -71,7 +71,7 @@ fn observers_are_shown_as_they_were_asked_about() -> Result<(), Error> {
     Ok(())
 }
 
-/// Those who were looked at for all that are alike are numbered, and no other words are weaker or stronger.
+/// The words say how many observers stand for all that are alike, and are neither weaker nor stronger.
 #[test]
 fn symmetries_are_shown() -> Result<(), Error> {
     let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(6)?), 2);
@@ -104,7 +104,7 @@ fn symmetries_are_shown() -> Result<(), Error> {
     Ok(())
 }
 
-/// A sample is never shown without saying what it leaves open, in any register.
+/// In every form, words about a sample say what is not known about the others.
 #[test]
 fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     let mut found = statement(&Audience::drawn(12, &[2, 5], 9)?)?;
@@ -114,7 +114,7 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     assert!(words.paragraph().contains("Nothing is shown about what the other 10 nodes learn."));
     assert_eq!(words.whom(), "any one of the 2 nodes that were looked at, of 12,");
     assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
-    // Nor are coalitions that nobody looked at.
+    // The same holds for coalitions that were not looked at.
     found.coverage = Coverage::Coalitions {
         size: 2,
         among: Among::Everybody,
@@ -127,8 +127,8 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     assert!(words.paragraph().contains("Nothing is shown about what the other coalitions learn."));
     assert_eq!(words.whom(), "any one of the 1 coalitions of 2 of 12 nodes that were looked at");
     assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
-    // Groups bound what each node learns alone: it is not said of groups, and exact only of those who were
-    // looked at.
+    // Groups bound what each node learns alone. The words are not about groups, and say "exact" only of those
+    // who were looked at.
     found.coverage = Coverage::Grouped { looked_at: 1, groups: 8, nodes: 12 };
     assert_eq!(Words::new(&found, &name).whom(), "any one of 12 nodes");
     assert!(
@@ -140,7 +140,7 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
         not_met(false, 0, "pairs", &found.coverage)
             .contains("the bound for the others, by 8 groups of them, exceeds it")
     );
-    // What nobody has an account for is no exact number.
+    // A loss of an observer without an account is never called exact.
     let bound = Coverage::Coalitions {
         size: 2,
         among: Among::Everybody,
@@ -198,8 +198,8 @@ fn statements_that_differ_are_shown_differently() -> Result<(), Error> {
     Ok(())
 }
 
-/// Questions drawn and changed at random: those that differ in who looks, at whom, or what they know have
-/// other statements, in every register; the same question asked again has the same one.
+/// Random questions and random changes of them. Questions that differ in who looks, at whom, or what
+/// observers know have different statements in every form; a repeated question has the same statement.
 #[test]
 fn no_other_question_keeps_its_words() -> Result<(), Error> {
     // The smallest network without symmetries: where nodes are alike, who is chosen makes no difference.
