@@ -394,7 +394,7 @@ impl Filter {
         self.inject(row, by);
         for (direction, &size) in self.directions.iter_mut().zip(sizes) {
             if size > 0.0 {
-                let more = (size * size / by * (1.0 + 8.0 * UNIT)).max(LEAST);
+                let more = (size / by * size * (1.0 + 8.0 * UNIT)).max(LEAST);
                 direction.kappa = (direction.kappa + more).next_up();
             }
         }

@@ -49,7 +49,7 @@ impl Filter {
             if x != 0.0 {
                 direction.seen = true;
                 direction.high = (direction.high + charged(x, least)).next_up();
-                let low = (x * x / most * (1.0 - 8.0 * UNIT)).next_down().max(0.0);
+                let low = (x / most * x * (1.0 - 8.0 * UNIT)).next_down().max(0.0);
                 direction.low = (direction.low + low).next_down().max(0.0);
             }
         }
@@ -140,7 +140,7 @@ impl Filter {
     }
 }
 
-/// `x² / least`, rounded up.
+/// `x² / least`, rounded up. The square alone may be below all floats where the quotient is not.
 fn charged(x: f64, least: f64) -> f64 {
-    ((x * x / least) * (1.0 + 8.0 * UNIT) + f64::MIN_POSITIVE).next_up()
+    ((x / least * x) * (1.0 + 8.0 * UNIT) + f64::MIN_POSITIVE).next_up()
 }
