@@ -199,3 +199,24 @@ pub(super) fn spanned(
     let new = decided.kept[count - reads..].iter().any(|&kept| kept);
     Ok((!new).then_some(decided.failure))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A value that is twice one that was seen, of length `√34`: a minor of both has at most `2 log₂ √34`
+    /// binary digits, and so that many in sixty prime factors; each of two primes is one of them with this
+    /// share of the `2^54.6` there are (`certified.md`, 2, of the specification).
+    #[test]
+    fn failures_are_those_of_the_ranks() -> Result<(), Error> {
+        let mut program = Program::new(1)?;
+        let (a, b) = (program.noise([], 1)?, program.noise([], 1)?);
+        let seen = program.combine([(3, a), (5, b)])?;
+        let twice = program.combine([(2, seen)])?;
+        let found = spanned(&program, [seen.index()].into_iter(), &[twice.index()], |_| true)?;
+        let factors = 2.0 * 34f64.sqrt().log2() / 60.0;
+        let expected = (factors / 2f64.powf(54.6)).powi(2);
+        assert!(found.is_some_and(|failure| (expected..2.0 * expected).contains(&failure)), "{found:?}");
+        Ok(())
+    }
+}

@@ -361,6 +361,36 @@ mod tests {
         Ok(())
     }
 
+    /// Three uses that cannot all agree, 4 by any signs, 4.5 by vectors, and more uses than signs are tried
+    /// of, each by itself: the upper end is that of the signs.
+    #[test]
+    fn a_tree_of_signs_lowers_the_upper_end() -> Result<(), Error> {
+        let entry = |i: usize, j: usize| match (i == j, i.max(j) < 3) {
+            (true, _) => 1.0,
+            (false, true) => -0.5,
+            _ => 0.0,
+        };
+        let rows: Vec<Vec<f64>> = (0..25).map(|i| (0..25).map(|j| entry(i, j)).collect()).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+        let all: Vec<usize> = (0..25).collect();
+        let Value::Ends(ends) = free(&told(&rows, 0.0), &all, &[1.0; 25], 1)? else {
+            panic!("nothing leaks")
+        };
+        assert!(ends.low <= 26.0 && 26.0 <= ends.high && ends.high < 26.0 + 1e-6, "{ends:?}");
+        Ok(())
+    }
+
+    /// Without entries the structural bounds of uses that are apart are added up, outward.
+    #[test]
+    fn bounds_of_separated_uses_are_added_outward() -> Result<(), Error> {
+        let mut gram = told(&[&[0.1, 0.0], &[0.0, 0.7]], 0.0);
+        (gram.entries, gram.structural) = (None, vec![0.1, 0.7]);
+        let Value::Ends(ends) = separated(&gram, 1, &[1.0; 2])? else { panic!("nothing leaks") };
+        let exact = |x: f64| BigRational::from_float(x).expect("finite");
+        assert!(exact(ends.high) >= exact(0.1) + exact(0.7) && ends.high < 0.8 + 1e-12, "{ends:?}");
+        Ok(())
+    }
+
     /// Without entries the structural bounds are added up, outward.
     #[test]
     fn structural_bounds_are_added_outward() -> Result<(), Error> {

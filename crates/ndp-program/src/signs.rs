@@ -202,6 +202,18 @@ mod tests {
         Part { center: Some(a.dot(&a.t())), radius: Array2::zeros((k, k)), structural }
     }
 
+    /// Groups whose members agree strongly, and a little with all others: all signs equal are the best, and
+    /// flips one by one find them from no other start, as they do not turn a group.
+    #[test]
+    fn flips_begin_with_equal_signs() {
+        let entry = |(i, j): (usize, usize)| if i == j || i % 8 == j % 8 { 1.0 } else { 2f64.powi(-9) };
+        let center = Array2::from_shape_fn((40, 40), entry);
+        let sum = center.sum();
+        let part = Part { center: Some(center), radius: Array2::zeros((40, 40)), structural: vec![5.5; 40] };
+        let found = climb(&part);
+        assert!(sum - 1e-9 < found && found <= sum, "{found} is not {sum}");
+    }
+
     /// Branch and bound agrees with all signs, and ends where there are too many of them.
     #[test]
     fn branches_agree_with_all_signs() {

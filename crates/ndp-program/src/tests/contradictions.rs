@@ -414,6 +414,53 @@ fn sizes_are_refused_before_they_are_made() {
     );
 }
 
+/// So are masks for each of 22 million edges, of which none would make all that a line may.
+#[test]
+fn masks_of_many_edges_are_refused_before_they_are_made() {
+    let text = "{\"ndp-program\": 1, \"nodes\": 6600}\n{\"graph\": \"g\", \"family\": \"complete\"}\n\
+                {\"noise\": \"m\", \"pairwise\": \"g\", \"variance\": 1}";
+    let error = Program::read(text.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
+    assert!(
+        error.as_ref().is_err_and(|error| error.starts_with("line 3: ") && error.contains("limit")),
+        "{error:?}"
+    );
+}
+
+/// The memory of a noise over time, by hand: for every pair of steps 48 bytes; for the rows, and for each of
+/// 5000 nodes, a weight in each of 4096 steps, of 64 bytes and of its digits: twice 3322, in bytes.
+#[test]
+fn the_memory_of_a_band_is_that_of_its_weights() {
+    let large = format!("1{}", "0".repeat(1000));
+    let text = format!(
+        "{{\"ndp-program\": 1, \"nodes\": 5000}}\n{{\"noise\": \"m\", \"band\": [\"{large}/{}1\"], \
+         \"steps\": 4096, \"variance\": 1}}",
+        &large[..1000]
+    );
+    let error = Program::read(text.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
+    let bytes = 4096_u64 * 4096 * 48 + 5001 * 4096 * (64 + 2 * 3322 / 8);
+    let said = format!("the noise over time would take {bytes} bytes");
+    assert!(error.as_ref().is_err_and(|error| error.contains(&said)), "{error:?} is not {said}");
+}
+
+/// Of a sum that a node was told it knows what is left when it takes off what it has, without ranks: of so
+/// many messages they would be too many to work out.
+#[test]
+fn what_is_left_of_a_sum_is_held_in_long_programs() -> Outcome {
+    let matrix = GossipMatrix::metropolis(&cycle_graph(30)?);
+    let mut program = dsgd(&matrix, 150)?;
+    let (own, other) = (program.noise([0], 1)?, program.noise([1], 1)?);
+    program.send(0, 1, own)?;
+    let sum = program.add(&[own, other])?;
+    program.send(1, 0, sum)?;
+    program.send(0, 2, other)?;
+    program.check_holdings()?;
+    // Where it does take ranks that is said.
+    let third = program.noise([1], 1)?;
+    program.send(0, 2, third)?;
+    assert_refused(program.check_holdings(), "more than the limit");
+    Ok(())
+}
+
 /// What a loss rests on goes with it.
 #[test]
 fn assumptions_travel_with_losses() -> Outcome {

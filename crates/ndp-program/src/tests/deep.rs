@@ -396,5 +396,13 @@ fn deep_programs_are_swept_only_where_nothing_hidden_is_read() -> Outcome {
         let found = account.loss(0, &SensitivitySet::SameDirection)?;
         assert!((found.value() - loss).abs() < 1e-9, "{found:?}");
     }
+    // Nor what the observer's own contribution reads, which is in no row that it sees.
+    let mut program = Program::new(3)?;
+    let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+    let y = program.add_all(&x, &z)?;
+    program.send(0, 2, y[0])?;
+    program.contribute(2, Reads::Seen(Some(vec![y[1]])))?;
+    let options = AccountOptions { sweeps_from: 0, ..AccountOptions::default() };
+    assert_refused(program.account_with(&Observer::node(2), &options), "declare it as hidden");
     Ok(())
 }

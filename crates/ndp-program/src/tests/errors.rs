@@ -215,3 +215,34 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     );
     Ok(())
 }
+
+/// Two messages that differ by next to nothing, and numbers too short to tell: where every use has a noise of
+/// its own that bound stands, where one has none there is no account.
+#[test]
+fn what_takes_longer_numbers_is_bounded_or_refused() -> Result<(), Box<dyn std::error::Error>> {
+    let options = AccountOptions { precision_limit: 53, ..AccountOptions::default() };
+    let observer = Observer::node(1);
+    let account = |factor: i64, options: &AccountOptions| {
+        let mut program = Program::new(2)?;
+        let x = program.contribute(0, Reads::Nothing)?;
+        let (z, little) = (program.noise([0], 1)?, program.noise([0], 1)?);
+        let first = program.add(&[x, z])?;
+        program.send(0, 1, first)?;
+        let second = program.combine([
+            (Weight::from(factor), x),
+            (Weight::from(1), z),
+            (Weight::from(1e-40), little),
+        ])?;
+        program.send(0, 1, second)?;
+        program.account_with(&observer, options)
+    };
+    let set = SensitivitySet::UseLevel;
+    let bounded = account(1, &options)?.loss(0, &set)?;
+    assert_eq!((bounded.value(), bounded.value.grade()), (1.0, ndp_dp::Grade::UpperBound));
+    assert_refused(account(2, &options), "certified");
+    // With longer numbers: 1, and 1 + 1e80 as the difference shows the use behind next to no noise.
+    let longer = AccountOptions::default();
+    assert_loss(&account(1, &longer)?, 0, &set, 1.0);
+    assert_loss(&account(2, &longer)?, 0, &set, 1.0 + 1e80);
+    Ok(())
+}

@@ -48,6 +48,14 @@ impl Both {
         self.covariance.insert((register, register), variance.clone());
     }
 
+    /// A noise whose variance is only known to be within `off` of this, and is off by all of it.
+    fn vague_noise(&mut self, register: usize, variance: f64, off: f64) {
+        self.filter.noise(register, &exact(variance));
+        let row = self.filter.registers.len() - 1;
+        self.filter.error.set(row, row, off.abs());
+        self.covariance.insert((register, register), exact(variance) - exact(off));
+    }
+
     fn combine(&mut self, register: usize, terms: &[(usize, Exact)]) {
         let terms: Vec<_> = terms.iter().filter(|(term, _)| !self.filter.knows(*term)).collect();
         let others = self.filter.registers.clone();
@@ -183,6 +191,41 @@ fn errors_of_rounding_stay_within_their_bounds() {
     }
 }
 
+/// Variances of any size that are off by all that their bounds say, and all to one side: then `B` is attained
+/// by every combination and after every sighting, and a rounding of `P` or of `B` that nobody counts shows.
+#[test]
+fn bounds_that_are_attained_stay_bounds() {
+    let mut rng = ChaCha8Rng::seed_from_u64(21);
+    let mut checked = 0;
+    for case in 0..400 {
+        let (mut both, mut alive): (_, Vec<usize>) = (Both::new(), Vec::new());
+        let (scale, side) = (2f64.powi([0, 20, 40, 60][case % 4]), if case % 8 < 4 { 1.0 } else { -1.0 });
+        for register in 0..rng.random_range(6..12) {
+            let kind = if alive.len() < 3 { 0 } else { rng.random_range(1..4) };
+            if kind == 0 {
+                let variance = scale * f64::from(rng.random_range(1..999)) / 7.0;
+                both.vague_noise(register, variance, side * variance * rng.random_range(1e-7..1e-6));
+            } else {
+                let mut terms: BTreeMap<usize, Exact> = BTreeMap::new();
+                for _ in 0..rng.random_range(1..4) {
+                    terms.insert(alive[rng.random_range(0..alive.len())], weight(&mut rng));
+                }
+                both.combine(register, &terms.into_iter().collect::<Vec<_>>());
+                if kind == 3 {
+                    both.see(register);
+                }
+            }
+            if both.filter.doubt.is_some() {
+                break;
+            }
+            alive.push(register);
+            both.check();
+            checked += 1;
+        }
+    }
+    assert!(checked > 2000, "{checked}");
+}
+
 /// Of numbers that nearly underflow a bound is left all the same.
 #[test]
 fn roundings_of_tiny_moves_count() {
@@ -198,6 +241,153 @@ fn roundings_of_tiny_moves_count() {
     filter.error.set(0, 0, 0.0);
     filter.rounded(0, &[1e-180, 0.0]);
     assert!(filter.error.at(0, 0) >= TINY && before > 0.0);
+    // A rounding whose square is no float.
+    let kappa = exact(filter.directions[0].kappa);
+    assert!(kappa >= exact(1e-180) * exact(1e-180) / exact(filter.error.at(0, 0)), "{filter:?}");
+}
+
+/// What is added to a bound that is far larger counts: of single additions a rounding forgets it.
+#[test]
+fn what_is_small_beside_a_bound_is_added_outward() {
+    let mut both = Both::new();
+    both.noise(0, &Exact::one());
+    both.contribute(1);
+    both.contribute(2);
+    let filter = &mut both.filter;
+    filter.directions.iter_mut().for_each(|direction| {
+        (direction.kappa, direction.high, direction.low) = (1.0, 1.0, 1.0);
+    });
+    let before = filter.error.at(0, 0);
+    filter.rounded(0, &[1.0, 1e-3]);
+    let added = exact(filter.error.at(0, 0)) - exact(before);
+    for (direction, size) in filter.directions.iter().zip([1.0, 1e-3]) {
+        let more = exact(size) * exact(size) / &added;
+        assert!(exact(direction.kappa) >= Exact::one() + more, "{direction:?}");
+    }
+    let x = 2f64.powi(-30);
+    filter.moves[0] = vec![x, -x];
+    filter.charge(0, 1.0, 1.0);
+    for direction in &filter.directions {
+        let sum = Exact::one() + exact(x) * exact(x);
+        assert!(exact(direction.high) >= sum && exact(direction.low) <= sum, "{direction:?}");
+    }
+}
+
+/// Squares that are no floats, over a variance that makes ordinary numbers of them or leaves them so small.
+#[test]
+fn charges_of_tiny_moves_are_outward() {
+    for (k, size) in (0..60).flat_map(|k| [1e-186, 1.0, 3.0].map(|size| (k, size))) {
+        let x = 10f64.powf(-161.0 - 0.03 * f64::from(k));
+        let mut both = Both::new();
+        both.noise(0, &Exact::one());
+        both.contribute(1);
+        both.filter.moves[0][0] = x;
+        both.filter.charge(0, size, size);
+        let (direction, truth) = (&both.filter.directions[0], exact(x) * exact(x) / exact(size));
+        assert!(exact(direction.high) >= truth && exact(direction.low) <= truth, "{x}: {direction:?}");
+    }
+}
+
+/// Two rows beside the one that is seen, one of them related to it so little that its gain is taken as 0:
+/// what the gains leave of the covariance with the innovation, `rho`, counts with the sum of the gains, and
+/// `2 rho rho' / S` stays below `r` times what is counted, `r` being eight units (step 2 in
+/// `docs/theory.md`).
+#[test]
+fn gains_that_are_left_out_count() {
+    for (related, floor) in [(1e-50, 0.0), (1e-250, 3e-200)] {
+        let mut both = Both::new();
+        for register in 0..3 {
+            both.noise(register, &Exact::one());
+        }
+        let filter = &mut both.filter;
+        for (i, j, x) in [(0, 1, 0.5), (0, 2, related)] {
+            filter.covariance.set(i, j, x);
+            filter.covariance.set(j, i, x);
+        }
+        filter.see(0);
+        let Some(Place::Row(row)) = filter.place.get(&2).copied() else { panic!("it is a row") };
+        // `rho` is one unit of 1/2 in the other row, beside what is related here.
+        let (gains, residual) = (0.5, 2.0 * UNIT * 0.5 / (8.0 * UNIT));
+        let expected = related * (gains + residual) + floor;
+        let found = filter.error.at(row, row);
+        assert!(expected <= found && found <= 1.02 * expected + 2.0 * TINY, "{found} is not {expected}");
+    }
+}
+
+/// A row that is related to the one that is seen by what is not known alone: `B` is worked out anew for it,
+/// with six roundings for each entry of its row at least, of the entry and of the products that go into it.
+#[test]
+fn roundings_of_what_is_not_known_count() {
+    let mut both = Both::new();
+    for register in 0..3 {
+        both.noise(register, &exact(2f64.powi(80)));
+    }
+    let filter = &mut both.filter;
+    filter.covariance.set(0, 1, 2f64.powi(79));
+    filter.covariance.set(1, 0, 2f64.powi(79));
+    for row in 0..3 {
+        filter.error.set(row, row, 2f64.powi(60));
+    }
+    filter.error.set(0, 2, 2f64.powi(59));
+    filter.error.set(2, 0, 2f64.powi(59));
+    filter.see(0);
+    let Some(Place::Row(row)) = filter.place.get(&2).copied() else { panic!("it is a row") };
+    // Half of 2^59 goes from the row of the one that is seen into that between the other two.
+    let sizes = 2f64.powi(60) + 2.0 * 2f64.powi(58);
+    let added = filter.error.at(row, row) - 2f64.powi(60);
+    assert!((6.0 * UNIT * sizes..40.0 * UNIT * sizes).contains(&added), "{added}");
+}
+
+/// Rows whose variances are known up to a share each: the sums of what rounding may have done to them are at
+/// least those in rationals, after every row.
+#[test]
+fn shares_are_added_up_outward() {
+    for k in 1..60_u32 {
+        let mut both = Both::new();
+        let (mut shares, mut correlation) = (Exact::zero(), Exact::zero());
+        let mut factor = exact(8.0 * UNIT);
+        for register in 0..4 {
+            let (size, off) = (1.0 / f64::from(k), 1e-9 / f64::from(k + 7 * register));
+            both.vague_noise(register as usize, size, off);
+            both.see(register as usize);
+            let share = exact(off) / (exact(size) - exact(off));
+            correlation += ratio(2, 1) * &factor * &share;
+            factor += ratio(2, 1) * &share;
+            shares += share;
+            let filter = &both.filter;
+            assert!(exact(filter.shares) >= shares, "{k}: {filter:?}");
+            assert!(exact(filter.factor) >= factor && exact(filter.correlation) >= correlation, "{k}");
+        }
+    }
+}
+
+/// Squares of 4 and 1 at least, moves that are off by an eighth, innovations that are correlated up to a
+/// quarter: `(2 + 1/8)² / (1 - 1/4)` and `(1 - 1/8)² / (1 + 1/4)`.
+#[test]
+fn ends_are_those_of_the_theorem() {
+    let mut both = Both::new();
+    both.contribute(0);
+    both.contribute(1);
+    let filter = &mut both.filter;
+    (filter.shares, filter.correlation) = (1.0, 1.0 / 16.0);
+    let told = |direction: &mut Direction, high: f64, low: f64| {
+        (direction.high, direction.low, direction.kappa, direction.seen) = (high, low, 1.0 / 64.0, true);
+    };
+    told(&mut filter.directions[0], 4.0, 1.0);
+    told(&mut filter.directions[1], 1.0, 0.0);
+    let (high, low) = (ratio(289, 48), ratio(49, 80));
+    let ends = filter.ends(0).expect("nothing was seen without noise");
+    assert!(exact(ends.high) >= high && exact(ends.low) <= low);
+    assert!(ends.high < 289.0 / 48.0 + 1e-12 && ends.low > 49.0 / 80.0 - 1e-12, "{ends:?}");
+    // Less than the rounding may be nothing.
+    filter.directions[0].low = 1.0 / 128.0;
+    assert_eq!(filter.ends(0).map(|ends| ends.low), Some(0.0));
+    filter.directions[0].low = 1.0;
+    // Of all uses of the node the roots of both bounds count: (3 + 1/4)² / (1 - 1/4).
+    (filter.followed, filter.nodes[0].whole) = (Followed::Whole, 9.0);
+    let ends = filter.ends(0).expect("nothing was seen without noise");
+    assert!(exact(ends.high) >= ratio(169, 12) && ends.high < 169.0 / 12.0 + 1e-12, "{ends:?}");
+    assert!(exact(ends.low) <= low && ends.low > 49.0 / 80.0 - 1e-12, "{ends:?}");
 }
 
 /// A row whose variance is known up to a share: the ends of what it tells hold the quotient with every

@@ -165,6 +165,29 @@ fn an_epoch_that_is_ended_costs_what_is_shown() -> Result<(), Error> {
     Ok(())
 }
 
+/// After an epoch that was ended all is counted anew, the filter that is shown all models too: the same
+/// rounds cost the same once more. Without that the first rounds would count twice there, and the other
+/// filter alone would tell, which says more.
+#[test]
+fn rounds_after_an_epoch_cost_what_they_cost_before() -> Result<(), Error> {
+    let mixing = max_degree_plus_one(&cycle_graph(9)?);
+    let mut meter = Meter::every_node(9, SensitivitySet::Signs)?.without_record()?;
+    let thirty = |meter: &mut Meter| -> Result<(), Error> {
+        (0..30).try_for_each(|_| meter.round(&mixing, 1, ModelReads::Nothing))
+    };
+    let upper = |meter: &Meter, u: usize| Ok::<_, Error>(meter.reading(0)?.loss(u)?.value());
+    thirty(&mut meter)?;
+    let once: Vec<f64> = (1..9).map(|u| upper(&meter, u)).collect::<Result<_, _>>()?;
+    meter.begin_epoch()?;
+    let paid: Vec<f64> = (1..9).map(|u| upper(&meter, u)).collect::<Result<_, _>>()?;
+    thirty(&mut meter)?;
+    for u in 1..9 {
+        let (found, expected) = (upper(&meter, u)?, paid[u - 1] + once[u - 1]);
+        assert!((found - expected).abs() < 1e-9 * expected, "{u}: {found} is not {expected}");
+    }
+    Ok(())
+}
+
 /// After a filter gave up a new epoch makes it run along again; what would be shown without noise is refused.
 #[test]
 fn a_new_epoch_runs_along_again() -> Result<(), Error> {

@@ -5,6 +5,7 @@ mod epochs;
 mod joined;
 mod logs;
 mod merge;
+mod reads;
 mod tiny;
 mod views;
 mod zero;

@@ -1,0 +1,67 @@
+//! Contributions that read models, between other steps and by other matrices.
+
+use super::*;
+
+/// A noise that is drawn between two rounds is there after the second one, whose contributions read hidden
+/// models: the filter runs along where it is used.
+#[test]
+fn noises_between_rounds_are_kept() -> Result<(), Error> {
+    let mixing = max_degree_plus_one(&cycle_graph(5)?);
+    let mut meter = Meter::new(5, [Observer::outsider()], SensitivitySet::SameDirection)?;
+    meter.round(&mixing, 1, ModelReads::Hidden)?;
+    let z = meter.step(|program| program.noise([0], 4))?;
+    meter.round(&mixing, 1, ModelReads::Hidden)?;
+    meter.step(|program| {
+        let x = program.contribute(0, Reads::Nothing)?;
+        let sum = program.add(&[x, z])?;
+        program.broadcast(0, sum)
+    })?;
+    // The first sum of each node is shown, and that of node 0 after it: 1, and 1/4 more.
+    let reading = meter.reading(0)?;
+    for (u, expected) in [(0, 1.25), (1, 1.0), (2, 1.0)] {
+        assert_near(&reading, u, expected, 1e-9);
+    }
+    Ok(())
+}
+
+/// Node 0 knows the models of nodes 0 and 1, which are copies of its own, and not the last one, the mean of
+/// two hidden sums: where models are read both of these are shown, and each loses 1; their mean would tell
+/// 1/2.
+#[test]
+fn hidden_models_are_counted_by_the_sums_that_they_are_means_of() -> Result<(), Error> {
+    let half = || Weight::from((1, 2));
+    let rows = [vec![(0, Weight::from(1))], vec![(0, Weight::from(1))], vec![(1, half()), (2, half())]];
+    let mixing = MixingMatrix::try_from(&rows[..])?;
+    let mut meter = Meter::new(3, [Observer::node(0)], SensitivitySet::SameDirection)?;
+    meter.round(&mixing, 1, ModelReads::Nothing)?;
+    for u in [1, 2] {
+        assert_near(&meter.reading(0)?, u, 0.0, 0.0);
+    }
+    meter.round(&mixing, 1, ModelReads::Hidden)?;
+    for u in [1, 2] {
+        let loss = meter.reading(0)?.loss(u)?.clone();
+        assert!(loss.value() >= 1.0 && loss.value() < 1.0 + 1e-9, "{loss:?}");
+        assert_eq!((loss.lower, loss.value.grade()), (0.0, Grade::UpperBound));
+    }
+    Ok(())
+}
+
+/// What node 1 reads it has seen itself, so that towards it nothing hidden is read, and node 2 is shown it:
+/// all numbers together rest on the latter, whoever is named first.
+#[test]
+fn a_meter_rests_on_the_weakest_reads() -> Result<(), Error> {
+    for watched in [[1, 2], [2, 1]] {
+        let mut meter = Meter::new(3, watched.map(Observer::node), SensitivitySet::UseLevel)?;
+        meter.step(|program| {
+            let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+            let y = program.add(&[x, z])?;
+            program.send(0, 1, y)?;
+            program.contribute(1, Reads::Hidden(Some(vec![y])))
+        })?;
+        let reads: Vec<_> =
+            watched.iter().zip(&meter.filters).map(|(v, filter)| (*v, filter.reads())).collect();
+        assert!(reads.contains(&(1, Dependence::Checked)) && reads.contains(&(2, Dependence::Revealed)));
+        assert!(meter.rests_on().contains(&RestsOn::Reads(Dependence::Revealed)), "{watched:?}");
+    }
+    Ok(())
+}
