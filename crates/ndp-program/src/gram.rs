@@ -89,22 +89,27 @@ impl NodeGram {
     pub(super) fn part(&self, uses: &[usize], bounds: &[f64]) -> Part {
         let places: Vec<usize> = uses.iter().filter_map(|&i| self.places[i]).collect();
         let size = places.len();
-        let scale = |a: usize, b: usize| bounds[uses[a]] * bounds[uses[b]];
+        let is_whole = |a: usize, b: usize| bounds[uses[a]] == 1.0 && bounds[uses[b]] == 1.0;
+        let times = |x: f64, a: usize, b: usize| product(x, bounds[uses[a]], bounds[uses[b]]);
         let structural = (0..size).map(|a| {
             let d = self.structural[places[a]];
-            if scale(a, a) == 1.0 { d } else { d * scale(a, a) * UP }
+            if is_whole(a, a) { d } else { times(d, a, a) * UP + f64::MIN_POSITIVE }
         });
         let structural = structural.collect();
         let Some((center, radius)) = &self.entries else {
             return Part { center: None, radius: Array2::zeros((size, size)), structural };
         };
         let at = |m: &Array2<f64>, a: usize, b: usize| m[(places[a], places[b])];
-        let middle = Array2::from_shape_fn((size, size), |(a, b)| at(center, a, b) * scale(a, b));
+        let middle = Array2::from_shape_fn((size, size), |(a, b)| times(at(center, a, b), a, b));
         let radius = Array2::from_shape_fn((size, size), |(a, b)| {
-            let by = scale(a, b);
-            // Products of bounds and entries are rounded twice.
-            let rounding = if by == 1.0 { 0.0 } else { 4.0 * f64::EPSILON * at(center, a, b).abs() * by };
-            at(radius, a, b) * by * UP + rounding
+            let is_zero = at(center, a, b) == 0.0 && at(radius, a, b) == 0.0;
+            // Products of bounds and entries are rounded twice, and may be below all normal numbers.
+            let rounding = if is_whole(a, b) || is_zero {
+                0.0
+            } else {
+                4.0 * f64::EPSILON * middle[(a, b)].abs() + 2.0 * f64::MIN_POSITIVE
+            };
+            times(at(radius, a, b), a, b) * UP + rounding
         });
         Part { center: Some(middle), radius, structural }
     }
@@ -159,6 +164,15 @@ impl NodeGram {
         }
         Decided::Ends(around(sum, size, part.slack(), used.len()))
     }
+}
+
+/// `x a b`, off by two roundings and by less than the least normal number: the largest factor meets the
+/// smallest one first, so that nothing vanishes on the way that is not small in the end.
+fn product(x: f64, a: f64, b: f64) -> f64 {
+    let mut factors = [x, a, b];
+    factors.sort_by(|x, y| x.abs().total_cmp(&y.abs()));
+    let [small, middle, large] = factors;
+    large * small * middle
 }
 
 /// The ends around a sum of `k²` terms of the given total size, each off by a part of `slack`.

@@ -231,7 +231,7 @@ impl Solved {
 /// Entry `b_iᵀ S⁻¹ b_j` and how far from it the truth may be.
 pub(super) fn entry(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
     let (middle, apart) = product(i, j, b);
-    (middle, ((apart + (i.left * j.left).sqrt()) * UP).next_up())
+    (middle, ((apart + i.left.sqrt() * j.left.sqrt()) * UP).next_up())
 }
 
 /// `ŷ_iᵀ b_j + ŷ_jᵀ r_i` and its error.
@@ -265,3 +265,18 @@ fn product(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
 const MAX_STEPS: usize = 4000;
 /// Covers a few roundings.
 const UP: f64 = 1.0 + 16.0 * f64::EPSILON;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What two solves leave over, 1e-200 and 4e-200, may be related by 2e-200, though the product of both is
+    /// no float.
+    #[test]
+    fn what_is_left_over_counts_however_little() {
+        let solved = |left: f64| Solved { rows: Vec::new(), left };
+        let (middle, apart) = entry(&solved(1e-200), &solved(4e-200), &Vec::new());
+        assert_eq!(middle, 0.0);
+        assert!((2e-200..2.1e-200).contains(&apart), "{apart}");
+    }
+}

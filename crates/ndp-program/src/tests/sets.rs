@@ -56,6 +56,35 @@ fn patterns_of_participation() -> Outcome {
     Ok(())
 }
 
+/// Of one use all sets say the same, whatever its bound: also where the square of the bound is no float, so
+/// that 1e300 times it is about 1e-40, and where the loss is none, which is not 0.
+#[test]
+fn bounds_whose_squares_are_no_floats_scale_losses() -> Outcome {
+    for (weight, variance, bound) in
+        [(1e30, 1e-240, 1e-170), (1e30, 1e-240, 1e-161), (1.0, 1e200, 1e-62), (1.0, 1.0, 0.1)]
+    {
+        let mut program = Program::new(2)?;
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], variance)?);
+        let y = program.combine([(Weight::from(weight), x), (Weight::from(1), z)])?;
+        program.send(0, 1, y)?;
+        let account = program.account(&Observer::node(1))?;
+        let exact = |x: f64| num_rational::BigRational::from_float(x).expect("finite");
+        let truth = (exact(weight) * exact(bound)).pow(2) / exact(variance);
+        for within in [
+            SensitivitySet::UseLevel,
+            SensitivitySet::SameDirection,
+            SensitivitySet::Signs,
+            SensitivitySet::Vectors { dimension: 3 },
+        ] {
+            let loss = account
+                .loss(0, &SensitivitySet::Bounded { bounds: vec![bound], within: Box::new(within) })?;
+            assert!(exact(loss.lower) <= truth && truth <= exact(loss.value()), "{loss:?}");
+            assert!(loss.value() - loss.lower <= 1e-8 * loss.value() + 1e-300, "{loss:?}");
+        }
+    }
+    Ok(())
+}
+
 /// The worst use need not be the first: here the third of four, behind the least noise.
 #[test]
 fn the_worst_use_counts() -> Outcome {
