@@ -2,6 +2,7 @@
 //! a node outside the coalition and for every direction of its uses that is asked for.
 
 use crate::build::Program;
+use crate::enclose::product_of_three;
 use crate::observers::Seen;
 use crate::registers::{Form, Primitive, column};
 use crate::weight::float;
@@ -157,7 +158,8 @@ pub(super) fn rows(
             let (noise, bound) = structural.get(k)?;
             used.push(*noise);
             let weight = float(weight);
-            sum += weight * weight * bound * UP;
+            // What may be below all normal numbers counts, too.
+            sum += product_of_three(*bound, weight, weight) * UP + f64::MIN_POSITIVE;
         }
         used.sort_unstable();
         // Two uses behind one noise have no such bound together.

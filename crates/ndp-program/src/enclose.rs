@@ -41,3 +41,12 @@ impl Ends {
         Self { low: (self.low * by).next_down().max(0.0), high }
     }
 }
+
+/// `x a b`, off by two roundings and by less than the least normal number: the largest factor meets the
+/// smallest one first, so that nothing vanishes on the way that is not small in the end.
+pub(super) fn product_of_three(x: f64, a: f64, b: f64) -> f64 {
+    let mut factors = [x, a, b];
+    factors.sort_by(|x, y| x.abs().total_cmp(&y.abs()));
+    let [small, middle, large] = factors;
+    large * small * middle
+}

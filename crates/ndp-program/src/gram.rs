@@ -1,7 +1,7 @@
 //! The Gram matrix of one node's uses, every entry enclosed.
 
 use crate::columns::{Direction, above, below};
-use crate::enclose::Ends;
+use crate::enclose::{Ends, product_of_three};
 use ndarray::Array2;
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -90,7 +90,7 @@ impl NodeGram {
         let places: Vec<usize> = uses.iter().filter_map(|&i| self.places[i]).collect();
         let size = places.len();
         let is_whole = |a: usize, b: usize| bounds[uses[a]] == 1.0 && bounds[uses[b]] == 1.0;
-        let times = |x: f64, a: usize, b: usize| product(x, bounds[uses[a]], bounds[uses[b]]);
+        let times = |x: f64, a: usize, b: usize| product_of_three(x, bounds[uses[a]], bounds[uses[b]]);
         let structural = (0..size).map(|a| {
             let d = self.structural[places[a]];
             if is_whole(a, a) { d } else { times(d, a, a) * UP + f64::MIN_POSITIVE }
@@ -164,15 +164,6 @@ impl NodeGram {
         }
         Decided::Ends(around(sum, size, part.slack(), used.len()))
     }
-}
-
-/// `x a b`, off by two roundings and by less than the least normal number: the largest factor meets the
-/// smallest one first, so that nothing vanishes on the way that is not small in the end.
-fn product(x: f64, a: f64, b: f64) -> f64 {
-    let mut factors = [x, a, b];
-    factors.sort_by(|x, y| x.abs().total_cmp(&y.abs()));
-    let [small, middle, large] = factors;
-    large * small * middle
 }
 
 /// The ends around a sum of `k²` terms of the given total size, each off by a part of `slack`.

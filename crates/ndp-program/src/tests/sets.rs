@@ -85,6 +85,30 @@ fn bounds_whose_squares_are_no_floats_scale_losses() -> Outcome {
     Ok(())
 }
 
+/// So do directions that are asked for: two uses, each behind a noise of its own, of losses 1e300 or 1.
+#[test]
+fn directions_whose_squares_are_no_floats_have_losses() -> Outcome {
+    for (weight, variance) in [(1e30, 1e-240), (1.0, 1.0)] {
+        let mut program = Program::new(2)?;
+        for _ in 0..2 {
+            let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], variance)?);
+            let y = program.combine([(Weight::from(weight), x), (Weight::from(1), z)])?;
+            program.send(0, 1, y)?;
+        }
+        let along = vec![1e-170, 3e-170];
+        let asked = vec![(0, along.iter().map(|&x| Weight::from(x)).collect())];
+        let options = AccountOptions { directions: asked, ..AccountOptions::default() };
+        let account = program.account_with(&Observer::node(1), &options)?;
+        let exact = |x: f64| num_rational::BigRational::from_float(x).expect("finite");
+        let squares = along.iter().map(|&x| exact(x).pow(2)).sum::<num_rational::BigRational>();
+        let truth = exact(weight).pow(2) / exact(variance) * squares;
+        let loss = account.loss(0, &SensitivitySet::Along(along))?;
+        assert!(exact(loss.lower) <= truth && truth <= exact(loss.value()), "{loss:?}");
+        assert!(loss.value() - loss.lower <= 1e-8 * loss.value() + 1e-300, "{loss:?}");
+    }
+    Ok(())
+}
+
 /// The worst use need not be the first: here the third of four, behind the least noise.
 #[test]
 fn the_worst_use_counts() -> Outcome {
