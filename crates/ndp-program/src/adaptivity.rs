@@ -204,6 +204,30 @@ pub(super) fn spanned(
 mod tests {
     use super::*;
 
+    /// A sum is known once its last term is: a contribution that reads it after the first one was sent reads
+    /// what the observer has not seen, and one that is made after both reads what it has.
+    #[test]
+    fn sums_are_known_once_their_last_term_is() -> Result<(), Error> {
+        for sent_before in 0..=2 {
+            let mut program = Program::new(3)?;
+            let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+            let y = program.add_all(&x, &z)?;
+            let sum = program.add(&[y[0], y[2]])?;
+            let send = |program: &mut Program, k: usize| program.send([0, 2][k], 1, y[[0, 2][k]]);
+            (0..sent_before).try_for_each(|k| send(&mut program, k))?;
+            let (x, z) = (program.contribute(0, Reads::Seen(Some(vec![sum])))?, program.noise([0], 1)?);
+            (sent_before..2).try_for_each(|k| send(&mut program, k))?;
+            let reaction = program.add(&[x, z])?;
+            program.send(0, 1, reaction)?;
+            let found = program.account(&Observer::node(1)).map(|account| account.adaptivity);
+            match sent_before {
+                2 => assert_eq!(found, Ok(Dependence::Checked)),
+                _ => assert_eq!(found, Err(ProgramError::NotSeen { node: 0, index: 1 }.into())),
+            }
+        }
+        Ok(())
+    }
+
     /// A value that is twice one that was seen, of length `√34`: a minor of both has at most `2 log₂ √34`
     /// binary digits, and so that many in sixty prime factors; each of two primes is one of them with this
     /// share of the `2^54.6` there are (`certified.md`, 2, of the specification).

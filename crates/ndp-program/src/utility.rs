@@ -151,6 +151,16 @@ mod tests {
         Ok(())
     }
 
+    /// Where nobody contributes, noise alone is off.
+    #[test]
+    fn programs_of_noise_alone_have_errors() -> Result<(), Error> {
+        let mut program = Program::new(1)?;
+        let z = program.noise([0], 4)?;
+        program.result([(0, z)])?;
+        assert_eq!(program.error(NoiseMultiplier::new(3.0)?)?, 6.0);
+        Ok(())
+    }
+
     /// Against exact coefficients, for more results than are walked back from together, some of them the same
     /// value, some of them of an early step.
     #[test]

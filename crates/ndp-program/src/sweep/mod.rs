@@ -471,3 +471,29 @@ const UP: f64 = 1.0 + 4e-12;
 const DOWN: f64 = 1.0 - 4e-12;
 /// More than what vanishes below the range of `f64`.
 const TINY: f64 = 1e-100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_account::Observer;
+    use std::collections::BTreeMap;
+
+    /// A use that is sent once as it is and once three times as large, each time with a noise of its own: the
+    /// squares of the sizes of its coefficients, on which the allowance for their roundings rests, add up to
+    /// 10.
+    #[test]
+    fn sizes_of_coefficients_add_up() -> Result<(), Error> {
+        let mut program = Program::new(2)?;
+        let x = program.contribute(0, Reads::Nothing)?;
+        for factor in [1, -3] {
+            let z = program.noise([0], 1)?;
+            let y = program.combine([(factor, x), (1, z)])?;
+            program.send(0, 1, y)?;
+        }
+        let seen = Seen::outline(&program, &Observer::node(1), &BTreeMap::new())?;
+        let tape = Tape::new(&program, &seen).expect("a tape");
+        let uses = Uses::new(&program, &tape, &[], &AccountOptions::default());
+        assert_eq!(covariance(&tape, &uses, 2).uses, [10.0]);
+        Ok(())
+    }
+}

@@ -27,6 +27,13 @@ fn one_strength_is_the_least_noise() -> Outcome {
     let worst = pairs.fold(0.0, f64::max);
     assert!((found.strengths[0] - worst / 0.25).abs() < 1e-8, "{:?}", found.strengths);
     assert!(found.cost >= found.lower_bound && *found.loss.value() <= 0.25);
+    // On average over all pairs, of which neighbors learn less of each other: less noise.
+    let limit = Limit::Mean(0.25);
+    let found = design.solve(&everybody(6), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
+    let pairs = (0..36).map(|k| losses.value().get(k / 6, k % 6));
+    let mean = pairs.sum::<f64>() / 30.0;
+    assert!(mean < 0.99 * worst && (found.strengths[0] - mean / 0.25).abs() < 1e-8, "{:?}", found.strengths);
+    assert!(found.cost >= found.lower_bound && *found.loss.value() <= 0.25);
     Ok(())
 }
 

@@ -135,6 +135,9 @@ fn the_builder_refuses_the_same() -> Result<(), ProgramError> {
     assert!(matches!(program.secure_sum(0, [(1, 1, z)]), Err(ProgramError::SmallGroup { got: 1, .. })));
     assert!(matches!(program.secure_sum(0, [(1, 1, z), (1, 1, z)]), Err(ProgramError::Repeated { .. })));
     assert!(matches!(program.gossip(&MixingMatrix::from_dense(&[])?, &[]), Err(ProgramError::Shape { .. })));
+    assert!(matches!(program.broadcast_all(&[z]), Err(ProgramError::Shape { expected: 3, got: 1, .. })));
+    let absent = Err(ProgramError::NodeOutOfRange { node: 3, nodes: 3 });
+    assert_eq!((program.hold(3, z), program.broadcast(3, z)), (absent.clone(), absent));
     let mut other = Program::new(1)?;
     assert_eq!(other.add(&[z]), Err(ProgramError::UnknownValue { value: 0, values: 0 }));
     Ok(())

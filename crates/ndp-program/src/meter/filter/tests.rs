@@ -338,6 +338,22 @@ fn roundings_of_what_is_not_known_count() {
     assert!((6.0 * UNIT * sizes..40.0 * UNIT * sizes).contains(&added), "{added}");
 }
 
+/// A row of which nothing is left once another one is seen: its gain of 1/2 and the product with the column
+/// were rounded all the same, a unit each of a half of the column.
+#[test]
+fn roundings_of_gains_count_where_nothing_is_left() {
+    let mut both = Both::new();
+    both.noise(0, &exact(2f64.powi(80)));
+    both.noise(1, &exact(2f64.powi(78)));
+    let filter = &mut both.filter;
+    filter.covariance.set(0, 1, 2f64.powi(79));
+    filter.covariance.set(1, 0, 2f64.powi(79));
+    filter.see(0);
+    let Some(Place::Row(row)) = filter.place.get(&1).copied() else { panic!("it is a row") };
+    assert_eq!(filter.covariance.at(row, row), 0.0);
+    assert!(filter.error.at(row, row) >= 2.0 * UNIT * 0.5 * 2f64.powi(79), "{filter:?}");
+}
+
 /// Rows whose variances are known up to a share each: the sums of what rounding may have done to them are at
 /// least those in rationals, after every row.
 #[test]

@@ -65,3 +65,20 @@ fn a_meter_rests_on_the_weakest_reads() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// A use that moves the last model alone is followed as long as it does: nothing is mixed, and what node 1
+/// adds is seen in its model, once that is shown.
+#[test]
+fn uses_that_move_the_last_model_are_followed() -> Result<(), Error> {
+    let own: Vec<Vec<(usize, Weight)>> = (0..2).map(|u| vec![(u, Weight::from(1))]).collect();
+    let mixing = MixingMatrix::try_from(&own[..])?;
+    for u in 0..2 {
+        let mut meter = Meter::new(2, [Observer::outsider()], SensitivitySet::UseLevel)?;
+        meter.round(&mixing, 1, ModelReads::Nothing)?;
+        let model = meter.models()[u];
+        meter.step(|program| program.broadcast(u, model))?;
+        assert_near(&meter.reading(0)?, u, 1.0, 1e-9);
+        assert_near(&meter.reading(0)?, 1 - u, 0.0, 0.0);
+    }
+    Ok(())
+}

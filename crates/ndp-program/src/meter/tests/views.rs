@@ -140,3 +140,13 @@ fn a_log_is_read_from_a_narrower_point_of_view() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// A point of view is that of a node of the run.
+#[test]
+fn nobody_looks_from_outside_the_run() -> Result<(), Error> {
+    for view in [PointOfView::PublicSchedule { node: 3 }, PointOfView::OwnMessages { node: 3 }] {
+        let meter = Meter::new(3, [Observer::coalition(&[0, 1, 2])], SensitivitySet::UseLevel)?;
+        assert_refused(meter.seen_by(view), "node 3 is out of range");
+    }
+    Ok(())
+}
