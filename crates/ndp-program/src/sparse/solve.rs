@@ -194,7 +194,8 @@ impl Scratch {
                 }
                 let error = (unit * size[l] * UP + wrong[l]) * UP + f64::MIN_POSITIVE;
                 let worst = sum[l].abs() + error;
-                found.left += worst * worst / s.own[at];
+                // The square alone may be below all floats.
+                found.left += worst / s.own[at] * worst;
                 found.rows.push((r, self.y[at][l], sum[l], error));
             }
         }
@@ -204,7 +205,10 @@ impl Scratch {
             (self.y[r], self.residual[r], self.step[r], self.image[r]) = (ZERO, ZERO, ZERO, ZERO);
         }
         for found in &mut found {
-            found.left *= 1.0 + (found.rows.len() + 16) as f64 * f64::EPSILON;
+            if !found.rows.is_empty() {
+                found.left *= 1.0 + (found.rows.len() + 16) as f64 * f64::EPSILON;
+                found.left += f64::MIN_POSITIVE;
+            }
         }
         found
     }
@@ -219,7 +223,8 @@ impl Solved {
     /// Both ends of `bᵀ S⁻¹ b`; the upper one is at most `bᵀ D⁻¹ b`, which the rows' own noises alone allow.
     pub(super) fn ends(&self, s: &Covariance, b: &Shift) -> Ends {
         let (middle, apart) = product(self, self, b);
-        let alone: f64 = b.iter().map(|&(r, x, off)| (x.abs() + off).powi(2) / s.own[r as usize]).sum();
+        let cost = |x: f64, own: f64| x / own * x;
+        let alone: f64 = b.iter().map(|&(r, x, off)| cost(x.abs() + off, s.own[r as usize])).sum();
         let alone = (alone * (1.0 + (b.len() + 16) as f64 * f64::EPSILON)).next_up();
         let low = (middle - apart).next_down().max(0.0);
         let high = (middle + (apart + self.left) * UP).next_up().max(0.0);
@@ -293,6 +298,29 @@ mod tests {
                 let truth = (2.0 * a * a - 2.0 * a * b + 2.0 * b * b) / 3.0;
                 assert!(ends.low < truth && truth < ends.high, "{a}, {b}: {truth} is not in {ends:?}");
             }
+        }
+    }
+
+    /// A change of 1e-240 that is off by as much, over a variance of 1e-180, may leave over 1e-300, though
+    /// its square is no float; and less than every float is not nothing.
+    #[test]
+    fn squares_of_what_is_left_over_count() {
+        for (x, least) in [(1e-240, 1e-300), (1e-260, f64::MIN_POSITIVE)] {
+            let covariance = Covariance {
+                starts: vec![0, 1],
+                columns: vec![0],
+                entries: vec![1e-180],
+                sizes: Vec::new(),
+                own: vec![1e-180],
+                diagonal: vec![1e-180],
+                terms: 1,
+            };
+            let shift: Shift = vec![(0, x, x)];
+            let solved = &Scratch::new(1).solve(&covariance, &[&shift], 1e-12)[0];
+            assert!(solved.left >= least, "{} is not {least}", solved.left);
+            let ends = solved.ends(&covariance, &shift);
+            let truth = 2.0 * x / 1e-180 * 2.0 * x;
+            assert!(ends.low <= 0.0 && truth <= ends.high && 0.0 < ends.high, "{ends:?}");
         }
     }
 
