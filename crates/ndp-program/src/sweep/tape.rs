@@ -319,3 +319,31 @@ fn cost(x: f64) -> usize {
 const NONE: u32 = u32::MAX;
 /// Gains beyond which a number that vanishes below the range of `f64` might be missed.
 const MAX_GAIN: f64 = 1e40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Reads, Weight};
+    use ndp_account::Observer;
+    use std::collections::BTreeMap;
+
+    /// A noise, a third of which is in a hidden value, of which a third and a seventh are in one row each. A
+    /// weight that is no float may be either neighbor, two units off, and its product is rounded. On the way
+    /// back from the rows that are two weights and the sum over both rows; on the way on from the noises
+    /// three units of a variance, two weights, and two sums.
+    #[test]
+    fn roundings_are_counted_along_the_way() -> Result<(), ndp_account::Error> {
+        let mut program = crate::Program::new(2)?;
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+        let hidden = program.combine([(Weight::from((1, 3)), z), (Weight::from(1), x)])?;
+        for part in [3, 7] {
+            let own = program.noise([0], 1)?;
+            let row = program.combine([(Weight::from((1, part)), hidden), (Weight::from(1), own)])?;
+            program.send(0, 1, row)?;
+        }
+        let seen = Seen::outline(&program, &Observer::node(1), &BTreeMap::new())?;
+        let tape = Tape::new(&program, &seen).expect("a tape");
+        assert_eq!((tape.back, tape.on), (2 * 3 + 1, 3 + 2 * 3 + 2));
+        Ok(())
+    }
+}
