@@ -5,7 +5,7 @@ use crate::seed::Seed;
 use ndp_report::figure::{Figure, Scale};
 use serde::{Deserialize, Serialize};
 
-/// Figures that measure time or memory, and are therefore computed while nothing else is.
+/// Figures that measure time or memory; nothing else is computed meanwhile.
 pub(crate) const MEASURING: [&str; 1] = ["beyond/scale"];
 
 /// A figure that can be computed.

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether writing a line to standard output failed for another reason than a closed pipe.
+/// Whether a line could not be written to standard output, for a reason other than a closed pipe.
 static UNSAID: AtomicBool = AtomicBool::new(false);
 
 fn print_line(line: &str) {

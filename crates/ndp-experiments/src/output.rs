@@ -1,8 +1,8 @@
 //! Writing a figure: CSV, JSON, pictures. With [`crate::report`], the only part that writes.
 //!
-//! Every file appears whole or not at all: it is written under another name and then renamed. The JSON is
-//! written last; a figure is done when its JSON exists, so a run that is killed loses at most the figure in
-//! progress.
+//! Every file is written under another name and then renamed, so it appears complete or not at all. The JSON
+//! is written last, and a figure is done when its JSON exists. So a run that is killed loses at most the
+//! figures in progress.
 //!
 //! The bytes of CSV, SVG and PNG depend on nothing but the figure. The JSON differs from run to
 //! run only in the field `run`.

@@ -139,7 +139,7 @@ fn summary(html: &mut String, figures: &[Shown]) {
     html.push_str("</tbody>\n</table></div>\n");
 }
 
-/// The verdict on the claim of a figure, and why there is none.
+/// The verdict on the claim of a figure; if it is neither shown nor refuted, with the reasons.
 fn badge(done: &Done) -> String {
     let (verdict, reasons) = (done.verdict(), done.reasons());
     let class = if verdict.fails() {
@@ -246,14 +246,14 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
     );
 }
 
-/// The picture within the page: as vector graphics, whose points can be pointed at, unless they are large.
+/// The picture within the page: vector graphics, whose points show their numbers, unless they are too large.
 fn picture(html: &mut String, out: &Path, record: &Record) {
     let read = |ending: &str| std::fs::read(out.join(format!("{}.{ending}", record.id))).unwrap_or_default();
     let (title, svg) = (escape(&record.title), String::from_utf8(read("svg")).unwrap_or_default());
     let png = if svg.len() <= MAX_SVG { Vec::new() } else { read("png") };
-    // On a page three bytes are four letters.
+    // In Base64, three bytes take four letters.
     let _ = if png.is_empty() || 3 * svg.len() <= 4 * png.len() {
-        // Within a page the namespace is known.
+        // The SVG namespace is known within a page.
         let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
         let hint = if svg.contains("class=\"hints\"") { HINT } else { "" };
         let traced = traced::Traced::new(out, record);
@@ -347,10 +347,10 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Larger vector graphics are shown as pixels: thousands of nodes and edges make a page slow and large.
+/// Larger vector graphics are embedded as pixels: thousands of nodes and edges make a page slow and large.
 const MAX_SVG: usize = 200_000;
 
-/// What stands below a picture whose points say their numbers.
+/// The text below a picture whose points show their numbers.
 const HINT: &str = "<figcaption><output aria-live=\"polite\">Point at a mark for its numbers, click for its row in the table; or go from mark to mark with the arrow keys.</output></figcaption>";
 
 /// What the page is about, for somebody who has never heard of it.

@@ -141,7 +141,7 @@ fn reproduce(entries: &[&'static Entry], options: &Options, whole: bool) -> anyh
     Ok(())
 }
 
-/// Writes the page of everything that is done.
+/// Writes the page of all figures that are done.
 fn page(mut shown: BTreeMap<&str, Shown>, options: &Options) -> anyhow::Result<()> {
     add_earlier(&mut shown, options);
     // In the order of the registry.

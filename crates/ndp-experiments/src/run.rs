@@ -40,7 +40,7 @@ pub struct Done {
     pub rows: Vec<Row>,
     /// The results of its checks.
     pub outcomes: Vec<Outcome>,
-    /// What makes its picture hard to read or its title untrue; nothing is said of a figure that was kept.
+    /// What makes its picture hard to read or its title untrue; not determined for a figure that was kept.
     pub faults: Vec<String>,
     /// Whether an earlier run had completed it.
     pub kept: bool,

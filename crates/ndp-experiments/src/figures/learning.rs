@@ -60,7 +60,7 @@ impl Curve {
     }
 }
 
-/// The panels of a figure with no grade at an accuracy or objective: those are no privacy numbers.
+/// The panels without grades on accuracies and objectives, which are no privacy numbers.
 pub(super) fn without_grades(panels: &[Panel]) -> Vec<Panel> {
     let mut panels = panels.to_vec();
     for panel in &mut panels {
@@ -78,7 +78,7 @@ pub(super) fn without_grades(panels: &[Panel]) -> Vec<Panel> {
 /// The cases of the dots: noise as the authors released it, and noise that is proved to be enough.
 pub(super) const NOISES: [&str; 2] = ["with the released noise", "with sound noise"];
 
-/// What a row of dots stands for: its name, and for each case the values of the runs, if there are any.
+/// A row of dots: its name, and for each case the values of the runs, if there are any.
 pub(super) type Finals = (String, Vec<Option<Vec<f64>>>);
 
 /// Last accuracies as rows of dots, one dot for each case: mean and standard deviation of the runs.
@@ -99,7 +99,7 @@ pub(super) fn accuracies(title: String, cases: &[&str], rows: &[Finals]) -> Pane
     Panel::dots(title, axis, cases.iter().copied()).with_all(series)
 }
 
-/// Differences of the last accuracies of the same run, `one` less `other`, as rows of dots.
+/// Differences between the last accuracies in the same run, `one` minus `other`, as rows of dots.
 pub(super) fn differences(title: String, cases: &[&str], rows: &[Finals], pairs: &[[&str; 2]]) -> Panel {
     let axis = Axis::linear("difference in the same run, and its range");
     let find = |name: &str| rows.iter().find(|(called, _)| called == name).map(|(_, runs)| runs);
@@ -117,7 +117,7 @@ pub(super) fn differences(title: String, cases: &[&str], rows: &[Finals], pairs:
     Panel::dots(title, axis, cases.iter().copied()).with_all(series)
 }
 
-/// The last value of every run, as a run of one step.
+/// The last value of every run, as a run with a single step.
 fn each_alone(runs: &[f64]) -> Vec<Vec<f64>> {
     runs.iter().map(|&value| vec![value]).collect()
 }
@@ -177,7 +177,7 @@ pub(super) fn recorded_series(name: &str, steps: &[u32], values: &[(f64, f64)]) 
     })
 }
 
-/// How many of the recorded means are within `4 √(s₁²/k₁ + s₂²/k₂)` of ours.
+/// The number of recorded means that are within `4 √(s₁²/k₁ + s₂²/k₂)` of ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Agreement {
     within: u32,

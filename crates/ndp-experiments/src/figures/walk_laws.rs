@@ -1,8 +1,8 @@
 //! Walks at a given `ε` and `δ`: as printed, by Rényi losses, and by the law of the path's cost.
 //!
 //! All three curves are about one observer and one exposed node. The printed loss is a Rényi loss that is
-//! proportional to its order; the other two hold for an observer who may know the path. What an observer who
-//! does not know it can really learn would be a fourth curve, from an attack.
+//! proportional to its order. The other two hold for an observer who may know the path. An observer who does
+//! not know the path may learn less; only an attack could show how much.
 
 use anyhow::Result;
 use ndp_account::{Account, Error, Observer, Protocol, Target, accounts, least_noise};
@@ -153,13 +153,13 @@ impl<'a> PairAccounts<'a> {
         Ok(self.of_pairs(sigma, of_pair)?.into_iter().fold(0.0, f64::max))
     }
 
-    /// The same by Rényi losses alone.
+    /// The same, by Rényi losses only.
     pub(super) fn epsilon_by_renyi(&self, sigma: Sigma, delta: Delta) -> Result<f64> {
         Ok(self.epsilons_by_renyi(sigma, delta)?.into_iter().fold(0.0, f64::max))
     }
 
-    /// The least noise at `(ε, δ)` for all pairs: by Rényi losses alone, and by everything that is known,
-    /// which includes laws.
+    /// The least noise at `(ε, δ)` for all pairs: first by Rényi losses only, then by everything that is
+    /// known, including the laws.
     pub(super) fn noises(&self, epsilon: f64, delta: Delta) -> Result<[Sigma; 2]> {
         let by_law = self.noise_for(epsilon, delta)?;
         let (mut low, mut high) = (0.5 * by_law.get(), by_law.get());

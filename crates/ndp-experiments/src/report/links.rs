@@ -1,7 +1,7 @@
-//! Where a figure of the page leads to: theorem, function, test, finding, numbers.
+//! The links of a figure on the page: theorem, function, test, finding, numbers.
 //!
-//! Links go to files of the repository, from the output folder; if that is elsewhere, the page names the
-//! files.
+//! Links lead from the output folder to files of the repository. If the folder is outside the repository, the
+//! page names the files instead.
 
 use super::{escape, module};
 use crate::output::Record;
@@ -141,7 +141,7 @@ const TOLD: &[Told] = &[
     ("beyond/protocols", &[], Some(("crates/ndp-program/src/tests/designs.rs", "masks_take_over"))),
 ];
 
-/// The places that a figure leads to, as one paragraph.
+/// The links of a figure, as one paragraph.
 pub(super) fn paragraph(out: &Path, record: &Record, rows: &[Row]) -> String {
     let up = root(out);
     let told = TOLD.iter().find(|(id, ..)| *id == record.id);
@@ -170,12 +170,12 @@ pub(super) fn paragraph(out: &Path, record: &Record, rows: &[Row]) -> String {
     format!("<p class=\"links\">{}</p>\n", parts.join(" · "))
 }
 
-/// Function and section of the text that says by what a number holds.
+/// The function and the section in a text that names the source of a number.
 fn split(by: &str) -> Option<(&str, &str)> {
     by.strip_suffix(')')?.split_once(" (")
 }
 
-/// From the output folder to the root of the repository, if the folder is below it.
+/// The path from the output folder to the root of the repository; `None` if the folder is not below it.
 fn root(out: &Path) -> Option<String> {
     let below = out.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     let depth = out.components().filter(|part| matches!(part, Component::Normal(_))).count();
@@ -193,7 +193,7 @@ fn anchor_of(heading: &str) -> String {
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// A page of the book: as the book shows it if it is built, else its source.
+/// A page of the book: the built page if it exists, otherwise its source.
 fn page(up: Option<&str>, name: &str, anchor: &str, text: &str) -> String {
     let built = format!("target/book/book/docs/{name}.html");
     let file = if Path::new(&built).is_file() { built } else { format!("docs/{name}.md") };

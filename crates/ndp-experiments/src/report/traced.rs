@@ -1,4 +1,4 @@
-//! From a mark of a picture to the row of the table that holds its numbers.
+//! Links from a mark of a picture to the row of the table that holds its numbers.
 
 use super::escape;
 use crate::output::Record;
@@ -6,16 +6,16 @@ use ndp_report::table::{self, Row, VALUE, number};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The file, as it is numbered among the tables of a figure, and the line.
+/// The index of a file among the tables of a figure, and the line.
 type Place = (usize, usize);
 
-/// Where the numbers of a figure stand, by what its marks say.
+/// The rows of a figure's numbers, by the text of the marks.
 pub(super) struct Traced {
     /// The tables.
     pub(super) files: Vec<String>,
-    /// By the whole text of a mark.
+    /// The places by the whole text of a mark.
     exactly: BTreeMap<String, Vec<Place>>,
-    /// By the number alone, as views of the data give it other names.
+    /// The places by the number alone, because views give a number other names.
     number: BTreeMap<String, Vec<Place>>,
 }
 
@@ -25,7 +25,7 @@ impl Traced {
         let files: Vec<String> = record.files.iter().filter(|file| file.ends_with(".csv")).cloned().collect();
         let mut found = Self { files, exactly: BTreeMap::new(), number: BTreeMap::new() };
         for (file, name) in found.files.iter().enumerate() {
-            // A table that cannot be read leads nowhere.
+            // If a table cannot be read, no mark leads to it.
             let rows = table::read(&out.join(name)).unwrap_or_default();
             for (k, row) in rows.iter().enumerate().filter(|(_, row)| row.column.is_none_or(|c| c == VALUE)) {
                 // The first line is the header.
@@ -37,8 +37,8 @@ impl Traced {
         found
     }
 
-    /// The picture, each mark of which leads to its row: the only one that says what the mark says, or else
-    /// the only one with its number.
+    /// The picture with every mark linked to its row: the only row with the text of the mark, or else the
+    /// only one with its number.
     pub(super) fn mark(&self, svg: &str) -> String {
         let mut marked = String::with_capacity(svg.len());
         let mut rest = svg;
@@ -60,7 +60,7 @@ impl Traced {
             Some([place]) => Some(*place),
             _ => None,
         };
-        // A mark of a row of dots says in brackets which of several cases it is.
+        // In rows of dots, a mark names its case in brackets.
         let row = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")).map_or(text, |(row, _)| row);
         only(self.exactly.get(text)).or_else(|| only(self.exactly.get(row))).or_else(|| {
             let (_, numbers) = text.rsplit_once(": ")?;
@@ -69,7 +69,7 @@ impl Traced {
     }
 }
 
-/// What a mark says of a row that it shows.
+/// The text of the mark that shows a row.
 fn said(row: &Row) -> String {
     let range = match (row.low, row.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", number(low), number(high)),
@@ -85,8 +85,8 @@ fn said(row: &Row) -> String {
 mod tests {
     use super::*;
 
-    /// A mark leads to its own row, one whose number stands in two rows to none, and a renamed one by its
-    /// number.
+    /// A mark leads to its own row. If two rows have its number, it leads to none; a renamed mark leads to
+    /// the row with its number.
     #[test]
     fn marks_lead_to_their_rows() {
         let places = |pairs: &[(&str, &[Place])]| {

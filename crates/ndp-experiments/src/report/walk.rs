@@ -1,4 +1,4 @@
-//! A small network that the reader walks through: who observes, and at which noise.
+//! A small network on the page, for which the reader chooses the observer and the noise.
 
 use ndp_account::{Error, Observer, Protocol};
 use ndp_algos::gossip::SynchronousGossip;
@@ -11,7 +11,7 @@ const ROUNDS: usize = 8;
 const NOISE: f64 = 4.0;
 const DELTA: f64 = 1e-5;
 
-/// The section of the page; nothing where it cannot be computed.
+/// The section of the page; `None` if it cannot be computed.
 pub(super) fn section() -> Option<String> {
     let html = viewer().ok()?.section()?;
     Some(format!(
@@ -53,7 +53,8 @@ fn viewer() -> Result<Viewer, Error> {
 mod tests {
     use super::*;
 
-    /// Every member is there as an observer, and the noise can be changed: the numbers are those of the book.
+    /// Every member is available as an observer, the noise can be changed, and the numbers are those of the
+    /// book.
     #[test]
     fn everybody_observes() {
         let viewer = viewer().unwrap();

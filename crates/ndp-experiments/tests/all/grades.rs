@@ -14,7 +14,8 @@ fn figures() -> PathBuf {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ndp-experiments"));
     let status = command.args(["all", "--quick", "--out"]).arg(&out).output().unwrap();
     assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
-    // No picture has a fault that the program can find: what is too small, pale, empty, alike or cut off.
+    // No picture has a fault that the program can find: parts that are too small, pale, empty, alike or cut
+    // off.
     let said = String::from_utf8_lossy(&status.stdout);
     let faults: Vec<&str> = said.lines().filter(|line| line.contains("picture: ")).collect();
     assert_eq!(faults, Vec::<&str>::new());

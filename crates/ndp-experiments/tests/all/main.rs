@@ -1,6 +1,6 @@
-//! The programs of the figures as processes.
+//! Tests that run the programs of the figures as processes.
 //!
-//! All in one program: each program more is linked and started for itself.
+//! All tests are in one program, because every further program is linked and started separately.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test may panic, and says what it skips")]
 
 mod command_line;

@@ -91,13 +91,13 @@ fn both((called, program): &(String, Program), order: &[usize], sizes: &[usize])
     Ok((series(worst), series(mean)))
 }
 
-/// The grade of the losses, then the largest and the mean loss outside coalitions of these sizes, at the
+/// The grade of the losses, then the largest and the mean loss towards coalitions of these sizes, at the
 /// given error.
 type Curves = (Grade, Vec<(f64, f64)>, Vec<(f64, f64)>);
 
 fn curves(program: &Program, order: &[usize], sizes: &[usize]) -> Result<Curves> {
-    // The share of noise in the squared error grows with the square of the noise; the share of mixing does
-    // not change.
+    // The part of the squared error that noise causes grows with the square of the noise; the part that too
+    // few rounds cause does not change.
     let square = |noise: f64| -> Result<f64> { Ok(program.error(NoiseMultiplier::new(noise)?)?.powi(2)) };
     let share = (square(2.0)? - square(1.0)?) / 3.0;
     let variance = ERROR * ERROR / share;

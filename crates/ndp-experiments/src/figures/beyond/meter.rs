@@ -128,11 +128,11 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// A training as far as the meter let it go.
+/// A training run up to the round in which the meter stopped it.
 struct Run {
     /// The worst loss after every round.
     losses: Vec<f64>,
-    /// After every round.
+    /// The accuracy after every round.
     accuracies: Vec<f64>,
     refused: bool,
 }
@@ -157,9 +157,9 @@ fn train_with_meter(
     let rng = &mut seed.fork("noise").trial(0);
     let examples = train.labels().len() / NODES;
     ensure!(examples > 0, "there are fewer examples than nodes");
-    // One example of a mean of gradients of norm 1 moves it by 2 over their number.
+    // Changing one example moves a mean of gradients of norm 1 by 2 over their number.
     let deviation = variance.sqrt() * 2.0 / examples as f64;
-    // Gradients depend on all that was published, which everybody has seen.
+    // A gradient may depend on everything that was published, because all nodes have seen it.
     let mut published: Vec<Value> = Vec::new();
     let mut parameters = vec![0.0; dimension];
     let mut run = Run { losses: Vec::new(), accuracies: Vec::new(), refused: false };
@@ -179,11 +179,11 @@ fn train_with_meter(
             for _ in 0..GOSSIP {
                 for v in 0..NODES {
                     let neighbors = graph.neighbors(v);
-                    // The weight of Metropolis, exact.
+                    // The Metropolis weight as an exact fraction.
                     let degree = |w: usize| i64::try_from(graph.degree(w)).unwrap_or(i64::MAX - 1);
                     let weight = |w: usize| (1, 1 + degree(v).max(degree(w)));
                     match neighbors {
-                        // A sum of one neighbor is its message.
+                        // A sum over one neighbor is that neighbor's message itself.
                         [w] => program.send(*w as usize, v, values[*w as usize])?,
                         all => {
                             let all = all.iter().map(|&w| w as usize);
@@ -220,7 +220,7 @@ fn train_with_meter(
     Ok(run)
 }
 
-/// What the node that publishes has after a round: its mean of the gradients at this model, with noise.
+/// What a publishing node sends after a round: its mean of the gradients at this model, plus noise.
 fn published_mean(
     weights: &[Vec<(usize, f64)>],
     parameters: &[f64],
@@ -262,7 +262,7 @@ fn published_mean(
     values.swap_remove(publisher)
 }
 
-/// The share of examples on whose side of 0 the score is.
+/// The share of examples whose score has the sign of the label.
 fn accuracy(parameters: &[f64], test: &Dataset) -> f64 {
     let score = |features: ndarray::ArrayView1<'_, f64>| -> f64 {
         features.iter().zip(parameters).map(|(x, theta)| x * theta).sum()

@@ -15,7 +15,7 @@ use ndp_program::design::{Design, DesignStopping, Limit};
 use ndp_program::{Declared, SensitivitySet};
 use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 
-/// The largest loss allowed for any pair of nodes, as `μ`.
+/// The largest loss `μ` that is allowed for any pair of nodes.
 const WORST: f64 = 1.0;
 /// Steps of D-SGD; its error is the error of the mean step.
 const STEPS: usize = 8;
@@ -144,7 +144,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// What is drawn of a protocol: title, label, number.
+/// What the figure shows about a protocol: title, label, number.
 type Shown = (&'static str, &'static str, fn(&Point) -> f64);
 const MEASURES: [Shown; 3] = [
     (ERROR, "root mean square error", |point| point.error),

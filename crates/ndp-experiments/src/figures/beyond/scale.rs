@@ -56,7 +56,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         figure = figure.check(Check::covers(format!("printed, n = {n}"), format!("sound, n = {n}")));
     }
     for family in FAMILIES {
-        // Beyond T hops all losses are 0: a grid has many more distances than need to be drawn.
+        // Beyond T hops all losses are 0, and a grid has many more distances, so they are not drawn.
         let distance = Axis::linear("distance");
         let distance = if family == "grid" { distance.range(0.0, ROUNDS as f64 + 4.0) } else { distance };
         let mut panel =
@@ -102,7 +102,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure.drawn_as(views))
 }
 
-/// The curves of one size, on axes of their own.
+/// The curves of one size, in a panel of their own.
 fn of_size(panel: &Panel, family: &str, k: usize, n: usize) -> Panel {
     let (printed, sound) = (format!("printed, n = {n}"), format!("sound, n = {n}"));
     let mut chosen = Vec::new();

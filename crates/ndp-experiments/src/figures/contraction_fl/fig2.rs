@@ -101,8 +101,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
 fn views(panels: &[Panel], of_batches: &[(String, Vec<Series>)]) -> Vec<Panel> {
     let mut views = Vec::new();
     for (panel, (_, series)) in panels.iter().zip(of_batches) {
-        // Theorem 2 in whole rounds, and all models released, would lie on the printed curve: the ratios
-        // below are of them.
+        // Theorem 2 in whole rounds, and the release of all models, would lie on the printed curve, so the
+        // ratios below show them.
         let two = series.iter().filter(|s| s.name == PRINTED || s.name == BETTER).cloned();
         let axes = (Axis::linear("epsilon"), Axis::log("delta"));
         views.push(Panel::curves(panel.title.clone(), axes.0, axes.1).with_all(two));

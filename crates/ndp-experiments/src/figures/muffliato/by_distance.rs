@@ -30,7 +30,7 @@ pub fn axis() -> Axis {
     Axis::log("loss / local loss")
 }
 
-/// What is drawn of these curves: not the sum that starts at the first power, which differs by one term.
+/// The curves that are drawn. The sum from the first power is left out, because it differs by one term only.
 #[must_use]
 pub fn shown(series: &[Series]) -> Vec<Series> {
     let named = |s: &Series| {

@@ -70,7 +70,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 Panel::curves(title, Axis::linear("distance"), axis().range(1e-5, f64::INFINITY))
             };
             let shown = by_distance::shown(&curves.series);
-            // The tables keep the name that their panel has always had.
+            // The tables keep the spelling "centre"; the picture has "center".
             let drawn = label.replace("centre", "center");
             views.push(
                 view(&format!("{drawn}, {} nodes, {rounds} rounds", graph.node_count())).with_all(shown),
@@ -88,7 +88,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 );
         }
     }
-    // The sum that starts at the first power is in the CSV: it differs by one term.
+    // The sum from the first power is only in the CSV, because it differs by one term.
     Ok(figure.drawn_as(views))
 }
 

@@ -228,7 +228,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     Ok(figure.drawn_as(views))
 }
 
-/// The panel with one line for gossip and server where both, with sound noise, are alike in every round.
+/// The panel with one line for gossip and server, if both (with sound noise) have nearly the same accuracy in
+/// every round.
 fn merged(mut panel: Panel) -> Panel {
     let [gossip, server] = ["gossip, sound (local DP)", "server averages, sound (local DP)"];
     if let Content::Curves { series, .. } = &mut panel.content {

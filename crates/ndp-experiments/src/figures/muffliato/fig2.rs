@@ -15,9 +15,9 @@ use ndp_report::figure::{Axis, Basis, Check, Drawing, Figure, Panel, Scale, Seri
 const SIGMA: f64 = 1.0;
 const C: f64 = 1.0;
 const NODE: usize = 0;
-/// The graph of which there are maps: its nodes have places.
+/// The graph that is drawn as maps, because its nodes have positions.
 const MAPPED: &str = "geometric";
-/// What a strip shows.
+/// The quantiles that a strip shows.
 pub(in crate::figures) const QUANTILES: [&str; 5] =
     ["least", "lower quartile", "median", "upper quartile", "largest"];
 

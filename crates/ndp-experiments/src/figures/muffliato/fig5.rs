@@ -17,7 +17,7 @@ use rand::RngExt;
 pub(in crate::figures) const EGOS: [u32; 9] = [0, 107, 348, 414, 686, 698, 1684, 3437, 3980];
 /// The same as in `muffliato/fig1b`.
 const SIGMA_SQUARED: f64 = 3.75;
-/// The most points of a line of shares.
+/// The largest number of points of a line of shares.
 const POINTS: usize = 200;
 
 /// `muffliato/fig5`.
@@ -86,8 +86,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     Ok(figure.drawn_as(shares(&drawings, ["as printed", "as it is"], 1e-4, color)).columns(3))
 }
 
-/// Of networks each of which has two drawings, as printed and as it is: which share of the nodes loses at
-/// least how much, a line for each network; and the two drawings of the smallest network.
+/// For networks with two drawings each, one of the printed and one of the true loss: for each network a line
+/// with the share of nodes that lose at least a given amount; and the two drawings of the smallest network.
 pub(in crate::figures) fn shares(
     drawings: &[(String, Drawing)],
     ways: [&str; 2],

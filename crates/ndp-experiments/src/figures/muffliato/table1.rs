@@ -162,7 +162,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure.drawn_as(views.panels()))
 }
 
-/// What is drawn: errors at one size, and exponents. Errors are no privacy numbers.
+/// The errors at one size and the exponents, as they are drawn. Errors are no privacy numbers.
 struct Views {
     size: usize,
     errors: [Vec<Series>; 2],
@@ -213,8 +213,8 @@ impl Views {
     }
 }
 
-/// The noise from the number of messages and, on small graphs, from the exact mean loss; each of these graphs
-/// looks the same from every node.
+/// The noise that follows from the number of messages and, on small graphs, from the exact mean loss. All
+/// nodes of these graphs are alike.
 fn by_algorithm_1(family: &Family, degree: usize, budget: MeanBudget) -> Result<Synchronous> {
     let gap = family.extremes(Weights::Metropolis)?.gap_abs()?.min(1.0);
     let plan = budget.calibrate(Convergence::Accelerated(gap), degree as f64)?;

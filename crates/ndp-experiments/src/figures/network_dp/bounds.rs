@@ -22,8 +22,8 @@ const LOCAL: &str = "local, N by the binomial tail";
 const EXACT_LOCAL: &str = "local, averaged over N";
 const CERTIFIED: &str = "network, averaged over the walk";
 const THEOREM_3: &str = "Theorem 3 as printed, best c";
-/// The preceding curves are at fractional numbers of users, as in the program, where there is nothing sound
-/// to compare them with.
+/// The printed curves use fractional numbers of users, as the program does. At those no sound curve exists,
+/// so this curve uses whole numbers.
 const WHOLE_USERS: &str = "Theorem 3 as printed, whole numbers of users";
 
 /// Log-spaced numbers of users without those below 2, because the theorems need two users.

@@ -52,8 +52,8 @@ fn mass(epsilon: f64, m: usize) -> f64 {
     blankets.min(closed).min(epsilon)
 }
 
-/// What whoever sees every report learns: each step is of a given user with probability `1/n`, and it is seen
-/// whose it is. All losses are on the grid.
+/// What an observer of every report learns. Each step belongs to a given user with probability `1/n`, and the
+/// observer sees whose step it is. All losses are on the grid.
 fn seen_one_by_one(n: usize, response: RandomizedResponse, delta: Delta) -> Result<f64> {
     let nothing = LossLaw::finite(&[1.0], &[1.0], Neighbors::ReplaceOne)?;
     let (share, release) = (1.0 / n as f64, LossLaw::randomized_response(response));

@@ -29,7 +29,7 @@ pub(super) fn averaged_epsilon(walk: CompleteWalk, mu: f64, delta: Delta) -> Res
         constant_data: false,
     };
     let profile = sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(1.0 / mu)?)?;
-    // By the Rényi losses alone: the account knows the law of the cost, too, which has a curve of its own.
+    // Uses Rényi losses only: the account also knows the law of the cost, which has a curve of its own.
     let renyi = |order| match profile.renyi(order) {
         Ok(loss) => UpperBound::new(loss.into_value().epsilon),
         Err(_) => UpperBound::new(f64::INFINITY),

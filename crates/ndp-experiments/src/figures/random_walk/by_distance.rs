@@ -163,7 +163,8 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
     Ok(figure.drawn_as(views))
 }
 
-/// The panel as it is drawn: of gossip what is printed for the direction of the exact loss, and that loss.
+/// The panel as it is drawn: for gossip only the printed loss in the direction of the exact loss, and the
+/// exact loss.
 fn view(panel: &Panel) -> Panel {
     let Content::Curves { x, y, series } = &panel.content else { return panel.clone() };
     let (towards, exact) = (gossip_name(gossip::TOWARDS), gossip_name(gossip::SOUND));

@@ -146,7 +146,8 @@ fn differences(title: String, times: &[usize], runs: &[Vec<Vec<f64>>]) -> Panel 
     })
 }
 
-/// The mean difference by class at every snapshot of every walk, averaged as the authors' program does.
+/// The mean difference by class at every snapshot of every walk, with averages as the authors' program
+/// computes them.
 fn released_runs(
     matrix: &GossipMatrix,
     labels: &[f64],
@@ -187,7 +188,8 @@ fn private_runs(
         averaging.require_amplification(&path)?;
         let transcript = averaging.run(&path, values.view(), noise, rng)?;
         let at = |&time: &usize| {
-            // What every node holds: the token as the node last passed it on, and before that its own label.
+            // The value that each node holds: the token as the node last passed it on, and its own label
+            // before that.
             let mut held = values.clone();
             for (t, &holder) in path.holders.iter().enumerate().take(time) {
                 held.row_mut(holder).assign(&transcript.tokens.row(t + 1));

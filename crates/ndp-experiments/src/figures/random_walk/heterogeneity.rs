@@ -98,7 +98,8 @@ mod tests {
         assert!(means.windows(2).all(|pair| pair[0] <= pair[1]));
     }
 
-    /// The first value counts twice, and a node that is visited again adds the mean that it holds.
+    /// The first value counts twice, and a revisited node adds the mean that it holds, so the result is not a
+    /// mean.
     #[test]
     fn the_released_mean_is_none() {
         let snapshots = as_released(&[0, 1, 0], &[1.0, 2.0], 1);

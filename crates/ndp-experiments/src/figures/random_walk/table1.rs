@@ -97,7 +97,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let setting = Setting {
         users: n,
         test_rows: TEST_ROWS,
-        // Measure before the start only: the result is the last accuracy.
+        // No step after the start is measured, since the table shows the last accuracy only.
         every: usize::MAX,
         runs: scale.pick(RUNS, 2),
         objective: false,
@@ -249,7 +249,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .note("share of cells in which the walk is better, sound noise", f64::from(won[1]) / cells))
 }
 
-/// The accuracies of a table as rows of dots, gossip and walk joined: accuracies have no grade.
+/// The accuracies of a table as rows of dots that join gossip and walk; accuracies have no grade.
 fn rows_of_dots(table: &Panel) -> Panel {
     let find = |name: &str, g: usize| {
         let series = table.series().iter().filter(|s| s.name == name);
@@ -394,7 +394,7 @@ fn walk(ground: &Ground, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
     Ok(curve.accuracy.into_iter().flatten().collect())
 }
 
-/// A history with nothing but a last accuracy.
+/// A history that consists of a last accuracy only.
 fn last(trained: Trained) -> History {
     let accuracy = trained.history.last_accuracy.into_iter().collect();
     History { steps: vec![0], accuracy, ..History::default() }
