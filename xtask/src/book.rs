@@ -39,7 +39,8 @@ impl Book {
     }
 }
 
-/// What is wrong with the table of contents, the links and the code of the book.
+/// The problems of the book: missing, unlisted and repeated pages, broken links, and Rust code that no test
+/// runs.
 pub(crate) fn problems(files: &[File]) -> Vec<String> {
     let Ok(summary) = text(files, SUMMARY) else { return vec![format!("there is no {SUMMARY}")] };
     let known: BTreeMap<&str, &str> =
@@ -93,13 +94,13 @@ fn text<'a>(files: &'a [File], path: &str) -> anyhow::Result<&'a str> {
     found.ok_or_else(|| anyhow::anyhow!("there is no {path}"))
 }
 
-/// The pages that a table of contents lists, as paths from the root; chapters without a page are left out.
+/// The pages that a table of contents lists, as paths from the root, without chapters that have no page.
 fn pages(summary: &str) -> Vec<String> {
     let targets = links(summary).into_iter().map(|(_, target)| target);
     targets.filter(|target| !target.is_empty()).map(|target| beside(SUMMARY, target)).collect()
 }
 
-/// The file that a page calls `target`, as a path from the root.
+/// Resolves the link `target` of a page to a path from the root.
 fn beside(page: &str, target: &str) -> String {
     let folder = Path::new(page).parent().unwrap_or(Path::new(""));
     let mut path = PathBuf::new();
@@ -115,8 +116,7 @@ fn beside(page: &str, target: &str) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// Links and pictures with their lines; web addresses, and whatever stands in a block or in quotes of code,
-/// are left out.
+/// Links and pictures with their line numbers, without web addresses and without anything inside code.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     for (number, line) in prose(text) {
@@ -138,13 +138,13 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().filter_map(move |(i, line)| {
         let fence = line.trim_start().starts_with("```");
         fenced ^= fence;
-        // Four blanks begin code, but for a list within a list.
+        // Four spaces begin a block of code, except for a nested list item.
         let code = line.starts_with("    ") && !line.trim_start().starts_with("- ");
         (!fenced && !fence && !code).then_some((i + 1, line))
     })
 }
 
-/// The places in a page that a link may name, as mdbook and the usual hosts make them from headings.
+/// The anchors of the headings of a page, formed as mdbook and the usual hosts form them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for (_, line) in prose(text) {

@@ -1,4 +1,4 @@
-//! A false claim found again from its formula alone.
+//! `cargo xtask finding`: finds the counterexample to a false claim again, from the printed formula alone.
 
 use crate::flags::Finding;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: call parsers and functions of numbers with whatever fits their types.
+//! `cargo xtask fuzz`: calls parsers and numeric functions with random arguments of the types that they take.
 
 use crate::flags::Fuzz;
 use std::path::Path;

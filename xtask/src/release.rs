@@ -10,11 +10,11 @@ use std::fs;
 use std::path::Path;
 use xshell::{Shell, cmd};
 
-/// What a step of the checklist found: nothing, or what is missing.
+/// What a step of the checklist found missing; empty if nothing.
 pub(crate) type Missing = Vec<String>;
 
 impl Release {
-    /// Goes through the checklist to its end, whatever is missing, so that one run shows everything.
+    /// Runs all steps even if some fail, so that one run shows everything that is missing.
     ///
     /// # Errors
     /// Without `--dry-run`, and if anything is missing.
@@ -82,7 +82,8 @@ fn changelog(text: &str, version: &str) -> anyhow::Result<Missing> {
     })
 }
 
-/// One version everywhere: packages, what they require of each other, Python, the citation.
+/// All versions must agree: those of the packages, those that they require of each other, that of the Python
+/// package and that of the citation.
 fn versions(root: &Path, packages: &[Package], version: &str) -> anyhow::Result<Missing> {
     let mut missing = Missing::new();
     for package in packages {
@@ -109,7 +110,8 @@ fn versions(root: &Path, packages: &[Package], version: &str) -> anyhow::Result<
     Ok(missing)
 }
 
-/// The reasons are ours to check; licenses, sources and advisories are checked by cargo-deny, if it is there.
+/// Checks that each dependency has a stated reason and an allowed license; cargo-deny, if installed, checks
+/// sources, duplicates and advisories.
 fn dependencies(sh: &Shell) -> anyhow::Result<Missing> {
     let mut missing = crate::tidy::dependencies::problems(&crate::tidy::tracked(sh)?);
     missing.extend(crate::tidy::dependencies::licenses(sh)?);
@@ -119,7 +121,7 @@ fn dependencies(sh: &Shell) -> anyhow::Result<Missing> {
         );
         return Ok(missing);
     }
-    // The database of advisories is fetched, which fails where it cannot be reached: that is no pass.
+    // cargo-deny fetches the database of advisories. If it cannot, the step fails.
     for checks in [["licenses", "bans", "sources"].as_slice(), &["advisories"]] {
         let checked =
             cmd!(sh, "cargo deny --log-level error check {checks...}").quiet().ignore_status().output()?;

@@ -1,4 +1,4 @@
-//! One build of all mutants; those that do not compile are taken out.
+//! Compiles all mutants in one build, without those that do not compile.
 
 use super::candidates::Mutant;
 use super::rewrite::Region;
@@ -19,7 +19,7 @@ pub(super) struct Program {
     pub(super) path: PathBuf,
 }
 
-/// Runs cargo in the copy with messages as JSON; whether it succeeded, and the messages.
+/// Runs cargo in the copy; returns whether it succeeded, and its JSON messages.
 fn cargo(arguments: &[String]) -> anyhow::Result<(bool, Vec<Value>)> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(program)
@@ -40,7 +40,8 @@ fn packages(crates: &BTreeSet<String>) -> impl Iterator<Item = String> + '_ {
     crates.iter().flat_map(|name| ["--package".to_owned(), name.clone()])
 }
 
-/// Writes the copy with those mutants that compile; the others.
+/// Writes the copy with the mutants and checks it. Mutants that do not compile are removed from `mutants` and
+/// returned.
 pub(super) fn compiling(sh: &Shell, mutants: &mut Vec<Mutant>) -> anyhow::Result<Vec<Mutant>> {
     let crates: BTreeSet<String> = mutants.iter().map(|it| it.entry.crate_name().to_owned()).collect();
     let arguments: Vec<String> = ["check", "--keep-going", "--quiet"]
@@ -70,14 +71,14 @@ pub(super) fn compiling(sh: &Shell, mutants: &mut Vec<Mutant>) -> anyhow::Result
     }
 }
 
-/// The mutants that a message of the compiler is about: where it points into what they execute, else the
-/// innermost switch around.
+/// The mutants that a compiler error is about: those whose mutated code the error points into, else the
+/// innermost switch around the place.
 fn offenders(message: &Value, regions: &BTreeMap<String, Vec<Region>>) -> Vec<u32> {
     let mut inside = Vec::new();
     let mut around: Option<(usize, u32)> = None;
     for span in message["spans"].as_array().into_iter().flatten() {
         let mut span = span;
-        // A message about what a macro expands to is about its call.
+        // An error in the expansion of a macro counts as one at the macro call.
         while span["expansion"]["span"].is_object()
             && !regions.contains_key(span["file_name"].as_str().unwrap_or(""))
         {
@@ -100,7 +101,7 @@ fn offenders(message: &Value, regions: &BTreeMap<String, Vec<Region>>) -> Vec<u3
                     around = Some((size, region.id));
                 }
             } else if start <= region.whole.start && region.whole.end <= end {
-                // The largest switch within what the message is about, as a last resort.
+                // As a last resort, take the largest switch within the place of the error.
                 let size = usize::MAX - region.whole.len();
                 if around.is_none_or(|(smallest, _)| size < smallest) {
                     around = Some((size, region.id));
@@ -111,7 +112,7 @@ fn offenders(message: &Value, regions: &BTreeMap<String, Vec<Region>>) -> Vec<u3
     if inside.is_empty() { around.into_iter().map(|(_, id)| id).collect() } else { inside }
 }
 
-/// Writes the examples of a crate as a test program, those that compile.
+/// Writes those documentation examples of a crate that compile as one test program.
 fn write_examples(crate_name: &str) -> anyhow::Result<()> {
     let mut left = examples::of_crate(&crate::root(), crate_name)?;
     let file = format!("crates/{crate_name}/tests/{}.rs", examples::NAME);
@@ -134,7 +135,7 @@ fn write_examples(crate_name: &str) -> anyhow::Result<()> {
             break;
         }
     }
-    // Without a library there is nothing that examples could use.
+    // No set of examples compiled: test the crate without its examples.
     let _ = std::fs::remove_file(tree::copy().join(&file));
     Ok(())
 }
@@ -170,7 +171,7 @@ pub(super) fn tests(crates: &BTreeSet<String>) -> anyhow::Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// Builds the search, and the command that it calls; the path of the program.
+/// Builds the soundness search and the command that it calls; returns the path of the search.
 pub(super) fn search() -> anyhow::Result<PathBuf> {
     let arguments = ["build", "--quiet", "--package", "ndp-soundness", "--package", "ndp-cli"];
     let (success, _) = cargo(&arguments.map(str::to_owned))?;

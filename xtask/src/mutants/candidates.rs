@@ -1,7 +1,9 @@
-//! All mutants that a source file has, and how they are told apart.
+//! Finds all possible mutants of a source file, and gives each a name that changes elsewhere in the file
+//! keep.
 //!
-//! What is left out: bodies of `const fn` and constants, where a switch cannot be read; patterns; arguments
-//! of macros, which are no syntax yet; implementations of `Display`, `Debug` and `Error`, which are text.
+//! Left out are bodies of `const fn` and constants, where the switch cannot be read; patterns; arguments of
+//! macros, which `syn` leaves unparsed; and implementations of `Display`, `Debug` and `Error`, which only
+//! make text.
 
 use super::operators;
 use std::collections::BTreeMap;
@@ -17,11 +19,12 @@ pub(super) enum Shape {
     Most,
     /// The expression is replaced. An arm of a `match` without comma needs braces.
     Replace { with: String, braced: bool },
-    /// The function returns this at its beginning; the piece of source is empty.
+    /// The function returns this value at once; the span is the empty place at the beginning of its body.
     Return(String),
 }
 
-/// A mutant by what it changes, which is how lists keep it: changes elsewhere do not touch it.
+/// A mutant as the lists store it: by what it changes, not by line, so that changes elsewhere do not affect
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     /// The path of the file from the root.
@@ -29,7 +32,7 @@ pub(super) struct Entry {
     /// Modules within the file, type and function.
     pub(super) function: String,
     pub(super) kind: String,
-    /// Which one, if the function has several of the same kind with the same text; from 1.
+    /// Which one it is, from 1, if the function has several mutants of the same kind with the same change.
     pub(super) nth: usize,
     /// Before and after, shortened.
     pub(super) change: String,
@@ -98,7 +101,7 @@ pub(super) fn of(file: &str, text: &str) -> syn::Result<Candidates> {
     Ok(candidates)
 }
 
-/// Counts those that are told apart by nothing else.
+/// Numbers mutants that agree in everything else.
 fn number(mutants: &mut [Mutant]) {
     let mut counts: BTreeMap<Entry, usize> = BTreeMap::new();
     for mutant in mutants {
@@ -111,7 +114,7 @@ fn number(mutants: &mut [Mutant]) {
 struct Finder<'a> {
     file: &'a str,
     text: &'a str,
-    /// Modules, types and functions around.
+    /// The enclosing modules, types and functions.
     path: Vec<String>,
     within_function: bool,
     excluded: Option<&'static str>,
@@ -139,7 +142,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Visits what is inside of something that has a name.
+    /// Visits the content of a named item.
     fn inside(&mut self, name: String, excluded: Option<&'static str>, visit: impl FnOnce(&mut Self)) {
         self.path.push(name);
         let before = self.excluded;

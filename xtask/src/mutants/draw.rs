@@ -1,5 +1,5 @@
-//! Draws mutants for a list. Each has its own random number, from the seed and what it changes: a change
-//! elsewhere leaves the draw as it is.
+//! Draws mutants for a list. The random number of each depends only on the seed and on what the mutant
+//! changes, so changes elsewhere in the sources do not change the draw.
 
 use super::candidates::{self, Entry, Mutant};
 use super::{build, list, operators};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use xshell::Shell;
 
-/// Fills a list up to the number that is asked for; entries that the sources still have stay.
+/// Fills a list up to the requested number; entries that the sources still have stay in it.
 #[expect(clippy::print_stdout, reason = "this is the command line")]
 pub(super) fn propose(options: &Mutants, crate_name: &str, sh: &Shell) -> anyhow::Result<()> {
     let root = crate::root();
@@ -41,7 +41,7 @@ pub(super) fn propose(options: &Mutants, crate_name: &str, sh: &Shell) -> anyhow
         .collect();
     all.retain(|it| !elsewhere.contains(&it.entry));
     let old: BTreeSet<&Entry> = before.iter().filter(|it| it.crate_name() == crate_name).collect();
-    // Those of the list first, then by their random number.
+    // Take the mutants that are in the list already, then new ones in the order of their random numbers.
     let (mut chosen, drawn): (Vec<Mutant>, Vec<Mutant>) =
         all.into_iter().partition(|it| old.contains(&it.entry));
     let mut drawn = drawn.into_iter();
@@ -61,7 +61,8 @@ pub(super) fn propose(options: &Mutants, crate_name: &str, sh: &Shell) -> anyhow
     list::write(name, &others.chain(chosen.into_iter().map(|it| it.entry)).collect())
 }
 
-/// Whether a file belongs to a draw: `a,b/,!c` are beginnings of its path, those after `!` do not.
+/// Whether a draw may take mutants of a file. `asked` lists beginnings of paths, as in `a,b/,!c`; those after
+/// `!` are excluded.
 fn within(asked: Option<&str>, file: &str) -> bool {
     let Some(asked) = asked else { return true };
     let (without, with): (Vec<&str>, Vec<&str>) = asked.split(',').partition(|it| it.starts_with('!'));
@@ -69,8 +70,8 @@ fn within(asked: Option<&str>, file: &str) -> bool {
     (with.is_empty() || with.iter().any(begins)) && !without.iter().any(begins)
 }
 
-/// The place in the draw: an exponential variable with the weight of the kind as its rate, so that the first
-/// ones are a sample without replacement by weight.
+/// The sort key of a mutant: an exponential variable whose rate is the weight of its kind. The mutants with
+/// the smallest keys are a weighted sample without replacement.
 fn key(entry: &Entry, seed: u64) -> f64 {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(entry.id());
     for factor in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {

@@ -1,7 +1,8 @@
-//! Examples of the documentation as tests of one program: rustdoc compiles them again whenever they run.
+//! Collects the documentation examples of a crate into one test program, because rustdoc would compile them
+//! again in every run.
 //!
-//! The examples of a crate become `tests/examples_of_documents.rs` in the copy. Those that do not compile as
-//! such are left out.
+//! In the copy of the workspace, the examples become `tests/examples_of_documents.rs` of their crate.
+//! Examples that do not compile there are left out.
 
 use anyhow::Context;
 use std::collections::BTreeSet;
@@ -56,7 +57,7 @@ fn of_file(stem: &str, text: &str) -> Vec<Example> {
     examples
 }
 
-/// The source of the program: each example on lines of its own, and where it lies in the text.
+/// The source of the test program, and the range of every example in it.
 pub(super) fn program(examples: &[Example]) -> (String, Vec<std::ops::Range<usize>>) {
     let mut text = String::from("//! Examples of the documentation.\n#![allow(warnings, missing_docs)]\n");
     let mut places = Vec::new();
@@ -67,7 +68,7 @@ pub(super) fn program(examples: &[Example]) -> (String, Vec<std::ops::Range<usiz
                 "mod m_{name} {{\n{code}\n#[test] fn example() {{ let _ = main(); }}\n}}\n"
             ));
         } else if code.trim_end().ends_with("(())") {
-            // As rustdoc does it: an example may end with its result.
+            // Like rustdoc, accept an example that ends with its result.
             text.push_str(&format!(
                 "mod m_{name} {{ #[test] fn example() {{ fn inner() -> Result<(), impl std::fmt::Debug> {{\n{code}\n}} inner().unwrap() }} }}\n"
             ));

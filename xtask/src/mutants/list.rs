@@ -1,7 +1,7 @@
-//! The committed lists: which mutants are run, and which change nothing that anybody can see.
+//! The committed lists: the mutants to run, and those that no test could tell from the original.
 //!
-//! A line is a mutant by what it changes (see [`Entry`]), fields divided by tabs; in `equivalent.txt` the
-//! reason comes after it. `#` begins a comment.
+//! Each line is an [`Entry`] with its fields divided by tabs; in `equivalent.txt` a reason follows. `#`
+//! begins a comment.
 
 use super::candidates::{self, Entry, Mutant};
 use anyhow::{Context, bail, ensure};
@@ -93,13 +93,13 @@ impl Sources {
         Ok(&self.file(path)?.0)
     }
 
-    /// Where the mutant of an entry is now; `None` if the source has no such place any more.
+    /// The mutant of an entry in the present source; `None` if it has no such place any more.
     pub(super) fn find(&mut self, entry: &Entry) -> Option<Mutant> {
         self.file(&entry.file).ok()?.1.get(entry).cloned()
     }
 
-    /// The mutants of all entries; an error names the first that the sources do not have: a test names all of
-    /// them.
+    /// The mutants of all entries. An error names only the first entry that the sources do not have; a test
+    /// below names all of them.
     pub(super) fn find_all(&mut self, name: &str, entries: &[Entry]) -> anyhow::Result<Vec<Mutant>> {
         entries.iter().map(|entry| self.find(entry).with_context(|| lost(name, entry))).collect()
     }
@@ -144,7 +144,7 @@ pub(super) fn files_of(root: &Path, crate_name: &str) -> anyhow::Result<Vec<Stri
 mod tests {
     use super::*;
 
-    /// All that the sources do not have are named at once, after a file was moved or a line changed.
+    /// After a file was moved or a line changed, this names all lost entries at once.
     #[test]
     fn the_sources_have_every_mutant_of_the_lists() -> anyhow::Result<()> {
         let mut sources = Sources::new(&crate::root());

@@ -1,7 +1,7 @@
-//! `cargo xtask mutants`: breaks the libraries in one place at a time, and asks which tests notice.
+//! `cargo xtask mutants`: breaks the libraries in one place at a time, and checks which tests fail.
 //!
-//! The mutants are listed in `xtask/mutants`. All of them are switches in one build of a copy of the
-//! workspace, so that one costs a few tests and no compilation.
+//! The mutants are listed in `xtask/mutants`. One build of a copy of the workspace contains all of them, each
+//! behind a switch, so that trying a mutant means running a few tests without compiling.
 
 mod build;
 mod candidates;
@@ -52,7 +52,7 @@ impl Mutants {
         let ids: BTreeSet<u32> = all.iter().map(|(_, it)| it.entry.id()).collect();
         ensure!(ids.len() == all.len(), "two mutants of the lists have the same id, or one is in both");
 
-        // All mutants are in the build, so that it does not change with what is asked for.
+        // Build all mutants, whichever are asked for, so that the build stays the same.
         let mut built: Vec<Mutant> = all.iter().map(|(_, it)| it.clone()).collect();
         let dropped = build::compiling(sh, &mut built)?;
         for it in &dropped {
@@ -104,7 +104,7 @@ impl Mutants {
         self.jobs.unwrap_or(2)
     }
 
-    /// The longest time of a test that is run.
+    /// Tests that take longer than this many seconds are left out.
     fn longest(&self) -> f64 {
         self.fast.unwrap_or(f64::INFINITY)
     }
@@ -131,7 +131,7 @@ impl Mutants {
         for line in &left_out {
             println!("left out, {line}");
         }
-        // Other crates keep what was recorded of theirs.
+        // Keep what was recorded for tests of other crates.
         let here: BTreeSet<&str> = tests.iter().map(|it| it.crate_name.as_str()).collect();
         let others = old.iter().filter(|it| !here.contains(it.crate_name.as_str()));
         running::write(&path, &tests.iter().chain(others).cloned().collect::<Vec<_>>())?;
@@ -189,7 +189,7 @@ fn note(log: &Mutex<File>, mutant: &Mutant, outcome: &Outcome) -> anyhow::Result
     Ok(writeln!(file, "{:08x}\t{}\t{}", mutant.entry.id(), outcome.word(), outcome.by())?)
 }
 
-/// The outcomes that a run wrote down; of each mutant the last.
+/// The outcomes that earlier runs wrote; the last one of each mutant counts.
 fn read_outcomes(text: &str) -> BTreeMap<u32, Outcome> {
     let parse = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -199,8 +199,8 @@ fn read_outcomes(text: &str) -> BTreeMap<u32, Outcome> {
     text.lines().filter_map(parse).collect()
 }
 
-/// Runs the tests that reach a mutant and take no longer than so many seconds, the fastest first, until one
-/// fails.
+/// Runs the tests that reach a mutant, the fastest first, until one fails. Tests that take more than
+/// `longest` seconds are left out.
 fn try_out(id: u32, tests: &[&Test], longest: f64) -> anyhow::Result<Outcome> {
     let mut reaching: Vec<&&Test> = tests.iter().filter(|it| it.reaches.contains(&id)).collect();
     reaching.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));

@@ -5,7 +5,8 @@ use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Lit, ReturnType, Stmt, UnOp};
 
-/// The kinds, each with its weight in a draw: a check that is not made says more than a boundary.
+/// The kinds of mutation with their weights in a draw. A missing check says more about the tests than a moved
+/// boundary does, so it is drawn more often.
 pub(super) const KINDS: [(&str, f64); 17] = [
     ("arithmetic", 2.0),
     ("arm", 1.5),
@@ -36,7 +37,7 @@ pub(super) fn words(node: &impl quote::ToTokens) -> String {
     node.to_token_stream().to_string().replace(' ', "")
 }
 
-/// The text with white space made single, cut to its first or last characters.
+/// The text with runs of white space as one space, cut to its first or last `longest` characters.
 fn short(text: &str, longest: usize, from_end: bool) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let count = text.chars().count();
@@ -56,7 +57,7 @@ fn replace(kind: &'static str, span: Range<usize>, text: &str, with: String) -> 
     Found { kind, span, shape: Shape::Replace { with, braced: false }, change }
 }
 
-/// A replacement of a part of an expression, all of which gets the switch.
+/// Replaces a part of an expression; the switch goes around the whole expression.
 fn splice(kind: &'static str, whole: Range<usize>, part: Range<usize>, text: &str, new: &str) -> Found {
     let before = &text[whole.start..part.start];
     let after = &text[part.end..whole.end];
@@ -74,7 +75,7 @@ fn splice(kind: &'static str, whole: Range<usize>, part: Range<usize>, text: &st
     }
 }
 
-/// The mutations of an expression that begin at its root.
+/// The mutations of an expression, without those of its subexpressions.
 pub(super) fn of_expression(expression: &Expr, text: &str) -> Vec<Found> {
     let whole = range(expression);
     match expression {
@@ -216,7 +217,7 @@ fn of_path(it: &syn::ExprPath, whole: &Range<usize>, text: &str) -> Vec<Found> {
     let name = last.ident.to_string();
     let place = range(&last.ident);
     let mut swap = |kind, new: &str| found.push(splice(kind, whole.clone(), place.clone(), text, new));
-    // A variable is not a function: its counterpart may not be there.
+    // A bare name may be a variable, whose counterpart may not exist.
     if (1 < it.path.segments.len() || *whole != range(it))
         && let Some(new) = other_side(&name)
     {
@@ -234,7 +235,7 @@ fn of_path(it: &syn::ExprPath, whole: &Range<usize>, text: &str) -> Vec<Found> {
     found
 }
 
-/// A call one of whose arguments is a graded number: the other grade.
+/// Exchanges the grade of an argument such as `Exact::new(x)` of a call.
 fn regraded<'a>(
     arguments: impl IntoIterator<Item = &'a Expr>,
     whole: &Range<usize>,
@@ -273,7 +274,7 @@ fn of_literal(literal: &Lit) -> Option<String> {
     }
 }
 
-/// Conditions that are not comparisons, which have mutations of their own.
+/// Negates conditions that are not comparisons; comparisons have mutations of their own.
 fn of_condition(condition: &Expr, text: &str) -> Vec<Found> {
     match condition {
         Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_) | Expr::Field(_) | Expr::Macro(_) => {
@@ -285,7 +286,7 @@ fn of_condition(condition: &Expr, text: &str) -> Vec<Found> {
     }
 }
 
-/// Each arm does what its neighbor does.
+/// Replaces the body of each arm by that of a neighboring arm.
 fn of_match(it: &syn::ExprMatch, text: &str) -> Vec<Found> {
     let body = |arm: &syn::Arm| range(&arm.body);
     let mut found = Vec::new();
@@ -322,7 +323,8 @@ fn is_probability(name: &str) -> bool {
     ["failure", "probability", "delta"].iter().any(|word| name.split('_').any(|part| part == *word))
 }
 
-/// The name with up and down, upper and lower, floor and ceiling exchanged; `None` if it has none of these.
+/// The name with `up` and `down`, `upper` and `lower` and the like exchanged; `None` if it contains no such
+/// word.
 fn other_side(name: &str) -> Option<String> {
     const SIDES: [(&str, &str); 6] = [
         ("up", "down"),
@@ -350,7 +352,7 @@ fn has_let(expression: &Expr) -> bool {
     }
 }
 
-/// Statements that are not executed: checks, and what changes something.
+/// Leaves out statements: checks that return early, and statements that have an effect.
 pub(super) fn of_statement(statement: &Stmt, text: &str) -> Vec<Found> {
     let Stmt::Expr(expression, end) = statement else { return Vec::new() };
     let kind = match (expression, end) {
@@ -375,7 +377,7 @@ fn returns(block: &syn::Block) -> bool {
     matches!(block.stmts.last(), Some(Stmt::Expr(Expr::Return(_), _)))
 }
 
-/// Constants in the place of what a function computes.
+/// Replaces the whole function by one that returns a constant.
 pub(super) fn of_function(output: &ReturnType, body: &syn::Block) -> Vec<Found> {
     let ReturnType::Type(_, ty) = output else { return Vec::new() };
     if body.stmts.is_empty() {

@@ -1,4 +1,4 @@
-//! What became of each mutant, and tables of it.
+//! The outcome of each mutant, and tables of the outcomes.
 
 use super::candidates::Mutant;
 use std::collections::BTreeMap;
@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// A test failed, or a part of the search.
+    /// A test or a part of the search failed.
     Caught(String),
-    /// A test did not end in its time.
+    /// A test exceeded its time limit.
     TimedOut(String),
     /// All tests that reach it pass.
     Survived,
     /// No test reaches it.
     NotReached,
-    /// Nobody can see it, for a reason that is given.
+    /// The list of equivalent mutants gives a reason why no test could notice it.
     Equivalent(String),
 }
 
@@ -30,7 +30,7 @@ impl Outcome {
         }
     }
 
-    /// The test that noticed, or the reason.
+    /// The test that noticed the mutant, or the reason why none can.
     pub(super) fn by(&self) -> &str {
         match self {
             Self::Caught(by) | Self::TimedOut(by) | Self::Equivalent(by) => by,
@@ -38,7 +38,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a word and who noticed.
+    /// The inverse of [`word`](Self::word) and [`by`](Self::by), except for equivalent mutants.
     pub(super) fn read(word: &str, by: &str) -> Option<Self> {
         match word {
             "caught" => Some(Self::Caught(by.to_owned())),
@@ -119,14 +119,14 @@ pub(super) fn table(results: &[Result]) -> String {
 
 /// The interval of Clopper and Pearson for a probability, at 95 %.
 fn interval(successes: usize, trials: usize) -> (f64, f64) {
-    // P(X >= k) grows with p, P(X <= k) falls.
+    // P(X >= k) increases with p, and P(X <= k) decreases.
     let low = if successes == 0 { 0.0 } else { root(|p| at_least(successes, trials, p) < 0.025) };
     let high =
         if successes == trials { 1.0 } else { root(|p| 0.025 < 1.0 - at_least(successes + 1, trials, p)) };
     (low, high)
 }
 
-/// Where a condition that holds for small `p` stops to hold.
+/// The point in [0, 1] up to which a condition holds, by bisection.
 fn root(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     for _ in 0..60 {

@@ -1,22 +1,22 @@
 //! Puts switches into a source: `a < b` becomes `(if on!(7) { (a <= b) } else { (a < b) })`.
 //!
-//! Only text is inserted, no line break, so that lines keep their numbers.
+//! Only text without line breaks is inserted, so that line numbers stay the same.
 
 use super::candidates::{Mutant, Shape};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Where a switch is in the text that was written.
+/// The place of a switch in the rewritten text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Region {
     pub(super) id: u32,
-    /// What is executed if the mutant is on.
+    /// The code that runs if the mutant is on.
     pub(super) mutated: Range<usize>,
-    /// The switch with all that it encloses.
+    /// The switch with everything that it encloses.
     pub(super) whole: Range<usize>,
 }
 
-/// The source with the switches, and where they are.
+/// The source with the switches, and their places.
 pub(super) fn rewrite(text: &str, mutants: &[Mutant]) -> (String, Vec<Region>) {
     let mut sorted: Vec<&Mutant> = mutants.iter().collect();
     sorted.sort_by_key(|it| (it.span.start, Reverse(it.span.end), layer(&it.shape), it.entry.id()));
@@ -25,7 +25,7 @@ pub(super) fn rewrite(text: &str, mutants: &[Mutant]) -> (String, Vec<Region>) {
     (writer.out, writer.regions)
 }
 
-/// At the same place statements are outermost.
+/// The order of switches at the same place, the outermost first.
 fn layer(shape: &Shape) -> u8 {
     match shape {
         Shape::Skip => 0,
@@ -42,7 +42,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes a piece of the source, with switches that lie in it, sorted.
+    /// Writes a piece of the source with the switches in it, which must be sorted.
     fn write(&mut self, piece: Range<usize>, mutants: &[&Mutant]) {
         let mut place = piece.start;
         let mut rest = mutants;
@@ -59,7 +59,7 @@ impl Writer<'_> {
         self.out.push_str(&self.text[place..piece.end]);
     }
 
-    /// Writes the switches of one place around what is there.
+    /// Writes the switches of one place, around the source there with the switches `within` it.
     fn switch(&mut self, span: Range<usize>, same: &[&Mutant], within: &[&Mutant]) {
         let start = self.out.len();
         let mut mutated = vec![None; same.len()];
@@ -112,12 +112,12 @@ fn on(mutant: &Mutant) -> String {
     format!("::ndp_mutant::on!(0x{:08x})", mutant.entry.id())
 }
 
-/// A replacement on one line; one with comments keeps its lines.
+/// Puts a replacement on one line, unless it contains a comment or a string.
 fn one_line(text: &str) -> String {
     if text.contains("//") || text.contains('"') { text.to_owned() } else { text.replace('\n', " ") }
 }
 
-/// The lines around a mutant, before and after.
+/// The lines around a mutant, without and with the change.
 pub(super) fn difference(text: &str, mutant: &Mutant) -> String {
     let Range { start, end } = mutant.span;
     let first = text[..start].rfind('\n').map_or(0, |place| place + 1);

@@ -1,4 +1,5 @@
-//! Runs tests, each in a process of its own: which mutants a test reaches, and which it catches.
+//! Runs each test in a process of its own, to record which mutants it reaches or to see whether it catches
+//! one.
 
 use super::build::Program;
 use super::tree;
@@ -11,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A test, and what is known of it.
+/// A test, and what was recorded about it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Test {
     pub(super) crate_name: String,
@@ -41,13 +42,13 @@ impl Test {
         }
     }
 
-    /// Runs the test with one mutant on, or recording.
+    /// Runs the test with one mutant on, or records which mutants it reaches.
     fn run(&self, switch: &str, reached: Option<&Path>, limit: Duration) -> anyhow::Result<(Ended, f64)> {
         let folder = match self.target.as_str() {
             SEARCH => tree::copy(),
             _ => tree::copy().join("crates").join(&self.crate_name),
         };
-        // A mutant may ask for any amount of memory.
+        // Limit the memory, because a mutant may ask for any amount.
         let mut command = Command::new("sh");
         command
             .args(["-c", "ulimit -v 6000000; exec \"$0\" \"$@\""])
@@ -80,13 +81,13 @@ impl Test {
         }
     }
 
-    /// Runs the test with a mutant on; it may take twenty times as long as without, and ten seconds.
+    /// Runs the test with a mutant on, for at most twenty times its usual time plus ten seconds.
     pub(super) fn with(&self, id: u32) -> anyhow::Result<Ended> {
         let limit = Duration::from_secs_f64(20.0 * self.seconds + 10.0);
         Ok(self.run(&format!("{id:08x}"), None, limit)?.0)
     }
 
-    /// A line of the file that keeps what tests reach.
+    /// The line of the test in the file of recorded tests.
     fn line(&self) -> String {
         let ids: Vec<String> = self.reaches.iter().map(|id| format!("{id:08x}")).collect();
         [&self.crate_name, &self.target, &self.name, &self.seconds.to_string(), &ids.join(",")]
@@ -212,7 +213,7 @@ pub(super) fn read(path: &Path) -> Vec<Test> {
     text.lines().filter_map(parse).collect()
 }
 
-/// Keeps what tests reach.
+/// Writes the recorded tests.
 pub(super) fn write(path: &Path, tests: &[Test]) -> anyhow::Result<()> {
     let lines: Vec<String> = tests.iter().map(Test::line).collect();
     Ok(fs::write(path, lines.join("\n") + "\n")?)

@@ -1,7 +1,7 @@
-//! The switches of mutants: which one is on is read once from the environment.
+//! The switches of mutants. Which mutant is on is read once, from the environment.
 //!
-//! `NDP_MUTANT` is the number of a mutant in hexadecimal digits, or `record`: then none is on, and each that
-//! is reached is written to the file `NDP_MUTANT_REACHED`, once.
+//! `NDP_MUTANT` is the id of a mutant in hexadecimal digits, or `record`. When recording, no mutant is on,
+//! and each mutant that is reached is written once to the file `NDP_MUTANT_REACHED`.
 
 use std::io::Write;
 use std::iter::Peekable;
@@ -22,7 +22,7 @@ macro_rules! on {
     }};
 }
 
-/// Whether the mutant is on; `seen` is set where it is recorded.
+/// Whether the mutant is on. When recording, `seen` remembers that the mutant was written to the file.
 #[inline]
 pub fn is_on(id: u32, seen: &AtomicBool) -> bool {
     let active = ACTIVE.load(Ordering::Relaxed);

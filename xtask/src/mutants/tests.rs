@@ -1,4 +1,4 @@
-//! A small source in, the expected source out; a mutant of each kind.
+//! Mutants of small sources: one of each kind, with the expected change.
 
 use super::candidates::{self, Mutant};
 use super::rewrite::{difference, line_number, rewrite};
@@ -9,7 +9,7 @@ fn found(text: &str) -> Vec<Mutant> {
     candidates::of("crates/ndp-dp/src/a.rs", text).unwrap().mutants
 }
 
-/// The body of a function with one mutant on: the switch is resolved by hand in the text.
+/// The body of a function with one mutant of the kind on, its switch resolved by replacing text.
 fn mutated(text: &str, kind: &str) -> Vec<String> {
     let of_kind = |it: &Mutant| it.entry.kind == kind;
     found(text)
@@ -171,7 +171,7 @@ fn an_entry_is_found_again_after_changes_elsewhere() {
         found(&change).into_iter().find(|it| it.entry.kind == "arithmetic" && it.entry.nth == 1).unwrap();
     assert_eq!(line_number(&change, &one), 2);
     assert_eq!(one.entry.crate_name(), "ndp-dp");
-    // What is told apart has different ids.
+    // Different entries have different ids.
     let ids: BTreeSet<u32> = found(&change).iter().map(|it| it.entry.id()).collect();
     assert_eq!(ids.len(), found(&change).len());
 }

@@ -1,6 +1,6 @@
 //! A copy of the workspace with switches in it, under `target/mutants/src`.
 //!
-//! Files are written only where they differ, so that a build costs what has changed.
+//! Only files that differ are written, so that cargo builds only what has changed.
 
 use super::candidates::Mutant;
 use super::rewrite::{Region, rewrite};
@@ -20,7 +20,7 @@ pub(super) fn copy() -> PathBuf {
     folder().join("src")
 }
 
-/// Writes the copy; the places of switches by file.
+/// Writes the copy; returns the places of the switches by file.
 pub(super) fn write(sh: &Shell, mutants: &[Mutant]) -> anyhow::Result<BTreeMap<String, Vec<Region>>> {
     let root = crate::root();
     let copy = copy();
@@ -76,7 +76,7 @@ pub(super) fn write_if_changed(path: &Path, bytes: &[u8]) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Removes what the workspace no longer has, or a test would find it.
+/// Removes files that the workspace no longer has, so that no test finds them.
 fn remove_others(folder: &Path, copy: &Path, kept: &BTreeSet<String>) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,4 +1,4 @@
-//! A project outside the workspace that has the packed packages and nothing else of this repository.
+//! A project outside the workspace that uses only the packed packages.
 
 use super::Missing;
 use super::packages::{Package, archive};
@@ -27,7 +27,7 @@ pub(crate) fn run(sh: &Shell, packages: &[Package]) -> anyhow::Result<Missing> {
     fs::create_dir(place.join("src"))?;
     let readme = fs::read_to_string(crate::root().join("README.md"))?;
     fs::write(place.join("src/main.rs"), example(&readme).context("the README has no Rust example")?)?;
-    // The versions of other crates that were tested here; cargo drops those that are not needed.
+    // Use the versions of other crates that are tested here; cargo drops the unneeded ones.
     fs::copy(crate::root().join("Cargo.lock"), place.join("Cargo.lock"))?;
     let target = crate::root().join("target/outside");
     let _there = sh.push_dir(place);
@@ -39,7 +39,7 @@ pub(crate) fn run(sh: &Shell, packages: &[Package]) -> anyhow::Result<Missing> {
     })
 }
 
-/// A package and what it needs; packages come after what they need.
+/// A package and its dependencies in the workspace, dependencies first.
 fn needed<'a>(packages: &'a [Package], name: &str) -> Vec<&'a Package> {
     let mut names = BTreeSet::from([name]);
     for package in packages.iter().rev() {

@@ -1,4 +1,4 @@
-//! The packages that are meant to be published: what they carry, and that cargo packs them.
+//! The packages to be published: their metadata, and whether cargo can pack them.
 
 use super::Missing;
 use anyhow::Context;
@@ -64,7 +64,8 @@ fn ordered(mut rest: Vec<Package>) -> anyhow::Result<Vec<Package>> {
     Ok(done)
 }
 
-/// Texts of licenses like those in the root, a README, and what a registry shows and searches.
+/// Each package needs the license texts of the root, a README, and the metadata that a registry shows and
+/// searches.
 pub(crate) fn metadata(root: &Path, packages: &[Package]) -> anyhow::Result<Missing> {
     let mut missing = Missing::new();
     for package in packages {
@@ -92,11 +93,11 @@ pub(crate) fn metadata(root: &Path, packages: &[Package]) -> anyhow::Result<Miss
     Ok(missing)
 }
 
-/// Packs them all; cargo resolves each against the packed others, as a registry would.
+/// Packs all packages. Cargo resolves each against the other packed ones, as a registry would.
 pub(crate) fn pack(sh: &Shell, packages: &[Package]) -> anyhow::Result<Missing> {
     let names: Vec<String> =
         packages.iter().flat_map(|package| ["-p".into(), package.name.clone()]).collect();
-    // Whether the tree is clean is a step of its own.
+    // Another step checks that nothing is uncommitted.
     let packed = cmd!(sh, "cargo package --quiet --no-verify --allow-dirty {names...}")
         .quiet()
         .ignore_status()

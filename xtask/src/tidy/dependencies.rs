@@ -1,4 +1,4 @@
-//! Crates of others: each with the reason why it is there, and under a license that ours allow.
+//! Crates of others: each must have a stated reason and a license that this project allows.
 
 use super::File;
 use anyhow::Context;
@@ -22,12 +22,12 @@ const ALLOWED: [&str; 10] = [
     "Zlib",
 ];
 
-/// A dependency of a manifest without a row in the page, or a row without a dependency.
+/// Dependencies in a manifest that the page does not explain, and explained crates that no manifest uses.
 pub(crate) fn problems(files: &[File]) -> Vec<String> {
     let Some(page) = files.iter().find(|file| file.path == PAGE) else {
         return vec![format!("{PAGE} is missing")];
     };
-    // Rows about crates of this repository are of another table.
+    // Another table of the page is about the crates of this repository.
     let ours = |name: &&str| name.starts_with("ndp-") || *name == "ndp";
     let explained: BTreeSet<&str> = page.text.lines().filter_map(row).filter(|name| !ours(name)).collect();
     let used: BTreeSet<&str> = files
@@ -42,14 +42,14 @@ pub(crate) fn problems(files: &[File]) -> Vec<String> {
     without.chain(unused).collect()
 }
 
-/// The name in the first column of a row whose second column says something.
+/// The name in the first column of a row, if the second column is not empty.
 fn row(line: &str) -> Option<&str> {
     let mut cells = line.strip_prefix("| `")?.split('|');
     let name = cells.next()?.trim().strip_suffix('`')?;
     (!cells.next()?.trim().is_empty()).then_some(name)
 }
 
-/// What the tables of dependencies of a manifest name.
+/// The crates in the dependency tables of a manifest.
 fn names(manifest: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut within = false;
@@ -63,7 +63,7 @@ fn names(manifest: &str) -> Vec<&str> {
     found
 }
 
-/// Every crate that cargo may build here, with a license that is not allowed.
+/// The packages that cargo may build here and whose license is not allowed.
 ///
 /// # Errors
 /// If cargo cannot resolve the dependencies.

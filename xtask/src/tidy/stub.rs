@@ -1,5 +1,5 @@
-//! Whether the stub of the Python half lists what the binding exports. The package index and a wheel that
-//! the stub itself is checked with are not always at hand.
+//! Whether the Python stub file lists what the binding exports. This check works without the tools that
+//! compare a stub with a built wheel.
 
 use super::File;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     missing.chain(strange).collect()
 }
 
-/// The last parts of what is used behind `#[pymodule_export]`, and what is added by name.
+/// The exported names: those after `use` behind `#[pymodule_export]`, and those added with `m.add`.
 fn exported(text: &str) -> impl Iterator<Item = &str> {
     let added = text.split("m.add(\"").skip(1).filter_map(|part| Some(part.split_once('"')?.0));
     let used = text.split("#[pymodule_export]").skip(1).filter_map(|part| {
@@ -31,8 +31,8 @@ fn exported(text: &str) -> impl Iterator<Item = &str> {
     used.filter(|name| !name.is_empty()).chain(added)
 }
 
-/// What has another name in Python: that of Rust and that of Python. Mechanisms are named in a table, line by
-/// line.
+/// Items with another name in Python: the name in Rust, then that in Python. Mechanisms are named in a table
+/// with one row per line.
 fn renamed(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let rows = text.lines().filter_map(|line| {
         let (item, name) = line.trim().strip_suffix("\",")?.split_once("), \"")?;

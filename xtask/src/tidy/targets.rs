@@ -1,8 +1,8 @@
-//! Every public function that parses, or that takes numbers, is called by `cargo xtask fuzz`, or the reason
-//! why not is in `fuzz/without-target.txt`.
+//! `cargo xtask fuzz` must call every public function that parses or takes numbers, or
+//! `fuzz/without-target.txt` must say why it does not.
 //!
-//! What is public stands in `docs/surface`. An item is called where its name stands in a source of
-//! `fuzz/src/targets` between quotation marks: crate, a space, path without generics.
+//! The public items are those of `docs/surface`. An item counts as called if a source in `fuzz/src/targets`
+//! contains its name as a string: the crate, a space, the path without generics.
 
 use super::File;
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ fn fits(pattern: &str, item: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == item, |beginning| item.starts_with(beginning))
 }
 
-/// Types of numbers and texts; what is made of checked quantities alone was checked before.
+/// Types of numbers and texts. A function of already checked quantities alone needs no target.
 const TYPES: [&str; 16] = [
     "f64",
     "f32",
@@ -83,7 +83,7 @@ fn asked(line: &str) -> Option<String> {
     let (kind, text) = line.split_once(' ')?;
     let text = text.trim_end_matches(" (hidden)");
     if kind == "macro" {
-        // A constructor, a reader and a writer are made by these.
+        // These macros generate a constructor, a reader and a writer.
         let makes =
             ["checked_fields!", "checked_number!", "quantity!"].iter().any(|name| text.contains(name));
         return makes.then(|| text.to_owned());
@@ -92,7 +92,7 @@ fn asked(line: &str) -> Option<String> {
         return None;
     }
     let (name, parameters) = split(text);
-    // A text of the program itself is no input.
+    // A `&'static str` is a text of the program itself, not input.
     let parameters = parameters.replace("&'static str", "");
     let words = parameters.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     words.into_iter().any(|word| TYPES.contains(&word)).then_some(name)

@@ -1,5 +1,4 @@
-//! Lengths of files and comments, leftovers, files of tests that no program has, and the files that may
-//! contain `unsafe`.
+//! Lengths of files and comments, leftovers, test files that are not compiled, and where `unsafe` may occur.
 
 use super::File;
 
@@ -20,7 +19,8 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
         let mut fenced = false;
         for (i, line) in text.lines().enumerate() {
             let at = format!("{path}:{}", i + 1);
-            // In the Python half, comments are the docstrings; their first line is a summary.
+            // Skip the Python binding: its comments become docstrings, whose first line must hold a whole
+            // summary.
             if rust && !path.starts_with("python/") && is_wide_comment(line, &mut fenced) {
                 problems.push(format!("{at}: a comment wider than {WIDTH} characters"));
             }
@@ -43,7 +43,7 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     problems
 }
 
-/// Files beside `tests/all/main.rs` that it does not name: nobody compiles them, and nothing else says so.
+/// Files in `tests/all` that `main.rs` does not name, so that nobody compiles them.
 fn tests_left_out(files: &[File]) -> Vec<String> {
     let left_out = |file: &&File| {
         let Some((folder, name)) = file.path.rsplit_once('/') else { return false };
