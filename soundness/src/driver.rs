@@ -108,8 +108,9 @@ fn keep(place: &mut BTreeMap<&'static str, Kind>, kind: Kind) {
     }
 }
 
-/// Searches in one part. Each thread takes the next number until the end, so the cases done are always those
-/// of the share from its first to some last one, and the result does not depend on the number of threads.
+/// Searches in one part. Each thread takes the next number, so the cases that were run are always the first
+/// ones of the share, without gaps. With a fixed number of cases the result does not depend on the number of
+/// threads.
 pub(crate) fn search(part: &dyn Part, seed: u64, length: Length, share: Share) -> Summary {
     let start = Instant::now();
     let next = AtomicU64::new(0);

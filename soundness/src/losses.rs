@@ -17,7 +17,7 @@ pub(crate) struct Reported {
     pub(crate) lower: Option<Vec<f64>>,
     /// The dimension of the space that the observer sees, including the noises it knows.
     pub(crate) rank: usize,
-    /// The mean over all nodes of the losses of those outside the coalition.
+    /// The mean over all nodes of the losses of the nodes outside the coalition.
     pub(crate) mean: Mean,
 }
 
@@ -46,7 +46,8 @@ impl From<LossReport> for Reported {
     }
 }
 
-/// Whether this is a documented refusal that has nothing to do with privacy: too little memory.
+/// Whether this is a documented refusal that has nothing to do with privacy: the problem is too large, or the
+/// result could not be certified.
 pub(crate) fn may_refuse(error: &Error) -> bool {
     matches!(
         error,
@@ -65,7 +66,7 @@ pub(crate) fn protocol(protocol: &dyn LinearProtocol, coalition: &[usize]) -> Re
     protocol.coalition_loss(coalition).map(Reported::from)
 }
 
-/// The report on any protocol, towards somebody outside who taps edges.
+/// The report on any protocol, towards an outsider who taps edges.
 pub(crate) fn overheard(protocol: &dyn LinearProtocol, tapped: &[(usize, usize)]) -> Result<Reported, Error> {
     protocol.overheard_loss(tapped).map(Reported::from)
 }

@@ -85,7 +85,7 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// All shards of a folder together, and their seed: the result that one process would give, except for the
+/// Merges all shards of a folder; also returns their seed. The result is that of one process, except for the
 /// times.
 pub(crate) fn merged(folder: &Path) -> anyhow::Result<(Vec<Summary>, u64)> {
     let first = read(&path(folder, 0))?;
@@ -125,7 +125,7 @@ fn path(folder: &Path, shard: u64) -> PathBuf {
 
 fn read(path: &Path) -> anyhow::Result<File> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    // A file that is not text is damaged, too.
+    // A file that is not text counts as damaged.
     let text = String::from_utf8(bytes).unwrap_or_default();
     let whole = text.strip_suffix('\n').and_then(|text| text.split_once('\n'));
     let whole = whole.filter(|(found, sum)| *sum == hash(found.as_bytes()));
@@ -189,7 +189,7 @@ fn summary(found: Found) -> anyhow::Result<Summary> {
     })
 }
 
-/// A name that lives as long as the program runs, like the names in the source.
+/// Leaks a name, so that it lives as long as the names in the source.
 fn lasting(name: String) -> &'static str {
     name.leak()
 }
@@ -223,7 +223,7 @@ mod tests {
         let bytes = fs::read(&one)?;
         fs::write(&one, &bytes[..bytes.len() / 2])?;
         assert!(refused().contains("no whole shard"), "{}", refused());
-        // A number that was changed later, in a file that is still well-formed.
+        // Change a number such that the file stays well-formed; its hash is then wrong.
         let seen = String::from_utf8(bytes.clone())?;
         let changed = seen.replacen("\"violations\":0", "\"violations\":7", 1);
         assert_ne!(seen, changed);

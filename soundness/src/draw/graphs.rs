@@ -28,7 +28,7 @@ impl Depth {
         }
     }
 
-    /// The number of nodes of a graph of this depth: at most `largest`, and about that many if it is deep.
+    /// Draws the number of nodes: at most `largest`, and at least half of it if the case is deep.
     pub(crate) fn nodes(self, rng: &mut ChaCha8Rng, largest: usize) -> usize {
         match self {
             Self::Small => rng.random_range(2..=7),
@@ -37,7 +37,7 @@ impl Depth {
         }
     }
 
-    /// The number of rounds: that of the nodes if deep, else any number including none.
+    /// Draws the number of rounds: the number of nodes if the case is deep, else any number, possibly 0.
     pub(crate) fn rounds(self, rng: &mut ChaCha8Rng, n: usize) -> usize {
         match self {
             Self::Deep => n,
@@ -49,8 +49,8 @@ impl Depth {
 
 type Edges = Vec<(usize, usize)>;
 
-/// A path, a random tree whose parents are among the `k` nodes before, a lollipop, barbell, comb or
-/// caterpillar.
+/// A path, a random tree in which the parent of each node is one of the `k` nodes before it, a lollipop, a
+/// barbell, a comb or a caterpillar.
 pub(crate) fn chain(rng: &mut ChaCha8Rng, n: usize) -> Graph {
     let edges = match rng.random_range(0..6) {
         0 => path(n),

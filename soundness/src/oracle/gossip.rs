@@ -20,9 +20,9 @@ struct Dyadics {
 /// A matrix with rational entries, as the user asked for it: `rows[u]` has pairs of column and integer, over
 /// one denominator.
 ///
-/// A named rule is the rational matrix `S` of its degrees, and each laziness `l` makes `(1 - l) W + l I` of
-/// the matrix before it, in the order in which the user asked; what the library stores is not used here.
-/// Given weights are the stored entries.
+/// A named rule gives a rational matrix `W`, computed from the degrees. Then each laziness `l` replaces the
+/// matrix by `(1 - l) W + l I`, in the order in which the user asked for them. Nothing that the library
+/// stores is used for this. Weights given by the user are the stored entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     graph: Graph,
@@ -31,7 +31,7 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// The weights of a rule; then each laziness is applied to the result of the ones before.
+    /// The weights of a rule, with the lazinesses applied one after the other.
     pub(crate) fn named(graph: &Graph, rule: Weights, lazinesses: &[f64]) -> Self {
         let one = BigRational::one;
         let degree = |v: usize| graph.degree(v);
@@ -43,7 +43,7 @@ impl Matrix {
                     Weights::Metropolis => degree(u).max(degree(v)) + 1,
                     Weights::MaxDegree => degree(u).max(degree(v)),
                     Weights::SumDegree => degree(u) + degree(v) + 1,
-                    // The weights of a walk on a regular graph.
+                    // The same weights as those of a walk on a regular graph.
                     _ => degree(u),
                 };
                 &kept / BigRational::from_integer(denominator.into())
@@ -103,8 +103,8 @@ fn exact(x: f64) -> BigRational {
     }
 }
 
-/// One noise per node, of variance 1, added to the inputs at the start; the coalition may or may not know its
-/// own noises.
+/// Gossip in which each node adds one noise of variance 1 to its input at the start. If `known`, the members
+/// know their own noises.
 fn at_the_start(n: usize, rows: Vec<Vec<BigInt>>, coalition: &[usize], known: bool) -> Linear {
     let unknown = (0..n).filter(|v| !(known && coalition.contains(v)));
     Linear {
@@ -211,8 +211,8 @@ impl Dyadics {
     }
 }
 
-/// The `x` of the other end before every ring that a member hears; the shares of the mixing are those that
-/// the run stores.
+/// Accelerated gossip. The coalition sees a row for each activation of an edge at a member: the value `x` of
+/// the other end just before it. The shares of the mixing are the numbers that the run stores.
 pub(crate) fn accelerated(
     n: usize,
     rings: &[ActiveEdge],
@@ -255,7 +255,7 @@ pub(crate) fn accelerated(
     at_the_start(n, rows, coalition, known)
 }
 
-/// Gossip with fresh noise of the given variances in every round; losses in units of the first.
+/// Gossip with fresh noise of the given variances in every round. Losses are in units of the first variance.
 pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], known: bool) -> Linear {
     let n = matrix.node_count();
     let rounds = variances.len();
@@ -294,8 +294,8 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
     }
 }
 
-/// Who hears messages: a coalition hears what comes to it from outside; somebody outside the network hears
-/// what goes along edges, each from its first node to its second.
+/// Who hears messages: a coalition hears messages from outside to its members; an outsider hears messages
+/// along tapped edges, from the first node of each to the second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ears<'a> {
     Of(&'a [usize]),
@@ -341,7 +341,8 @@ pub(crate) fn noisy_messages(
             let into = into.filter(|&(_, &(a, w))| hears(a, w) || taps.contains(&(w, a)));
             into.map(|(k, &(_, w))| (w, k)).collect()
         } else {
-            // A node that sends the same message to all neighbors sends the same on each of its edges.
+            // Here a node sends the same message to all neighbors, so tapping any of its edges shows that
+            // message.
             let tapped = (0..n).filter(|w| taps.iter().any(|(from, _)| from == w));
             outside(graph, coalition).into_iter().chain(tapped).map(|w| (w, w)).collect()
         };
@@ -401,10 +402,10 @@ pub(crate) fn noisy_messages(
     Linear { rows, noises, unit, inputs: (0..n).collect(), members: coalition.to_vec() }
 }
 
-/// Decentralized SGD as `observer` sees it: in every step nodes add a contribution and a noise of variance 1
-/// to their models, send them to their neighbors and average with the matrix. Each input is a change in which
-/// every contribution of `source` goes up or down by 1, one input for each choice of signs up to a common
-/// sign; in the first input all go up.
+/// Decentralized SGD as `observer` sees it. In every step each node adds a contribution and a noise of
+/// variance 1 to its model, sends the model to its neighbors, and averages with the matrix. There is one
+/// input for each pattern of signs in which the contributions of `source` change by 1, up to a common sign;
+/// in the first pattern all increase.
 pub(crate) fn sgd(matrix: &Matrix, steps: usize, observer: usize, source: usize) -> Linear {
     let n = matrix.node_count();
     let patterns = 1_usize << steps.saturating_sub(1);
@@ -415,8 +416,8 @@ pub(crate) fn sgd(matrix: &Matrix, steps: usize, observer: usize, source: usize)
             if t > 0 {
                 powers.push(matrix.row_times(&powers[t - 1]));
             }
-            // What was added in step s went through t - s averages; everything is over the denominator to the
-            // power t.
+            // What was added in step s has been averaged t - s times. All entries are over the denominator to
+            // the power t.
             let mut row = vec![BigInt::zero(); n * steps];
             let mut scale = BigInt::one();
             for s in 0..=t {
@@ -465,7 +466,7 @@ mod tests {
         Graph::from_edges(n, (1..n).map(|v| (v - 1, v))).unwrap()
     }
 
-    /// Asserts that everybody but the member has loss 1.
+    /// Asserts that every node other than the member has loss 1.
     fn all_ones(view: &Linear) {
         let (_, unit) = units(view);
         assert!(unit.iter().all(|x| x.is_nan() || *x == 1.0), "{unit:?}");
@@ -508,8 +509,8 @@ mod tests {
         all_ones(&fresh(&comb, &variances, &[19], true));
     }
 
-    /// On a path of three, made lazy twice so that it hardly moves, (1e-10)² of the neighbors' weights are
-    /// left, and the observer sees all of node 0.
+    /// A path of three that is made lazy twice and so hardly moves: the weights of neighbors are multiplied
+    /// by (1e-10)², and still the observer sees all of node 0.
     #[test]
     fn lazinesses_follow_each_other() {
         let hardly = 1.0 - 1e-10;
@@ -551,8 +552,8 @@ mod tests {
         all_ones(&view);
     }
 
-    /// What the end of a path of three learns about the other end: 9/26 when all three steps move alike, as
-    /// in the account of programs.
+    /// What one end of a path of three learns about the other: 9/26 when all three steps change in the same
+    /// direction, as in the account of programs.
     #[test]
     fn steps_that_move_apart_show_more() {
         let path = Matrix::metropolis(&path(3));
@@ -560,7 +561,8 @@ mod tests {
         let (_, unit) = units(&view);
         assert!((unit[0] - 9.0 / 26.0).abs() < 1e-15, "{unit:?}");
         assert_eq!(unit.len(), 4);
-        // The middle of a star sees everything: each of three steps counts 1, however they move.
+        // The center of a star sees everything, so each of the three steps contributes 1 whatever their signs
+        // are.
         let star = Matrix::metropolis(&Graph::from_edges(3, [(0, 1), (0, 2)]).unwrap());
         let (_, unit) = units(&sgd(&star, 3, 0, 1));
         assert!(unit.iter().all(|x| (x - 3.0).abs() < 1e-12), "{unit:?}");
@@ -572,7 +574,7 @@ mod tests {
         let pair = Matrix::metropolis(&path(2));
         let (_, unit) = units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, Ears::Of(&[1]), true));
         assert!((unit[0] - 0.8).abs() < 1e-15);
-        // The same for somebody who taps the line; if both directions are tapped, each counts on its own.
+        // The same for an outsider who taps the edge; each tapped direction contributes separately.
         let tapped = |taps: &[(usize, usize)]| {
             units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, Ears::On(taps), true)).1
         };

@@ -20,11 +20,11 @@ pub(crate) struct Linear {
     pub(crate) unit: BigInt,
     /// The column of every input.
     pub(crate) inputs: Vec<usize>,
-    /// Nodes whose losses are not wanted.
+    /// Inputs of the observers themselves, whose losses are not computed.
     pub(crate) members: Vec<usize>,
 }
 
-/// The true loss of one node.
+/// The true loss of one input.
 #[derive(Clone, Debug)]
 pub(crate) enum Loss {
     /// It is an observer, so its loss is not wanted.
@@ -81,7 +81,7 @@ impl Linear {
         Truth { rank, losses }
     }
 
-    /// The rank modulo three primes of 62 bits: never above the true one.
+    /// Finds independent rows and leaks modulo three primes of 62 bits; the rank is never above the true one.
     pub(crate) fn kept(&self) -> Kept {
         // At the first row where two primes differ, the one that says "new" is right: a minor that is not 0
         // modulo a prime is not 0.

@@ -97,7 +97,7 @@ impl Quotient {
         (&self.numerator * x.denominator).cmp(&(x.numerator * &self.denominator))
     }
 
-    /// The nearest `f64`, up to a few units in the last place: for texts and tolerances.
+    /// The nearest `f64`, up to a few units in the last place; only for messages and tolerances.
     pub(crate) fn to_f64(&self) -> f64 {
         if self.numerator.is_zero() {
             return 0.0;
@@ -116,7 +116,7 @@ impl Quotient {
     }
 }
 
-/// Floats as integers, all times one power of two.
+/// Floats as integers over a common power of two.
 pub(crate) fn integers(values: impl Iterator<Item = f64>) -> Vec<BigInt> {
     let parts: Vec<(BigInt, i32)> = values.map(dyadic).collect();
     let least = parts.iter().filter(|(m, _)| !m.is_zero()).map(|(_, e)| *e).min().unwrap_or(0);

@@ -8,7 +8,8 @@ pub(crate) enum Holder {
     Other,
 }
 
-/// A small walk: `n` nodes, `c` of which observe; it may start at the exposed node.
+/// A small walk on `n` nodes, of which `colluders` observe. With `from_exposed` it starts at the exposed
+/// node.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk {
     pub(crate) n: usize,
@@ -21,9 +22,9 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// The probability of every class of paths, and its cost: between two looks, the square of what the node
-    /// contributes divided by the variance of the noise, summed over the path. `size` gives the size of a
-    /// step's contribution and of its noise.
+    /// The probability and the cost of every class of paths. Between two looks of the observers, the cost is
+    /// the square of what the exposed node contributed, divided by the variance of the noise; the cost of a
+    /// path is the sum of these. `size` is the size of the contribution and of the noise of a step.
     pub(crate) fn costs(&self, size: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
         let n = self.n as f64;
         let kinds = [
@@ -116,10 +117,10 @@ pub(crate) fn profile(epsilon: f64, mu: f64) -> f64 {
     (tail(a) - scaled).max(0.0)
 }
 
-/// The `δ` at `ε` of one look after `m` steps, where each step is by the exposed node with probability `rho`
-/// and the observer does not know which are: a binomial mixture of shifts `k μ` under the noise of all steps,
-/// against no shift; the larger of both directions. The likelihood ratio increases with the value seen, so
-/// the best event is a half-line; any half-line gives a lower bound.
+/// The `δ` at `ε` of one look after `m` steps, the larger of both directions. Each step is by the exposed
+/// node with probability `rho`, and the observer does not know which steps are: a binomial mixture of normal
+/// laws with shifts `k μ` against no shift, with the noise of all `m` steps. The likelihood ratio increases
+/// with the observed value, so the best event is a half-line; any half-line gives a lower bound.
 pub(crate) fn hidden_look(epsilon: f64, mu: f64, m: u32, rho: f64) -> f64 {
     let spread = f64::from(m).sqrt();
     let mut law = vec![(1.0 - rho).powi(i32::try_from(m).expect("looks are short"))];

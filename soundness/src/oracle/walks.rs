@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-/// Limits on contributions; `usize::MAX` stands for no limit, and a rest of 1 for no rest.
+/// Limits on contributions: `usize::MAX` means no limit, and a rest of 1 means no rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) cap: usize,
@@ -46,7 +46,7 @@ pub(crate) fn paths(w: &Array2<f64>, start: &[f64], steps: usize, rules: Rules) 
 }
 
 /// The steps at which the holder contributes: at most `cap` times, at least `rest` steps apart, and not if
-/// the edge of arrival or of departure was used `uses` times before.
+/// the edge on which the token arrived or leaves was used `uses` times before.
 fn contributes(holders: &[usize], n: usize, rules: Rules) -> Vec<bool> {
     let (mut counts, mut last, mut uses) = (vec![0; n], vec![None::<usize>; n], vec![0usize; n * n]);
     let mut arrived_beyond = false;
@@ -127,7 +127,7 @@ pub(crate) fn mean_delta(
     paths.iter().map(delta).sum()
 }
 
-/// `δ(ε)` of two normal laws at a distance of `√cost` noises.
+/// `δ(ε)` of two normal laws whose means differ by `√cost`, with standard deviation `sigma`.
 pub(crate) fn cost_delta(cost: f64, epsilon: f64, sigma: f64) -> f64 {
     let tail = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
     let mu = cost.sqrt() / sigma;
@@ -135,8 +135,8 @@ pub(crate) fn cost_delta(cost: f64, epsilon: f64, sigma: f64) -> f64 {
     if mu == 0.0 { 0.0 } else { tail(near) - epsilon.exp() * tail(far) }
 }
 
-/// Walks on a graph with the weights `1/(max degree of the two + 1)`, drawn from the degrees alone;
-/// contributions that do not depend on the token.
+/// Simulates walks on a graph whose edges have weight `1/(larger degree of both ends + 1)`. Contributions do
+/// not depend on the token.
 pub(crate) struct Simulated<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) start: &'a Start,
@@ -148,7 +148,7 @@ pub(crate) struct Simulated<'a> {
 }
 
 impl Simulated<'_> {
-    /// The costs of so many paths, ascending.
+    /// Simulates this many paths and returns their costs in ascending order.
     pub(crate) fn costs(&self, paths: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let chunks: Vec<(usize, u64)> =
             (0..paths).step_by(CHUNK).map(|from| (CHUNK.min(paths - from), rng.random())).collect();
@@ -181,7 +181,8 @@ impl Simulated<'_> {
                 }
                 noises += 1;
             }
-            // A neighbor or a stay, all alike; a neighbor of larger degree is taken more rarely.
+            // Propose a neighbor or staying, uniformly. Accept a neighbor of larger degree with smaller
+            // probability, which gives the Metropolis weights.
             let neighbors = self.graph.neighbors(holder);
             if let Some(&next) = neighbors.get(rng.random_range(0..=neighbors.len())) {
                 let degree = self.graph.degree(next as usize);
@@ -194,5 +195,5 @@ impl Simulated<'_> {
     }
 }
 
-/// Paths that share a stream of random numbers.
+/// Number of paths that share a stream of random numbers.
 const CHUNK: usize = 1000;

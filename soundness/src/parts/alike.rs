@@ -1,8 +1,8 @@
-//! Observers who are covered by a symmetry: whether each learns no more than what is said of the one that was
-//! looked at in its place.
+//! Observers covered by a symmetry: whether the account of the observer that was computed in their place also
+//! bounds what they learn.
 //!
-//! Graphs are such as have symmetries, and such as nearly have them: an edge more, or a weight that differs
-//! in its last bit. Every node's own account is the truth; the losses of those are searched by other parts.
+//! Graphs have symmetries, or nearly have them: there is one more edge, or one weight that differs, perhaps
+//! only in its last bit. The truth is every observer's own account; other parts check those accounts.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -36,7 +36,8 @@ impl Part for Alike {
     }
 }
 
-/// `n` nodes on a circle, each connected with those at these distances, and perhaps one edge more.
+/// `n` nodes on a circle, each connected with those at randomly drawn distances, and perhaps with one more
+/// edge.
 fn circulant(rng: &mut ChaCha8Rng, n: usize) -> Option<Graph> {
     let distances: Vec<usize> = (1..=n / 2).filter(|_| rng.random_range(0..3) == 0).collect();
     let mut edges: Vec<(usize, usize)> = (0..n)
@@ -60,7 +61,7 @@ fn drawn_graph(rng: &mut ChaCha8Rng) -> Option<Graph> {
     }
 }
 
-/// By degrees, or given: the same on all edges but perhaps one.
+/// Metropolis weights, or given weights that are equal on all edges except perhaps one.
 fn weighted(rng: &mut ChaCha8Rng, graph: &Graph) -> Option<(GossipMatrix, &'static str)> {
     let degree = (0..graph.node_count()).map(|v| graph.degree(v)).max()?;
     if rng.random_range(0..2) == 0 {
@@ -82,12 +83,12 @@ fn drawn_protocol(rng: &mut ChaCha8Rng, matrix: &GossipMatrix) -> Option<(Box<dy
     Some((built.ok()?, format!("{name}, {rounds} rounds")))
 }
 
-/// Both ends of the unit losses of an account.
+/// The lower and the upper bound of the unit loss in an account.
 fn ends(account: &dyn Account, u: usize) -> Option<(f64, f64)> {
     account.unit_losses()?.enclosure(u).ok()
 }
 
-/// The upper end of what an account says at noise 1, squared: at least the unit loss.
+/// The square of `μ` at noise 1, as an account states it; at least the unit loss.
 fn said(account: &dyn Account, u: usize) -> Option<f64> {
     let mu = account.profile(u, NoiseMultiplier::new(1.0).ok()?).ok()?.mu()?.value().mu();
     Some(mu * mu * (1.0 + 4.0 * f64::EPSILON))
@@ -97,7 +98,8 @@ fn covered<'a>(protocol: &'a dyn Protocol, audience: &Audience) -> Result<Covere
     Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent))
 }
 
-/// Every pair, by the account of another one, against its own.
+/// Compares the loss of every pair, taken from the account of a symmetric observer, with that in the
+/// observer's own account.
 fn nodes(rng: &mut ChaCha8Rng) -> Outcome {
     let none = |column| Outcome::new(Stratum::named("nodes", column));
     let Some(graph) = drawn_graph(rng) else { return none("no graph") };
@@ -143,7 +145,8 @@ fn nodes(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The largest loss of all pairs of a circle too large for each to be looked at, against some pairs.
+/// The largest loss over all coalitions of two on a large circle, compared with the losses of some
+/// coalitions.
 fn pairs(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("pairs", "by degrees"));
     let n = rng.random_range(143..=160);

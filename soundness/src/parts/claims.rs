@@ -92,7 +92,8 @@ impl Part for Claims {
     }
 }
 
-/// Compares a printed bound with a number that it should not be below. `printed` is the value and the call.
+/// Compares a printed bound with a number that it should not be below. `printed` is the bound, and the call
+/// that gives it.
 fn compare(
     outcome: &mut Outcome,
     claim: &'static str,
@@ -228,8 +229,8 @@ fn large_cycles(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// `k` contributions under `k` to `k²` noises, claimed `(ε, k δ)`: fewer noises than `k²` are more than `ε`
-/// anyway.
+/// `k` contributions under `k` to `k²` noises, which are claimed to be `(ε, k δ)`. With fewer than `k²`
+/// noises, `μ` is larger than that calibrated to `(ε, δ)`.
 fn several_contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let k = rng.random_range(2..=6_u32);
     let noises = rng.random_range(k..=k * k);
@@ -245,7 +246,7 @@ fn several_contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<
     Some(())
 }
 
-/// A test that the library agrees that a Gaussian mechanism is not `(ε, δ)`-private.
+/// A test in which the library confirms that a Gaussian mechanism is not `(ε, δ)`-private.
 fn gaussian_test(mu: f64, epsilon: f64, claimed: Delta) -> String {
     format!(
         "assert!(*ndp_dp::Mechanism::delta(&ndp_dp::Gdp::new({mu:?})?, {epsilon:?})?.value() > {:?});",
@@ -253,7 +254,8 @@ fn gaussian_test(mu: f64, epsilon: f64, claimed: Delta) -> String {
     )
 }
 
-/// One contribution, and a look after a geometric number of noises, which the observer knows.
+/// One contribution, then a look of the observer after a geometric number of noises; the observer knows this
+/// number.
 fn lemma_1(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(2..=6_u32);
     let alpha = pick(rng, &[1.5_f64, 2.0, 4.0, 16.0]);
@@ -304,9 +306,9 @@ fn theorem_4(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// How often a contribution of a user is next to one of the observer: at most `⌊count⌋` times, except with
-/// probability `δ̃`. The next node on the path alone is the observer with probability `1/n`, independently
-/// each time.
+/// The printed claim: at most `⌊count⌋` of a user's contributions are next to one of the observer, except
+/// with probability `δ̃`. Even counting only the next node on the path, each contribution is next to the
+/// observer with probability `1/n`, independently.
 fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = pick(rng, &[5_u32, 50, 2000]);
     let times = rng.random_range(1..=20_u32);
@@ -377,13 +379,14 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let (alpha, noise, local) = local(rng)?;
     let theta = (alpha - 1.0) * alpha / (2.0 * noise * noise);
     let stay = 1.0 - 1.0 / (n - 1) as f64;
-    // By the state at step t: E exp(θ × what later visits of the hub reveal), for the hub and for the others;
-    // at the leaf u each step adds a factor e^θ once the hub is visited.
+    // By the state at step t: E exp(θ × cost of later visits to the hub), when the token is at the hub and
+    // when it is at another leaf. For leaf u, the sum below is over the step at which the hub is next
+    // visited.
     let (mut hub, mut other, mut leaf) = (vec![1.0; steps + 1], vec![1.0; steps + 1], vec![1.0; steps + 1]);
     for t in (0..steps).rev() {
         let m = (n - 1) as f64;
-        // The first visit of the hub is at s > t, with s - t contributions; without a visit by the end the
-        // cost is 0.
+        // The hub is next visited at s > t, after s - t contributions; if it is not visited again, the cost
+        // is 0.
         let mut sum = stay.powi(i32::try_from(steps - t).ok()?);
         for (gap, visited) in (1..).zip(&hub[t + 1..]) {
             sum += stay.powi(gap - 1) / m * (theta * f64::from(gap)).exp() * visited;
@@ -402,7 +405,7 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         format!("*ndp_printed::walk::user_level({SUM}::{sum:?}, {n}, {steps}, {code})?.value()")
     };
     compare(outcome, USER_LEVEL, size, (value, call(VisitSum::Powers(sum))), truth);
-    // The same formula as the refuter has it: at order 2 and noise 1 a local loss is 1.
+    // Compare with the formula of the refuter, at order 2 and noise 1, where a local loss is 1.
     if n <= 7 && steps <= 20 {
         let stated = Stated::walk(&star_graph(n - 1).ok()?, steps, &[0])?;
         let scaled = value * 2.0 * noise * noise / alpha;
@@ -419,8 +422,8 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
-/// One contribution of a leaf of a star to a hub that knows the path: the hub sees it after a geometric
-/// number of steps, with as many noises.
+/// One contribution of a leaf of a star towards a hub that knows the path. The hub sees it after a geometric
+/// number of steps, covered by as many noises.
 fn star(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let n = rng.random_range(3..=60_usize);
     let kappa = pick(rng, &[0.0, 0.1, 0.5]);

@@ -77,7 +77,7 @@ impl Part for Complete {
             ..fail(kind, call, got, truth)
         };
         let sum = CompleteSum { walk, bounds, noise: TokenNoise::gaussian(one), constant_data: false };
-        // Colluders are only counted, whoever they are: a coalition of a billion is never listed.
+        // The observer is a list of members, so skip coalitions of more than 1000.
         let members: Vec<usize> = (1..=colluders.min(1000)).collect();
         if members.len() < colluders {
             return outcome;

@@ -1,5 +1,5 @@
-//! Compositions by the law of the privacy loss: both ends are compared with sums in whole numbers and with
-//! normal tails to hundreds of digits.
+//! Compositions by the law of the privacy loss: the lower and the upper bound are compared with sums of
+//! integers and with normal tails to hundreds of digits.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform};
@@ -203,8 +203,8 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     let wrong = Quotient::from_f64(mechanism.gamma() / 2.0);
     let (w, all) = (wrong.numerator().clone(), wrong.denominator().clone());
     let r = &all - &w;
-    // P(k wrong ones), rounded down: starts from r^n, and each gives the next; each step loses less than one
-    // unit, 2^-BITS.
+    // P(k wrong answers), rounded down. The first is r^n, and each follows from the one before; every step
+    // loses less than one unit, 2^-BITS.
     let bits = 2 * u64::from(count) + 400;
     let mut chances = vec![(BigInt::one() << bits) * r.pow(count.min(1)) / all.pow(count.min(1))];
     for _ in 1..count {
@@ -225,8 +225,7 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     let reversed: Vec<[BigInt; 2]> =
         chances.iter().cloned().zip(chances.iter().rev().cloned()).map(|(p, q)| [p, q]).collect();
     let total = BigInt::one() << bits;
-    // Rounding down may have lost or added, in P and in e^ε Q, relatively less than 2^-300 of the largest
-    // term.
+    // Rounding down changed P and e^ε Q by less than 2^-300 of their largest terms.
     let truth = |epsilon: f64| -> Option<[Quotient; 2]> {
         if epsilon > 200.0 {
             return None;
@@ -240,8 +239,8 @@ fn answers(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Up to five kinds of normal releases, without telling the law that they are normal: the squares of `μ` add
-/// up.
+/// Up to five kinds of normal releases. The law is not told that they are normal; in truth the squares of `μ`
+/// add up.
 fn normal(rng: &mut ChaCha8Rng) -> Outcome {
     let kinds = rng.random_range(1..=5_usize);
     let mut outcome = Outcome::new(Stratum::named("normal releases", ["1", "2", "3", "4", "5"][kinds - 1]));

@@ -57,8 +57,8 @@ impl Part for Contradictions {
 
 type Drawn = (&'static str, &'static str, String, String);
 
-/// A program for four nodes: lines that define what the drawn line needs, the line, and perhaps lines after
-/// it that use it.
+/// A program for four nodes: lines that define what `line` needs, the line itself, and perhaps lines that use
+/// it.
 fn program(rng: &mut ChaCha8Rng, line: &str) -> String {
     let mut text = String::from("{\"ndp-program\": 1, \"nodes\": 4}\n");
     for needed in [
@@ -71,7 +71,7 @@ fn program(rng: &mut ChaCha8Rng, line: &str) -> String {
         text.push_str(needed);
         text.push('\n');
     }
-    // A value that is mixed must have been sent before.
+    // A value must be sent before it is mixed.
     if rng.random_range(0..2) == 0 || line.contains("gossip") {
         text.push_str("{\"send\": \"y\", \"along\": \"g\"}\n");
     }
@@ -170,7 +170,8 @@ fn repeated(rng: &mut ChaCha8Rng) -> Drawn {
         "\"nothing\"" => pick(rng, &["\"hidden\"", "\"seen\"", value]),
         _ => value,
     };
-    // The intended one of the two may be the first or the last.
+    // Put the second occurrence of the key at a random place, since a reader might take the first or the
+    // last.
     let mut twice = keys.to_vec();
     twice.insert(rng.random_range(0..=keys.len()), (key, other));
     let (base, wrong) = both(rng, &line, &written(&twice));

@@ -350,7 +350,7 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let found = run.all_models_delta(epsilon).map_or(f64::NAN, |x| *x.value());
     let call = format!("*run.all_models_delta({})?.value()", literal(epsilon));
     let Some([low, high]) = gaussian::profile(&exact(epsilon), &mu) else {
-        // Noise without bounds always leaves some loss possible.
+        // Gaussian noise never makes `δ` zero.
         holds(
             &mut outcome,
             "delta of all models of 0",
@@ -364,7 +364,7 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let kinds = ["delta of all models below the truth by rounding", "delta of all models below the truth"];
     above(&mut outcome, kinds, (&code, &call), found, &low);
     close(&mut outcome, (&code, &call), found, &high);
-    // With one round nothing is hidden except who takes part.
+    // With a single round, only who takes part is hidden.
     if users / batch == 1 {
         let share = Quotient::new(BigInt::from(batch), BigInt::from(users));
         for (found, name) in

@@ -26,16 +26,17 @@ impl Part for Fixed {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 64);
-        // Above 40 nodes the truth is known only if everything is seen, or if its integers are short.
+        // With more than 40 nodes the truth can be computed only if the observer sees every noise, or if the
+        // integers are short.
         let largest = if number % 1024 == 1023 { 80 } else { 40 };
         let graph = shape(rng, number, depth, largest);
         let n = graph.node_count();
         let weighted = weights::any(rng, &graph);
         let members = coalition(rng, n);
-        // A coalition always knows its noises here.
+        // Coalitions of more than one member know their own noises here.
         let known = members.len() > 1 || rng.random_range(0..4) > 0;
         let rounds = depth.rounds(rng, n);
-        // Sometimes the view is written out, or the loss is asked for through the protocol.
+        // Some cases compute the loss from the written-out view, others through the protocol.
         let route = rng.random_range(0..6);
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
         let mut protocol = SynchronousGossip::new(weighted.matrix.clone(), rounds);

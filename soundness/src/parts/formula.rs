@@ -1,5 +1,5 @@
-//! What the crate of printed formulas says about a loss, beside the formula and the fraction of `ndp-refute`,
-//! which knows no printed formula: three programs that must agree.
+//! Checks that three programs agree: the printed functions of `ndp-printed`, and the formulas and exact
+//! losses of `ndp-refute`, which does not use the printed functions.
 
 use super::losses::Case as Drawn;
 use crate::oracle::rational::Quotient;
@@ -9,7 +9,7 @@ use ndp_refute::{Case, Claim as _, Expression, Finding, Protocol, Setting, Weigh
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
-/// A setting of the refuter and who looks at it, at order 2 and noise 1, where the local loss is 1.
+/// A setting of the refuter with its observers, at order 2 and noise 1, where the local loss is 1.
 pub(super) struct Stated {
     setting: Setting,
     rounds: usize,
@@ -17,13 +17,13 @@ pub(super) struct Stated {
 }
 
 impl Stated {
-    /// Gossip with Metropolis weights; none beyond what the refuter takes.
+    /// Gossip with Metropolis weights; `None` if the refuter does not accept the setting.
     pub(super) fn gossip(graph: &Graph, rounds: usize, observers: &[usize]) -> Option<Self> {
         let setting = Setting::new(graph, WeightRule::Metropolis, Protocol::Muffliato, rounds).ok()?;
         Some(Self { setting, rounds, observers: sorted(observers) })
     }
 
-    /// One edge in each round.
+    /// Gossip along one given edge in each round.
     pub(super) fn pairs(graph: &Graph, pairs: &[(usize, usize)], observers: &[usize]) -> Option<Self> {
         let setting = Setting::pairs(graph, pairs).ok()?;
         Some(Self { setting, rounds: pairs.len(), observers: sorted(observers) })
@@ -35,8 +35,8 @@ impl Stated {
         Some(Self { setting, rounds: steps, observers: sorted(observers) })
     }
 
-    /// Whether what is printed about node `u` is the formula of finding `number`, up to the rounding of what
-    /// is printed.
+    /// Checks that the printed value about node `u` is the value of the formula of finding `number`, up to
+    /// rounding.
     pub(super) fn formula(
         &self,
         outcome: &mut Outcome,
@@ -62,7 +62,7 @@ impl Stated {
         });
     }
 
-    /// Whether the fraction of the refuter is the truth.
+    /// Checks that the refuter's exact loss is the truth.
     pub(super) fn truth(&self, outcome: &mut Outcome, drawn: &Drawn<'_>, u: usize, exact: &Quotient) {
         let text = exact_unit_loss(&self.setting, self.rounds, u, &self.observers);
         let (above, below) = text.split_once('/').unwrap_or((&text, "1"));

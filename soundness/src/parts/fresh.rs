@@ -26,7 +26,7 @@ impl Part for Fresh {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 128);
-        // Deep cases have few noises: those of the first round, and a few more.
+        // Deep cases have noise in the first round, and in only some of the later ones.
         let style = if depth == Depth::Deep { pick(rng, &[0, 0, 2]) } else { rng.random_range(0..5) };
         let graph = shape(rng, number, depth, if depth == Depth::Deep && style == 0 { 24 } else { 9 });
         let n = graph.node_count();

@@ -29,7 +29,7 @@ impl Part for GraphWalks {
     }
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
-        // Every so often a long and thin case: a chain, hardly more steps than nodes, few possible paths.
+        // One case in sixteen is a chain with hardly more steps than nodes, and so with few possible paths.
         let chain = number % 16 == 15;
         let n = if chain { rng.random_range(4..=7) } else { rng.random_range(2..=4) };
         let dense = if chain { thin(n, rng) } else { matrix(n, rng) };
@@ -243,7 +243,8 @@ impl Drawn {
         }
     }
 
-    /// The account must be exact towards the only neighbor, for constant gradients of a walk without limits.
+    /// For constant gradients of a walk without limits, the loss towards the only neighbor of a node must be
+    /// exact.
     fn only_neighbor(&self, w: &TransitionMatrix, outcome: &mut Outcome, case: &Case<'_>) {
         let (n, u) = (self.dense.nrows(), self.u);
         let start = Start::Law(self.start.clone());

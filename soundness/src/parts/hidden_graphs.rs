@@ -36,8 +36,8 @@ impl Part for HiddenGraphs {
     }
 }
 
-/// A law whose graphs differ only in which hidden node is where, and the hidden nodes are all alike: so the
-/// observers know the graph, and the loss is that of the graph.
+/// The hidden nodes are all alike, so that the possible graphs differ only in which hidden node is at which
+/// place. The observers then know the graph, and the loss is that of gossip on a known graph.
 fn hidden(number: u64, rng: &mut ChaCha8Rng) -> Outcome {
     let small = number % 8 < 6;
     let observers = rng.random_range(1..=if small { 4 } else { 12 });

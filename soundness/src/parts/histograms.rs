@@ -95,7 +95,7 @@ impl Part for Histograms {
     }
 }
 
-/// More reports never cost more, even where sums are replaced by closed forms.
+/// One more report never increases the loss, even where a closed form replaces the sum.
 fn surplus(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("shuffling", "surplus"));
     let local = log_uniform(rng, 0.05, 6.0);
@@ -120,7 +120,7 @@ fn surplus(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// What the last node sees of a run, besides the times of its receptions and the tokens.
+/// What the last node sees of a run in addition to the tokens and the times at which it receives them.
 #[derive(Clone, Copy)]
 enum View {
     Hidden,
@@ -137,8 +137,8 @@ struct Run {
 }
 
 impl Run {
-    /// The exact `δ` towards the last node between the worlds in which node 0 holds `own[0]` or `own[1]`, by
-    /// all paths and all reports of the others.
+    /// The exact `δ` towards the last node, between node 0 holding `own[0]` and holding `own[1]`, by
+    /// enumerating all paths and all reports of the others.
     fn delta(&self, view: View, epsilon: f64, others: &[u32], own: [u32; 2]) -> f64 {
         let mut laws: BTreeMap<Vec<usize>, [f64; 2]> = BTreeMap::new();
         let paths = (0..self.steps).fold(1, |paths, _| paths * self.n);

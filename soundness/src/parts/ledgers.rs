@@ -1,7 +1,8 @@
-//! Ledgers of several runs over the same people, who are in another order every time, or over other people.
+//! Ledgers of several runs. Later runs are over the same people, perhaps in another order, or over other
+//! people.
 //!
-//! The truth goes by name: what `v` learned about `u` in every run in which both took part, added up in
-//! rationals.
+//! The truth is computed by name: what `v` learned about `u`, added up in rationals over the runs in which
+//! both took part.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -47,7 +48,7 @@ impl Part for Ledgers {
     }
 }
 
-/// A run: the people in the order in which its graph has them, and the protocol and noise.
+/// A run: its people in the order of the nodes of its graph, its protocol and its noise.
 struct Run {
     names: Vec<&'static str>,
     graph: Graph,
@@ -136,7 +137,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
             literal(run.noise)
         )
         .expect("writing to a String never fails");
-        // A refused run is not on the ledger at all: a run is recorded completely or not at all.
+        // The ledger records a run completely or not at all.
         let mut record = || {
             let named = Named::new(&protocol, listed(run)?)?;
             let accounts = (0..run.names.len()).map(|v| named.account(&Observer::node(v)));
@@ -149,7 +150,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
             names.sort_unstable();
             names
         };
-        // Runs over other people must be refused, and no other runs.
+        // A run must be refused if and only if it is over other people.
         let same = runs.first().is_some_and(|first| sorted(first) == sorted(run));
         outcome.check(recorded.is_ok() == same, || {
             let case = Case { size: [runs.len() as u64, run.names.len() as u64, 0], code: &code };
@@ -166,7 +167,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
     let case = Case { size, code: &code };
     for ((source, observer), sum) in &sums {
         let at = |name: &str| first.names.iter().position(|other| *other == name);
-        // Nodes are numbered as in the first run, so there is no way to ask about people who joined later.
+        // Nodes are numbered as in the first run, so people who are not in that run cannot be asked about.
         let (Some(u), Some(v)) = (at(source), at(observer)) else { continue };
         let spent = match ledgers.pair(u, &Observer::node(v)).map(ndp_dp::Ledger::spent) {
             Some(Ok(spent)) => spent.mu(),

@@ -1,4 +1,4 @@
-//! A token that walks on a large graph: the law of the cost against simulated paths.
+//! A token that walks on a large graph: bounds on the law of the cost, compared with simulated paths.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, pick};
@@ -18,10 +18,10 @@ use rand_chacha::rand_core::SeedableRng;
 
 pub(crate) struct LongWalks;
 
-/// Paths of a case, and of one case in eight.
+/// The number of simulated paths, and the number in one case out of eight.
 const PATHS: usize = 10_000;
 const MANY_PATHS: usize = 1_000_000;
-/// How probable it is that a true bound seems false, at each comparison.
+/// The probability that a comparison reports a true bound as false.
 const ERROR: f64 = 1e-12;
 
 impl Part for LongWalks {
@@ -82,7 +82,7 @@ impl Part for LongWalks {
     }
 }
 
-/// Both ends against what was seen, with its error.
+/// Compares the bounds of the law, and of the account, with the simulated costs up to the statistical error.
 #[allow(clippy::too_many_arguments, reason = "one case, said in one place")]
 fn compare(
     graph: &Graph,
@@ -104,7 +104,8 @@ fn compare(
     let mut says = |holds: bool, what: String, assertion: String| {
         outcome.check(holds, || case.violation("law of the cost against simulation", what, &assertion));
     };
-    // All tails at once (Dvoretzky, Kiefer, Wolfowitz; Massart's constant).
+    // A band for all tail probabilities at once (inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's
+    // constant).
     let band = (log / (2.0 * runs)).sqrt();
     let first = costs.partition_point(|&cost| cost == 0.0);
     for share in [0.0, 0.25, 0.5, 0.9, 0.99] {
@@ -136,7 +137,7 @@ fn compare(
         let values: Vec<f64> = costs.iter().map(|&cost| cost_delta(cost, epsilon, sigma)).collect();
         let mean = values.iter().sum::<f64>() / runs;
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (runs - 1.0);
-        // Maurer and Pontil 2009, Theorem 4, for numbers in [0, 1].
+        // Empirical Bernstein bound: Maurer and Pontil 2009, Theorem 4, for values in [0, 1].
         let band = (2.0 * variance * log / runs).sqrt() + 7.0 * log / (3.0 * (runs - 1.0));
         let found = law.delta(noise, epsilon)?;
         let profile = walk.account(&Observer::coalition(members))?.profile(u, noise)?;
@@ -159,7 +160,7 @@ fn compare(
     Ok(())
 }
 
-/// A hypercube, an Erdős–Rényi graph or a grid, with its code; the largest ones for many paths.
+/// A hypercube, an Erdős–Rényi graph or a grid, with its code; cases with many paths get the largest graphs.
 fn graph(kind: u64, many: bool, rng: &mut ChaCha8Rng) -> (Graph, String) {
     let seed = rng.random::<u32>();
     let at_least = |rng: &mut ChaCha8Rng, low: usize, high: usize| {

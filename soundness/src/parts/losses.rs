@@ -26,8 +26,8 @@ impl Case<'_> {
     }
 }
 
-/// Compares a report with the truth. `known` is the number of noises that the coalition knows, if the rank is
-/// to be compared.
+/// Compares a report with the truth. `known` is the number of noises that the coalition knows; it is `None`
+/// if the rank is not to be compared.
 pub(crate) fn compare(
     outcome: &mut Outcome,
     case: &Case<'_>,
@@ -131,7 +131,7 @@ pub(crate) fn check_upper(outcome: &mut Outcome, case: &Case<'_>, truth: &Quotie
         let kind = match (near - upper > far, exact) {
             (true, true) => "exact below the truth",
             (true, false) => "upper bound below the truth",
-            // If the loss is far below 1, this difference may be the whole loss.
+            // A difference below 1e-9 is not mere rounding if the loss itself is that small.
             (false, _) if near - upper > 1e-9 * near => "below a small truth by more than rounding",
             (false, _) => "below the truth by rounding",
         };

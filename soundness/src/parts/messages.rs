@@ -83,7 +83,8 @@ impl Part for Messages {
                     Ears::On(taps) => losses::overheard(&protocol, taps),
                 }
             });
-        // The nodes' own gossip is without noise, so there is no noise for which an account could be given.
+        // With noise against outsiders only, the gossip between the nodes has no noise, so the library must
+        // refuse an account towards nodes.
         if kind == MessageNoise::Overheard && taps.is_empty() {
             let refused = matches!(reported, Err(ndp_account::Error::NotOffered(_)));
             outcome.check(refused, || {

@@ -1,5 +1,5 @@
-//! Formulas of differential privacy that are exponentials of their input: they must be rounded outward to the
-//! last digit.
+//! Formulas of differential privacy that are exponentials of their input: their results must be rounded
+//! outward, even in the last digit.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform, pick};

@@ -27,7 +27,7 @@ const COROLLARY_2: &str = "Muffliato, Corollary 2";
 const COROLLARY_4: &str = "Muffliato, Corollary 4";
 const PROPOSITION_1: &str = "Muffliato, Proposition 1, number of neighbors";
 
-/// The findings whose printed function the refuter searches, one in each of the first cases.
+/// Findings whose printed function the refuter searches; the first cases search one each.
 const SEARCHED: [(usize, &str); 5] =
     [(1, THEOREM_1), (4, COROLLARY_1), (7, THEOREM_12), (8, COROLLARY_4), (11, COROLLARY_2)];
 
@@ -69,7 +69,8 @@ impl Part for PrintedGossip {
                 let known = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, true);
                 let printed = corollary1_towards(&matrix, &[members[0]], rounds);
                 let call = format!("corollary1_towards(&matrix, &[{}], {rounds})", members[0]);
-                // Without a round there is no first one, which the formula names.
+                // The formula of Corollary 1 names the first round, so it is not compared if there is no
+                // round.
                 let stated =
                     Stated::gossip(&graph, rounds, &members).filter(|_| rounds > 0).map(|stated| (stated, 4));
                 refute(&mut outcome, COROLLARY_1, &case, (&known, stated.as_ref()), &printed, &call);
@@ -96,8 +97,8 @@ impl Part for PrintedGossip {
     }
 }
 
-/// Compares a printed loss with the true one, node by node; and both with the formula and the truth of the
-/// refuter, where it has them.
+/// Compares a printed loss with the true one, node by node. If the refuter has the setting, also compares its
+/// formula with the printed loss and its exact loss with the truth.
 fn refute(
     outcome: &mut Outcome,
     claim: &'static str,

@@ -1,4 +1,4 @@
-//! The command `ndp` as a process: files go in, exit code and text come out.
+//! Runs the command `ndp` as a process on given files, and returns its exit code and its texts.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Programs of random steps; the truth comes from dense rows over all primitives in rationals.
 //!
-//! The library walks back from seen values, deletes what is known and computes enclosures. Here every value
-//! carries its coefficients from the start, correlated noise is a covariance, what a member knows is one more
-//! row, and the Gram matrix is computed by eliminating the covariance of all rows that are seen.
+//! The library walks back from the seen values, deletes what is known, and computes enclosures. Here every
+//! value has its coefficients from the start, correlated noise is a covariance, and what a member knows is
+//! one more row. The Gram matrix comes from eliminating the covariance of all seen rows.
 
 pub(super) mod meter;
 pub(super) mod proofs;
@@ -40,7 +40,8 @@ impl Part for Programs {
             if hard { "troublesome weights" } else { "small ratios" },
             if large { "10 to 20 steps" } else { "up to 8 steps" },
         ));
-        // In every fifth program every seen value has a noise of its own, so that the sparse engine is used.
+        // In every fifth program each seen value has a noise of its own, so that the engine for sparse
+        // systems is tested.
         let own = number % 5 == 4;
         let twin = match draw(rng, hard, large, own) {
             Ok(twin) => twin,
@@ -63,7 +64,8 @@ impl Part for Programs {
         let directions: Vec<(usize, Vec<i64>)> = (0..twin.nodes)
             .map(|u| (u, (0..twin.program.uses(u)).map(|_| rng.random_range(-2..=2)).collect()))
             .collect();
-        // Every seventh program is swept, even if it is small.
+        // In every seventh program the engine that sweeps through the program is used, even if the program is
+        // small.
         let options = AccountOptions {
             sparse_from: if own { 0 } else { 128 },
             sweeps_from: if number % 7 == 2 { 0 } else { usize::MAX },
@@ -299,7 +301,8 @@ fn node(
     if !free {
         return;
     }
-    // The loss for vectors lies between that for signs and the sum of the sizes of all entries.
+    // The loss for vectors is at least that for signs, and at most the sum of the absolute values of all
+    // entries.
     let sizes: BigRational = truth.gram.iter().flatten().map(|x| x.abs()).sum();
     if let Ok(NodeVerdict::Bounded(loss)) = account.verdict(u, &SensitivitySet::Vectors { dimension: k }) {
         let high = BigRational::from_float(loss.value()).unwrap_or_else(BigRational::zero);

@@ -1,11 +1,11 @@
-//! Changed questions: whether an answer keeps its words when what was asked is not what is asked any more.
+//! Changed questions: whether the wording of an answer changes with the question.
 //!
-//! A question is drawn, changed in one way (an observer is left out, another one is named, the size of a
-//! coalition, a sample, a tap, what observers know, what may differ), and both are put to the command. The
-//! two statements must differ, and so must the line of the table and the paragraph of the page. Where theory
-//! says which answer is larger, the numbers must agree: who sees less learns no more (data processing), and a
-//! smaller set of changes loses no more. With the names of the nodes exchanged everywhere the answer is the
-//! same, by the new names.
+//! A question is drawn and changed in one way: an observer is left out or replaced, or the size of a
+//! coalition, a sample, a tap, the knowledge of observers, or the set of changes is another one. The command
+//! answers both questions. The two statements must differ, and so must the lines of the table and the
+//! paragraphs of the page. If theory says which loss is larger, the numbers must agree with it: an observer
+//! who sees less learns no more (data processing), and a smaller set of changes has no larger loss. If the
+//! nodes are renamed, the answer must be the same with the new names.
 
 use super::process::{Said, run};
 use crate::draw::graphs;
@@ -20,13 +20,13 @@ use std::collections::BTreeMap;
 
 pub(crate) struct Questions;
 
-/// Names of which none is a part of another one, so that they can be exchanged in a text.
+/// No name is part of another, so that names can be exchanged in a text.
 const PEOPLE: [&str; 6] = ["ann", "bob", "carol", "dan", "eve", "frank"];
 
-/// What an enclosure may be wide, relative to its number.
+/// The largest allowed relative width of an enclosure.
 const WIDTH: f64 = 1e-8;
 
-/// Who looks, nodes by their numbers.
+/// The observers that a question asks about, by node number.
 #[derive(Clone, PartialEq)]
 enum Who {
     Everybody,
@@ -43,21 +43,21 @@ enum Who {
 struct Question {
     edges: Vec<(usize, usize)>,
     names: Vec<&'static str>,
-    /// A protocol of the registry, or `@` and the set of changes of a program.
+    /// A protocol of the registry, or a program with the set of changes after `@`.
     protocol: String,
     who: Who,
     own_noise: bool,
     senders: bool,
 }
 
-/// Which of two answers must not be larger.
+/// Which of the two answers must not be larger.
 #[derive(Clone, Copy, PartialEq)]
 enum Direction {
-    /// The changed one: for every pair that both speak of, and at most.
+    /// That to the changed question: for every pair in both answers, and for the largest loss.
     Less,
-    /// The other one.
+    /// That to the original question.
     More,
-    /// Nothing is known.
+    /// Neither.
     Unknown,
 }
 
@@ -155,7 +155,7 @@ impl Question {
         self.edges.iter().map(|&(u, v)| format!("{} {}\n", self.names[u], self.names[v])).collect()
     }
 
-    /// Every node contributes twice to what it says to all.
+    /// Every node contributes twice and broadcasts two noisy sums.
     fn program(&self) -> String {
         format!(
             "{{\"ndp-program\": 1, \"nodes\": {}}}\n{{\"contribute\": \"x\", \"reads\": \"nothing\"}}\n{{\"noise\": \"z\", \"variance\": 1}}\n\
@@ -173,7 +173,7 @@ impl Question {
                 Some(answer) => return Some(answer),
                 None => said.out,
             },
-            // What is not offered is refused, and so is a loss that is infinite.
+            // The command may refuse questions that are not offered, and losses that are infinite.
             Ok(Some(said))
                 if said.code == Some(1)
                     && ["not offered", "its loss is infinite"]
@@ -204,16 +204,16 @@ impl Question {
     }
 }
 
-/// An answer in three registers, and its numbers.
+/// The answer in its three forms, with its numbers.
 struct Answer {
-    /// The rows of the table that a statement has.
+    /// The lines of the table that describe the question.
     line: Vec<String>,
-    /// The parts of the page that a statement has.
+    /// The sections of the page that describe the question.
     paragraph: String,
     statement: Value,
-    /// By the names of the observer, and of the exposed node.
+    /// The loss by the names of the observer and of the exposed node.
     pairs: BTreeMap<(String, String), f64>,
-    /// At least the loss of every pair that was asked about, and how much of it is proven to be lost.
+    /// An upper bound on the loss of every pair of the question; `exact` if it has the grade exact.
     most: f64,
     exact: bool,
 }
@@ -247,7 +247,7 @@ impl Answer {
         let page = said.page.replace("&#39;", "'");
         let (_, after) = page.split_once("What is protected")?;
         let (before, _) = after.split_once("How sure this is")?;
-        // Other than the words about this statement the page shows the numbers, which may be the same.
+        // Only the words are compared. The numbers may be the same for both questions.
         let line: Vec<String> = line.map(str::to_owned).collect();
         let statement = found["statement"].clone();
         (!line.is_empty() && statement.is_object()).then(|| Self {
@@ -261,14 +261,15 @@ impl Answer {
     }
 }
 
-/// The words about what is protected, from whom, and under what: nothing about what one could conclude.
+/// The sections on what is protected, from whom and under which assumptions, without the section on possible
+/// conclusions.
 fn words_only(page: &str) -> String {
     let (before, rest) = page.split_once("What one could conclude at most").unwrap_or((page, ""));
     let (_, after) = rest.split_once("Under which assumptions").unwrap_or(("", rest));
     format!("{before}{after}")
 }
 
-/// The question changed in one way, and what must become of its numbers.
+/// Changes the question in one way; returns which answer must not be larger.
 fn change(asked: &Question, rng: &mut ChaCha8Rng) -> Option<(&'static str, Question, Direction)> {
     use Direction::{Less, More, Unknown};
     let n = asked.names.len();
@@ -276,7 +277,7 @@ fn change(asked: &Question, rng: &mut ChaCha8Rng) -> Option<(&'static str, Quest
     let who = |other: &mut Question, who| other.who = who;
     let walk = asked.protocol.starts_with("walk");
     if asked.protocol.starts_with('@') && rng.random_range(0..2) == 0 {
-        // Every sign of every use, of which one use and all uses alike are special cases.
+        // `signs` contains the changes of one use and those of all uses alike as special cases.
         let (set, direction) = match asked.protocol.as_str() {
             "@signs" => (pick(rng, &["@use-level", "@same-direction"]), Less),
             "@use-level" => ("@signs", More),
@@ -370,7 +371,7 @@ fn changed(asked: &Question, rng: &mut ChaCha8Rng) -> Outcome {
         Direction::More => (&first, &second),
         Direction::Unknown => return outcome,
     };
-    // A number that is exact is none of a smaller question that is above the larger one's.
+    // An exact loss of the smaller question must not exceed the bound of the larger one.
     if less.exact {
         outcome.check(less.most <= more.most * (1.0 + WIDTH), || {
             let what = format!("{how}: {:e} above {:e}", less.most, more.most);
@@ -387,10 +388,11 @@ fn changed(asked: &Question, rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The same question about the same network, its nodes called otherwise.
+/// The same question about the same network, with other names for the nodes.
 fn renamed(asked: &Question, rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("renamed", "all nodes"));
-    // A sample is drawn by numbers, which names are given in the order of a file; so is the path of a ring.
+    // Samples, and the path of a ring, go by node numbers. These follow the order of names in the file, which
+    // changes.
     if matches!(asked.who, Who::Sample(..)) || asked.protocol.starts_with("ring") {
         return outcome;
     }

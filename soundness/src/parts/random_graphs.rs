@@ -1,4 +1,5 @@
-//! Privacy from a random graph that the observers do not know: all small graphs, with exact losses.
+//! Gossip on a random graph that the observers do not know, with exact losses over all graphs that are
+//! possible on few nodes.
 
 use super::losses::Case;
 use crate::draw::numbers::pick;
@@ -31,7 +32,7 @@ impl Part for RandomGraphs {
         &[COROLLARY_5]
     }
 
-    /// Given their number of edges, which is public, the graphs on the nodes outside are equally likely.
+    /// The number of edges outside the observers is public; given it, all such graphs are equally likely.
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         // Half of the cases have many observers and one hidden node.
         let crowded = number % 2 == 1;

@@ -1,5 +1,5 @@
-//! Receptions of a histogram token: a single one, many composed, and never more loss than all reports of a
-//! node released separately.
+//! Receptions of a histogram token, one or many composed. The loss must never exceed that of releasing all
+//! reports of a node separately.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
@@ -53,7 +53,7 @@ fn code(n: usize, steps: usize, labels: u32, local: f64) -> String {
     )
 }
 
-/// Hiding the senders never costs more than an observer who sees every report separately.
+/// Hiding the senders never costs more than showing every report separately.
 fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     let n = pick(rng, &[2, 3, 5, 10, 50]);
     let steps = rng.random_range(1..=6 * n);
@@ -74,7 +74,7 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
         epsilon.unwrap_or(f64::NAN)
     };
     let (hidden, alone) = (at(histogram.account(&observer)), at(histogram.local_bound(&observer)));
-    // Both bounds hold, and the account takes the better of the two, whatever is rounded.
+    // The account takes the smaller of both bounds, so it is no larger apart from rounding.
     outcome.check(hidden <= alone * (1.0 + 1e-9), || Violation {
         kind: "hidden loss above the local loss",
         size: [n as u64, steps as u64, u64::from(labels)],
@@ -93,9 +93,9 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// One foreign step: the report is that of the exposed node with probability `1/(n − 1)`, and otherwise that
-/// of a node with the other label. `δ = q + (p − q)/(n − 1) − e^ε q`, where `p` and `q` are the probabilities
-/// of a true and of a given false report.
+/// One step by another node: with probability `1/(n − 1)` the report is that of the exposed node, otherwise
+/// that of a node with the other label. `δ = q + (p − q)/(n − 1) − e^ε q`, where `p` is the probability of
+/// the true label and `q` that of a given false one.
 fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     let n = pick(rng, &[2, 3, 4, 10, 1000]);
     let labels = pick(rng, &[2, 2, 3, 10, 1000]);
@@ -135,9 +135,8 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Receptions after one foreign step each, towards one of three nodes: their composed guarantees, compared
-/// with the exact law for all data of the two others in which a label changes at most once, as far as the
-/// library accepts such data.
+/// Receptions after one step by another node each, towards one of three nodes. The composed guarantee is
+/// compared with the exact law, for either constant label of the third node.
 fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     let receptions = rng.random_range(1..=10_usize);
     let drawn = log_uniform(rng, 0.05, 3.0);
@@ -166,7 +165,7 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
             let laws = [own, 1 - own].map(|own| law(keep, &constant(own), &constant(third)));
             let truth: f64 =
                 laws[0].iter().zip(&laws[1]).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum();
-            // The sums have some thousand probabilities.
+            // The sums have some thousand terms.
             outcome.check(truth <= claimed + 1e-13, || Violation {
                 kind: "composed receptions below the truth",
                 size: [receptions as u64, u64::from(third), lost],
@@ -194,7 +193,7 @@ fn law(keep: f64, own: &[u32], other: &[u32]) -> Vec<f64> {
     let receptions = own.len();
     (0..1u32 << receptions)
         .map(|seen| {
-            // Probabilities by the number of visits to the exposed node.
+            // Probabilities by the number of visits to the exposed node so far.
             let mut masses = vec![1.0];
             for reception in 0..receptions {
                 let report = seen >> reception & 1;

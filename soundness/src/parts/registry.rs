@@ -1,5 +1,5 @@
-//! Every protocol of the registry, by the one question that all of them answer: attacks on real runs,
-//! observers who know more, noise that grows. A new protocol is included without any change here.
+//! Every protocol of the registry through their common interface: attacks on real runs, observers who know
+//! more, and more noise. A new protocol is included without any change here.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -40,8 +40,8 @@ impl Part for Registry {
     }
 }
 
-/// Draws some parameters and leaves the others at their defaults. Counts and reals are tried alike: a
-/// protocol refuses a parameter that it does not have.
+/// Draws some parameters and leaves the others at their defaults. Whole and real numbers are drawn for any
+/// parameter; a protocol refuses a value that it cannot use.
 fn parameters(entry: &Entry, rng: &mut ChaCha8Rng) -> Parameters {
     let mut parameters = Parameters::default();
     for parameter in entry.parameters {

@@ -1,4 +1,4 @@
-//! Sums on the ring: units and `(ε, δ)` are compared with the releases of a run, counted step by step.
+//! Sums on the ring: unit losses and `(ε, δ)` are compared with the releases of a run, counted step by step.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, profile};

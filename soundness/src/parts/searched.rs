@@ -1,5 +1,5 @@
-//! The printed functions as claims of the refuter: its search over all small graphs finds each of them false,
-//! with a counterexample no larger than the one that was known.
+//! The printed functions as claims for the refuter: its search over all small graphs must refute each of
+//! them, with a counterexample no larger than the known one.
 
 use crate::part::{Outcome, Violation};
 use ndp_algos::walk::graph::LocalLoss;
@@ -22,7 +22,8 @@ impl Claim for PrintedBound {
             _ => of_gossip(self.finding.number, case),
         };
         let none = Error::Parameter { what: "the printed bound", condition: "exist", value: f64::NAN };
-        // What is printed is computed in floats; 1e-9 is more than what they lose in so few rounds.
+        // The printed value is computed in floats; 1e-9 is more than their rounding error after so few
+        // rounds.
         let value = value.ok_or(none)?;
         Ok(Interval::between(value * (1.0 - 1e-9), value * (1.0 + 1e-9)))
     }
@@ -51,7 +52,7 @@ fn of_gossip(number: usize, case: &Case<'_>) -> Option<f64> {
     Some(printed.ok()?.value().unit[case.u])
 }
 
-/// The hub of a star is node 0; from a leaf it is reached with probability `1/(n − 1)`.
+/// The star has its hub at node 0; a step from a leaf reaches the hub with probability `1/(n − 1)`.
 fn of_walk(case: &Case<'_>) -> Option<f64> {
     let n = case.setting.graph().node_count();
     let mut stays = vec![0.0; n];
@@ -65,8 +66,8 @@ fn of_walk(case: &Case<'_>) -> Option<f64> {
     Some(user_level(VisitSum::Powers(sum), n, case.rounds, local).ok()?.into_value())
 }
 
-/// Searches the printed function of finding `number`; not being refuted, or only by a larger case than the
-/// known one, is a violation.
+/// Searches for a counterexample to the printed function of finding `number`. It is a violation if the search
+/// finds none, or only one that is larger than the known one.
 pub(super) fn refuted(outcome: &mut Outcome, name: &'static str, number: usize) {
     let Some(finding) = Finding::numbered(number) else { return };
     let report = finding.search().and_then(|search| refute(&PrintedBound { finding }, &search));

@@ -81,8 +81,8 @@ impl Part for Sequences {
     }
 }
 
-/// The mean after each step is the rank minus one, divided by the number of nodes: each noise belongs to one
-/// input.
+/// The mean loss after each step is the rank over the noises that the observer does not know, divided by the
+/// number of nodes, because each noise belongs to one input.
 fn means(
     outcome: &mut Outcome,
     case: &Case<'_>,
@@ -105,7 +105,7 @@ fn means(
     }
 }
 
-/// Steps, the matrices that are meant by them, and the code that makes them.
+/// Draws steps, the matrices that the user meant by them, and the code that makes them.
 fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, Vec<gossip::Step>, String) {
     let mut code = String::from("use ndp_graph::{GossipMatrix, Graph, Step};\nlet mut steps = Vec::new();\n");
     let mut add = |line: std::fmt::Arguments<'_>| {
@@ -118,7 +118,7 @@ fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, V
     let (mut steps, mut meant) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
     let style = rng.random_range(0..3);
     if style == 0 || depth == Depth::Deep {
-        // The same matrix in every step: the engines for changing matrices must handle that, too.
+        // Use the same matrix in every step, which the engines for changing matrices must handle, too.
         let weighted = weights::any(rng, &first);
         add(format_args!(
             "let graph = {};\nlet matrix = {};\nsteps.extend(vec![Step::Matrix(matrix); {rounds}]);",

@@ -154,8 +154,8 @@ struct Run {
 }
 
 impl Run {
-    /// The `δ` at `ε` between labels 0 and 1 of one user when the labels of the others are known: a value not
-    /// above it, and within `2^-500` of its greatest term.
+    /// The `δ` at `ε` between labels 0 and 1 of one user when the labels of the others are known. The
+    /// returned value is a lower bound, within `2^-500` of the largest term.
     fn delta(&self, epsilon: f64) -> Quotient {
         let [first, second] = [0, 1].map(|own| self.law(own));
         let power = &series::exp(&Quotient::from_f64(epsilon))[1];
@@ -168,7 +168,7 @@ impl Run {
         Quotient::new(sum, total * power.denominator())
     }
 
-    /// The law of the multiset of all reports, as integers with a common sum.
+    /// The law of the multiset of all reports, as integers with the same sum for each label.
     fn law(&self, own: u32) -> BTreeMap<Vec<u32>, BigInt> {
         let gamma = Quotient::from_f64(self.gamma);
         let wrong = gamma.numerator().clone();

@@ -1,9 +1,9 @@
-//! Verdicts and sentences: whether they say more than what was looked at.
+//! Verdicts and sentences: whether they claim more than was computed.
 //!
-//! The truth is what *every* node learns about every other, in rationals. A verdict that covers some
-//! observers must not be stated for all, a limit for an observer that was not looked at does not count as
-//! kept, and a number for changes that nobody declared must hold for all of them. The search asks the
-//! library, and the command as a process.
+//! The truth is what *every* node learns about every other, in rationals. A verdict about some observers must
+//! not be stated for all, a limit counts as kept only if the observer was looked at, and a number must hold
+//! for all possible changes unless a smaller set was declared. The search asks the library, and the command
+//! as a process.
 
 mod command;
 
@@ -47,7 +47,7 @@ impl Part for Statements {
     }
 }
 
-/// Limits for pairs, when a coalition is asked about: each member is an observer.
+/// Limits for pairs, when the question is about a coalition: each member counts as an observer.
 fn limits(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(3..=6);
     let graph = graphs::random(rng, n);
@@ -59,7 +59,7 @@ fn limits(rng: &mut ChaCha8Rng) -> Outcome {
         members.remove(rng.random_range(0..members.len()));
     }
     let mut outcome = Outcome::new(Stratum::named("library", "limits of coalitions"));
-    // A limit for one member and one node outside, close to what this member alone learns.
+    // A limit for one member and one node outside, close to what this member learns alone.
     let v = pick(rng, &members);
     let alone = gossip::fixed(&matrix, rounds, &[v], true).truth();
     let square = Quotient::from_f64(noise * noise);
@@ -110,7 +110,8 @@ fn limits(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// For a node whose contributions may each go up or down: the largest loss, and the loss when all go up.
+/// For a node whose contributions may each increase or decrease: the largest loss over all signs, and the
+/// loss when all increase.
 fn signs(view: &crate::oracle::linear::Linear) -> Option<(Quotient, Quotient)> {
     let losses: Option<Vec<Quotient>> = view
         .truth()
@@ -124,7 +125,8 @@ fn signs(view: &crate::oracle::linear::Linear) -> Option<(Quotient, Quotient)> {
     Some((first, largest))
 }
 
-/// Parameters of training, and whether they declare that all steps of a node change in the same way.
+/// Draws parameters of training, and whether they declare that all steps of a node change in the same
+/// direction.
 fn training_of(rng: &mut ChaCha8Rng, steps: usize) -> (String, bool) {
     let alike = rng.random_range(0..3) == 0;
     let mut text = format!("steps={steps}");
@@ -137,7 +139,8 @@ fn training_of(rng: &mut ChaCha8Rng, steps: usize) -> (String, bool) {
     (text, alike)
 }
 
-/// Training from the registry: without a declaration its steps may change in any direction.
+/// Training from the registry. Unless the parameters declare otherwise, each step may change in any
+/// direction.
 fn changes(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=5);
     let graph = graphs::random(rng, n);

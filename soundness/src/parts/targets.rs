@@ -1,4 +1,4 @@
-//! Noise calibrated to a target: whether it keeps what it promises.
+//! Noise calibrated to a target: whether it meets the target.
 
 use super::losses::Case;
 use crate::draw::numbers::{literal, log_uniform, pick};
@@ -136,7 +136,7 @@ fn local(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// The sampler answers at random with the probability `γ` that is stored: its `ε₀` is `ln(1 + L(1 - γ)/γ)`.
+/// The sampler answers at random with the stored probability `γ`, so the true `ε₀` is `ln(1 + L(1 - γ)/γ)`.
 fn response(rng: &mut ChaCha8Rng) -> Outcome {
     let labels = match rng.random_range(0..3) {
         0 => pick(rng, &[2, u32::MAX, 3, 1 << 31, 1_000_000]),

@@ -33,7 +33,7 @@ impl Part for Views {
         let draw = |rng: &mut ChaCha8Rng| entry(rng, extreme);
         let style = rng.random_range(0..4);
         let equal = style == 1;
-        // Either every input has a noise of its own with an equal column, or the noises are arbitrary.
+        // Either every input has a noise with an equal column, or the columns of the noises are arbitrary.
         let noises = if equal { inputs } else { more };
         let mut right = Array2::from_shape_simple_fn((rows, noises), || draw(rng));
         if rows > 1 && rng.random_range(0..2) == 0 {

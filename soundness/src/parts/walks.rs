@@ -1,4 +1,5 @@
-//! Token walks whose truth is found by counting: an only neighbor, one-way rings, walks of few steps.
+//! Token walks whose loss is computed by counting: towards an only neighbor, on one-way rings, and for walks
+//! of few steps.
 
 use super::losses::Case;
 use crate::draw::graphs;
@@ -100,8 +101,7 @@ fn loss_of(alpha: f64, noise: f64) -> Option<LocalLoss> {
     Some(LocalLoss { order: Order::new(alpha).ok()?, noise: NoiseMultiplier::new(noise).ok()? })
 }
 
-/// `E exp(θ N) - 1` over the paths from `at`; `pending` contributions have not yet been followed by a visit
-/// of `v`.
+/// `E exp(θ N) - 1` over the paths from `at`, where `pending` contributions wait for the next visit of `v`.
 fn follow(
     matrix: &GossipMatrix,
     (u, v): (usize, usize),
@@ -156,7 +156,7 @@ fn one_way_ring(rng: &mut ChaCha8Rng) -> Outcome {
         return outcome;
     };
     let ring: TransitionMatrix = ring;
-    // For walks in one direction the library may refuse, but may not report anything else.
+    // For one-way walks the library may refuse, but a loss that it reports must be right.
     let Ok(loss) = pendant::loss(&Walk::from(&ring), u, &Start::Node(start), steps, local) else {
         outcome.compared += 1;
         return outcome;
@@ -172,8 +172,8 @@ fn one_way_ring(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Walk SGD on the complete graph with the last model published: a user who certainly holds the token first
-/// has contributed, and the model has the noise of all steps.
+/// Walk SGD on the complete graph with the last model published. If the user certainly holds the token first,
+/// it has contributed, and the model has the noise of all steps.
 fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let users = pick(rng, &[2_usize, 3, 5, 10, 100, 1000]);
     let steps = pick(rng, &[1_usize, 1, 2, 3, 5]);

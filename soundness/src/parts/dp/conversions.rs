@@ -40,7 +40,8 @@ pub(super) fn converted(rng: &mut ChaCha8Rng) -> Outcome {
         {
             let least = power(&integer(alpha - 1), alpha - 1).by(&power(&integer(alpha), alpha));
             let truth = least.by(&series::exp(&exponent)[1]);
-            // Or total variation alone gives the bound; its square is at most 1 - e^(-ρ).
+            // The library may return the bound by total variation instead, whose square is at most 1 -
+            // e^(-ρ). A result that large needs no check.
             let square = exact(found).times(&exact(found));
             let by_variation = exact(1.0).minus(&square).times(&series::exp(&exact(rho))[0]);
             let truth = if by_variation.compare(1.0) == Ordering::Greater { truth } else { exact(0.0) };

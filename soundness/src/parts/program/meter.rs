@@ -1,4 +1,5 @@
-//! Meters: random programs fed to the filter that runs along, with the truth from dense rows in rationals.
+//! Meters: random programs fed step by step to the filter that adds up losses during a run. The truth comes
+//! from dense rows in rationals.
 
 use super::twin::{Twin, truth_before, unseen};
 use super::{draw, ratio};
@@ -37,7 +38,7 @@ impl Part for Meters {
             if hard { "troublesome weights" } else { "small ratios" },
             if large { "10 to 20 steps" } else { "up to 8 steps" },
         ));
-        // Programs that are refused are found by the part for programs.
+        // The part `program` reports programs that are refused.
         let Ok(twin) = draw(rng, hard, large, number % 5 == 4) else { return outcome };
         let members: Vec<usize> = (0..twin.nodes).filter(|_| rng.random_range(0..4) == 0).collect();
         let mut observer = Observer::coalition(&members);
@@ -63,7 +64,7 @@ impl Part for Meters {
                 observer.tapped,
             ),
         };
-        // A log says the steps one by one; what is seen is compared after every line that shows something.
+        // Feed the log line by line, and compare after every line that shows a value.
         let text = twin.text();
         let mut lines = text.lines().skip(1).peekable();
         let mut feed = match begun(twin.nodes, &observer, &set) {
@@ -74,7 +75,7 @@ impl Part for Meters {
             }
         };
         for (k, sight) in twin.sights.iter().enumerate() {
-            // A noise is held by each of those who see it, a line for each.
+            // If several nodes see a noise, the log has a line for each of them; read all of these lines.
             let mut left = None;
             while let Some(line) = lines.next_if(|_| left != Some(0)) {
                 if let Err(error) = feed.line(line) {
@@ -107,7 +108,7 @@ impl Part for Meters {
     }
 }
 
-/// A meter of one observer, before the first step.
+/// A feed whose meter has one observer and no steps yet.
 fn begun(nodes: usize, observer: &Observer, set: &SensitivitySet) -> Result<Feed, Error> {
     let mut feed = Feed::default();
     let frame = serde_json::json!({"ndp-meter": 1, "nodes": nodes, "set": set, "observers": [observer]});
@@ -115,7 +116,7 @@ fn begun(nodes: usize, observer: &Observer, set: &SensitivitySet) -> Result<Feed
     Ok(feed)
 }
 
-/// What a line shows to somebody.
+/// How a line shows a value to somebody.
 enum Shown {
     Nothing,
     Held,
@@ -132,7 +133,7 @@ fn shows(line: &str) -> Shown {
     }
 }
 
-/// Compares a reading with the truth of what was seen before a moment.
+/// Compares a reading with the truth about what was seen before `until`.
 fn compare(
     outcome: &mut Outcome,
     (twin, observer, until): (&Twin, &Observer, usize),
@@ -183,7 +184,8 @@ fn compare(
     }
 }
 
-/// Whole rounds on a graph, of which some read hidden models, against the account of their record.
+/// Whole rounds on a graph, some of which read hidden models. The meter is compared with the account of the
+/// recorded program.
 fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("whole rounds", "the account of the record"));
     let n = rng.random_range(3..=6);
@@ -199,11 +201,12 @@ fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
         _ => SensitivitySet::Signs,
     };
     let hidden: Vec<bool> = (0..rng.random_range(1..=5)).map(|_| rng.random_range(0..3) > 0).collect();
-    // Of one size, or of any: what a round leaves is then far above, or below, what the next one adds.
+    // Variances are of one order of magnitude, or of very different ones. Then what is left of one round is
+    // far above or far below what the next adds.
     let sizes = if rng.random_range(0..3) == 0 { 15 } else { 1 };
     let variances: Vec<i64> =
         hidden.iter().map(|_| rng.random_range(1..=9) * 10_i64.pow(rng.random_range(0..sizes))).collect();
-    // Epochs that are ended, at the price of what is shown.
+    // After these rounds a new epoch begins.
     let ended: Vec<bool> = hidden.iter().map(|_| rng.random_range(0..4) == 0).collect();
     let fed = || -> Result<_, Error> {
         let mixing = MixingMatrix::from(&GossipMatrix::metropolis(&graph));
@@ -254,8 +257,8 @@ fn rounds(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Large noises that the observer knows but for rounding, and that cancel in what it is sent then: beside
-/// them the contribution has a noise of its own, or none.
+/// Large noises that the observer knows, the meter only up to rounding, and that cancel in a later message.
+/// The contribution in that message has a noise of its own, or none.
 fn cancelled(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("noises that cancel", "known before but for rounding"));
     let noises: Vec<BigRational> = (0..rng.random_range(1..=3))
@@ -282,7 +285,7 @@ fn cancelled(rng: &mut ChaCha8Rng) -> Outcome {
             let terms = |scale: &BigRational| -> Vec<_> {
                 shares.iter().zip(&z).map(|(share, &z)| (ratio(&(share * scale)), z)).collect()
             };
-            // The same by one sum and by a multiple of one, or by a copy.
+            // The second sum cancels the first: it is a negated copy, or a multiple of a scaled sum.
             let first = program.combine(terms(&whole(1)))?;
             let again = if copied { first } else { program.combine(terms(&(whole(1) / &by)))? };
             let second = program.combine([(ratio(&if copied { whole(-1) } else { -&by }), again)])?;

@@ -1,8 +1,8 @@
-//! Proof files of random programs, as they are written and changed: both checkers accept what is written,
+//! Proof files of random programs, as written and with changes. Both checkers must accept the written file,
 //! and reject every change that claims more than its witnesses show.
 //!
-//! Nothing of the library decides what a file claims: the program is read from the lines of the file into
-//! dense rows, and the truth comes from those.
+//! The truth does not use the library: the program is read from the lines of the file into dense rows, and
+//! the losses are computed from these.
 
 mod change;
 mod judge;
@@ -24,11 +24,11 @@ use serde_json::Value as Json;
 
 pub(crate) struct Proofs;
 
-/// One program in so many has its file changed as well.
+/// The file of one program in this many is also changed.
 const CHANGED: u64 = 8;
-/// One program in so many has many uses.
+/// One program in this many has many uses.
 const DEEP: u64 = 40;
-/// Changes of such a file.
+/// Number of changes that are tried on such a file.
 const CHANGES: usize = 12;
 
 impl Part for Proofs {
@@ -82,7 +82,8 @@ impl Part for Proofs {
                 Ok(accepted) => stronger && accepted,
                 Err(_) => true,
             };
-            // What is no stronger may be accepted or not, by both.
+            // If a change makes no claim stronger, the checkers may accept or reject it, as long as they
+            // agree.
             if stronger || wrong {
                 outcome.check(!wrong, || {
                     let what = format!("{}: {said:?}, the claim: {holds:?}", change.what);
@@ -113,7 +114,7 @@ fn texts(lines: &[Json]) -> Vec<String> {
 /// Whether both checkers accept a file.
 ///
 /// # Errors
-/// What they say where they disagree, or do not name the same line.
+/// The verdicts of both if they differ or name different lines, or the reason why Python gave no verdict.
 fn verdicts(lines: &[Json]) -> Result<bool, String> {
     let text = texts(lines);
     let first = match ndp_check::check(format!("{}\n", text.join("\n")).as_bytes()) {
@@ -125,14 +126,14 @@ fn verdicts(lines: &[Json]) -> Result<bool, String> {
     if place(&first) == place(&second) { Ok(first == "accepted") } else { Err(format!("{first} / {second}")) }
 }
 
-/// A file, and why it should have been written and was not.
+/// A file, and if a proof is missing or should not have been written, the reason.
 struct Written {
     lines: Vec<String>,
     refused: Option<String>,
 }
 
-/// A file about a random program; without pairs where there is nothing to prove, and with a reason where a
-/// proof was refused that exists.
+/// Writes the proof file of a random program. The file has no pairs if there is nothing to prove, and is
+/// empty if no proof exists. A refused proof that should exist is reported in `refused`.
 fn written(number: u64, rng: &mut ChaCha8Rng) -> Result<Written, Error> {
     let deep = number % DEEP == 4;
     let program = if deep {
@@ -175,7 +176,8 @@ fn written(number: u64, rng: &mut ChaCha8Rng) -> Result<Written, Error> {
     };
     let set = parsed(&lines).map(|lines| lines[0]["set"].clone()).unwrap_or_default();
     for observer in &observers {
-        // What is seen without noise has no proof, and neither has what reads what was not seen.
+        // There is no proof for a loss that is infinite, nor if a contribution reads a value that the
+        // observer has not seen.
         let hidden = text.is_hidden(observer);
         let finite = |u: &usize| {
             !observer.contains(*u)
@@ -187,7 +189,8 @@ fn written(number: u64, rng: &mut ChaCha8Rng) -> Result<Written, Error> {
             Ok(found) if !hidden => lines.extend(found),
             Ok(_) => return Ok(Written { lines, refused: Some("what is read was not seen".into()) }),
             Err(_) if hidden => return Ok(Written { lines: Vec::new(), refused: None }),
-            // Read, and seen only by elimination: no proof exists.
+            // The observer can compute the value that is read only by elimination, and the format has no
+            // proof for this.
             Err(error) if matches!(error.carried(), Some(ProgramError::Witness(why)) if why.contains("elimination")) =>
             {
                 return Ok(Written { lines: Vec::new(), refused: None });
@@ -199,13 +202,13 @@ fn written(number: u64, rng: &mut ChaCha8Rng) -> Result<Written, Error> {
     Ok(Written { lines, refused: None })
 }
 
-/// So many uses that shifts are completed from floats.
+/// A program with so many uses that the writer completes the shifts from floats.
 fn many_uses(rng: &mut ChaCha8Rng) -> Result<Program, Error> {
     let matrix = GossipMatrix::metropolis(&path_graph(rng.random_range(2..=3))?);
     dsgd(&matrix, Dsgd { reads: ModelReads::Nothing, ..Dsgd::from(30) })
 }
 
-/// A gossip on a small graph, whose text has matrices.
+/// Gossip on a small graph; the text of such a program contains matrices.
 fn gossip(rng: &mut ChaCha8Rng) -> Result<Program, Error> {
     let n = rng.random_range(2..=5);
     let graph = graphs::any(rng, n);

@@ -14,7 +14,7 @@ pub(super) enum Primitive {
     Noise,
 }
 
-/// A value that is seen: when, and by whom.
+/// A seen value: when it was seen, and by whom.
 pub(super) struct Sight {
     pub(super) value: usize,
     pub(super) moment: usize,
@@ -147,7 +147,7 @@ impl Twin {
 pub(super) struct Truth {
     /// Changes that are seen without noise: linear forms over the uses, one per row.
     pub(super) leaks: Vec<Row>,
-    /// `G` on the changes that are not seen without noise.
+    /// The Gram matrix `G`, valid for changes that are not seen without noise.
     pub(super) gram: Vec<Row>,
 }
 
@@ -168,7 +168,7 @@ impl Truth {
     }
 }
 
-/// Rows that the observer sees before `until`.
+/// The rows that the observer sees before the moment `until`.
 pub(super) fn seen(twin: &Twin, observer: &Observer, until: usize) -> Vec<Row> {
     let width = twin.primitives.len();
     let sees = |sight: &&Sight| {
@@ -247,8 +247,8 @@ pub(super) fn reduce(matrix: &mut [Row], columns: usize) -> Vec<usize> {
     pivots
 }
 
-/// Among the contributions of which the observer sees something, the first that reads values the observer has
-/// not seen.
+/// Whether some contribution of a member, or one that the observer sees something of, reads a value that the
+/// observer had not seen.
 pub(super) fn unseen(twin: &Twin, observer: &Observer) -> bool {
     let all = seen(twin, observer, usize::MAX);
     twin.readers.iter().any(|(owner, own, moment, list)| {
@@ -260,7 +260,7 @@ pub(super) fn unseen(twin: &Twin, observer: &Observer) -> bool {
             Primitive::Noise => false,
         };
         let columns: Vec<usize> = (0..twin.primitives.len()).filter(unknown).collect();
-        // Noises are compared through their covariances: a combination of variance 0 counts as zero.
+        // Replace noises by their covariances, so that a combination of variance 0 counts as zero.
         let cut = |row: &Row| -> Row {
             let entry = |k: usize| row.get(k).cloned().unwrap_or_else(BigRational::zero);
             let mut weighted = vec![BigRational::zero(); twin.primitives.len()];

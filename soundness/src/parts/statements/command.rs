@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 
 const PEOPLE: [&str; 7] = ["ann", "bob", "carol", "dan", "eve", "frank", "gina"];
 
-/// Which observers are looked at.
+/// The observers that a question is about.
 enum Who {
     All,
     Sample(usize),
@@ -123,8 +123,8 @@ fn observers(rng: &mut ChaCha8Rng, n: usize) -> Who {
     }
 }
 
-/// Losses of all nodes `u` towards each single node `v`, `[v][u]`, in units of `1 / σ²`, and losses towards a
-/// coalition.
+/// Losses in units of `1 / σ²`: of each node `u` towards each single node `v`, at `[v][u]`, and of each node
+/// towards a coalition.
 struct Losses {
     alone: Vec<Vec<Quotient>>,
     together: Vec<Quotient>,
@@ -132,8 +132,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// Whether losses times `factor` exceed `allowed`: for any observer if `all`, else for those that were
-    /// looked at.
+    /// Whether losses times `factor` exceed `allowed`, towards any observer if `all`, else towards those that
+    /// the question is about.
     fn exceeded(&self, who: &Who, all: bool, allowed: &Allowed, factor: &Quotient) -> bool {
         let n = self.alone.len();
         let above = |unit: &Quotient, limit: f64| unit.times(factor).compare(limit) == Ordering::Greater;
@@ -149,9 +149,10 @@ impl Losses {
         match allowed {
             Allowed::Worst(limit) => looked.iter().any(|units| units.iter().any(|x| above(x, *limit))),
             Allowed::Mean(limit) => looked.iter().any(|units| mean_above(units, *limit)),
-            // Limits by name hold for the pairs they name, whoever was looked at.
+            // Limits by name hold for the named pairs, whatever observers the question is about.
             Allowed::Pairs(limits) => limits.iter().any(|&(u, v, limit)| above(&self.alone[v][u], limit)),
-            // A limit by distance holds for each observer that was asked about.
+            // A limit by distance holds for each observer of the question, and each member of a coalition is
+            // one.
             Allowed::Hops(from, limit) => {
                 let asked = |v: &usize| match who {
                     Who::Named(nodes) | Who::Coalition(nodes) => nodes.contains(v),
@@ -289,7 +290,7 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     match &allowed {
         Allowed::Worst(limit) => words.extend(["--renyi".to_owned(), limit.to_string()]),
         Allowed::Mean(limit) => words.extend(["--renyi".to_owned(), limit.to_string(), "--mean".to_owned()]),
-        // With limits in a file, the number after `--renyi` only says that they are Rényi losses.
+        // The file has the limits; the number after `--renyi` only says that they are Rényi losses.
         _ => words.extend(["--renyi", "1e9", "--pairs", "limits"].map(str::to_owned)),
     }
     let join = |nodes: &[usize]| nodes.iter().map(|&v| PEOPLE[v]).collect::<Vec<_>>().join(",");
@@ -319,8 +320,8 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     } else {
         factor
     };
-    // If the command says that limits are met, they must be: for all observers if they are sampled, and for
-    // limits by name.
+    // If the command says that limits are met, they must be. For a sample they must be met for all observers,
+    // and limits by name for all named pairs.
     let all = matches!(who, Who::Sample(_) | Who::All);
     let met = said.code == Some(0);
     let exceeded = losses.exceeded(&who, all, &allowed, &factor);
@@ -346,7 +347,7 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
         outcome.check(met || exceeded, || violation("not met, but so", said.problem.clone()));
     }
     let largest = losses.largest(&who, true).times(&factor);
-    // If the command gave no answer there is no page.
+    // Without an answer of the command there is no page.
     if asked == Question::Loss && (met || !said.page.is_empty()) {
         sentence(&mut outcome, &said.page, (&losses, &who), &factor, &violation);
     }
@@ -388,7 +389,7 @@ fn sentence(
     };
     let whom = before.rsplit_once("What ").map_or("", |(_, whom)| whom);
     let claimed = number_before(&format!("{after} "), "", " ").unwrap_or(f64::NAN);
-    // The search does not know which observers were drawn for a sample.
+    // For a sample, the search does not know which observers were drawn.
     let of_sample = whom.contains("that were looked at");
     let everybody = whom.starts_with("any one of ") && whom.ends_with(" nodes");
     let largest = losses.largest(who, everybody).times(factor);
@@ -422,7 +423,8 @@ fn report(
     Violation { kind, size, what, test: format!("{made}ndp {}", words.join(" ")) }
 }
 
-/// The answer of the command, if it was built and understood the question.
+/// The answer of the command. Reports a violation if the command was not built or refused a meaningful
+/// question.
 fn answered(
     outcome: &mut Outcome,
     n: usize,
@@ -434,7 +436,7 @@ fn answered(
     let size = [n as u64, words.len() as u64, graph.edge_count() as u64];
     let (kind, problem) = match run(files, words) {
         Ok(Some(said)) if matches!(said.code, Some(0 | 1)) => return Some(said),
-        // A question without meaning must be refused.
+        // The command may refuse a question without meaning.
         Ok(Some(said)) if said.code == Some(2) && refusable => return None,
         Ok(Some(said)) => ("the command does not understand", said.problem),
         Ok(None) => ("the command is not built", "cargo build --release -p ndp-cli".to_owned()),
@@ -444,8 +446,8 @@ fn answered(
     None
 }
 
-/// The noise for training must cover whatever its steps may change by, unless a change was declared; then the
-/// answer must say so.
+/// The noise for training must cover every change that its steps may make, unless a smaller set of changes
+/// was declared. Then the answer must say so.
 fn training(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=5);
     let graph = graphs::random(rng, n);

@@ -11,12 +11,12 @@ use serde_json::{Value as Json, json};
 /// A changed file.
 pub(super) struct Changed {
     pub(super) lines: Vec<Json>,
-    /// Whether more is claimed now than the witnesses show, whatever the truth is.
+    /// Whether the changed file claims more than its witnesses show, whether or not the claim is true.
     pub(super) stronger: bool,
     pub(super) what: &'static str,
 }
 
-/// The file with one change; none where the one that was drawn does not apply.
+/// Changes the file in one way; `None` if the drawn change does not apply.
 pub(super) fn change(rng: &mut ChaCha8Rng, file: &[Json]) -> Option<Changed> {
     let over = file.iter().position(|line| line.get("end").is_some())?;
     let last = file.len() - 1;
@@ -120,7 +120,7 @@ pub(super) fn change(rng: &mut ChaCha8Rng, file: &[Json]) -> Option<Changed> {
     (lines != file).then_some(Changed { lines, stronger, what })
 }
 
-/// A smaller number; none where it is 0 already.
+/// Makes a number smaller; `None` if it is 0.
 fn less(rng: &mut ChaCha8Rng, line: &mut Json, key: &str) -> Option<bool> {
     let x = number(&line[key])?;
     let tiny = BigRational::new(1.into(), num_bigint::BigInt::from(10).pow(30));

@@ -1,4 +1,5 @@
-//! Whether what a file claims is true, from its lines alone: dense rows over all primitives, in rationals.
+//! Decides from the lines of a file alone whether its claims are true, with dense rows over all primitives in
+//! rationals.
 
 use super::super::twin::{Primitive, Row, Sight, Truth, Twin, truth, unseen};
 use ndp_account::Observer;
@@ -7,13 +8,13 @@ use num_traits::{One, Zero};
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The program of a file, in dense rows.
+/// The program in a file, as dense rows.
 pub(super) struct Text {
     twin: Twin,
 }
 
-/// Whether every claim of a file holds; `None` where the file claims nothing, since it is malformed or its
-/// contributions read what an observer had not seen.
+/// Whether all claims of a file hold; `None` if it claims nothing, because it is malformed or because a
+/// contribution reads a value that the observer had not seen.
 pub(super) fn judged(lines: &[Json]) -> Option<bool> {
     let set = lines.first()?.get("set")?;
     let over = lines.iter().position(|line| line.get("end").and_then(Json::as_str) == Some("program"))?;
@@ -45,8 +46,8 @@ pub(super) fn judged(lines: &[Json]) -> Option<bool> {
 }
 
 impl Text {
-    /// From the lines up to the end of the program, the first of which says the set; `None` where a line is
-    /// none of the format.
+    /// Reads a program from the lines up to its end, the first of which names the set of changes. `None` if a
+    /// line does not follow the format.
     pub(super) fn read(lines: &[Json]) -> Option<Self> {
         let nodes = index(lines.get(1)?.get("nodes")?)?;
         let mut reader =
@@ -56,18 +57,18 @@ impl Text {
         Some(Self { twin: reader.twin })
     }
 
-    /// Whether some contribution reads what the observer had not seen before.
+    /// Whether some contribution reads a value that the observer had not seen before.
     pub(super) fn is_hidden(&self, observer: &Observer) -> bool {
         unseen(&self.twin, observer)
     }
 
-    /// Whether no change of the set is seen without noise.
+    /// Whether the loss is finite, so that the observer sees no change of the set without noise.
     pub(super) fn is_finite(&self, set: &Json, observer: &Observer, source: usize) -> bool {
         matches!(self.loss(set, observer, source), Some(Some(_)))
     }
 
-    /// The loss under a set (of vectors that of signs, which is not larger); `Some(None)` where it is
-    /// infinite, `None` where the set has another number of uses.
+    /// The loss under a set of changes; `Some(None)` if it is infinite, `None` if the set is for another
+    /// number of uses. For vectors this is the loss for signs, which is not larger.
     fn loss(&self, set: &Json, observer: &Observer, source: usize) -> Option<Option<BigRational>> {
         let truth = truth(&self.twin, observer, source);
         let k = truth.gram.len();
@@ -91,12 +92,12 @@ impl Text {
     }
 }
 
-/// The largest loss over all signs.
+/// The largest loss over all changes by 1 or -1 in each use.
 fn of_signs(truth: &Truth, k: usize) -> BigRational {
     let sign =
         |mask: u64, i: usize| BigRational::from_integer(if mask >> i & 1 == 1 { 1 } else { -1 }.into());
     let change = |mask: u64| (0..k).map(|i| sign(mask, i)).collect::<Row>();
-    // The last sign stays: s and -s give the same.
+    // The last sign is fixed, because s and -s have the same loss.
     (0..1_u64 << k.saturating_sub(1))
         .map(|mask| truth.along(&change(mask)))
         .fold(BigRational::zero(), BigRational::max)

@@ -1,19 +1,20 @@
-//! The checker in Python, as processes that are asked about one file after the other.
+//! The checker in Python, in processes that check one file after the other.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// A process: a number of lines and the lines go in, what the checker says last comes out.
+/// A running checker. It reads a number of lines and then the lines, and answers with the last line that it
+/// prints.
 struct Second {
-    /// It ends when its input does.
+    /// The process ends when its input is closed.
     _child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-/// Processes that nobody asks at the moment.
+/// Running checkers that no thread uses at the moment.
 static IDLE: Mutex<Vec<Second>> = Mutex::new(Vec::new());
 
 const LOOP: &str = "
@@ -28,7 +29,7 @@ for count in iter(sys.stdin.readline, ''):
     print(said[-1], flush=True)
 ";
 
-/// What the checker says about a file.
+/// The verdict of the checker on a file.
 pub(super) fn verdict(lines: &[String]) -> io::Result<String> {
     let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let mut second = idle.map_or_else(Second::start, Ok)?;
