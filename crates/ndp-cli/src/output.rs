@@ -124,12 +124,12 @@ pub(crate) fn command_line() -> String {
     std::iter::once("ndp".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Command, version and seed, for what is written.
+/// The version, command and seed, as outputs record them.
 fn made(seed: u64) -> serde_json::Value {
     serde_json::json!({ "ndp": env!("CARGO_PKG_VERSION"), "command": COMMAND.get(), "seed": seed })
 }
 
-/// Writes a file whole or not at all, `-` and devices as they are.
+/// Writes a file completely or not at all; `-` and devices are written directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     unless_unread(files::write(path, bytes))
 }
@@ -242,7 +242,7 @@ pub(crate) fn json(path: &Path, seed: u64, body: serde_json::Value) -> Result<()
 }
 
 impl Pictures {
-    /// Whether any was asked for.
+    /// Whether any picture was asked for.
     pub(crate) const fn any(&self) -> bool {
         self.png.is_some() || self.svg.is_some() || self.report.is_some()
     }

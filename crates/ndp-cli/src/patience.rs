@@ -379,7 +379,7 @@ impl Account for PatientAccount {
         Ok(profile)
     }
 
-    /// Never that of the bound, which is the same for every node.
+    /// The bound never replaces this answer, because its unit loss is the same for every node.
     fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
         let account = Arc::clone(&self.account);
         within(self.until, move || account.unit(u)).unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))

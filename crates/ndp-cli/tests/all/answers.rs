@@ -155,7 +155,8 @@ fn who_is_covered_by_groups_has_a_bound() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Whoever waits is told what is known so far; with `--patience 0` or `--quiet` nothing is printed.
+/// During a long computation the command prints what it knows so far; with `--patience 0` or `--quiet` it
+/// prints nothing.
 #[test]
 fn what_is_known_at_no_cost_is_said_while_the_answer_is_computed() {
     let folder = folder("meanwhile");

@@ -87,7 +87,7 @@ fn a_sample_is_not_everybody() {
         page(&folder).contains("The limit is kept: at most 0.5 about any node")
             && json(&folder)["target"]["verdict"] == "Met"
     );
-    // An answer about named observers names them and is about nobody else.
+    // An answer about named observers names them and claims nothing about others.
     let (code, said, _) = ask("--noise 1 --mu 0.5 --observer n5");
     assert!(code == 0 && said.ends_with("target: met; observed by n5\n"), "{said}");
     assert!(page(&folder).contains("What n5 learns about any other node is at most"));
@@ -321,7 +321,8 @@ fn declarations_are_shown() {
     assert!(row(&said, "what may change").contains("less than all its data"), "{said}");
     assert!(row(&said, "assumed").contains("depends on nothing that they received"), "{said}");
     assert_eq!(json(&folder)["statement"]["assumes"], serde_json::json!(["fixed"]));
-    // A program: one of ten uses, and reads that nobody can check.
+    // A program with ten uses of a node's data, when one use may change; and contributions whose reads cannot
+    // be checked.
     let uses = |reads: &str, text: &str| {
         let step = format!(
             "{{\"contribute\": \"x\", \"reads\": {reads}}}\n{{\"noise\": \"z\", \"variance\": 1}}\n\

@@ -10,7 +10,7 @@ use ndp_program::meter::{Limits, Meter, Reading, Refusal};
 use ndp_report::page::{Page, Tone};
 use ndp_report::words;
 
-/// What is told of all pairs.
+/// The readings of all pairs.
 pub(super) struct Told {
     delta: f64,
     rows: Vec<Row>,

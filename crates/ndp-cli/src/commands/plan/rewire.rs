@@ -19,14 +19,14 @@ pub(super) const TRIED: usize = 24;
 pub(super) enum Edges {
     /// None, and why not.
     NotTried(String),
-    /// Those added, one after the other, each the best of those tried.
+    /// The added edges, in order. Each was the best of those tried.
     Added {
         /// The protocol and its parameters: the best that gossips on the graph, with the fewest rounds that
         /// were tried.
         protocol: String,
         /// The error before, in units of the sensitivity.
         before: f64,
-        /// Both ends by name, and the error that is left.
+        /// Both ends of each edge by name, and the error after adding it.
         edges: Vec<(String, String, f64)>,
     },
 }

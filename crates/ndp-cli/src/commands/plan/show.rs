@@ -197,7 +197,8 @@ impl Plans<'_> {
         ))
     }
 
-    /// What was left out, or which of those found needs more than the edges.
+    /// Says which protocols were not tried because they bring edges of their own, or that the best one does
+    /// not run on the given edges alone.
     fn on_the_edges(&self) -> Option<String> {
         let elsewhere = &self.study.elsewhere;
         if !elsewhere.is_empty() {

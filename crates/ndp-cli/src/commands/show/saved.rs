@@ -308,7 +308,7 @@ impl Losses {
         self.asked.observers.len()
     }
 
-    /// All pairs, those with the largest loss first; of equal ones as in the file.
+    /// All pairs, the largest loss first; pairs with equal losses are in the order of the file.
     pub(super) fn pairs(&self) -> Vec<Pair<'_>> {
         let mut pairs = Vec::new();
         let rows = self.unit.iter().zip(&self.lower).zip(&self.grades);

@@ -95,7 +95,7 @@ pub(super) fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     Ok((graph, Problem { objective, users, count, per_user, test, training, domain, sensitivity, classes }))
 }
 
-/// The same examples with labels -1 and 1, and what they were.
+/// The same examples with labels -1 and 1, and the meaning of these labels.
 fn two_classes(table: Table) -> Result<(Dataset, String), String> {
     let data = table.data;
     if let Some([low, high]) = table.classes {
