@@ -62,8 +62,8 @@ pub struct LossReport {
 }
 
 impl LossReport {
-    /// A report of losses that follow from a formula, without a view. `rank` is the dimension of what is
-    /// seen.
+    /// A report on losses that follow from a formula, without a view. `rank` is the dimension of the space
+    /// that the observer sees.
     #[must_use]
     pub fn of_formula(coalition: Vec<usize>, loss: Guarantee<ObserverLoss>, rank: usize) -> Self {
         let lower = match &loss {
@@ -296,7 +296,7 @@ mod tests {
         Ok(())
     }
 
-    /// One and a hundred halves of an epsilon: their sum in floats is one.
+    /// The sum of 1 and a hundred halves of an epsilon, which is 1 if it is added up in floats.
     #[test]
     fn sums_of_many_terms_are_rounded_up() {
         let mut unit = vec![f64::EPSILON / 2.0; 101];

@@ -188,7 +188,7 @@ pub enum RestsOn {
     /// The other nodes keep to the public schedule and draw the noises that it states. The node that ran the
     /// meter did not check this.
     Schedule,
-    /// Everything that a node sent and received counts as seen by all other nodes together, whatever they do.
+    /// All other nodes together count as having seen everything that the node sent and received.
     OthersTogether,
     /// What a node contributes depends only on what it sent and received.
     OwnMessages,

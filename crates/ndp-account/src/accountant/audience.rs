@@ -268,8 +268,8 @@ impl Audience {
         })
     }
 
-    /// The same coalitions, none of them looked at, for protocols that refuse accounts of coalitions; `None`
-    /// for other audiences.
+    /// The same coalitions, but without an account for any of them, for protocols that refuse accounts of
+    /// coalitions; `None` for other audiences.
     #[must_use]
     pub fn by_bound(&self) -> Option<Self> {
         let Asked::Coalitions { size, among, nodes, .. } = self.asked else { return None };

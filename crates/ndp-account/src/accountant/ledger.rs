@@ -68,10 +68,11 @@ impl PairLedgers {
         Self::each(names, Budget::Nothing)
     }
 
-    /// No runs, and limits for all runs together; nodes and observers are numbered as in `names`. One limit
-    /// for every pair, one for each pair, or one for the mean towards every observer.
+    /// No runs, and limits on all runs together: one limit for every pair, one for each pair, or one on the
+    /// mean towards every observer. Nodes and observers are numbered as in `names`.
     ///
-    /// A limit on the mean is no filter: it has no verdict once a run was chosen because of what was seen.
+    /// A limit on the mean is no filter: after a run that was chosen because of what was seen, it has no
+    /// verdict.
     ///
     /// # Examples
     /// ```

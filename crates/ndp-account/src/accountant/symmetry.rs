@@ -361,8 +361,8 @@ mod tests {
         Ok(())
     }
 
-    /// There are too many pairs to look at, but only half as many orbits as nodes. The largest loss of all is
-    /// that of the pairs with node 0, which this test looks at one by one.
+    /// There are too many coalitions of two to compute an account of each, but only 75 orbits. Every orbit
+    /// has a coalition with node 0, so the test computes the largest loss from those.
     #[test]
     fn coalitions_of_a_ring_are_looked_at_by_orbits() -> Result<(), Error> {
         let (noise, n) = (NoiseMultiplier::new(2.0)?, 150);

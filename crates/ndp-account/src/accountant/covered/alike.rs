@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// On networks of up to this size every node has an account of its own, even if some learn alike.
 const MOST_OWN: usize = 500;
 
-/// The largest number of orbits that are looked at in place of one chosen node. The bound might do as well,
-/// so more would not be worth the time.
+/// The largest number of orbits whose accounts are computed although only one observer was chosen. The bound
+/// might be enough, so more are not worth the time.
 const MOST_FOR_CHOSEN: usize = 4;
 
 /// The largest total number of members of coalitions in the search for their orbits.

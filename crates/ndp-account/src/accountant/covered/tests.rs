@@ -19,7 +19,7 @@ fn epsilon() -> Result<Measure, Error> {
     Ok(Measure::Approx(Delta::new(1e-5)?))
 }
 
-/// No coalition of a smaller size, enumerated here, learns more than the largest loss of the size.
+/// The largest loss of coalitions of a size also covers all smaller coalitions, which are enumerated here.
 #[test]
 fn smaller_coalitions_are_covered() -> Result<(), Error> {
     let (gossip, noise) = (gossip(7)?, NoiseMultiplier::new(2.0)?);
@@ -75,7 +75,7 @@ fn too_many_coalitions_have_a_bound() -> Result<(), Error> {
     }
     let few = of(&gossip, &Audience::coalitions(150, 1, &chosen)?)?;
     assert_eq!(few.coverage, Coverage::All { nodes: 150 });
-    // What is not covered is not met.
+    // A limit is not met while some coalitions are not covered.
     assert_eq!(coverage(Rest::Unknown).verdict(Verdict::Met), Verdict::NotShown);
     assert!(coverage(Rest::Bounded).weaker(&coverage(Rest::Unknown))? == coverage(Rest::Unknown));
     let mixed = coverage(Rest::Bounded).weaker(&Coverage::All { nodes: 150 });
@@ -83,8 +83,8 @@ fn too_many_coalitions_have_a_bound() -> Result<(), Error> {
     Ok(())
 }
 
-/// Where accounts of coalitions are refused the bound stands for all, for observers who know the same;
-/// where the bound is refused, too, the account's own refusal is what is heard.
+/// If the account of a coalition is refused, a bound that assumes the same knowledge stands for all
+/// coalitions. If the bound is refused as well, the refusal of the account is returned.
 #[test]
 fn refused_coalitions_have_the_bound_or_no_answer() -> Result<(), Error> {
     struct Alone(Gossip, bool);
@@ -112,7 +112,7 @@ fn refused_coalitions_have_the_bound_or_no_answer() -> Result<(), Error> {
         Coverage::Coalitions { size: 3, among: crate::Among::Everybody, nodes: 7, looked_at: 0, rest }
     );
     assert_eq!(covered.statement()?.own_noise, OwnNoise::Unknown);
-    // Those who stand for others know as little, also where nobody was chosen.
+    // Accounts that stand for others assume the same knowledge, also if no observer was chosen.
     let path = Gossip::new(GossipMatrix::metropolis(&generators::path_graph(6)?), 2);
     let all = Audience::coalitions(6, 5, &Observer::node(0))?.map(Observer::without_own_noise);
     let bound = all.by_bound().ok_or(Error::Cancelled)?;

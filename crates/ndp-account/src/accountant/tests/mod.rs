@@ -78,7 +78,7 @@ fn at_most(mu: f64) -> Result<Profile, Error> {
     Ok(Profile::gaussian(UpperBound::new(Gdp::new(mu)?).into(), "a test"))
 }
 
-/// The same `ε` at every `δ`, and what is known of it quickly.
+/// A profile with the same `ε` at every `δ`, and the value that `quick_epsilon` returns.
 struct Flat {
     epsilon: f64,
     quick: Option<f64>,
