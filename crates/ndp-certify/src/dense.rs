@@ -27,7 +27,7 @@ pub(crate) fn orthonormal(rows: &Rows, memory: u64) -> Option<(Vec<Vec<f64>>, En
     Some((vectors, enclosure))
 }
 
-/// What the noises of the rows have in common; `None` where it is not finite.
+/// The covariance of the rows over the noises; `None` if it is not finite.
 fn covariance(rows: ArrayView2<'_, f64>, layout: &Layout) -> Option<Array2<f64>> {
     let noise = rows.slice(s![.., ..layout.noises]).to_owned();
     let r = rows.nrows();
