@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
         require_targets(targets, n)?;
         require_horizon(horizon, targets.len() + 2)?;
         let mut lanes = Lanes::new(mass.iter().map(|&p| [p]).collect());
-        // The error made only once, not in every step: that of the sum over all nodes.
+        // The rounding error of the sum over all nodes does not accumulate over the steps.
         let at_once = n as f64 * f64::EPSILON;
         let mut visits = FirstVisits {
             at: vec![vec![0.0; horizon + 1]; targets.len()],

@@ -29,9 +29,8 @@ pub enum Weights {
 }
 
 impl Weights {
-    /// What an edge between nodes of degrees `a` and `b` is divided by: its weight is `1 / denominator`.
-    /// `None` for entries that were given. The one place that says the rules: what runs and what is accounted
-    /// for both come from here.
+    /// The weight of an edge between nodes of degrees `a` and `b` is `1 / denominator`. `None` for given
+    /// entries. Both runs and accounts take the rule from here.
     ///
     /// # Examples
     /// ```
