@@ -47,13 +47,13 @@ struct Roots {
 }
 
 impl Scrambled {
-    /// The transform of size [`Self::size_for`] `size`; none beyond 2^22.
+    /// The transform of size [`Self::size_for`] `size`; `None` beyond 2^22.
     #[must_use]
     pub fn new(size: usize) -> Option<Self> {
         Self::size_for(size).and_then(Self::of_size)
     }
 
-    /// The least size `2^k` or `3 · 2^k` that is at least `size`; none beyond 2^22.
+    /// The least size `2^k` or `3 · 2^k` that is at least `size`; `None` beyond 2^22.
     #[must_use]
     pub fn size_for(size: usize) -> Option<usize> {
         let two = size.max(1).checked_next_power_of_two()?;
@@ -64,7 +64,7 @@ impl Scrambled {
         Some(if by_three { three } else { two }).filter(|&size| size <= TESTED / 4)
     }
 
-    /// The transform whose size is the least power of two that is at least `size`; none beyond 2^22.
+    /// The transform whose size is the least power of two that is at least `size`; `None` beyond 2^22.
     #[must_use]
     pub fn power_of_two(size: usize) -> Option<Self> {
         Self::of_size(size.max(1).checked_next_power_of_two()?)
