@@ -212,7 +212,7 @@ impl Panel {
 pub struct Provenance {
     /// Which data set.
     pub name: String,
-    /// Whether it is the real one; a figure computed from a stand-in is never compared with a reference.
+    /// Whether it is the real data set. A figure computed from a stand-in is never compared with a reference.
     pub real: bool,
     /// SHA-256 of the parsed content, in hexadecimal.
     pub sha256: String,
@@ -251,7 +251,7 @@ pub struct Figure {
     pub checks: Vec<Check>,
     /// What the title rests on.
     pub basis: Vec<Basis>,
-    /// The numbers, and what is drawn unless there are views.
+    /// The numbers of the figure; they are also drawn, unless there are views.
     pub panels: Vec<Panel>,
     /// What is drawn in place of the panels, see [`Figure::drawn_as`]; empty if the panels are drawn.
     pub views: Vec<Panel>,
@@ -360,7 +360,7 @@ impl Figure {
         self.provenance.iter().any(|source| !source.real)
     }
 
-    /// Checks what the output relies on.
+    /// Checks the requirements that the output relies on.
     ///
     /// # Errors
     /// A sentence naming the first requirement that fails: there is at least one panel; titles of panels, and

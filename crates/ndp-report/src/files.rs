@@ -426,7 +426,7 @@ mod tests {
         assert!(fs::symlink_metadata(at("to-nothing")).unwrap().is_symlink());
         assert_eq!(fs::metadata(at("far/a")).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(matches!(write(&at("ring"), b""), Err(OutputError::Write { .. })));
-        // The file is write-protected, so it stays, whoever tries to write it.
+        // The file is write-protected, so even root does not overwrite it.
         fs::set_permissions(at("far/a"), fs::Permissions::from_mode(0o440)).unwrap();
         assert!(write(&at("link"), b"").unwrap_err().to_string().contains("write-protected"));
         assert_eq!((read("far/a"), names(&at("far"))), (b"after".to_vec(), vec!["a".into(), "new".into()]));

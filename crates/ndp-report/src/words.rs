@@ -304,7 +304,7 @@ pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
     }
 }
 
-/// What [`Coverage::in_short`](ndp_account::Coverage::in_short) means where nobody is looked at.
+/// Explains [`Coverage::in_short`](ndp_account::Coverage::in_short) if no observer has an account of its own.
 pub const BOUND_REACHED: &str = "bound reached: no node alone learns more than a bound says that holds \
      whichever node observes, and one is proven to learn that much, so that no account could lower the noise";
 

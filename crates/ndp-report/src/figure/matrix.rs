@@ -95,7 +95,7 @@ pub struct Drawing {
     pub edge_count: usize,
     /// Nodes drawn large, with a ring.
     pub marked: Vec<usize>,
-    /// The names of the nodes, if the graph has any: they are said where a node is pointed at.
+    /// The names of the nodes, if the graph has any; shown when the pointer is on a node.
     pub names: Option<Vec<String>>,
 }
 
