@@ -265,8 +265,8 @@ pub(super) struct Setting {
 }
 
 impl Runs {
-    /// Splits the houses once per run: consecutive training rows go to the users, and the rest is what is
-    /// measured.
+    /// Splits the houses once per run: users get consecutive training rows, and the remaining rows are for
+    /// evaluation.
     pub(super) fn prepare(houses: &Dataset, setting: Setting, seed: Seed) -> Result<Self> {
         let split = |rng: &mut ChaCha8Rng| {
             let (train, test) = houses.stratified_split(setting.test_rows, rng)?;
