@@ -1,7 +1,7 @@
 //! The law of a walk's cost: one pair to its first answer, both ends, and any answer after that.
 //!
 //! Goals on two cores, hypercube of 2048 nodes, 10^4 steps: both ends within 1 % of epsilon in 5 s, then any
-//! epsilon in 1 ms.
+//! epsilon or delta in 1 ms.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_account::Error;
@@ -24,6 +24,10 @@ fn epsilon(law: &CostLaw, sigma: f64) -> Result<f64, Error> {
     Ok(law.epsilon(NoiseMultiplier::new(sigma)?, Delta::new(1e-5)?)?.upper())
 }
 
+fn delta(law: &CostLaw, sigma: f64) -> Result<f64, Error> {
+    Ok(law.delta(NoiseMultiplier::new(sigma)?, 1.0)?.upper())
+}
+
 fn cost_law(c: &mut Criterion) {
     let mut group = c.benchmark_group("cost_law");
     group.sample_size(10);
@@ -38,6 +42,9 @@ fn cost_law(c: &mut Criterion) {
         }
         group.bench_function(BenchmarkId::new("any_epsilon", &size), |b| {
             b.iter(|| epsilon(&law, black_box(3.0)));
+        });
+        group.bench_function(BenchmarkId::new("any_delta", &size), |b| {
+            b.iter(|| delta(&law, black_box(3.0)));
         });
     }
     group.finish();

@@ -4,11 +4,12 @@ use super::intervals::Intervals;
 use super::level::{Ends, FirstWindow, Level};
 use super::mixture::Mixture;
 use super::passages::Side;
-use super::spread::{Sided, Spread};
+use super::spread::{Sided, Spread, bends};
 use super::system::Rounding;
 use super::tables::Tables;
 use super::{CostLaw, Source, adaptive, gaps};
 use ndp_account::Error;
+use std::cell::LazyCell;
 use std::sync::{Arc, PoisonError};
 
 impl CostLaw {
@@ -22,23 +23,35 @@ impl CostLaw {
         let mut tables = self.tables()?;
         loop {
             let law = &tables.upper;
-            let whole = law.delta(epsilon, sigma, 1e-6);
-            let whole = law.delta(epsilon, sigma, 1e-4 * whole);
-            let small = |cost: f64| law.delta_of(law.below(cost), epsilon, sigma, 1e-4 * whole) / whole;
+            let sums = law.sums(epsilon, sigma);
+            let whole = sums[sums.len() - 1];
+            // Which tables there are depends on shares that are rounded up; most questions need no more than
+            // plain sums.
+            let rounded = LazyCell::new(|| {
+                let whole = law.delta(epsilon, sigma, 1e-6);
+                law.delta(epsilon, sigma, 1e-4 * whole)
+            });
+            let exceeds = |cost: f64, limit: f64| {
+                let share = sums[law.below(cost)] / whole;
+                if (share - limit).abs() > CLEAR {
+                    return share > limit;
+                }
+                law.delta_of(law.below(cost), epsilon, sigma, 1e-4 * *rounded) / *rounded > limit
+            };
             let Some(last) = tables.coarse.last() else { return Ok(tables) };
             if whole == 0.0 || last.grid.cost(64) < 1.0 / self.steps as f64 {
                 return Ok(tables);
             }
             let narrower = last.window() / NARROWER as f64;
             // The same where the grid is too coarse to tell, as far as it can be told.
-            let unresolved = small(last.grid.cost(LEAST_RESOLVED)) > 0.5;
-            if (unresolved || small(narrower) > SMALL_SHARE) && tables.coarse.len() < MOST_COARSE {
+            let unresolved = exceeds(last.grid.cost(LEAST_RESOLVED), 0.5);
+            if (unresolved || exceeds(narrower, SMALL_SHARE)) && tables.coarse.len() < MOST_COARSE {
                 tables = self.tables_of(tables.coarse.len() + 1)?;
                 continue;
             }
             // The least window that has nearly all.
             let mut window = tables.coarse[0].window();
-            while small(0.5 * window) > LARGE_SHARE {
+            while exceeds(0.5 * window, LARGE_SHARE) {
                 window *= 0.5;
             }
             let resolution = 2.0 * window / self.cells as f64;
@@ -48,8 +61,9 @@ impl CostLaw {
                 return Ok(tables);
             }
             // What spreading may move matters: once more, four times as fine.
+            let bends = if spread.is_empty() { (0.0, 0.0) } else { bends(epsilon) };
             let moved = |spread: &&Spread| {
-                let by = |law: &Mixture| Sided::new(law, spread.variance).moved(epsilon, sigma);
+                let by = |law: &Mixture| Sided::new(law, spread.variance).moved_by(bends, sigma);
                 by(&tables.upper).max(by(&tables.lower))
             };
             let least = spread.iter().map(moved).fold(f64::INFINITY, f64::min);
@@ -176,5 +190,7 @@ const SMALL_SHARE: f64 = 0.05;
 /// A fine table reaches to where this share of `δ` is, and spreading may move this one.
 const LARGE_SHARE: f64 = 0.9;
 const MOVED_SHARE: f64 = 0.03;
+/// Shares that differ by more are told apart by plain sums.
+const CLEAR: f64 = 0.03;
 /// A coarse table has at least so many cells up to where half of `δ` is.
 const LEAST_RESOLVED: usize = 16;

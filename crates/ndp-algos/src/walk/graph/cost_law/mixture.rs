@@ -1,5 +1,7 @@
 //! Averages of Gaussian profiles over the law of the cost.
 
+use super::blocks::Blocks;
+use super::guess::Weights;
 use ndp_numeric::gaussian_profile::{log_theta_down, theta};
 use ndp_numeric::rounding::{Interval, down, up};
 
@@ -11,6 +13,8 @@ pub(super) struct Mixture {
     /// `P(cost ≥ this point)`, descending; one more entry, 0.
     at_least: Vec<f64>,
     upper: bool,
+    /// The same for guesses.
+    weights: Weights,
 }
 
 impl Mixture {
@@ -18,9 +22,25 @@ impl Mixture {
     /// rounded.
     pub(super) fn new(points: &[(Interval, f64)], upper: bool) -> Self {
         let end = |x: Interval| if upper { x.high() } else { x.low().max(0.0) };
-        let roots = points.iter().map(|(cost, _)| end(cost.sqrt())).collect();
-        let at_least = points.iter().map(|&(_, p)| p).chain([0.0]).collect();
-        Self { roots, at_least, upper }
+        let roots: Vec<f64> = points.iter().map(|(cost, _)| end(cost.sqrt())).collect();
+        let at_least: Vec<f64> = points.iter().map(|&(_, p)| p).chain([0.0]).collect();
+        let weights = Weights::new(&roots, &at_least);
+        Self { roots, at_least, upper, weights }
+    }
+
+    pub(super) fn roots(&self) -> &[f64] {
+        &self.roots
+    }
+
+    pub(super) const fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// A cost of the size of those that there are: the root of its mean where it is not 0, not rounded.
+    pub(super) fn typical(&self) -> f64 {
+        let finite = self.roots.partition_point(|&root| root < super::guess::ENDLESS);
+        let squares = (0..finite).map(|at| self.mass(at, at + 1) * self.roots[at] * self.roots[at]);
+        (squares.sum::<f64>() / (self.at_least[0] - self.at_least[finite])).sqrt()
     }
 
     /// Whether it is not below the truth.
@@ -29,9 +49,20 @@ impl Mixture {
     }
 
     /// The probability of a cost of at least that of this entry, and less than that of the next one.
-    fn mass(&self, from: usize, to: usize) -> f64 {
+    pub(super) fn mass(&self, from: usize, to: usize) -> f64 {
         let difference = self.at_least[from] - self.at_least[to];
         if self.upper { difference.next_up().max(0.0) } else { difference.next_down().max(0.0) }
+    }
+
+    /// `θ_ε(√cost/σ)` at this root, rounded to its side.
+    fn value(&self, root: f64, epsilon: f64, sigma: f64) -> f64 {
+        // A quotient errs by half a unit.
+        let mu = root / sigma;
+        if self.upper {
+            theta(epsilon, mu.next_up())
+        } else {
+            Interval::new(log_theta_down(epsilon, mu.next_down().max(0.0))).exp().low().max(0.0)
+        }
     }
 
     /// `E θ_ε(√cost/σ)`, rounded to its side; entries whose values make no difference of more than `slack`
@@ -43,18 +74,10 @@ impl Mixture {
 
     /// As [`Self::delta`], of the first `count` entries alone.
     pub(super) fn delta_of(&self, count: usize, epsilon: f64, sigma: f64, slack: f64) -> f64 {
-        let value = |at: usize| {
-            // A quotient errs by half a unit.
-            let mu = self.roots[at] / sigma;
-            if self.upper {
-                theta(epsilon, mu.next_up())
-            } else {
-                Interval::new(log_theta_down(epsilon, mu.next_down().max(0.0))).exp().low().max(0.0)
-            }
-        };
         if count == 0 {
             return 0.0;
         }
+        let value = |at: usize| self.value(self.roots[at], epsilon, sigma);
         let mut sum = 0.0;
         let mut terms = 0.0;
         let mut blocks = vec![(0, count, value(0), value(count - 1))];
@@ -70,6 +93,50 @@ impl Mixture {
             blocks.push((middle, to, value(middle), most));
         }
         if self.upper { up(sum, terms + 4.0) } else { down(sum, terms + 4.0) }
+    }
+
+    /// `E θ_ε(√cost/σ)` over blocks of this law, rounded to its side.
+    pub(super) fn delta_by(&self, blocks: &Blocks, epsilon: f64, sigma: f64) -> f64 {
+        let terms = blocks.parts.len() as f64 + 4.0;
+        let sum = blocks.parts.iter().map(|&(mass, root)| mass * self.value(root, epsilon, sigma)).sum();
+        if self.upper { up(sum, terms).min(1.0) } else { down(sum, terms) }
+    }
+
+    /// `E θ_ε(√cost/σ)`, rounded to its side, entry by entry down to those that make no difference of more
+    /// than a part in `10^{13}`.
+    pub(super) fn whole(&self, epsilon: f64, sigma: f64) -> f64 {
+        let (mut sum, mut terms) = (0.0, 4.0);
+        for at in (0..self.roots.len()).rev() {
+            let value = self.value(self.roots[at], epsilon, sigma);
+            let rest = self.mass(0, at + 1) * value;
+            if rest <= NO_DIFFERENCE * sum {
+                // Smaller costs lose less.
+                sum += if self.upper { rest } else { 0.0 };
+                break;
+            }
+            sum += self.mass(at, at + 1) * value;
+            terms += 1.0;
+        }
+        if self.upper { up(sum, terms).min(1.0) } else { down(sum, terms) }
+    }
+
+    /// What the first entries make of `δ(ε)`, for every number of them; not rounded.
+    pub(super) fn sums(&self, epsilon: f64, sigma: f64) -> Vec<f64> {
+        let n = self.roots.len();
+        let (mut sums, mut total) = (vec![0.0; n + 1], 0.0);
+        for at in (0..n).rev() {
+            let value = theta(epsilon, self.roots[at] / sigma);
+            let term = self.mass(at, at + 1) * value;
+            sums[at + 1] = term;
+            total += term;
+            if value <= NO_SHARE * total {
+                break;
+            }
+        }
+        for at in 0..n {
+            sums[at + 1] += sums[at];
+        }
+        sums
     }
 
     /// `ln E e^{θ cost}`, rounded to its side.
@@ -135,3 +202,8 @@ impl Mixture {
         self.at_least[at]
     }
 }
+
+/// What small costs may make of a sum before they are taken together, relative to it.
+const NO_DIFFERENCE: f64 = 1e-13;
+/// The same for sums that are not rounded.
+const NO_SHARE: f64 = 1e-7;

@@ -25,8 +25,10 @@
 //! The section "The law of a walk's cost" of `docs/theory.md` has the statement and its proof.
 
 mod adaptive;
+mod blocks;
 mod circle;
 mod gaps;
+mod guess;
 mod intervals;
 mod level;
 mod making;
@@ -45,6 +47,7 @@ use super::{LocalLoss, laws};
 use crate::walk::FinalToken;
 use adaptive::Groups;
 use gaps::Gaps;
+use guess::Question;
 use intervals::Intervals;
 pub(super) use level::Ends;
 
@@ -57,7 +60,6 @@ use ndp_dp::{ApproxDp, Delta, NoiseMultiplier};
 use ndp_graph::hitting::{FirstVisits, PairLaws, Walk};
 use ndp_numeric::rounding::Interval;
 use passages::Passages;
-use spread::Sided;
 use std::sync::{Arc, Mutex};
 
 use tables::Tables;
@@ -65,8 +67,9 @@ use tables::Tables;
 /// The law of what a path of a [`TokenWalk`] tells observers about one node, between two proven ends: see
 /// [`TokenWalk::cost_law`].
 ///
-/// Questions compute what they need of the law and keep it; the next one is answered in well under a
-/// millisecond.
+/// Questions compute what they need of the law and keep it; the next one is answered in about a
+/// millisecond: floats say where the answer lies, and the law proves it at some of its costs
+/// (`guess.rs`, `blocks.rs`).
 ///
 /// # Examples
 /// ```
@@ -345,8 +348,8 @@ impl CostLaw {
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
         let tables = self.tables_for(noise.get(), epsilon)?;
         self.forget_intervals();
-        let upper = tables.above(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0).min(1.0);
-        let lower = tables.below(epsilon, noise.get()).delta(epsilon, noise.get(), 0.0);
+        let upper = search::delta(&tables, true, noise.get(), epsilon);
+        let lower = search::delta(&tables, false, noise.get(), epsilon);
         Ok(Enclosed::between(lower.min(upper), upper, self.attained))
     }
 
@@ -371,19 +374,16 @@ impl CostLaw {
         let (sigma, delta) = (noise.get(), delta.get());
         let mut tables = self.tables()?;
         loop {
-            let newest = tables.newest();
-            let mut upper = search::epsilon_up(&newest, sigma, delta);
-            // Another law may be smaller there.
-            let best = tables.above(upper.min(MOST_ASKED), sigma);
-            if !best.is(&newest) {
-                upper = upper.min(search::epsilon_up(&best, sigma, delta));
-            }
-            let finer = self.tables_for(sigma, if upper.is_finite() { upper } else { 0.0 })?;
+            let near = search::guess(&tables, Question::Epsilon { sigma }, delta);
+            let about = match &near {
+                Some(near) => near.x,
+                None => search::epsilon(&tables, sigma, delta, None).1,
+            };
+            let finer = self.tables_for(sigma, if about.is_finite() { about } else { 0.0 })?;
             if Arc::ptr_eq(&finer, &tables) {
                 self.forget_intervals();
-                let lower =
-                    search::epsilon_down(&tables.below(upper.min(MOST_ASKED), sigma), sigma, delta, upper);
-                return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
+                let (lower, upper) = search::epsilon(&tables, sigma, delta, near.as_ref());
+                return Ok(Enclosed::between(lower, upper, self.attained));
             }
             tables = finer;
         }
@@ -415,18 +415,16 @@ impl CostLaw {
         ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
         let mut tables = self.tables()?;
         loop {
-            // The one that has no infinite cost.
-            let rounded = Sided::new(&tables.upper, 0.0);
-            let mut upper = search::noise_up(&rounded, epsilon, delta.get())?;
-            let best = tables.above(epsilon, upper);
-            if !best.is(&rounded) {
-                upper = upper.min(search::noise_up(&best, epsilon, delta.get())?);
-            }
-            let finer = self.tables_for(upper, epsilon)?;
+            let near = search::guess(&tables, Question::Noise { epsilon }, delta.get());
+            let about = match &near {
+                Some(near) => near.x,
+                None => search::noise(&tables, epsilon, delta.get(), None)?.1,
+            };
+            let finer = self.tables_for(about, epsilon)?;
             if Arc::ptr_eq(&finer, &tables) {
                 self.forget_intervals();
-                let lower = search::noise_down(&tables.below(epsilon, upper), epsilon, delta.get(), upper);
-                return Ok(Enclosed::between(lower.min(upper), upper, self.attained));
+                let (lower, upper) = search::noise(&tables, epsilon, delta.get(), near.as_ref())?;
+                return Ok(Enclosed::between(lower, upper, self.attained));
             }
             tables = finer;
         }
@@ -474,5 +472,3 @@ const CELLS: usize = 1024;
 const GAP_CELLS: usize = 4096;
 /// Steps, times the square of the number of observers.
 const MOST_STEPS: usize = 20_000;
-/// Laws are compared at an `ε` of at most this.
-const MOST_ASKED: f64 = 1e6;

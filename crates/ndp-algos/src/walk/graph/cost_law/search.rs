@@ -1,8 +1,130 @@
-//! `ε` at a `δ` and the least noise: by regula falsi on a monotone function, ending on the side that was seen
-//! to hold.
+//! `ε` at a `δ` and the least noise, ending on the side that was seen to hold: from a guess by the secant's
+//! steps, or by regula falsi on a monotone function.
 
+use super::guess::{self, Guess, Question};
 use super::spread::Sided;
+use super::tables::Tables;
 use ndp_account::Error;
+
+/// `δ(ε)` by the best of the laws of one side.
+pub(super) fn delta(tables: &Tables, upper: bool, sigma: f64, epsilon: f64) -> f64 {
+    let laws: Vec<Sided<'_>> = tables.laws(upper).collect();
+    let near = guess::laws(tables, upper, sigma, epsilon);
+    let values = near.iter().filter_map(|&at| laws.get(at)).map(|law| law.whole(epsilon, sigma));
+    if upper { values.fold(1.0, f64::min) } else { values.fold(0.0, f64::max) }
+}
+
+/// Where the upper end of an answer lies, by floats.
+pub(super) fn guess(tables: &Tables, question: Question, delta: f64) -> Option<Guess> {
+    // As of one Gaussian release of the mean cost.
+    let (root, tail) = (tables.upper.typical(), (-2.0 * delta.ln()).sqrt());
+    let start = match question {
+        Question::Epsilon { sigma } => root / sigma * (0.5 * root / sigma + tail),
+        Question::Noise { epsilon } => root * (tail + epsilon.sqrt()) / epsilon,
+    };
+    guess::answer(tables, true, question, delta, start)
+}
+
+/// Both ends of `ε` by the best of the laws, from where [`guess`] has the upper one.
+pub(super) fn epsilon(tables: &Tables, sigma: f64, delta: f64, near: Option<&Guess>) -> (f64, f64) {
+    let question = Question::Epsilon { sigma };
+    let upper = near.and_then(|near| best(tables, true, question, delta, near)).unwrap_or_else(|| {
+        let newest = tables.newest();
+        let upper = epsilon_up(&newest, sigma, delta);
+        // Another law may be smaller there.
+        let best = tables.above(upper.min(MOST_ASKED), sigma);
+        if best.is(&newest) { upper } else { upper.min(epsilon_up(&best, sigma, delta)) }
+    });
+    if upper == 0.0 {
+        return (0.0, 0.0);
+    }
+    let near = guess::answer(tables, false, question, delta, upper.min(MOST_ASKED));
+    let lower = near
+        .and_then(|near| best(tables, false, question, delta, &near))
+        .unwrap_or_else(|| epsilon_down(&tables.below(upper.min(MOST_ASKED), sigma), sigma, delta, upper));
+    (lower.min(upper), upper)
+}
+
+/// Both ends of the least noise, likewise.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] where no noise up to `1e9` is seen to be enough.
+pub(super) fn noise(
+    tables: &Tables,
+    epsilon: f64,
+    delta: f64,
+    near: Option<&Guess>,
+) -> Result<(f64, f64), Error> {
+    let question = Question::Noise { epsilon };
+    let upper = match near.and_then(|near| best(tables, true, question, delta, near)) {
+        Some(upper) => upper,
+        None => {
+            // The one that has no infinite cost.
+            let rounded = Sided::new(&tables.upper, 0.0);
+            let upper = noise_up(&rounded, epsilon, delta)?;
+            let best = tables.above(epsilon, upper);
+            if best.is(&rounded) { upper } else { upper.min(noise_up(&best, epsilon, delta)?) }
+        }
+    };
+    let near = guess::answer(tables, false, question, delta, upper);
+    let lower = near
+        .and_then(|near| best(tables, false, question, delta, &near))
+        .unwrap_or_else(|| noise_down(&tables.below(epsilon, upper), epsilon, delta, upper));
+    Ok((lower.min(upper), upper))
+}
+
+/// The end of an answer on one side by the laws that are best where the guess is; none where it leads
+/// nowhere.
+fn best(tables: &Tables, upper: bool, question: Question, delta: f64, near: &Guess) -> Option<f64> {
+    let laws: Vec<Sided<'_>> = tables.laws(upper).collect();
+    let law = |at: &usize| laws.get(*at);
+    if near.x == 0.0 {
+        let (epsilon, sigma) = question.at(0.0);
+        // At 0 no bend is bounded from above: the rounded law.
+        return (!upper || law(&0)?.whole(epsilon, sigma) <= delta).then_some(0.0);
+    }
+    let mut found = from_guess(near.laws.first().and_then(law)?, question, delta, near.x, near.slope)?;
+    for other in near.laws.iter().skip(1).filter_map(law) {
+        let (epsilon, sigma) = question.at(found);
+        let blocks = other.blocks(epsilon, sigma, AROUND, delta * BENT);
+        let excess = log_ratio(other.delta_by(&blocks, epsilon, sigma), delta);
+        if excess < 0.0 && upper || excess > 0.0 && !upper {
+            let next = from_guess(other, question, delta, found, near.slope).unwrap_or(found);
+            found = if upper { found.min(next) } else { found.max(next) };
+        }
+    }
+    Some(found)
+}
+
+/// The smallest `x` seen with `δ ≤ delta` by an upper law, or the largest with `δ > delta` by a lower one, to
+/// [`NEAREST`]: by secants from `x`, where `slope` is that of `ln δ`.
+fn from_guess(law: &Sided<'_>, question: Question, delta: f64, x: f64, mut slope: f64) -> Option<f64> {
+    let (epsilon, sigma) = question.at(x);
+    let blocks = law.blocks(epsilon, sigma, AROUND, delta * BENT);
+    let excess = |x: f64| {
+        let (epsilon, sigma) = question.at(x);
+        blocks.covers(epsilon, sigma).then(|| log_ratio(law.delta_by(&blocks, epsilon, sigma), delta))
+    };
+    // A little to the side that holds.
+    let aside = if law.is_upper() { 1.0 + 0.2 * NEAREST } else { 1.0 - 0.2 * NEAREST };
+    let (mut at, mut value) = (x, excess(x)?);
+    for _ in 0..MOST_SECANTS {
+        let holds = if law.is_upper() { value <= 0.0 } else { value > 0.0 };
+        let left = value / slope;
+        if holds && left.abs() <= NEAREST * at {
+            return Some(at);
+        }
+        let next = (at - left) * aside;
+        let there = excess(next)?;
+        let secant = (there - value) / (next - at);
+        // Between neighbors there are no digits for a slope.
+        if secant < 0.5 * slope && secant > 2.0 * slope {
+            slope = secant;
+        }
+        (at, value) = (next, there);
+    }
+    None
+}
 
 /// The smallest `ε` found with `δ(ε) ≤ delta`; infinite where none is.
 pub(super) fn epsilon_up(law: &Sided<'_>, sigma: f64, delta: f64) -> f64 {
@@ -65,7 +187,7 @@ pub(super) fn epsilon_down(law: &Sided<'_>, sigma: f64, delta: f64, most: f64) -
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] where none up to `1e9` is.
-pub(super) fn noise_up(law: &Sided<'_>, epsilon: f64, delta: f64) -> Result<f64, Error> {
+fn noise_up(law: &Sided<'_>, epsilon: f64, delta: f64) -> Result<f64, Error> {
     let by = |slack: f64| move |log: f64| log_ratio(law.delta(epsilon, log.exp(), delta * slack), delta);
     let (rough, excess) = (by(ROUGH), by(SLACK));
     let at = |log: f64| (log, rough(log));
@@ -99,7 +221,7 @@ pub(super) fn noise_up(law: &Sided<'_>, epsilon: f64, delta: f64) -> Result<f64,
 }
 
 /// The largest noise up to `most` found with `δ(ε) > delta`; 0 where none is.
-pub(super) fn noise_down(law: &Sided<'_>, epsilon: f64, delta: f64, most: f64) -> f64 {
+fn noise_down(law: &Sided<'_>, epsilon: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
     let at = |log: f64| (log, excess(log));
@@ -117,8 +239,14 @@ pub(super) fn noise_down(law: &Sided<'_>, epsilon: f64, delta: f64, most: f64) -
     boundary(&excess, low, high, false, CLOSE).exp()
 }
 
+/// `ln(value/delta)`, positive exactly where `value` is the larger one.
 fn log_ratio(value: f64, delta: f64) -> f64 {
-    if value == 0.0 { -LARGEST_LOG } else { (value / delta).ln() }
+    if value == 0.0 {
+        return -LARGEST_LOG;
+    }
+    let log = (value / delta).ln();
+    // A quotient of neighbors may be 1.
+    if value > delta { log.max(f64::MIN_POSITIVE) } else { log.min(0.0) }
 }
 
 /// Where `excess`, positive at `low` and not at `high`, each with its value, changes its sign, to a relative
@@ -166,6 +294,15 @@ fn boundary(
 const SLACK: f64 = 1e-5;
 /// The same, and how near the two ends come, where nothing but the place is looked for.
 const ROUGH: f64 = 3e-3;
+/// How near an answer comes to where a law has its `δ`.
+const NEAREST: f64 = 1e-9;
+const MOST_SECANTS: usize = 8;
+/// What a block may be bent, as a share of `δ`.
+const BENT: f64 = 3e-7;
+/// How far `s* σ²` may be from that of the guess, relative.
+const AROUND: f64 = 0.02;
+/// Laws are compared at an `ε` of at most this.
+const MOST_ASKED: f64 = 1e6;
 /// How near the two ends come.
 const CLOSE: f64 = 1e-7;
 /// How much smaller the lower end is looked for at first, relative.

@@ -15,7 +15,9 @@
 //! `C̃` lies between the costs whose charges are rounded down and up on this grid or on a coarser one, and
 //! what is beyond a table is known from theirs.
 
+use super::blocks::Blocks;
 use super::circle::Circle;
+use super::guess::Weights;
 use super::intervals::Intervals;
 use super::level::{Level, Window};
 use super::mixture::Mixture;
@@ -82,9 +84,36 @@ impl<'a> Sided<'a> {
         std::ptr::eq(self.law, other.law)
     }
 
+    /// Whether it is not below the truth.
+    pub(super) const fn is_upper(&self) -> bool {
+        self.law.is_upper()
+    }
+
+    pub(super) const fn weights(&self) -> &'a Weights {
+        self.law.weights()
+    }
+
     /// `δ(ε)`, not below the truth or not above it, as the law is.
     pub(super) fn delta(&self, epsilon: f64, sigma: f64, slack: f64) -> f64 {
-        let value = self.law.delta(epsilon, sigma, slack);
+        self.with_moved(self.law.delta(epsilon, sigma, slack), epsilon, sigma)
+    }
+
+    /// As [`Self::delta`], entry by entry.
+    pub(super) fn whole(&self, epsilon: f64, sigma: f64) -> f64 {
+        self.with_moved(self.law.whole(epsilon, sigma), epsilon, sigma)
+    }
+
+    /// As [`Blocks::new`].
+    pub(super) fn blocks(&self, epsilon: f64, sigma: f64, around: f64, slack: f64) -> Blocks {
+        Blocks::new(self.law, epsilon, sigma, around, slack)
+    }
+
+    /// As [`Self::delta`], over blocks of its law.
+    pub(super) fn delta_by(&self, blocks: &Blocks, epsilon: f64, sigma: f64) -> f64 {
+        self.with_moved(self.law.delta_by(blocks, epsilon, sigma), epsilon, sigma)
+    }
+
+    fn with_moved(&self, value: f64, epsilon: f64, sigma: f64) -> f64 {
         if self.variance == 0.0 {
             return value;
         }
@@ -102,17 +131,29 @@ impl<'a> Sided<'a> {
         }
         let (known, mut bend) = self.bend.get();
         if known != epsilon {
-            let (convex, concave) = bends(epsilon);
-            bend = if self.law.is_upper() { concave } else { convex };
+            bend = self.bend_of(bends(epsilon));
             self.bend.set((epsilon, bend));
         }
-        // Two squarings, two products, a quotient.
-        0.5 * self.variance * bend / sigma.powi(4) * (1.0 + 16.0 * f64::EPSILON)
+        moved(self.variance, bend, sigma)
+    }
+
+    /// The same from both suprema at an `ε`.
+    pub(super) fn moved_by(&self, bends: (f64, f64), sigma: f64) -> f64 {
+        if self.variance == 0.0 { 0.0 } else { moved(self.variance, self.bend_of(bends), sigma) }
+    }
+
+    const fn bend_of(&self, (convex, concave): (f64, f64)) -> f64 {
+        if self.law.is_upper() { concave } else { convex }
     }
 }
 
+/// What spreading may move: two squarings, two products, a quotient.
+fn moved(variance: f64, bend: f64, sigma: f64) -> f64 {
+    0.5 * variance * bend / sigma.powi(4) * (1.0 + 16.0 * f64::EPSILON)
+}
+
 /// The suprema over `s > 0` of the second derivative of `θ_ε(√s)` and of its opposite, rounded up.
-fn bends(epsilon: f64) -> (f64, f64) {
+pub(super) fn bends(epsilon: f64) -> (f64, f64) {
     if epsilon == 0.0 {
         // −φ(√s/2)/(2√s) (1/(2s) + 1/8).
         return (0.0, f64::INFINITY);

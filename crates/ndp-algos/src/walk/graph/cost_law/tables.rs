@@ -74,7 +74,8 @@ impl Tables {
         Self { coarse, spread, upper, lower, spread_laws, sightings }
     }
 
-    fn laws(&self, upper: bool) -> impl Iterator<Item = Sided<'_>> {
+    /// All laws of one side, the rounded one first.
+    pub(super) fn laws(&self, upper: bool) -> impl Iterator<Item = Sided<'_>> {
         let side = usize::from(!upper);
         let rounded = Sided::new(if upper { &self.upper } else { &self.lower }, 0.0);
         let spread = self.spread.iter().zip(&self.spread_laws);

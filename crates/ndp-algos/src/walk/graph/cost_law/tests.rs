@@ -1,11 +1,13 @@
 //! The law against references in rationals and against every path of small walks.
 
+mod answers;
 mod gradients;
 mod leaves;
 mod paths;
 
 use super::super::WalkOptions;
 use super::level::Level;
+use super::spread::Sided;
 use super::system::Grid;
 use super::*;
 use approx::assert_relative_eq;

@@ -1,0 +1,114 @@
+//! Answers of a law whose tables are there: by few of its costs, from a guess.
+
+use super::*;
+use crate::walk::graph::cost_law::blocks::Blocks;
+
+/// A law at some hundred costs over several powers of ten.
+fn random(rng: &mut ChaCha8Rng, upper: bool) -> Mixture {
+    let (mut cost, mut at_least) = (10f64.powf(rng.random_range(-4.0..-1.0)), rng.random::<f64>());
+    let mut points = Vec::new();
+    for _ in 0..rng.random_range(1..600) {
+        cost *= 1.0 + rng.random_range(1e-4..0.03);
+        points.push((Interval::new(cost), at_least));
+        at_least *= 1.0 - rng.random_range(0.0..0.02);
+    }
+    Mixture::new(&points, upper)
+}
+
+/// At few costs a law stays on its side for every ε that is covered, and hardly moves.
+#[test]
+fn blocks_keep_their_side() {
+    let mut rng = ChaCha8Rng::seed_from_u64(30);
+    let (mut chords, mut fewer) = (0, 0);
+    for round in 0..400 {
+        let upper = round % 2 == 0;
+        let law = random(&mut rng, upper);
+        let (sigma, epsilon) =
+            (10f64.powf(rng.random_range(-1.5..1.0)), 10f64.powf(rng.random_range(-2.0..1.5)));
+        let ends = (0.91 * epsilon, 1.09 * epsilon);
+        let center = sigma;
+        for share in [1e-7, 1e-3] {
+            let blocks = Blocks::new(&law, epsilon, sigma, 0.2, share * law.whole(epsilon, sigma));
+            assert!(!blocks.covers(0.8 * epsilon, sigma) && !blocks.covers(1.25 * epsilon, sigma));
+            assert!(!blocks.covers(epsilon, 0.88 * sigma) && !blocks.covers(epsilon, 1.1 * sigma));
+            fewer += usize::from(2 * blocks.parts.len() < law.roots().len());
+            for (at, sigma) in [(ends.0, sigma), (epsilon, 0.91 * sigma), (epsilon, sigma), (ends.1, sigma)] {
+                assert!(blocks.covers(at, sigma));
+                let (whole, found) = (law.whole(at, sigma), law.delta_by(&blocks, at, sigma));
+                let (above, below) = if upper { (found, whole) } else { (whole, found) };
+                assert!(above >= below * (1.0 - 1e-12), "{round} {share} {at}: {found:e} {whole:e}");
+                if at == epsilon && sigma == center && whole > 1e-280 {
+                    let most = share * blocks.parts.len() as f64 + 1e-9;
+                    assert!(above <= below * (1.0 + most), "{round} {share}: {found:e} {whole:e}");
+                    chords += usize::from(above > below * (1.0 + 1e-11));
+                }
+            }
+        }
+    }
+    assert!(chords > 300 && fewer > 300, "{chords} {fewer}");
+}
+
+/// Entry by entry, or with small ones left out: the same to twelve digits, on the side of the law.
+#[test]
+fn sums_leave_nothing_out() {
+    let mut rng = ChaCha8Rng::seed_from_u64(31);
+    for round in 0..200 {
+        let upper = round % 2 == 0;
+        let law = random(&mut rng, upper);
+        let (sigma, epsilon) =
+            (10f64.powf(rng.random_range(-1.5..1.0)), 10f64.powf(rng.random_range(-2.0..1.5)));
+        let (all, found) = (law.delta(epsilon, sigma, 0.0), law.whole(epsilon, sigma));
+        if all < 1e-290 {
+            // Subnormal terms have no twelve digits.
+            continue;
+        }
+        assert!((found - all).abs() <= 1e-12 * all, "{found:e} {all:e}");
+        let sums = law.sums(epsilon, sigma);
+        assert!((sums[law.roots().len()] - all).abs() <= 1e-6 * all);
+        let half = law.roots().len() / 2;
+        assert!((sums[half] - law.delta_of(half, epsilon, sigma, 0.0)).abs() <= 1e-6 * all);
+    }
+}
+
+/// A guess is near the truth, and what follows from it is proven: `δ` at the upper end is at most that of
+/// the question, by every law that is finer, and the search without a guess finds no less.
+#[test]
+fn answers_from_a_guess_are_those_of_the_search() {
+    let walk = TokenWalk::new(&metropolis(&hypercube_graph(5).unwrap()), Start::Uniform, 200).unwrap();
+    for v in [1, 31] {
+        let law = walk.cost_law(0, &[v]).unwrap();
+        for (sigma, delta) in [(0.5, 1e-3), (2.0, 1e-5), (3.0, 1e-8), (20.0, 1e-6), (3.0, 0.3), (1e-3, 1e-5)]
+        {
+            let found = law.epsilon(noise(sigma), Delta::new(delta).unwrap()).unwrap();
+            let tables = law.tables_of(1).unwrap();
+            let near = search::guess(&tables, Question::Epsilon { sigma }, delta);
+            if sigma >= 0.5 {
+                let guess = near.clone().unwrap().x;
+                assert!((guess - found.upper()).abs() <= 2e-3 * found.upper(), "{guess} {found:?}");
+            }
+            let (low, high) = search::epsilon(&tables, sigma, delta, None);
+            assert!(found.upper() <= high * (1.0 + 1e-9) && low <= found.lower() * (1.0 + 1e-6));
+            assert!(found.upper() >= high * (1.0 - 1e-3), "{found:?} {high}");
+            // Proven by the law entry by entry.
+            let upper = search::delta(&tables, true, sigma, found.upper());
+            assert!(upper <= delta * (1.0 + 1e-9), "{sigma} {delta}: {upper:e}");
+            if found.lower() > 0.1 {
+                // The other way around.
+                let least = law.least_noise(found.upper(), Delta::new(delta).unwrap()).unwrap();
+                assert_relative_eq!(least.upper(), sigma, max_relative = 1e-3);
+                let by_search = search::noise(&tables, found.upper(), delta, None).unwrap();
+                assert!(least.upper() <= by_search.1 * (1.0 + 1e-9), "{least:?} {by_search:?}");
+                assert!(least.lower() >= by_search.0 * (1.0 - 1e-6), "{least:?} {by_search:?}");
+                let tables = law.tables_of(1).unwrap();
+                let upper = search::delta(&tables, true, least.upper(), found.upper());
+                let lower = search::delta(&tables, false, least.lower(), found.upper());
+                assert!(upper <= delta * (1.0 + 1e-9) && delta * (1.0 - 1e-9) <= lower);
+            }
+            if found.lower() > 0.0 {
+                let lower = search::delta(&tables, false, sigma, found.lower());
+                assert!(lower >= delta * (1.0 - 1e-9), "{sigma} {delta}: {lower:e}");
+                assert!(lower <= delta * (1.0 + 1e-4) && upper >= delta * (1.0 - 1e-4));
+            }
+        }
+    }
+}
