@@ -1,6 +1,6 @@
 //! Token sums behind noise of any law, accounted for contribution by contribution.
 
-use super::complete::CompleteSum;
+use super::complete::{CappedReleases, CompleteSum};
 use super::ring::RingSum;
 use super::{Bounds, FinalToken, TokenNoise};
 use ndarray::Array2;
@@ -13,9 +13,13 @@ use ndp_dp::{
 use rand::Rng;
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// A sum carried by a token whose noise has any law that [`TokenNoise`] knows: every contribution counts as a
 /// release of its own behind one full noise, and all those of a node compose: as many as it makes at most,
-/// or, along a walk, by the law of their number, `δ(ε) = E δ_K(ε)`, whichever is less.
+/// or, along a walk, by the law of their number, `δ(ε) = E δ_K(ε)`, of what a cap leaves of it, whichever is
+/// less.
 ///
 /// For Gaussian noise [`RingSum`] and [`CompleteSum`] know more. The noise of a question is the standard
 /// deviation in units of the length of the interval of contributions, whatever the noise that the sum was
@@ -194,11 +198,14 @@ impl Account for Alike<'_> {
         self.observer.checked_source(u, self.node_count())?;
         let (noise, sensitivity) = (self.sum.at(noise)?, self.sum.sensitivity()?);
         let release = noise.release(sensitivity)?.into();
-        let law = match (&self.sum.sum, noise.loss_law(sensitivity)?) {
-            (Sum::Complete(sum), Some(law)) => Some(sum.walk.law_of_releases(law)?),
-            _ => None,
+        let (law, capped) = match (&self.sum.sum, noise.loss_law(sensitivity)?) {
+            (Sum::Complete(sum), Some(law)) => {
+                let capped = sum.walk.capped_releases(&law)?;
+                (Some(sum.walk.law_of_releases(law)?), capped)
+            }
+            _ => (None, None),
         };
-        Ok(Profile::of_curve(Composed { sum: *self.sum, release, law }, &self.observer.to_string()))
+        Ok(Profile::of_curve(Composed { sum: *self.sum, release, law, capped }, &self.observer.to_string()))
     }
 
     /// Contributions count one by one, whoever observes.
@@ -214,6 +221,8 @@ struct Composed {
     release: Arc<dyn Mechanism + Send + Sync>,
     /// Of all contributions along a walk, where it is known.
     law: Option<LossLaw>,
+    /// Of those that a cap leaves.
+    capped: Option<CappedReleases>,
 }
 
 impl Composed {
@@ -294,7 +303,11 @@ impl Curve for Composed {
         let (count, failure) = self.sum.contributions(delta)?;
         let epsilon = self.least(count, Delta::new((delta.get() - failure).next_down())?)?;
         let by_law = self.law.as_ref().map_or(f64::INFINITY, |law| law.epsilon(delta).upper());
-        let epsilon = epsilon.min(by_law);
+        let most = epsilon.min(by_law);
+        let epsilon = match &self.capped {
+            Some(capped) => capped.epsilon(delta, most)?.min(most),
+            None => most,
+        };
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
     }
 
@@ -309,8 +322,13 @@ impl Curve for Composed {
             Some(law) => law.delta(epsilon)?.upper(),
             None => 1.0,
         };
+        let by_cap = match &self.capped {
+            Some(capped) => capped.delta(epsilon)?,
+            None => 1.0,
+        };
         let by_count = (|delta: Delta| self.epsilon(delta)).delta(epsilon)?;
-        Ok(UpperBound::new(ApproxDp::new(epsilon, by_law.min(by_count.value().delta()))?).into())
+        let least = by_law.min(by_cap).min(by_count.value().delta());
+        Ok(UpperBound::new(ApproxDp::new(epsilon, least)?).into())
     }
 }
 
@@ -341,166 +359,5 @@ impl Attacker for LastToken {
                 }
             })
             .collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::walk::complete::{CompleteOptions, CompleteWalk};
-    use crate::walk::ring::Placement;
-    use crate::walk::{FinalToken, LAWS};
-    use approx::assert_relative_eq;
-    use ndp_account::{LinearProtocol, Target, check, least_noise};
-    use ndp_dp::{Measure, Sigma, Verdict};
-
-    fn ring(n: usize, rounds: usize, law: &str) -> Result<ReleasedSum, Error> {
-        let noise = TokenNoise::named(law, Sigma::new(1.0)?)?;
-        let ring = RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
-        Ok(ring.with_final_token(FinalToken::Masked)?.into())
-    }
-
-    fn walk(n: usize, steps: usize, law: &str) -> Result<CompleteSum, Error> {
-        let noise = TokenNoise::named(law, Sigma::new(1.0)?)?;
-        Ok(CompleteSum {
-            walk: CompleteWalk::new(n, steps)?,
-            bounds: Bounds::new(0.0, 1.0)?,
-            noise,
-            constant_data: false,
-        })
-    }
-
-    fn profile(sum: &ReleasedSum, noise: f64) -> Result<Profile, Error> {
-        sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(noise)?)
-    }
-
-    /// Privacy losses of one Laplace release of scale `b`, at quantiles in the middle of `points` equal
-    /// parts.
-    fn losses(b: f64, points: i32) -> Vec<f64> {
-        let quantile = |p: f64| if p < 0.5 { b * (2.0 * p).ln() } else { -b * (2.0 * (1.0 - p)).ln() };
-        let at = |k: i32| quantile((f64::from(k) + 0.5) / f64::from(points));
-        (0..points).map(at).map(|x| ((x - 1.0).abs() - x.abs()) / b).collect()
-    }
-
-    /// Several Laplace releases against the exact law of their losses: of two, and of as many as a walk
-    /// makes.
-    /// Ranges for which no law is made have an account all the same.
-    #[test]
-    fn wide_ranges_of_whole_numbers_are_accounted_for() -> Result<(), Error> {
-        let noise = TokenNoise::named("discrete-laplace", Sigma::new(1.0)?)?;
-        let (delta, question) = (Delta::new(1e-5)?, NoiseMultiplier::new(20.0)?);
-        let mut found = Vec::new();
-        for high in [1000.0, 2e6, 4e9] {
-            let (walk, bounds) = (CompleteWalk::new(20, 100)?, Bounds::new(0.0, high)?);
-            let sum = ReleasedSum::from(CompleteSum { walk, bounds, noise, constant_data: false });
-            let profile = sum.account(&Observer::node(0))?.profile(1, question)?;
-            found.push(profile.epsilon(delta)?.value().epsilon());
-            assert!(profile.delta(1.0)?.value().delta() <= 1.0);
-        }
-        // The law says less than the largest number of releases, which is the same for all wide ranges.
-        assert!(found[0] < found[1] && (found[1] / found[2] - 1.0).abs() < 1e-6, "{found:?}");
-        Ok(())
-    }
-
-    #[test]
-    fn laplace_releases_cover_the_exact_law() -> Result<(), Error> {
-        let b = 2.0;
-        let noise = b * 2f64.sqrt();
-        let one = losses(b, 1500);
-        let share = 1.0 / one.len() as f64;
-        for delta in [1e-2, 1e-4] {
-            let epsilon = profile(&ring(5, 2, "laplace")?, noise)?.epsilon(Delta::new(delta)?)?;
-            let epsilon = epsilon.into_value().epsilon();
-            let mut exact = 0.0;
-            for x in &one {
-                for y in &one {
-                    exact += share * share * (1.0 - (epsilon - x - y).exp()).max(0.0);
-                }
-            }
-            assert!(exact <= delta && epsilon <= 1.0 + 1e-9, "{exact} at {epsilon}");
-            assert!(exact >= 0.01 * delta, "{epsilon} says little: {exact}");
-        }
-        // Two steps among two nodes: 0, 1 or 2 contributions with probability 1/4, 1/2, 1/4, all seen.
-        let sum = ReleasedSum::from(walk(2, 2, "laplace")?);
-        let (epsilon, delta) =
-            (profile(&sum, noise)?.epsilon(Delta::new(0.05)?)?.into_value().epsilon(), 0.05);
-        let beyond = |loss: f64| (1.0 - (epsilon - loss).exp()).max(0.0);
-        let once: f64 = one.iter().map(|&x| share * beyond(x)).sum();
-        let twice: f64 = one
-            .iter()
-            .flat_map(|&x| one.iter().map(move |&y| x + y))
-            .map(|x| share * share * beyond(x))
-            .sum();
-        assert!(0.5 * once + 0.25 * twice <= delta);
-        Ok(())
-    }
-
-    /// For every law there is: the least noise of a target is its boundary, also where several contributions
-    /// compose.
-    #[test]
-    fn least_noise_is_the_boundary_for_every_law() -> Result<(), Error> {
-        for law in LAWS {
-            for sum in [ring(6, 1, law.name())?, ring(6, 7, law.name())?, walk(6, 60, law.name())?.into()] {
-                let accounts = [sum.account(&Observer::node(0))?];
-                let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
-                let noise = least_noise(&accounts, &target)?.noise;
-                assert_eq!(check(&accounts, noise, &target)?.verdict, Verdict::Met, "{}", law.name());
-                let less = NoiseMultiplier::new(noise.get() / 1.001)?;
-                assert_ne!(check(&accounts, less, &target)?.verdict, Verdict::Met, "{} {noise}", law.name());
-            }
-        }
-        Ok(())
-    }
-
-    /// One release of Gaussian noise is the Gaussian mechanism, and seven of them cost more than together.
-    #[test]
-    fn gaussian_noise_is_no_better_than_its_own_account() -> Result<(), Error> {
-        let delta = Delta::new(1e-6)?;
-        let alone = profile(&ring(6, 1, "gaussian")?, 4.0)?.epsilon(delta)?.into_value().epsilon();
-        assert_relative_eq!(alone, *ndp_dp::Gdp::new(0.25)?.epsilon(delta).value(), max_relative = 1e-9);
-        let seven = profile(&ring(6, 7, "gaussian")?, 4.0)?.epsilon(delta)?.into_value().epsilon();
-        let together = *ndp_dp::Gdp::new(0.25 * 7f64.sqrt())?.epsilon(delta).value();
-        assert!(together < seven && seven < 2.0 * together, "{together} {seven}");
-        Ok(())
-    }
-
-    #[test]
-    fn what_is_not_covered_is_refused() -> Result<(), Error> {
-        let sum = ring(6, 2, "laplace")?;
-        assert!(matches!(sum.account(&Observer::coalition(&[0, 3])), Err(Error::NoGuarantee(_))));
-        // Shares of noise: two who collude face a quarter of its variance, four times the loss of one
-        // release.
-        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-        let shared = RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Distributed)?;
-        let pair = Observer::coalition(&[0, 3]);
-        assert!(shared.coalition_loss(&[0, 3])?.unit(1)?.value().get() > 3.9);
-        assert!(matches!(ReleasedSum::from(shared).account(&pair), Err(Error::NoGuarantee(_))));
-        assert!(ReleasedSum::from(shared).account(&Observer::node(3)).is_ok());
-        assert!(sum.account(&Observer::coalition(&[6])).is_err());
-        // Who hears less than a node is covered by what the node learns.
-        let epsilon = |observer: Observer| -> Result<f64, Error> {
-            let profile = sum.account(&observer)?.profile(1, NoiseMultiplier::new(1.0)?)?;
-            Ok(profile.epsilon(Delta::new(1e-5)?)?.into_value().epsilon())
-        };
-        assert!(epsilon(Observer::outsider())? <= epsilon(Observer::node(0))?);
-        assert!(
-            matches!(profile(&sum, 1.0)?.epsilon(Delta::new(1e-9)?), Ok(found) if found.value().epsilon() > 1.0)
-        );
-        assert!(sum.account(&Observer::node(0))?.profile(0, NoiseMultiplier::new(1.0)?).is_err());
-        // Pairs of a walk may collude, and caps bound what one of its nodes gives away.
-        let plain = walk(6, 200, "laplace")?;
-        let walk = plain.walk.with_options(CompleteOptions { cap: Some(3), ..CompleteOptions::default() })?;
-        let capped = ReleasedSum::from(CompleteSum {
-            walk,
-            bounds: plain.bounds,
-            noise: plain.noise,
-            constant_data: false,
-        });
-        let at = |sum: &ReleasedSum| -> Result<f64, Error> {
-            Ok(profile(sum, 3.0)?.epsilon(Delta::new(1e-5)?)?.into_value().epsilon())
-        };
-        assert!(plain.account(&Observer::node(0)).is_err());
-        assert!(at(&capped)? < at(&plain.into())?);
-        Ok(())
     }
 }

@@ -59,5 +59,6 @@ mod walk;
 pub(in crate::walk) use accountant::response_of;
 pub use histogram::CompleteHistogram;
 pub use options::CompleteOptions;
+pub(in crate::walk) use releases::CappedReleases;
 pub use sum::CompleteSum;
 pub use walk::CompleteWalk;

@@ -8,7 +8,9 @@
 use super::CompleteWalk;
 use crate::walk::tabulated::grid_step;
 use ndp_account::Error;
-use ndp_dp::{LossLaw, Neighbors};
+use ndp_dp::{Delta, LossLaw, Neighbors};
+use ndp_numeric::binomial_window::BinomialWindow;
+use ndp_numeric::rounding::up;
 
 impl CompleteWalk {
     /// What all contributions of a node cost whose releases have this law, none of which may depend on who
@@ -30,13 +32,106 @@ impl CompleteWalk {
     }
 }
 
+/// What the contributions of a node cost under a cap: `δ(ε) = Σ_k P(min(K, N) = k) δ_k(ε)`, `K` the number of
+/// its visits, of which the first `N` contribute.
+///
+/// The path is drawn without looking at the data, and so is the number of contributions: a mixture whose
+/// index is seen. From above: neighboring counts may be taken together as the largest of them.
+#[derive(Clone)]
+pub(in crate::walk) struct CappedReleases {
+    /// The probability of so many releases, at most, and their law.
+    parts: Vec<(f64, LossLaw)>,
+}
+
+impl CompleteWalk {
+    /// The law of the contributions of a node under the cap on them, of releases as in
+    /// [`Self::law_of_releases`]; `None` where no cap is reached.
+    ///
+    /// # Errors
+    /// Those of [`LossLaw::times`].
+    pub(in crate::walk) fn capped_releases(
+        &self,
+        release: &LossLaw,
+    ) -> Result<Option<CappedReleases>, Error> {
+        let steps = self.step_count() as u64;
+        let Some(cap) = self.options().cap.map(|cap| cap as u64).filter(|&cap| cap < steps) else {
+            return Ok(None);
+        };
+        // A larger share of visits makes the number of contributions no smaller.
+        let share = (1.0 / self.node_count() as f64).next_up().min(1.0);
+        let window = BinomialWindow::new(steps, share, NEVER).map_err(ndp_dp::Error::from)?;
+        if window.iter().last().is_none_or(|(most, _)| most < cap) {
+            return Ok(None);
+        }
+        let first = window.first().min(cap);
+        let together = (cap - first + 1).div_ceil(MOST_COUNTS);
+        let step = release.pure_epsilon().upper() / PARTS;
+        let law = |count: u64| -> Result<LossLaw, Error> {
+            let law = release.clone().times(count)?;
+            Ok(if step.is_finite() { law.with_step(grid_step(step))? } else { law })
+        };
+        let mut parts = Vec::new();
+        // Below the window as its first count, above it as the cap.
+        let (mut mass, mut terms) = (window.below(), 0.0);
+        for (count, probability) in window.iter() {
+            (mass, terms) = (mass + probability, terms + 1.0);
+            let is_last = count < cap && (count - first + 1).is_multiple_of(together);
+            if is_last {
+                parts.push((up(mass, window.error() + terms), law(count)?));
+                (mass, terms) = (0.0, 0.0);
+            }
+        }
+        parts.push((up(mass + window.above(), window.error() + terms + 1.0), law(cap)?));
+        Ok(Some(CappedReleases { parts }))
+    }
+}
+
+impl CappedReleases {
+    /// `δ(ε)`, rounded up.
+    ///
+    /// # Errors
+    /// Those of [`LossLaw::delta`].
+    pub(in crate::walk) fn delta(&self, epsilon: f64) -> Result<f64, ndp_dp::Error> {
+        let mut sum = 0.0;
+        for (mass, law) in &self.parts {
+            sum += mass * law.delta(epsilon)?.upper();
+        }
+        Ok(up(sum, self.parts.len() as f64 + 4.0).min(1.0))
+    }
+
+    /// The smallest `ε` up to `most` that was seen to keep `delta`, to a millionth; `most` where none was.
+    ///
+    /// # Errors
+    /// Those of [`LossLaw::delta`].
+    pub(in crate::walk) fn epsilon(&self, delta: Delta, most: f64) -> Result<f64, ndp_dp::Error> {
+        let holds = |epsilon: f64| Ok::<bool, ndp_dp::Error>(self.delta(epsilon)? <= delta.get());
+        if !most.is_finite() || holds(0.0)? {
+            return Ok(if most.is_finite() { 0.0 } else { most });
+        }
+        let (mut low, mut high) = (0.0, most);
+        if !holds(most)? {
+            return Ok(most);
+        }
+        while high - low > 1e-6 * high {
+            let middle = f64::midpoint(low, high);
+            if holds(middle)? { high = middle } else { low = middle }
+        }
+        Ok(high)
+    }
+}
+
+/// Counts beyond a window this unlikely count as the cap.
+const NEVER: f64 = 1e-30;
+/// Laws of so many counts are made, at most.
+const MOST_COUNTS: u64 = 32;
 /// Steps of the grid up to the largest loss of one release.
 const PARTS: f64 = 8.0;
 
 #[cfg(test)]
 mod tests {
+    use super::super::CompleteOptions;
     use super::*;
-    use ndp_dp::{Delta, RandomizedResponse};
+    use ndp_dp::RandomizedResponse;
 
     /// Against the mean over the number of visits, each count composed by itself.
     #[test]
@@ -67,6 +162,78 @@ mod tests {
             alone.epsilon(Delta::new(1e-3)?).upper()
                 < release()?.times(6)?.epsilon(Delta::new(1e-3)?).upper()
         );
+        Ok(())
+    }
+
+    /// `δ_k` of `k` binary responses, from their definition.
+    fn responses(k: i32, epsilon: f64, local: f64) -> f64 {
+        let p = 1.0 / (1.0 + (-local).exp());
+        let mut choose = 1.0;
+        let mut sum = 0.0;
+        for j in 0..=k {
+            let (truth, other) = (p.powi(j) * (1.0 - p).powi(k - j), p.powi(k - j) * (1.0 - p).powi(j));
+            sum += choose * (truth - epsilon.exp() * other).max(0.0);
+            choose *= f64::from(k - j) / f64::from(j + 1);
+        }
+        sum
+    }
+
+    /// Against all paths of small walks, with the contributions that the walk itself makes.
+    #[test]
+    fn capped_laws_are_those_of_all_paths() -> Result<(), Error> {
+        let local = 0.7;
+        let release = LossLaw::randomized_response(RandomizedResponse::with_epsilon(2, local)?);
+        for (n, steps, cap) in [(3_usize, 7, 1), (3, 7, 2), (2, 9, 4), (4, 6, 3)] {
+            let options = CompleteOptions { cap: Some(cap), ..CompleteOptions::default() };
+            let walk = CompleteWalk::new(n, steps)?.with_options(options)?;
+            let law = walk.capped_releases(&release)?.ok_or(Error::NotOffered("a cap that is reached"))?;
+            let all = n.pow(steps as u32);
+            for epsilon in [0.0, 0.4, 1.1, 2.0] {
+                let mut sum = 0.0;
+                for code in 0..all {
+                    let holders: Vec<usize> = (0..steps).map(|t| code / n.pow(t as u32) % n).collect();
+                    let made = options.contributions(&holders);
+                    let count = (0..steps).filter(|&t| holders[t] == 0 && made[t]).count();
+                    sum += responses(count as i32, epsilon, local);
+                }
+                let (truth, found) = (sum / all as f64, law.delta(epsilon)?);
+                assert!(
+                    truth <= found && found <= truth * (1.0 + 1e-3) + 1e-12,
+                    "{n} {cap}: {truth} {found}"
+                );
+            }
+            let delta = Delta::new(0.02)?;
+            let epsilon = law.epsilon(delta, 10.0)?;
+            assert!(law.delta(epsilon)? <= 0.02 && law.delta(epsilon * (1.0 - 2e-6))? > 0.02);
+            // Without the cap a node loses more, at the cap in any case as well.
+            let free = CompleteWalk::new(n, steps)?.law_of_releases(release.clone())?;
+            assert!(epsilon < free.epsilon(delta).upper());
+            assert!(epsilon < release.clone().times(cap as u64)?.epsilon(delta).upper());
+        }
+        Ok(())
+    }
+
+    /// Caps that are never reached have no law of their own, and many counts are taken together.
+    #[test]
+    fn caps_that_are_far_are_none() -> Result<(), Error> {
+        let release = LossLaw::randomized_response(RandomizedResponse::with_epsilon(2, 0.1)?);
+        let at = |cap: usize| -> Result<Option<CappedReleases>, Error> {
+            let options = CompleteOptions { cap: Some(cap), ..CompleteOptions::default() };
+            CompleteWalk::new(50, 5000)?.with_options(options)?.capped_releases(&release)
+        };
+        assert!(at(4000)?.is_none() && at(5000)?.is_none());
+        let (few, many) =
+            (at(3)?.ok_or(Error::NotOffered("few"))?, at(110)?.ok_or(Error::NotOffered("many"))?);
+        assert!(few.parts.len() == 1 && many.parts.len() <= 32 && many.parts.len() > 10);
+        for law in [&few, &many] {
+            let sum: f64 = law.parts.iter().map(|(mass, _)| mass).sum();
+            assert!((1.0..1.0 + 1e-9).contains(&sum), "{sum}");
+        }
+        // Some hundred contributions of which nobody knows the number: less than the cap.
+        let delta = Delta::new(1e-5)?;
+        let all = release.times(110)?.epsilon(delta).upper();
+        assert!(many.epsilon(delta, 20.0)? < 0.99 * all);
+        assert!(many.epsilon(delta, 1e-3)? == 1e-3 && many.epsilon(delta, f64::INFINITY)? == f64::INFINITY);
         Ok(())
     }
 }
