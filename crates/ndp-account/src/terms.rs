@@ -231,6 +231,8 @@ pub enum Assumption {
     SecureSums,
     /// A noise that several nodes share, or that is dealt to them, is known to no other node.
     SharedNoise,
+    /// Every node contributes the same data each time, whatever it received and however often it was asked.
+    ConstantData,
 }
 
 /// The theorem on which a number rests, and the function that computes the number.

@@ -46,8 +46,8 @@ pub(super) const DSGD: Entry = Entry {
             let (name, condition) = ("correlation", "be below 1 in size");
             return Err(Error::InvalidParameter { name, condition, value: back });
         }
-        let alike = flag("alike", setting.number("alike"))?;
-        let fixed = flag("fixed", setting.number("fixed"))?;
+        let alike = setting.flag("alike")?;
+        let fixed = setting.flag("fixed")?;
         // A weight for every pair of steps, and the values of every node in every step.
         let (pairs, values) = (steps as u128 * steps as u128, steps as u128 * setting.nodes() as u128);
         require_memory("the noise of all steps", 64 * pairs + 512 * values)?;
@@ -70,15 +70,6 @@ pub(super) const DSGD: Entry = Entry {
         })
     },
 };
-
-/// 0 or 1.
-fn flag(name: &'static str, value: f64) -> Result<bool, Error> {
-    match value {
-        0.0 => Ok(false),
-        1.0 => Ok(true),
-        _ => Err(Error::InvalidParameter { name, condition: "be 0 or 1", value }),
-    }
-}
 
 /// A training whose gradients may depend on anything that was sent: accounted for as if every noisy gradient
 /// were heard, so that there is nothing that a gradient depends on and the observer does not see.

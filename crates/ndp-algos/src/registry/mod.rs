@@ -215,6 +215,15 @@ impl Setting<'_> {
         })
     }
 
+    /// 0 or 1.
+    fn flag(&self, name: &'static str) -> Result<bool, Error> {
+        match self.number(name) {
+            0.0 => Ok(false),
+            1.0 => Ok(true),
+            value => Err(Error::InvalidParameter { name, condition: "be 0 or 1", value }),
+        }
+    }
+
     fn seed(&self) -> Result<u64, Error> {
         let value = self.number("seed");
         if 0.0 <= value && value <= f64::from(u32::MAX) && value.fract() == 0.0 {

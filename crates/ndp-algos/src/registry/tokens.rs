@@ -25,6 +25,12 @@ const CAP: Parameter = Parameter {
     default: |_| Ok(f64::INFINITY),
 };
 
+const CONSTANT: Parameter = Parameter {
+    name: "constant",
+    about: "1 where every node contributes the same value each time, whatever it received; 0, the default, where it may not",
+    default: |_| Ok(0.0),
+};
+
 const LABELS: Parameter =
     Parameter { name: "labels", about: "labels of the histogram; 2 by default", default: |_| Ok(2.0) };
 
@@ -120,14 +126,14 @@ pub(super) const COMPLETE_SUM: Entry = Entry {
     name: "complete-sum",
     kind: Kind::Mean,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its value and noise",
-    parameters: &[STEPS],
+    parameters: &[STEPS, CONSTANT],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
         Ok(Box::new(CompleteSum {
             walk,
             bounds: Bounds::new(0.0, 1.0)?,
             noise: TokenNoise::gaussian(Sigma::new(1.0)?),
-            constant_data: false,
+            constant_data: setting.flag("constant")?,
         }))
     },
 };

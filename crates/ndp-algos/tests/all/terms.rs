@@ -42,6 +42,7 @@ const EXPECTED: [Row; 34] = [
     ("ring-sum-discrete-laplace", Changes::EveryContribution, Law::DiscreteLaplace, RANGE, NETWORK),
     ("ring-histogram", Changes::EveryLabel, Law::RandomizedResponse, REPORT, NETWORK),
     ("complete-sum", Changes::EveryContribution, Law::Gaussian, RANGE, NETWORK),
+    ("complete-sum:constant=1", Changes::Value, Law::Gaussian, RANGE, NETWORK),
     ("complete-sum-laplace", Changes::EveryContribution, Law::Laplace, RANGE, NETWORK),
     ("complete-sum-discrete-laplace", Changes::EveryContribution, Law::DiscreteLaplace, RANGE, NETWORK),
     ("complete-histogram", Changes::Label, Law::RandomizedResponse, REPORT, NETWORK),
@@ -101,7 +102,7 @@ fn every_protocol_says_what_its_numbers_are_about() {
 /// Whoever sees more than the observers, and is trusted, is said: a curator, a secure sum, noises of several.
 #[test]
 fn those_who_are_trusted_are_said() {
-    use Assumption::{Curator, Fixed, SecureSums, SharedNoise};
+    use Assumption::{ConstantData, Curator, Fixed, SecureSums, SharedNoise};
     let expected: BTreeMap<&str, &[Assumption]> = [
         ("decor", &[SharedNoise][..]),
         ("gopa", &[SharedNoise]),
@@ -109,6 +110,7 @@ fn those_who_are_trusted_are_said() {
         ("secure-neighbor-sums", &[SecureSums]),
         ("hierarchical", &[Fixed, SecureSums]),
         ("dsgd:steps=3,alike=1,fixed=1", &[Fixed]),
+        ("complete-sum:constant=1", &[ConstantData]),
         ("central", &[Curator]),
         ("central-sgd", &[Curator]),
         ("federated-sgd", &[Curator]),

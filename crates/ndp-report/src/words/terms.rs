@@ -102,6 +102,9 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         Assumption::SharedNoise => {
             "a noise that several nodes share, or that is dealt to them, is known to nobody else"
         }
+        Assumption::ConstantData => {
+            "every node contributes the same data each time, whatever it received (declared, not checked)"
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::walk::graph::{CostLaw, log_likelihood_ratio, seen_to_hold};
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_account::Error;
 use ndp_account::{
-    Account, Attacker, Changes, Law, Noise, Observer, Protocol, Senders, Terms,
+    Account, Assumption, Attacker, Changes, Law, Noise, Observer, Protocol, Senders, Terms,
     parts::{at_most, of_outsider},
 };
 use ndp_dp::{
@@ -209,9 +209,12 @@ impl Protocol for CompleteSum {
 
 impl CompleteSum {
     fn terms(&self) -> Terms {
-        // The same at each visit: the secrecy of the path protects no data that change.
-        let changes = if self.constant_data { Changes::Value } else { OF_SUMS.changes };
-        Terms { changes, ..OF_SUMS }
+        // The same at each visit, of the others as well: the secrecy of the path protects no data that change.
+        if self.constant_data {
+            Terms { changes: Changes::Value, ..OF_SUMS }.trusting(Assumption::ConstantData)
+        } else {
+            OF_SUMS
+        }
     }
 }
 
