@@ -20,7 +20,7 @@ const PROGRAMS: &str = "Programs";
 const NETWORK: &str = "Privacy amplification by decentralization";
 const TRAINING: &str = "Federated learning by contraction";
 
-const EXPECTED: [Row; 34] = [
+const EXPECTED: [Row; 35] = [
     ("muffliato", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
     ("muffliato-accelerated", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
     ("randomized-gossip", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),

@@ -3,7 +3,8 @@
 use super::Study;
 use crate::errors::Failure;
 use crate::output::{unless_unread, up};
-use ndp_account::Protocol;
+use ndp_account::{Observer, Protocol};
+use ndp_dp::{NoiseMultiplier, Profile};
 use ndp_numeric::decimal::{Round, percent};
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -151,10 +152,10 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
     let unseen = study.sampled.then(|| {
         // Hoeffding's inequality: an observer's mean loss lies between 0 and the bound for an observer of the
         // noisy values.
-        let largest = study.observers.first().and_then(|observer| {
-            let bound = patient.local_bound(observer).ok()?;
-            let u = (0..bound.node_count()).find(|&u| !observer.contains(u))?;
-            Some(bound.profile(u, study.noises[noise].1).ok()?.loss(study.measure).ok()?.into_value())
+        let first = study.observers.first();
+        let largest = first.and_then(|first| {
+            let profile = bound_of_all(patient, first, study.noises[noise].1)?;
+            Some(profile.loss(study.measure).ok()?.into_value())
         });
         let room = (-MISS_OF_ONE.ln() / (2.0 * count)).sqrt();
         (share, largest.map(|largest| (mean + largest * room) * (1.0 + 8.0 * f64::EPSILON)))
@@ -170,6 +171,20 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
         maxima,
         unseen,
     }
+}
+
+/// The bound for an observer of the noisy values, if it is one and the same for every node that may observe and
+/// every node that is exposed; a mean over all observers needs it for those that were not drawn, too.
+fn bound_of_all(protocol: &dyn Protocol, first: &Observer, noise: NoiseMultiplier) -> Option<Profile> {
+    let bound = protocol.local_bound(first).ok()?;
+    let class = bound.class()?;
+    let alike = |v: usize| {
+        let mut other = Observer::node(v);
+        (other.own_noise, other.senders) = (first.own_noise, first.senders);
+        protocol.local_bound(&other).is_ok_and(|bound| bound.class() == Some(class))
+    };
+    let exposed = (0..bound.node_count()).find(|&u| !first.contains(u))?;
+    (0..protocol.node_count()).all(alike).then(|| bound.profile(exposed, noise).ok()).flatten()
 }
 
 /// The largest loss towards every observer, largest first.
@@ -190,4 +205,40 @@ pub(crate) fn figure(study: &Study, together: &[Together]) -> Figure {
         panel = panel.with(Series::new(name, grade).points(points));
     }
     Figure::new("What observers learn").panel(panel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_account::example::Gossip;
+    use ndp_account::{Account, Error};
+    use ndp_graph::{GossipMatrix, generators::path_graph};
+
+    /// A bound on the mean over all observers needs a bound that holds for all of them: where the last node has
+    /// another one, there is none.
+    #[test]
+    fn one_bound_must_hold_for_every_observer() -> Result<(), Error> {
+        /// Gossip whose last node is bounded by another protocol.
+        struct Uneven([Gossip; 2]);
+        impl Protocol for Uneven {
+            fn node_count(&self) -> usize {
+                Protocol::node_count(&self.0[0])
+            }
+
+            fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+                self.0[0].account(observer)
+            }
+
+            fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+                let last = observer.contains(self.node_count() - 1);
+                self.0[usize::from(last)].local_bound(observer)
+            }
+        }
+        let gossip = || Ok::<_, Error>(Gossip::new(GossipMatrix::metropolis(&path_graph(5)?), 3));
+        let (first, noise) = (Observer::node(0), NoiseMultiplier::new(2.0)?);
+        let even = bound_of_all(&gossip()?, &first, noise).and_then(|profile| profile.mu());
+        assert_eq!(even.map(|mu| mu.into_value().mu()), Some(0.5));
+        assert!(bound_of_all(&Uneven([gossip()?, gossip()?]), &first, noise).is_none());
+        Ok(())
+    }
 }
