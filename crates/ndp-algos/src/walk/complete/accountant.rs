@@ -209,7 +209,7 @@ impl Protocol for CompleteSum {
 
 impl CompleteSum {
     fn terms(&self) -> Terms {
-        // The same at each visit, of the others as well: the secrecy of the path protects no data that change.
+        // The same at each visit, also of the others: the secrecy of the path protects no data that change.
         if self.constant_data {
             Terms { changes: Changes::Value, ..OF_SUMS }.trusting(Assumption::ConstantData)
         } else {
