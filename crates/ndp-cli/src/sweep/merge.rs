@@ -173,8 +173,8 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
     }
 }
 
-/// The bound for an observer of the noisy values, if it is one and the same for every node that may observe and
-/// every node that is exposed; a mean over all observers needs it for those that were not drawn, too.
+/// The bound for an observer of the noisy values, if it is the same for every observer and every exposed node.
+/// A mean over all observers needs it for those that were not drawn, too.
 fn bound_of_all(protocol: &dyn Protocol, first: &Observer, noise: NoiseMultiplier) -> Option<Profile> {
     let bound = protocol.local_bound(first).ok()?;
     let class = bound.class()?;
@@ -214,7 +214,7 @@ mod tests {
     use ndp_account::{Account, Error};
     use ndp_graph::{GossipMatrix, generators::path_graph};
 
-    /// A bound on the mean over all observers needs a bound that holds for all of them: where the last node has
+    /// A bound on the mean over all observers needs one bound that holds for all of them: if the last node has
     /// another one, there is none.
     #[test]
     fn one_bound_must_hold_for_every_observer() -> Result<(), Error> {
