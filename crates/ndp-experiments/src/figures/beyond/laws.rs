@@ -62,7 +62,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         ("geometric", geometric(n, scale.pick(0.14, 0.25), seed)?),
         ("grid", generators::grid_2d_graph(side, side)?),
     ];
-    let mut figure = Figure::new("Walks: the bound by the law of the path's cost is below the one by Rényi losses, and above what an attack measures on two graphs")
+    let mut figure = Figure::new("Walks: the bound by the law of the path's cost is below the one by Rényi losses, and above the estimate of an attack on two graphs")
         .titled_by([
             Basis::Drawn(Check::below(LAW, RENYI)),
             Basis::Drawn(Check::below(ATTACK, LAW)),
@@ -84,7 +84,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .finding(walk_laws::READING)
         .parameter("delta of the attack", ATTACK_DELTA)
         .parameter("tokens of the attack", scale.pick(TOKENS, TOKENS / 2))
-        .finding("The attacker does not know the path, but the data of all others, and reads simulated tokens by their likelihood. That is a lower end of what is possible, not a bound on what another observer learns; the true value for arbitrary other data lies between the two curves or is open.")
+        .finding("The attacker does not know the path, but the data of all others, and reads simulated tokens by their likelihood. Only the lower end of its bar is a lower end of what is possible, with the stated confidence; the true value for arbitrary other data lies between that end and the law.")
         .check(Check::attacked(LAW, ATTACK, ERROR_RATE))
         .check(Check::covers(PRINTED, LAW))
         .check(Check::below(LAW, RENYI))

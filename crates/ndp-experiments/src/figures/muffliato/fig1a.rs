@@ -30,7 +30,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
-    let mut figure = Figure::new("Muffliato, figure 1(a): the printed loss falls with the distance on every graph, the exact loss does not")
+    let mut figure = Figure::new("Muffliato, figure 1(a): the printed loss towards a node falls with the distance on every graph, the exact loss not on every one")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -43,7 +43,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("q of Erdős–Rényi", "ln n / n")
         .parameter("draws of Erdős–Rényi, printed", DRAWS)
         .claim("The privacy loss, bounded by Theorem 1, fades with the distance, on every graph.")
-        .finding("Exact losses fall on the geometric graph and are U-shaped or nearly flat elsewhere: the claim of every graph is what is refuted. Even the farthest nodes of geometric graph and grid lose a good part of their local loss.")
+        .finding("At paper scale exact losses fall on the geometric graph up to distance 15 and rise again at the farthest nodes; elsewhere they are U-shaped or nearly flat. What is refuted is the claim about every graph. Even the farthest nodes of geometric graph and grid lose a good part of their local loss.")
         .finding("The program's five Erdős–Rényi runs are one graph five times; here five graphs are drawn.")
         .finding("The program means to observe from node 1035 of the grid and observes from the corner; both a corner and the center are drawn.")
         .check(by_distance::check())

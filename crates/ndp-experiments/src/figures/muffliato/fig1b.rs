@@ -66,7 +66,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     ];
     let maps = [(titles[1], &sum_towards), (titles[2], &exact)];
     let maps = maps.map(|(title, drawing)| Panel::drawing(title, color(), drawing.clone()));
-    Ok(Figure::new(format!("Muffliato, figure 1b: in Facebook network {number} printed losses towards a node vary at least five times as much as exact ones"))
+    Ok(Figure::new(format!("Muffliato, figure 1b: in Facebook network {number} printed losses towards a node span a factor at least five times that of exact ones"))
         .titled_by([Basis::wider(5.0, "printed, towards the node", "loss towards the node")])
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
@@ -88,7 +88,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
         .note("failure", report.failure)
         .note("mean loss / local loss", *report.mean().value())
         .claim("In a social network the printed loss bounds what the others lose to a member.")
-        .finding("That a member loses little to most others, the less the farther they are, is read off the printed losses; no check here is about it.")
+        .finding("That a member loses little to most others is not what the printed losses say here: at paper scale they exceed the local loss towards 58 % of them. No check here is about it.")
         .finding("The network of an ego is that among the friends of one user.")
         .finding("How much losses vary is the factor between the largest and the smallest.")
         .finding("Losses are drawn as fractions of the local loss, which depend neither on alpha nor on sigma.")

@@ -31,7 +31,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
-    let mut figure = Figure::new("Muffliato, figure 5: in Facebook networks, too, printed losses vary at least five times as much as exact ones")
+    let mut figure = Figure::new("Muffliato, figure 5: in Facebook networks, too, printed losses span a factor at least five times that of exact ones")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
         .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -39,10 +39,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("sigma squared", SIGMA_SQUARED)
         .parameter("spread of the inputs", by_distance::SPREAD)
         .claim("On every network the printed loss bounds what a node loses to the observer.")
-        .finding("That most nodes lose little is read off the printed losses; no check here is about how many do.")
+        .finding("Most nodes lose little by the printed losses in two of the nine networks (1684, 3980) alone; no check here is about how many do.")
         .finding("The network of an ego is that among the friends of one user.")
         .finding("How much losses vary is the factor between the largest and the smallest.")
-        .finding("The exact loss towards the node is large nearly everywhere; both panels show the loss towards the node.")
+        .finding("The exact loss towards the node is at least half of the local loss for 94 % of the nodes or more in seven networks, 79 % in ego 0 and 37 % in ego 3980; both panels show the loss towards the node.")
         .finding("The program observes from the first node of degree 1; here the seed draws the node.")
         .columns(3);
     // A quick run uses small networks only.

@@ -92,11 +92,11 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .parameter("observers per class, sound walk", "20; 1 where all are alike (hypercube) or the walk is long (geometric, grid)")
         .parameter("delta of the panels of epsilon", DELTA)
         .finding(walk_laws::READING)
-        .finding("There are no panels of epsilon for geometric graph and grid: a node contributes so often there, and the walks are so long, that nothing below the local loss of all contributions is proved. Shorter walks on such graphs are in beyond/laws.")
-        .finding("The sound curve bounds what all contributions of node 0 reveal to a node, path known or not. A printed value below it is not refuted by it, but nothing supports it.")
+        .finding("There are no panels of epsilon for geometric graph and grid: a node contributes so often there, and the walks are so long, that no law of the cost was computed. Shorter walks on such graphs are in beyond/laws.")
+        .finding("The sound curve bounds what all contributions of node 0 reveal to a node, path known or not; on geometric graph and grid for a walk on which it contributes at most as often as the cap says. A printed value below the curve is not refuted by it, but nothing supports it.")
         .finding("The condition of the printed theorem, sigma^2 >= 2 alpha (alpha - 1) = 4, fails at sigma = 1.")
-        .finding("On geometric graph and grid every node contributes tens of times: clipping at the local loss of one contribution, as the paper does, would hide losses far above 1.")
-        .finding("That gossip protects far nodes better rests on the printed sum; the exact loss of gossip does not fall with the distance on every graph. Its panels are the same in figures 1 and 4: they do not depend on who knows the sender.")
+        .finding("On geometric graph and grid a node contributes tens of times on average: clipping at the local loss of one contribution, as the paper does, would hide losses far above 1.")
+        .finding("That gossip protects far nodes better is what the printed sums say on geometric graph and grid alone; the exact loss of gossip does not fall with the distance on every graph. Its panels are the same in figures 1 and 4: they do not depend on who knows the sender.")
         .check(Check::covers(sender.name(), SOUND))
         .titled_by([
             Basis::Drawn(Check::falls(sender.name(), 0.7)),

@@ -166,7 +166,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
              hypercube with exact consensus and its mean loss over all pairs.",
         )
         .finding(
-            "With the printed noise the mean accuracy of the walk is the higher one in all 12 cells at paper scale, by at most 0.02 and \
+            "With the printed noise the mean accuracy of the walk is the higher one in all 12 cells at paper scale, by at most 0.022 and \
              in some by less than the runs differ. With sound noise it is the higher one on the complete graph only: elsewhere the \
              token often stays where it is or comes back at once, and its noise is 4 to 7 times the printed one. Of the claim that \
              the walk wins at the same mean loss nothing is shown.",
