@@ -58,7 +58,7 @@ fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
         let of_all = ["build", "--profile", "wheel", "--compression-level", "9", "--manifest-path"];
         cmd!(sh, "{maturin} -m maturin {of_all...} {manifest} --out {out} {flags...}").quiet().run()
     };
-    // Functions that compile to the same code are there once, if the linker can do that; it saves a hundredth.
+    // The linker keeps one of several functions with the same code, if it can: the wheel is 1 % smaller.
     if build(&["--", "-C", "link-arg=-Wl,--icf=all"]).is_err() {
         build(&[])?;
     }

@@ -173,8 +173,8 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
     }
 }
 
-/// The bound for an observer of the noisy values, if it is the same for every observer and every exposed node.
-/// A mean over all observers needs it for those that were not drawn, too.
+/// The bound for an observer of the noisy values, if it is the same for every observer and every exposed
+/// node. A mean over all observers needs it for those that were not drawn, too.
 fn bound_of_all(protocol: &dyn Protocol, first: &Observer, noise: NoiseMultiplier) -> Option<Profile> {
     let bound = protocol.local_bound(first).ok()?;
     let class = bound.class()?;
@@ -214,8 +214,8 @@ mod tests {
     use ndp_account::{Account, Error};
     use ndp_graph::{GossipMatrix, generators::path_graph};
 
-    /// A bound on the mean over all observers needs one bound that holds for all of them: if the last node has
-    /// another one, there is none.
+    /// A bound on the mean over all observers needs one bound that holds for all of them: if the last node
+    /// has another one, there is none.
     #[test]
     fn one_bound_must_hold_for_every_observer() -> Result<(), Error> {
         /// Gossip whose last node is bounded by its own account.
