@@ -213,6 +213,28 @@ mod tests {
         Ok(())
     }
 
+    /// Counts that are taken together cost as the largest of them: not below the mean over all numbers of
+    /// visits, and near it.
+    #[test]
+    fn counts_taken_together_cost_no_less() -> Result<(), Error> {
+        let (steps, cap, local) = (120, 60, 0.1);
+        let release = LossLaw::randomized_response(RandomizedResponse::with_epsilon(2, local)?);
+        let options = CompleteOptions { cap: Some(cap), ..CompleteOptions::default() };
+        let walk = CompleteWalk::new(2, steps)?.with_options(options)?;
+        let law = walk.capped_releases(&release)?.ok_or(Error::NotOffered("a cap that is reached"))?;
+        assert!(law.parts.len() <= 32);
+        for epsilon in [0.0, 0.5, 1.5] {
+            let (mut sum, mut mass) = (0.0, 0.5f64.powi(steps as i32));
+            for k in 0..=steps {
+                sum += mass * responses(k.min(cap) as i32, epsilon, local);
+                mass *= (steps - k) as f64 / (k + 1) as f64;
+            }
+            let found = law.delta(epsilon)?;
+            assert!(sum <= found * (1.0 + 1e-12) && found <= 1.05 * sum, "{epsilon}: {sum} {found}");
+        }
+        Ok(())
+    }
+
     /// Caps that are never reached have no law of their own, and many counts are taken together.
     #[test]
     fn caps_that_are_far_are_none() -> Result<(), Error> {

@@ -43,8 +43,6 @@ fn losses(b: f64, points: i32) -> Vec<f64> {
     (0..points).map(at).map(|x| ((x - 1.0).abs() - x.abs()) / b).collect()
 }
 
-/// Several Laplace releases against the exact law of their losses: of two, and of as many as a walk
-/// makes.
 /// Ranges for which no law is made have an account all the same.
 #[test]
 fn wide_ranges_of_whole_numbers_are_accounted_for() -> Result<(), Error> {
@@ -63,6 +61,8 @@ fn wide_ranges_of_whole_numbers_are_accounted_for() -> Result<(), Error> {
     Ok(())
 }
 
+/// Several Laplace releases against the exact law of their losses: of two, and of as many as a walk
+/// makes.
 #[test]
 fn laplace_releases_cover_the_exact_law() -> Result<(), Error> {
     let b = 2.0;
