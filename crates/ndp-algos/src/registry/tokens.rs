@@ -27,7 +27,7 @@ const CAP: Parameter = Parameter {
 
 const CONSTANT: Parameter = Parameter {
     name: "constant",
-    about: "1 where every node contributes the same value each time, whatever it received; 0, the default, where it may not",
+    about: "1 where each node contributes a value of its own that stays the same, whatever it received; 0, the default, where it may change",
     default: |_| Ok(0.0),
 };
 

@@ -103,7 +103,7 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
             "a noise that several nodes share, or that is dealt to them, is known to nobody else"
         }
         Assumption::ConstantData => {
-            "every node contributes the same data each time, whatever it received (declared, not checked)"
+            "each node contributes a value of its own that stays the same, whatever it received (declared, not checked)"
         }
     }
 }
