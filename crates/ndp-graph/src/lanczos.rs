@@ -86,11 +86,15 @@ pub fn lanczos_extremes(matrix: &GossipMatrix, tolerance: f64) -> Result<Lanczos
             value: n as f64,
         });
     }
-    run(matrix, tolerance, (n - 1).min(BASIS_LIMIT / 8 / n))
+    lanczos_within(matrix, tolerance, (n - 1).min(BASIS_LIMIT / 8 / n))
 }
 
 /// Runs the iteration for at most `most` steps.
-fn run(matrix: &GossipMatrix, tolerance: f64, most: usize) -> Result<LanczosExtremes, Error> {
+pub(crate) fn lanczos_within(
+    matrix: &GossipMatrix,
+    tolerance: f64,
+    most: usize,
+) -> Result<LanczosExtremes, Error> {
     let mut lanczos = Lanczos::new(matrix.csr());
     let mut next_check = FIRST_CHECK;
     loop {
@@ -460,7 +464,7 @@ mod tests {
     #[test]
     fn hopeless_iterations_stop() -> Result<(), Error> {
         let long = GossipMatrix::metropolis(&path_graph(3_000)?);
-        match run(&long, TOLERANCE, 89) {
+        match lanczos_within(&long, TOLERANCE, 89) {
             Err(Error::NoConvergence { steps: 89, residual, .. }) => assert!(residual > 1e-6),
             other => panic!("{other:?}"),
         }
