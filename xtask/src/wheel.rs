@@ -87,6 +87,12 @@ pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
 /// Tests the package with the newest versions of its dependencies and the library of the profile that the
 /// tests of the crates are built with: it is there in a minute once they are.
 pub(crate) fn test_one_build(sh: &Shell) -> anyhow::Result<()> {
+    run(sh, &installed(sh)?, "newest")
+}
+
+/// The Python of an environment that has the package with this library, and the newest versions of what it
+/// works with.
+pub(crate) fn installed(sh: &Shell) -> anyhow::Result<PathBuf> {
     let python = python(sh)?;
     // With the tests, so that features, and with them all crates, are the same.
     cmd!(sh, "cargo build --release --workspace --lib --tests").run()?;
@@ -102,7 +108,7 @@ pub(crate) fn test_one_build(sh: &Shell) -> anyhow::Result<()> {
         .context("the library was not built")?;
     // As pip does: imports are timed.
     cmd!(sh, "{installed} -m compileall -q {package}").quiet().run()?;
-    run(sh, &installed, "newest")
+    Ok(installed)
 }
 
 /// Copies the files of a folder that has no folders but caches.
