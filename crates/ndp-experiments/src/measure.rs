@@ -21,10 +21,19 @@ pub fn measured<T>(work: impl FnOnce() -> T) -> (T, Cost) {
     (result, Cost { seconds: start.elapsed().as_secs_f64(), peak_memory: peak_memory() })
 }
 
-/// The line `VmHWM:  1234 kB` of the process's status.
+/// The memory that the process holds now, in bytes, if the system reports it.
+pub fn resident_memory() -> Option<u64> {
+    of_status("VmRSS:")
+}
+
 fn peak_memory() -> Option<u64> {
+    of_status("VmHWM:")
+}
+
+/// A line such as `VmHWM:  1234 kB` of the process's status, in bytes.
+fn of_status(name: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
@@ -40,6 +49,7 @@ mod tests {
         assert!(cost.seconds > 0.0);
         if cfg!(target_os = "linux") {
             assert!(cost.peak_memory.is_some_and(|bytes| bytes >= 64 << 20));
+            assert!(resident_memory() < cost.peak_memory);
         }
     }
 }

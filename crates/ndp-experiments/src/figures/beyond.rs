@@ -4,6 +4,7 @@ pub mod audit;
 pub mod correlated;
 pub mod exact_view;
 pub mod fresh_noise;
+mod growth;
 pub mod laws;
 pub mod meter;
 pub mod protocols;

@@ -1,5 +1,6 @@
 //! `beyond/scale`: loss by distance towards one observer on graphs of up to a million nodes.
 
+use super::growth;
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::count;
@@ -48,6 +49,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .finding("Beyond T hops they are, trivially: both losses are 0 there. Within T hops the mean exact loss is above the mean printed one at some distances and below it at others. Up to 10^5 nodes the exact loss is computed; at 10^6 only the printed one is drawn.")
         .finding("The claim is about large graphs: it is decided from 10^4 nodes on, and in a quick look not at all.")
         .columns(2);
+    // First, while the process holds little memory.
+    figure = growth::measured_in(figure, scale, seed)?;
     for n in sizes.iter().filter(|&&n| n <= EXACT_NODES) {
         let both = Check::covers(format!("printed, n = {n}"), format!("sound, n = {n}"));
         figure = figure.titled_by([Basis::Refuted(both)]);
