@@ -8,6 +8,7 @@ use crate::question::noise;
 use crate::worker::run;
 use ndp_account::{Error, LossReport, NodeNames, Observer, PairLedgers, Target};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Odometer, Order};
+use ndp_graph::progress::Stop;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use self_cell::self_cell;
@@ -29,8 +30,9 @@ self_cell!(
 pub(crate) struct Account(Arc<Cell>);
 
 impl Account {
-    pub(crate) fn new(kind: Arc<Kind>, observer: &Observer) -> Result<Self, Fault> {
-        Ok(Self(Arc::new(Cell::try_new(kind, |kind| kind.protocol().account(observer))?)))
+    /// Answers that it works out later do not end with the call that made it.
+    pub(crate) fn new(kind: Arc<Kind>, observer: &Observer, stop: &Stop) -> Result<Self, Fault> {
+        Ok(Self(Arc::new(Cell::try_new(kind, |kind| kind.protocol().account_until(observer, stop))?)))
     }
 
     fn held(&self) -> &Held<'_> {

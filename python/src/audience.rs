@@ -7,6 +7,7 @@ use crate::protocol::Protocol;
 use crate::question::{Who, noise, observer};
 use crate::statement::{Said, covering, in_words};
 use crate::worker::run_watched;
+use ndp_account::Until;
 use ndp_account::{Covered, Error, Observer, accounts};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -99,8 +100,8 @@ fn asked<T: Send + 'static>(
     answer: impl FnOnce(&Covered<'_>) -> Result<T, Fault> + Send + 'static,
 ) -> Result<(T, Said), Fault> {
     let (kind, audience) = (Arc::clone(&protocol.0), audience.0.clone());
-    run_watched(py, progress, move |progress| {
-        let protocol = kind.protocol();
+    run_watched(py, progress, move |progress, stop| {
+        let protocol = &Until::new(kind.protocol(), stop.clone());
         let look = |observers: &[Observer]| -> Result<_, Error> { accounts(protocol, observers, progress) };
         let covered = Covered::of(protocol, &audience, look)?.by_groups(&audience, look)?;
         let found = answer(&covered)?;

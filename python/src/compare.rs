@@ -7,7 +7,7 @@ use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
 use crate::question::scaled_up;
 use crate::statement::{Said, covering, in_words, of_each};
-use crate::worker::run;
+use crate::worker::run_until;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -47,8 +47,9 @@ pub(crate) fn compare<'py>(
             }
         };
         let (audience, target) = (audience.0.clone(), target.clone());
-        let found = run(py, move || {
-            let compared = ndp_account::compare_towards(&[(&name, Ok(kind.protocol()))], &audience, &target);
+        let found = run_until(py, move |stop| {
+            let protocol = ndp_account::Until::new(kind.protocol(), stop.clone());
+            let compared = ndp_account::compare_towards(&[(&name, Ok(&protocol))], &audience, &target);
             compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
         })?;
         match &found.least {

@@ -3,7 +3,7 @@
 use crate::errors::Fault;
 use crate::graph::{Graph, Matrix};
 use crate::question::generator;
-use crate::worker::run;
+use crate::worker::{run, run_until};
 use ndp_algos::gossip::AcceleratedGossip;
 use ndp_algos::gossip::accelerated::Momentum;
 use ndp_algos::registry::{self, Kind, PROTOCOLS};
@@ -64,9 +64,9 @@ pub(crate) fn plan_candidates(
         registry::find(name)?;
     }
     let matrix = matrix.0.clone();
-    run(py, move || {
+    run_until(py, move |stop| {
         let stopping = registry::find("muffliato")?.parameters.iter().find(|known| known.name == "rounds");
-        let base = stopping.map_or(Ok(1.0), |rounds| (rounds.default)(&matrix))?.floor();
+        let base = stopping.map_or(Ok(1.0), |rounds| (rounds.default)(&matrix, stop))?.floor();
         let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
         for entry in PROTOCOLS {
             let named = only.iter().any(|name| name == entry.name);

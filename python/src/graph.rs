@@ -145,7 +145,9 @@ impl Matrix {
     /// The spectral gap `1 - max |λ|` over the eigenvalues other than the first.
     fn gap(&self, py: Python<'_>) -> Result<f64, Fault> {
         let matrix = self.0.clone();
-        crate::worker::run(py, move || Ok(ndp_graph::spectrum::extremes(&matrix)?.gap_abs()?))
+        crate::worker::run_until(py, move |stop| {
+            Ok(ndp_graph::spectrum::extremes_until(&matrix, stop)?.gap_abs()?)
+        })
     }
 }
 

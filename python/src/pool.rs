@@ -2,10 +2,8 @@
 //! package, work that waited for them would wait forever, so that a child has a pool of its own.
 
 use crate::errors::Fault;
-use ndp_graph::progress::watch;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::process;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// The process whose threads make up rayon's global pool.
@@ -19,48 +17,12 @@ pub(crate) fn settle() {
     HOME.get_or_init(process::id);
 }
 
-/// Runs `work`, which ends soon after `stop` is set, where its parallel parts find threads.
-pub(crate) fn run<T: Send>(
-    stop: &Arc<AtomicBool>,
-    work: impl FnOnce() -> Result<T, Fault> + Send,
-) -> Result<T, Fault> {
-    let stop = Arc::clone(stop);
+/// Runs `work` where its parallel parts find threads.
+pub(crate) fn run<T: Send>(work: impl FnOnce() -> Result<T, Fault> + Send) -> Result<T, Fault> {
     if HOME.get_or_init(process::id) == &process::id() {
-        watch(stop);
         return work();
     }
-    pool()?.install(move || {
-        let _watched = Watched::new(stop);
-        work()
-    })
-}
-
-/// A thread of a pool that watches a flag for one piece of work, and no flag that is ever set afterwards.
-struct Watched;
-
-impl Watched {
-    fn new(stop: Arc<AtomicBool>) -> Self {
-        watch(stop);
-        Self
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        watch(Arc::default());
-    }
-}
-
-/// Gives the work of later calls other threads: a thread that still watches the flag of a call that was interrupted may take over a
-/// part of a later call while it waits, and would end it.
-pub(crate) fn abandon() {
-    // Whoever holds the lock makes a new pool or takes the old one, and a call in the old one may be interrupted, too.
-    if let Ok(mut kept) = FORKED.try_lock()
-        && kept.as_ref().is_some_and(|(process, _)| *process == process::id())
-    {
-        // Its threads end with the work that they have.
-        *kept = None;
-    }
+    pool()?.install(work)
 }
 
 /// The pool of this process, which was forked.

@@ -5,7 +5,7 @@ use crate::errors::Fault;
 use crate::grades;
 use crate::program::{Program, Stated};
 use crate::question::{Who, generator, observer};
-use crate::worker::{Stopped, run};
+use crate::worker::{Stopped, run, run_until};
 use ndarray::Array2;
 use ndp_account::Observer;
 use ndp_dp::NoiseMultiplier;
@@ -116,7 +116,10 @@ pub(crate) fn program_account(
     let program = Arc::new(program.lock()?.program.clone());
     let (who, options) = (observer(who), options.options()?);
     let stated = Arc::clone(&program);
-    let account = run(py, move || Ok(stated.account_with(&who, &options)?))?;
+    let account = run_until(py, move |stop| {
+        let options = ndp_program::AccountOptions { stop: stop.clone(), ..options };
+        Ok(stated.account_with(&who, &options)?)
+    })?;
     Ok(ProgramAccount { account: Arc::new(account), program })
 }
 

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::losses::{Reports, Told};
 use crate::question::{Who, final_token, generator, noise, observer, scaled_up};
 use crate::statement::said_of;
-use crate::worker::{run, run_each, run_watched};
+use crate::worker::{run, run_each, run_until, run_watched};
 use ndp_account::audit::{self, AuditPlan};
 use ndp_account::{Coverage, LossReport, Observer, Said as About};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
@@ -22,6 +22,7 @@ use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, ReleasedSum, TokenNoise};
 use ndp_dp::{RandomizedResponse, Sigma};
+use ndp_graph::progress::Stop;
 use ndp_graph::{GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -115,7 +116,9 @@ impl Protocol {
         parameters: Vec<(String, f64)>,
     ) -> Result<Self, Fault> {
         let (given, matrix) = (Parameters(parameters.into_iter().collect()), matrix.0.clone());
-        run(py, move || Ok(Self::of(Kind::Named(registry::find(&name)?.build(&matrix, &given)?))))
+        run_until(py, move |stop| {
+            Ok(Self::of(Kind::Named(registry::find(&name)?.build_until(&matrix, &given, stop)?)))
+        })
     }
 
     /// A sum on the ring.
@@ -228,13 +231,13 @@ impl Protocol {
     ) -> Result<Told, Fault> {
         let (kind, audience) = (Arc::clone(&self.0), audience.map(|all| all.0.coverage_of_looked_at()));
         let mut observers: Vec<Observer> = observers.into_iter().map(observer).collect();
-        let loss = move |observer: &Observer| -> Result<(LossReport, About), Fault> {
+        let loss = move |observer: &Observer, stop: &Stop| -> Result<(LossReport, About), Fault> {
             if observer.members().is_empty() && observer.tapped.is_empty() {
                 return Err(Fault::new(
                     "losses are those of a node or of a coalition of at least one member: account(coalition=[]) is somebody outside",
                 ));
             }
-            let account = kind.protocol().account(observer)?;
+            let account = kind.protocol().account_until(observer, stop)?;
             let report = account.unit_losses().cloned();
             let report = report.ok_or_else(|| {
                 Fault::new("this protocol has no unit losses: ask its account for profiles")
@@ -243,11 +246,15 @@ impl Protocol {
         };
         if observers.len() == 1 && progress.is_none() {
             let observer = observers.remove(0);
-            return told(vec![run(py, move || loss(&observer))?], &names, audience);
+            return told(vec![run_until(py, move |stop| loss(&observer, stop))?], &names, audience);
         }
         let nodes = self.node_count();
         ndp_linalg::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
-        told(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?, &names, audience)
+        told(
+            run_each(py, observers.len(), progress, move |i, stop| loss(&observers[i], stop))?,
+            &names,
+            audience,
+        )
     }
 
     /// What each of `observers` sees, ready to be asked about nodes and noises.
@@ -260,7 +267,9 @@ impl Protocol {
     ) -> Result<Vec<Account>, Fault> {
         let kind = Arc::clone(&self.0);
         let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
-        run_each(py, observers.len(), progress, move |i| Account::new(Arc::clone(&kind), &observers[i]))
+        run_each(py, observers.len(), progress, move |i, stop| {
+            Account::new(Arc::clone(&kind), &observers[i], stop)
+        })
     }
 
     /// Messages sent in a run, on average.
@@ -272,7 +281,7 @@ impl Protocol {
     /// Root mean square error of what a node ends with, at most, for data in an interval of length `sensitivity`.
     fn error_bound(&self, py: Python<'_>, sigma: f64, sensitivity: f64) -> Result<f64, Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
-        Ok(scaled_up(run(py, move || Ok(kind.protocol().error(noise)?))?, sensitivity))
+        Ok(scaled_up(run_until(py, move |stop| Ok(kind.protocol().error_until(noise, stop)?))?, sensitivity))
     }
 
     /// A run on `values`, one row per node.
@@ -318,7 +327,7 @@ impl Protocol {
     ) -> Result<(f64, &'static str, f64, f64, f64), Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
         ndp_linalg::memory::require_dense("the scores of an audit", runs, 3)?;
-        let found = run_watched(py, progress, move |progress| {
+        let found = run_watched(py, progress, move |progress, _| {
             let (plan, rng) = (AuditPlan { runs, error_rate }, &mut generator(seed));
             let protocol = kind.protocol();
             Ok(audit::audit(protocol, source, &observer(who), noise, plan, rng, progress)?)

@@ -80,7 +80,7 @@ impl TrainingObserver {
     ) -> Result<Vec<f64>, Fault> {
         let observer = Arc::clone(&self.0);
         let count = sources.len();
-        run_each(py, count, progress, move |i| Ok(observer.loss(sources[i])?.into_value().get()))
+        run_each(py, count, progress, move |i, _| Ok(observer.loss(sources[i])?.into_value().get()))
     }
 
     /// `(ε, δ)` of a node over all rounds.

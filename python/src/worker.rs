@@ -2,7 +2,7 @@
 
 use crate::errors::Fault;
 use crate::pool;
-use ndp_graph::progress::Progress;
+use ndp_graph::progress::{Progress, Stop};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -14,32 +14,36 @@ use std::time::Duration;
 /// How long a signal may wait.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Runs `work` without the interpreter lock. When Python is interrupted the call returns at once; the thread ends soon after, between
-/// two steps of its work.
+/// Runs `work` without the interpreter lock. When Python is interrupted the call returns at once; the thread goes on to the end of its
+/// work, for which nobody waits.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
+    answer(py, |_| work(), &|_| Ok(()))
+}
+
+/// The same for work that takes a stop: after an interrupt the thread ends soon, between two steps of its work.
+pub(crate) fn run_until<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Stop) -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
     answer(py, work, &|_| Ok(()))
 }
 
-/// Runs `work(0), …, work(count - 1)` in parallel, in this order in the answer; an interrupt ends it after the pieces that
-/// are under way. `progress(done, count)` is called now and then.
+/// Runs `work(0), …, work(count - 1)` in parallel, in this order in the answer; an interrupt ends it soon. `progress(done, count)` is called now and then.
 pub(crate) fn run_each<T: Send + 'static>(
     py: Python<'_>,
     count: usize,
     progress: Option<Py<PyAny>>,
-    work: impl Fn(usize) -> Result<T, Fault> + Send + Sync + 'static,
+    work: impl Fn(usize, &Stop) -> Result<T, Fault> + Send + Sync + 'static,
 ) -> Result<Vec<T>, Fault> {
-    let stop = Arc::new(AtomicBool::new(false));
     let done = Arc::new(AtomicUsize::new(0));
-    let (stopped, counter) = (Arc::clone(&stop), Arc::clone(&done));
-    let all = move || {
+    let counter = Arc::clone(&done);
+    let all = move |stop: &Stop| {
         let each = |i: usize| {
-            if stopped.load(Ordering::Relaxed) {
-                return Err(Fault::new("interrupted"));
-            }
-            let result = work(i);
+            stop.check().map_err(ndp_account::Error::from)?;
+            let result = work(i, stop);
             counter.fetch_add(1, Ordering::Relaxed);
             result
         };
@@ -50,7 +54,6 @@ pub(crate) fn run_each<T: Send + 'static>(
         None => Ok(()),
     };
     let result = answer(py, all, &tell);
-    stop.store(true, Ordering::Relaxed);
     if result.is_ok() {
         tell(py)?;
     }
@@ -61,7 +64,7 @@ pub(crate) fn run_each<T: Send + 'static>(
 pub(crate) fn run_watched<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&dyn Progress) -> Result<T, Fault> + Send + 'static,
+    work: impl FnOnce(&dyn Progress, &Stop) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let watched = Arc::new(Watched::default());
     let inside = Arc::clone(&watched);
@@ -71,7 +74,7 @@ pub(crate) fn run_watched<T: Send + 'static>(
         }
         _ => Ok(()),
     };
-    let result = answer(py, move || work(&*inside), &tell);
+    let result = answer(py, move |stop| work(&*inside, stop), &tell);
     watched.stop.store(true, Ordering::Relaxed);
     if result.is_ok() {
         tell(py)?;
@@ -98,21 +101,18 @@ impl Progress for Watched {
 /// What `work` answers on a thread of its own. Only these few lines exist once for every kind of answer.
 fn answer<T: Send + 'static>(
     py: Python<'_>,
-    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    work: impl FnOnce(&Stop) -> Result<T, Fault> + Send + 'static,
     meanwhile: &dyn Fn(Python<'_>) -> PyResult<()>,
 ) -> Result<T, Fault> {
     let place = Arc::new(Mutex::new(None));
     let inside = Arc::clone(&place);
-    let stop = Arc::new(AtomicBool::new(false));
-    let watched = Arc::clone(&stop);
+    let stop = Stop::asked_for();
+    let watched = stop.clone();
     let done = start(Box::new(move || {
-        let result = pool::run(&watched, work);
+        let result = pool::run(|| work(&watched));
         *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     }))?;
-    wait(py, done, meanwhile).inspect_err(|_| {
-        stop.store(true, Ordering::Relaxed);
-        pool::abandon();
-    })?;
+    wait(py, done, meanwhile).inspect_err(|_| stop.ask())?;
     let result = place.lock().unwrap_or_else(PoisonError::into_inner).take();
     result.unwrap_or(Err(Fault::Panicked))
 }

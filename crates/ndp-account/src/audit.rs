@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use crate::accountant::{Account, Attacker, Uniform};
     use ndp_dp::{ApproxDp, Curve, Delta};
-    use ndp_graph::progress::Silent;
+    use ndp_graph::progress::{Silent, Stop};
     use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
     use std::ops::ControlFlow;
     use std::sync::Mutex;
@@ -220,7 +220,11 @@ mod tests {
             2
         }
 
-        fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        fn account_until<'a>(
+            &'a self,
+            observer: &Observer,
+            _: &Stop,
+        ) -> Result<Box<dyn Account + 'a>, Error> {
             Uniform::account(2, UpperBound::new(1.0).into(), observer, Terms::VALUES)
         }
 

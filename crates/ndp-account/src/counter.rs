@@ -1,6 +1,7 @@
 //! Counts the finished parts of a call and reports progress to the caller.
 
-use ndp_graph::progress::{Cancelled, Progress};
+use crate::Error;
+use ndp_graph::progress::Progress;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,12 +24,12 @@ impl<'a> Counter<'a> {
     /// Counts one more finished part.
     ///
     /// # Errors
-    /// [`Cancelled`] if the caller cancelled.
-    pub(crate) fn step(&self) -> Result<(), Cancelled> {
+    /// [`Error::Cancelled`] if the caller cancelled.
+    pub(crate) fn step(&self) -> Result<(), Error> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         match self.progress.report(done, self.total) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Cancelled),
+            ControlFlow::Break(()) => Err(Error::Cancelled),
         }
     }
 }
@@ -62,6 +63,6 @@ mod tests {
             |done: u64, _: u64| if done < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
         let counter = Counter::new(&stop, 1000);
         let steps: Vec<_> = (0..3).map(|_| counter.step()).collect();
-        assert_eq!(steps, [Ok(()), Ok(()), Err(Cancelled)]);
+        assert_eq!(steps, [Ok(()), Ok(()), Err(Error::Cancelled)]);
     }
 }

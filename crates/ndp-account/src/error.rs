@@ -1,5 +1,6 @@
 //! The errors of this crate: the condition that failed, and the value that failed it.
 
+use ndp_numeric::stop::Stopped;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,15 +18,18 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The computation was to end before its answer, see [`Stop`](ndp_numeric::stop::Stop).
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// The graph or a matrix was refused.
     #[error(transparent)]
-    Graph(#[from] ndp_graph::Error),
+    Graph(ndp_graph::Error),
     /// The losses of a view were not certified.
     #[error(transparent)]
-    Certify(#[from] ndp_certify::Error),
+    Certify(ndp_certify::Error),
     /// A privacy parameter or an accountant's input was refused.
     #[error(transparent)]
-    Privacy(#[from] ndp_dp::Error),
+    Privacy(ndp_dp::Error),
     /// The caller's [`Progress`](ndp_graph::progress::Progress) stopped the call.
     #[error("cancelled")]
     Cancelled,
@@ -112,9 +116,6 @@ pub enum Error {
     /// The protocol has no answer to this question, and why.
     #[error("not offered: {0}")]
     NotOffered(&'static str),
-    /// An answer that was not known in time; the text says which one, and what to do.
-    #[error("not offered: {0}")]
-    OutOfTime(&'static str),
     /// A name that does not exist.
     #[error("there is no {what} {name:?}: there are {known}")]
     NoSuchName {
@@ -195,7 +196,7 @@ impl From<Error> for ndp_dp::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Privacy(error) => error,
-            Error::OutOfTime(why) => Self::OutOfTime(why),
+            Error::Stopped(stopped) => Self::Stopped(stopped),
             other => Self::Accountant(other.to_string()),
         }
     }
@@ -208,11 +209,21 @@ impl From<ndp_linalg::Error> for Error {
     }
 }
 
-impl From<ndp_graph::progress::Cancelled> for Error {
-    fn from(_: ndp_graph::progress::Cancelled) -> Self {
-        Self::Cancelled
-    }
+/// Whichever crate stopped, the error is [`Error::Stopped`].
+macro_rules! unless_stopped {
+    ($($of:ident :: Error => $variant:ident),*) => {$(
+        impl From<$of::Error> for Error {
+            fn from(error: $of::Error) -> Self {
+                match error {
+                    $of::Error::Stopped(stopped) => Self::Stopped(stopped),
+                    error => Self::$variant(error),
+                }
+            }
+        }
+    )*};
 }
+
+unless_stopped!(ndp_graph::Error => Graph, ndp_certify::Error => Certify, ndp_dp::Error => Privacy);
 
 /// Fails unless a condition on a parameter is met. Write the condition so that NaN fails it.
 ///

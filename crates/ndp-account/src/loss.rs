@@ -21,6 +21,7 @@ use ndp_certify::enclosure::width;
 use ndp_certify::rows::{Given, Rows};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stop;
 use serde::Serialize;
 
 /// What a coalition (often a single node) learns about every node, and how precisely that is known.
@@ -170,13 +171,22 @@ impl LossReport {
 /// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the
 /// view needs.
 pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
+    exact_loss_until(view, &Stop::never())
+}
+
+/// The same, no longer than `stop` says.
+///
+/// # Errors
+/// Those of [`exact_loss`]; [`Error::Stopped`].
+pub fn exact_loss_until(view: &View, stop: &Stop) -> Result<LossReport, Error> {
+    let budget = Budget::until(stop);
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {
-        Some(source) => source.certificate(Budget::default())?,
+        Some(source) => source.certificate(budget)?,
         None => {
             let rows = Given::new(view.inputs(), view.noises(), view.known_noises(), view.coalition());
             let rows = Rows::Given(rows);
-            account::of_rows(&rows, Budget::default())?
+            account::of_rows(&rows, budget)?
         }
     };
     Ok(LossReport::new(view.coalition().to_vec(), certificate, known))

@@ -3,6 +3,7 @@
 use crate::{Error, LossReport, Terms, View, loss};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Guarantee, NoiseMultiplier, Sigma};
+use ndp_graph::progress::Stop;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
@@ -61,7 +62,7 @@ pub struct Observation {
 ///
 /// To add such a protocol, implement the two required methods. Every such protocol is a
 /// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::Target), comparisons and audits.
-/// Override [`coalition_loss`](Self::coalition_loss) if the protocol has a better account than its view
+/// Override [`coalition_loss_until`](Self::coalition_loss_until) if the protocol has a better account than its view
 /// gives, and [`observe`](Self::observe) if its real runs are to be audited.
 ///
 /// # Examples
@@ -99,7 +100,16 @@ pub trait LinearProtocol: Send + Sync {
     /// # Errors
     /// Those of [`coalition_view`](Self::coalition_view) and of [`exact_loss`](crate::loss::exact_loss).
     fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        loss::exact_loss(&self.coalition_view(coalition)?)
+        self.coalition_loss_until(coalition, &Stop::never())
+    }
+
+    /// The same, no longer than `stop` says.
+    ///
+    /// # Errors
+    /// Those of [`Self::coalition_loss`]; [`Error::Stopped`].
+    fn coalition_loss_until(&self, coalition: &[usize], stop: &Stop) -> Result<LossReport, Error> {
+        stop.check()?;
+        loss::exact_loss_until(&self.coalition_view(coalition)?, stop)
     }
 
     /// What an outsider learns about every node who hears everything that is sent over these edges, each from
@@ -109,7 +119,15 @@ pub trait LinearProtocol: Send + Sync {
     /// [`Error::NotOffered`] if the protocol has no account of such an outsider, as by default;
     /// [`ndp_graph::Error::NotAnEdge`].
     fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
-        let _ = tapped;
+        self.overheard_loss_until(tapped, &Stop::never())
+    }
+
+    /// The same, no longer than `stop` says.
+    ///
+    /// # Errors
+    /// Those of [`Self::overheard_loss`]; [`Error::Stopped`].
+    fn overheard_loss_until(&self, tapped: &[(usize, usize)], stop: &Stop) -> Result<LossReport, Error> {
+        let _ = (tapped, stop);
         Err(Error::NotOffered("this protocol has no account of overheard edges: state it as a program"))
     }
 
@@ -196,7 +214,15 @@ pub trait LinearProtocol: Send + Sync {
     /// # Errors
     /// [`Error::NotOffered`] if no bound is known.
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        let _ = noise;
+        self.error_bound_until(noise, &Stop::never())
+    }
+
+    /// The same, no longer than `stop` says.
+    ///
+    /// # Errors
+    /// Those of [`Self::error_bound`]; [`Error::Stopped`].
+    fn error_bound_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        let _ = (noise, stop);
         Err(Error::NotOffered("the error of the result is not known for this protocol"))
     }
 
@@ -239,12 +265,16 @@ macro_rules! delegate {
                 (**self).coalition_view(coalition)
             }
 
-            fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-                (**self).coalition_loss(coalition)
+            fn coalition_loss_until(&self, coalition: &[usize], stop: &Stop) -> Result<LossReport, Error> {
+                (**self).coalition_loss_until(coalition, stop)
             }
 
-            fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
-                (**self).overheard_loss(tapped)
+            fn overheard_loss_until(
+                &self,
+                tapped: &[(usize, usize)],
+                stop: &Stop,
+            ) -> Result<LossReport, Error> {
+                (**self).overheard_loss_until(tapped, stop)
             }
 
             fn observe(
@@ -281,8 +311,8 @@ macro_rules! delegate {
                 (**self).symmetries()
             }
 
-            fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-                (**self).error_bound(noise)
+            fn error_bound_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+                (**self).error_bound_until(noise, stop)
             }
 
             fn message_count(&self) -> Result<f64, Error> {

@@ -5,6 +5,7 @@ use ndarray::Array2;
 use ndp_account::parts::checked_coalition;
 use ndp_account::{Assumption, Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
+use ndp_numeric::stop::Stop;
 
 /// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the
 /// mean.
@@ -83,13 +84,13 @@ impl LinearProtocol for LocalAveraging {
     }
 
     /// One release each, whatever else is published: no view is needed.
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+    fn coalition_loss_until(&self, coalition: &[usize], _: &Stop) -> Result<LossReport, Error> {
         let members = checked_coalition(coalition, self.nodes)?;
         let loss = ObserverLoss { observer: members[0], unit: vec![1.0; self.nodes] };
         Ok(LossReport::of_formula(members, Exact::new(loss).into(), self.nodes))
     }
 
-    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_bound_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         Ok(noise.get() / (self.nodes as f64).sqrt())
     }
 
@@ -122,7 +123,7 @@ impl LinearProtocol for CentralAveraging {
         View::new(&members, Array2::ones((1, self.nodes)), Array2::ones((1, 1)), &[])
     }
 
-    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_bound_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         Ok(noise.get() / self.nodes as f64)
     }
 

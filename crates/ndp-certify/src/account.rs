@@ -11,22 +11,35 @@ use crate::rows::{Input, Layout, Rows};
 use crate::twins;
 use crate::{fixed, magnitude::power_of_two};
 use ndp_graph::Graph;
+use ndp_numeric::stop::{Stop, Stopped};
 
 /// Limits on the work that a certificate may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
+pub struct Budget<'a> {
     /// Bytes.
     pub memory: u64,
     /// Bits of a number in fixed point.
     pub bits: u32,
+    /// When to end before the answer.
+    pub stop: &'a Stop,
 }
 
-impl Default for Budget {
-    /// 12 GiB, 4224 bits.
+impl Default for Budget<'_> {
+    /// 12 GiB, 4224 bits, as long as it takes.
     fn default() -> Self {
-        Self { memory: 12 << 30, bits: 4224 }
+        Budget::until(&NEVER)
     }
 }
+
+impl<'a> Budget<'a> {
+    /// The default, no longer than `stop` says.
+    #[must_use]
+    pub const fn until(stop: &'a Stop) -> Self {
+        Self { memory: 12 << 30, bits: 4224, stop }
+    }
+}
+
+static NEVER: Stop = Stop::never();
 
 /// What is proven about the losses of all nodes outside a coalition.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +71,7 @@ pub struct Combined {
 }
 
 /// The certificate of written or traced rows.
-pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
+pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Certificate, Error> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
     require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;
@@ -67,16 +80,16 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
     }
     if layout.inputs.is_empty() {
         // No input is accounted for, but the rank of what the observer sees is still wanted.
-        let decisions = decisions::of_rows(rows, true)?;
+        let decisions = decisions::of_rows(rows, true, budget.stop)?;
         return Ok(assemble(layout, None, decisions.rank(), decisions.failure, 0));
     }
     if let Some((_, enclosure)) =
-        dense::orthonormal(rows, budget.memory).filter(|(_, found)| found.width() <= WIDTH)
+        dense::orthonormal(rows, budget)?.filter(|(_, found)| found.width() <= WIDTH)
     {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
     }
     let together = bytes(r.min(layout.noises), n, 16) <= TOGETHER;
-    let decisions = decisions::of_rows(rows, together)?;
+    let decisions = decisions::of_rows(rows, together, budget.stop)?;
     refuse_leaks(layout, &decisions)?;
     let rank = decisions.rank();
     if rank == layout.noises && layout.leaks_nothing() {
@@ -87,8 +100,8 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
     let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
     let mut scales = rows.column_scales();
     let found = search(budget, rank as f64 * rank as f64 * n as f64, |limbs| {
-        attempt_rows(rows, &kept, &mut scales, limbs)
-    });
+        attempt_rows(rows, &kept, &mut scales, limbs, budget.stop)
+    })?;
     let (enclosure, bits) = found.map_or((None, 0), |found| (Some(found.enclosure), found.bits));
     if enclosure.is_none() && layout.inputs.iter().any(|input| input.structural.is_none()) {
         return Err(Error::NotCertified { bits: budget.bits });
@@ -110,21 +123,21 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
 }
 
 /// Which rows are new, without their losses.
-pub fn ranks(rows: &Rows, budget: Budget) -> Result<Decisions, Error> {
+pub fn ranks(rows: &Rows, budget: Budget<'_>) -> Result<Decisions, Error> {
     let size = rows.len().min(rows.layout().noises);
     require("the rows of the view", bytes(size, rows.layout().coordinates, 8), budget)?;
-    decisions::of_rows(rows, bytes(size, rows.layout().coordinates, 16) <= TOGETHER)
+    decisions::of_rows(rows, bytes(size, rows.layout().coordinates, 16) <= TOGETHER, budget.stop)
 }
 
 /// The certificate of gossip with a fixed matrix.
-pub fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget) -> Result<Certificate, Error> {
+pub fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget<'_>) -> Result<Certificate, Error> {
     let decisions = decide_krylov(view, budget)?;
     let layout = layout_of(view);
     let rank = decisions.rank();
     if let Some(certificate) = without_numerics(view, graph, &layout, rank) {
         return Ok(certificate);
     }
-    let found = combine_krylov(view, &decisions, &layout, budget);
+    let found = combine_krylov(view, &decisions, &layout, budget)?;
     let (enclosure, bits) = found.map_or((None, 0), |found| (Some(found.enclosure), found.bits));
     Ok(assemble(&layout, enclosure.as_ref(), rank - view.known().len(), decisions.failure, bits))
 }
@@ -134,7 +147,7 @@ pub fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget) -> Result<Certifi
 pub fn basis_of_krylov(
     view: &Krylov,
     graph: &Graph,
-    budget: Budget,
+    budget: Budget<'_>,
 ) -> Result<(Certificate, Combined), Error> {
     let certificate = of_krylov(view, graph, budget)?;
     let layout = layout_of(view);
@@ -148,27 +161,27 @@ pub fn basis_of_krylov(
         return Ok((certificate, Combined { vectors, enclosure, bits: 53 }));
     }
     let decisions = decide_krylov(view, budget)?;
-    let combined = combine_krylov(view, &decisions, &layout, budget);
+    let combined = combine_krylov(view, &decisions, &layout, budget)?;
     Ok((certificate, combined.ok_or(Error::NotCertified { bits: budget.bits })?))
 }
 
 /// Nearly orthonormal combinations of rows, with what they prove.
-pub fn basis_of_rows(rows: &Rows, budget: Budget) -> Result<(f64, Combined), Error> {
+pub fn basis_of_rows(rows: &Rows, budget: Budget<'_>) -> Result<(f64, Combined), Error> {
     let layout = rows.layout();
     require("the rows of the view", bytes(rows.len().min(layout.noises), layout.coordinates, 8), budget)?;
-    let decisions = decisions::of_rows(rows, true)?;
+    let decisions = decisions::of_rows(rows, true, budget.stop)?;
     let kept: Vec<usize> = (0..rows.len()).filter(|&k| decisions.kept[k]).collect();
     let rank = kept.len() as f64;
     let mut scales = rows.column_scales();
     let found = search(budget, rank * rank * layout.coordinates as f64, |limbs| {
-        attempt_rows(rows, &kept, &mut scales, limbs)
-    });
+        attempt_rows(rows, &kept, &mut scales, limbs, budget.stop)
+    })?;
     Ok((decisions.failure, found.ok_or(Error::NotCertified { bits: budget.bits })?))
 }
 
-fn decide_krylov(view: &Krylov, budget: Budget) -> Result<Decisions, Error> {
+fn decide_krylov(view: &Krylov, budget: Budget<'_>) -> Result<Decisions, Error> {
     require("the orthonormal basis of the view", view.bytes(2), budget)?;
-    decisions::of_krylov(view, 2 * view.bytes(2) <= TOGETHER)
+    decisions::of_krylov(view, 2 * view.bytes(2) <= TOGETHER, budget.stop)
 }
 
 /// The losses in the two cases where the rank alone determines them: nothing is hidden, or only what a
@@ -210,7 +223,12 @@ fn layout_of(view: &Krylov) -> Layout {
     layout
 }
 
-fn combine_krylov(view: &Krylov, decisions: &Decisions, layout: &Layout, budget: Budget) -> Option<Combined> {
+fn combine_krylov(
+    view: &Krylov,
+    decisions: &Decisions,
+    layout: &Layout,
+    budget: Budget<'_>,
+) -> Result<Option<Combined>, Stopped> {
     let rank = decisions.rank() as f64;
     let recent = (3 * view.seeds().len()) as f64;
     let mut against = Against::Recent;
@@ -220,13 +238,14 @@ fn combine_krylov(view: &Krylov, decisions: &Decisions, layout: &Layout, budget:
             return Attempt::Stop;
         }
         loop {
-            let found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
+            let found =
+                with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout, budget.stop));
             // The digits suffice, but the vectors are not orthonormal enough. Compute the coefficients with
             // more digits, or make each vector orthogonal to all its predecessors.
             let skewed = match &found {
                 Attempt::Found(_, enclosure) => enclosure.width() > WIDTH && enclosure.error <= PRECISE,
                 Attempt::Skewed { error } => *error <= PRECISE,
-                Attempt::Lost { .. } | Attempt::Stop => false,
+                Attempt::Lost { .. } | Attempt::Stop | Attempt::Stopped(_) => false,
             };
             against = match (against, &found) {
                 // A run that is so long that its digits ran out would become skewed, too.
@@ -247,8 +266,10 @@ fn attempt_krylov<const L: usize>(
     kept: &[bool],
     against: Against,
     layout: &Layout,
+    stop: &Stop,
 ) -> Attempt {
-    match view.combinations::<L>(kept, against) {
+    match view.combinations::<L>(kept, against, stop) {
+        Err((Lost::Stopped(stopped), _)) => Attempt::Stopped(stopped),
         Err((Lost::Digits(growth), progress)) => Attempt::Lost { growth, progress },
         // Every coordinate has its noise.
         Err((Lost::Range { .. }, _)) => Attempt::Stop,
@@ -256,11 +277,18 @@ fn attempt_krylov<const L: usize>(
     }
 }
 
-pub(super) fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limbs: usize) -> Attempt {
+pub(super) fn attempt_rows(
+    rows: &Rows,
+    kept: &[usize],
+    scales: &mut [i64],
+    limbs: usize,
+    stop: &Stop,
+) -> Attempt {
     // Inputs without noise may be much longer than their rows: they are scaled down until they fit the
     // format.
     for _ in 0..MAX_SCALINGS {
-        match with_limbs!(limbs, combine_rows(rows, kept, scales)) {
+        match with_limbs!(limbs, combine_rows(rows, kept, scales, stop)) {
+            Err((Lost::Stopped(stopped), _)) => return Attempt::Stopped(stopped),
             Err((Lost::Range { coordinate, bits }, _)) => scales[coordinate] += bits + 8,
             Err((Lost::Digits(growth), progress)) => return Attempt::Lost { growth, progress },
             Ok(found) => {
@@ -278,11 +306,18 @@ pub(super) fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limb
 
 type Rounded = (Vec<Vec<f64>>, Vec<f64>);
 
-fn combine_rows<const L: usize>(rows: &Rows, kept: &[usize], scales: &[i64]) -> Result<Rounded, (Lost, f64)> {
+fn combine_rows<const L: usize>(
+    rows: &Rows,
+    kept: &[usize],
+    scales: &[i64],
+    stop: &Stop,
+) -> Result<Rounded, (Lost, f64)> {
     let layout = rows.layout();
     let mut found =
         crate::combinations::Combinations::<L>::new(layout.coordinates, layout.noises, &layout.variances);
     for (done, &k) in kept.iter().enumerate() {
+        let cost = rows.cost(k).saturating_mul(L as u64).saturating_add(found.cost(0));
+        stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
         let (row, gamma) = rows.fixed::<L>(k, scales);
         let progress = (done + 1) as f64 / kept.len() as f64;
         found.absorb(row, gamma, 0).map_err(|lost| (lost, progress))?;
@@ -310,15 +345,17 @@ pub(super) enum Attempt {
     Skewed { error: f64 },
     /// No higher precision would help, or none is allowed.
     Stop,
+    /// The work ended on the way.
+    Stopped(Stopped),
 }
 
 /// Tries precisions from low to high, guided by what the error recurrence said at the last one, until the
 /// enclosure is tight or the budget ends. Returns the best enclosure that was found.
 pub(super) fn search(
-    budget: Budget,
+    budget: Budget<'_>,
     work: f64,
     mut attempt: impl FnMut(usize) -> Attempt,
-) -> Option<Combined> {
+) -> Result<Option<Combined>, Stopped> {
     let mut best: Option<Combined> = None;
     let mut at = 0;
     while let Some(&limbs) = LADDER.get(at) {
@@ -344,12 +381,13 @@ pub(super) fn search(
             Attempt::Lost { growth, progress } => (growth / progress.max(0.02)).max(places) + 48.0,
             Attempt::Skewed { error } => places + (error / PRECISE).log2().max(16.0),
             Attempt::Stop => break,
+            Attempt::Stopped(stopped) => return Err(stopped),
         };
         // A forecast from a few rows may be far off, so one step takes at most four times as many bits.
         let next = (at + 1..LADDER.len()).find(|&k| fixed::places(LADDER[k]) as f64 >= needed);
         at = next.unwrap_or(LADDER.len()).min(at + 4).max(at + 1);
     }
-    best
+    Ok(best)
 }
 
 /// Returns an error if an input outside the coalition leaks; inputs of members were left out before.
@@ -401,7 +439,7 @@ fn assemble_structural(layout: &Layout, rank: usize) -> Certificate {
     certificate
 }
 
-pub(super) fn require(what: &'static str, bytes: u64, budget: Budget) -> Result<(), Error> {
+pub(super) fn require(what: &'static str, bytes: u64, budget: Budget<'_>) -> Result<(), Error> {
     if bytes > budget.memory {
         return Err(Error::TooLarge { what, bytes, limit: budget.memory });
     }
@@ -476,7 +514,8 @@ mod tests {
         search(Budget::default(), 1.0, |limbs| {
             tried.push(limbs);
             attempt()
-        });
+        })
+        .expect("nobody stops it");
         tried
     }
 

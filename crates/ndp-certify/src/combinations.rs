@@ -10,8 +10,8 @@
 use crate::fixed::{self, Fixed, Sums, TERMS, Wide};
 use crate::magnitude::{Magnitude, times_power};
 use ndp_graph::kernel;
-use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::{floor, integer};
+use ndp_numeric::stop::{Stopped, work};
 use rayon::prelude::*;
 
 /// Why no further combination can be computed at this precision.
@@ -26,6 +26,8 @@ pub(crate) enum Lost {
         /// The bits.
         bits: i64,
     },
+    /// Nobody waits for it, or it takes too long.
+    Stopped(Stopped),
 }
 
 /// The norm of a vector over the noises, `norm · 2^top` units.
@@ -114,6 +116,12 @@ impl<const L: usize> Combinations<L> {
         self.fixed[..first].iter_mut().for_each(|q| *q = Vec::new());
     }
 
+    /// Work of making a candidate orthogonal to the combinations from `from` on, about: two passes, each a
+    /// product in floats and a subtraction in all limbs for every combination.
+    pub(crate) fn cost(&self, from: usize) -> u64 {
+        work([self.fixed.len() - from + 4, self.coordinates, 2 * L + 2])
+    }
+
     /// Adds a unit vector, which is exact.
     pub(crate) fn push_unit(&mut self, coordinate: usize) {
         let mut unit = vec![[0; L]; self.coordinates];
@@ -133,7 +141,6 @@ impl<const L: usize> Combinations<L> {
         gamma: Magnitude,
         from: usize,
     ) -> Result<(), Lost> {
-        checkpoint();
         let (candidate, length, error) = self.orthogonal(candidate, gamma, from)?;
         let (scaled, error) = self.scaled(&candidate, length, error)?;
         self.keep(scaled, error)
@@ -192,7 +199,6 @@ impl<const L: usize> Combinations<L> {
         gamma: Magnitude,
         from: usize,
     ) -> Result<(), Lost> {
-        checkpoint();
         let n = self.noises;
         // Digits below the error of the candidate, and some more for the sum, carry no information.
         let spare = (gamma.log2() - (n as f64).log2() - 6.0).max(0.0);

@@ -10,6 +10,7 @@ use crate::elimination::{Newness, Table, Verdicts};
 use crate::field::{Field, Primes};
 use crate::krylov::Krylov;
 use crate::rows::Rows;
+use ndp_numeric::stop::{Stop, Stopped};
 
 /// The decisions about the rows of a view.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +44,7 @@ pub(crate) struct Stakes<'a> {
 }
 
 /// Decides about written or traced rows.
-pub fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
+pub fn of_rows(rows: &Rows, together: bool, stop: &Stop) -> Result<Decisions, Error> {
     let layout = rows.layout();
     let leaking = layout.inputs.iter().filter(|input| input.coordinate >= layout.noises).count();
     let stakes = Stakes { widths: &|_| rows.widths(), leaking, full: layout.noises, together };
@@ -54,6 +55,9 @@ pub fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
         for k in 0..rows.len() {
             // Once every noise is known, a row is new only if it leaks.
             let full = leaking == 0 && table.rank() == layout.noises;
+            if !full {
+                stop.spend(rows.cost(k).saturating_add(table.cost()))?;
+            }
             match if full { Newness::Old } else { table.add(row(k)) } {
                 Newness::New => verdicts.kept.push(true),
                 Newness::Old => verdicts.kept.push(false),
@@ -63,23 +67,23 @@ pub fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
                 }
             }
         }
-        verdicts
+        Ok(verdicts)
     };
     decide(&mut rows.fingerprint().finish(), &stakes, run)
 }
 
 /// Decides about gossip with a fixed matrix, whose candidates are products with the directions kept before.
-pub(crate) fn of_krylov(view: &Krylov, together: bool) -> Result<Decisions, Error> {
+pub(crate) fn of_krylov(view: &Krylov, together: bool, stop: &Stop) -> Result<Decisions, Error> {
     // The widths follow from the levels, and the levels from the decisions.
     let stakes = Stakes { widths: &|kept| view.widths(kept), leaking: 0, full: view.nodes(), together };
-    decide(&mut view.fingerprint().finish(), &stakes, |field| view.verdicts(field))
+    decide(&mut view.fingerprint().finish(), &stakes, |field| view.verdicts(field, stop))
 }
 
 /// Runs primes until two of them agree on every candidate (three, where two leave too large a failure).
 pub(crate) fn decide(
     primes: &mut Primes,
     stakes: &Stakes<'_>,
-    run: impl Fn(Field) -> Verdicts + Sync,
+    run: impl Fn(Field) -> Result<Verdicts, Stopped> + Sync,
 ) -> Result<Decisions, Error> {
     let mut drawn: Vec<u64> = Vec::new();
     let mut draw = |drawn: &mut Vec<u64>| {
@@ -96,11 +100,12 @@ fn agree(
     first: Field,
     second: Field,
     stakes: &Stakes<'_>,
-    run: &(impl Fn(Field) -> Verdicts + Sync),
+    run: &(impl Fn(Field) -> Result<Verdicts, Stopped> + Sync),
     mut next: impl FnMut() -> Option<Field>,
 ) -> Result<Decisions, Error> {
-    let (mut a, mut b) =
+    let (a, b) =
         if stakes.together { rayon::join(|| run(first), || run(second)) } else { (run(first), run(second)) };
+    let (mut a, mut b) = (a?, b?);
     // The rank modulo a prime is never too large: if it reaches the largest possible rank, no row was
     // overlooked.
     let complete =
@@ -115,7 +120,7 @@ fn agree(
         draws += 1;
         // At the first candidate where they differ, the row is new and the prime that calls it old is
         // unlucky: that prime is replaced.
-        if a.kept > b.kept { b = run(field) } else { a = run(field) }
+        if a.kept > b.kept { b = run(field)? } else { a = run(field)? }
     }
     let pairs = draws * (draws - 1) / 2;
     let mut probability = if complete(&a) { 0.0 } else { failure(stakes, &a.kept, TWO, pairs) };
@@ -123,7 +128,7 @@ fn agree(
     if probability > FAILURE
         && let Some(field) = next()
     {
-        let c = run(field);
+        let c = run(field)?;
         if c.kept == a.kept {
             probability = failure(stakes, &a.kept, TWO + 1, pairs * draws);
             leaks.extend(c.leaks);
@@ -170,7 +175,7 @@ mod tests {
     }
 
     fn decisions(rows: &Rows) -> Decisions {
-        of_rows(rows, true).expect("four primes agree")
+        of_rows(rows, true, &Stop::never()).expect("four primes agree")
     }
 
     /// The rows (1, 2^61), (1, 1) differ, although they agree modulo `2^61 - 1`.
@@ -196,7 +201,8 @@ mod tests {
         let run = |field: Field| {
             let mut table = Table::new(field, 2);
             let mut row = rows.modular(field);
-            Verdicts { kept: (0..3).map(|k| table.add(row(k)) == Newness::New).collect(), leaks: Vec::new() }
+            let kept = (0..3).map(|k| table.add(row(k)) == Newness::New).collect();
+            Ok(Verdicts { kept, leaks: Vec::new() })
         };
         for (first, second) in [(7, 11), (11, 7)] {
             let mut further = [13].into_iter().map(Field::new);
@@ -218,19 +224,19 @@ mod tests {
         let graph = ndp_graph::generators::star_graph(4)?;
         let matrix = ndp_graph::GossipMatrix::metropolis(&graph);
         let view = Krylov::new(&matrix, &[1], &[0], &[1], 5);
-        let run = |field: Field| view.verdicts(field);
+        let run = |field: Field| view.verdicts(field, &Stop::never());
         let stakes = |widths| Stakes { widths, leaking: 0, full: view.nodes(), together: false };
         let of_view = |kept: &[bool]| view.widths(kept);
         // In the second round the hub sends a weighted sum over its leaves: modulo 5, apart from the
         // denominator, that row is old.
         let [first, second, third] =
             [1_152_921_504_606_847_009, 1_152_921_504_606_847_067, 1_152_921_504_606_847_081].map(Field::new);
-        let kept = run(first).kept;
-        assert_eq!((run(second).kept == kept, kept.iter().all(|&kept| kept)), (true, false));
+        let kept = run(first)?.kept;
+        assert_eq!((run(second)?.kept == kept, kept.iter().all(|&kept| kept)), (true, false));
         // A prime that calls every row after the known noise old is proven unlucky.
         let unlucky = |field: Field| {
             if field.prime() == first.prime() {
-                Verdicts { kept: vec![true, false], leaks: Vec::new() }
+                Ok(Verdicts { kept: vec![true, false], leaks: Vec::new() })
             } else {
                 run(field)
             }
@@ -240,7 +246,7 @@ mod tests {
         let three = agree(first, second, &stakes(&of_view), &unlucky, || further.next())?;
         assert_eq!(one.kept, three.kept);
         assert!(one.failure > 0.0 && three.failure == 3.0 * one.failure, "{} {}", one.failure, three.failure);
-        assert_eq!(of_krylov(&view, false)?.failure, one.failure);
+        assert_eq!(of_krylov(&view, false, &Stop::never())?.failure, one.failure);
         // Rows of a billion bits: two primes leave a failure probability of about 2^-40, a third makes it
         // smaller.
         let long = |kept: &[bool]| vec![1e9; kept.len()];
@@ -277,7 +283,7 @@ mod tests {
     /// Two primes that leave half as much again as is wanted ask for a third; a little less does not.
     #[test]
     fn a_third_prime_is_drawn_when_two_leave_too_much() -> Result<(), Error> {
-        let run = |_: Field| Verdicts { kept: vec![true, false], leaks: Vec::new() };
+        let run = |_: Field| Ok(Verdicts { kept: vec![true, false], leaks: Vec::new() });
         for (share, drawn) in [(1.5, true), (0.9, false)] {
             // (2 W / 60 / PRIMES)^2 is this share of the limit.
             let width = 30.0 * PRIMES * (share * FAILURE).sqrt();

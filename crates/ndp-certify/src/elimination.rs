@@ -1,7 +1,7 @@
 //! Which rows are new: Gaussian elimination modulo a prime.
 
 use crate::field::Field;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::work;
 use rayon::prelude::*;
 
 /// What a row adds to the rows before it, modulo one prime.
@@ -36,9 +36,14 @@ impl Table {
         self.rows.len()
     }
 
+    /// Work of [adding](Self::add) a row, about.
+    pub(crate) fn cost(&self) -> u64 {
+        work([self.rank(), self.rank().div_ceil(2)])
+            .saturating_add(self.rows.first().map_or(0, |row| work([self.rank(), row.len()])))
+    }
+
     /// Takes a row (residues in the field's form) and says what it adds.
     pub(crate) fn add(&mut self, mut row: Vec<u64>) -> Newness {
-        checkpoint();
         let field = self.field;
         // The factors of all earlier rows, by substitution at the pivots only.
         let mut factors: Vec<u64> = Vec::with_capacity(self.rank());
@@ -69,10 +74,14 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
+    /// Work of [absorbing](Self::absorb) a row, about.
+    pub(crate) fn cost(&self) -> u64 {
+        self.rows.first().map_or(0, |row| work([2, self.rows.len(), row.len()]))
+    }
+
     /// Subtracts from a row its projection onto the span of the rows, and adds what is left to them; returns
     /// whether anything was left. `None` when what is left is orthogonal to itself.
     pub(crate) fn absorb(&mut self, mut row: Vec<u64>) -> Option<bool> {
-        checkpoint();
         let field = self.field;
         let product = |a: &[u64], b: &[u64]| sum_of_products(field, a.iter().zip(b));
         let factor = |(before, &inverse): (&Vec<u64>, &u64)| field.times(product(&row, before), inverse);

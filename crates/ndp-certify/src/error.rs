@@ -16,6 +16,9 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The computation was to end before its answer.
+    #[error(transparent)]
+    Stopped(#[from] ndp_numeric::stop::Stopped),
     /// The observer sees a combination of inputs that carries no noise at all.
     #[error(
         "the observer sees a combination of inputs without noise that reveals node {0}: its loss is infinite"

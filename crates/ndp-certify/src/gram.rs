@@ -79,23 +79,25 @@ impl Gram {
 }
 
 /// The Gram matrix of rows whose inputs are the coordinates after their noises.
-pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
+pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Gram, Error> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
     require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;
     if r == 0 || layout.inputs.is_empty() {
         let (kept, failure) = match r {
             0 => (Vec::new(), 0.0),
-            _ => decisions::of_rows(rows, true).map(|decided| (decided.kept, decided.failure))?,
+            _ => {
+                decisions::of_rows(rows, true, budget.stop).map(|decided| (decided.kept, decided.failure))?
+            }
         };
         return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, failure));
     }
     if let Some((vectors, enclosure)) =
-        dense::orthonormal(rows, budget.memory).filter(|(_, found)| found.width() <= WIDTH)
+        dense::orthonormal(rows, budget)?.filter(|(_, found)| found.width() <= WIDTH)
     {
         return Ok(assemble(layout, Some((vectors, Some(enclosure))), Vec::new(), vec![true; r], 53, 0.0));
     }
-    let decisions = decisions::of_rows(rows, bytes(r.min(layout.noises), n, 16) <= TOGETHER)?;
+    let decisions = decisions::of_rows(rows, bytes(r.min(layout.noises), n, 16) <= TOGETHER, budget.stop)?;
     let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
     let (found, scales) = if kept.is_empty() {
         (Some((Vec::new(), None, 0)), rows.column_scales())
@@ -105,10 +107,10 @@ pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
         // Inputs may be scaled down during the search, so record which scales belong to which precision.
         let mut history: Vec<(u32, Vec<i64>)> = Vec::new();
         let found = account::search(budget, rank * rank * n as f64, |limbs| {
-            let found = account::attempt_rows(rows, &kept, &mut scales, limbs);
+            let found = account::attempt_rows(rows, &kept, &mut scales, limbs, budget.stop);
             history.push((fixed::bits(limbs), scales.clone()));
             found
-        });
+        })?;
         let used =
             found.as_ref().and_then(|found| history.into_iter().rfind(|(bits, _)| *bits == found.bits));
         let scales = used.map_or_else(|| rows.column_scales(), |(_, scales)| scales);

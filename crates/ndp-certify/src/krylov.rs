@@ -15,6 +15,7 @@ use crate::magnitude::Magnitude;
 use crate::matrix::{ExactMatrix, Laziness};
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
+use ndp_numeric::stop::{Stop, Stopped};
 
 /// Everything that the messages of fixed-matrix gossip reveal to a coalition.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,12 +115,12 @@ impl Krylov {
     }
 
     /// What one prime says about the candidates: known noises, then level by level.
-    pub(crate) fn verdicts(&self, field: Field) -> Verdicts {
+    pub(crate) fn verdicts(&self, field: Field, stop: &Stop) -> Result<Verdicts, Stopped> {
         let short = self.is_short() && 6 * self.seeds.len() < self.rank_limit();
-        short
-            .then(|| self.verdicts_by_levels(field))
-            .flatten()
-            .unwrap_or_else(|| self.verdicts_by_table(field))
+        match short.then(|| self.verdicts_by_levels(field, stop)).transpose()?.flatten() {
+            Some(verdicts) => Ok(verdicts),
+            None => self.verdicts_by_table(field, stop),
+        }
     }
 
     /// Whether a product of the matrix with a row of one level is orthogonal to all but three levels: the
@@ -130,28 +131,29 @@ impl Krylov {
     }
 
     /// The decisions by elimination against all earlier rows.
-    fn verdicts_by_table(&self, field: Field) -> Verdicts {
+    fn verdicts_by_table(&self, field: Field, stop: &Stop) -> Result<Verdicts, Stopped> {
         let n = self.nodes();
         let matrix = self.matrix.modulo(field);
         let mut table = Table::new(field, n);
         let mut kept = Vec::new();
         let mut add = |row: Vec<u64>| {
+            stop.spend(self.matrix.cost().saturating_add(table.cost()))?;
             let new = table.rank() < n && table.add(row) == Newness::New;
             kept.push(new);
-            new
+            Ok(new)
         };
         for &u in &self.known {
-            add(self.unit(u, field));
+            add(self.unit(u, field))?;
         }
         let mut level: Vec<Vec<u64>> = self.seeds.iter().map(|&u| self.unit(u, field)).collect();
         for row in &level {
-            add(row.clone());
+            add(row.clone())?;
         }
         for _ in 1..self.rounds {
             let mut next = Vec::new();
             for row in &level {
                 let product = matrix.apply(row);
-                if add(product.clone()) {
+                if add(product.clone())? {
                     next.push(product);
                 }
             }
@@ -160,7 +162,7 @@ impl Krylov {
                 break;
             }
         }
-        Verdicts { kept, leaks: Vec::new() }
+        Ok(Verdicts { kept, leaks: Vec::new() })
     }
 
     fn unit(&self, u: usize, field: Field) -> Vec<u64> {
@@ -173,7 +175,7 @@ impl Krylov {
     /// symmetric matrix with a row of one level is orthogonal to all levels but that level, the one before it
     /// and its own level. It is new if something remains after it was made orthogonal to those three. `None`
     /// if a row is orthogonal to itself, which happens for about one prime in `2^60 / r`.
-    fn verdicts_by_levels(&self, field: Field) -> Option<Verdicts> {
+    fn verdicts_by_levels(&self, field: Field, stop: &Stop) -> Result<Option<Verdicts>, Stopped> {
         let n = self.nodes();
         let matrix = self.matrix.modulo(field);
         let first: Vec<usize> = self.known.iter().chain(&self.seeds).copied().collect();
@@ -181,7 +183,7 @@ impl Krylov {
         distinct.sort_unstable();
         distinct.dedup();
         if distinct.len() < first.len() {
-            return None;
+            return Ok(None);
         }
         let mut kept = vec![true; first.len()];
         let mut rank = first.len();
@@ -196,7 +198,9 @@ impl Krylov {
         for _ in 1..self.rounds {
             let end = basis.rows.len();
             for k in sources.clone() {
-                let new = rank < n && basis.absorb(matrix.apply(&basis.rows[k]))?;
+                stop.spend(self.matrix.cost().saturating_add(basis.cost()))?;
+                let new = if rank < n { basis.absorb(matrix.apply(&basis.rows[k])) } else { Some(false) };
+                let Some(new) = new else { return Ok(None) };
                 rank += usize::from(new);
                 kept.push(new);
             }
@@ -207,7 +211,7 @@ impl Krylov {
             basis.inverses.drain(..sources.start);
             sources = end - sources.start..basis.rows.len();
         }
-        Some(Verdicts { kept, leaks: Vec::new() })
+        Ok(Some(Verdicts { kept, leaks: Vec::new() }))
     }
 
     /// The level of every candidate, given the decisions.
@@ -235,6 +239,7 @@ impl Krylov {
         &self,
         kept: &[bool],
         against: Against,
+        stop: &Stop,
     ) -> Result<Combinations<L>, (Lost, f64)> {
         let n = self.nodes();
         let rank = kept.iter().filter(|&&new| new).count().max(1);
@@ -252,6 +257,8 @@ impl Krylov {
             let from = if against == Against::All { 0 } else { before };
             for (source, &new) in sources.clone().zip(decisions.by_ref()) {
                 if new {
+                    let cost = self.matrix.cost().saturating_mul(L as u64).saturating_add(found.cost(from));
+                    stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
                     let candidate = self.matrix.apply(found.fixed(source));
                     let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
                     let progress = found.len() as f64 / rank as f64;
@@ -290,8 +297,10 @@ mod tests {
     ) -> Result<(usize, f64), Box<dyn std::error::Error>> {
         let seeds: Vec<usize> = graph.neighbors(observer).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(graph), &[observer], &seeds, &[observer], rounds);
-        let decisions = decisions::of_krylov(&view, false)?;
-        let found = view.combinations::<6>(&decisions.kept, Against::All).map_err(|_| "digits are lost")?;
+        let decisions = decisions::of_krylov(&view, false, &Stop::never())?;
+        let found = view
+            .combinations::<6>(&decisions.kept, Against::All, &Stop::never())
+            .map_err(|_| "digits are lost")?;
         let largest = (0..found.len()).map(|k| found.error(k).log2()).fold(f64::NEG_INFINITY, f64::max);
         Ok((found.len(), largest))
     }
@@ -347,9 +356,9 @@ mod tests {
             }
             for prime in [2_147_483_647, 2_305_843_009_213_693_951 - 30, 101, 31, 13] {
                 let field = Field::new(prime);
-                match view.verdicts_by_levels(field) {
+                match view.verdicts_by_levels(field, &Stop::never())? {
                     Some(found) => {
-                        assert_eq!(found, view.verdicts_by_table(field));
+                        assert_eq!(found, view.verdicts_by_table(field, &Stop::never())?);
                         compared += 1;
                     }
                     None => {
@@ -382,9 +391,9 @@ mod tests {
         let graph = random::random_geometric_graph(150, 0.16, &mut rng)?;
         let seeds: Vec<usize> = graph.neighbors(0).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 40);
-        let decisions = decisions::of_krylov(&view, false)?;
+        let decisions = decisions::of_krylov(&view, false, &Stop::never())?;
         let combine = |against| {
-            let found = view.combinations::<6>(&decisions.kept, against);
+            let found = view.combinations::<6>(&decisions.kept, against, &Stop::never());
             found.map(crate::combinations::Combinations::into_rounded).map_err(|_| "digits are lost")
         };
         let farthest = |vectors: &[Vec<f64>]| {
@@ -415,8 +424,9 @@ mod tests {
     fn the_recurrence_is_its_formula() -> Result<(), Box<dyn std::error::Error>> {
         let path = generators::path_graph(3)?;
         let view = Krylov::new(&GossipMatrix::metropolis(&path), &[0], &[1], &[0], 2);
-        let found =
-            view.combinations::<2>(&[true, true, true], Against::All).map_err(|_| "digits are lost")?;
+        let found = view
+            .combinations::<2>(&[true, true, true], Against::All, &Stop::never())
+            .map_err(|_| "digits are lost")?;
         assert_eq!((found.error(0), found.error(1)), (Magnitude::ZERO, Magnitude::ZERO));
         // W e_1 = (1, 1, 1)/3; what is left of it is e_2/3: s = 3, γ = √3 (one divisor), ρ = √3, ρ' = √3.
         let expected = 3.0 * (3f64.sqrt() + 3f64.sqrt()) + 3f64.sqrt();

@@ -16,8 +16,8 @@ use crate::fixed::{self, Divisor, Fixed};
 use crate::magnitude::Magnitude;
 use ndp_graph::GossipMatrix;
 use ndp_graph::tasks::for_tasks;
-use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::id;
+use ndp_numeric::stop::work;
 
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,6 +233,15 @@ impl ExactMatrix {
         }
     }
 
+    /// Work of a product with a vector, about, for numbers of one limb.
+    pub(crate) fn cost(&self) -> u64 {
+        let entries = match &self.entries {
+            Entries::Named { neighbors, .. } => neighbors.len(),
+            Entries::Given { columns, .. } => columns.len(),
+        };
+        work([2, entries + self.nodes()])
+    }
+
     /// The entries modulo a prime.
     pub(crate) fn modulo(&self, field: Field) -> ModularMatrix<'_> {
         let (inverses, weights): (Vec<u64>, Vec<u64>) = match &self.entries {
@@ -251,7 +260,6 @@ impl ExactMatrix {
     /// `W x` in fixed point; every coordinate is off by less than `‖W‖` times the error of `x` plus
     /// [`units`](Self::units).
     pub(crate) fn apply<const L: usize>(&self, x: &[Fixed<L>]) -> Vec<Fixed<L>> {
-        checkpoint();
         let mut y = vec![[0; L]; x.len()];
         for_tasks(&mut y, |first, y| match &self.entries {
             Entries::Named { starts, groups, neighbors, divisors } => {

@@ -7,6 +7,7 @@ use crate::krylov::{Against, Krylov};
 use crate::rows::{Given, Rows};
 use ndarray::Array2;
 use ndp_graph::{GossipMatrix, generators, random};
+use ndp_numeric::stop::Stop;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
@@ -108,7 +109,7 @@ fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
         let [table, _] = draw(&mut rng);
         let tables = [table.clone(), table];
         let rows = given(&tables);
-        let decisions = decisions::of_rows(&rows, false)?;
+        let decisions = decisions::of_rows(&rows, false, &Stop::never())?;
         let kept: Vec<usize> = (0..rows.len()).filter(|&k| decisions.kept[k]).collect();
         if kept.len() < rows.len() {
             continue;
@@ -153,10 +154,12 @@ fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     ] {
         let seeds: Vec<usize> = graph.neighbors(0).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 5);
-        let decisions = decisions::of_krylov(&view, false)?;
+        let decisions = decisions::of_krylov(&view, false, &Stop::never())?;
         let layout = crate::rows::Layout::of_equal_columns(graph.node_count(), view.ball().nodes());
         let highest = |kept: &[bool]| -> f64 {
-            let Ok(found) = view.combinations::<4>(kept, Against::All) else { panic!("independent rows") };
+            let Ok(found) = view.combinations::<4>(kept, Against::All, &Stop::never()) else {
+                panic!("independent rows")
+            };
             let (vectors, errors) = found.into_rounded();
             Enclosure::new(&vectors, &errors, &layout).expect("nearly orthonormal").upper.iter().sum()
         };

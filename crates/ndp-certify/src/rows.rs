@@ -15,6 +15,7 @@ use crate::trace::Trace;
 use crate::whole::WholeRows;
 use ndarray::{Array2, ArrayView2};
 use ndp_numeric::casts::id;
+use ndp_numeric::stop::work;
 
 /// Rows with exact entries.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +67,15 @@ impl Rows {
             }
             Self::Traced(trace) => trace.widths(),
             Self::Whole(whole) => whole.widths(),
+        }
+    }
+
+    /// Work of finding row `k`, about, in numbers of one limb.
+    pub(crate) fn cost(&self, k: usize) -> u64 {
+        match self {
+            Self::Given(given) => work([given.layout.coordinates + given.entries[k].len()]),
+            Self::Traced(trace) => trace.cost(k),
+            Self::Whole(whole) => whole.cost(k),
         }
     }
 

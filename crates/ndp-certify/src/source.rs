@@ -20,7 +20,7 @@ impl Source {
     ///
     /// # Errors
     /// Those of [`account::of_krylov`] and [`account::of_rows`].
-    pub fn certificate(&self, budget: Budget) -> Result<Certificate, Error> {
+    pub fn certificate(&self, budget: Budget<'_>) -> Result<Certificate, Error> {
         match self {
             Self::FixedMatrix(krylov, graph) => account::of_krylov(krylov, graph, budget),
             Self::Rows(rows) => account::of_rows(rows, budget),

@@ -16,8 +16,8 @@ use crate::matrix::{ExactMatrix, ModularMatrix};
 pub use crate::steps::{Message, Step};
 use crate::steps::{Sizes, most_reads};
 use ndarray::Array2;
-use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::integer;
+use ndp_numeric::stop::work;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -163,9 +163,21 @@ impl Trace {
         self.messages.iter().map(|m| sums[m.after] + beside(m) + length).collect()
     }
 
+    /// Work of walking back from message `k`, about: what every step reads.
+    pub(crate) fn cost(&self, k: usize) -> u64 {
+        let of_step = |step: &Step| match step {
+            Step::Mix(w) => w.cost(),
+            Step::Average(..) | Step::Idle | Step::Scale(..) | Step::Share(..) | Step::Ring { .. } => 1,
+            Step::Add { entries, .. } => work([entries.len()]),
+            Step::AddAround { matrix, entries, .. } => matrix.cost() + work([entries.len()]),
+            Step::AddLinks { entries, .. } => work([entries.len()]),
+        };
+        let steps = self.steps[..self.messages[k].after].iter().map(of_step);
+        work([self.layout.coordinates + self.registers]) + steps.sum::<u64>()
+    }
+
     /// Walks back from message `k`.
     fn walk<A: Arithmetic>(&self, k: usize, arithmetic: &mut A) -> Vec<A::Number> {
-        checkpoint();
         let message = &self.messages[k];
         let zero = arithmetic.zero();
         let mut row = vec![zero; self.layout.coordinates];

@@ -7,6 +7,7 @@ use crate::fixed::Fixed;
 use crate::layout::{FloatRows, Layout};
 use crate::magnitude::{Magnitude, times_power};
 use ndarray::Array2;
+use ndp_numeric::stop::work;
 use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
@@ -86,6 +87,11 @@ impl WholeRows {
             top as f64 + 0.5 * (row.len().max(1) as f64).log2()
         };
         self.entries.iter().map(width).collect()
+    }
+
+    /// Work of finding row `k`, about.
+    pub(super) fn cost(&self, k: usize) -> u64 {
+        work([self.layout.coordinates + 32 * self.entries[k].len()])
     }
 
     pub(super) fn modular(&self, field: Field, k: usize) -> Vec<u64> {

@@ -66,8 +66,26 @@ impl From<ndp_account::Error> for Failure {
             ndp_account::Error::NoSuchName { .. } | ndp_account::Error::InvalidText { .. } => {
                 Self::Usage(error.to_string())
             }
-            other => Self::Refused(other.to_string()),
+            other => Self::Refused(in_words(other).to_string()),
         }
+    }
+}
+
+/// The error as the command says it: what to do about an answer that was to end before it was there.
+pub(crate) fn in_words(error: ndp_account::Error) -> ndp_account::Error {
+    use ndp_account::Error::{NotOffered, Stopped};
+    use ndp_numeric::stop::Stopped::{Asked, OutOfTime, OutOfWork};
+    match error {
+        Stopped(OutOfTime) => NotOffered(
+            "what observers see was not known in time, and there is no bound that costs nothing: more --patience, \
+             fewer observers, rounds or steps",
+        ),
+        Stopped(OutOfWork) => NotOffered(
+            "what observers see takes more work than the default allows, and there is no bound that costs nothing: \
+             --patience SECONDS gives it more, or take fewer observers, rounds or steps",
+        ),
+        Stopped(Asked) => NotOffered("the answer was given up"),
+        other => other,
     }
 }
 

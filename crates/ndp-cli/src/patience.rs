@@ -1,10 +1,7 @@
-//! Bounds instead of accounts: if an account does not fit in memory or takes longer than `--patience`, a
-//! bound that takes no time to compute replaces it.
-
-mod crew;
+//! Bounds instead of accounts: if an account does not fit in memory, takes more work than the command counts
+//! for it or longer than `--patience`, a bound that takes no time to compute replaces it.
 
 use crate::progress::Meanwhile;
-use crew::within;
 use ndp_account::parts::each_in_order;
 use ndp_account::{
     Account, Assumption, Attacker, Audience, By, Covered, Error, Observer, Protocol, RestsOn, Target, Terms,
@@ -14,19 +11,64 @@ use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
+use ndp_numeric::stop::{Stop, Stopped};
 use ndp_report::words;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A protocol with a deadline that all its observers share; at the deadline, bounds replace the accounts that
-/// are missing.
+/// How long an answer may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// As long as it takes.
+    Never,
+    /// So many seconds; 0 asks for the bounds at once.
+    Seconds(u64),
+}
+
+impl Limit {
+    fn stop(self) -> Stop {
+        match self {
+            Self::Never => Stop::never(),
+            Self::Seconds(seconds) => after(seconds),
+        }
+    }
+
+    /// The same limit, but not less than so many seconds.
+    fn at_least(self, least: u64) -> Self {
+        match self {
+            Self::Never => Self::Never,
+            Self::Seconds(seconds) => Self::Seconds(seconds.max(least)),
+        }
+    }
+
+    /// The same kind of limit, of so many seconds.
+    fn of(self, seconds: u64) -> Self {
+        match self {
+            Self::Never => Self::Never,
+            Self::Seconds(_) => Self::Seconds(seconds),
+        }
+    }
+
+    /// Whether bounds are asked for at once.
+    fn is_none_at_all(self) -> bool {
+        self == Self::Seconds(0)
+    }
+}
+
+fn after(seconds: u64) -> Stop {
+    Instant::now().checked_add(Duration::from_secs(seconds)).map_or_else(Stop::never, Stop::at)
+}
+
+/// A protocol with a limit that all its observers share; beyond it, bounds replace the accounts that are
+/// missing.
 pub(crate) struct Patient {
-    /// Leaked, because an abandoned computation may still use it. The program answers one question and ends.
-    protocol: &'static dyn Protocol,
-    until: Option<Instant>,
-    seconds: u64,
+    protocol: Arc<dyn Protocol>,
+    limit: Limit,
+    /// Ends the accounts.
+    stop: Stop,
+    started: Instant,
     /// The observers whose account was replaced by the bound, with the reason.
     given_up: Mutex<BTreeMap<Observer, String>>,
     /// Whether the bound also replaces single pairs that are not known in time; otherwise these have no
@@ -37,13 +79,13 @@ pub(crate) struct Patient {
 }
 
 impl Patient {
-    /// Sets the deadline `seconds` from now; 0 asks for the bounds at once, and `None` sets no deadline.
-    pub(crate) fn new(protocol: Box<dyn Protocol>, seconds: Option<u64>) -> Self {
-        let until = deadline(seconds);
+    /// The limit counts from now on.
+    pub(crate) fn new(protocol: Box<dyn Protocol>, limit: Limit) -> Self {
         Self {
-            protocol: Box::leak(protocol),
-            until,
-            seconds: seconds.unwrap_or(u64::MAX),
+            protocol: protocol.into(),
+            limit,
+            stop: limit.stop(),
+            started: Instant::now(),
             given_up: Mutex::default(),
             every_pair: false,
             pairs: Arc::default(),
@@ -57,32 +99,28 @@ impl Patient {
         self
     }
 
-    /// Builds a protocol of the registry, with the same number of seconds as limit.
+    /// Builds a protocol of the registry, with the same limit.
     pub(crate) fn of_entry(
         entry: &'static Entry,
         matrix: &GossipMatrix,
-        parameters: Parameters,
-        seconds: Option<u64>,
+        parameters: &Parameters,
+        limit: Limit,
     ) -> Result<Self, Error> {
-        let matrix = matrix.clone();
         // The bound is computed from the protocol, so even with `--patience 0` it must be built.
-        let until = deadline(seconds.map(|seconds| seconds.max(LEAST_TO_BUILD)));
-        let built = within(until, move || entry.build(&matrix, &parameters));
-        Ok(Self::new(built.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))?, seconds))
+        let built = entry.build_until(matrix, parameters, &limit.at_least(LEAST_TO_BUILD).stop())?;
+        Ok(Self::new(built, limit))
     }
 
-    /// Shortens the deadline if the bound covers `audience` and some node is proven to learn as much as the
-    /// bound says. More time would then improve only the account of the one observer who is looked at. A
-    /// deadline that the user `told` stays.
+    /// Shortens the limit if the bound covers `audience` and some node is proven to learn as much as the bound
+    /// says. More time would then improve only the account of the one observer who is looked at. A limit that
+    /// the user `told` stays.
     pub(crate) fn where_it_wins(mut self, told: Option<u64>, audience: &Audience) -> Self {
-        if told.is_some() {
+        if told.is_some() || audience.looking_at_all().is_none() {
             return self;
         }
-        let (protocol, asked) = (self.protocol, audience.clone());
-        let soon = deadline(Some(LEAST_TO_ANSWER));
-        let little = move || asked.looking_at_all().is_some() && bound_is_attained(protocol, &asked);
-        if within(soon, little) == Some(true) && self.seconds > LEAST_TO_ANSWER {
-            (self.until, self.seconds) = (deadline(Some(LEAST_TO_ANSWER)), LEAST_TO_ANSWER);
+        let soon = self.limit.of(LEAST_TO_ANSWER);
+        if bound_is_attained(&*self.protocol, audience, &soon.stop()) {
+            (self.limit, self.stop, self.started) = (soon, soon.stop(), Instant::now());
         }
         self
     }
@@ -90,9 +128,8 @@ impl Patient {
     /// Covers every node by the bound alone, if it is quickly proven that no account could lower the noise
     /// that the target needs.
     pub(crate) fn settled(&self, audience: &Audience, target: &Target) -> Option<Covered<'_>> {
-        let (protocol, asked, target) = (self.protocol, audience.clone(), target.clone());
-        let soon = deadline(Some(LEAST_TO_ANSWER));
-        within(soon, move || Covered::by_attained_bound(protocol, &asked, &target)).flatten()
+        let soon = self.limit.of(LEAST_TO_ANSWER).stop();
+        Covered::by_attained_bound(&*self.protocol, audience, target, &soon)
     }
 
     /// If the answer takes long, prints what is known before any account is computed: `known` puts the bounds
@@ -101,12 +138,16 @@ impl Patient {
         &self,
         audience: &Audience,
         quiet: bool,
-        known: impl FnOnce(&[Box<dyn Account>]) -> Option<String> + Send + 'static,
+        known: impl FnOnce(&[Box<dyn Account + '_>]) -> Option<String> + Send + 'static,
     ) -> Meanwhile {
-        let (protocol, seconds) = (self.protocol, self.seconds);
+        let protocol = Arc::clone(&self.protocol);
+        let seconds = match self.limit {
+            Limit::Never => None,
+            Limit::Seconds(seconds) => Some(seconds),
+        };
         let observers = [audience.looked_at(), audience.others()].concat();
         // With `--patience 0` the bounds are the answer and come at once.
-        Meanwhile::new(quiet || seconds == 0, move || {
+        Meanwhile::new(quiet || self.limit.is_none_at_all(), move || {
             let bounds = observers.iter().map(|observer| protocol.local_bound(observer));
             let known = bounds.collect::<Result<Vec<_>, _>>().ok().and_then(|bounds| known(&bounds));
             words::so_far(known.as_deref(), seconds)
@@ -132,64 +173,66 @@ impl Patient {
     }
 
     /// The account of an observer; or the bound, and why it replaces the account.
-    pub(crate) fn look(&self, observer: &Observer) -> Result<(Box<dyn Account>, Option<String>), Error> {
-        let mut until = self.until;
-        if self.seconds == 0 && self.protocol.is_formula() {
-            until = deadline(Some(LEAST_TO_ANSWER));
-        } else if self.seconds == 0 {
-            match self.bound(observer, Error::Cancelled) {
-                // A protocol without this bound has a formula instead, which takes hardly any time.
-                Err(error) if was_out(&error) => until = deadline(Some(LEAST_TO_ANSWER)),
-                bound => return bound,
+    pub(crate) fn look<'a>(
+        &'a self,
+        observer: &Observer,
+    ) -> Result<(Box<dyn Account + 'a>, Option<String>), Error> {
+        let mut stop = self.stop.clone();
+        if self.limit.is_none_at_all() {
+            let quickly = self.limit.of(LEAST_TO_ANSWER);
+            if self.protocol.is_formula() {
+                stop = quickly.stop();
+            } else {
+                match self.bound(observer, Stopped::OutOfTime.into()) {
+                    // A protocol without this bound has a formula instead, which takes hardly any time.
+                    Err(error) if was_out(&error) => stop = quickly.stop(),
+                    bound => return bound,
+                }
             }
         }
-        let (protocol, asked) = (self.protocol, observer.clone());
-        match within(until, move || protocol.account(&asked)) {
-            None => self.bound(observer, Error::Cancelled),
-            Some(Err(error)) if is_too_large(&error) => self.bound(observer, error),
-            Some(Err(error)) => Err(error),
+        match self.protocol.account_until(observer, &stop) {
+            Err(error) if is_too_large(&error) || was_out(&error) => self.bound(observer, error),
+            Err(error) => Err(error),
             // All losses of this account follow from its unit losses, so no bound will have to replace one.
-            Some(Ok(account)) if account.unit_losses().is_some() => Ok((account, None)),
-            Some(Ok(account)) => {
+            Ok(account) if account.unit_losses().is_some() => Ok((account, None)),
+            Ok(account) => {
                 let bound = self.protocol.local_bound(observer).ok();
                 let (every_pair, used) = (self.every_pair, Arc::clone(&self.pairs));
-                let account = account.into();
-                Ok((Box::new(PatientAccount { account, until, bound, every_pair, used }), None))
+                Ok((Box::new(PatientAccount { account, stop, bound, every_pair, used }), None))
             }
         }
     }
 
-    /// The accounts of groups of observers, computed in half of the time that is left. Refuses a batch that
-    /// would not be done in time at the pace of the previous one.
+    /// The accounts of groups of observers, computed in half of what is left. Refuses a batch that would not be
+    /// done in time at the pace of the previous one.
     pub(crate) fn look_at_groups<'a>(
         &'a self,
     ) -> impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
-        let protocol = self.protocol;
         let now = Instant::now();
-        let half = self.until.map(|until| now + until.saturating_duration_since(now) / 2);
+        let half = match self.limit {
+            Limit::Never => None,
+            Limit::Seconds(seconds) => {
+                let until = self.started.checked_add(Duration::from_secs(seconds));
+                until.map(|until| now + until.saturating_duration_since(now) / 2)
+            }
+        };
+        let stop = half.map_or_else(Stop::never, Stop::at);
         let pace = Mutex::new(Duration::ZERO);
         let used = Arc::clone(&self.pairs);
         move |observers| {
             let mut pace = pace.lock().unwrap_or_else(PoisonError::into_inner);
-            let out = || Error::OutOfTime(OUT_OF_PATIENCE);
             let (started, many) = (Instant::now(), u32::try_from(observers.len()).unwrap_or(u32::MAX));
             let left = half.map(|half| half.saturating_duration_since(started));
             if left.is_some_and(|left| left < *pace * many) {
-                return Err(out());
+                return Err(Stopped::OutOfTime.into());
             }
             let accounts = each_in_order(observers, |observer| -> Result<Box<dyn Account + 'a>, Error> {
-                let asked = observer.clone();
-                let outside = (0..protocol.node_count()).find(|&u| !observer.contains(u));
-                let account = move || -> Result<Arc<dyn Account>, Error> {
-                    let account: Arc<dyn Account> = protocol.account(&asked)?.into();
-                    // Some accounts compute all losses when the first is asked for; that time must count
-                    // here.
-                    outside.map(|u| account.unit(u)).transpose()?;
-                    Ok(account)
-                };
-                let account = within(half, account).ok_or_else(out)??;
-                let (until, bound, used) = (half, None, Arc::clone(&used));
-                Ok(Box::new(PatientAccount { account, until, bound, every_pair: false, used }))
+                let account = self.protocol.account_until(observer, &stop)?;
+                // Some accounts compute all losses when the first is asked for; that time must count here.
+                let outside = (0..self.protocol.node_count()).find(|&u| !observer.contains(u));
+                outside.map(|u| account.unit(u)).transpose()?;
+                let (stop, used) = (stop.clone(), Arc::clone(&used));
+                Ok(Box::new(PatientAccount { account, stop, bound: None, every_pair: false, used }))
             })?;
             // A single account may include work that is done once for all, so its time says nothing about the
             // pace.
@@ -199,19 +242,20 @@ impl Patient {
     }
 
     /// The bound for an observer and why it is used; the error if the protocol has no such bound.
-    fn bound(&self, observer: &Observer, why: Error) -> Result<(Box<dyn Account>, Option<String>), Error> {
-        let out = matches!(why, Error::Cancelled);
-        match self.protocol.local_bound(observer) {
-            Ok(bound) => Ok((bound, Some(if out { self.waited() } else { why.to_string() }))),
-            Err(_) if out => Err(Error::OutOfTime(OUT_OF_PATIENCE)),
-            Err(_) => Err(why),
-        }
+    fn bound<'a>(
+        &'a self,
+        observer: &Observer,
+        why: Error,
+    ) -> Result<(Box<dyn Account + 'a>, Option<String>), Error> {
+        let Ok(bound) = self.protocol.local_bound(observer) else { return Err(why) };
+        Ok((bound, Some(if was_out(&why) { self.waited() } else { why.to_string() })))
     }
 
     fn waited(&self) -> String {
-        match self.seconds {
-            0 => "--patience 0 asks for it".into(),
-            seconds => format!("what is seen was not known within {seconds} s"),
+        match self.limit {
+            Limit::Seconds(0) => "--patience 0 asks for it".into(),
+            Limit::Seconds(seconds) => format!("what is seen was not known within {seconds} s"),
+            Limit::Never => Stopped::OutOfTime.to_string(),
         }
     }
 }
@@ -229,14 +273,14 @@ impl Budget {
         Self { until, questions: u32::try_from(questions).unwrap_or(u32::MAX) }
     }
 
-    /// The seconds of the next question.
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The limit of the next question.
+    pub(crate) fn next(&mut self) -> Limit {
         let left = self.until.saturating_duration_since(Instant::now());
         let share = left / self.questions.max(1);
         self.questions = self.questions.saturating_sub(1);
         // 0 seconds ask for bounds, so that must happen only if no time is left. A share below one second is
         // raised to one.
-        if left.is_zero() { 0 } else { share.as_secs().max(1) }
+        Limit::Seconds(if left.is_zero() { 0 } else { share.as_secs().max(1) })
     }
 }
 
@@ -246,20 +290,13 @@ const LEAST_TO_ANSWER: u64 = 2;
 /// Seconds for choosing the parameters of a protocol, and for its error.
 const LEAST_TO_BUILD: u64 = 10;
 
-fn deadline(seconds: Option<u64>) -> Option<Instant> {
-    seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)))
-}
-
-/// Why there is no answer.
-const OUT_OF_PATIENCE: &str = "what observers see was not known in time, and there is no bound that costs nothing: more --patience, \
-     fewer observers, rounds or steps";
-
 impl Protocol for Patient {
     fn node_count(&self) -> usize {
         self.protocol.node_count()
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    /// Within the limit, whatever is asked for.
+    fn account_until<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         let (account, why) = self.look(observer)?;
         if let Some(why) = why {
             self.given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(observer.clone(), why);
@@ -271,31 +308,20 @@ impl Protocol for Patient {
         self.protocol.local_bound(observer)
     }
 
-    /// Symmetries have as much time as building the protocol has, and none with `--patience 0`.
+    /// None with `--patience 0`.
     fn symmetries(&self) -> Vec<Vec<u32>> {
-        if self.seconds == 0 {
-            return Vec::new();
-        }
-        let protocol = self.protocol;
-        let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
-        within(until, move || protocol.symmetries()).unwrap_or_default()
+        if self.limit.is_none_at_all() { Vec::new() } else { self.protocol.symmetries() }
     }
 
     /// A glimpse has as much time as building the protocol has.
-    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let (protocol, asked) = (self.protocol, observer.clone());
-        let until = self.until.and_then(|_| deadline(Some(LEAST_TO_BUILD)));
-        let found = within(until, move || protocol.glimpse(&asked));
-        found.unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))
+    fn glimpse<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
+        self.protocol.glimpse(observer, &self.limit.of(LEAST_TO_BUILD).stop())
     }
 
     /// The error may take as long as an account, so it has the full patience, and at least the time for
     /// building.
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        let protocol = self.protocol;
-        let until = self.until.and_then(|_| deadline(Some(self.seconds.max(LEAST_TO_BUILD))));
-        let known = within(until, move || protocol.error(noise));
-        known.unwrap_or(Err(Error::OutOfTime("the error was not known in time: more --patience")))
+    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
+        self.protocol.error_until(noise, &self.limit.at_least(LEAST_TO_BUILD).stop())
     }
 
     fn message_count(&self) -> Result<f64, Error> {
@@ -316,27 +342,28 @@ impl Protocol for Patient {
     }
 }
 
-/// An account whose profiles have a deadline. It offers no `unit_losses`: an account that has them answers at
+/// An account whose profiles have a limit. It offers no `unit_losses`: an account that has them answers at
 /// once and is used directly.
-struct PatientAccount {
-    account: Arc<dyn Account>,
-    until: Option<Instant>,
-    bound: Option<Box<dyn Account>>,
+struct PatientAccount<'a> {
+    account: Box<dyn Account + 'a>,
+    stop: Stop,
+    bound: Option<Box<dyn Account + 'a>>,
     every_pair: bool,
     used: Arc<AtomicBool>,
 }
 
-impl PatientAccount {
+impl PatientAccount<'_> {
     /// The bound, if an answer does not fit in memory or, where the bound may replace pairs, is late.
     fn instead<T>(
         &self,
-        found: Option<Result<T, Error>>,
+        answer: impl FnOnce(&dyn Account) -> Result<T, Error>,
         bound: impl FnOnce(&dyn Account) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        let found = self.stop.check().map_err(Error::from).and_then(|()| answer(&*self.account));
         let (wanted, why) = match found {
-            None => (self.every_pair, Error::OutOfTime(OUT_OF_PATIENCE)),
-            Some(Err(error)) if is_too_large(&error) => (true, error),
-            Some(known) => return known,
+            Err(error) if was_out(&error) => (self.every_pair, error),
+            Err(error) if is_too_large(&error) => (true, error),
+            known => return known,
         };
         let Some(account) = self.bound.as_deref().filter(|_| wanted) else { return Err(why) };
         self.used.store(true, Ordering::Relaxed);
@@ -344,7 +371,7 @@ impl PatientAccount {
     }
 }
 
-impl Account for PatientAccount {
+impl Account for PatientAccount<'_> {
     fn observer(&self) -> &Observer {
         self.account.observer()
     }
@@ -364,16 +391,14 @@ impl Account for PatientAccount {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        let account = Arc::clone(&self.account);
-        let found = within(self.until, move || account.profile(u, noise));
-        let profile = self.instead(found, |bound| bound.profile(u, noise))?;
+        let profile = self.instead(|account| account.profile(u, noise), |bound| bound.profile(u, noise))?;
         if profile.mu().is_some() {
             return Ok(profile);
         }
         let (against, neighbors) = (Arc::clone(&profile.against), profile.neighbors);
         let bound = self.bound.as_ref().filter(|_| self.every_pair);
         let bound = bound.map(|bound| bound.profile(u, noise)).transpose()?;
-        let curve = PatientCurve { profile, until: self.until, bound, used: Arc::clone(&self.used) };
+        let curve = PatientCurve { profile, stop: self.stop.clone(), bound, used: Arc::clone(&self.used) };
         let mut profile = Profile::of_curve(curve, &against);
         profile.neighbors = neighbors;
         Ok(profile)
@@ -381,8 +406,8 @@ impl Account for PatientAccount {
 
     /// The bound never replaces this answer, because its unit loss is the same for every node.
     fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
-        let account = Arc::clone(&self.account);
-        within(self.until, move || account.unit(u)).unwrap_or(Err(Error::OutOfTime(OUT_OF_PATIENCE)))
+        self.stop.check()?;
+        self.account.unit(u)
     }
 
     fn failure(&self) -> f64 {
@@ -411,33 +436,28 @@ impl Account for PatientAccount {
         measure: Measure,
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
-        let account = Arc::clone(&self.account);
-        let found = within(self.until, move || account.least_noise(u, measure, allowed));
-        self.instead(found, |bound| bound.least_noise(u, measure, allowed))
+        let of = |account: &dyn Account| account.least_noise(u, measure, allowed);
+        self.instead(of, of)
     }
 }
 
-/// A profile whose numbers have a deadline.
+/// A profile whose numbers have a limit.
 struct PatientCurve {
     profile: Profile,
-    until: Option<Instant>,
+    stop: Stop,
     bound: Option<Profile>,
     used: Arc<AtomicBool>,
 }
 
 impl PatientCurve {
-    fn ask<T: Send + 'static>(
-        &self,
-        question: impl FnOnce(&Profile) -> Result<T, ndp_dp::Error> + Clone + Send + 'static,
-    ) -> Result<T, ndp_dp::Error> {
-        let (profile, asked) = (self.profile.clone(), question.clone());
-        match (within(self.until, move || asked(&profile)), &self.bound) {
-            (Some(known), _) => known,
-            (None, None) => Err(ndp_dp::Error::OutOfTime(OUT_OF_PATIENCE)),
-            (None, Some(bound)) => {
+    fn ask<T>(&self, question: impl Fn(&Profile) -> Result<T, ndp_dp::Error>) -> Result<T, ndp_dp::Error> {
+        let found = self.stop.check().map_err(ndp_dp::Error::from).and_then(|()| question(&self.profile));
+        match (found, &self.bound) {
+            (Err(ndp_dp::Error::Stopped(_)), Some(bound)) => {
                 self.used.store(true, Ordering::Relaxed);
                 question(bound)
             }
+            (found, _) => found,
         }
     }
 }
@@ -470,7 +490,7 @@ impl Curve for PatientCurve {
 
 /// Whether the error says that an answer was not known in time.
 pub(crate) fn was_out(error: &Error) -> bool {
-    matches!(error, Error::OutOfTime(_) | Error::Privacy(ndp_dp::Error::OutOfTime(_)))
+    matches!(error, Error::Stopped(_))
 }
 
 fn is_too_large(error: &Error) -> bool {

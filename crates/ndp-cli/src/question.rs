@@ -4,7 +4,7 @@ use crate::args::{Knowledge, MAX_FOR_ALL, Observers, ProtocolChoice, TargetChoic
 use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
 use crate::output::{note, up};
-use crate::patience::Patient;
+use crate::patience::{Limit, Patient};
 use ndp_account::{Allowed, Audience, Observer, Target};
 use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
@@ -204,11 +204,11 @@ fn listed(target: &Target) -> Option<Vec<usize>> {
     Some(observers)
 }
 
-/// The protocol of a text `name` or `name:parameter=value,...`, with this patience.
-pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, patience: Option<u64>) -> Result<Patient, Failure> {
+/// The protocol of a text `name` or `name:parameter=value,...`, within this limit.
+pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, limit: Limit) -> Result<Patient, Failure> {
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let parameters: Parameters = parameters.parse()?;
-    Ok(Patient::of_entry(registry::find(name)?, matrix, parameters, patience)?)
+    Ok(Patient::of_entry(registry::find(name)?, matrix, &parameters, limit)?)
 }
 
 /// The protocol that the user chose.
@@ -218,14 +218,14 @@ pub(crate) struct ChosenProtocol {
     pub(crate) name: String,
 }
 
-/// The protocol that the user chose, with this patience.
+/// The protocol that the user chose, within this limit.
 pub(crate) fn chosen(
     choice: &ProtocolChoice,
     matrix: &GossipMatrix,
-    patience: Option<u64>,
+    limit: Limit,
 ) -> Result<ChosenProtocol, Failure> {
     let (Some(path), Some(uses)) = (&choice.program, choice.uses) else {
-        let protocol = protocol(&choice.protocol, matrix, patience)?;
+        let protocol = protocol(&choice.protocol, matrix, limit)?;
         return Ok(ChosenProtocol { protocol, name: choice.protocol.clone() });
     };
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
@@ -239,7 +239,7 @@ pub(crate) fn chosen(
         Uses::SameDirection => SensitivitySet::SameDirection,
         Uses::Signs => SensitivitySet::Signs,
     };
-    let protocol = Patient::new(Box::new(Declared::new(program, set)), patience);
+    let protocol = Patient::new(Box::new(Declared::new(program, set)), limit);
     Ok(ChosenProtocol { protocol, name: path.display().to_string() })
 }
 

@@ -9,7 +9,7 @@ pub(crate) mod plan;
 
 use crate::args::{Sweep, Weights};
 use crate::errors::Failure;
-use crate::patience::Patient;
+use crate::patience::{Limit, Patient};
 use crate::{input, plain, question};
 use ndp_account::Observer;
 use ndp_account::Protocol as _;
@@ -106,7 +106,7 @@ impl Study {
         let hash = hash(asked, &graph, &matrix, &chosen.observers, measure, &rows);
         // There is no patience here: a bound in place of a slow account would make the lines depend on the
         // speed of the machine.
-        let build = |name: &String| Ok((name.clone(), question::protocol(name, &matrix, None)?));
+        let build = |name: &String| Ok((name.clone(), question::protocol(name, &matrix, Limit::Never)?));
         let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
             graph,

@@ -112,9 +112,9 @@ pub enum Error {
     /// What an accountant outside this crate says of its failure.
     #[error("{0}")]
     Accountant(String),
-    /// Whoever asked waits no longer; the text says for what, and what to do.
-    #[error("{0}")]
-    OutOfTime(&'static str),
+    /// The computation was to end before its answer.
+    #[error(transparent)]
+    Stopped(#[from] ndp_numeric::stop::Stopped),
     /// A named parameter is outside its domain.
     #[error("{name} must {condition}, got {value}")]
     InvalidParameter {

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use ndarray::Array2;
-use ndp_linalg::{memory::require_dense, stop::checkpoint};
+use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
 
 /// A square sparse matrix: row `i` holds `weights[starts[i]..starts[i + 1]]` at the ascending
@@ -119,7 +119,6 @@ impl Csr {
     }
 
     fn check_lengths(&self, x: usize, y: usize) {
-        checkpoint();
         assert_eq!(x, self.node_count(), "x has one entry per column");
         assert_eq!(y, self.node_count(), "y has one entry per row");
     }

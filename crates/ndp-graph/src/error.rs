@@ -11,6 +11,9 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The computation was to end before its answer.
+    #[error(transparent)]
+    Stopped(#[from] ndp_numeric::stop::Stopped),
     /// A graph without nodes.
     #[error("a graph needs at least one node")]
     EmptyGraph,

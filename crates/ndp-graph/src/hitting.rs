@@ -23,7 +23,7 @@ pub use pair_laws::PairLaws;
 
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
 use ndp_linalg::memory::require_dense;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, work};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -134,6 +134,7 @@ pub struct Walk<'a> {
     incoming: Cow<'a, Csr>,
     symmetric: bool,
     error_per_step: f64,
+    stop: Stop,
 }
 
 impl<'a> From<&'a GossipMatrix> for Walk<'a> {
@@ -162,7 +163,32 @@ impl<'a> Walk<'a> {
         let error_per_step = defect + roundings as f64 * f64::EPSILON;
         let symmetric = *outgoing == transpose;
         let incoming = if symmetric { Cow::Borrowed(outgoing) } else { Cow::Owned(transpose) };
-        Self { incoming, symmetric, error_per_step }
+        Self { incoming, symmetric, error_per_step, stop: Stop::never() }
+    }
+
+    /// The same walk, whose laws end in [`Error::Stopped`] when `stop` says so.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::hitting::{Start, Walk};
+    /// use ndp_graph::{Error, generators::directed_cycle, progress::{Stop, Stopped}};
+    /// let ring = directed_cycle(5)?;
+    /// let walk = Walk::from(&ring).until(&Stop::after_work(50));
+    /// let short = walk.first_visits(&Start::Node(0), &[3], 3)?;
+    /// assert_eq!(short.at[0][3], 1.0);
+    /// let long = walk.first_visits(&Start::Node(0), &[3], 1000);
+    /// assert_eq!(long, Err(Error::Stopped(Stopped::OutOfWork)));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn until(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
+    }
+
+    /// What ends its laws.
+    #[must_use]
+    pub fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// The transposed matrix: row `j` holds the `W[i][j]` of the nodes `i` from which the walk may come to
@@ -238,7 +264,7 @@ impl<'a> Walk<'a> {
         };
         visits.none.push(mass.iter().sum());
         for t in 1..=horizon {
-            lanes.step(&self.incoming);
+            lanes.step(&self.incoming, &self.stop)?;
             for (law, &target) in visits.at.iter_mut().zip(targets) {
                 law[t] = lanes.take(target)[0];
             }
@@ -259,30 +285,42 @@ impl<'a> Walk<'a> {
         require_targets(&[u, v], n)?;
         require_horizon(horizon, 7)?;
         let start = start.law(n)?;
-        Ok(if self.symmetric {
+        if self.symmetric {
             self.pair_laws_by_halves(u, v, &start, horizon)
         } else {
             self.pair_laws_step_by_step(u, v, &start, horizon)
-        })
+        }
     }
 
-    fn pair_laws_step_by_step(&self, u: usize, v: usize, start: &[f64], horizon: usize) -> PairLaws {
+    fn pair_laws_step_by_step(
+        &self,
+        u: usize,
+        v: usize,
+        start: &[f64],
+        horizon: usize,
+    ) -> Result<PairLaws, Error> {
         let errors = relative_errors(horizon, 0.0, self.error_per_step);
         let mut laws = PairLaws::at_time_0(u, v, start, errors);
         let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p]).collect());
         lanes.law[u] = [1.0, 0.0, 0.0];
         lanes.law[v] = [0.0, 1.0, 0.0];
         for t in 1..=horizon {
-            lanes.step(&self.incoming);
+            lanes.step(&self.incoming, &self.stop)?;
             [laws.u_to_u[t], laws.v_to_u[t], laws.start_to_u[t]] = lanes.take(u);
             [laws.u_to_v[t], laws.v_to_v[t], laws.start_to_v[t]] = lanes.take(v);
         }
-        laws
+        Ok(laws)
     }
 
     /// `P_x(first visit of {u, v} at t, at y) = ⟨Q^j r_x, Q^k r_y⟩`, `j + k = t − 2`, and the same
     /// from the start with `⟨Q^j s, Q^k r_y⟩`, `j + k = t − 1`, where `s` is the start without `u`, `v`.
-    fn pair_laws_by_halves(&self, u: usize, v: usize, start: &[f64], horizon: usize) -> PairLaws {
+    fn pair_laws_by_halves(
+        &self,
+        u: usize,
+        v: usize,
+        start: &[f64],
+        horizon: usize,
+    ) -> Result<PairLaws, Error> {
         // The inner products add one rounding per node.
         let at_once = self.incoming.node_count() as f64 * f64::EPSILON;
         let errors = relative_errors(horizon, at_once, self.error_per_step);
@@ -300,12 +338,12 @@ impl<'a> Walk<'a> {
         [laws.u_to_u[1], laws.u_to_v[1], laws.v_to_u[1], laws.v_to_v[1]] = [uu, uv, vu, vv];
         for k in (0..=horizon).step_by(2) {
             laws.put(k, products(&lanes.law, &lanes.law));
-            lanes.step(&self.incoming);
+            lanes.step(&self.incoming, &self.stop)?;
             lanes.take(u);
             lanes.take(v);
             laws.put(k + 1, products(&lanes.previous, &lanes.law));
         }
-        laws
+        Ok(laws)
     }
 }
 
@@ -355,8 +393,8 @@ impl<const K: usize> Lanes<K> {
     }
 
     /// `law ← law · W`, keeping the law before the step in `previous`.
-    fn step(&mut self, incoming: &Csr) {
-        checkpoint();
+    fn step(&mut self, incoming: &Csr, stop: &Stop) -> Result<(), Error> {
+        stop.spend(work([K, incoming.parts().1.len() + self.law.len()]))?;
         std::mem::swap(&mut self.law, &mut self.previous);
         let (starts, columns, weights) = incoming.parts();
         for (out, bounds) in self.law.iter_mut().zip(starts.windows(2)) {
@@ -370,6 +408,7 @@ impl<const K: usize> Lanes<K> {
             }
             *out = sum;
         }
+        Ok(())
     }
 
     /// Removes and returns what has landed on a node.

@@ -8,7 +8,6 @@
 #![allow(unsafe_code)]
 
 use crate::Csr;
-use ndp_linalg::stop::checkpoint;
 
 /// `B` numbers that fill whole cache lines: one row of a panel of `B` interleaved columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +89,6 @@ multiversion! {
 
 /// Rows `first..` of `Y = W X` for `width` numbers to a row, as many rows as fit in `y`.
 pub fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut [f64]) {
-    checkpoint();
     match width {
         8 => multiply_models::<8>(w, first, x, y),
         9 => multiply_models::<9>(w, first, x, y),
@@ -210,7 +208,6 @@ fn add_shares<const B: usize, const SUM: bool>(x: &Lanes<B>, scale: &[f64; B], s
 
 /// The first `width` lanes of rows `first..` of `Y = W X`.
 pub fn multiply(w: &Csr, first: usize, x: &[Lanes<16>], width: usize, y: &mut [Lanes<16>]) {
-    checkpoint();
     match width.div_ceil(4) {
         1 => multiply_rows::<4>(w, first, x, y),
         2 => multiply_rows::<8>(w, first, x, y),

@@ -20,6 +20,7 @@
 
 use crate::extremes::Extremes;
 use crate::{Csr, Error, GossipMatrix};
+use ndp_numeric::stop::{Stop, work};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +72,18 @@ pub struct LanczosExtremes {
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 pub fn lanczos_extremes(matrix: &GossipMatrix, tolerance: f64) -> Result<LanczosExtremes, Error> {
+    lanczos_extremes_until(matrix, tolerance, &Stop::never())
+}
+
+/// As [`lanczos_extremes`], no longer than `stop` says.
+///
+/// # Errors
+/// Those of [`lanczos_extremes`]; [`Error::Stopped`].
+pub fn lanczos_extremes_until(
+    matrix: &GossipMatrix,
+    tolerance: f64,
+    stop: &Stop,
+) -> Result<LanczosExtremes, Error> {
     let n = matrix.node_count();
     if !(1e-13..1.0).contains(&tolerance) {
         return Err(Error::InvalidParameter {
@@ -86,7 +99,7 @@ pub fn lanczos_extremes(matrix: &GossipMatrix, tolerance: f64) -> Result<Lanczos
             value: n as f64,
         });
     }
-    lanczos_within(matrix, tolerance, (n - 1).min(BASIS_LIMIT / 8 / n))
+    lanczos_within(matrix, tolerance, (n - 1).min(BASIS_LIMIT / 8 / n), stop)
 }
 
 /// Runs the iteration for at most `most` steps.
@@ -94,10 +107,14 @@ pub(crate) fn lanczos_within(
     matrix: &GossipMatrix,
     tolerance: f64,
     most: usize,
+    stop: &Stop,
 ) -> Result<LanczosExtremes, Error> {
     let mut lanczos = Lanczos::new(matrix.csr());
     let mut next_check = FIRST_CHECK;
     loop {
+        // A product with the matrix, and now and then one with the whole basis.
+        let vectors = lanczos.basis.len() + 8;
+        stop.spend(work([1, matrix.csr().parts().1.len()]) + work([vectors, matrix.node_count()]))?;
         let beta = lanczos.step();
         let steps = lanczos.alphas.len();
         // A vanishing β ends the iteration: the basis spans an invariant subspace.
@@ -464,7 +481,7 @@ mod tests {
     #[test]
     fn hopeless_iterations_stop() -> Result<(), Error> {
         let long = GossipMatrix::metropolis(&path_graph(3_000)?);
-        match lanczos_within(&long, TOLERANCE, 89) {
+        match lanczos_within(&long, TOLERANCE, 89, &Stop::never()) {
             Err(Error::NoConvergence { steps: 89, residual, .. }) => assert!(residual > 1e-6),
             other => panic!("{other:?}"),
         }

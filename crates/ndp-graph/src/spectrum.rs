@@ -11,10 +11,11 @@
 //!   leaves out the *value* 1 and so gives a positive gap to disconnected graphs; here they are refused.
 
 pub use crate::extremes::Extremes;
-use crate::lanczos::{TOLERANCE, lanczos_extremes, lanczos_within};
+use crate::lanczos::{TOLERANCE, lanczos_extremes_until, lanczos_within};
 use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
 use ndp_linalg::{SymEigen, sym_eigen, sym_eigenvalues};
+use ndp_numeric::stop::{Stop, work};
 
 /// All eigenvalues and eigenvectors of a gossip matrix.
 ///
@@ -79,7 +80,7 @@ impl Spectrum {
 /// # Errors
 /// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`] when the positive entries of `W` do
 /// not connect all nodes (an edge of weight zero connects nothing), [`Error::NoConvergence`] for some graphs
-/// of more than `10^5` nodes: [`lanczos_extremes`] takes a tolerance.
+/// of more than `10^5` nodes: [`lanczos_extremes`](crate::lanczos::lanczos_extremes) takes a tolerance.
 ///
 /// # Examples
 /// ```
@@ -89,17 +90,29 @@ impl Spectrum {
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 pub fn extremes(matrix: &GossipMatrix) -> Result<Extremes, Error> {
+    extremes_until(matrix, &Stop::never())
+}
+
+/// As [`extremes`], no longer than `stop` says.
+///
+/// # Errors
+/// Those of [`extremes`]; [`Error::Stopped`].
+pub fn extremes_until(matrix: &GossipMatrix, stop: &Stop) -> Result<Extremes, Error> {
     let n = matrix.node_count();
     let mixing = Mixing::of(matrix.csr());
     mixing.require_connected(n)?;
     let iterated = match n {
         ..=SMALL_NODES => None,
-        ..=DENSE_NODES => lanczos_within(matrix, TOLERANCE, n / 4).ok(),
-        _ => Some(lanczos_extremes(matrix, TOLERANCE)?),
+        ..=DENSE_NODES => match lanczos_within(matrix, TOLERANCE, n / 4, stop) {
+            Err(Error::NoConvergence { .. }) => None,
+            found => Some(found?),
+        },
+        _ => Some(lanczos_extremes_until(matrix, TOLERANCE, stop)?),
     };
     if let Some(Extremes { second, last }) = iterated.map(|found| found.extremes) {
         return Ok(mixing.extremes(second, last));
     }
+    stop.spend(work([n, n, n]))?;
     let values = sym_eigenvalues(matrix.to_dense()?.view())?;
     Ok(mixing.extremes(values[n - 2], values[0]))
 }
@@ -185,7 +198,7 @@ mod tests {
         for (graph, ends_early) in graphs {
             let matrix = GossipMatrix::metropolis(&graph);
             let n = matrix.node_count();
-            let iterated = lanczos_within(&matrix, TOLERANCE, n / 4);
+            let iterated = lanczos_within(&matrix, TOLERANCE, n / 4, &Stop::never());
             assert_eq!(iterated.is_ok(), ends_early, "{iterated:?}");
             let (found, dense) = (extremes(&matrix)?, sym_eigenvalues(matrix.to_dense()?.view())?);
             assert!((found.second - dense[n - 2]).abs() < 1e-12, "{found:?}");

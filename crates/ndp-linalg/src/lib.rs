@@ -1,6 +1,6 @@
-//! Dense linear algebra on `f64`, `ndarray` in and out, and the limits on it: the memory that a result may
-//! take ([`memory`]) and whether the caller still waits for it ([`stop`]). An implementation detail of the
-//! `ndp` workspace: nothing here is stable.
+//! Dense linear algebra on `f64`, `ndarray` in and out, and the memory that a result may take ([`memory`]). An
+//! implementation detail of the `ndp` workspace: nothing here is stable. Nothing here ends before its result:
+//! callers ask their `Stop` with the cost of an operation before they begin it.
 //!
 //! This is the only crate that knows the backend, [faer](https://docs.rs/faer), which reads and writes the
 //! memory of the arrays themselves; only an array that is contiguous in neither order is copied, once. Every
@@ -17,12 +17,10 @@ mod lapack;
 pub mod memory;
 #[cfg(not(feature = "lapack"))]
 mod portable;
-pub mod stop;
 
 pub use error::Error;
 
 use self::memory::require_dense;
-use self::stop::checkpoint;
 use faer::linalg::matmul::{self, triangular::BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -137,7 +135,6 @@ pub fn sym_eigenvalues(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error
 pub fn gemm(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_shape("rows of the right factor", a.ncols(), b.nrows())?;
     require_dense("the product", a.nrows(), b.ncols())?;
-    checkpoint();
     let mut product = Array2::zeros((a.nrows(), b.ncols()).f());
     // With a row-major right factor the backend takes twice as long as with a column-major one.
     let (a, b) = (contiguous(a), if b.t().is_standard_layout() { b.into() } else { column_major(b).into() });
@@ -159,7 +156,6 @@ pub fn gram_difference(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result
     let n = a.nrows();
     require_shape("rows of the second factor", n, b.nrows())?;
     require_dense("the product", n, n)?;
-    checkpoint();
     let mut product = Array2::zeros((n, n).f());
     for (factor, sign) in [(a, 1.0), (b, -1.0)] {
         // Row-major, so that the right factor, its transpose, is column-major: twice as fast.
@@ -205,7 +201,6 @@ pub fn add_lower_product(
     require_shape("columns of the second factor", a.ncols(), b.ncols())?;
     require_shape("rows of the sum", a.nrows(), sum.nrows())?;
     require_shape("columns of the sum", a.nrows(), sum.ncols())?;
-    checkpoint();
     if !sum.t().is_standard_layout() {
         *sum = column_major(sum.view());
     }
@@ -235,7 +230,6 @@ pub fn lower_product(lower: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resu
     require_square(lower)?;
     require_shape("rows of the right factor", lower.ncols(), b.nrows())?;
     require_dense("the product", b.nrows(), b.ncols())?;
-    checkpoint();
     // (L B)ᵀ = Bᵀ Lᵀ, so that the right factor is in column order, which is twice as fast.
     let mut transposed = Array2::zeros((b.ncols(), b.nrows()).f());
     let right = if lower.is_standard_layout() { lower.into() } else { row_major(lower).into() };
@@ -261,7 +255,6 @@ pub fn lower_product(lower: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Resu
 /// [`Error::Shape`] unless `lower` is square, [`Error::TooLarge`].
 pub fn invert_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_square(lower)?;
-    checkpoint();
     // Solves for the identity: Cholesky factors need the same solver, and a separate inverter would be more
     // code to compile.
     let mut inverse = Array2::zeros(lower.raw_dim().f());
@@ -343,7 +336,6 @@ fn column_major(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
 }
 
 fn require_symmetric(matrix: ArrayView2<'_, f64>) -> Result<(), Error> {
-    checkpoint();
     require_square(matrix)?;
     require_finite(matrix)?;
     let scale = matrix.iter().fold(0.0f64, |max, value| max.max(value.abs()));

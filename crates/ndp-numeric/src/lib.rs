@@ -11,6 +11,8 @@
 //! * [`logspace`]: sums and differences of numbers given by their logarithms.
 //! * [`casts`]: conversions between integer sizes and from reals; [`sums`]: long sums of nonnegative terms.
 //!
+//! Below all other crates, and so here: [`stop`], when a long computation ends; [`progress`], how far it is.
+//!
 //! Every function states its error: either a proven bound, or the largest error seen against many digits,
 //! doubled.
 
@@ -35,8 +37,10 @@ pub mod fourier;
 pub mod gaussian_profile;
 pub mod incomplete;
 pub mod logspace;
+pub mod progress;
 pub mod rounding;
 pub mod special;
+pub mod stop;
 pub mod sums;
 
 pub use error::{OutOfRange, ensure};

@@ -23,6 +23,7 @@ use ndp_certify::account::Budget;
 use ndp_certify::gram;
 use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
 use ndp_numeric::rounding::any_of;
+use ndp_numeric::stop::Stop;
 use num_rational::BigRational;
 use num_traits::One;
 use rayon::prelude::*;
@@ -91,6 +92,8 @@ pub struct ProgramAccount {
     /// What contributions were taken to depend on; part of every grade.
     pub adaptivity: Dependence,
     some_lost: bool,
+    /// Ends what is worked out later.
+    pub(super) stop: Stop,
 }
 
 impl Program {
@@ -112,7 +115,7 @@ impl Program {
     /// for what contributions read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the
     /// options; [`ndp_certify::Error::TooLarge`] beyond the memory limit;
     /// [`ndp_certify::Error::NotCertified`] where no enclosure is found within the precision limit and some
-    /// use has no noise of its own. Noiselessness is no error of the account: it is a
+    /// use has no noise of its own; [`Error::Stopped`]. Noiselessness is no error of the account: it is a
     /// [verdict](ProgramAccount::verdict) on a node and a set.
     pub fn account_with(
         &self,
@@ -127,7 +130,8 @@ impl Program {
         if let Some(account) = self.swept(observer, options, &asked)? {
             return Ok(account);
         }
-        let (seen, adaptivity, probability) = adaptivity::resolve(self, observer, options.hidden)?;
+        let (seen, adaptivity, probability) =
+            adaptivity::resolve(self, observer, options.hidden, &options.stop)?;
         let directions = self.directions(&seen, &asked, options)?;
         let account = |seen: Seen, grams: Vec<Option<NodeGram>>, rank: usize| ProgramAccount {
             program: self.clone(),
@@ -139,6 +143,7 @@ impl Program {
             failure: probability,
             adaptivity,
             some_lost: options.some_lost,
+            stop: options.stop.clone(),
         };
         let large = seen.rows.len() >= options.sparse_from;
         if let Some(found) =
@@ -156,7 +161,8 @@ impl Program {
             }
         }
         let (rows, columns) = columns::rows(self, &seen, &directions, &asked)?;
-        let budget = Budget { memory: options.memory_limit, bits: options.precision_limit };
+        let (memory, bits) = (options.memory_limit, options.precision_limit);
+        let budget = Budget { memory, bits, stop: &options.stop };
         let found = gram::of_rows(&rows, budget)?;
         if !found.certified() && columns.of_use.keys().any(|use_| !columns.structural.contains_key(use_)) {
             return Err(Error::Certify(ndp_certify::Error::NotCertified { bits: options.precision_limit }));
@@ -215,6 +221,7 @@ impl Program {
             failure: any_of([found.failure, probability]),
             adaptivity,
             some_lost: options.some_lost,
+            stop: options.stop.clone(),
         })
     }
 
@@ -232,6 +239,7 @@ impl Program {
         }
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let from = options.sweeps_from;
+        options.stop.check()?;
         if !seen.deeper_than(self, from.max(DEEP.min(from) * seen.rows.len())) {
             return Ok(None);
         }
@@ -259,6 +267,7 @@ impl Program {
             failure: 0.0,
             adaptivity: if assumed { Dependence::Assumed } else { Dependence::Fixed },
             some_lost: options.some_lost,
+            stop: options.stop.clone(),
         }))
     }
 
@@ -449,7 +458,7 @@ impl ProgramAccount {
             return Err(ndp_graph::Error::TooLarge { what, bytes: limit, limit }.into());
         }
         let mut seen = self.seen.clone();
-        seen.complete(&self.program);
+        seen.complete(&self.program, &self.stop)?;
         Ok(Cow::Owned(seen))
     }
 

@@ -19,6 +19,7 @@ use ndp_certify::decisions;
 use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::whole::WholeRows;
 use ndp_numeric::rounding::any_of;
+use ndp_numeric::stop::{Stop, work};
 use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::BTreeMap;
@@ -71,10 +72,11 @@ pub(super) fn resolve(
     program: &Program,
     observer: &Observer,
     policy: HiddenReads,
+    stop: &Stop,
 ) -> Result<(Seen, Dependence, f64), Error> {
     let mut shown: BTreeMap<usize, usize> = BTreeMap::new();
     loop {
-        let seen = Seen::new(program, observer, &shown)?;
+        let seen = Seen::new(program, observer, &shown, stop)?;
         let (mut adaptivity, mut failure) = (Dependence::Fixed, 0.0);
         let before = shown.clone();
         // What a member contributes is known to the observer whole, whether it is sent or not.
@@ -97,7 +99,7 @@ pub(super) fn resolve(
                     let tested = if hidden && !member {
                         None
                     } else {
-                        probability(program, &seen, contribution, list)?
+                        probability(program, &seen, contribution, list, stop)?
                     };
                     match tested {
                         Some(probability) => {
@@ -141,6 +143,7 @@ fn probability(
     seen: &Seen,
     contribution: &Contribution,
     list: &[crate::Value],
+    stop: &Stop,
 ) -> Result<Option<f64>, Error> {
     let moment = contribution.moment;
     let before = |from: Option<usize>| from.is_some_and(|from| from < moment);
@@ -161,7 +164,7 @@ fn probability(
         }
     };
     let rows = (0..program.values.len()).filter(|&value| before(seen.first[value]));
-    spanned(program, rows, &open, unknown)
+    spanned(program, rows, &open, unknown, stop)
 }
 
 /// Whether the values in `open` are combinations of `rows`, over what is unknown: the probability that a
@@ -171,12 +174,17 @@ pub(super) fn spanned(
     rows: impl Iterator<Item = usize>,
     open: &[usize],
     unknown: impl Fn(&Primitive) -> bool,
+    stop: &Stop,
 ) -> Result<Option<f64>, Error> {
     let mut columns: BTreeMap<Primitive, u32> = BTreeMap::new();
     let mut entries: Vec<Vec<(u32, BigRational)>> = Vec::new();
     for value in rows.chain(open.iter().copied()) {
+        stop.check()?;
         let mut row = Vec::new();
-        for (primitive, x) in program.form(value).into_iter().filter(|(primitive, _)| unknown(primitive)) {
+        let form = program.form(value);
+        // What it is made of is a part of what was walked through.
+        stop.spend(work([form.len(), OF_COEFFICIENT]))?;
+        for (primitive, x) in form.into_iter().filter(|(primitive, _)| unknown(primitive)) {
             let next = crate::registers::column(columns.len())?;
             row.push((*columns.entry(primitive).or_insert(next), x));
         }
@@ -195,10 +203,13 @@ pub(super) fn spanned(
         adds_up: false,
     };
     let (count, reads) = (entries.len(), open.len());
-    let decided = decisions::of_rows(&Rows::Whole(WholeRows::new(layout, entries)), true)?;
+    let decided = decisions::of_rows(&Rows::Whole(WholeRows::new(layout, entries)), true, stop)?;
     let new = decided.kept[count - reads..].iter().any(|&kept| kept);
     Ok((!new).then_some(decided.failure))
 }
+
+/// Work of an exact coefficient, about.
+const OF_COEFFICIENT: usize = 500;
 
 #[cfg(test)]
 mod tests {
@@ -237,7 +248,8 @@ mod tests {
         let (a, b) = (program.noise([], 1)?, program.noise([], 1)?);
         let seen = program.combine([(3, a), (5, b)])?;
         let twice = program.combine([(2, seen)])?;
-        let found = spanned(&program, [seen.index()].into_iter(), &[twice.index()], |_| true)?;
+        let found =
+            spanned(&program, [seen.index()].into_iter(), &[twice.index()], |_| true, &Stop::never())?;
         let factors = 2.0 * 34f64.sqrt().log2() / 60.0;
         let expected = (factors / 2f64.powf(54.6)).powi(2);
         assert!(found.is_some_and(|failure| (expected..2.0 * expected).contains(&failure)), "{found:?}");

@@ -4,6 +4,7 @@ use crate::forms::Forms;
 use crate::known::{Known, Trusted};
 use crate::registers::{self, Definition, Form};
 use crate::{ProgramError, Weight};
+use ndp_numeric::stop::{Stop, Stopped};
 use num_rational::BigRational;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -359,8 +360,8 @@ impl Program {
     }
 
     /// Makes [`Self::kept_form`] of these values quick, where that is less work than each alone is.
-    pub(super) fn prepare_forms(&self, values: &[usize]) {
-        self.forms.prepare(&self.values, values);
+    pub(super) fn prepare_forms(&self, values: &[usize], stop: &Stop) -> Result<(), Stopped> {
+        self.forms.prepare(&self.values, values, stop)
     }
 
     pub(super) fn push(&mut self, definition: Definition) -> Result<Value, ProgramError> {

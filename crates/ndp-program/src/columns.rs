@@ -330,6 +330,7 @@ mod tests {
     use super::*;
     use crate::Reads;
     use ndp_account::Observer;
+    use ndp_numeric::stop::Stop;
 
     /// Floats on the right side of fractions that are no floats, and those that are themselves.
     #[test]
@@ -355,8 +356,8 @@ mod tests {
         program.send(0, 1, both)?;
         let other = program.add(&[c, far])?;
         program.send(0, 1, other)?;
-        let mut seen = Seen::new(&program, &Observer::node(1), &BTreeMap::new())?;
-        seen.complete(&program);
+        let mut seen = Seen::new(&program, &Observer::node(1), &BTreeMap::new(), &Stop::never())?;
+        seen.complete(&program, &Stop::never())?;
         let along = |weights: [i64; 3]| Direction {
             node: 0,
             weights: weights.map(|x| BigRational::from_integer(x.into())).to_vec(),

@@ -30,6 +30,7 @@ use ndarray::{Array1, Array2};
 use ndp_account::{Error, Observer};
 use ndp_dp::UpperBound;
 use ndp_linalg::{cholesky, gemm};
+use ndp_numeric::stop::Stop;
 use num_rational::BigRational;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -388,7 +389,7 @@ impl Design {
 
     fn seeing(&self, observer: &Observer, sources: &[usize], set: &SensitivitySet) -> Result<Seeing, Error> {
         let program = &self.program;
-        let seen = Seen::new(program, observer, &BTreeMap::new())?;
+        let seen = Seen::new(program, observer, &BTreeMap::new(), &Stop::never())?;
         let (mut noises, mut uses) = (BTreeMap::new(), BTreeMap::new());
         for (primitive, _) in seen.rows.iter().flat_map(|row| &row.form) {
             let of_kind = match primitive {

@@ -11,7 +11,7 @@ use crate::registers::Primitive;
 use crate::weight::over;
 use ndp_certify::divisor::least_common_multiple;
 use ndp_certify::field::{Field, Fingerprint};
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, Stopped, work};
 use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -42,12 +42,20 @@ struct System {
 }
 
 /// Attack and shift for a change of the rows by `shifts`.
-pub(super) fn witness(program: &Program, seen: &Seen, shifts: &[BigRational]) -> Outcome {
+///
+/// # Errors
+/// [`Stopped`].
+pub(super) fn witness(
+    program: &Program,
+    seen: &Seen,
+    shifts: &[BigRational],
+    stop: &Stop,
+) -> Result<Outcome, Stopped> {
     let system = System::new(program, seen, shifts);
     let (rows, columns) = (system.rows.len(), system.noises.len());
     let most = rows.min(columns);
     if rows.saturating_mul(most).saturating_mul(columns) > MAX_ELIMINATION {
-        return Outcome::TooLong { rank: most, bits: 0 };
+        return Ok(Outcome::TooLong { rank: most, bits: 0 });
     }
     let mut fingerprint = Fingerprint::new("witness");
     fingerprint.number(rows as u64);
@@ -58,20 +66,22 @@ pub(super) fn witness(program: &Program, seen: &Seen, shifts: &[BigRational]) ->
         let prime = primes.draw(&drawn);
         drawn.push(prime);
         let field = Field::new(prime);
-        let Some(kept) = system.independent(field) else { continue };
+        let Some(kept) = system.independent(field, stop)? else { continue };
         let matrix = system.covariance(&kept);
         let right: Vec<BigInt> = kept.iter().map(|&r| system.shifts[r].clone()).collect();
         let (rank, bits) = (kept.len(), bits_of_solution(&matrix, &right));
-        if cost(rank, bits, &matrix) > MAX_COST {
-            return Outcome::TooLong { rank, bits };
+        let nanoseconds = cost(rank, bits, &matrix);
+        if nanoseconds > MAX_COST {
+            return Ok(Outcome::TooLong { rank, bits });
         }
-        let Some((solution, below)) = solve(&matrix, &right, field, bits) else { continue };
+        stop.spend(nanoseconds)?;
+        let Some((solution, below)) = solve(&matrix, &right, field, bits, stop)? else { continue };
         if let Some((attack, moved)) = system.pair(&kept, &solution, &below) {
             let moved = moved.into_iter().map(|(column, x)| (system.noises[column], x));
-            return Outcome::Found(attack, moved.collect());
+            return Ok(Outcome::Found(attack, moved.collect()));
         }
     }
-    Outcome::Shown
+    Ok(Outcome::Shown)
 }
 
 impl System {
@@ -113,12 +123,12 @@ impl System {
 
     /// Rows that are independent modulo a prime, among them all before the first that depends on them; none
     /// where a combination shows the change without noise.
-    fn independent(&self, field: Field) -> Option<Vec<usize>> {
+    fn independent(&self, field: Field, stop: &Stop) -> Result<Option<Vec<usize>>, Stopped> {
         let m = self.noises.len();
         let mut reduced: Vec<(usize, Vec<u64>)> = Vec::new();
         let mut kept = Vec::new();
         for (r, entries) in self.rows.iter().enumerate() {
-            checkpoint();
+            stop.spend(work([reduced.len() + 1, m + 1]))?;
             let mut row = vec![0; m + 1];
             entries.iter().for_each(|(column, x)| row[*column] = residue(field, x));
             row[m] = residue(field, &self.shifts[r]);
@@ -136,11 +146,11 @@ impl System {
                     reduced.push((pivot, row));
                     kept.push(r);
                 }
-                None if row[m] != 0 => return None,
+                None if row[m] != 0 => return Ok(None),
                 None => {}
             }
         }
-        Some(kept)
+        Ok(Some(kept))
     }
 
     fn covariance(&self, kept: &[usize]) -> Vec<Vec<BigInt>> {
@@ -215,8 +225,14 @@ fn cost(rank: usize, bits: u64, matrix: &[Vec<BigInt>]) -> u64 {
 
 /// The solution of a symmetric system as numerators over one denominator, checked; none where the prime
 /// divides its determinant.
-fn solve(matrix: &[Vec<BigInt>], right: &[BigInt], field: Field, bits: u64) -> Option<(Vec<BigInt>, BigInt)> {
-    let inverse = inverse(matrix, field)?;
+fn solve(
+    matrix: &[Vec<BigInt>],
+    right: &[BigInt],
+    field: Field,
+    bits: u64,
+    stop: &Stop,
+) -> Result<Option<(Vec<BigInt>, BigInt)>, Stopped> {
+    let Some(inverse) = inverse(matrix, field) else { return Ok(None) };
     let prime = BigInt::from(field.prime());
     let n = matrix.len();
     let mut rest = right.to_vec();
@@ -225,7 +241,8 @@ fn solve(matrix: &[Vec<BigInt>], right: &[BigInt], field: Field, bits: u64) -> O
     // One power more than a solution of this many bits needs.
     let last = bits / 60 + 2;
     for step in 1..=last {
-        checkpoint();
+        // The work was counted before.
+        stop.check()?;
         let residues: Vec<u64> = rest.iter().map(|x| residue(field, x)).collect();
         let digit: Vec<u64> = inverse
             .par_iter()
@@ -244,11 +261,11 @@ fn solve(matrix: &[Vec<BigInt>], right: &[BigInt], field: Field, bits: u64) -> O
                     row.iter().zip(&found.0).map(|(a, x)| a * x).sum::<BigInt>() == b * &found.1
                 })
             {
-                return Some(found);
+                return Ok(Some(found));
             }
         }
     }
-    None
+    Ok(None)
 }
 
 fn dot(row: &[BigInt], digit: &[u64]) -> BigInt {

@@ -2,7 +2,7 @@
 //! that hear it.
 
 use crate::registers::{Definition, Form, form, next_form};
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, Stopped};
 use num_rational::BigRational;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,22 +36,29 @@ impl Forms {
 
     /// Works out those of all that `wanted` are made of, each from those before it, where this is less than
     /// walks back in time from each of `wanted` are, and as long as they fit.
-    pub(crate) fn prepare(&self, values: &[Definition], wanted: &[usize]) {
+    pub(crate) fn prepare(
+        &self,
+        values: &[Definition],
+        wanted: &[usize],
+        stop: &Stop,
+    ) -> Result<(), Stopped> {
         // Who asks next finds them all: under the lock, so that they are worked out once.
         let mut kept = self.kept();
         let wanted = wanted.iter().copied().filter(|value| !kept.by_value.contains_key(value));
-        let Some(cone) = cone_of_less_work(values, &wanted.collect::<Vec<_>>()) else { return };
+        let Some(cone) = cone_of_less_work(values, &wanted.collect::<Vec<_>>()) else { return Ok(()) };
         for value in cone {
-            checkpoint();
+            // Whoever asks has counted the work.
+            stop.check()?;
             if kept.by_value.contains_key(&value) {
                 continue;
             }
             let of = |term: usize| kept.by_value.get(&term).map(|form| &**form);
-            let Some(found) = next_form(values, value, of) else { return };
+            let Some(found) = next_form(values, value, of) else { return Ok(()) };
             if !kept.keep(value, &Arc::new(found)) {
-                return;
+                return Ok(());
             }
         }
+        Ok(())
     }
 
     /// The program changes: a value that is taken back gives its number to another one.
@@ -131,6 +138,7 @@ mod tests {
     use crate::{Program, ProgramError, Reads};
     use ndp_certify::divisor::greatest_common_divisor;
     use ndp_graph::{GossipMatrix, Weights, generators};
+    use ndp_numeric::stop::Stop;
     use num_bigint::BigInt;
     use num_traits::One;
 
@@ -146,7 +154,7 @@ mod tests {
             for program in [corn_dsgd_along(matrix, 0.5, 0.3, rounds)?, secure_neighbor_sums(matrix, rounds)?]
             {
                 let all: Vec<usize> = (0..program.values.len()).collect();
-                program.prepare_forms(&all);
+                program.prepare_forms(&all, &Stop::never())?;
                 assert_eq!(program.forms.kept().by_value.len(), all.len());
                 for value in all.into_iter().step_by(5) {
                     let (step, back) = (program.kept_form(value), program.form(value));
@@ -164,7 +172,7 @@ mod tests {
         }
         // Where each step brings noises of its own, coefficients are as many as steps back.
         let short = dsgd(&GossipMatrix::metropolis(&generators::path_graph(60)?), 2)?;
-        short.prepare_forms(&[short.values.len() - 1]);
+        short.prepare_forms(&[short.values.len() - 1], &Stop::never())?;
         assert!(short.forms.kept().by_value.is_empty());
         Ok(())
     }

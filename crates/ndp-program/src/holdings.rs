@@ -13,6 +13,7 @@ use crate::build::{Program, Seeing};
 use crate::observers::Seen;
 use crate::registers::{Definition, Primitive};
 use ndp_account::{Error, Observer};
+use ndp_numeric::stop::Stop;
 use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::{BTreeMap, BTreeSet};
@@ -232,7 +233,7 @@ fn by_rank(program: &Program, nodes: &[usize], value: usize, moment: usize) -> R
         }
     };
     let rows = (0..program.values.len()).filter(|&value| before(seen.first[value]));
-    Ok(spanned(program, rows, &[value], unknown)?.is_some())
+    Ok(spanned(program, rows, &[value], unknown, &Stop::never())?.is_some())
 }
 
 /// Sums that are compared with what is missing, the last ones.

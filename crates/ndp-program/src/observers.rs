@@ -9,6 +9,7 @@ use crate::build::{Program, Seeing};
 use crate::registers::{Definition, Primitive};
 use crate::{ProgramError, build};
 use ndp_account::{Error, Observer, OwnNoise, Senders};
+use ndp_numeric::stop::{Stop, Stopped, work};
 use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
@@ -78,14 +79,15 @@ impl Seen {
     /// What `observer` sees, and beyond that the values `shown` from the given moments on.
     ///
     /// # Errors
-    /// Those of a bad observer.
+    /// Those of a bad observer; [`Error::Stopped`].
     pub(super) fn new(
         program: &Program,
         observer: &Observer,
         shown: &BTreeMap<usize, usize>,
+        stop: &Stop,
     ) -> Result<Self, Error> {
         let mut seen = Self::outline(program, observer, shown)?;
-        seen.complete(program);
+        seen.complete(program, stop)?;
         Ok(seen)
     }
 
@@ -145,21 +147,54 @@ impl Seen {
     }
 
     /// Works out the coefficients of the rows; rows without any are dropped.
-    pub(super) fn complete(&mut self, program: &Program) {
+    ///
+    /// # Errors
+    /// [`Stopped`] on the way; then no row is lost, but some have no coefficients.
+    pub(super) fn complete(&mut self, program: &Program, stop: &Stop) -> Result<(), Stopped> {
         if self.complete {
-            return;
+            return Ok(());
         }
+        self.count(program, stop)?;
         let unknown = |primitive: &Primitive| match primitive {
             Primitive::Contribution(k) => !self.members[program.contributions[*k].node],
             Primitive::Noise(k) => self.known_from[program.noises[*k].value].is_none(),
         };
-        program.prepare_forms(&self.rows.iter().map(|row| row.value).collect::<Vec<_>>());
-        self.rows.par_iter_mut().for_each(|row| {
+        program.prepare_forms(&self.rows.iter().map(|row| row.value).collect::<Vec<_>>(), stop)?;
+        let complete = |row: &mut SeenRow| {
+            stop.check()?;
             let whole = program.kept_form(row.value);
             row.form = whole.iter().filter(|(primitive, _)| unknown(primitive)).cloned().collect();
-        });
+            Ok(())
+        };
+        self.rows.par_iter_mut().try_for_each(complete)?;
         self.rows.retain(|row| !row.form.is_empty());
         self.complete = true;
+        Ok(())
+    }
+
+    /// Counts the work of the coefficients of the rows, whatever other observers have worked out before: a
+    /// walk back from each row to all that it is made of.
+    fn count(&self, program: &Program, stop: &Stop) -> Result<(), Stopped> {
+        if stop == &Stop::never() {
+            return Ok(());
+        }
+        let mut visited = vec![u32::MAX; program.values.len()];
+        let mut open: Vec<usize> = Vec::new();
+        for (number, row) in (0u32..).zip(&self.rows) {
+            open.push(row.value);
+            let mut terms = 0usize;
+            while let Some(value) = open.pop() {
+                program.values[value].each_term(|term, _| {
+                    terms += 1;
+                    if visited[term] != number {
+                        visited[term] = number;
+                        open.push(term);
+                    }
+                });
+            }
+            stop.spend(work([terms + 1, OF_TERM]))?;
+        }
+        Ok(())
     }
 
     /// Whether the rows are made of more than `most` hidden values altogether, each counted for every row
@@ -200,3 +235,6 @@ impl Seen {
         found
     }
 }
+
+/// Work of a term of a value on the way back from a row, about.
+const OF_TERM: usize = 100;

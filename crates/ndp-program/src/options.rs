@@ -4,6 +4,7 @@ use crate::Weight;
 use crate::adaptivity::HiddenReads;
 use crate::build::Program;
 use ndp_certify::account::Budget;
+use ndp_numeric::stop::Stop;
 
 /// How an account is made.
 ///
@@ -43,12 +44,15 @@ pub struct AccountOptions {
     /// of what is seen when all arrive, whichever they are: the account counts all of them, and is an upper
     /// bound.
     pub some_lost: bool,
+    /// When to end before the account is made, and before what it works out later.
+    pub stop: Stop,
 }
 
 impl Default for AccountOptions {
-    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes.
+    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes, as long
+    /// as it takes.
     fn default() -> Self {
-        let Budget { memory, bits } = Budget::default();
+        let Budget { memory, bits, .. } = Budget::default();
         Self {
             memory_limit: memory,
             precision_limit: bits,
@@ -58,6 +62,7 @@ impl Default for AccountOptions {
             sparse_from: SPARSE_FROM,
             sweeps_from: SWEEPS_FROM,
             some_lost: false,
+            stop: Stop::never(),
         }
     }
 }

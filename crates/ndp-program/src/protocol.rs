@@ -12,6 +12,7 @@ use ndp_account::{
 };
 use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stop;
 use rand::Rng;
 
 /// A program and what neighboring inputs are.
@@ -95,8 +96,9 @@ impl Protocol for Declared {
         self.program.node_count()
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let account = self.program.account_with(observer, &self.options)?;
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
+        let options = AccountOptions { stop: stop.clone(), ..self.options.clone() };
+        let account = self.program.account_with(observer, &options)?;
         Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity, terms: self.terms() }))
     }
 
@@ -114,7 +116,8 @@ impl Protocol for Declared {
         if alike { self.program.symmetries() } else { Vec::new() }
     }
 
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        stop.check()?;
         self.program.error(noise)
     }
 

@@ -250,7 +250,7 @@ impl ProgramAccount {
         // And how far apart what both prove is.
         let by_sweeps = |swept: &mut Option<Option<sweep::Ready>>| -> Result<_, Error> {
             let Some(ready) = of_sweeps(swept, self, memory)? else { return Ok(None) };
-            let Some(shift) = ready.shift(program, &self.seen, &by_use) else { return Ok(None) };
+            let Some(shift) = ready.shift(program, &self.seen, &by_use, &self.stop)? else { return Ok(None) };
             let attack = match sides {
                 Sides::Both => ready.attack(program, &self.seen, &shift),
                 Sides::Shift => Vec::new(),
@@ -279,10 +279,12 @@ impl ProgramAccount {
         }
         if large {
             if shared.sparse.is_none() {
-                shared.sparse = Some(sparse::Ready::new(program, seen, memory)?);
+                shared.sparse = Some(sparse::Ready::new(program, seen, memory, &self.stop)?);
             }
             let ready = shared.sparse.as_ref().and_then(Option::as_ref);
-            if let Some((attack, moved)) = ready.and_then(|ready| ready.witness(program, &shifts)) {
+            let witness =
+                ready.map(|ready| ready.witness(program, &shifts, &self.stop)).transpose()?.flatten();
+            if let Some((attack, moved)) = witness {
                 let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::from(y)));
                 return Ok(pair(attack.collect(), moved.into_iter().collect()));
             }
@@ -293,7 +295,7 @@ impl ProgramAccount {
                 }
             }
         }
-        match (exact::witness(program, seen, &shifts), swept) {
+        match (exact::witness(program, seen, &shifts, &self.stop)?, swept) {
             (exact::Outcome::Found(attack, moved), _) => {
                 let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::of(y)));
                 Ok(pair(attack.collect(), moved.into_iter().collect()))
@@ -337,7 +339,7 @@ fn of_sweeps<'s>(
     memory: u64,
 ) -> Result<Option<&'s sweep::Ready>, Error> {
     if swept.is_none() {
-        *swept = Some(sweep::Ready::new(&account.program, &account.seen, memory)?);
+        *swept = Some(sweep::Ready::new(&account.program, &account.seen, memory, &account.stop)?);
     }
     Ok(swept.as_ref().and_then(Option::as_ref))
 }

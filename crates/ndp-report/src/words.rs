@@ -389,15 +389,16 @@ pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
 /// What is known while the accounts of the observers are still being computed. `known` is the loss towards an
 /// observer of the noisy values themselves, who learns at least as much as any other.
 #[must_use]
-pub fn so_far(known: Option<&str>, seconds: u64) -> String {
+pub fn so_far(known: Option<&str>, seconds: Option<u64>) -> String {
+    let most = seconds.map_or_else(String::new, |seconds| format!("{seconds} s at most"));
     match known {
         Some(known) => format!(
-            "so far: {known}, by what the noisy values themselves show; what is really seen takes longer ({seconds} s at most; \
-             --patience 0 stops here)"
+            "so far: {known}, by what the noisy values themselves show; what is really seen takes longer ({}--patience 0 stops here)",
+            if most.is_empty() { most } else { most + "; " }
         ),
         None => format!(
-            "so far: nothing is known, and this protocol has no bound that costs nothing; what is seen takes longer ({seconds} s at \
-             most)"
+            "so far: nothing is known, and this protocol has no bound that costs nothing; what is seen takes longer{}",
+            if most.is_empty() { most } else { format!(" ({most})") }
         ),
     }
 }

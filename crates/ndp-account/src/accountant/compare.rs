@@ -3,7 +3,7 @@
 use super::{Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Statement, Target, accounts};
 use crate::Error;
 use ndp_dp::{Grade, NoiseMultiplier};
-use ndp_graph::progress::Silent;
+use ndp_graph::progress::{Silent, Stop};
 use ndp_numeric::decimal::{Round, fixed, scientific};
 use serde::Serialize;
 use std::fmt;
@@ -89,7 +89,7 @@ pub fn compare_towards(
 ) -> Comparison {
     let row = |(name, protocol): &(&str, Result<&dyn Protocol, Error>)| {
         Row::of(name, protocol.clone(), target, |protocol| {
-            Covered::by_attained_bound(protocol, audience, target).map_or_else(
+            Covered::by_attained_bound(protocol, audience, target, &Stop::never()).map_or_else(
                 || Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent)),
                 Ok,
             )

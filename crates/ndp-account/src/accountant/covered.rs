@@ -10,6 +10,7 @@ use super::{
 };
 use crate::Error;
 use ndp_dp::NoiseMultiplier;
+use ndp_graph::progress::Stop;
 use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -143,7 +144,7 @@ impl<'a> Covered<'a> {
                     _ => Ok(covered),
                 }
             }
-            Err(refused @ (Error::NotOffered(_) | Error::OutOfTime(_))) => {
+            Err(refused @ (Error::NotOffered(_) | Error::Stopped(_))) => {
                 let covered = audience.by_bound().map(|bound| Self::new(protocol, &bound, Vec::new()));
                 covered.filter(|covered| covered.coverage.is_whole()).ok_or(refused)
             }
@@ -153,18 +154,19 @@ impl<'a> Covered<'a> {
 
     /// Covers every node by the bound alone, if some observer [is proven](super::bound_is_attained) to learn
     /// as much. Nobody is looked at, because no account could lower the noise that a limit on the worst pair
-    /// requires. `None` for other limits, for audiences of some nodes only, and without such a proof.
+    /// requires. `None` for other limits, for audiences of some nodes only, and without such a proof before
+    /// `stop` says so.
     ///
     /// # Examples
     /// ```
     /// use ndp_account::{Audience, Covered, Target};
     /// use ndp_account::example::Gossip;
     /// use ndp_dp::Measure;
-    /// use ndp_graph::{GossipMatrix, generators::path_graph};
+    /// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Stop};
     /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
     /// let target = Target::worst(Measure::Gaussian, 0.5);
     /// // The example offers no account of a part of what is heard, so that nothing is proven.
-    /// assert!(Covered::by_attained_bound(&gossip, &Audience::every_node(9), &target).is_none());
+    /// assert!(Covered::by_attained_bound(&gossip, &Audience::every_node(9), &target, &Stop::never()).is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -172,13 +174,14 @@ impl<'a> Covered<'a> {
         protocol: &'a dyn Protocol,
         audience: &Audience,
         target: &Target,
+        stop: &Stop,
     ) -> Option<Self> {
         let everybody = audience.is_everybody(protocol.node_count());
         let asked = everybody || audience.looking_at_all().is_some();
         if !(asked && matches!(target.allowed, Allowed::Worst(_))) {
             return None;
         }
-        let witness = attaining(protocol, audience)?;
+        let witness = attaining(protocol, audience, stop)?;
         let observers = [audience.looked_at(), audience.others()].concat();
         let bounds = observers.iter().map(|observer| protocol.local_bound(observer));
         let accounts: Vec<_> = bounds.collect::<Result<_, _>>().ok()?;

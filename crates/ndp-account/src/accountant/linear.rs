@@ -7,6 +7,7 @@ use crate::error::ensure;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, Terms};
 use ndarray::Array2;
 use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, Profile, Sensitivity, UpperBound};
+use ndp_graph::progress::Stop;
 use ndp_numeric::rounding::Interval;
 use rand::Rng;
 
@@ -15,9 +16,9 @@ impl<P: LinearProtocol> Protocol for P {
         LinearProtocol::node_count(self)
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         if observer.members().is_empty() && !observer.tapped.is_empty() {
-            let report = self.overheard_loss(&observer.tapped)?;
+            let report = self.overheard_loss_until(&observer.tapped, stop)?;
             return Ok(Box::new(Reported { report, observer: observer.clone(), terms: self.terms() }));
         }
         if observer.members().is_empty() {
@@ -28,12 +29,12 @@ impl<P: LinearProtocol> Protocol for P {
                 self.terms(),
             );
         }
-        Ok(Box::new(reported(self, observer)?))
+        Ok(Box::new(reported(self, observer, stop)?))
     }
 
-    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn glimpse<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         let first = self.first_round().ok_or(Error::NotOffered("its first round is not told apart"))?;
-        Ok(Box::new(reported(&first, observer)?))
+        Ok(Box::new(reported(&first, observer, stop)?))
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
@@ -55,8 +56,8 @@ impl<P: LinearProtocol> Protocol for P {
         self.unit_towards_one().is_some()
     }
 
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.error_bound(noise)
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        self.error_bound_until(noise, stop)
     }
 
     fn message_count(&self) -> Result<f64, Error> {
@@ -142,8 +143,9 @@ fn seen_by<'a, P: LinearProtocol>(protocol: &'a P, observer: &Observer) -> Resul
 }
 
 /// The account of a coalition.
-fn reported<P: LinearProtocol>(protocol: &P, observer: &Observer) -> Result<Reported, Error> {
-    let report = seen_by(protocol, observer)?.as_dyn(protocol).coalition_loss(observer.members())?;
+fn reported<P: LinearProtocol>(protocol: &P, observer: &Observer, stop: &Stop) -> Result<Reported, Error> {
+    let seen = seen_by(protocol, observer)?;
+    let report = seen.as_dyn(protocol).coalition_loss_until(observer.members(), stop)?;
     Ok(Reported { report, observer: observer.clone(), terms: protocol.terms() })
 }
 

@@ -20,6 +20,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod uniform;
+mod until;
 mod uses;
 mod worst;
 
@@ -39,13 +40,14 @@ pub use smaller::at_most;
 pub use statement::{Said, Statement};
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
+pub use until::Until;
 pub use worst::{Worst, bound_is_attained, largest};
 
 use crate::counter::Counter;
 use crate::ordered::each_in_order;
 use crate::{Assumption, By, Error, LossReport, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
-use ndp_graph::progress::Progress;
+use ndp_graph::progress::{Progress, Stop};
 use rand::Rng;
 
 /// A protocol, as an accountant and an auditor see it.
@@ -57,7 +59,7 @@ use rand::Rng;
 /// ```
 /// use ndp_account::{Account, Error, LossReport, Observer, Protocol};
 /// use ndp_dp::NoiseMultiplier;
-/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph, progress::Stop};
 /// use ndp_account::example::Gossip;
 /// /// Gossip among the nodes that are awake; the others send nothing, and lose nothing.
 /// struct Awake(Gossip);
@@ -66,9 +68,9 @@ use rand::Rng;
 ///         Protocol::node_count(&self.0)
 ///     }
 ///
-///     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+///     fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
 ///         // An account of the gossip is an account of this, too: who sleeps sends less.
-///         self.0.account(observer)
+///         self.0.account_until(observer, stop)
 ///     }
 /// }
 /// let awake = Awake(Gossip::new(GossipMatrix::metropolis(&cycle_graph(6)?), 2));
@@ -85,9 +87,17 @@ pub trait Protocol: Send + Sync {
     /// The account of `observer`, which answers for every exposed node and every noise.
     ///
     /// # Errors
+    /// Those of [`Self::account_until`] but [`Error::Stopped`].
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        self.account_until(observer, &Stop::never())
+    }
+
+    /// The same, no longer than `stop` says. Answers that the account works out later end with it too.
+    ///
+    /// # Errors
     /// A node out of range, an empty coalition; [`Error::NotOffered`] where the protocol has no accountant
-    /// for what this observer knows; those of the accountant.
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error>;
+    /// for what this observer knows; [`Error::Stopped`]; those of the accountant.
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error>;
 
     /// An account of an `observer` who hears every node's own noisy value, from which everything that is sent
     /// later can be computed. It is an [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`] and takes no
@@ -111,9 +121,9 @@ pub trait Protocol: Send + Sync {
     /// lower ends of its losses also hold for the whole; its upper ends say nothing about the whole.
     ///
     /// # Errors
-    /// As [`Self::account`]; [`Error::NotOffered`] if there is no such part, as by default.
-    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let _ = observer;
+    /// As [`Self::account_until`]; [`Error::NotOffered`] if there is no such part, as by default.
+    fn glimpse<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
+        let _ = (observer, stop);
         Err(Error::NotOffered("there is no account of a part of what is heard"))
     }
 
@@ -141,7 +151,15 @@ pub trait Protocol: Send + Sync {
     /// # Errors
     /// [`Error::NotOffered`] where the result is no mean, or nothing is known.
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        let _ = noise;
+        self.error_until(noise, &Stop::never())
+    }
+
+    /// The same, no longer than `stop` says.
+    ///
+    /// # Errors
+    /// Those of [`Self::error`]; [`Error::Stopped`].
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        let _ = (noise, stop);
         Err(Error::NotOffered("the error of the result is not known for this protocol"))
     }
 

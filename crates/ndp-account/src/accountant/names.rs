@@ -5,6 +5,7 @@ use super::{Account, Attacker, Observer, Protocol};
 use crate::error::ensure;
 use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
+use ndp_graph::progress::Stop;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -213,8 +214,8 @@ impl Protocol for Named<'_> {
         self.protocol.node_count()
     }
 
-    fn account<'b>(&'b self, observer: &Observer) -> Result<Box<dyn Account + 'b>, Error> {
-        named(self.protocol.account(observer)?, self.names.clone())
+    fn account_until<'b>(&'b self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'b>, Error> {
+        named(self.protocol.account_until(observer, stop)?, self.names.clone())
     }
 
     fn local_bound<'b>(&'b self, observer: &Observer) -> Result<Box<dyn Account + 'b>, Error> {
@@ -229,8 +230,8 @@ impl Protocol for Named<'_> {
         self.protocol.is_formula()
     }
 
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.protocol.error(noise)
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        self.protocol.error_until(noise, stop)
     }
 
     fn message_count(&self) -> Result<f64, Error> {

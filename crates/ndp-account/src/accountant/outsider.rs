@@ -7,6 +7,7 @@
 use super::{Account, Observer, Protocol, Uniform};
 use crate::{By, Error, Terms};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
+use ndp_graph::progress::Stop;
 use ndp_numeric::rounding::any_of;
 
 /// The account of an outsider. Its loss is exactly 0 if nothing is published; otherwise a node's account is
@@ -18,17 +19,18 @@ pub fn of_outsider<'a>(
     protocol: &'a dyn Protocol,
     nothing_is_published: bool,
     outsider: &Observer,
+    stop: &Stop,
 ) -> Result<Box<dyn Account + 'a>, Error> {
     outsider.require_no_taps()?;
     if nothing_is_published {
         let nodes = protocol.node_count();
-        let terms = protocol.account(&Observer::node(0))?.terms();
+        let terms = protocol.account_until(&Observer::node(0), stop)?.terms();
         return Uniform::account(nodes, Exact::new(0.0).into(), outsider, terms);
     }
     let node = |v: usize| {
         let mut node = Observer::node(v);
         (node.own_noise, node.senders) = (outsider.own_noise, outsider.senders);
-        protocol.account(&node)
+        protocol.account_until(&node, stop)
     };
     let accounts = [node(0)?, node(1)?];
     Ok(Box::new(ByNodes { outsider: outsider.clone(), accounts }))

@@ -235,7 +235,10 @@ mod tests {
     use crate::example::Gossip;
     use crate::{Audience, Coverage, Covered, Rest, Target, accounts};
     use ndp_dp::{Delta, Grade, Verdict};
-    use ndp_graph::{GossipMatrix, Graph, generators, progress::Silent};
+    use ndp_graph::{
+        GossipMatrix, Graph, generators,
+        progress::{Silent, Stop},
+    };
 
     fn of<'a>(protocol: &'a dyn Protocol, audience: &Audience) -> Result<Covered<'a>, Error> {
         Covered::of(protocol, audience, |observers| accounts(protocol, observers, &Silent))
@@ -320,7 +323,11 @@ mod tests {
                 Protocol::node_count(&self.0)
             }
 
-            fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+            fn account_until<'a>(
+                &'a self,
+                observer: &Observer,
+                _: &Stop,
+            ) -> Result<Box<dyn Account + 'a>, Error> {
                 self.0.account(observer)
             }
 

@@ -9,6 +9,7 @@ use super::uses::representatives;
 use super::{Account, Audience, ByMu, Covered, Observer, Protocol};
 use crate::Error;
 use ndp_dp::{Exact, Grade, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
+use ndp_graph::progress::Stop;
 use rayon::prelude::*;
 
 /// The largest loss of all pairs that are covered.
@@ -81,7 +82,7 @@ impl Covered<'_> {
         let found = kept.iter().find_map(|&(at, _)| of(looked_at[at].as_ref()));
         found.or_else(|| of(self.witness()?)).or_else(|| {
             let observer = looked_at.first()?.observer();
-            of(self.protocol().glimpse(observer).ok()?.as_ref())
+            of(self.protocol().glimpse(observer, &Stop::never()).ok()?.as_ref())
         })
     }
 
@@ -127,27 +128,28 @@ fn reaching(
 /// Whether the bound is the same for every observer, and some observer is proven to learn as much at every
 /// noise, by a [part](Protocol::glimpse) of what it hears. Then no account can lower the largest loss. If
 /// every node is looked at, each is tried; otherwise the first one that is looked at and the audience's
-/// [hint](Audience::hinting).
+/// [hint](Audience::hinting). What is not seen before `stop` says so is not proven.
 ///
 /// # Examples
 /// ```
 /// use ndp_account::{Audience, bound_is_attained};
 /// use ndp_account::example::Gossip;
-/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Stop};
 /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
 /// // The example offers no account of a part of what is heard, so that nothing is proven.
-/// assert!(!bound_is_attained(&gossip, &Audience::chosen(9, &[0])?));
+/// assert!(!bound_is_attained(&gossip, &Audience::chosen(9, &[0])?, &Stop::never()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn bound_is_attained(protocol: &dyn Protocol, audience: &Audience) -> bool {
-    attaining(protocol, audience).is_some()
+pub fn bound_is_attained(protocol: &dyn Protocol, audience: &Audience, stop: &Stop) -> bool {
+    attaining(protocol, audience, stop).is_some()
 }
 
 /// The account of the part of what an observer hears that proves that the bound is attained.
 pub(super) fn attaining<'a>(
     protocol: &'a dyn Protocol,
     audience: &Audience,
+    stop: &Stop,
 ) -> Option<Box<dyn Account + 'a>> {
     let first = audience.looked_at().first()?;
     let bound = protocol.local_bound(first).ok()?;
@@ -165,8 +167,10 @@ pub(super) fn attaining<'a>(
         std::slice::from_ref(first)
     };
     let tried: Vec<&Observer> = tried.iter().chain(&audience.hint).collect();
+    // Each has a part of the work, whichever of them come first.
+    let share = stop.left().map_or(u64::MAX, |left| left / tried.len().max(1) as u64);
     let part = |observer: &&Observer| -> Option<Box<dyn Account + 'a>> {
-        let part = protocol.glimpse(observer).ok()?;
+        let part = protocol.glimpse(observer, &stop.within(share)).ok()?;
         reaching(part.as_ref(), one, Measure::Gaussian, most * (1.0 - WITHIN)).map(|_| part)
     };
     tried.par_iter().find_map_first(part)
@@ -275,7 +279,11 @@ mod tests {
                 Protocol::node_count(&self.0)
             }
 
-            fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+            fn account_until<'a>(
+                &'a self,
+                observer: &Observer,
+                _: &Stop,
+            ) -> Result<Box<dyn Account + 'a>, Error> {
                 let nothing = Exact::new(0.0).into();
                 super::super::Uniform::account(self.node_count(), nothing, observer, crate::Terms::VALUES)
             }

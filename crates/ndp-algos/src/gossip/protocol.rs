@@ -76,15 +76,20 @@ macro_rules! follows_from_statement {
                 self.stated().coalition_view(coalition)
             }
 
-            fn coalition_loss(&self, coalition: &[usize]) -> Result<ndp_account::LossReport, ndp_account::Error> {
-                self.stated().coalition_loss(coalition)
+            fn coalition_loss_until(
+                &self,
+                coalition: &[usize],
+                stop: &ndp_numeric::stop::Stop,
+            ) -> Result<ndp_account::LossReport, ndp_account::Error> {
+                self.stated().coalition_loss_until(coalition, stop)
             }
 
-            fn overheard_loss(
+            fn overheard_loss_until(
                 &self,
                 tapped: &[(usize, usize)],
+                stop: &ndp_numeric::stop::Stop,
             ) -> Result<ndp_account::LossReport, ndp_account::Error> {
-                self.stated().overheard_loss(tapped)
+                self.stated().overheard_loss_until(tapped, stop)
             }
 
             fn observe(
@@ -116,8 +121,12 @@ macro_rules! follows_from_statement {
                 ndp_account::LinearProtocol::symmetries(&self.stated())
             }
 
-            fn error_bound(&self, noise: ndp_dp::NoiseMultiplier) -> Result<f64, ndp_account::Error> {
-                self.stated().error_bound(noise)
+            fn error_bound_until(
+                &self,
+                noise: ndp_dp::NoiseMultiplier,
+                stop: &ndp_numeric::stop::Stop,
+            ) -> Result<f64, ndp_account::Error> {
+                self.stated().error_bound_until(noise, stop)
             }
 
             fn message_count(&self) -> Result<f64, ndp_account::Error> {

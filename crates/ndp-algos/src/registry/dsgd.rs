@@ -11,6 +11,7 @@ use ndp_account::{Account, Attacker, Changes, Error, Noise, Observer, Protocol, 
 use ndp_dp::NoiseMultiplier;
 use ndp_linalg::memory::require_memory;
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stop;
 use ndp_program::{Declared, SensitivitySet, Weight, constructors, toeplitz};
 
 pub(super) const DSGD: Entry = Entry {
@@ -21,22 +22,22 @@ pub(super) const DSGD: Entry = Entry {
         Parameter {
             name: "steps",
             about: "gradient steps of every node; 8 by default",
-            default: |_| Ok(8.0),
+            default: |_, _| Ok(8.0),
         },
         Parameter {
             name: "correlation",
             about: "how much of a step's noise is taken back in the next, below 1 in size; 0 by default",
-            default: |_| Ok(0.0),
+            default: |_, _| Ok(0.0),
         },
         Parameter {
             name: "alike",
             about: "1 where all gradients of a node change by the same vector; 0, the default, where all its data may change",
-            default: |_| Ok(0.0),
+            default: |_, _| Ok(0.0),
         },
         Parameter {
             name: "fixed",
             about: "1 where gradients depend on nothing that was received; 0, the default, where they may",
-            default: |_| Ok(0.0),
+            default: |_, _| Ok(0.0),
         },
     ],
     build: |setting: &Setting<'_>| {
@@ -63,7 +64,7 @@ pub(super) const DSGD: Entry = Entry {
         let noise = Noise::on_gradients(on);
         let changes = if alike { Changes::GradientsAlike } else { Changes::EveryGradient };
         let terms = Terms { changes, noise, ..Declared::TERMS };
-        later(setting.nodes(), variance, terms, move || {
+        later(setting, variance, terms, move |_| {
             let declared = Declared::new(constructors::dsgd(&matrix, options.clone())?, set.clone());
             let declared = Declared { noise, changes: Some(changes), ..declared };
             Ok(if fixed { Box::new(declared) } else { Box::new(Heard { declared, variance, terms }) })
@@ -85,7 +86,7 @@ impl Protocol for Heard {
         self.declared.node_count()
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         self.local_bound(observer)
     }
 
@@ -93,8 +94,8 @@ impl Protocol for Heard {
         ndp_account::parts::local_bound(self.node_count(), Some(self.variance), observer, self.terms)
     }
 
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.declared.error(noise)
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        self.declared.error_until(noise, stop)
     }
 
     fn message_count(&self) -> Result<f64, Error> {

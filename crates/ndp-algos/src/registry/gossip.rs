@@ -10,6 +10,7 @@ use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Step};
 use ndp_linalg::memory::require_dense;
+use ndp_numeric::stop::work;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +28,7 @@ pub(super) const ACCELERATED: Entry = Entry {
     about: "noise once, then Chebyshev-accelerated gossip; everybody learns what plain gossip shows",
     parameters: &[ROUNDS],
     build: |setting| {
-        let chebyshev = Chebyshev::published(super::gap(setting.matrix)?)?;
+        let chebyshev = Chebyshev::published(super::gap(setting.matrix, setting.stop)?)?;
         let gossip = SynchronousGossip::new(setting.matrix.clone(), setting.count("rounds")?);
         Ok(Box::new(gossip.accelerated(chebyshev.g())?))
     },
@@ -36,7 +37,7 @@ pub(super) const ACCELERATED: Entry = Entry {
 const ACTIVATIONS: Parameter = Parameter {
     name: "activations",
     about: "edges that are activated, one after the other; by default 3 n",
-    default: |matrix| Ok(3.0 * matrix.node_count() as f64),
+    default: |matrix, _| Ok(3.0 * matrix.node_count() as f64),
 };
 
 /// The number of activations, if they fit in memory.
@@ -69,7 +70,8 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
         let (nodes, seed) = (setting.nodes(), setting.seed()?);
         let time = activations(setting)? as f64;
         // The momentum needs a spectrum.
-        later(nodes, 1.0, Terms::VALUES.on("every value, once"), move || {
+        later(setting, 1.0, Terms::VALUES.on("every value, once"), move |stop| {
+            stop.spend(work([nodes, nodes, nodes]))?;
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
             Ok(Box::new(AcceleratedGossip::drawn(&law, nodes, time, Momentum::of(&law)?, rng)?))
         })
@@ -103,7 +105,7 @@ pub(super) const FRESH_NOISE: Entry = Entry {
         Parameter {
             name: "rho",
             about: "how much the later noise adds to the variance of the average; 0.1 by default",
-            default: |_| Ok(0.1),
+            default: |_, _| Ok(0.1),
         },
     ],
     build: |setting| {
@@ -121,7 +123,7 @@ pub(super) const NOISY_MESSAGES: Entry = Entry {
         Parameter {
             name: "ratio",
             about: "noise of a message over that of a value; 0.1 by default",
-            default: |_| Ok(0.1),
+            default: |_, _| Ok(0.1),
         },
     ],
     build: |setting| {

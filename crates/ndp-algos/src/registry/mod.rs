@@ -31,6 +31,7 @@ pub use training::training;
 
 use ndp_account::{Comparison, Error, Observer, Protocol, Target, compare};
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_numeric::stop::Stop;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -78,11 +79,11 @@ pub const PROTOCOLS: &[Entry] = &[
 /// # Examples
 /// ```
 /// use ndp_algos::registry;
-/// use ndp_graph::{GossipMatrix, generators::hypercube_graph};
+/// use ndp_graph::{GossipMatrix, generators::hypercube_graph, progress::Stop};
 /// let muffliato = registry::find("muffliato")?;
 /// let rounds = muffliato.parameters.iter().find(|taken| taken.name == "rounds").ok_or("gossip has rounds")?;
 /// // Chosen by the spectral gap of the matrix where it is not given.
-/// assert!((rounds.default)(&GossipMatrix::metropolis(&hypercube_graph(3)?))? >= 1.0);
+/// assert!((rounds.default)(&GossipMatrix::metropolis(&hypercube_graph(3)?), &Stop::never())? >= 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,7 @@ pub struct Parameter {
     /// What it is, with its default.
     pub about: &'static str,
     /// Its value where none is given. Fails where the spectral gap is not found, for rounds of gossip.
-    pub default: fn(&GossipMatrix) -> Result<f64, Error>,
+    pub default: fn(&GossipMatrix, &Stop) -> Result<f64, Error>,
 }
 
 /// Parameters by name, as `rounds=20,seed=7` in text.
@@ -186,6 +187,8 @@ impl fmt::Display for Parameters {
 struct Setting<'a> {
     matrix: &'a GossipMatrix,
     values: BTreeMap<&'static str, f64>,
+    /// Ends what is made at once.
+    stop: &'a Stop,
 }
 
 impl Setting<'_> {
@@ -291,7 +294,20 @@ impl Entry {
     /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the protocol's
     /// constructor.
     pub fn build(&self, matrix: &GossipMatrix, parameters: &Parameters) -> Result<Box<dyn Protocol>, Error> {
-        (self.build)(&self.setting(matrix, parameters)?)
+        self.build_until(matrix, parameters, &Stop::never())
+    }
+
+    /// The same, no longer than `stop` says.
+    ///
+    /// # Errors
+    /// Those of [`Self::build`]; [`Error::Stopped`].
+    pub fn build_until(
+        &self,
+        matrix: &GossipMatrix,
+        parameters: &Parameters,
+        stop: &Stop,
+    ) -> Result<Box<dyn Protocol>, Error> {
+        (self.build)(&self.setting(matrix, parameters, stop)?)
     }
 
     /// Whether all that is sent goes along edges of the graph, or is published to all: others bring
@@ -310,14 +326,19 @@ impl Entry {
     }
 
     /// The parameters with the defaults of those that are not given.
-    fn setting<'a>(&self, matrix: &'a GossipMatrix, parameters: &Parameters) -> Result<Setting<'a>, Error> {
+    fn setting<'a>(
+        &self,
+        matrix: &'a GossipMatrix,
+        parameters: &Parameters,
+        stop: &'a Stop,
+    ) -> Result<Setting<'a>, Error> {
         self.require_known(parameters)?;
         let mut values = BTreeMap::new();
         for parameter in self.parameters {
             let given = parameters.0.get(parameter.name).copied();
-            values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix), Ok)?);
+            values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix, stop), Ok)?);
         }
-        Ok(Setting { matrix, values })
+        Ok(Setting { matrix, values, stop })
     }
 
     fn require_known(&self, parameters: &Parameters) -> Result<(), Error> {
@@ -379,23 +400,23 @@ pub fn compare_all(matrix: &GossipMatrix, observers: &[Observer], target: &Targe
 
 /// Rounds until too few of them add less to the error than noise does, by the stopping rule of *Muffliato* at
 /// much noise.
-fn stopping_rounds(matrix: &GossipMatrix) -> Result<f64, Error> {
+fn stopping_rounds(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     use crate::gossip::utility::{Convergence, stopping_rounds};
-    let rate = Convergence::Accelerated(gap(matrix)?);
+    let rate = Convergence::Accelerated(gap(matrix, stop)?);
     let rounds = stopping_rounds(matrix.node_count(), rate, ndp_dp::Sigma::new(f64::MAX.sqrt())?, 0.25)?;
     Ok(rounds as f64)
 }
 
 /// The spectral gap by which parameters are chosen. On large graphs, where it may take hours, what some steps
 /// of Lanczos iteration say: at least the gap, so that gossip may be slower than the choice expects.
-fn gap(matrix: &GossipMatrix) -> Result<f64, Error> {
+fn gap(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     if matrix.node_count() <= MAX_SPECTRUM {
-        return Ok(ndp_graph::spectrum::extremes(matrix)?.gap_abs()?);
+        return Ok(ndp_graph::spectrum::extremes_until(matrix, stop)?.gap_abs()?);
     }
     if !matrix.graph().is_connected() {
         return Err(ndp_graph::Error::Disconnected(matrix.graph().component_count()).into());
     }
-    Ok(ndp_graph::lanczos::lanczos_extremes(matrix, 1e-3)?.extremes.gap_abs()?)
+    Ok(ndp_graph::lanczos::lanczos_extremes_until(matrix, 1e-3, stop)?.extremes.gap_abs()?)
 }
 
 /// Up to this many nodes parameters are chosen by the spectral gap itself.
@@ -408,7 +429,7 @@ const ROUNDS: Parameter = Parameter {
 };
 
 const SEED: Parameter =
-    Parameter { name: "seed", about: "of the public random choices; 0 by default", default: |_| Ok(0.0) };
+    Parameter { name: "seed", about: "of the public random choices; 0 by default", default: |_, _| Ok(0.0) };
 
 #[cfg(test)]
 mod tests {

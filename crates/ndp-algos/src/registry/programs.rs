@@ -7,8 +7,9 @@ use ndp_account::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_memory;
+use ndp_numeric::stop::Stop;
 use ndp_program::{Declared, Program, SensitivitySet, constructors};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A protocol in which every node adds a noise of its own to its value before anything else.
 ///
@@ -22,23 +23,56 @@ struct Masked {
     /// Messages if all send to all their neighbors in every round; 0 where that is not known.
     messages: u128,
     make: Make,
-    made: OnceLock<Result<Box<dyn Protocol>, Error>>,
+    made: Made,
     /// The same protocol up to its first round: each of its messages is sent in the whole, so that nobody
     /// learns more from it.
     first: Option<Make>,
-    glimpsed: OnceLock<Result<Box<dyn Protocol>, Error>>,
+    glimpsed: Made,
 }
 
-type Make = Box<dyn Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync>;
+type Make = Box<dyn Fn(&Stop) -> Result<Box<dyn Protocol>, Error> + Send + Sync>;
+
+/// A protocol that is made once, when it is first needed.
+#[derive(Default)]
+struct Made {
+    made: OnceLock<Result<Box<dyn Protocol>, Error>>,
+    /// Held by whoever makes it; the work that this took.
+    work: Mutex<u64>,
+}
+
+impl Made {
+    /// What was made before, or what `make` gives now; that it was to end on the way is not kept. The work
+    /// counts for everybody who asks, so that it does not matter who comes first.
+    fn or_make(&self, make: &Make, stop: &Stop) -> Result<&dyn Protocol, Error> {
+        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.made.get().is_some() {
+            stop.spend(*work)?;
+            return self.if_made();
+        }
+        let counted = stop.within(u64::MAX);
+        match make(&counted) {
+            Err(Error::Stopped(stopped)) => return Err(stopped.into()),
+            made => self.made.get_or_init(|| made),
+        };
+        *work = counted.spent();
+        self.if_made()
+    }
+
+    /// The protocol, if it is there.
+    fn if_made(&self) -> Result<&dyn Protocol, Error> {
+        let made = self.made.get().ok_or(Error::NotOffered("known once it is known what is seen"))?;
+        made.as_deref().map_err(Error::clone)
+    }
+}
 
 /// The protocol that `make` gives, with a noise of the given variance on every value.
 pub(super) fn later(
-    nodes: usize,
+    setting: &Setting<'_>,
     variance: f64,
     terms: Terms,
-    make: impl Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync + 'static,
+    make: impl Fn(&Stop) -> Result<Box<dyn Protocol>, Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
-    Ok(Box::new(Masked::new(nodes, variance, terms, (0, Box::new(make)))?))
+    Ok(Box::new(Masked::new(setting, variance, terms, (0, Box::new(make)))?))
 }
 
 /// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every
@@ -50,10 +84,10 @@ pub(super) fn masked(
     setting: &Setting<'_>,
     (variance, on): (f64, &'static str),
     rounds: usize,
-    write: impl Fn(&GossipMatrix) -> Result<Program, Error> + Send + Sync + 'static,
+    write: impl Fn(&GossipMatrix, &Stop) -> Result<Program, Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
     let terms = Declared::TERMS.on(on);
-    Ok(Box::new(Masked::new(setting.nodes(), variance, terms, made(setting, terms, rounds, write))?))
+    Ok(Box::new(Masked::new(setting, variance, terms, made(setting, terms, rounds, write))?))
 }
 
 /// The same for gossip in rounds with a noise of variance 1 on every value, once: `write` states so many
@@ -61,11 +95,11 @@ pub(super) fn masked(
 pub(super) fn masked_once(
     setting: &Setting<'_>,
     rounds: usize,
-    write: impl Fn(&GossipMatrix, usize) -> Result<Program, Error> + Copy + Send + Sync + 'static,
+    write: impl Fn(&GossipMatrix, usize, &Stop) -> Result<Program, Error> + Copy + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
     let terms = Declared::TERMS.on("every value, once");
-    let of = |rounds| made(setting, terms, rounds, move |matrix| write(matrix, rounds));
-    Ok(Box::new(Masked { first: Some(of(1).1), ..Masked::new(setting.nodes(), 1.0, terms, of(rounds))? }))
+    let of = |rounds| made(setting, terms, rounds, move |matrix, stop| write(matrix, rounds, stop));
+    Ok(Box::new(Masked { first: Some(of(1).1), ..Masked::new(setting, 1.0, terms, of(rounds))? }))
 }
 
 /// The number of messages of the program that `write` gives, and what makes it if these fit in memory.
@@ -73,13 +107,13 @@ fn made(
     setting: &Setting<'_>,
     terms: Terms,
     rounds: usize,
-    write: impl Fn(&GossipMatrix) -> Result<Program, Error> + Send + Sync + 'static,
+    write: impl Fn(&GossipMatrix, &Stop) -> Result<Program, Error> + Send + Sync + 'static,
 ) -> (u128, Make) {
     let matrix = setting.matrix.clone();
     let messages = 2 * matrix.graph().edge_count() as u128 * rounds as u128;
-    let make: Make = Box::new(move || {
+    let make: Make = Box::new(move |stop| {
         require_memory("the messages of the program", messages.saturating_mul(BYTES_OF_MESSAGE))?;
-        let declared = Declared::new(write(&matrix)?, SensitivitySet::UseLevel);
+        let declared = Declared::new(write(&matrix, stop)?, SensitivitySet::UseLevel);
         Ok(Box::new(Declared { noise: terms.noise, ..declared }))
     });
     (messages, make)
@@ -92,23 +126,27 @@ const BYTES_OF_MESSAGE: u128 = 56;
 const MADE_AT_ONCE: usize = 2048;
 
 impl Masked {
-    fn new(nodes: usize, variance: f64, terms: Terms, (messages, make): (u128, Make)) -> Result<Self, Error> {
-        let (made, glimpsed) = (OnceLock::new(), OnceLock::new());
+    fn new(
+        setting: &Setting<'_>,
+        variance: f64,
+        terms: Terms,
+        (messages, make): (u128, Make),
+    ) -> Result<Self, Error> {
+        let (nodes, made, glimpsed) = (setting.nodes(), Made::default(), Made::default());
         let masked = Self { nodes, variance, terms, messages, make, made, first: None, glimpsed };
         if nodes <= MADE_AT_ONCE {
-            masked.protocol()?;
+            masked.protocol(setting.stop)?;
         }
         Ok(masked)
     }
 
-    fn protocol(&self) -> Result<&dyn Protocol, Error> {
-        self.made.get_or_init(&self.make).as_deref().map_err(Error::clone)
+    fn protocol(&self, stop: &Stop) -> Result<&dyn Protocol, Error> {
+        self.made.or_make(&self.make, stop)
     }
 
     /// The protocol, if it is there: what a run costs and gives is not worth minutes.
     fn if_made(&self) -> Result<&dyn Protocol, Error> {
-        let made = self.made.get().ok_or(Error::NotOffered("known once it is known what is seen"))?;
-        made.as_deref().map_err(Error::clone)
+        self.made.if_made()
     }
 }
 
@@ -117,8 +155,8 @@ impl Protocol for Masked {
         self.nodes
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        self.protocol()?.account(observer)
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
+        self.protocol(stop)?.account_until(observer, stop)
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
@@ -130,16 +168,16 @@ impl Protocol for Masked {
         if self.nodes > MADE_AT_ONCE && self.messages > Program::SEARCHED_FOR_SYMMETRIES as u128 {
             return Vec::new();
         }
-        self.protocol().map_or_else(|_| Vec::new(), Protocol::symmetries)
+        self.protocol(&Stop::never()).map_or_else(|_| Vec::new(), Protocol::symmetries)
     }
 
-    fn glimpse<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn glimpse<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         let first = self.first.as_ref().ok_or(Error::NotOffered("its first round is not told apart"))?;
-        self.glimpsed.get_or_init(first).as_ref().map_err(Error::clone)?.account(observer)
+        self.glimpsed.or_make(first, stop)?.account_until(observer, stop)
     }
 
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.if_made()?.error(noise)
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        self.if_made()?.error_until(noise, stop)
     }
 
     fn message_count(&self) -> Result<f64, Error> {
@@ -147,7 +185,7 @@ impl Protocol for Masked {
     }
 
     fn program_text(&self) -> Result<Vec<u8>, Error> {
-        self.protocol()?.program_text()
+        self.protocol(&Stop::never())?.program_text()
     }
 
     fn attack<'a>(
@@ -156,7 +194,7 @@ impl Protocol for Masked {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.protocol()?.attack(u, observer, noise)
+        self.protocol(&Stop::never())?.attack(u, observer, noise)
     }
 }
 
@@ -167,13 +205,13 @@ const OF_LEADERS: &str = "every value, its variance times own; that of leaders l
 const OWN: Parameter = Parameter {
     name: "own",
     about: "variance of a node's own noise, in units of the noise; 1 by default",
-    default: |_| Ok(1.0),
+    default: |_, _| Ok(1.0),
 };
 
 const SHARED: Parameter = Parameter {
     name: "shared",
     about: "variance of the noise that cancels, in units of the noise; 1 by default",
-    default: |_| Ok(1.0),
+    default: |_, _| Ok(1.0),
 };
 
 pub(super) const DECOR: Entry = Entry {
@@ -183,7 +221,9 @@ pub(super) const DECOR: Entry = Entry {
     parameters: &[OWN, SHARED],
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
-        masked(setting, (own, LIKEWISE), 1, move |matrix| constructors::decor(matrix.graph(), own, shared, 1))
+        masked(setting, (own, LIKEWISE), 1, move |matrix, _| {
+            constructors::decor(matrix.graph(), own, shared, 1)
+        })
     },
 };
 
@@ -194,7 +234,9 @@ pub(super) const ZIP_DL: Entry = Entry {
     parameters: &[OWN, SHARED],
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
-        masked(setting, (own, LIKEWISE), 1, move |matrix| constructors::zip_dl(matrix.graph(), own, shared))
+        masked(setting, (own, LIKEWISE), 1, move |matrix, _| {
+            constructors::zip_dl(matrix.graph(), own, shared)
+        })
     },
 };
 
@@ -204,7 +246,7 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
-        masked_once(setting, setting.count("rounds")?, constructors::secure_neighbor_sums)
+        masked_once(setting, setting.count("rounds")?, constructors::secure_neighbor_sums_until)
     },
 };
 
@@ -215,7 +257,9 @@ pub(super) const GOPA: Entry = Entry {
     parameters: &[OWN, SHARED],
     build: |setting| {
         let (own, masks) = (setting.number("own"), setting.number("shared"));
-        masked(setting, (own, LIKEWISE), 1, move |matrix| constructors::gopa(matrix.graph(), own, masks, &[]))
+        masked(setting, (own, LIKEWISE), 1, move |matrix, _| {
+            constructors::gopa(matrix.graph(), own, masks, &[])
+        })
     },
 };
 
@@ -227,7 +271,7 @@ pub(super) const CORN_DSGD: Entry = Entry {
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
         let rounds = setting.count("rounds")?;
-        masked(setting, (own, LIKEWISE), rounds, move |matrix| {
+        masked(setting, (own, LIKEWISE), rounds, move |matrix, _| {
             constructors::corn_dsgd_along(matrix, own, shared, rounds)
         })
     },
@@ -241,13 +285,13 @@ pub(super) const HIERARCHICAL: Entry = Entry {
         Parameter {
             name: "groups",
             about: "number of groups, at least 2; by default the root of the number of nodes, rounded down",
-            default: |matrix| Ok((matrix.node_count() as f64).sqrt().floor()),
+            default: |matrix, _| Ok((matrix.node_count() as f64).sqrt().floor()),
         },
         OWN,
         Parameter {
             name: "leaders",
             about: "variance of the noise of a group's leader, in units of the noise; 0 by default",
-            default: |_| Ok(0.0),
+            default: |_, _| Ok(0.0),
         },
     ],
     build: |setting: &Setting<'_>| {
@@ -257,7 +301,7 @@ pub(super) const HIERARCHICAL: Entry = Entry {
             groups[(node - 1) % count].push(node);
         }
         let (own, leaders) = (setting.number("own"), setting.number("leaders"));
-        masked(setting, (own, OF_LEADERS), 1, move |_| {
+        masked(setting, (own, OF_LEADERS), 1, move |_, _| {
             constructors::hierarchical(nodes, &groups, own, leaders)
         })
     },

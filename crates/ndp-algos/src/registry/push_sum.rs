@@ -48,6 +48,6 @@ pub(super) const PUSH_SUM: Entry = Entry {
     about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
-        masked_once(setting, setting.count("rounds")?, |matrix, rounds| push_sum(matrix.graph(), rounds))
+        masked_once(setting, setting.count("rounds")?, |matrix, rounds, _| push_sum(matrix.graph(), rounds))
     },
 };

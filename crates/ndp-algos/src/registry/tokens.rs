@@ -11,28 +11,28 @@ use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::Start;
 
 const PASSES: Parameter =
-    Parameter { name: "passes", about: "rounds around the ring; 1 by default", default: |_| Ok(1.0) };
+    Parameter { name: "passes", about: "rounds around the ring; 1 by default", default: |_, _| Ok(1.0) };
 
 const STEPS: Parameter = Parameter {
     name: "steps",
     about: "steps of the walk; by default 10 n",
-    default: |matrix| Ok(10.0 * matrix.node_count() as f64),
+    default: |matrix, _| Ok(10.0 * matrix.node_count() as f64),
 };
 
 const CAP: Parameter = Parameter {
     name: "cap",
     about: "contributions of one node, at most; later visits only add noise; inf, the default, for no limit",
-    default: |_| Ok(f64::INFINITY),
+    default: |_, _| Ok(f64::INFINITY),
 };
 
 const CONSTANT: Parameter = Parameter {
     name: "constant",
     about: "1 where each node contributes a value of its own that stays the same, whatever it received; 0, the default, where it may change",
-    default: |_| Ok(0.0),
+    default: |_, _| Ok(0.0),
 };
 
 const LABELS: Parameter =
-    Parameter { name: "labels", about: "labels of the histogram; 2 by default", default: |_| Ok(2.0) };
+    Parameter { name: "labels", about: "labels of the histogram; 2 by default", default: |_, _| Ok(2.0) };
 
 pub(super) const RING_SUM: Entry = Entry {
     name: "ring-sum",

@@ -7,18 +7,22 @@ use crate::sgd::walk::{Route, Update, WalkSgd};
 use crate::sgd::{Domain, PrivateTraining, Training};
 use ndp_account::{Error, Protocol};
 use ndp_graph::{GossipMatrix, TransitionMatrix};
+use ndp_numeric::stop::Stop;
 
 const STEP_SIZE: Parameter =
-    Parameter { name: "step-size", about: "of a gradient step; 0.1 by default", default: |_| Ok(0.1) };
+    Parameter { name: "step-size", about: "of a gradient step; 0.1 by default", default: |_, _| Ok(0.1) };
 
 const STEPS: Parameter = Parameter {
     name: "steps",
     about: "gradient steps; by default 10 n",
-    default: |matrix| Ok(10.0 * matrix.node_count() as f64),
+    default: |matrix, _| Ok(10.0 * matrix.node_count() as f64),
 };
 
-const CAP: Parameter =
-    Parameter { name: "cap", about: "gradients of one user, at most; 20 by default", default: |_| Ok(20.0) };
+const CAP: Parameter = Parameter {
+    name: "cap",
+    about: "gradients of one user, at most; 20 by default",
+    default: |_, _| Ok(20.0),
+};
 
 pub(super) const LOCAL: Entry = Entry {
     name: "local-sgd",
@@ -27,7 +31,7 @@ pub(super) const LOCAL: Entry = Entry {
     parameters: &[Parameter {
         name: "contributions",
         about: "gradients of one user; 10 by default",
-        default: |_| Ok(10.0),
+        default: |_, _| Ok(10.0),
     }],
     build: |setting| of_mean(setting, local),
 };
@@ -45,9 +49,9 @@ pub(super) const FEDERATED: Entry = Entry {
     kind: Kind::Training,
     about: "federated training of which only the last model is published; protects against outsiders",
     parameters: &[
-        Parameter { name: "batch", about: "users of a round; 1 by default", default: |_| Ok(1.0) },
+        Parameter { name: "batch", about: "users of a round; 1 by default", default: |_, _| Ok(1.0) },
         STEP_SIZE,
-        Parameter { name: "radius", about: "of the ball of models; 1 by default", default: |_| Ok(1.0) },
+        Parameter { name: "radius", about: "of the ball of models; 1 by default", default: |_, _| Ok(1.0) },
     ],
     build: |setting| of_mean(setting, federated),
 };
@@ -73,7 +77,11 @@ pub(super) const GOSSIP: Entry = Entry {
     kind: Kind::Training,
     about: "private training by gradient steps and rounds of gossip in turn",
     parameters: &[
-        Parameter { name: "epochs", about: "gradient steps of a node; 10 by default", default: |_| Ok(10.0) },
+        Parameter {
+            name: "epochs",
+            about: "gradient steps of a node; 10 by default",
+            default: |_, _| Ok(10.0),
+        },
         ROUNDS,
         STEP_SIZE,
     ],
@@ -145,7 +153,7 @@ pub fn training(name: &str, matrix: &GossipMatrix, parameters: &Parameters) -> R
         name: name.into(),
         known: TRAININGS.iter().map(|(entry, _)| entry.name).collect::<Vec<_>>().join(", "),
     })?;
-    build(&entry.setting(matrix, parameters)?)
+    build(&entry.setting(matrix, parameters, &Stop::never())?)
 }
 
 /// How a training is made from its parameters.

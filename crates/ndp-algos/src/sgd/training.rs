@@ -25,6 +25,7 @@ use ndp_account::{
 use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
 use ndp_graph::progress::Silent;
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stop;
 use std::sync::{Arc, OnceLock};
 
 /// A way to train privately.
@@ -260,7 +261,8 @@ impl PrivateTraining {
                 let colluders = account.observer.members().len();
                 let renyi = privacy::on_complete_graph(run, &constants, users, colluders, sigma)?;
                 let renyi = move |order| Ok(renyi(order));
-                Profile::of_curve(ByCost { renyi, cost: account.cost(), noise, quick: None }, &against)
+                let (cost, stop) = (account.cost(), account.stop.clone());
+                Profile::of_curve(ByCost { renyi, cost, noise, quick: None, stop }, &against)
             }
             Training::Walk { .. } => {
                 let pair = account.pair(u)?;
@@ -272,7 +274,8 @@ impl PrivateTraining {
                     let infinite = UpperBound::new(f64::INFINITY);
                     Ok(pair.renyi(LocalLoss { order, noise }).unwrap_or(infinite))
                 };
-                Profile::of_curve(ByCost { renyi, cost, noise, quick }, &against)
+                let stop = account.stop.clone();
+                Profile::of_curve(ByCost { renyi, cost, noise, quick, stop }, &against)
             }
             Training::Gossip { .. } => match &account.gossip {
                 Some(gossip) => gossip.profile(u, sigma)?,
@@ -282,11 +285,11 @@ impl PrivateTraining {
     }
 
     /// First visits for the loss of `u` towards `v`.
-    fn pair(&self, u: usize, v: usize) -> Result<WalkPair, Error> {
+    fn pair(&self, (u, v): (usize, usize), stop: &Stop) -> Result<WalkPair, Error> {
         let Training::Walk { run, final_model, horizon } = &self.training else {
             return Err(Error::NotOffered("only a walk on a graph has pairs"));
         };
-        WalkPair::new(run, &self.constants, (u, v), *final_model == FinalToken::Published, *horizon)
+        WalkPair::new(run, &self.constants, (u, v), *final_model == FinalToken::Published, *horizon, stop)
     }
 }
 
@@ -298,7 +301,7 @@ impl Protocol for PrivateTraining {
         self.users
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
         let outsider = observer.members().is_empty();
         let mut gossip = None;
@@ -312,14 +315,14 @@ impl Protocol for PrivateTraining {
                     Training::Walk { final_model, .. } => *final_model == FinalToken::Withheld,
                     _ => true,
                 };
-                return of_outsider(self, kept, observer);
+                return of_outsider(self, kept, observer, stop);
             }
             // A user sees models on the way, made of gradients to which each user added a noise of its own:
             // one from every user.
             Training::Federated(_) => return bound_of_releases(self.users, 1, observer, self.terms()),
             Training::Gossip { sgd, mixings } => {
                 let v = observer.single(self.users)?;
-                gossip = Some(GossipObserver::new(sgd, mixings, &self.constants, self.users, v)?);
+                gossip = Some(GossipObserver::until(sgd, mixings, &self.constants, (self.users, v), stop)?);
             }
             Training::Walk { .. } if self.training.has_places() => {
                 observer.single(self.users)?;
@@ -329,8 +332,8 @@ impl Protocol for PrivateTraining {
                 observer.checked(self.users)?;
             }
         }
-        let account =
-            OfTraining { training: self, observer: observer.clone(), gossip, pairs, cost: OnceLock::new() };
+        let (observer_kept, cost, stop) = (observer.clone(), OnceLock::new(), stop.clone());
+        let account = OfTraining { training: self, observer: observer_kept, gossip, pairs, cost, stop };
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
@@ -340,7 +343,7 @@ impl Protocol for PrivateTraining {
         bound_of_releases(self.users, self.training.releases(), observer, self.terms())
     }
 
-    fn error(&self, _: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_until(&self, _: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         Err(Error::NotOffered("the result is a model: its error depends on objective and data"))
     }
 
@@ -419,6 +422,8 @@ struct OfTraining<'a> {
     pairs: Vec<OnceLock<Pair>>,
     /// On the complete graph the law of the cost, where it is offered: the same for all users and noises.
     cost: OnceLock<Option<Arc<CostLaw>>>,
+    /// Ends all that is worked out later.
+    stop: Stop,
 }
 
 impl OfTraining<'_> {
@@ -426,14 +431,22 @@ impl OfTraining<'_> {
         let law = || {
             let Training::Walk { run, .. } = &self.training.training else { return None };
             let nodes = (self.training.users, self.observer.members().len());
-            privacy::law_on_complete_graph(run, nodes).map(Arc::new)
+            privacy::law_on_complete_graph(run, nodes).map(|law| Arc::new(law.until(&self.stop)))
         };
         self.cost.get_or_init(law).clone()
     }
 
     fn pair(&self, u: usize) -> Pair {
         let v = self.observer.single(self.training.users)?;
-        self.pairs[u].get_or_init(|| self.training.pair(u, v).map(Arc::new)).clone()
+        if let Some(known) = self.pairs[u].get() {
+            return known.clone();
+        }
+        let found = self.training.pair((u, v), &self.stop).map(Arc::new);
+        // Whoever comes second finds an equal pair; one that ended on the way is not kept.
+        if !matches!(found, Err(Error::Stopped(_))) {
+            let _ = self.pairs[u].set(found.clone());
+        }
+        found
     }
 }
 

@@ -10,6 +10,7 @@ use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, LossLaw, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity,
     UpperBound, composition, conversion,
 };
+use ndp_numeric::stop::Stop;
 use rand::Rng;
 use std::sync::Arc;
 
@@ -124,20 +125,20 @@ impl Protocol for ReleasedSum {
         }
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         if observer.members().is_empty() {
             let published = match &self.sum {
                 Sum::Ring(ring) => ring.final_token() != FinalToken::Withheld,
                 Sum::Complete(sum) => sum.walk.is_published(),
             };
-            return of_outsider(self, !published, observer);
+            return of_outsider(self, !published, observer, stop);
         }
         self.require_covered(observer)?;
         Ok(Box::new(Alike { sum: self, observer: observer.clone() }))
     }
 
     /// Of the token divided by the number of contributions; on a walk these are independent draws of nodes.
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let steps = self.steps() as f64;
         match &self.sum {
             Sum::Ring(ring) => Ok(ring.output_std() / ring.noise().std() * noise.get() / steps),

@@ -7,7 +7,7 @@ use ndp_account::{
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
-use ndp_graph::progress::Silent;
+use ndp_graph::progress::{Silent, Stop};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use ndp_program::{Declared, SensitivitySet, constructors};
 use std::collections::BTreeSet;
@@ -156,7 +156,7 @@ fn a_glimpse_is_below_the_account() -> Result<(), Error> {
             let parameters = format!("rounds={rounds}").parse()?;
             let protocol = registry::find(name)?.build(&matrix, &parameters)?;
             for observer in (0..n).flat_map(|v| [Observer::node(v), Observer::node(v).without_own_noise()]) {
-                let part = protocol.glimpse(&observer);
+                let part = protocol.glimpse(&observer, &Stop::never());
                 let by_program = matches!(name, "secure-neighbor-sums" | "push-sum");
                 if by_program && observer == observer.clone().without_own_noise() {
                     assert!(matches!(part, Err(Error::NotOffered(_))));
@@ -184,7 +184,7 @@ fn a_glimpse_is_below_the_account() -> Result<(), Error> {
     }
     let local = registry::find("local")?
         .build(&GossipMatrix::metropolis(&generators::path_graph(3)?), &"".parse()?)?;
-    assert!(matches!(local.glimpse(&Observer::node(0)), Err(Error::NotOffered(_))));
+    assert!(matches!(local.glimpse(&Observer::node(0), &Stop::never()), Err(Error::NotOffered(_))));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use ndp_account::{Audience, Coverage, Covered, Error, Observer, Target, accounts, least_noise};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
-use ndp_graph::progress::Silent;
+use ndp_graph::progress::{Silent, Stop};
 use ndp_graph::{GossipMatrix, generators};
 
 fn approx(delta: f64) -> Result<Measure, Error> {
@@ -267,8 +267,9 @@ fn a_bound_that_is_reached_needs_no_account() -> Result<(), Error> {
         {
             let protocol = registry::find(name)?.build(&matrix, &"rounds=4".parse()?)?;
             let protocol = protocol.as_ref();
-            let of =
-                |audience: &Audience, target: &Target| Covered::by_attained_bound(protocol, audience, target);
+            let of = |audience: &Audience, target: &Target| {
+                Covered::by_attained_bound(protocol, audience, target, &Stop::never())
+            };
             let everybody = Audience::every_node(n);
             assert!(of(&everybody, &Target::mean(Measure::Gaussian, 0.1)).is_none());
             assert!(of(&Audience::drawn(n, &[0, 1], 3)?, &target).is_none());
@@ -300,7 +301,12 @@ fn a_bound_that_is_reached_needs_no_account() -> Result<(), Error> {
         for text in ["noisy-messages:rounds=4", "corn-dsgd:rounds=4", "complete-sum", "walk"] {
             let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
             let protocol = registry::find(name)?.build(&matrix, &parameters.parse()?)?;
-            let found = Covered::by_attained_bound(protocol.as_ref(), &Audience::every_node(n), &target);
+            let found = Covered::by_attained_bound(
+                protocol.as_ref(),
+                &Audience::every_node(n),
+                &target,
+                &Stop::never(),
+            );
             assert!(found.is_none(), "{text}");
         }
     }

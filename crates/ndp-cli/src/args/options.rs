@@ -1,5 +1,6 @@
 //! Options that several questions share.
 
+use crate::patience::Limit;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -229,6 +230,11 @@ pub(crate) struct Effort {
 impl Effort {
     /// The seconds to wait for this many protocols. The default is shorter if a `bound` covers every observer
     /// anyway.
+    pub(crate) fn limit(&self, protocols: usize, bound: bool) -> Limit {
+        Limit::Seconds(self.seconds(protocols, bound))
+    }
+
+    /// The same in seconds.
     pub(crate) fn seconds(&self, protocols: usize, bound: bool) -> u64 {
         self.patience.unwrap_or(if bound { 10 * protocols as u64 } else { 600 })
     }

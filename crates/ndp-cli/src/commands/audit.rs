@@ -4,6 +4,7 @@ use super::prove::Proof;
 use crate::args::Audit;
 use crate::errors::Failure;
 use crate::output::{down, number, up};
+use crate::patience::Limit;
 use crate::question::{Chosen, ChosenProtocol};
 use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
@@ -44,7 +45,7 @@ pub(crate) fn run(asked: &Audit, quiet: bool) -> Result<(), Failure> {
 impl<'a> Study<'a> {
     fn of(asked: &'a Audit) -> Result<Self, Failure> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
-        let protocol = question::chosen(&asked.protocol, &matrix, None)?;
+        let protocol = question::chosen(&asked.protocol, &matrix, Limit::Never)?;
         let source = input::node(&graph, &asked.source)?;
         let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
         if chosen.observers.len() != 1 {

@@ -3,7 +3,7 @@
 use super::covered;
 use super::prove::Proof;
 use crate::args::Calibrate;
-use crate::errors::Failure;
+use crate::errors::{Failure, in_words};
 use crate::output::{count, finite, note, number, up};
 use crate::patience::Patient;
 use crate::question::Chosen;
@@ -54,8 +54,8 @@ impl<'a> Study<'a> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
         let target = asked.target.required(&graph)?;
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
-        let patience = asked.effort.seconds(1, chosen.by_bound());
-        let mut protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
+        let limit = asked.effort.limit(1, chosen.by_bound());
+        let mut protocol = question::chosen(&asked.protocol, &matrix, limit)?;
         protocol.protocol = protocol.protocol.where_it_wins(asked.effort.patience, &chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
@@ -81,7 +81,7 @@ impl<'a> Study<'a> {
             of_looked_at: covered.of_looked_at(&self.target, &least),
             looked_at: covered.looked_at().iter().map(|account| account.observer().clone()).collect(),
             statement: covered.statement()?,
-            error: self.protocol.error(least.noise),
+            error: self.protocol.error(least.noise).map_err(in_words),
             messages: self.protocol.message_count(),
             least,
         })

@@ -65,7 +65,7 @@ impl<'a> Study<'a> {
             let (entry, parameters) = name.split_once(':').unwrap_or((name, ""));
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
-            let built = Patient::of_entry(entry, &self.matrix, parameters, Some(budget.next()));
+            let built = Patient::of_entry(entry, &self.matrix, &parameters, budget.next());
             let built = built.map(Patient::for_every_pair);
             if let Err(error @ Error::NoSuchName { .. }) = built {
                 return Err(error.into());

@@ -47,8 +47,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             ))
         })?;
         let noise = question::noise(noise, 1.0)?;
-        let protocol =
-            question::protocol(name, &matrix, Some(asked.effort.seconds(1, false)))?.for_every_pair();
+        let protocol = question::protocol(name, &matrix, asked.effort.limit(1, false))?.for_every_pair();
         let accounts = accounts(&protocol, &chosen.observers, quiet)?.into_iter();
         let accounts =
             accounts.map(|account| named(account, names.clone())).collect::<Result<Vec<_>, _>>()?;

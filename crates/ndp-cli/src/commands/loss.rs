@@ -85,8 +85,8 @@ impl<'a> Study<'a> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
         let (measure, target) = (asked.target.measure()?, asked.target.target(&graph)?);
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
-        let patience = asked.effort.seconds(1, chosen.by_bound());
-        let mut protocol = question::chosen(&asked.protocol, &matrix, Some(patience))?;
+        let limit = asked.effort.limit(1, chosen.by_bound());
+        let mut protocol = question::chosen(&asked.protocol, &matrix, limit)?;
         protocol.protocol = protocol.protocol.where_it_wins(asked.effort.patience, &chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));

@@ -19,7 +19,7 @@ mod sweep;
 mod train;
 
 use crate::args::{Arguments, Command};
-use crate::errors::Failure;
+use crate::errors::{Failure, in_words};
 use crate::output::{line, note, print};
 use crate::patience::Patient;
 use crate::progress::Progress;
@@ -30,6 +30,7 @@ use ndp_account::parts::each_in_order;
 use ndp_account::{Account, Audience, Covered, Observer, Row, Target};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
+use ndp_graph::progress::Stop;
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(arguments.threads)?;
@@ -129,18 +130,19 @@ fn by_groups<'a>(
 /// The row of a protocol in a comparison: its noise, error and messages. Observers are covered as in
 /// [`covered`].
 fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audience, target: &Target) -> Row {
-    Row::of(name, built, target, |protocol| match protocol.settled(audience, target) {
+    let row = Row::of(name, built, target, |protocol| match protocol.settled(audience, target) {
         Some(covered) => Ok(covered),
         None => by_groups(protocol, audience, |observers| {
             each_in_order(observers, |observer| protocol.account(observer))
         }),
-    })
+    });
+    Row { least: row.least.map_err(in_words), error: row.error.map_err(in_words), ..row }
 }
 
 /// The number of gossip rounds that the stopping rule gives, for questions without `--rounds`.
 fn stopping_rounds(matrix: &GossipMatrix) -> Result<usize, Failure> {
     let rounds = registry::find("muffliato")?.parameters.iter().find(|parameter| parameter.name == "rounds");
-    Ok(count(rounds.map_or(Ok(1.0), |rounds| (rounds.default)(matrix))?))
+    Ok(count(rounds.map_or(Ok(1.0), |rounds| (rounds.default)(matrix, &Stop::never()))?))
 }
 
 /// `⌊x⌋` as a count: 0 if `x` is negative or NaN, and the largest count if `x` is too large.

@@ -7,7 +7,7 @@ use super::stopping_rounds;
 use crate::args::{Plan, Weights};
 use crate::errors::Failure;
 use crate::output::up;
-use crate::patience::{Budget, Patient};
+use crate::patience::{Budget, Limit, Patient};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use crate::{input, show as showing};
@@ -138,11 +138,11 @@ impl<'a> Study<'a> {
     }
 
     /// What a candidate needs and gives on a graph; `None` where it has no answer.
-    fn one(&self, graph: &Graph, candidate: &Candidate, patience: u64) -> Result<Option<Found>, Failure> {
+    fn one(&self, graph: &Graph, candidate: &Candidate, limit: Limit) -> Result<Option<Found>, Failure> {
         let start = Instant::now();
         let matrix = input::matrix(graph, candidate.weights)?;
         let entry = registry::find(candidate.name)?;
-        let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
+        let built = Patient::of_entry(entry, &matrix, &candidate.parameters, limit);
         let Ok(built) = built else { return Ok(None) };
         let built = built.for_every_pair();
         let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);

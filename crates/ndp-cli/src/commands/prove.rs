@@ -3,6 +3,7 @@
 use crate::args::{Knowledge, ProtocolChoice, Prove, Uses};
 use crate::errors::Failure;
 use crate::output::{self, line, up};
+use crate::patience::Limit;
 use crate::progress::Progress;
 use crate::question::{Chosen, ChosenProtocol};
 use crate::show::summary;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
-    let protocol = question::chosen(&asked.protocol, &matrix, None)?;
+    let protocol = question::chosen(&asked.protocol, &matrix, Limit::Never)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let sources = asked.sources.iter().map(|label| input::node(&graph, label));
     let sources = sources.collect::<Result<Vec<usize>, Failure>>()?;

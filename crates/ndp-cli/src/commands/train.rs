@@ -81,8 +81,7 @@ impl<'a> Study<'a> {
         let bounds = DataBounds::default();
         let constants = problem.objective.constants(bounds.feature_norm, bounds.label_size, problem.domain);
         let protocol = PrivateTraining::new(problem.count, constants, problem.training.clone())?;
-        let protocol =
-            Patient::new(Box::new(protocol), Some(asked.effort.seconds(1, false))).for_every_pair();
+        let protocol = Patient::new(Box::new(protocol), asked.effort.limit(1, false)).for_every_pair();
         let knowledge = Knowledge { hidden_senders: false, without_own_noise: false, seed: asked.seed };
         let mut chosen = question::observers(&graph, &asked.observers, &knowledge)?;
         if matches!(problem.training, Training::Federated(_)) && asked.observers.is_default() {

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use ndp_account::example::Gossip;
     use ndp_account::{Account, Error};
-    use ndp_graph::{GossipMatrix, generators::path_graph};
+    use ndp_graph::{GossipMatrix, generators::path_graph, progress::Stop};
 
     /// A bound on the mean over all observers needs one bound that holds for all of them: if the last node
     /// has another one, there is none.
@@ -225,8 +225,12 @@ mod tests {
                 Protocol::node_count(&self.0)
             }
 
-            fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-                self.0.account(observer)
+            fn account_until<'a>(
+                &'a self,
+                observer: &Observer,
+                stop: &Stop,
+            ) -> Result<Box<dyn Account + 'a>, Error> {
+                self.0.account_until(observer, stop)
             }
 
             fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {

@@ -36,5 +36,5 @@ pub use gopa::gopa;
 pub use hierarchical::hierarchical;
 pub use muffliato::muffliato;
 pub use randomized_gossip::randomized_gossip;
-pub use secure_neighbor_sums::secure_neighbor_sums;
+pub use secure_neighbor_sums::{secure_neighbor_sums, secure_neighbor_sums_until};
 pub use zip_dl::zip_dl;

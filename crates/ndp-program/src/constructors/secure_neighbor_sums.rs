@@ -3,7 +3,7 @@
 use crate::{MixingMatrix, Program, Reads};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, work};
 
 /// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it learns `Σ_w W_vw y_w`
 /// over its neighbors by a secure sum, nothing else, and all take the mean `y ← W y`.
@@ -28,6 +28,18 @@ use ndp_linalg::stop::checkpoint;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error> {
+    secure_neighbor_sums_until(matrix, rounds, &Stop::never())
+}
+
+/// The same, no longer than `stop` says.
+///
+/// # Errors
+/// [`Error::Stopped`].
+pub fn secure_neighbor_sums_until(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    stop: &Stop,
+) -> Result<Program, Error> {
     let mut program = Program::new(matrix.node_count())?;
     let mixing = MixingMatrix::from(matrix);
     let x = program.contribute_all(Reads::Nothing)?;
@@ -37,7 +49,7 @@ pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Prog
     let of_neighbors = |v: usize| mixing.entries(v).into_iter().filter(move |(w, _)| *w != v).collect();
     let weights: Vec<Vec<_>> = (0..matrix.node_count()).map(of_neighbors).collect();
     for _ in 0..rounds {
-        checkpoint();
+        stop.spend(work([matrix.csr().parts().1.len(), OF_TERM]))?;
         for (v, weights) in weights.iter().enumerate() {
             let terms: Vec<_> = weights.iter().map(|(w, weight)| (*w, weight.clone(), y[*w])).collect();
             match &terms[..] {
@@ -53,3 +65,6 @@ pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Prog
     program.result(y.into_iter().enumerate())?;
     Ok(program)
 }
+
+/// Work of a term of a sum that is stated, about.
+const OF_TERM: usize = 100;

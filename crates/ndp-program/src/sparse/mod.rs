@@ -28,13 +28,14 @@ use ndarray::Array2;
 use ndp_account::Error;
 use ndp_certify::account::WIDTH;
 use ndp_certify::enclosure::width;
+use ndp_numeric::stop::{Stop, Stopped, work};
 use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
 use solve::{LANES, Scratch, Solved};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-pub(super) use witness::{APART, GRIDS, Ready, grid, short};
+use std::sync::{Mutex, PoisonError};
+pub(super) use witness::{APART, GRIDS, Ready, grid, or_none, short};
 
 /// The covariance of the rows, sparse and symmetric, and how far its entries may be from the exact ones.
 pub(super) struct Covariance {
@@ -71,6 +72,16 @@ impl Covariance {
         known[range].iter().map(|x| x.abs())
     }
 
+    /// Work of a product with vectors that are 0 in all other rows, about.
+    fn cost(&self, rows: &[u32]) -> u64 {
+        let entries = if rows.len() == self.len() {
+            self.columns.len()
+        } else {
+            rows.iter().map(|&r| self.starts[r as usize + 1] - self.starts[r as usize]).sum()
+        };
+        work([2 * entries + 8 * rows.len()])
+    }
+
     fn len(&self) -> usize {
         self.own.len()
     }
@@ -86,7 +97,7 @@ impl Covariance {
 
     /// The covariance of what was seen; none where some row has no noise of its own, or where it is not
     /// sparse.
-    fn new(program: &Program, seen: &Seen, memory: u64) -> Result<Option<Self>, Error> {
+    fn new(program: &Program, seen: &Seen, memory: u64, stop: &Stop) -> Result<Option<Self>, Error> {
         let n = seen.rows.len();
         // Of every noise the rows in which it occurs.
         let mut occurs: BTreeMap<usize, u32> = BTreeMap::new();
@@ -137,6 +148,7 @@ impl Covariance {
             let what = "the covariance of what is seen";
             return Err(ndp_graph::Error::TooLarge { what, bytes, limit: memory.into() }.into());
         }
+        stop.spend(work([products, 10]))?;
         type Row = (Vec<(u32, f64, f64)>, f64, usize);
         let row = |noises: &Vec<(usize, f64)>| -> Option<Row> {
             let mut products: Vec<(u32, f64)> = Vec::new();
@@ -201,14 +213,16 @@ type Shift = Vec<(u32, f64, f64)>;
 /// for it.
 ///
 /// # Errors
-/// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
+/// [`ndp_graph::Error::TooLarge`] beyond the memory limit; [`Error::Stopped`].
 pub(super) fn grams(
     program: &Program,
     seen: &Seen,
     directions: &[Direction],
     options: &AccountOptions,
 ) -> Result<Option<Found>, Error> {
-    let Some(covariance) = Covariance::new(program, seen, options.memory_limit)? else { return Ok(None) };
+    let Some(covariance) = Covariance::new(program, seen, options.memory_limit, &options.stop)? else {
+        return Ok(None);
+    };
     // Rows of every contribution of a node that was asked for.
     let asked = options.asked(program);
     let mut of_use: BTreeMap<usize, Vec<(u32, &BigRational)>> = BTreeMap::new();
@@ -230,11 +244,13 @@ pub(super) fn grams(
     let most = open.iter().map(|&u| of_node[u].len()).max().unwrap_or(0);
     let together = if most <= MAX_TOGETHER { LANES } else { 1 };
     let pool: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
-    let of = |nodes: &[usize]| -> Option<Vec<NodeGram>> {
+    // None where the view has not the structure for it.
+    let of = |nodes: &[usize]| -> Result<Option<Vec<NodeGram>>, Stopped> {
         let mut asked: Vec<Asked<'_>> = Vec::with_capacity(nodes.len());
         for &node in nodes {
             let exact = |k: &usize| rounded(&of_use[k]);
-            let shifts = of_node[node].iter().map(exact).collect::<Option<Vec<Shift>>>()?;
+            let shifts = of_node[node].iter().map(exact).collect::<Option<Vec<Shift>>>();
+            let Some(shifts) = shifts else { return Ok(None) };
             let mut along: Vec<(&Direction, Shift)> = Vec::new();
             for direction in &by_node[node] {
                 let mut sums: BTreeMap<u32, BigRational> = BTreeMap::new();
@@ -245,12 +261,15 @@ pub(super) fn grams(
                     }
                 }
                 let sums: Vec<(u32, &BigRational)> = sums.iter().map(|(&r, x)| (r, x)).collect();
-                along.push((direction, rounded(&sums)?));
+                let Some(sums) = rounded(&sums) else { return Ok(None) };
+                along.push((direction, sums));
             }
             asked.push(Asked { node, shifts, along });
         }
-        let mut scratch = pool.lock().ok()?.pop().unwrap_or_else(|| Scratch::new(covariance.len()));
-        let mut solve = |of: Choose, enough: f64| -> Vec<Vec<Solved>> {
+        let kept = || pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().pop();
+        let mut scratch = known.unwrap_or_else(|| Scratch::new(covariance.len()));
+        let mut solve = |of: Choose, enough: f64| -> Result<Vec<Vec<Solved>>, Stopped> {
             // Place by place, so that nodes that are near each other go together.
             let mut jobs: Vec<(usize, &Shift)> = Vec::new();
             for place in 0.. {
@@ -264,19 +283,22 @@ pub(super) fn grams(
             let mut solved: Vec<Vec<Solved>> = asked.iter().map(|_| Vec::new()).collect();
             for jobs in jobs.chunks(LANES) {
                 let batch: Vec<&Shift> = jobs.iter().map(|job| job.1).collect();
-                let found = scratch.solve(&covariance, &batch, enough);
+                let found = scratch.solve(&covariance, &batch, enough, &options.stop)?;
                 jobs.iter().zip(found).for_each(|(job, found)| solved[job.0].push(found));
             }
-            solved
+            Ok(solved)
         };
         // A loss that adds up k² entries is wrong by as many errors.
-        let uses = solve(|asked, place| asked.shifts.get(place), ENOUGH / (most * most).max(1) as f64);
-        let along = solve(|asked, place| Some(&asked.along.get(place)?.1), ENOUGH);
-        pool.lock().ok()?.push(scratch);
+        let uses = solve(|asked, place| asked.shifts.get(place), ENOUGH / (most * most).max(1) as f64)?;
+        let along = solve(|asked, place| Some(&asked.along.get(place)?.1), ENOUGH)?;
+        kept().push(scratch);
         let all = asked.iter().zip(uses.iter().zip(&along));
-        all.map(|(asked, (uses, along))| asked.gram(program, &covariance, &of_node, uses, along)).collect()
+        Ok(all
+            .map(|(asked, (uses, along))| asked.gram(program, &covariance, &of_node, uses, along))
+            .collect())
     };
-    let found: Option<Vec<Vec<NodeGram>>> = open.par_chunks(together).map(of).collect();
+    let found: Vec<Option<Vec<NodeGram>>> = open.par_chunks(together).map(of).collect::<Result<_, _>>()?;
+    let found: Option<Vec<Vec<NodeGram>>> = found.into_iter().collect();
     let Some(found) = found else { return Ok(None) };
     let mut grams: Vec<Option<NodeGram>> = vec![None; program.node_count()];
     let mut narrow = true;

@@ -7,7 +7,7 @@
 
 use super::{Covariance, Shift};
 use crate::enclose::Ends;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, Stopped};
 
 /// Right sides that are solved together.
 pub(super) const LANES: usize = 8;
@@ -39,7 +39,13 @@ impl Scratch {
 
     /// `S ŷ ≈ b` for up to [`LANES`] right sides, each until what it leaves over is at most `enough`,
     /// relative to what was found above 1.
-    pub(super) fn solve(&mut self, s: &Covariance, batch: &[&Shift], enough: f64) -> Vec<Solved> {
+    pub(super) fn solve(
+        &mut self,
+        s: &Covariance,
+        batch: &[&Shift],
+        enough: f64,
+        stop: &Stop,
+    ) -> Result<Vec<Solved>, Stopped> {
         let mut rows: Vec<u32> = Vec::new();
         let mut product = ZERO;
         for (lane, b) in batch.iter().enumerate() {
@@ -58,10 +64,11 @@ impl Scratch {
         let mut open = [false; LANES];
         open.iter_mut().zip(batch).zip(&product).for_each(|((open, _), &x)| *open = x > 0.0);
         for _ in 0..MAX_STEPS {
-            checkpoint();
             if !open.contains(&true) {
                 break;
             }
+            // After an end on the way the vectors are not all 0: nobody uses them again.
+            stop.spend(s.cost(&rows))?;
             let active = rows.len();
             let curvature = self.images(s, &mut rows);
             let mut length = ZERO;
@@ -104,7 +111,7 @@ impl Scratch {
             }
         }
         rows.sort_unstable();
-        self.certify(s, batch, rows)
+        Ok(self.certify(s, batch, rows))
     }
 
     /// The images of the steps; rows that are reached for the first time join. The curvatures.
@@ -280,7 +287,7 @@ mod tests {
     /// solution; what it leaves over and what is not known are in the ends all the same, for every change
     /// that it may be.
     #[test]
-    fn what_is_not_known_of_a_change_is_in_the_ends() {
+    fn what_is_not_known_of_a_change_is_in_the_ends() -> Result<(), Stopped> {
         let covariance = Covariance {
             starts: vec![0, 2, 4],
             columns: vec![0, 1, 0, 1],
@@ -292,19 +299,20 @@ mod tests {
         };
         let shift: Shift = vec![(0, 1.0, 0.25), (1, 0.5, 0.25)];
         for enough in [1e9, 1e-12] {
-            let solved = &Scratch::new(2).solve(&covariance, &[&shift], enough)[0];
+            let solved = &Scratch::new(2).solve(&covariance, &[&shift], enough, &Stop::never())?[0];
             let ends = solved.ends(&covariance, &shift);
             for (a, b) in [(1.25, 0.25), (0.75, 0.75), (1.25, 0.75), (0.75, 0.25), (1.0, 0.5)] {
                 let truth = (2.0 * a * a - 2.0 * a * b + 2.0 * b * b) / 3.0;
                 assert!(ends.low < truth && truth < ends.high, "{a}, {b}: {truth} is not in {ends:?}");
             }
         }
+        Ok(())
     }
 
     /// A change of 1e-240 that is off by as much, over a variance of 1e-180, may leave over 1e-300, though
     /// its square is no float; and less than every float is not nothing.
     #[test]
-    fn squares_of_what_is_left_over_count() {
+    fn squares_of_what_is_left_over_count() -> Result<(), Stopped> {
         for (x, least) in [(1e-240, 1e-300), (1e-260, f64::MIN_POSITIVE)] {
             let covariance = Covariance {
                 starts: vec![0, 1],
@@ -316,12 +324,13 @@ mod tests {
                 terms: 1,
             };
             let shift: Shift = vec![(0, x, x)];
-            let solved = &Scratch::new(1).solve(&covariance, &[&shift], 1e-12)[0];
+            let solved = &Scratch::new(1).solve(&covariance, &[&shift], 1e-12, &Stop::never())?[0];
             assert!(solved.left >= least, "{} is not {least}", solved.left);
             let ends = solved.ends(&covariance, &shift);
             let truth = 2.0 * x / 1e-180 * 2.0 * x;
             assert!(ends.low <= 0.0 && truth <= ends.high && 0.0 < ends.high, "{ends:?}");
         }
+        Ok(())
     }
 
     /// What two solves leave over, 1e-200 and 4e-200, may be related by 2e-200, though the product of both is

@@ -9,6 +9,7 @@ use crate::registers::Primitive;
 use crate::weight::float;
 use ndp_account::Error;
 use ndp_certify::divisor::least_common_multiple;
+use ndp_numeric::stop::{Stop, Stopped};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, One, Zero};
@@ -47,8 +48,13 @@ impl Ready {
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
-    pub(crate) fn new(program: &Program, seen: &Seen, memory: u64) -> Result<Option<Self>, Error> {
-        let Some(covariance) = Covariance::new(program, seen, memory)? else { return Ok(None) };
+    pub(crate) fn new(
+        program: &Program,
+        seen: &Seen,
+        memory: u64,
+        stop: &Stop,
+    ) -> Result<Option<Self>, Error> {
+        let Some(covariance) = Covariance::new(program, seen, memory, stop)? else { return Ok(None) };
         let mut of_noise: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
         for (r, row) in seen.rows.iter().enumerate() {
             for (primitive, x) in &row.form {
@@ -90,11 +96,28 @@ impl Ready {
     /// A combination of rows that attacks a change, and the shift of noises that looks like it in every row,
     /// exactly: what the attack leaves over is absorbed by the rows' own noises. Numbers are rounded to a
     /// grid first, a finer one where what they prove is too far apart. None where numbers are out of range.
-    pub(crate) fn witness(&self, program: &Program, shifts: &[BigRational]) -> Option<Witness> {
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub(crate) fn witness(
+        &self,
+        program: &Program,
+        shifts: &[BigRational],
+        stop: &Stop,
+    ) -> Result<Option<Witness>, Stopped> {
+        or_none(self.found(program, shifts, stop))
+    }
+
+    fn found(
+        &self,
+        program: &Program,
+        shifts: &[BigRational],
+        stop: &Stop,
+    ) -> Result<Witness, Option<Stopped>> {
         let exact: Vec<(u32, &BigRational)> = (0u32..).zip(shifts).filter(|(_, x)| !x.is_zero()).collect();
-        let b = rounded(&exact)?;
-        let solved = Scratch::new(self.covariance.len()).solve(&self.covariance, &[&b], CLOSE);
-        let attack = solved.first().map(Solved::combination)?;
+        let b = rounded(&exact).ok_or(None)?;
+        let solved = Scratch::new(self.covariance.len()).solve(&self.covariance, &[&b], CLOSE, stop);
+        let attack = solved.map_err(Some)?.first().map(Solved::combination).ok_or(None)?;
         let mut y = vec![0.0; self.rows.len()];
         attack.iter().for_each(|&(r, x)| y[r] = x);
         let low: f64 = b.iter().map(|&(r, x, _)| x * y[r as usize]).sum();
@@ -103,7 +126,7 @@ impl Ready {
         let images: Vec<f64> = self.shared.iter().map(image).collect();
         let mut found = None;
         for bits in GRIDS {
-            let moved = self.absorbed(&images, shifts, bits)?;
+            let moved = self.absorbed(&images, shifts, bits).ok_or(None)?;
             let price =
                 |(k, x): (&usize, &BigRational)| float(x).powi(2) / float(&program.noises[*k].variance);
             let high: f64 = moved.iter().map(price).sum();
@@ -112,7 +135,7 @@ impl Ready {
                 break;
             }
         }
-        found
+        found.ok_or(None)
     }
 
     /// The shift of all noises: shared ones move as they should, on a grid, and own ones by what is left.
@@ -168,3 +191,12 @@ pub(crate) const GRIDS: [i32; 3] = [20, 30, 48];
 pub(crate) const APART: f64 = 1e-9;
 /// What a solve may leave over.
 const CLOSE: f64 = 1e-12;
+
+/// What is missing without a reason is none.
+pub(crate) fn or_none<T>(found: Result<T, Option<Stopped>>) -> Result<Option<T>, Stopped> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(None) => Ok(None),
+        Err(Some(stopped)) => Err(stopped),
+    }
+}

@@ -15,12 +15,12 @@ use crate::build::Program;
 use crate::noiseless::Change;
 use crate::observers::Seen;
 use crate::registers::Definition;
-use crate::sparse::{APART, GRIDS, grid, short};
+use crate::sparse::{APART, GRIDS, grid, or_none, short};
 use crate::weight::float;
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_linalg::stop::checkpoint;
 use ndp_linalg::{Cholesky, cholesky};
+use ndp_numeric::stop::{Stop, Stopped, work};
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
@@ -51,7 +51,12 @@ impl Ready {
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
-    pub(crate) fn new(program: &Program, seen: &Seen, limit: u64) -> Result<Option<Self>, Error> {
+    pub(crate) fn new(
+        program: &Program,
+        seen: &Seen,
+        limit: u64,
+        stop: &Stop,
+    ) -> Result<Option<Self>, Error> {
         let n = seen.rows.len();
         if n == 0 || n > MAX_ROWS {
             return Ok(None);
@@ -61,22 +66,34 @@ impl Ready {
         let uses =
             Uses { contributions: Vec::new(), places: vec![u32::MAX; tape.uses.len()], nodes: Vec::new() };
         memory(&tape, &uses, n, limit)?;
-        let factor = cholesky(covariance(&tape, &uses, n).covariance.view()).ok();
+        let covariance = covariance(&tape, &uses, n, stop)?.covariance;
+        stop.spend(work([n, n, n]) / 12)?;
+        let factor = cholesky(covariance.view()).ok();
         let divisor = divisor(program, &tape).unwrap_or(1);
         Ok(factor.map(|factor| Self { tape, pivots, factor, divisor }))
     }
 
     /// A shift for a change; none where it shows in no row or numbers are out of range.
-    pub(crate) fn shift(&self, program: &Program, seen: &Seen, change: &Change) -> Option<Shift> {
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub(crate) fn shift(
+        &self,
+        program: &Program,
+        seen: &Seen,
+        change: &Change,
+        stop: &Stop,
+    ) -> Result<Option<Shift>, Stopped> {
         let (tape, n) = (&self.tape, seen.rows.len());
         let b = shifts(tape, change);
         if b.iter().all(|x| *x == 0.0) {
-            return None;
+            return Ok(None);
         }
         let right = Array2::from_shape_fn((n, 1), |(r, _)| b[r]);
-        let y: Vec<f64> = self.factor.solve(right.view()).ok()?.iter().copied().collect();
+        let Ok(y) = self.factor.solve(right.view()) else { return Ok(None) };
+        let y: Vec<f64> = y.iter().copied().collect();
         if !y.iter().all(|x| x.is_finite()) {
-            return None;
+            return Ok(None);
         }
         let mut slots = vec![ZERO; tape.slots];
         let mut shift = vec![0.0; tape.variances.len()];
@@ -95,19 +112,24 @@ impl Ready {
         let mut found = None;
         for bits in GRIDS {
             let grid = grid(shift.iter().copied(), bits);
+            // Numbers of a tape are short; each of its values takes some of them.
+            stop.spend(tape.cost())?;
+            let by = (tape, &self.pivots[..]);
             let short = Multiples::new(grid, self.divisor)
-                .and_then(|exact| completed(&exact, program, seen, (tape, &self.pivots), &shift, change));
-            let (moved, high) = match short {
-                Some(found) => found,
-                None => completed(&Ratios { grid }, program, seen, (tape, &self.pivots), &shift, change)?,
+                .map(|exact| or_none(completed(&exact, program, seen, by, &shift, change, stop)))
+                .transpose()?;
+            let found_now = match short.flatten() {
+                Some(found) => Some(found),
+                None => or_none(completed(&Ratios { grid }, program, seen, by, &shift, change, stop))?,
             };
+            let Some((moved, high)) = found_now else { return Ok(None) };
             let apart = (high - low).abs() / high;
             found = Some((moved, apart, bits));
             if apart < APART {
                 break;
             }
         }
-        found.map(|(moved, apart, bits)| Shift { moved, apart, combination: y, bits })
+        Ok(found.map(|(moved, apart, bits)| Shift { moved, apart, combination: y, bits }))
     }
 
     /// The attack that goes with a shift: values and their weights.
@@ -192,8 +214,11 @@ struct Motion<N> {
     open: Vec<(usize, BigRational)>,
 }
 
-/// The shift of all noises, exactly, and about what it costs; none where a pivot has no part in its row after
-/// all, or a number is out of reach of the arithmetic.
+/// The shift of all noises, exactly, and about what it costs.
+type Completed = (Vec<(usize, BigRational)>, f64);
+
+/// The shift of all noises; no reason as the error where a pivot has no part in its row after all, or a number
+/// is out of reach of the arithmetic.
 fn completed<A: Arithmetic>(
     exact: &A,
     program: &Program,
@@ -201,7 +226,8 @@ fn completed<A: Arithmetic>(
     (tape, pivots): (&Tape, &[usize]),
     shift: &[f64],
     change: &Change,
-) -> Option<(Vec<(usize, BigRational)>, f64)> {
+    stop: &Stop,
+) -> Result<Completed, Option<Stopped>> {
     let still = Motion { near: 0.0, known: exact.zero(), open: Vec::new() };
     let mut slots = vec![still.clone(); tape.slots];
     // By number of the noise on the tape: how far it moves, against its shift.
@@ -210,7 +236,7 @@ fn completed<A: Arithmetic>(
     let mut row = 0;
     for (at, (step, &value)) in tape.steps.iter().zip(&tape.values).enumerate() {
         if at % 1024 == 0 {
-            checkpoint();
+            stop.check().map_err(Some)?;
         }
         let (number, value) = (step.number as usize, value as usize);
         row += usize::from(tape.rows[row].1 == at);
@@ -225,7 +251,7 @@ fn completed<A: Arithmetic>(
             }
             Kind::Use => {
                 if let Some(by) = change.get(&tape.uses[number]) {
-                    (motion.known, motion.near) = (exact.number(by)?, float(by));
+                    (motion.known, motion.near) = (exact.number(by).ok_or(None)?, float(by));
                 }
             }
             Kind::Hidden | Kind::Row => {
@@ -254,7 +280,7 @@ fn completed<A: Arithmetic>(
                     }
                 });
                 if !within {
-                    return None;
+                    return Err(None);
                 }
             }
         }
@@ -277,22 +303,22 @@ fn completed<A: Arithmetic>(
                 motion.open.push((noise, x));
                 continue;
             }
-            let by = exact.rounded(-shift[noise])?;
-            exact.add(&mut motion.known, &x, &by)?;
+            let by = exact.rounded(-shift[noise]).ok_or(None)?;
+            exact.add(&mut motion.known, &x, &by).ok_or(None)?;
             motions[noise] = Some(by);
         }
         if step.kind == Kind::Row {
-            let (noise, x) = motion.open.pop()?;
-            motions[noise] = Some(exact.quotient(&exact.zero(), &motion.known, &x)?);
+            let (noise, x) = motion.open.pop().ok_or(None)?;
+            motions[noise] = Some(exact.quotient(&exact.zero(), &motion.known, &x).ok_or(None)?);
             continue;
         }
         // A value with one consumer leaves it to that, while its number is short.
         if let Some(own) = own.filter(|_| !step.once || exact.is_fine(&motion.known)) {
-            let at = motion.open.iter().position(|(noise, _)| *noise == own)?;
+            let at = motion.open.iter().position(|(noise, _)| *noise == own).ok_or(None)?;
             let (_, x) = motion.open.swap_remove(at);
             let of_pivot: f64 = motion.open.iter().map(|(noise, x)| -shift[*noise] * float(x)).sum();
-            let target = exact.rounded(motion.near - of_pivot)?;
-            motions[own] = Some(exact.quotient(&target, &motion.known, &x)?);
+            let target = exact.rounded(motion.near - of_pivot).ok_or(None)?;
+            motions[own] = Some(exact.quotient(&target, &motion.known, &x).ok_or(None)?);
             motion.known = target;
         }
         slots[step.slot as usize] = motion;
@@ -300,13 +326,13 @@ fn completed<A: Arithmetic>(
     let mut cost = 0.0;
     let mut found = Vec::with_capacity(noises.len());
     for ((motion, k), variance) in motions.into_iter().zip(noises).zip(&tape.variances) {
-        let motion = motion?;
+        let motion = motion.ok_or(None)?;
         if !exact.is_zero(&motion) {
             cost += exact.float(&motion).powi(2) / variance;
             found.push((k, -exact.ratio(motion)));
         }
     }
-    Some((found, cost))
+    Ok((found, cost))
 }
 
 /// A product of weights, most of which are 1.

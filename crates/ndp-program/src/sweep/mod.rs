@@ -39,7 +39,7 @@ use ndp_account::Error;
 use ndp_certify::account::WIDTH;
 use ndp_certify::enclosure::width;
 use ndp_linalg::gram_difference;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, Stopped, work};
 use rayon::prelude::*;
 use tape::{Kind, LANES, Lane, Sign, Tape, ZERO};
 
@@ -77,7 +77,7 @@ struct Uses<'a> {
 /// where its rows are not independent, or where `f64` cannot tell.
 ///
 /// # Errors
-/// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
+/// [`ndp_graph::Error::TooLarge`] beyond the memory limit; [`Error::Stopped`].
 pub(super) fn grams(
     program: &Program,
     seen: &Seen,
@@ -99,8 +99,11 @@ pub(super) fn grams(
     }
     let uses = Uses::new(program, &tape, directions, options);
     memory(&tape, &uses, n, options.memory_limit)?;
-    let first = covariance(&tape, &uses, n);
+    let stop = &options.stop;
+    let first = covariance(&tape, &uses, n, stop)?;
     let relative = roundings(tape.back + tape.on + 8);
+    // A factor, its inverse and four products of matrices, by blocks.
+    stop.spend(work([n, n, n]) / 2)?;
     let Some(white) =
         whitening(&first.covariance, first.sizes.as_ref().unwrap_or(&first.covariance), relative)?
     else {
@@ -109,7 +112,7 @@ pub(super) fn grams(
     if white.rest >= MAX_REST {
         return Ok(None);
     }
-    let second = combinations(&tape, &uses, &white, n);
+    let second = combinations(&tape, &uses, &white, n, stop)?;
     let grams = enclose(program, seen, &tape, &uses, options, &first, second, &white)?;
     let near = |ends: &Ends| width(ends.low, ends.high) <= WIDTH;
     let narrow = grams
@@ -194,18 +197,24 @@ struct First {
 type Partial = (Vec<f64>, Vec<Vec<f64>>);
 
 /// Rows in blocks, some of them together: what is added up does not depend on the number of threads.
-fn blocks<T: Send>(n: usize, work: impl Fn(usize, usize) -> T + Sync, mut take: impl FnMut(usize, usize, T)) {
+fn blocks<T: Send>(
+    n: usize,
+    (stop, cost): (&Stop, u64),
+    work: impl Fn(usize, usize) -> T + Sync,
+    mut take: impl FnMut(usize, usize, T),
+) -> Result<(), Stopped> {
     let starts: Vec<usize> = (0..n).step_by(LANES).collect();
     for together in starts.chunks(TOGETHER) {
-        checkpoint();
+        stop.spend(cost.saturating_mul(together.len() as u64))?;
         let found: Vec<T> = together.par_iter().map(|&start| work(start, (start + LANES).min(n))).collect();
         for (&start, found) in together.iter().zip(found) {
             take(start, (start + LANES).min(n), found);
         }
     }
+    Ok(())
 }
 
-fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize) -> First {
+fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize, stop: &Stop) -> Result<First, Stopped> {
     let size = uses.contributions.len();
     let mut first = First {
         covariance: Array2::zeros((n, n)),
@@ -256,7 +265,9 @@ fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize) -> First {
         let given = (!tape.positive).then(|| sweep(start, end, Sign::Given).0);
         (positive, given)
     };
-    blocks(n, work, |start, end, ((positive, partial), given)| {
+    let sweeps = if tape.positive { 2 } else { 4 };
+    let cost = (stop, tape.cost().saturating_mul(sweeps));
+    blocks(n, cost, work, |start, end, ((positive, partial), given)| {
         let fill = |matrix: &mut Array2<f64>, rows: &[Lane]| {
             for (i, lane) in rows.iter().enumerate() {
                 for j in start.max(i)..end {
@@ -272,8 +283,8 @@ fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize) -> First {
             _ => fill(&mut first.covariance, &positive),
         }
         add(&mut first.uses, &mut first.directions, &partial);
-    });
-    first
+    })?;
+    Ok(first)
 }
 
 /// Adds partial sums.
@@ -307,7 +318,13 @@ struct Second {
     kept: Vec<Option<Array2<f64>>>,
 }
 
-fn combinations(tape: &Tape, uses: &Uses<'_>, white: &Whitening, n: usize) -> Second {
+fn combinations(
+    tape: &Tape,
+    uses: &Uses<'_>,
+    white: &Whitening,
+    n: usize,
+    stop: &Stop,
+) -> Result<Second, Stopped> {
     let size = uses.contributions.len();
     let mut second = Second {
         uses: vec![0.0; size],
@@ -355,7 +372,7 @@ fn combinations(tape: &Tape, uses: &Uses<'_>, white: &Whitening, n: usize) -> Se
         });
         (partial, majorant, kept)
     };
-    blocks(n, work, |start, end, (partial, majorant, kept)| {
+    blocks(n, (stop, tape.cost()), work, |start, end, (partial, majorant, kept)| {
         add(&mut second.uses, &mut second.directions, &partial);
         second.majorant.iter_mut().zip(&majorant).for_each(|(sum, x)| *sum += x);
         for (to, lanes) in second.kept.iter_mut().zip(kept) {
@@ -365,8 +382,8 @@ fn combinations(tape: &Tape, uses: &Uses<'_>, white: &Whitening, n: usize) -> Se
                 }
             }
         }
-    });
-    second
+    })?;
+    Ok(second)
 }
 
 /// Ends of everything, node by node.
@@ -493,7 +510,7 @@ mod tests {
         let seen = Seen::outline(&program, &Observer::node(1), &BTreeMap::new())?;
         let tape = Tape::new(&program, &seen).expect("a tape");
         let uses = Uses::new(&program, &tape, &[], &AccountOptions::default());
-        assert_eq!(covariance(&tape, &uses, 2).uses, [10.0]);
+        assert_eq!(covariance(&tape, &uses, 2, &Stop::never())?.uses, [10.0]);
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use crate::build::Program;
 use crate::observers::Seen;
 use crate::registers::Definition;
 use crate::weight::float;
+use ndp_numeric::stop::work;
 
 /// What is done at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,6 +249,11 @@ impl Tape {
 
     pub(super) fn terms(&self, step: &Step) -> &[(u32, f64)] {
         &self.terms[step.start as usize..step.end as usize]
+    }
+
+    /// Work of one sweep over all steps, about: a few lanes go together.
+    pub(super) fn cost(&self) -> u64 {
+        work([self.terms.len() + 2 * self.steps.len(), LANES / 2])
     }
 
     /// From rows back to noises and uses: what `leaf` gets are the coefficients of the seeded combinations.

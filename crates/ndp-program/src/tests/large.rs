@@ -7,6 +7,7 @@ use crate::observers::Seen;
 use crate::{columns, sparse};
 use ndp_graph::generators::{cycle_graph, grid_2d_graph, hypercube_graph};
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_numeric::stop::Stop;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ fn sparse_systems_agree_with_rationals() -> Outcome {
         let program = with_own_noise(&mut rng)?;
         let members: Vec<usize> = (0..program.node_count()).filter(|_| rng.random_bool(0.2)).collect();
         let observer = Observer::coalition(&members);
-        let seen = Seen::new(&program, &observer, &BTreeMap::new())?;
+        let seen = Seen::new(&program, &observer, &BTreeMap::new(), &Stop::never())?;
         let directions: Vec<columns::Direction> = (0..program.node_count())
             .filter(|&u| program.uses(u) > 1)
             .map(|node| columns::Direction {
@@ -118,10 +119,10 @@ fn engines_agree_on_masks() -> Outcome {
     for (graph, members) in [(&graph, vec![]), (&graph, vec![17, 18, 40]), (&small, vec![60])] {
         let program = decor(graph, (1, 3), 2, 1)?;
         let observer = Observer::coalition(&members);
-        let seen = Seen::new(&program, &observer, &BTreeMap::new())?;
+        let seen = Seen::new(&program, &observer, &BTreeMap::new(), &Stop::never())?;
         let sparse =
             sparse::grams(&program, &seen, &[], &AccountOptions::default())?.expect("own noise everywhere");
-        let budget = ndp_certify::account::Budget { memory: 1 << 30, bits: 512 };
+        let budget = ndp_certify::account::Budget { memory: 1 << 30, bits: 512, ..Default::default() };
         let all = vec![true; graph.node_count()];
         let (rows, columns) = columns::rows(&program, &seen, &[], &all)?;
         let general = ndp_certify::gram::of_rows(&rows, budget)?;

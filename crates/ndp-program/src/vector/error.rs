@@ -2,12 +2,13 @@
 
 use super::run::{apply, check_values};
 use super::schedule::NoiseSchedule;
-use super::{MessageNoise, VectorProgram};
+use super::{MessageNoise, Part, VectorProgram};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_account::Error;
 use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
-use ndp_graph::GossipMatrix;
+use ndp_graph::{GossipMatrix, Step};
 use ndp_linalg::memory::require_dense;
+use ndp_numeric::stop::{Stop, work};
 
 /// Root mean squared error of the output `P (x + η)` on the worst inputs from an interval of length 1, at
 /// most: `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, `J` the mean.
@@ -134,9 +135,26 @@ impl VectorProgram<'_> {
     ///
     /// # Errors
     /// [`Error::NotOffered`] for more nodes than an operator is written down for.
-    pub(super) fn worst_error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    pub(super) fn worst_error(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
         self.checked()?;
         require_operator(self.nodes)?;
+        // The operator is followed through all rounds; where noise is drawn more than once, twice.
+        let entries = |part: &Part<'_>| match part {
+            Part::Noise(_) => 0,
+            Part::Rounds { mixing, times } => work([mixing.matrix.csr().parts().1.len(), *times]),
+            Part::Changing(sequence) => {
+                let of_step = |step: &Step| match step {
+                    Step::Matrix(matrix) => work([matrix.csr().parts().1.len()]),
+                    Step::Pair(..) => 2,
+                    Step::Idle => 0,
+                };
+                sequence.steps().iter().map(of_step).sum()
+            }
+            Part::Rings { rings, .. } => work([2, rings.len()]),
+        };
+        let products = self.parts.iter().map(entries).fold(0, u64::saturating_add);
+        // Sixteen columns go together.
+        stop.spend(products.saturating_mul(work([self.nodes]) / 4 + 1))?;
         if self.variances() == [1.0] && !self.has_noisy_messages() {
             return Ok(worst_of_operator(self.operator()?.view(), noise));
         }

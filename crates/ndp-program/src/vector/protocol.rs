@@ -8,6 +8,7 @@ use ndp_account::{Error, LinearProtocol, LossReport, Observation, OwnNoise, Term
 use ndp_certify::account::{self, Budget};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::Step;
+use ndp_numeric::stop::Stop;
 use rand::Rng;
 
 impl VectorProgram<'_> {
@@ -16,7 +17,7 @@ impl VectorProgram<'_> {
     /// # Errors
     /// As [`LinearProtocol::coalition_loss`].
     #[doc(hidden)]
-    pub fn loss_within(&self, coalition: &[usize], budget: Budget) -> Result<LossReport, Error> {
+    pub fn loss_within(&self, coalition: &[usize], budget: Budget<'_>) -> Result<LossReport, Error> {
         let coalition = checked_coalition(coalition, self.nodes)?;
         let certificate = self.certificate(&coalition, budget)?;
         Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
@@ -46,12 +47,12 @@ impl LinearProtocol for VectorProgram<'_> {
         self.view(coalition)
     }
 
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        self.loss_within(coalition, Budget::default())
+    fn coalition_loss_until(&self, coalition: &[usize], stop: &Stop) -> Result<LossReport, Error> {
+        self.loss_within(coalition, Budget::until(stop))
     }
 
-    fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
-        let certificate = account::of_rows(&self.overheard_rows(tapped)?, Budget::default())?;
+    fn overheard_loss_until(&self, tapped: &[(usize, usize)], stop: &Stop) -> Result<LossReport, Error> {
+        let certificate = account::of_rows(&self.overheard_rows(tapped)?, Budget::until(stop))?;
         Ok(LossReport::new(Vec::new(), certificate, true))
     }
 
@@ -115,8 +116,8 @@ impl LinearProtocol for VectorProgram<'_> {
         found
     }
 
-    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.worst_error(noise)
+    fn error_bound_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        self.worst_error(noise, stop)
     }
 
     fn message_count(&self) -> Result<f64, Error> {

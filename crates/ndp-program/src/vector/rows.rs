@@ -106,7 +106,7 @@ impl VectorProgram<'_> {
     /// # Errors
     /// Those of the engine; as [`exact_rows`](Self::exact_rows).
     #[doc(hidden)]
-    pub fn certificate(&self, coalition: &[usize], budget: Budget) -> Result<Certificate, Error> {
+    pub fn certificate(&self, coalition: &[usize], budget: Budget<'_>) -> Result<Certificate, Error> {
         let known = self.known(coalition);
         Ok(match (self.engine().0, self.same_matrix()) {
             (Engine::Powers, Some((matrix, _))) => {

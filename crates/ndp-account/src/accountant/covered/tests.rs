@@ -5,7 +5,10 @@ use crate::accountant::audience::all_of_size;
 use crate::example::Gossip;
 use crate::{OwnNoise, accounts};
 use ndp_dp::{Delta, Measure, Verdict};
-use ndp_graph::{GossipMatrix, generators, progress::Silent};
+use ndp_graph::{
+    GossipMatrix, generators,
+    progress::{Silent, Stop},
+};
 
 fn gossip(nodes: usize) -> Result<Gossip, Error> {
     Ok(Gossip::new(GossipMatrix::metropolis(&generators::path_graph(nodes)?), 3))
@@ -93,7 +96,11 @@ fn refused_coalitions_have_the_bound_or_no_answer() -> Result<(), Error> {
             Protocol::node_count(&self.0)
         }
 
-        fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        fn account_until<'a>(
+            &'a self,
+            observer: &Observer,
+            _: &Stop,
+        ) -> Result<Box<dyn Account + 'a>, Error> {
             observer.single(7)?;
             self.0.account(observer)
         }

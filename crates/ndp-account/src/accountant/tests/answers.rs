@@ -9,6 +9,7 @@ use super::{Saying, Told, at_most, epsilon, exactly, flat, one, told};
 use crate::example::Gossip;
 use crate::{Error, Terms};
 use ndp_dp::{Delta, Exact, Grade, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
+use ndp_graph::progress::Stop;
 use ndp_graph::{GossipMatrix, generators::path_graph};
 
 fn gossip(nodes: usize) -> Result<Gossip, Error> {
@@ -114,11 +115,11 @@ fn no_noise_keeps_a_limit_of_nothing() -> Result<(), Error> {
 #[test]
 fn an_outsider_of_silence_learns_nothing() -> Result<(), Error> {
     let gossip = gossip(3)?;
-    let account = of_outsider(&gossip, true, &Observer::outsider())?;
+    let account = of_outsider(&gossip, true, &Observer::outsider(), &Stop::never())?;
     let mu = account.profile(1, one()?)?.mu().ok_or(Error::Cancelled)?;
     assert_eq!((mu.grade(), mu.value().mu()), (Grade::Exact, 0.0));
     // If something were published, what a node hears would bound what the outsider hears.
-    let bound = of_outsider(&gossip, false, &Observer::outsider())?;
+    let bound = of_outsider(&gossip, false, &Observer::outsider(), &Stop::never())?;
     let of_node = gossip.account(&Observer::node(1))?.profile(0, one()?)?.mu().ok_or(Error::Cancelled)?;
     let mu = bound.profile(0, one()?)?.mu().ok_or(Error::Cancelled)?;
     assert_eq!((mu.grade(), mu.value()), (Grade::UpperBound, of_node.value()));

@@ -6,6 +6,7 @@ mod kept;
 use super::{Account, Observer, Protocol};
 use crate::{Assumption, Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Exact, Gdp, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound};
+use ndp_graph::progress::Stop;
 
 /// An account with a given profile for each node and noise.
 struct Told<F> {
@@ -118,7 +119,7 @@ impl<F: Fn(usize) -> Box<dyn Account> + Send + Sync> Protocol for Saying<F> {
         self.nodes
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         Ok((self.accounts)(observer.single(self.nodes)?))
     }
 

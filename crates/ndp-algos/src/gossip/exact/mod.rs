@@ -49,14 +49,14 @@ pub struct ExactOptions {
 impl Default for ExactOptions {
     /// Own noise known, at most 12 GiB, numbers of up to 4224 bits.
     fn default() -> Self {
-        let Budget { memory, bits } = Budget::default();
+        let Budget { memory, bits, .. } = Budget::default();
         Self { own_noise: OwnNoise::Known, memory_limit: memory, precision_limit: bits }
     }
 }
 
 impl ExactOptions {
-    pub(crate) fn budget(self) -> Budget {
-        Budget { memory: self.memory_limit, bits: self.precision_limit }
+    pub(crate) fn budget(self) -> Budget<'static> {
+        Budget { memory: self.memory_limit, bits: self.precision_limit, ..Budget::default() }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::sgd::walk::Update;
 use ndp_account::Error;
 use ndp_dp::{Gdp, Order, Profile, Sigma, UnitLoss, UpperBound};
 use ndp_numeric::rounding::{Interval, any_of};
+use ndp_numeric::stop::{Stop, work};
 use ndp_numeric::sums::{Total, up};
 
 /// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
@@ -78,6 +79,17 @@ impl GossipObserver {
         users: usize,
         observer: usize,
     ) -> Result<Self, Error> {
+        Self::until(sgd, mixings, constants, (users, observer), &Stop::never())
+    }
+
+    /// The same, no longer than `stop` says.
+    pub(crate) fn until(
+        sgd: &MuffliatoSgd,
+        mixings: &[Mixing],
+        constants: &Constants,
+        (users, observer): (usize, usize),
+        stop: &Stop,
+    ) -> Result<Self, Error> {
         constants.require_bounded()?;
         sgd.check()?;
         if observer >= users {
@@ -98,7 +110,11 @@ impl GossipObserver {
         } else if mixings.iter().all(|m| matches!(m, Mixing::OnePeerHypercube | Mixing::Server)) {
             Account::Consensus(mixings.to_vec())
         } else {
-            match mixings.iter().map(|mixing| public_round(mixing, observer)).collect::<Option<Vec<_>>>() {
+            let round = |mixing: &Mixing| match stop.spend(work([users, users, users])) {
+                Ok(()) => public_round(mixing, observer),
+                Err(stopped) => Some(Err(stopped.into())),
+            };
+            match mixings.iter().map(round).collect::<Option<Vec<_>>>() {
                 // A map that stretches without limit bounds nothing beyond the gradients themselves.
                 Some(rounds) if stretch.is_finite() => {
                     ndp_linalg::memory::require_dense("what the rounds cost", sgd.rounds, 8)?;

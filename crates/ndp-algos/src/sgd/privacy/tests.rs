@@ -16,6 +16,7 @@ use ndp_account::parts::clopper_pearson_upper;
 use ndp_account::{Observer, Protocol, Target, least_noise};
 use ndp_dp::{Delta, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, conversion};
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
+use ndp_numeric::stop::Stop;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -346,7 +347,7 @@ fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
 #[test]
 fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
     let run = WalkSgd { route: ring(6)?.into(), steps: 20, cap: None, ..FIG2 };
-    let pair = WalkPair::new(&run, &logistic(), (0, 3), false, 20)?;
+    let pair = WalkPair::new(&run, &logistic(), (0, 3), false, 20, &Stop::never())?;
     let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
     let loss = pair.renyi(local)?.into_value();
     // Reference of the accountant with M = 4; more depths may only lower it.
@@ -361,7 +362,7 @@ fn quick_answers_for_capped_walks_are_bounds() -> Result<(), Error> {
     let small = Delta::new(1e-5)?;
     let run = WalkSgd { route: ring(6)?.into(), steps: 200, cap: Some(7), ..FIG2 };
     for published in [false, true] {
-        let pair = Arc::new(WalkPair::new(&run, &logistic(), (0, 3), published, 100)?);
+        let pair = Arc::new(WalkPair::new(&run, &logistic(), (0, 3), published, 100, &Stop::never())?);
         let law = pair.cost.clone().ok_or(Error::Cancelled)?;
         let mut kept = 0;
         for noise in [1.0, 4.0, 20.0] {
@@ -386,8 +387,9 @@ fn quick_answers_for_capped_walks_are_bounds() -> Result<(), Error> {
 fn walks_that_prefer_users_train_but_get_no_account() -> Result<(), Error> {
     let star = TransitionMatrix::simple_random_walk(&generators::star_graph(4)?)?;
     let walk = WalkSgd { route: star.into(), steps: 30, ..FIG2 };
-    let refused =
-        |walk: &WalkSgd| WalkPair::new(walk, &logistic(), (0, 1), false, 10).map(|_| ()).unwrap_err();
+    let refused = |walk: &WalkSgd| {
+        WalkPair::new(walk, &logistic(), (0, 1), false, 10, &Stop::never()).map(|_| ()).unwrap_err()
+    };
     assert!(
         matches!(refused(&walk).carried(), Some(&crate::Error::NonUniform { node: 0, sum }) if (sum - 4.0).abs() < 1e-12)
     );
@@ -409,7 +411,7 @@ fn walks_that_prefer_users_train_but_get_no_account() -> Result<(), Error> {
     let clipped = WalkSgd { update: Update::NodeClipped { clip: 0.1 }, ..fair.clone() };
     assert!(matches!(refused(&clipped), Error::NoGuarantee(why) if why.contains("every example")));
     assert!(matches!(refused(&WalkSgd { route: Route::Complete, ..fair.clone() }), Error::NoGuarantee(_)));
-    let pair = |u, v| WalkPair::new(&fair, &logistic(), (u, v), false, 10).map(|_| ());
+    let pair = |u, v| WalkPair::new(&fair, &logistic(), (u, v), false, 10, &Stop::never()).map(|_| ());
     assert_eq!(pair(1, 1), Err(Error::SourceIsObserver(1)));
     assert!(matches!(pair(0, 9), Err(Error::Graph(_))));
     Ok(())

@@ -13,6 +13,7 @@ use ndp_dp::profile::epsilon_by_one_order;
 use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Order, Sigma, UpperBound};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{self, FirstVisits, PairLaws};
+use ndp_numeric::stop::Stop;
 use std::sync::Arc;
 
 /// A walk on the complete graph with its noise: what `colluders` users who pool what they see learn
@@ -128,6 +129,8 @@ pub(crate) struct WalkPair {
     pub(crate) cost: Option<Arc<CostLaw>>,
     steps: usize,
     published: bool,
+    /// Ends what is worked out later.
+    stop: Stop,
 }
 
 #[derive(Clone, Debug)]
@@ -149,6 +152,7 @@ impl WalkPair {
         (u, v): (usize, usize),
         published: bool,
         horizon: usize,
+        stop: &Stop,
     ) -> Result<Self, Error> {
         let matrix = require_on_graph(walk, constants)?;
         positive("the horizon of first visits", horizon as f64)?;
@@ -159,19 +163,19 @@ impl WalkPair {
             Some(user) => hitting::Start::Node(user),
             None => hitting::Start::Uniform,
         };
-        let (walks, steps) = (hitting::Walk::from(matrix), walk.steps);
+        let (walks, steps) = (hitting::Walk::from(matrix).until(stop), walk.steps);
         let (laws, cost) = match walk.cap {
             Some(cap) => {
                 // Who contributes once only adds noise on further visits.
                 let once = cap == 1 && !published;
                 let targets = if once { vec![v] } else { vec![u, v] };
                 let gaps = walks.first_visits(&hitting::Start::Node(u), &targets, horizon.min(steps))?;
-                let cost = CostLaw::of_gaps(&gaps, steps, cap, published);
+                let cost = CostLaw::of_gaps(&gaps, steps, cap, published).until(stop);
                 (Laws::Capped { cap, gaps }, Some(cost))
             }
             None => {
                 let of_pair = walks.pair_laws(u, v, &start, steps)?;
-                let cost = CostLaw::of_gradients(&of_pair, published).ok();
+                let cost = CostLaw::of_gradients(&of_pair, published).ok().map(|law| law.until(stop));
                 let laws = if published {
                     Laws::UncappedPublished(CoalitionLaws::new(&walks, u, &[v], &start, steps)?)
                 } else {
@@ -180,7 +184,7 @@ impl WalkPair {
                 (laws, cost)
             }
         };
-        Ok(Self { laws, cost: cost.map(Arc::new), steps, published })
+        Ok(Self { laws, cost: cost.map(Arc::new), steps, published, stop: stop.clone() })
     }
 
     /// Whether contributions are capped.
@@ -198,8 +202,8 @@ impl WalkPair {
                 contribution::capped_and_published(gaps, local, self.steps, cap)
             }
             &Laws::Capped { cap, ref gaps } => contribution::capped(gaps, local, self.steps, cap),
-            Laws::Uncapped(laws) => renewal::loss(laws, local, None),
-            Laws::UncappedPublished(laws) => coalition::loss(laws, local, FinalToken::Published),
+            Laws::Uncapped(laws) => renewal::loss(laws, local, None, &self.stop),
+            Laws::UncappedPublished(laws) => coalition::loss(laws, local, FinalToken::Published, &self.stop),
         }
     }
 }

@@ -17,6 +17,7 @@ use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, LossLaw, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
     Sensitivity, UpperBound,
 };
+use ndp_numeric::stop::Stop;
 use rand::Rng;
 use std::sync::{Arc, LazyLock};
 
@@ -124,10 +125,10 @@ impl Protocol for CompleteSum {
         self.walk.node_count()
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         self.mu()?;
         if observer.members().is_empty() {
-            return of_outsider(self, !self.walk.is_published(), observer);
+            return of_outsider(self, !self.walk.is_published(), observer, stop);
         }
         let walk = towards(self.walk, observer)?;
         if self.constant_data {
@@ -137,13 +138,15 @@ impl Protocol for CompleteSum {
             return Err(Error::NotOffered("sums with caps are accounted for along a realised path"));
         }
         let secrecy = self.constant_data.then_some(observer.senders);
-        let cost: Arc<LazyLock<_, _>> = Arc::new(LazyLock::new(move || walk.cost_law().ok().map(Arc::new)));
+        let (of_law, of_curve, of_least) = (stop.clone(), stop.clone(), stop.clone());
+        let law = move || walk.cost_law().ok().map(|law| Arc::new(law.until(&of_law)));
+        let cost: Arc<LazyLock<_, _>> = Arc::new(LazyLock::new(law));
         let of_noise = {
             let cost = cost.clone();
             move |noise: NoiseMultiplier| {
                 // Rounded up: the reciprocal of a multiplier.
                 let mu = (1.0 / noise.get()).next_up();
-                SumCurve { walk, noise, mu, cost: (**cost).clone(), secrecy }
+                SumCurve { walk, noise, mu, cost: (**cost).clone(), secrecy, stop: of_curve.clone() }
             }
         };
         let of_target = of_noise.clone();
@@ -152,7 +155,9 @@ impl Protocol for CompleteSum {
         // By the law, or by a formula for the averaged loss; the secrecy of the path is searched.
         let least = move |target: ApproxDp| {
             let delta = Delta::new(target.delta())?;
+            of_least.spend(walk.cost_of_moments())?;
             let by_law = cost.as_ref().as_ref().and_then(|law| law.least_noise(target.epsilon(), delta).ok());
+            of_least.check()?;
             let noise = match by_law {
                 Some(noise) => noise.upper(),
                 None => (1.0 / walk.calibrated_mu(target.epsilon(), delta)?).next_up().next_up(),
@@ -187,7 +192,7 @@ impl Protocol for CompleteSum {
     }
 
     /// Of the token divided by the number of steps: visits are independent draws of nodes.
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let steps = self.walk.step_count() as f64;
         Ok(((noise.get() * noise.get() + 0.25) / steps).sqrt())
     }
@@ -238,6 +243,7 @@ struct SumCurve {
     cost: Option<Arc<CostLaw>>,
     /// Where data are constant: whether senders are known.
     secrecy: Option<Senders>,
+    stop: Stop,
 }
 
 impl SumCurve {
@@ -245,17 +251,20 @@ impl SumCurve {
     fn averaged(&self, delta: Delta) -> Result<ApproxDp, ndp_dp::Error> {
         let by_law =
             self.cost.as_ref().and_then(|law| Some((law, law.epsilon(self.noise, delta).ok()?.upper())));
+        self.stop.check()?;
         if let Some((law, epsilon)) = by_law
             && law.is_tight(self.noise, epsilon)
         {
             return ApproxDp::new(epsilon, delta.get());
         }
+        self.stop.spend(self.walk.cost_of_moments())?;
         let by_order = self.walk.epsilon(self.mu, delta)?.value().approx_dp.epsilon();
         ApproxDp::new(by_law.map_or(by_order, |(_, epsilon)| epsilon.min(by_order)), delta.get())
     }
 
     /// What the secrecy of the path leaves, where data are constant.
     fn secret(&self) -> Result<Option<LossLaw>, Error> {
+        self.stop.check()?;
         let law = |senders| self.walk.with_constant_data().law_of_sum(senders, self.mu);
         self.secrecy.map(law).transpose()
     }
@@ -263,6 +272,7 @@ impl SumCurve {
 
 impl Curve for SumCurve {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
+        self.stop.spend(self.walk.cost_of_moments() / 60)?;
         Ok(Some(self.walk.rdp_bound(order, self.mu)?.into()))
     }
 
@@ -273,8 +283,10 @@ impl Curve for SumCurve {
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        self.stop.spend(self.walk.cost_of_moments())?;
         let by_order = self.walk.delta(self.mu, epsilon)?.value().approx_dp.delta();
         let by_law = self.cost.as_ref().and_then(|law| Some(law.delta(self.noise, epsilon).ok()?.upper()));
+        self.stop.check()?;
         let secret = self.secret()?.map(|law| law.delta(epsilon)).transpose()?.map(|delta| delta.upper());
         let least = by_law.into_iter().chain(secret).fold(by_order, f64::min);
         Ok(UpperBound::new(ApproxDp::new(epsilon, least)?).into())
@@ -317,9 +329,9 @@ impl Protocol for CompleteHistogram {
         self.walk.node_count()
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         if observer.members().is_empty() {
-            return of_outsider(self, !self.walk.is_published(), observer);
+            return of_outsider(self, !self.walk.is_published(), observer, stop);
         }
         let histogram = self.along(towards(self.walk, observer)?);
         let senders = observer.senders;
@@ -363,7 +375,7 @@ impl Protocol for CompleteHistogram {
     }
 
     /// Of the estimated frequency of a label, visits being independent draws of nodes.
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let response = response_of(self.response.labels(), noise)?;
         let steps = self.walk.step_count() as u64;
         let reader = crate::walk::HistogramEstimator::new(response, steps, 0)?;

@@ -27,7 +27,7 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{Order, UpperBound};
 use ndp_graph::kernel;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::work;
 use ndp_numeric::sums::{Total, positive_up, up};
 use rayon::prelude::*;
 
@@ -162,6 +162,14 @@ impl CompleteWalk {
         Ok(self.log_mgf_bound(theta)?.map(of_order))
     }
 
+    /// Work of some sixty moments, about, as many as a question takes.
+    pub(super) fn cost_of_moments(&self) -> u64 {
+        let steps = self.step_count();
+        let of_one =
+            if steps <= 4096 { work([steps, steps.div_ceil(2)]) } else { work([steps.min(1 << 22), 100]) };
+        of_one.saturating_mul(60)
+    }
+
     fn check_look(&self, look: usize) -> Result<(), Error> {
         if (1..=self.step_count()).contains(&look) {
             Ok(())
@@ -214,7 +222,6 @@ impl CompleteWalk {
         let mut backward = vec![0.0; steps + 1];
         let mut collected = 0.0;
         for r in 1..=steps {
-            checkpoint();
             let tilt = rate * r as f64;
             collected *= decay;
             if r <= longest {

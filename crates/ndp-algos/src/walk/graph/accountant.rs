@@ -15,6 +15,7 @@ use ndp_account::{Error, LinearProtocol};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile, Sensitivity};
 use ndp_graph::hitting::Walk;
 use ndp_linalg::sym_eigenvalues;
+use ndp_numeric::stop::{Stop, work};
 use ndp_program::parts::require_operator;
 use rand::Rng;
 use std::sync::{Arc, OnceLock};
@@ -27,15 +28,15 @@ impl Protocol for TokenWalk {
         TokenWalk::node_count(self)
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
         if observer.members().is_empty() {
-            return of_outsider(self, self.options().final_token == FinalToken::Withheld, observer);
+            return of_outsider(self, self.options().final_token == FinalToken::Withheld, observer, stop);
         }
         let n = TokenWalk::node_count(self);
         let members = observer.checked(n)?;
         self.require_accounts()?;
-        self.law_at_0()?;
+        self.law_at_0(stop)?;
         let mut hops = vec![None; n];
         let mut front = members.to_vec();
         front.iter().for_each(|&v| hops[v] = Some(0usize));
@@ -62,7 +63,8 @@ impl Protocol for TokenWalk {
         let costs = (0..n).map(|_| OnceLock::new()).collect();
         let (walk, observer) = (Arc::new(self.clone()), observer.clone());
         let local = self.local_bound(&observer);
-        let account = OnGraph { walk, observer, hops, laws, costs, kept, quick: Arc::default() };
+        let account =
+            OnGraph { walk, observer, hops, laws, costs, kept, quick: Arc::default(), stop: stop.clone() };
         Ok(at_most(Box::new(account), local))
     }
 
@@ -79,8 +81,10 @@ impl Protocol for TokenWalk {
     }
 
     /// From a uniform start, the values in an interval of length 1: through the slowest mode of the walk.
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        require_operator(TokenWalk::node_count(self))?;
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        let n = TokenWalk::node_count(self);
+        require_operator(n)?;
+        stop.spend(work([n, n, n]))?;
         let dense = self.matrix().to_dense()?;
         if dense != dense.t() {
             return Err(Error::NotOffered("the error of a walk is known for symmetric matrices"));
@@ -135,6 +139,8 @@ struct OnGraph {
     costs: Vec<OnceLock<Option<Arc<CostLaw>>>>,
     kept: bool,
     quick: Arc<quick::Answers>,
+    /// Ends all that is worked out later.
+    stop: Stop,
 }
 
 impl OnGraph {
@@ -142,7 +148,7 @@ impl OnGraph {
         if let Some(laws) = self.laws[u].get() {
             return Ok(laws.clone());
         }
-        let laws = Arc::new(self.walk.laws(u, self.observer.members())?);
+        let laws = Arc::new(self.walk.laws(u, self.observer.members(), &self.stop)?);
         if self.kept {
             // Whoever comes second finds equal laws.
             let _ = self.laws[u].set(laws.clone());
@@ -150,17 +156,23 @@ impl OnGraph {
         Ok(laws)
     }
 
-    /// The law of the cost of `u`, one for all questions; none for walks that are too long.
+    /// The law of the cost of `u`, one for all questions; none for walks that are too long, or where its first
+    /// visits are not known in time.
     fn cost(&self, u: usize, laws: &Laws) -> Option<Arc<CostLaw>> {
         let law = || {
             let (members, options) = (self.observer.members(), self.walk.options());
             if options.horizon.is_some() || !self.kept {
                 let published = options.final_token == FinalToken::Published;
-                let of_gaps = |(visits, cap)| CostLaw::of_gaps(visits, self.walk.steps(), cap, published);
+                let of_gaps = |(visits, cap)| {
+                    CostLaw::of_gaps(visits, self.walk.steps(), cap, published).until(&self.stop)
+                };
                 return laws.gaps().map(of_gaps).map(Arc::new);
             }
             let cells = if self.walk.steps() <= SHORT { CELLS } else { CELLS / 2 };
-            self.walk.cost_law_in_cells(u, members, laws.pair(), cells, Ends::Upper).ok().map(Arc::new)
+            self.walk
+                .cost_law_in_cells(u, members, laws.pair(), (cells, Ends::Upper), &self.stop)
+                .ok()
+                .map(Arc::new)
         };
         self.costs[u].get_or_init(law).clone()
     }
@@ -199,11 +211,15 @@ impl Account for OnGraph {
         let laws = self.laws(u)?;
         let cost = self.cost(u, &laws);
         let (walk, of_pair) = (self.walk.clone(), laws.clone());
-        let renyi = move |order| Ok(walk.loss_by(&of_pair, LocalLoss { order, noise })?);
+        let stop = self.stop.clone();
+        let renyi = move |order| Ok(walk.loss_by(&of_pair, LocalLoss { order, noise }, &stop)?);
         let answers = Arc::clone(&self.quick);
         let of_pair = laws.pair().is_some();
-        let quick = of_pair.then(|| Box::new(ByMoments { u, laws, noise, answers }) as Box<dyn Quick>);
-        Ok(Profile::of_curve(ByCost { renyi, cost, noise, quick }, &against))
+        let quick = of_pair.then(|| {
+            Box::new(ByMoments { u, laws, noise, answers, stop: self.stop.clone() }) as Box<dyn Quick>
+        });
+        let stop = self.stop.clone();
+        Ok(Profile::of_curve(ByCost { renyi, cost, noise, quick, stop }, &against))
     }
 
     /// By the law of the cost, where that is what the profile goes by.
@@ -231,15 +247,17 @@ struct ByMoments {
     laws: Arc<Laws>,
     noise: NoiseMultiplier,
     answers: Arc<quick::Answers>,
+    stop: Stop,
 }
 
 impl Quick for ByMoments {
     fn epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
-        self.answers.epsilon((self.u, self.laws.pair()?), self.noise, delta, limit)
+        self.answers.epsilon((self.u, self.laws.pair()?, &self.stop), self.noise, delta, limit)
     }
 
     fn keeps(&self, delta: Delta, limit: f64) -> bool {
-        self.laws.pair().is_some_and(|laws| quick::keeps(laws, self.noise, delta, limit))
+        let keeps = |laws| quick::pair_keeps(laws, self.noise, delta, limit, &self.stop);
+        self.laws.pair().is_some_and(keeps)
     }
 }
 

@@ -5,6 +5,7 @@ use ndp_dp::profile::epsilon_by_one_order;
 use ndp_dp::{
     ApproxDp, Curve, Delta, Error, Guarantee, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound, conversion,
 };
+use ndp_numeric::stop::Stop;
 use std::sync::Arc;
 
 /// The accountant of one pair at one noise: its Rényi losses, and the law of its cost where it is offered.
@@ -15,6 +16,8 @@ pub(crate) struct ByCost<F> {
     pub(crate) noise: NoiseMultiplier,
     /// By moments of the cost, where these are followed; by one order where they are not.
     pub(crate) quick: Option<Box<dyn Quick>>,
+    /// Ends all of them. Where one of them has ended, others may seem to say more than they do.
+    pub(crate) stop: Stop,
 }
 
 /// What moments of the cost say of a pair at one noise.
@@ -28,7 +31,9 @@ pub(crate) trait Quick: Send + Sync {
 
 impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByCost<F> {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
-        Ok(Some((self.renyi)(order)?.into()))
+        let loss = (self.renyi)(order)?;
+        self.stop.check()?;
+        Ok(Some(loss.into()))
     }
 
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
@@ -36,12 +41,14 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
         if let Some(law) = &self.cost
             && let Ok(found) = law.epsilon(self.noise, delta)
         {
+            self.stop.check()?;
             best = found.upper();
             if law.is_tight(self.noise, best) {
                 return Ok(UpperBound::new(ApproxDp::new(best, delta.get())?).into());
             }
         }
         let epsilon = best.min(self.epsilon_by_renyi(delta)?);
+        self.stop.check()?;
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
     }
 
@@ -50,6 +57,7 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
         let best = conversion::best_delta(renyi, epsilon)?.into_value().approx_dp;
         let by_law = self.cost.as_ref().and_then(|law| law.delta(self.noise, epsilon).ok());
         let delta = by_law.map_or(best.delta(), |found| found.upper().min(best.delta()));
+        self.stop.check()?;
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
     }
 
@@ -78,6 +86,7 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
         let mut best = (f64::INFINITY, 2.5);
         let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, Error> {
             let order = Order::new(1.0 + f64::exp(ln_excess))?;
+            self.stop.check()?;
             let Ok(loss) = (self.renyi)(order) else { return Ok(false) };
             let epsilon = Rdp { order, epsilon: loss.into_value() }.epsilon(delta).into_value();
             let better = epsilon < best.0;
@@ -119,7 +128,11 @@ pub(crate) fn least_noise_by_law(
     delta: Delta,
     epsilon: impl Fn(NoiseMultiplier) -> Result<Guarantee<ApproxDp>, ndp_account::Error>,
 ) -> Result<Option<NoiseMultiplier>, ndp_account::Error> {
-    let Some(noise) = law.and_then(|law| law.least_noise(limit, delta).ok()) else { return Ok(None) };
+    let found = match law.map(|law| law.least_noise(limit, delta)) {
+        Some(Err(ndp_account::Error::Stopped(stopped))) => return Err(stopped.into()),
+        found => found.and_then(Result::ok),
+    };
+    let Some(noise) = found else { return Ok(None) };
     let found = seen_to_hold(noise.upper(), limit, &epsilon)?;
     Ok((epsilon(found)?.value().epsilon() > NEAR * limit).then_some(found))
 }

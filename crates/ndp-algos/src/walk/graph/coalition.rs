@@ -20,7 +20,7 @@ use ndp_account::parts::ensure;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
 use ndp_graph::kernel::dot;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, work};
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported.
 const MAX_EXPONENT: f64 = 300.0;
@@ -93,6 +93,7 @@ pub(crate) fn loss(
     laws: &CoalitionLaws,
     local: LocalLoss,
     final_token: FinalToken,
+    stop: &Stop,
 ) -> Result<UpperBound<f64>, Error> {
     let published = match final_token {
         FinalToken::Withheld => false,
@@ -109,7 +110,7 @@ pub(crate) fn loss(
     if local.exponent() > MAX_EXPONENT {
         return Ok(UpperBound::new(at_every_step));
     }
-    let log_excess = Recursion::new(laws, local.exponent(), published).log_excess();
+    let log_excess = Recursion::new(laws, local.exponent(), published).log_excess(stop)?;
     Ok(UpperBound::new(local.loss_of_log_excess(log_excess).min(at_every_step)))
 }
 
@@ -123,8 +124,9 @@ pub(crate) fn capped_loss(
     local: LocalLoss,
     final_token: FinalToken,
     cap: usize,
+    stop: &Stop,
 ) -> Result<UpperBound<f64>, Error> {
-    let uncapped = *loss(laws, local, final_token)?.value();
+    let uncapped = *loss(laws, local, final_token, stop)?.value();
     let (gaps, steps) = (laws.gaps(), laws.horizon());
     let capped = match final_token {
         FinalToken::Published => contribution::capped_and_published(gaps, local, steps, cap)?,
@@ -201,14 +203,18 @@ impl<'a> Recursion<'a> {
     }
 
     /// `ln(E exp(θ cost) − 1)` over the whole walk.
-    fn log_excess(mut self) -> f64 {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    fn log_excess(mut self, stop: &Stop) -> Result<f64, Error> {
         let horizon = self.laws.horizon();
         let nodes = self.kernels.len();
+        stop.spend(work([horizon, horizon]))?;
         let sources = self.sources();
         // excess[x][j] = (E_x(j) − 1) e^{-log_scale}.
         let mut excess = vec![vec![0.0; horizon + 1]; nodes];
         for j in 1..=horizon {
-            checkpoint();
+            stop.spend(work([nodes, nodes, j]))?;
             let scale = (-self.log_scale).exp() * (1.0 + 1e-12);
             let mut largest: f64 = 0.0;
             for x in 0..nodes {
@@ -231,7 +237,7 @@ impl<'a> Recursion<'a> {
                 .sum::<f64>();
         }
         let margin = (64.0 + 4.0 * self.log_scale) * f64::EPSILON;
-        up(total, nodes * (horizon + 4)).ln() + self.log_scale + margin
+        Ok(up(total, nodes * (horizon + 4)).ln() + self.log_scale + margin)
     }
 }
 
@@ -273,7 +279,7 @@ mod tests {
                             intervals(&path, u, &coalition).iter().map(|i| *i.gaps().value()).sum()
                         };
                         let mean = expectation(&dense, &law, steps, &|path| (theta * cost(path)).exp_m1());
-                        let found = *loss(&laws, local, token).unwrap().value();
+                        let found = *loss(&laws, local, token, &Stop::never()).unwrap().value();
                         assert_relative_eq!(found, mean.ln_1p(), max_relative = 1e-12);
                     }
                 }
@@ -292,7 +298,9 @@ mod tests {
                 for (sigma, horizon) in [(0.2, 260), (0.6, 260), (2.0, 260), (50.0, 260), (1.0, 7)] {
                     let laws = CoalitionLaws::new(&walk, 2, &[5], &start, horizon).unwrap();
                     let pair = walk.pair_laws(2, 5, &start, horizon).unwrap();
-                    let forward = *loss(&laws, local(2.0, sigma), FinalToken::Withheld).unwrap().value();
+                    let forward = *loss(&laws, local(2.0, sigma), FinalToken::Withheld, &Stop::never())
+                        .unwrap()
+                        .value();
                     let [(_, renewal)] = renewal::loss_by_depth(&pair, local(2.0, sigma), &[1]).unwrap()[..]
                     else {
                         panic!()
@@ -310,10 +318,14 @@ mod tests {
         let mut last = 0.0;
         for coalition in [vec![15], vec![15, 3], vec![15, 3, 6], (0..16).filter(|&x| x != 5).collect()] {
             let laws = CoalitionLaws::new(&walk, 5, &coalition, &Start::Uniform, 60).unwrap();
-            let withheld = *loss(&laws, local(2.0, 2.0), FinalToken::Withheld).unwrap().value();
-            let published = *loss(&laws, local(2.0, 2.0), FinalToken::Published).unwrap().value();
+            let withheld =
+                *loss(&laws, local(2.0, 2.0), FinalToken::Withheld, &Stop::never()).unwrap().value();
+            let published =
+                *loss(&laws, local(2.0, 2.0), FinalToken::Published, &Stop::never()).unwrap().value();
             assert!(last < withheld && withheld < published);
-            let capped = *capped_loss(&laws, local(2.0, 2.0), FinalToken::Withheld, 2).unwrap().value();
+            let capped = *capped_loss(&laws, local(2.0, 2.0), FinalToken::Withheld, 2, &Stop::never())
+                .unwrap()
+                .value();
             assert!(capped <= withheld && capped <= 2.0 * local(2.0, 2.0).cost() * (1.0 + 1e-12));
             last = withheld;
         }
@@ -332,8 +344,11 @@ mod tests {
         assert!(matches!(new(1, &[2], Start::Node(9), 5), Err(Error::Graph(_))));
         assert!(matches!(new(1, &[2], Start::Uniform, 0), Err(Error::Graph(_))));
         let laws = new(1, &[2], Start::Uniform, 5).unwrap();
-        assert!(loss(&laws, local(2.0, 1.0), FinalToken::Masked).is_err());
-        assert!(capped_loss(&laws, local(2.0, 1.0), FinalToken::Withheld, 0).is_err());
-        assert_eq!(*loss(&laws, local(2.0, 1e-200), FinalToken::Withheld).unwrap().value(), f64::INFINITY);
+        assert!(loss(&laws, local(2.0, 1.0), FinalToken::Masked, &Stop::never()).is_err());
+        assert!(capped_loss(&laws, local(2.0, 1.0), FinalToken::Withheld, 0, &Stop::never()).is_err());
+        assert_eq!(
+            *loss(&laws, local(2.0, 1e-200), FinalToken::Withheld, &Stop::never()).unwrap().value(),
+            f64::INFINITY
+        );
     }
 }

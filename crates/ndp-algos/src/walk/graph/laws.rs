@@ -12,6 +12,7 @@ use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws, Start, Walk};
+use ndp_numeric::stop::Stop;
 
 /// First visits, as far as they are followed.
 pub(super) struct Laws {
@@ -91,13 +92,14 @@ impl TokenWalk {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn loss(&self, u: usize, members: &[usize], local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-        self.loss_by(&self.laws(u, members)?, local)
+        let stop = &Stop::never();
+        self.loss_by(&self.laws(u, members, stop)?, local, stop)
     }
 
     /// What [`Self::loss`] follows, the same for all orders and noises.
-    pub(super) fn laws(&self, u: usize, members: &[usize]) -> Result<Laws, Error> {
+    pub(super) fn laws(&self, u: usize, members: &[usize], stop: &Stop) -> Result<Laws, Error> {
         require_pair(self, u, members)?;
-        let (walk, options, steps) = (Walk::from(self.matrix()), self.options(), self.steps());
+        let (walk, options, steps) = (Walk::from(self.matrix()).until(stop), self.options(), self.steps());
         let once = options.cap == Some(1)
             && options.final_token == FinalToken::Withheld
             && self.decides_beforehand();
@@ -112,8 +114,10 @@ impl TokenWalk {
             return Ok(alone(Followed::Gaps { visits, cap }));
         }
         let of_all = match (members, options.final_token) {
-            (&[v], FinalToken::Withheld) => Followed::Pair(walk.pair_laws(u, v, &self.law_at_0()?, steps)?),
-            _ => Followed::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0()?, steps)?),
+            (&[v], FinalToken::Withheld) => {
+                Followed::Pair(walk.pair_laws(u, v, &self.law_at_0(stop)?, steps)?)
+            }
+            _ => Followed::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0(stop)?, steps)?),
         };
         let of_one = once.then(|| walk.first_visits(&Start::Node(u), members, steps)).transpose()?;
         Ok(Laws { of_all, of_one })
@@ -121,8 +125,13 @@ impl TokenWalk {
 
     /// The best of the bounds that these laws allow, and of what all contributions cost that are released at
     /// once.
-    pub(super) fn loss_by(&self, laws: &Laws, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-        let mut loss = self.loss_of_all(&laws.of_all, local)?.into_value();
+    pub(super) fn loss_by(
+        &self,
+        laws: &Laws,
+        local: LocalLoss,
+        stop: &Stop,
+    ) -> Result<UpperBound<f64>, Error> {
+        let mut loss = self.loss_of_all(&laws.of_all, local, stop)?.into_value();
         if let Some(visits) = &laws.of_one {
             loss = loss.min(contribution::sharp(visits, local, self.steps())?.into_value());
         }
@@ -130,24 +139,24 @@ impl TokenWalk {
         Ok(UpperBound::new(loss.min(up(releases * local.cost_up(), 1))))
     }
 
-    fn loss_of_all(&self, laws: &Followed, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+    fn loss_of_all(&self, laws: &Followed, local: LocalLoss, stop: &Stop) -> Result<UpperBound<f64>, Error> {
         let options = self.options();
         let (token, steps) = (options.final_token, self.steps());
         match (laws, options.cap) {
             (Followed::Pair(laws), Some(_)) if !self.decides_beforehand() => {
-                Ok(renewal::uncapped(laws, local))
+                renewal::uncapped(laws, local, stop)
             }
-            (Followed::Pair(laws), cap) => renewal::loss(laws, local, cap),
+            (Followed::Pair(laws), cap) => renewal::loss(laws, local, cap, stop),
             (Followed::Coalition(laws), Some(cap)) if self.decides_beforehand() => {
-                coalition::capped_loss(laws, local, token, cap)
+                coalition::capped_loss(laws, local, token, cap, stop)
             }
-            (Followed::Coalition(laws), _) => coalition::loss(laws, local, token),
+            (Followed::Coalition(laws), _) => coalition::loss(laws, local, token, stop),
             (Followed::Gaps { visits, cap }, _) if token == FinalToken::Published => {
                 contribution::capped_and_published(visits, local, steps, *cap)
             }
             (Followed::Gaps { visits, cap }, _) => contribution::capped(visits, local, steps, *cap),
             (Followed::Symmetric { u, members, horizon, cap }, _) => {
-                let gap = LongWalk::new(self.matrix(), local, steps, *horizon)?.gap(*u, members);
+                let gap = LongWalk::new(self.matrix(), local, steps, *horizon, stop)?.gap(*u, members)?;
                 Ok(match token {
                     FinalToken::Published => contribution::of_gaps_and_published(gap, local, *cap),
                     _ => contribution::of_gaps(gap, *cap),
@@ -306,11 +315,11 @@ mod tests {
                 WalkOptions { cap: Some(4), horizon: Some(30), final_token, ..WalkOptions::default() };
             let walk = TokenWalk::new(&w, Start::Uniform, 500)?.with_options(options)?;
             for members in [vec![1], vec![4], vec![2, 5]] {
-                assert!(matches!(walk.laws(0, &members)?.of_all, Followed::Symmetric { .. }));
+                assert!(matches!(walk.laws(0, &members, &Stop::never())?.of_all, Followed::Symmetric { .. }));
                 let targets: Vec<usize> = [0].into_iter().chain(members.iter().copied()).collect();
                 let visits = Walk::from(&w).first_visits(&Start::Node(0), &targets, 30)?;
                 let gaps = Laws { of_all: Followed::Gaps { visits, cap: 4 }, of_one: None };
-                let slow = *walk.loss_by(&gaps, local)?.value();
+                let slow = *walk.loss_by(&gaps, local, &Stop::never())?.value();
                 let fast = *walk.loss(0, &members, local)?.value();
                 assert!(fast >= slow * (1.0 - 1e-10));
                 assert_relative_eq!(fast, slow, max_relative = 2e-6);

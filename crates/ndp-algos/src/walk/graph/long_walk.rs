@@ -26,7 +26,7 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_graph::hitting::Walk;
 use ndp_graph::{Csr, TransitionMatrix};
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, work};
 
 /// What all pairs of a long walk share at one order and noise.
 #[derive(Clone, Debug)]
@@ -41,6 +41,7 @@ pub(super) struct LongWalk<'a> {
     /// `f_j`, and the sum of those left out.
     coefficients: Vec<f64>,
     left_out: f64,
+    stop: &'a Stop,
 }
 
 impl<'a> LongWalk<'a> {
@@ -58,6 +59,7 @@ impl<'a> LongWalk<'a> {
         local: LocalLoss,
         steps: usize,
         cut: usize,
+        stop: &'a Stop,
     ) -> Result<Self, Error> {
         require_positive("the number of steps", steps)?;
         require_positive("the horizon", cut)?;
@@ -73,7 +75,7 @@ impl<'a> LongWalk<'a> {
         let charge = |t: usize| (theta / t as f64).exp_m1();
         let beyond = if cut < steps { charge(cut + 1) } else { 0.0 };
         let weights: Vec<f64> = (2..=cut).map(|t| charge(t) - beyond).collect();
-        let (coefficients, left_out) = chebyshev(&weights);
+        let (coefficients, left_out) = chebyshev(&weights, stop)?;
         let at_once = charge(1) - beyond;
         Ok(Self {
             matrix,
@@ -83,6 +85,7 @@ impl<'a> LongWalk<'a> {
             at_once,
             coefficients,
             left_out,
+            stop,
         })
     }
 
@@ -90,19 +93,22 @@ impl<'a> LongWalk<'a> {
     ///
     /// # Complexity
     /// `O(√cut · nonzeros)`.
-    pub(super) fn gap(&self, u: usize, members: &[usize]) -> f64 {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub(super) fn gap(&self, u: usize, members: &[usize]) -> Result<f64, Error> {
         let set: Vec<usize> = members.iter().copied().chain([u]).collect();
         let cost = self.local.cost();
-        match self.excess(u, &set) {
+        Ok(match self.excess(u, &set)? {
             Some(excess) => self.local.loss_of_log_excess(excess.ln()).min(cost),
             None => cost,
-        }
+        })
     }
 
     /// `x` of the module documentation, rounded up; nothing where that says no more than the local loss.
-    fn excess(&self, u: usize, set: &[usize]) -> Option<f64> {
+    fn excess(&self, u: usize, set: &[usize]) -> Result<Option<f64>, Error> {
         if self.local.exponent() > MAX_EXPONENT {
-            return None;
+            return Ok(None);
         }
         let csr = self.matrix.csr();
         let n = csr.node_count();
@@ -127,11 +133,12 @@ impl<'a> LongWalk<'a> {
         let unit = self.error_per_step + 8.0 * f64::EPSILON;
         let of_moment = 2.1 * unit * (terms + 2.0) * (terms + 4.0) + 4.0 * (n + 4) as f64 * f64::EPSILON;
         if of_moment > 0.01 {
-            return None;
+            return Ok(None);
         }
         let (mut sum, mut size) = (0.0, 0.0);
         for &coefficient in &self.coefficients {
-            checkpoint();
+            // Two terms come from one product.
+            self.stop.spend(work([1, csr.parts().1.len() + 2 * n]))?;
             let term = coefficient * moments.next();
             sum += term;
             size += coefficient;
@@ -141,7 +148,7 @@ impl<'a> LongWalk<'a> {
         let rounding = size * norms * (terms + 8.0) * f64::EPSILON;
         let error = norms * (1.01 * size * of_moment + self.left_out) + rounding;
         let known = self.beyond + once * (1.0 + n as f64 * f64::EPSILON) * self.at_once;
-        Some(up((sum + error).max(0.0) + known, 8))
+        Ok(Some(up((sum + error).max(0.0) + known, 8)))
     }
 }
 
@@ -217,7 +224,10 @@ fn clear(lanes: &mut [[f64; 2]], set: &[usize]) {
 ///
 /// They come from positive terms alone: each is known to a relative error of `weights.len()` roundings, which
 /// the bound covers as well.
-fn chebyshev(weights: &[f64]) -> (Vec<f64>, f64) {
+///
+/// # Errors
+/// [`Error::Stopped`].
+fn chebyshev(weights: &[f64], stop: &Stop) -> Result<(Vec<f64>, f64), Error> {
     let steps = weights.len();
     // P(|S_k| > J) ≤ 2 exp(−J²/2k).
     let degree =
@@ -227,7 +237,7 @@ fn chebyshev(weights: &[f64]) -> (Vec<f64>, f64) {
     let mut next = law.clone();
     law[0] = 1.0;
     for (k, &weight) in weights.iter().enumerate() {
-        checkpoint();
+        stop.spend(work([degree + 1]))?;
         // Only every other place can be reached.
         let reached = k.min(degree);
         for j in (k % 2..=reached).step_by(2) {
@@ -257,7 +267,7 @@ fn chebyshev(weights: &[f64]) -> (Vec<f64>, f64) {
     }
     coefficients.truncate(kept);
     let found: f64 = coefficients.iter().sum();
-    (coefficients, (all - found).max(0.0) + rounding)
+    Ok((coefficients, (all - found).max(0.0) + rounding))
 }
 
 /// The share of the coefficients that may be left out.
@@ -279,6 +289,8 @@ mod tests {
     use ndp_graph::Weights;
     use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph, hypercube_graph, star_graph};
     use ndp_graph::hitting::Start;
+
+    static NEVER: Stop = Stop::never();
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
         LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
@@ -312,9 +324,9 @@ mod tests {
                 [[1, 1, 1], [2, 1, 3], [2, 5, 1], [3, 3, 2], [40, 40, 2], [900, 300, 7], [5000, 3000, 4]]
             {
                 for local in [local(2.0, 1.0), local(8.0, 3.0), local(3.0, 0.4)] {
-                    let walk = LongWalk::new(&matrix, local, sizes[0], sizes[1])?;
+                    let walk = LongWalk::new(&matrix, local, sizes[0], sizes[1], &NEVER)?;
                     for (u, members) in [(0, vec![1]), (1, vec![0]), (2, vec![4]), (0, vec![1, 3, 4])] {
-                        let fast = contribution::of_gaps(walk.gap(u, &members), sizes[2]).into_value();
+                        let fast = contribution::of_gaps(walk.gap(u, &members)?, sizes[2]).into_value();
                         let slow = step_by_step(w, u, &members, local, sizes);
                         // The definition is rounded up too, by some units per step.
                         assert!(fast >= slow * (1.0 - 1e-10) - 1e-300, "{fast} is below {slow}");
@@ -328,13 +340,13 @@ mod tests {
 
     /// `x^k` itself, with weight 1 on one power.
     #[test]
-    fn chebyshev_coefficients_of_powers() {
-        let (coefficients, left_out) = chebyshev(&[0.0, 0.0, 0.0, 1.0]);
+    fn chebyshev_coefficients_of_powers() -> Result<(), Error> {
+        let (coefficients, left_out) = chebyshev(&[0.0, 0.0, 0.0, 1.0], &NEVER)?;
         // x³ = (3 T_1 + T_3)/4.
         assert_eq!(coefficients, [0.0, 0.75, 0.0, 0.25]);
         assert!(left_out < 1e-13);
         let weights: Vec<f64> = (2..=2000).map(|t| 1.0 / f64::from(t)).collect();
-        let (coefficients, left_out) = chebyshev(&weights);
+        let (coefficients, left_out) = chebyshev(&weights, &NEVER)?;
         assert!(coefficients.len() < 450 && left_out < 1e-9);
         for x in [-1.0, -0.3, 0.9, 0.9999, 1.0f64] {
             let power: f64 = weights.iter().zip(0..).map(|(w, k)| w * x.powi(k)).sum();
@@ -343,6 +355,7 @@ mod tests {
                 coefficients.iter().zip(0..).map(|(c, j)| c * (f64::from(j) * angle).cos()).sum();
             assert!((power - found).abs() <= left_out + 1e-12);
         }
+        Ok(())
     }
 
     #[test]
@@ -350,12 +363,12 @@ mod tests {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(6)?));
         let invalid =
             |result: Result<LongWalk<'_>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
-        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 0, 5)));
-        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 5, 0)));
-        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), usize::MAX, 1_000_001)));
+        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 0, 5, &NEVER)));
+        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 5, 0, &NEVER)));
+        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), usize::MAX, 1_000_001, &NEVER)));
         // Absurd noise gives the local loss of a contribution.
-        let loud = LongWalk::new(&w, local(2.0, 1e-5), 50, 50)?;
-        assert_relative_eq!(loud.gap(0, &[2]), 1e10, max_relative = 1e-12);
+        let loud = LongWalk::new(&w, local(2.0, 1e-5), 50, 50, &NEVER)?;
+        assert_relative_eq!(loud.gap(0, &[2])?, 1e10, max_relative = 1e-12);
         Ok(())
     }
 }

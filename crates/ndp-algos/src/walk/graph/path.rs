@@ -14,7 +14,7 @@ use ndp_account::parts::ensure;
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::random::draw_index;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::{Stop, work};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -177,8 +177,9 @@ impl TokenWalk {
     /// The law of the holder at time 0: the start, pushed through the burn-in, and not below the true one.
     ///
     /// # Errors
-    /// [`Error::Graph`] after so long a burn-in (some `10^5` steps) that rounding may have moved it by 1e-9.
-    pub(crate) fn law_at_0(&self) -> Result<Start, Error> {
+    /// [`Error::Graph`] after so long a burn-in (some `10^5` steps) that rounding may have moved it by 1e-9;
+    /// [`Error::Stopped`].
+    pub(crate) fn law_at_0(&self, stop: &Stop) -> Result<Start, Error> {
         if self.options.burn_in == 0 {
             return Ok(self.start.clone());
         }
@@ -186,7 +187,7 @@ impl TokenWalk {
         let mut law = self.start.law(self.node_count())?;
         let mut next = law.clone();
         for _ in 0..self.options.burn_in {
-            checkpoint();
+            stop.spend(work([1, walk.incoming().parts().1.len()]))?;
             walk.incoming().multiply(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
         }
@@ -338,7 +339,7 @@ mod tests {
         }
         let walk = TokenWalk::new(&w, Start::Node(1), 1)?
             .with_options(WalkOptions { burn_in: 3, ..WalkOptions::default() })?;
-        let Start::Law(law) = walk.law_at_0()? else { panic!() };
+        let Start::Law(law) = walk.law_at_0(&Stop::never())? else { panic!() };
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let runs = 40_000;
         let mut counts = [0usize; 4];
@@ -422,7 +423,7 @@ mod tests {
                 cap: Some(cap),
                 ..WalkOptions::default()
             })?;
-            let law = walk.law_at_0()?.law(3)?;
+            let law = walk.law_at_0(&Stop::never())?.law(3)?;
             let theta = local(sigma).exponent();
             let mean = expectation(&dense, &law, 7, &|path| {
                 let mut left = cap;

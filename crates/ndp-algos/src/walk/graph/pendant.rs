@@ -18,7 +18,7 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::Exact;
 use ndp_graph::hitting::{Start, Walk};
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::work;
 
 /// The loss from `u` to its only neighbor over `steps` steps, in nats at the order of `local`.
 ///
@@ -29,7 +29,7 @@ use ndp_linalg::stop::checkpoint;
 /// # Errors
 /// [`Error::InvalidParameter`] unless `u` has exactly one neighbor, counting those that the token leaves `u`
 /// to and those that it comes from, for no step, or when the loss overflows; [`Error::Graph`] for nodes or a
-/// start outside the graph.
+/// start outside the graph; [`Error::Stopped`] where the walk [ends](Walk::until).
 pub fn loss(
     walk: &Walk<'_>,
     u: usize,
@@ -65,7 +65,7 @@ pub fn loss(
     let mut next = vec![0.0; n];
     let mut log_scale = 0.0;
     for _ in 0..steps {
-        checkpoint();
+        walk.stop().spend(work([2, walk.incoming().parts().1.len() + n]))?;
         let scale = f64::exp(-log_scale);
         let charged = pending * charge + law[u] * surcharge * scale;
         let free = std::mem::take(&mut excess[u]);

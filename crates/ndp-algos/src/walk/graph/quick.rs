@@ -15,6 +15,7 @@ use super::{LocalLoss, renewal};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order};
 use ndp_graph::hitting::PairLaws;
 use ndp_numeric::gaussian_profile::log_theta;
+use ndp_numeric::stop::Stop;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -28,7 +29,19 @@ pub(crate) trait Moments {
 /// By few depths of the renewal.
 impl Moments for PairLaws {
     fn loss(&self, local: LocalLoss, is_enough: &dyn Fn(f64) -> bool) -> Option<f64> {
-        Some(renewal::quick(self, local, is_enough).into_value())
+        Watched { laws: self, stop: &Stop::never() }.loss(local, is_enough)
+    }
+}
+
+/// The same, no longer than `stop` says: then there is none.
+struct Watched<'a> {
+    laws: &'a PairLaws,
+    stop: &'a Stop,
+}
+
+impl Moments for Watched<'_> {
+    fn loss(&self, local: LocalLoss, is_enough: &dyn Fn(f64) -> bool) -> Option<f64> {
+        Some(renewal::quick(self.laws, local, is_enough, self.stop).ok()?.into_value())
     }
 }
 
@@ -62,6 +75,17 @@ pub(crate) fn by_first_moment(
     epsilon(moments, noise, (delta, limit), FIRST_SHARE)
 }
 
+/// Whether some other moment of the laws of a pair shows that the limit is kept; not seen where it ends.
+pub(super) fn pair_keeps(
+    laws: &PairLaws,
+    noise: NoiseMultiplier,
+    delta: Delta,
+    limit: f64,
+    stop: &Stop,
+) -> bool {
+    keeps(&Watched { laws, stop }, noise, delta, limit)
+}
+
 /// Whether some other moment shows that the limit is kept.
 pub(crate) fn keeps(moments: &impl Moments, noise: NoiseMultiplier, delta: Delta, limit: f64) -> bool {
     for share in OTHER_SHARES {
@@ -90,7 +114,7 @@ impl Answers {
     /// [`by_first_moment`] for the node `u`, whose laws these are.
     pub(super) fn epsilon(
         &self,
-        (u, laws): (usize, &PairLaws),
+        (u, laws, stop): (usize, &PairLaws, &Stop),
         noise: NoiseMultiplier,
         delta: Delta,
         limit: f64,
@@ -101,7 +125,10 @@ impl Answers {
         if let Some(&found) = known().get(&asked) {
             return found;
         }
-        let found = by_first_moment(laws, noise, delta, limit);
+        let found = by_first_moment(&Watched { laws, stop }, noise, delta, limit);
+        if stop.check().is_err() {
+            return None;
+        }
         let mut known = known();
         if known.len() < MOST_KEPT {
             known.insert(asked, found);

@@ -41,7 +41,7 @@ use super::series::{Factor, Products, up};
 use ndp_account::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::PairLaws;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::Stop;
 
 /// The depths `M` among which the best is chosen.
 const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
@@ -63,11 +63,16 @@ const UNIT_MASS: f64 = 1.0 - 1e-11;
 /// Meaning and preconditions as for [`TokenWalk::loss`](super::TokenWalk::loss), the final token withheld.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a cap of 0.
+/// [`Error::InvalidParameter`] for a cap of 0; [`Error::Stopped`].
 ///
 /// # Complexity
 /// `O(M T log T)` by fast Fourier transform.
-pub(crate) fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Result<UpperBound<f64>, Error> {
+pub(crate) fn loss(
+    laws: &PairLaws,
+    local: LocalLoss,
+    cap: Option<usize>,
+    stop: &Stop,
+) -> Result<UpperBound<f64>, Error> {
     let of_gaps = match cap {
         None => f64::INFINITY,
         Some(cap) => {
@@ -75,21 +80,32 @@ pub(crate) fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Res
             up(cap as f64 * gap_loss_of_pair(laws, local), 2)
         }
     };
-    Ok(uncapped(laws, local).map(|loss| loss.min(of_gaps)))
+    Ok(uncapped(laws, local, stop)?.map(|loss| loss.min(of_gaps)))
 }
 
 /// [`loss`] without a cap.
-pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
-    let losses = losses(laws, local, &DEPTHS, |_| false, &Products::new(laws.horizon() + 1));
-    UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
+///
+/// # Errors
+/// [`Error::Stopped`].
+pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss, stop: &Stop) -> Result<UpperBound<f64>, Error> {
+    let losses = losses(laws, local, &DEPTHS, |_| false, &Products::new(laws.horizon() + 1), stop)?;
+    Ok(UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min)))
 }
 
 /// A quick bound on [`uncapped`], by few depths, the first one alone where that loss is all that is asked
 /// for: `(α − 1)` times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at
 /// least that.
-pub(super) fn quick(laws: &PairLaws, local: LocalLoss, enough: impl Fn(f64) -> bool) -> UpperBound<f64> {
-    let losses = losses(laws, local, &QUICK_DEPTHS, enough, &Products::quick(laws.horizon() + 1));
-    UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
+///
+/// # Errors
+/// [`Error::Stopped`].
+pub(super) fn quick(
+    laws: &PairLaws,
+    local: LocalLoss,
+    enough: impl Fn(f64) -> bool,
+    stop: &Stop,
+) -> Result<UpperBound<f64>, Error> {
+    let losses = losses(laws, local, &QUICK_DEPTHS, enough, &Products::quick(laws.horizon() + 1), stop)?;
+    Ok(UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min)))
 }
 
 /// As [`loss`], for each of the given depths `M ≥ 1`; every one is an upper bound.
@@ -109,7 +125,8 @@ pub(super) fn loss_by_depth(
             value: depths.len() as f64,
         });
     }
-    let losses = losses(laws, local, depths, |_| false, &Products::new(laws.horizon() + 1));
+    let products = Products::new(laws.horizon() + 1);
+    let losses = losses(laws, local, depths, |_| false, &products, &Stop::never())?;
     Ok(depths.iter().zip(losses).map(|(&depth, loss)| (depth, UpperBound::new(loss))).collect())
 }
 
@@ -121,18 +138,20 @@ fn losses(
     depths: &[usize],
     enough: impl Fn(f64) -> bool,
     products: &Products,
-) -> Vec<f64> {
+    stop: &Stop,
+) -> Result<Vec<f64>, Error> {
     let horizon = laws.horizon() as f64;
     let at_every_step = up(horizon * local.cost(), 1);
     let mut losses = vec![at_every_step; depths.len()];
     let theta = local.exponent();
     if theta > MAX_EXPONENT {
-        return losses;
+        return Ok(losses);
     }
     let mut tilt = first_tilt(laws, theta);
     // One pass is enough unless the depths differ by orders of magnitude.
     for _ in 0..3 {
-        checkpoint();
+        // What all depths share takes some ten products, and each depth four.
+        stop.spend(products.cost().saturating_mul(16))?;
         let mut largest = f64::NEG_INFINITY;
         let common = Common::new(laws, theta, tilt, products);
         let loss_of = |(own_tilt, log_excess): (f64, f64)| {
@@ -140,7 +159,7 @@ fn losses(
             let margin = (horizon * (4.0 + own_tilt.abs()) + 64.0) * f64::EPSILON;
             local.loss_of_log_excess(log_excess + margin)
         };
-        let excesses = common.excesses(depths, products, |excess| enough(loss_of(excess)));
+        let excesses = common.excesses(depths, products, |excess| enough(loss_of(excess)), stop)?;
         for (loss, excess) in losses.iter_mut().zip(excesses) {
             let Some(excess) = excess else { continue };
             largest = largest.max(excess.0);
@@ -154,7 +173,7 @@ fn losses(
         }
         tilt = largest;
     }
-    losses
+    Ok(losses)
 }
 
 /// The logarithm of the largest `r ≤ 1` at which the generating functions of the chains of
@@ -306,7 +325,8 @@ impl<'a> Common<'a> {
         depths: &[usize],
         products: &Products,
         enough: impl Fn((f64, f64)) -> bool,
-    ) -> Vec<Option<(f64, f64)>> {
+        stop: &Stop,
+    ) -> Result<Vec<Option<(f64, f64)>>, Error> {
         let mut excesses = vec![None; depths.len()];
         let mut plain = products.factor(self.last.clone());
         let mut more = products.factor(self.last_more.clone());
@@ -314,7 +334,7 @@ impl<'a> Common<'a> {
         // No more contributions than steps: beyond T all depths are the same.
         let horizon = self.laws.horizon();
         for depth in 1..=depths.iter().copied().max().unwrap_or(0).min(horizon) {
-            checkpoint();
+            stop.spend(products.cost().saturating_mul(4))?;
             if depth > 1 {
                 let head = ndp_numeric::casts::floor((self.theta * (2 * depth - 1) as f64 / 2.0).ceil());
                 let moved = products.sum_of_products(&[(&more, &self.uu)], head);
@@ -332,11 +352,11 @@ impl<'a> Common<'a> {
                 let older = products.sum_of_products(&[(&more, &self.chain), (&plain, &self.chain_more)], 0);
                 *excess = self.excess(sum(&more_so_far, &older), products);
                 if excess.is_some_and(&enough) {
-                    return excesses;
+                    return Ok(excesses);
                 }
             }
         }
-        excesses
+        Ok(excesses)
     }
 
     /// From `S − S°`, the excess of the chains of contributions before a visit of `v`.
@@ -457,7 +477,7 @@ mod tests {
             for ((_, loss), expected) in losses.iter().zip(expected) {
                 assert_relative_eq!(*loss.value(), expected, max_relative = 1e-12);
             }
-            assert!(uncapped(&laws, local(2.0, 2.0)).value() <= losses[2].1.value());
+            assert!(uncapped(&laws, local(2.0, 2.0), &Stop::never()).unwrap().value() <= losses[2].1.value());
         }
     }
 

@@ -23,6 +23,7 @@
 //! - Lorden, *On excess over the boundary*, 1970: expected number of renewals.
 
 use ndp_numeric::fourier::{Scrambled, TESTED, root};
+use ndp_numeric::stop::work;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Below this length term by term is faster than a transform.
@@ -172,6 +173,15 @@ impl Products {
     #[cfg(test)]
     pub(super) fn direct(length: usize) -> Self {
         Self { length, fft: None, forward: false }
+    }
+
+    /// Work of a product with its transforms, about.
+    pub(super) fn cost(&self) -> u64 {
+        let per_entry = match &self.fft {
+            Some(fft) => 4 * (fft.size().ilog2() as usize + 1),
+            None => self.length.div_ceil(2),
+        };
+        work([self.length, per_entry])
     }
 
     pub(super) fn factor(&self, values: Vec<f64>) -> Factor {

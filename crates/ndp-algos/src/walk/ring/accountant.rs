@@ -7,6 +7,7 @@ use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
 use ndp_dp::{ApproxDp, Delta, Guarantee, NoiseMultiplier, Profile, UpperBound};
+use ndp_numeric::stop::Stop;
 use rand::Rng;
 
 /// Reports by randomized response; the noise of the question is `1/ε₀`, whatever the response that the
@@ -16,13 +17,13 @@ impl Protocol for RingHistogram {
         RingHistogram::node_count(self)
     }
 
-    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
         if observer.members().is_empty() {
-            return of_outsider(self, self.final_token() == FinalToken::Withheld, observer);
+            return of_outsider(self, self.final_token() == FinalToken::Withheld, observer, stop);
         }
         observer.checked(RingHistogram::node_count(self))?;
-        Ok(Box::new(OnRing { histogram: *self, observer: observer.clone() }))
+        Ok(Box::new(OnRing { histogram: *self, observer: observer.clone(), stop: stop.clone() }))
     }
 
     /// What a node learns that drew no uniform labels: it sees every kind of release, so that no other node
@@ -40,7 +41,7 @@ impl Protocol for RingHistogram {
     }
 
     /// Of the estimated frequency of a label.
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let reader = self.at(noise)?.estimator()?;
         let reports = (RingHistogram::node_count(self) * self.rounds()) as u64;
         // The variance is linear in the number of holders.
@@ -78,8 +79,9 @@ fn bound(
     histogram: &RingHistogram,
     members: &[usize],
     delta: Delta,
+    stop: &Stop,
 ) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-    let epsilon = histogram.epsilon_towards(members, delta)?.into_value();
+    let epsilon = histogram.epsilon_towards(members, delta, stop)?.into_value();
     Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
 }
 
@@ -94,6 +96,7 @@ const TERMS: Terms = Terms {
 struct OnRing {
     histogram: RingHistogram,
     observer: Observer,
+    stop: Stop,
 }
 
 impl Account for OnRing {
@@ -113,7 +116,8 @@ impl Account for OnRing {
         self.observer.checked_source(u, self.node_count())?;
         let histogram = self.histogram.at(noise)?;
         let members = self.observer.members().to_vec();
-        let epsilon = move |delta: Delta| bound(&histogram, &members, delta);
+        let stop = self.stop.clone();
+        let epsilon = move |delta: Delta| bound(&histogram, &members, delta, &stop);
         Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
     }
 
@@ -148,7 +152,7 @@ impl Account for TowardsOne<'_> {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.node_count())?;
         let histogram = self.histogram.at(noise)?;
-        let epsilon = move |delta: Delta| bound(&histogram, &[IN_THE_MIDDLE], delta);
+        let epsilon = move |delta: Delta| bound(&histogram, &[IN_THE_MIDDLE], delta, &Stop::never());
         Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
     }
 

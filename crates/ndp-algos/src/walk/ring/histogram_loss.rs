@@ -27,7 +27,7 @@ use ndp_account::parts::checked_coalition;
 use ndp_account::parts::ensure;
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
 use ndp_dp::{Delta, LossLaw, Mechanism, UpperBound};
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::Stop;
 
 /// The releases that one node may be exposed to.
 struct Releases {
@@ -49,6 +49,7 @@ impl RingHistogram {
         &self,
         coalition: &[usize],
         delta: Delta,
+        stop: &Stop,
     ) -> Result<UpperBound<f64>, Error> {
         let n = self.node_count();
         let members = checked_coalition(coalition, n)?;
@@ -67,7 +68,7 @@ impl RingHistogram {
             first: honest(0).then(|| self.initial_elements()),
             last: if honest(n - 1) { self.last_elements() } else { None },
         };
-        self.composed(&releases, delta)
+        self.composed(&releases, delta, stop)
     }
 
     fn last_elements(&self) -> Option<u64> {
@@ -91,8 +92,8 @@ impl RingHistogram {
 
     /// One report among `reports`, by the exact blanket or, beyond its range, the best of its relaxations and
     /// of the blanket of as many as it takes, the others revealed.
-    fn among_reports(&self, epsilon: f64, reports: u64) -> Result<f64, Error> {
-        checkpoint();
+    fn among_reports(&self, epsilon: f64, reports: u64, stop: &Stop) -> Result<f64, Error> {
+        stop.spend(reports.min(MAX_REPORTS).saturating_mul(20))?;
         let answers = Reports { local_epsilon: self.local(), labels: Some(self.response().labels()) };
         let exact = |reports: u64| -> Result<f64, Error> {
             Ok(answers.delta_by(Bound::Blanket, epsilon, reports)?.into_value())
@@ -108,21 +109,22 @@ impl RingHistogram {
     }
 
     /// The largest `δ` of the releases at `epsilon`, a last one without any elements left out.
-    fn step_delta(&self, epsilon: f64, releases: &Releases) -> Result<f64, Error> {
-        let mut delta = self.among_reports(epsilon, releases.reports)?;
+    fn step_delta(&self, epsilon: f64, releases: &Releases, stop: &Stop) -> Result<f64, Error> {
+        let mut delta = self.among_reports(epsilon, releases.reports, stop)?;
         for elements in releases.first.into_iter().chain(releases.last.filter(|&elements| elements > 0)) {
             delta = delta.max(self.among_elements(epsilon, elements)?);
         }
         Ok(delta)
     }
 
-    fn composed(&self, releases: &Releases, delta: Delta) -> Result<UpperBound<f64>, Error> {
+    fn composed(&self, releases: &Releases, delta: Delta, stop: &Stop) -> Result<UpperBound<f64>, Error> {
         let (rounds, local) = (self.rounds() as u64, self.local());
         let alone = LossLaw::randomized_response(self.response());
         // A ten-thousandth of what a release may spend.
         let negligible = 1e-4 * delta.get() / rounds as f64;
         // A report is local whatever surrounds it.
-        let profile = |level: f64| if level >= local { Ok(0.0) } else { self.step_delta(level, releases) };
+        let profile =
+            |level: f64| if level >= local { Ok(0.0) } else { self.step_delta(level, releases, stop) };
         let hidden = law_of_profile(local, negligible, profile)?;
         let composed = |parts: &[LossLaw]| -> Result<f64, Error> {
             Ok(LossLaw::compose(parts)?.with_step(hidden.step)?.epsilon(delta).upper())
@@ -147,12 +149,12 @@ mod tests {
     impl RingHistogram {
         /// `δ_step(ε)`: the largest `δ` of one release towards one observer, a last unmasked one apart.
         fn release_delta(&self, epsilon: f64) -> Result<f64, Error> {
-            self.step_delta(epsilon, &self.single_observer())
+            self.step_delta(epsilon, &self.single_observer(), &Stop::never())
         }
 
         /// Towards the worst single observer.
         fn epsilon(&self, delta: Delta) -> Result<UpperBound<f64>, Error> {
-            self.composed(&self.single_observer(), delta)
+            self.composed(&self.single_observer(), delta, &Stop::never())
         }
 
         fn single_observer(&self) -> Releases {
@@ -194,7 +196,7 @@ mod tests {
         for n in [20, 30, 40, 60] {
             for (local, epsilon) in [(0.5, 0.1), (1.0, 0.2), (2.0, 0.4)] {
                 let ring = histogram(n, 3, 3, local, FinalToken::Withheld)?;
-                let later = ring.among_reports(epsilon, n as u64 - 1)?;
+                let later = ring.among_reports(epsilon, n as u64 - 1, &Stop::never())?;
                 assert_eq!(ring.release_delta(epsilon)?, later);
             }
         }
@@ -297,16 +299,20 @@ mod tests {
         let delta = Delta::new(1e-6)?;
         let epsilon = UpperBound::<f64>::into_value;
         let single = epsilon(ring.epsilon(delta)?);
-        assert_relative_eq!(single, epsilon(ring.epsilon_towards(&[30], delta)?), max_relative = 1e-12);
-        let pair = epsilon(ring.epsilon_towards(&[10, 40], delta)?);
-        let isolated = epsilon(ring.epsilon_towards(&[10, 12], delta)?);
+        assert_relative_eq!(
+            single,
+            epsilon(ring.epsilon_towards(&[30], delta, &Stop::never())?),
+            max_relative = 1e-12
+        );
+        let pair = epsilon(ring.epsilon_towards(&[10, 40], delta, &Stop::never())?);
+        let isolated = epsilon(ring.epsilon_towards(&[10, 12], delta, &Stop::never())?);
         assert!(single < pair && pair < isolated);
         // A run of one is plain composition of local reports.
         let alone = LossLaw::randomized_response(RandomizedResponse::with_epsilon(3, 0.5)?);
         let local = alone.times(5)?.epsilon(delta).upper();
         assert_relative_eq!(isolated, local, max_relative = 1e-9);
-        assert!(ring.epsilon_towards(&[], delta).is_err());
-        assert!(ring.epsilon_towards(&(0..60).collect::<Vec<_>>(), delta).is_err());
+        assert!(ring.epsilon_towards(&[], delta, &Stop::never()).is_err());
+        assert!(ring.epsilon_towards(&(0..60).collect::<Vec<_>>(), delta, &Stop::never()).is_err());
         Ok(())
     }
 
@@ -324,7 +330,9 @@ mod tests {
             let local = 1.0 / least_noise(&accounts, &target)?.noise.get();
             assert!(local >= epsilon / rounds as f64 * (1.0 - 1e-3));
             let at = |local: f64| -> Result<f64, Error> {
-                Ok(histogram(n, rounds, 5, local, last)?.epsilon_towards(&[n / 2], delta)?.into_value())
+                Ok(histogram(n, rounds, 5, local, last)?
+                    .epsilon_towards(&[n / 2], delta, &Stop::never())?
+                    .into_value())
             };
             assert!(at(local)? <= epsilon && at(1.01 * local)? > epsilon);
         }

@@ -11,6 +11,7 @@ use ndp_account::loss::exact_loss;
 use ndp_account::{Changes, Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stop;
 use rand::Rng;
 
 impl RingSum {
@@ -56,7 +57,7 @@ impl LinearProtocol for RingSum {
         View::new(&members, inputs, noises, &known)
     }
 
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+    fn coalition_loss_until(&self, coalition: &[usize], _: &Stop) -> Result<LossReport, Error> {
         self.require_gaussian()?;
         let members = checked_coalition(coalition, self.node_count())?;
         match self.report(&members) {
@@ -123,7 +124,7 @@ impl LinearProtocol for RingSum {
     }
 
     /// Of the final token divided by the number of contributions.
-    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_bound_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let ring = self.with_gaussian_noise(noise.sigma(Sensitivity::new(1.0)?)?);
         Ok(ring.output_std() / self.step_count() as f64)
     }

@@ -3,6 +3,7 @@
 use super::{Found, Plans};
 use crate::errors::Failure;
 use crate::input;
+use crate::patience::Limit;
 use crate::progress::Progress;
 use ndp_graph::Graph;
 use rand::SeedableRng;
@@ -73,7 +74,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         for (u, v) in near(&graph, TRIED, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            let found = study.one(&larger, &best.candidate, patience)?;
+            let found = study.one(&larger, &best.candidate, Limit::Seconds(patience))?;
             if let Some(error) = found.and_then(|found| found.error).filter(|&error| error < smallest) {
                 better = Some((error, larger, (u, v)));
             }

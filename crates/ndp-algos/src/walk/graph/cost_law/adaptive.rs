@@ -18,6 +18,8 @@
 use super::intervals::{ByCount, Charging, Intervals, left, sightings, unseen_tails};
 use super::passages::{Passages, Side};
 use super::system::Charge;
+use ndp_account::Error;
+use ndp_numeric::stop::Stop;
 
 /// How contributions are taken together.
 #[derive(Clone, Debug)]
@@ -134,7 +136,15 @@ fn raised(sum: f64, operations: usize) -> f64 {
 
 /// Groups of contributions of `u` by their first ones, then visits of each member, as a renewal whose charges
 /// belong to what begins at `u`; from above.
-pub(super) fn visits(passages: &Passages, groups: &Groups, published: bool) -> Intervals {
+///
+/// # Errors
+/// [`Error::Stopped`].
+pub(super) fn visits(
+    passages: &Passages,
+    groups: &Groups,
+    published: bool,
+    stop: &Stop,
+) -> Result<Intervals, Error> {
     let steps = passages.steps();
     let law = |law: &Vec<f64>| passages.side(law, Side::Upper);
     let free = |law: Vec<f64>| -> ByCount { vec![law] };
@@ -170,13 +180,13 @@ pub(super) fn visits(passages: &Passages, groups: &Groups, published: bool) -> I
     } else {
         // Nobody sees what is pending: the last sighting is the end, whether u is visited after it or not.
         tail.push(free(vec![0.0; steps + 1]));
-        tail.extend(unseen_tails(passages).into_iter().map(free));
+        tail.extend(unseen_tails(passages, stop)?.into_iter().map(free));
     }
     let charging = Charging::Groups(groups.clone());
     let mut upper =
         Intervals { between, first, tail, unseen: Vec::new(), sightings: 0.0, charging, lost: 0.0 };
     upper.sightings = sightings(&upper, steps);
-    upper
+    Ok(upper)
 }
 
 /// `J`, and less for walks of more steps.

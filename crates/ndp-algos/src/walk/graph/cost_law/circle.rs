@@ -28,9 +28,9 @@
 mod points;
 
 use super::system::{Charges, System, solve};
-use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::id;
 use ndp_numeric::fourier::{Complex, Scrambled, TESTED, Transform, root};
+use ndp_numeric::stop::{Stop, work};
 use points::{Spectrum, coefficient};
 use rayon::prelude::*;
 
@@ -73,6 +73,7 @@ pub(super) struct Circle<'a> {
     turns: Vec<Complex>,
     /// `ln r < 0`.
     log_radius: f64,
+    stop: &'a Stop,
 }
 
 /// Real and imaginary parts at all `z` of a block.
@@ -95,7 +96,7 @@ type Planes = (Vec<[f64; 1]>, Vec<[f64; 1]>);
 
 impl<'a> Circle<'a> {
     /// `None` for walks that are too long.
-    pub(super) fn new(system: &'a System) -> Option<Self> {
+    pub(super) fn new(system: &'a System, stop: &'a Stop) -> Option<Self> {
         // Of longer walks no more than must be: then errors count more.
         let least = if system.steps > LONG { 9 * (system.steps + 1) / 2 } else { 6 * (system.steps + 1) };
         let transform = Scrambled::power_of_two((system.steps + 1).max(16))?;
@@ -112,7 +113,7 @@ impl<'a> Circle<'a> {
             .flat_map(|part| frequencies.iter().map(move |q| parts * q + part))
             .map(|p| roots[p * system.steps % points].conjugate())
             .collect();
-        Some(Self { system, transform, roots, parts, turns, log_radius: FOLDED.ln() / points as f64 })
+        Some(Self { system, transform, roots, parts, turns, log_radius: FOLDED.ln() / points as f64, stop })
     }
 
     /// `N`.
@@ -121,7 +122,7 @@ impl<'a> Circle<'a> {
     }
 
     /// The probabilities of `count` cells, a power of two, with `ρ = e^{log_damping} ≤ 1`. `None` where no
-    /// error bound is known.
+    /// error bound is known, or the work was to end.
     pub(super) fn cells(&self, count: usize, log_damping: f64) -> Option<Cells> {
         let (values, error) = self.values(count, log_damping)?;
         let (masses, last) = invert(&values, count, log_damping)?;
@@ -165,8 +166,17 @@ impl<'a> Circle<'a> {
             .map(|&(cell, mass)| (cell % count, mass * (log_damping * cell as f64).exp()))
             .collect();
         let scale = (-self.log_radius * self.system.steps as f64).exp() / self.points() as f64;
-        let block = |buffers: &mut Buffers, k: usize| -> Vec<Complex> {
-            checkpoint();
+        // Of a block: all charges, and the transforms of all series that have some, for some `z` together.
+        let entries: usize = series.iter().map(|series| series.masses.len()).sum();
+        let transforms = series.iter().filter(|series| series.free.is_none()).count() + members * members;
+        let of_block = work([LANES, entries + used.len()]).saturating_add(work([
+            LANES,
+            transforms,
+            self.points(),
+            self.transform.size().ilog2() as usize,
+        ]));
+        let block = |buffers: &mut Buffers, k: usize| -> Option<Vec<Complex>> {
+            self.stop.spend(of_block).ok()?;
             let Buffers { phases, values, spectra, row } = buffers;
             // The powers z^cell of all z of the block.
             phases.clear();
@@ -207,13 +217,14 @@ impl<'a> Circle<'a> {
                 }
                 value
             };
-            (0..lanes).map(mean).collect()
+            Some((0..lanes).map(mean).collect())
         };
         let starts: Vec<usize> = (0..=count / 2).step_by(LANES).collect();
-        let blocks: Vec<Vec<Complex>> = starts
+        let blocks: Option<Vec<Vec<Complex>>> = starts
             .into_par_iter()
             .map_init(|| Buffers::new(self.transform.size(), &series), |buffers, k| block(buffers, k))
             .collect();
+        let blocks = blocks?;
         Some((blocks.concat(), error))
     }
 

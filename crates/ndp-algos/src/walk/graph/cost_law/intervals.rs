@@ -10,7 +10,7 @@ use super::adaptive::Groups;
 use super::passages::{Passages, Side};
 use super::system::{Charge, solve};
 use ndp_account::Error;
-use ndp_linalg::stop::checkpoint;
+use ndp_numeric::stop::Stop;
 
 /// Series in the length of an interval, one for each number of contributions, or for each kind of charge; the
 /// first is free.
@@ -59,16 +59,16 @@ impl Intervals {
     ///
     /// # Errors
     /// [`Error::NotOffered`] where there are too many contributions in an interval.
-    pub(super) fn above(passages: &Passages, published: bool) -> Result<Self, Error> {
+    pub(super) fn above(passages: &Passages, published: bool, stop: &Stop) -> Result<Self, Error> {
         let steps = passages.steps();
         let (counts, lost) = counts(passages)?;
         let products = Products::new(steps + 1);
-        let mut upper = Self::without_ends(passages, Side::Upper, counts, lost, &products);
+        let mut upper = Self::without_ends(passages, Side::Upper, (counts, lost), &products, stop)?;
         upper.sightings = sightings(&upper, steps);
         if published {
-            upper.show_ends(passages, Side::Upper, counts, &products);
+            upper.show_ends(passages, Side::Upper, counts, &products, stop)?;
         } else {
-            upper.tail = unseen_tails(passages).into_iter().map(|tail| vec![tail]).collect();
+            upper.tail = unseen_tails(passages, stop)?.into_iter().map(|tail| vec![tail]).collect();
         }
         Ok(upper)
     }
@@ -77,14 +77,14 @@ impl Intervals {
     ///
     /// # Errors
     /// As [`Self::above`].
-    pub(super) fn both(passages: &Passages, published: bool) -> Result<[Self; 2], Error> {
-        let upper = Self::above(passages, published)?;
+    pub(super) fn both(passages: &Passages, published: bool, stop: &Stop) -> Result<[Self; 2], Error> {
+        let upper = Self::above(passages, published, stop)?;
         let (counts, lost) = counts(passages)?;
         let products = Products::new(passages.steps() + 1);
-        let mut lower = Self::without_ends(passages, Side::Lower, counts, lost, &products);
+        let mut lower = Self::without_ends(passages, Side::Lower, (counts, lost), &products, stop)?;
         lower.sightings = upper.sightings;
         if published {
-            lower.show_ends(passages, Side::Lower, counts, &products);
+            lower.show_ends(passages, Side::Lower, counts, &products, stop)?;
         } else {
             let none = |row: &Vec<ByCount>| {
                 vec![left(row.iter().flatten().map(Vec::as_slice).collect(), Side::Lower, lost)]
@@ -95,7 +95,14 @@ impl Intervals {
     }
 
     /// The ends of a walk whose last token is seen.
-    fn show_ends(&mut self, passages: &Passages, side: Side, counts: usize, products: &Products) {
+    fn show_ends(
+        &mut self,
+        passages: &Passages,
+        side: Side,
+        counts: usize,
+        products: &Products,
+        stop: &Stop,
+    ) -> Result<(), Error> {
         let other = if side == Side::Upper { Side::Lower } else { Side::Upper };
         let left = |taken: Vec<&[f64]>| left(taken, side, self.lost);
         // From a contribution to the end, unseen: no visit of u or a member, or one of u at the very end.
@@ -105,10 +112,10 @@ impl Intervals {
         let own = passages.side(&passages.again, side);
         last.iter_mut().zip(&own).for_each(|(last, own)| *last += own);
         last[0] = 0.0;
-        let chain = Chain { products, again: products.factor(own), side };
+        let chain = Chain { products, again: products.factor(own), side, stop };
         let last = products.factor(last);
         let start = products.factor(passages.side_of_start(&passages.start, side));
-        let unseen = chain.closed(&start, &last, counts);
+        let unseen = chain.closed(&start, &last, counts)?;
         let steps = passages.steps();
         let tail = (0..passages.members())
             .map(|w| {
@@ -118,12 +125,13 @@ impl Intervals {
                 let mut none = left(among.iter().chain([&back]).map(Vec::as_slice).collect());
                 let back = passages.side(&passages.back[w], side);
                 none.iter_mut().zip(&back).for_each(|(none, back)| *none += back);
-                let charged = chain.closed(&products.factor(back), &last, counts);
-                [none].into_iter().chain(charged).collect()
+                let charged = chain.closed(&products.factor(back), &last, counts)?;
+                Ok([none].into_iter().chain(charged).collect())
             })
-            .collect();
+            .collect::<Result<_, Error>>()?;
         self.unseen = [0.0].into_iter().chain(unseen.iter().map(|law| law[steps])).collect();
         self.tail = tail;
+        Ok(())
     }
 
     /// The same where only the first `cap` contributions of a path count: of every member one copy for each
@@ -170,13 +178,19 @@ impl Intervals {
         }
     }
 
-    fn without_ends(passages: &Passages, side: Side, counts: usize, lost: f64, products: &Products) -> Self {
+    fn without_ends(
+        passages: &Passages,
+        side: Side,
+        (counts, lost): (usize, f64),
+        products: &Products,
+        stop: &Stop,
+    ) -> Result<Self, Error> {
         let factor = |law: &[f64]| products.factor(passages.side(law, side));
-        let chain = Chain { products, again: factor(&passages.again), side };
+        let chain = Chain { products, again: factor(&passages.again), side, stop };
         let seen: Vec<Factor> = passages.seen.iter().map(|law| factor(law)).collect();
         let start = products.factor(passages.side_of_start(&passages.start, side));
-        let from = |source: &Factor, free: Vec<f64>, w: usize| -> ByCount {
-            [free].into_iter().chain(chain.closed(source, &seen[w], counts)).collect()
+        let from = |source: &Factor, free: Vec<f64>, w: usize| -> Result<ByCount, Error> {
+            Ok([free].into_iter().chain(chain.closed(source, &seen[w], counts)?).collect())
         };
         let (members, steps) = (passages.members(), passages.steps());
         let between = (0..members)
@@ -184,11 +198,11 @@ impl Intervals {
                 let back = factor(&passages.back[w]);
                 (0..members).map(|to| from(&back, passages.side(&passages.among[w][to], side), to)).collect()
             })
-            .collect();
+            .collect::<Result<_, Error>>()?;
         let first = (0..members)
             .map(|w| from(&start, passages.side_of_start(&passages.start_seen[w], side), w))
-            .collect();
-        Self {
+            .collect::<Result<_, Error>>()?;
+        Ok(Self {
             between,
             first,
             tail: Vec::new(),
@@ -196,7 +210,7 @@ impl Intervals {
             sightings: (steps + 1) as f64,
             charging: Charging::Values,
             lost,
-        }
+        })
     }
 }
 
@@ -218,17 +232,17 @@ pub(super) fn left(taken: Vec<&[f64]>, side: Side, lost: f64) -> Vec<f64> {
 }
 
 /// For each member the probability that nobody sees the token for so long after it did, at most.
-pub(super) fn unseen_tails(passages: &Passages) -> Vec<Vec<f64>> {
+pub(super) fn unseen_tails(passages: &Passages, stop: &Stop) -> Result<Vec<Vec<f64>>, Error> {
     let side = Side::Lower;
     let (steps, products) = (passages.steps(), Products::new(passages.steps() + 1));
     let lower = |law: &Vec<f64>| passages.side(law, side);
-    let chain = Chain { products: &products, again: products.factor(lower(&passages.again)), side };
+    let chain = Chain { products: &products, again: products.factor(lower(&passages.again)), side, stop };
     let seen: Vec<Vec<f64>> = passages.seen.iter().map(lower).collect();
     let seen = products.factor(sum(&seen, steps + 1, side));
     let tail = |(back, among): (&Vec<f64>, &Vec<Vec<f64>>)| {
-        let through = chain.any(&products.factor(lower(back)), &seen, steps);
+        let through = chain.any(&products.factor(lower(back)), &seen, steps)?;
         let among: Vec<Vec<f64>> = among.iter().map(lower).collect();
-        left(among.iter().chain([&through]).map(Vec::as_slice).collect(), Side::Upper, 0.0)
+        Ok(left(among.iter().chain([&through]).map(Vec::as_slice).collect(), Side::Upper, 0.0))
     };
     passages.back.iter().zip(&passages.among).map(tail).collect()
 }
@@ -245,15 +259,16 @@ struct Chain<'a> {
     products: &'a Products,
     again: Factor,
     side: Side,
+    stop: &'a Stop,
 }
 
 impl Chain<'_> {
     /// `source · again^{k−1} · last` for `k = 1..=counts`.
-    fn closed(&self, source: &Factor, last: &Factor, counts: usize) -> ByCount {
+    fn closed(&self, source: &Factor, last: &Factor, counts: usize) -> Result<ByCount, Error> {
         let mut laws: ByCount = Vec::with_capacity(counts);
         let mut law = self.product(source, last);
         while laws.len() < counts {
-            checkpoint();
+            self.stop.spend(self.products.cost())?;
             let next = self.products.factor(law);
             laws.push(next.values().to_vec());
             if next.values().iter().all(|&p| p == 0.0) {
@@ -261,24 +276,24 @@ impl Chain<'_> {
             }
             law = self.product(&next, &self.again);
         }
-        laws
+        Ok(laws)
     }
 
     /// The sum of `source · again^{k−1} · last` over `k = 1..=most`, or over more: twice as many terms with
     /// each power of two of `again`.
-    fn any(&self, source: &Factor, last: &Factor, most: usize) -> Vec<f64> {
+    fn any(&self, source: &Factor, last: &Factor, most: usize) -> Result<Vec<f64>, Error> {
         let mut law = self.product(source, last);
         let mut power = self.products.factor(self.again.values().to_vec());
         let mut terms = 1;
         while terms < most && power.values().iter().any(|&p| p > 0.0) {
-            checkpoint();
+            self.stop.spend(self.products.cost().saturating_mul(2))?;
             let more = self.product(&self.products.factor(law.clone()), &power);
             law = sum(&[law, more], self.again.values().len(), self.side);
             let square = self.product(&power, &power);
             power = self.products.factor(square);
             terms *= 2;
         }
-        law
+        Ok(law)
     }
 
     fn product(&self, a: &Factor, b: &Factor) -> Vec<f64> {

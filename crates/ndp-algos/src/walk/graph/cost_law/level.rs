@@ -10,6 +10,7 @@ use super::intervals::Intervals;
 use super::passages::Side;
 use super::system::{Grid, Rounding, System};
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::{Stop, Stopped};
 
 /// Both ends of the probabilities that the cost is at least so many cells.
 #[derive(Clone, Debug)]
@@ -50,46 +51,63 @@ pub(super) struct FirstWindow {
 
 impl FirstWindow {
     /// For costs of at most `most`.
-    pub(super) fn new(upper: &Intervals, most: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub(super) fn new(upper: &Intervals, most: usize, stop: &Stop) -> Result<Self, Stopped> {
         let wide = (most.max(2).next_power_of_two().trailing_zeros() + 1).cast_signed();
         // One grid for several windows, the widest of which has the most cells.
         let system_of = |exponent: i32| {
             let grid = Grid::dyadic(exponent - FINEST.cast_signed());
-            (exponent, System::new(upper, grid, Rounding::To(Side::Upper), 0.0))
+            stop.spend(System::cost(upper))?;
+            Ok((exponent, System::new(upper, grid, Rounding::To(Side::Upper), 0.0)))
         };
-        let mut known = system_of(wide);
+        let mut known = system_of(wide)?;
         let mut beyond = |exponent: i32| {
             if known.0 - exponent > (FINEST - COARSE).cast_signed() {
-                known = system_of(exponent);
+                known = system_of(exponent)?;
             }
             let (widest, system) = &known;
             let cell = 1usize << (FINEST - (widest - exponent).cast_unsigned());
+            stop.spend(system.cost_beyond())?;
             let beyond = Interval::new(system.log_beyond(cell)).exp();
-            (beyond + Interval::new(system.lost)).high()
+            Ok((beyond + Interval::new(system.lost)).high())
         };
-        let mut window = Self { exponent: wide, beyond: beyond(wide) };
+        let mut window = Self { exponent: wide, beyond: beyond(wide)? };
         while window.exponent > SMALLEST {
-            let next = beyond(window.exponent - 1);
+            let next = beyond(window.exponent - 1)?;
             if next > NEGLIGIBLE.max(window.beyond) {
                 break;
             }
             window = Self { exponent: window.exponent - 1, beyond: next };
         }
-        window
+        Ok(window)
     }
 }
 
 impl Level {
-    /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded.
-    pub(super) fn first(intervals: &[Intervals], window: &FirstWindow, cells: usize) -> Option<Self> {
+    /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded, or `stop` says
+    /// so.
+    pub(super) fn first(
+        intervals: &[Intervals],
+        window: &FirstWindow,
+        cells: usize,
+        stop: &Stop,
+    ) -> Option<Self> {
         let grid = Grid::dyadic(window.exponent - cells.trailing_zeros().cast_signed());
-        Self::on_grid(intervals, grid, cells, window.beyond)
+        Self::on_grid(intervals, grid, cells, window.beyond, stop)
     }
 
     /// As [`Self::first`] on a given grid; `beyond` is at least the probability of a cost of `cells` steps or
     /// more.
-    pub(super) fn on_grid(intervals: &[Intervals], grid: Grid, cells: usize, beyond: f64) -> Option<Self> {
-        let (upper, lost, lower) = both(intervals, grid, cells, 0.0)?;
+    pub(super) fn on_grid(
+        intervals: &[Intervals],
+        grid: Grid,
+        cells: usize,
+        beyond: f64,
+        stop: &Stop,
+    ) -> Option<Self> {
+        let (upper, lost, lower) = both(intervals, grid, cells, 0.0, stop)?;
         let lower =
             lower.map_or_else(|| vec![0.0; cells + 1], |lower| at_least_down(&lower, cells - 1, 0.0, 0.0));
         Some(Self { grid, upper: at_least_up(&upper, lost, cells - 1, beyond), lower })
@@ -97,9 +115,15 @@ impl Level {
 
     /// A table of costs up to `1/narrower` of those of this one, on half of as many cells, so that the other
     /// half keeps apart what is counted modulo their number.
-    pub(super) fn within(&self, intervals: &[Intervals], narrower: usize, cells: usize) -> Option<Self> {
+    pub(super) fn within(
+        &self,
+        intervals: &[Intervals],
+        narrower: usize,
+        cells: usize,
+        stop: &Stop,
+    ) -> Option<Self> {
         let Window { grid, half, next, folded, log_damping } = self.part(narrower, cells, DAMPED);
-        let (upper, lost, lower) = both(intervals, grid, cells, log_damping)?;
+        let (upper, lost, lower) = both(intervals, grid, cells, log_damping, stop)?;
         let lower = lower.map_or_else(
             || vec![0.0; half + 1],
             // What is counted N cells too low costs at least N steps.
@@ -136,10 +160,12 @@ fn both(
     grid: Grid,
     cells: usize,
     log_damping: f64,
+    stop: &Stop,
 ) -> Option<(Cells, f64, Option<Cells>)> {
     let of = |intervals: &Intervals, side: Side| {
+        stop.spend(System::cost(intervals)).ok()?;
         let system = System::new(intervals, grid, Rounding::To(side), FORGOTTEN);
-        Some((Circle::new(&system)?.cells(cells, log_damping)?, system.lost))
+        Some((Circle::new(&system, stop)?.cells(cells, log_damping)?, system.lost))
     };
     let (upper, lost) = of(intervals.first()?, Side::Upper)?;
     let lower = match intervals.get(1) {

@@ -95,16 +95,17 @@ impl CostLaw {
                     };
                     Some(match self.ends {
                         Ends::Upper => {
-                            [capped(Intervals::above(passages, self.published)?, Side::Upper)].into()
+                            [capped(Intervals::above(passages, self.published, &self.stop)?, Side::Upper)]
+                                .into()
                         }
                         Ends::Both => {
-                            let [above, below] = Intervals::both(passages, self.published)?;
+                            let [above, below] = Intervals::both(passages, self.published, &self.stop)?;
                             [capped(above, Side::Upper), capped(below, Side::Lower)].into()
                         }
                     })
                 }
                 Source::Gradients(passages, groups) => {
-                    Some([adaptive::visits(passages, groups, self.published)].into())
+                    Some([adaptive::visits(passages, groups, self.published, &self.stop)?].into())
                 }
                 Source::Gaps(_) => None,
             };
@@ -119,6 +120,7 @@ impl CostLaw {
 
     /// At least so many coarse tables.
     pub(super) fn tables_of(&self, levels: usize) -> Result<Arc<Tables>, Error> {
+        self.stop.check()?;
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.coarse.len() >= levels {
             return Ok(tables.clone());
@@ -133,11 +135,14 @@ impl CostLaw {
                     Some(gaps.table(last.window() / NARROWER as f64, cells, gaps::ROUNDED).level)
                 }
                 (_, Some(intervals), None) => {
-                    Level::first(intervals, &FirstWindow::new(&intervals[0], self.most), cells)
+                    let window = FirstWindow::new(&intervals[0], self.most, &self.stop)?;
+                    Level::first(intervals, &window, cells, &self.stop)
                 }
-                (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells),
+                (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells, &self.stop),
                 (_, None, _) => None,
             };
+            // What ended on the way has no table either.
+            self.stop.check()?;
             coarse.push(next.ok_or(NO_BOUND)?);
         }
         let sightings = intervals.map_or(0.0, |intervals| intervals[0].sightings);
@@ -165,7 +170,8 @@ impl CostLaw {
                     narrower *= 2;
                 }
                 let both = self.ends == Ends::Both;
-                let next = Spread::within(wide, &intervals[0], narrower, cells, both);
+                let next = Spread::within(wide, &intervals[0], narrower, (cells, both), &self.stop);
+                self.stop.check()?;
                 spread.push(next.ok_or(NO_BOUND)?);
             }
             (_, None) => return Err(NO_BOUND),

@@ -59,6 +59,7 @@ use ndp_dp::loss_law::Enclosed;
 use ndp_dp::{ApproxDp, Delta, NoiseMultiplier};
 use ndp_graph::hitting::{FirstVisits, PairLaws, Walk};
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stop;
 use passages::Passages;
 use std::sync::{Arc, Mutex};
 
@@ -104,6 +105,8 @@ pub struct CostLaw {
     tables: Mutex<Arc<Tables>>,
     /// What tables are made from, while a question is being answered.
     intervals: Mutex<Option<Arc<[Intervals]>>>,
+    /// Ends what is worked out when it is asked for.
+    stop: Stop,
 }
 
 /// What the law follows from.
@@ -147,7 +150,7 @@ impl TokenWalk {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn cost_law(&self, u: usize, members: &[usize]) -> Result<CostLaw, Error> {
-        self.cost_law_in_cells(u, members, None, CELLS, Ends::Both)
+        self.cost_law_in_cells(u, members, None, (CELLS, Ends::Both), &Stop::never())
     }
 
     /// The same with so many cells, a power of two, from first visits that are known already.
@@ -156,8 +159,8 @@ impl TokenWalk {
         u: usize,
         members: &[usize],
         known: Option<&PairLaws>,
-        cells: usize,
-        ends: Ends,
+        (cells, ends): (usize, Ends),
+        stop: &Stop,
     ) -> Result<CostLaw, Error> {
         laws::require_pair(self, u, members)?;
         let (options, steps) = (self.options(), self.steps());
@@ -166,8 +169,8 @@ impl TokenWalk {
                 "the law of the cost is for walks of at most 20,000 steps and few observers",
             ));
         }
-        let walk = Walk::from(self.matrix());
-        let start = self.law_at_0()?;
+        let walk = Walk::from(self.matrix()).until(stop);
+        let start = self.law_at_0(stop)?;
         // The law after a burn-in was raised by at most this.
         let start_error = 3.0 * (options.burn_in as f64 + 1.0) * walk.error_per_step();
         let passages = match (known, members) {
@@ -194,6 +197,7 @@ impl TokenWalk {
             ends,
             tables: Mutex::default(),
             intervals: Mutex::default(),
+            stop: stop.clone(),
         })
     }
 }
@@ -205,7 +209,7 @@ pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Err
     let Source::Values(passages) = &law.source else {
         return Err(Error::NotOffered("the attack is for contributions that do not depend on the token"));
     };
-    let upper = Intervals::above(passages, law.published)?;
+    let upper = Intervals::above(passages, law.published, &law.stop)?;
     // At each length the shares of the counts; none where there is no such interval.
     let at_lengths = |laws: &[Vec<f64>]| -> Vec<Vec<f64>> {
         let length = laws.first().map_or(0, Vec::len);
@@ -335,7 +339,13 @@ impl CostLaw {
             ends: Ends::Upper,
             tables: Mutex::default(),
             intervals: Mutex::default(),
+            stop: Stop::never(),
         }
+    }
+
+    /// The same law, whose answers end in [`Error::Stopped`] when `stop` says so.
+    pub(crate) fn until(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
     }
 
     /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to

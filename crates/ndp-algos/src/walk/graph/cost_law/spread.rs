@@ -22,6 +22,7 @@ use super::intervals::Intervals;
 use super::level::{Level, Window};
 use super::mixture::Mixture;
 use super::system::{Rounding, System};
+use ndp_numeric::stop::Stop;
 use std::cell::Cell;
 use std::f64::consts::PI;
 
@@ -41,12 +42,13 @@ impl Spread {
         wide: &Level,
         upper: &Intervals,
         narrower: usize,
-        cells: usize,
-        both: bool,
+        (cells, both): (usize, bool),
+        stop: &Stop,
     ) -> Option<Self> {
         let Window { grid, half, next, folded, log_damping } = wide.part(narrower, cells, DAMPED);
+        stop.spend(System::cost(upper)).ok()?;
         let system = System::new(upper, grid, Rounding::Spread, super::level::FORGOTTEN);
-        let circle = Circle::new(&system)?;
+        let circle = Circle::new(&system, stop)?;
         let law = circle.cells(cells, log_damping)?;
         let lower = if both {
             // No event is overrated by more than all events together.

@@ -13,9 +13,9 @@
 
 use super::intervals::{ByCount, Intervals};
 use super::passages::Side;
-use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::id;
 use ndp_numeric::rounding::{Interval, up};
+use ndp_numeric::stop::work;
 
 /// Steps of size `numerator/denominator`, on which costs lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,9 +209,24 @@ pub(super) struct System {
 }
 
 impl System {
+    /// Work of placing the charges of these intervals on a grid, about.
+    pub(super) fn cost(intervals: &Intervals) -> u64 {
+        let series: usize = (intervals.between.iter().flatten())
+            .chain(&intervals.first)
+            .chain(&intervals.tail)
+            .map(Vec::len)
+            .sum();
+        work([series, intervals.tail[0][0].len(), 20])
+    }
+
+    /// Work of [`Self::log_beyond`], about: some ten times all charges, and forty times all series.
+    pub(super) fn cost_beyond(&self) -> u64 {
+        let charges: usize = self.charges().map(|charges| charges.cells.len()).sum();
+        work([10, charges]).saturating_add(work([400, self.charges().count(), self.steps]))
+    }
+
     /// Leaves out what has a probability of about `forgotten` in all.
     pub(super) fn new(intervals: &Intervals, grid: Grid, rounding: Rounding, forgotten: f64) -> Self {
-        checkpoint();
         let mut dropped = 0.0;
         let entries: usize = intervals.between.iter().flatten().chain(&intervals.first).map(Vec::len).sum();
         let steps = intervals.tail[0][0].len() - 1;
@@ -262,7 +277,6 @@ impl System {
         let largest = largest.min(cell);
         let mut best = (0.0, 1.0);
         let look = |log: f64, best: &mut (f64, f64)| {
-            checkpoint();
             let power = |cell: usize| Interval::new(cell as f64) * Interval::new(log);
             let weights: Vec<f64> = (0..=largest).map(|cell| power(cell).exp().high()).collect();
             let transform = Interval::new(self.log_transform(&weights, cell as f64 * log));

@@ -15,6 +15,7 @@ use ndp_dp::{Grade, Order};
 use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
 use ndp_graph::hitting::Start;
 use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
+use ndp_numeric::stop::Stop;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -38,7 +39,7 @@ fn on_exact_grid(walk: &TokenWalk, u: usize, members: &[usize], denominator: u64
     let intervals = intervals(walk, u, members);
     let cells = (walk.steps() * usize::try_from(denominator).unwrap() + 1).next_power_of_two();
     let grid = Grid { numerator: 1, denominator };
-    let level = Level::on_grid(&intervals, grid, cells, 0.0).unwrap();
+    let level = Level::on_grid(&intervals, grid, cells, 0.0, &Stop::never()).unwrap();
     let mixture = |at_least: &[f64], upper: bool| {
         let points: Vec<(Interval, f64)> = (1..cells)
             .map(|cell| (Interval::new(cell as f64) / Interval::count(denominator), at_least[cell]))
@@ -244,8 +245,12 @@ fn coarser_tables_enclose_finer_ones() -> Result<(), Error> {
     let walk = TokenWalk::new(&w, Start::Uniform, 640)?;
     let small = ndp_dp::Delta::new(1e-5)?;
     for (v, by_paths) in [(63, 1.076), (1, 2.23)] {
-        let fine = walk.cost_law_in_cells(0, &[v], None, 4096, Ends::Both)?.epsilon(noise(3.0), small)?;
-        let coarse = walk.cost_law_in_cells(0, &[v], None, 512, Ends::Both)?.epsilon(noise(3.0), small)?;
+        let fine = walk
+            .cost_law_in_cells(0, &[v], None, (4096, Ends::Both), &Stop::never())?
+            .epsilon(noise(3.0), small)?;
+        let coarse = walk
+            .cost_law_in_cells(0, &[v], None, (512, Ends::Both), &Stop::never())?
+            .epsilon(noise(3.0), small)?;
         assert!(coarse.lower() <= fine.upper() && fine.lower() <= coarse.upper(), "{coarse:?} {fine:?}");
         assert!(
             fine.upper() <= 1.005 * fine.lower() && coarse.upper() <= 1.02 * coarse.lower(),
@@ -284,7 +289,7 @@ fn limits_that_are_kept_are_recognized() -> Result<(), Error> {
             for (share, kept) in [(0.5, false), (0.99, false), (1.02, true), (1.5, true)] {
                 // Tables that were never asked before, with one end and with both.
                 for ends in [Ends::Upper, Ends::Both] {
-                    let law = walk.cost_law_in_cells(1, &[v], None, 512, ends)?;
+                    let law = walk.cost_law_in_cells(1, &[v], None, (512, ends), &Stop::never())?;
                     let limit = ApproxDp::new(share * truth.upper(), small.get())?;
                     assert_eq!(law.keeps(noise(sigma), limit), kept, "{steps} {sigma} {share} {truth:?}");
                 }
@@ -395,7 +400,7 @@ fn spread_charges_enclose_the_reference_values() -> Result<(), Error> {
     for row in reference_rows().iter().filter(|row| row.4.is_none()) {
         let [u, v] = row.1;
         let (walk, sigma) = (walk_of(row), row.5);
-        let law = walk.cost_law_in_cells(u, &[v], None, 256, Ends::Both)?;
+        let law = walk.cost_law_in_cells(u, &[v], None, (256, Ends::Both), &Stop::never())?;
         law.epsilon(noise(sigma), Delta::new(1e-5)?)?;
         let tables = law.tables()?;
         assert!(!tables.spread.is_empty());

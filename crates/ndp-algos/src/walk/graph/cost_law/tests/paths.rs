@@ -68,7 +68,7 @@ fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize
         }
         cost
     };
-    let mut start: Vec<f64> = match walk.law_at_0().unwrap() {
+    let mut start: Vec<f64> = match walk.law_at_0(&ndp_numeric::stop::Stop::never()).unwrap() {
         Start::Law(law) => law,
         start => start.law(n).unwrap(),
     };

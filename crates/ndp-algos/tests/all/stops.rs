@@ -1,0 +1,119 @@
+//! Long computations end when somebody asks, at a time, or after so much work: with an error, soon, and after the
+//! same work on any number of threads.
+
+use ndp_account::{Error, Observer, Protocol};
+use ndp_algos::registry::{self, Parameters};
+use ndp_dp::{Delta, NoiseMultiplier};
+use ndp_graph::{GossipMatrix, Graph, generators, random};
+use ndp_numeric::stop::{Stop, Stopped};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::time::{Duration, Instant};
+
+fn built(name: &str, parameters: &str, graph: &Graph) -> Result<Box<dyn Protocol>, Error> {
+    registry::find(name)?.build(&GossipMatrix::metropolis(graph), &parameters.parse::<Parameters>()?)
+}
+
+fn regular(n: usize) -> Result<Graph, Error> {
+    Ok(random::random_regular_graph(n, 4, &mut ChaCha8Rng::seed_from_u64(7))?)
+}
+
+/// What a node learns about another one, worked out as far as an epsilon.
+fn epsilon(protocol: &dyn Protocol, observer: &Observer, stop: &Stop) -> Result<f64, Error> {
+    let account = protocol.account_until(observer, stop)?;
+    let source = (0..account.node_count()).find(|&u| !observer.contains(u)).unwrap_or(0);
+    let profile = account.profile(source, NoiseMultiplier::new(2.0)?)?;
+    Ok(profile.epsilon(Delta::new(1e-5)?)?.value().epsilon())
+}
+
+/// Every engine, on questions that take much longer than it takes to ask.
+#[test]
+fn every_engine_ends_soon_after_it_is_asked() -> Result<(), Error> {
+    let (one, two) = (Observer::node(0), Observer::coalition(&[0, 1]));
+    let rows = [
+        // Powers of a matrix, rows in fixed point, programs by sweeps, walks by pairs and coalitions.
+        ("muffliato", "rounds=300", 3000, &one),
+        ("fresh-noise", "rounds=60", 3000, &one),
+        ("noisy-messages", "rounds=40", 1500, &one),
+        ("secure-neighbor-sums", "rounds=60", 1500, &one),
+        ("walk", "steps=200000", 20_000, &one),
+        ("walk", "steps=60000", 5000, &two),
+        ("walk-sgd", "steps=200000", 20_000, &one),
+    ];
+    for (name, parameters, nodes, observer) in rows {
+        let protocol = built(name, parameters, &regular(nodes)?)?;
+        let stop = Stop::asked_for();
+        let (found, late) = std::thread::scope(|scope| {
+            let answer = scope.spawn(|| (epsilon(protocol.as_ref(), observer, &stop), Instant::now()));
+            std::thread::sleep(Duration::from_millis(300));
+            let asked = Instant::now();
+            stop.ask();
+            let (found, ended) = answer.join().expect("no panic");
+            (found, ended.saturating_duration_since(asked))
+        });
+        assert_eq!(found, Err(Error::Stopped(Stopped::Asked)), "{name}");
+        assert!(late < Duration::from_secs(10), "{name} went on for {late:?}");
+    }
+    Ok(())
+}
+
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("threads").install(work)
+}
+
+/// Work is counted from sizes alone: one thread and four need the same, and end at the same limits.
+#[test]
+fn work_does_not_depend_on_threads() -> Result<(), Error> {
+    let graph = regular(60)?;
+    let pair = Observer::coalition(&[0, 1]);
+    let node = Observer::node(0);
+    let rows = [
+        ("muffliato", "rounds=6", &pair),
+        ("fresh-noise", "rounds=5", &node),
+        ("noisy-messages", "rounds=4", &node),
+        ("randomized-gossip", "activations=90", &node),
+        ("secure-neighbor-sums", "rounds=5", &node),
+        ("gopa", "", &node),
+        ("walk", "steps=80", &node),
+        ("walk", "steps=40", &pair),
+        ("walk-sgd", "steps=60,cap=3", &node),
+        ("ring-histogram", "", &node),
+    ];
+    for (name, parameters, observer) in rows {
+        let run = |threads: usize, most: u64| {
+            let stop = Stop::after_work(most);
+            let found = on_threads(threads, || {
+                epsilon(built(name, parameters, &graph)?.as_ref(), observer, &stop)
+            });
+            (found, stop.spent())
+        };
+        let (found, work) = run(1, u64::MAX - 1);
+        assert!(found.is_ok() && work > 0, "{name}: {found:?}");
+        assert_eq!(run(4, u64::MAX - 1), (found.clone(), work), "{name}");
+        for threads in [1, 4] {
+            assert_eq!(run(threads, work).0, found, "{name}");
+            for most in [0, work / 3, work - 1] {
+                let less = run(threads, most).0;
+                assert_eq!(less, Err(Error::Stopped(Stopped::OutOfWork)), "{name} within {most} of {work}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Out of time is told from out of work, when an account is made and when it is asked later.
+#[test]
+fn reasons_are_told_apart() -> Result<(), Error> {
+    let protocol = built("walk", "steps=40", &generators::cycle_graph(9)?)?;
+    let one = Observer::node(0);
+    let past = epsilon(protocol.as_ref(), &one, &Stop::at(Instant::now()));
+    assert_eq!(past, Err(Error::Stopped(Stopped::OutOfTime)));
+    assert_eq!(epsilon(protocol.as_ref(), &one, &Stop::after_work(9)), Err(Error::Stopped(Stopped::OutOfWork)));
+    let stop = Stop::asked_for();
+    let account = protocol.account_until(&one, &stop)?;
+    stop.ask();
+    let late = account.profile(3, NoiseMultiplier::new(2.0)?).err();
+    assert_eq!(late, Some(Error::Stopped(Stopped::Asked)));
+    Ok(())
+}
