@@ -272,7 +272,7 @@ fn nearly(high: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
     Some(verified)
 }
 
-fn check_all(local_epsilon: f64, m: u64) -> Result<(), Error> {
+pub(super) fn check_all(local_epsilon: f64, m: u64) -> Result<(), Error> {
     check_epsilon(local_epsilon)?;
     ensure(m >= 1, "the number of shuffled reports", "be at least 1", m as f64)
 }
@@ -281,6 +281,7 @@ fn check_all(local_epsilon: f64, m: u64) -> Result<(), Error> {
 mod tests {
     use super::super::{clones_delta, rr_blanket_delta};
     use super::*;
+    use crate::error::refused;
 
     #[test]
     fn answers_are_verified_and_ordered() -> Result<(), Error> {
@@ -351,9 +352,9 @@ mod tests {
         // Nothing is left but that one report alone is (ε₀ − δ, δ)-DP.
         assert!((9999.999..=1e4).contains(&generic_epsilon(1e4, 10, delta)?.value().epsilon));
         assert_eq!(rr_epsilon(1.0, 3, 1, delta)?.value().rule, Bound::Blanket);
-        assert!(generic_epsilon(f64::NAN, 10, delta).is_err());
-        assert!(generic_epsilon(1.0, 0, delta).is_err());
-        assert!(rr_epsilon(1.0, 1, 10, delta).is_err());
+        assert!(matches!(generic_epsilon(f64::NAN, 10, delta), Err(Error::InvalidEpsilon(_))));
+        assert_eq!(refused(generic_epsilon(1.0, 0, delta)), Some("the number of shuffled reports"));
+        assert_eq!(refused(rr_epsilon(1.0, 1, 10, delta)), Some("the number of labels"));
         Ok(())
     }
 }

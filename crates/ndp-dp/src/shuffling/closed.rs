@@ -1,5 +1,6 @@
 //! Shuffling bounds that are one formula for `ε`.
 
+use super::best::check_all;
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::{Delta, Error, UpperBound};
@@ -55,13 +56,13 @@ pub(crate) fn efmrtt_gamma(labels: u32, epsilon: f64, delta: Delta, m: u64) -> R
 /// `ln(1 + tanh(ε₀/2) (8 √(e^{ε₀} ln(4/δ)/m) + 8 e^{ε₀}/m))`.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] unless
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1` and
 /// [`clones_closed_holds`]: `ε₀ ≤ ln(m/(16 ln(2/δ)))`.
 ///
 /// # References
 /// Feldman, McMillan and Talwar 2020, arXiv:2012.12803, Theorem 3.1.
 pub(crate) fn clones_closed(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
-    check_epsilon(local_epsilon)?;
+    check_all(local_epsilon, m)?;
     ensure(
         clones_closed_holds(local_epsilon, m, delta),
         "the local epsilon of the closed clones bound",
@@ -103,6 +104,7 @@ fn check_efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<(), Error> {
 mod tests {
     use super::super::clones_delta;
     use super::*;
+    use crate::error::refused;
     use approx::assert_relative_eq;
 
     fn delta(x: f64) -> Delta {
@@ -152,16 +154,22 @@ mod tests {
 
     #[test]
     fn preconditions_are_required() {
-        assert!(efmrtt(0.5, 5000, delta(1e-6)).is_err());
-        assert!(efmrtt(0.1, 999, delta(1e-6)).is_err());
-        assert!(efmrtt(0.1, 5000, delta(0.01)).is_err());
-        assert!(efmrtt(f64::NAN, 5000, delta(1e-6)).is_err());
-        assert!(efmrtt_local_epsilon(1.0, 100_000, delta(1e-6)).is_err());
-        assert!(efmrtt_local_epsilon(f64::NAN, 100_000, delta(1e-6)).is_err());
-        assert!(efmrtt_gamma(1, 0.1, delta(1e-6), 4999).is_err());
-        assert!(clones_closed(3.0, 1000, delta(1e-6)).is_err());
-        assert!(clones_closed(f64::NAN, 1000, delta(1e-6)).is_err());
-        assert!(clones_closed(0.0, 0, delta(1e-6)).is_err());
+        assert_eq!(refused(efmrtt(0.5, 5000, delta(1e-6))), Some("the local epsilon"));
+        assert_eq!(refused(efmrtt(0.1, 999, delta(1e-6))), Some("the number of shuffled reports"));
+        assert_eq!(refused(efmrtt(0.1, 5000, delta(0.01))), Some("delta"));
+        assert!(matches!(efmrtt(f64::NAN, 5000, delta(1e-6)), Err(Error::InvalidEpsilon(_))));
+        assert_eq!(refused(efmrtt_local_epsilon(1.0, 100_000, delta(1e-6))), Some("the local epsilon"));
+        assert!(matches!(
+            efmrtt_local_epsilon(f64::NAN, 100_000, delta(1e-6)),
+            Err(Error::InvalidEpsilon(_))
+        ));
+        assert_eq!(refused(efmrtt_gamma(1, 0.1, delta(1e-6), 4999)), Some("the number of labels"));
+        assert_eq!(
+            refused(clones_closed(3.0, 1000, delta(1e-6))),
+            Some("the local epsilon of the closed clones bound")
+        );
+        assert!(matches!(clones_closed(f64::NAN, 1000, delta(1e-6)), Err(Error::InvalidEpsilon(_))));
+        assert_eq!(refused(clones_closed(0.0, 0, delta(1e-6))), Some("the number of shuffled reports"));
         assert_eq!(*clones_closed(0.0, 1_000_000_000_000, delta(1e-6)).unwrap().value(), 0.0);
     }
 }
