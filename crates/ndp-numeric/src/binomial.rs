@@ -175,8 +175,10 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() {
-        assert!(log_tail_up(0, MAX_TRIALS + 1, 0.5).is_err());
-        assert!(log_tail_up(0, 5, f64::NAN).is_err() && log_tail_up(0, 5, -0.1).is_err());
+        assert_eq!(log_tail_up(0, MAX_TRIALS + 1, 0.5).unwrap_err().name, "the number of trials");
+        for bad in [f64::NAN, -0.1] {
+            assert_eq!(log_tail_up(0, 5, bad).unwrap_err().name, "a probability");
+        }
     }
 
     /// Textbook intervals: 0 of 10 at 2.5 % is 1 - 0.025^(1/10); symmetric in successes and failures.
@@ -187,8 +189,8 @@ mod tests {
         assert_eq!(clopper_pearson_upper(10, 10, 0.025)?, 1.0);
         // 9 of 10: P(X ≤ 9) = 1 - p^10 = 0.025.
         assert!((clopper_pearson_upper(9, 10, 0.025)? - 0.975f64.powf(0.1)).abs() < 1e-12);
-        assert!(clopper_pearson_upper(3, 2, 0.1).is_err());
-        assert!(clopper_pearson_upper(1, 2, f64::NAN).is_err());
+        assert_eq!(clopper_pearson_upper(3, 2, 0.1).unwrap_err().name, "the count");
+        assert_eq!(clopper_pearson_upper(1, 2, f64::NAN).unwrap_err().name, "the error rate");
         Ok(())
     }
 }

@@ -241,9 +241,10 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() {
-        assert!(BinomialWindow::new(3, f64::NAN, 1e-3).is_err());
-        assert!(BinomialWindow::new(3, 1.5, 1e-3).is_err());
-        assert!(BinomialWindow::new(3, 0.5, 0.0).is_err());
-        assert!(BinomialWindow::new(u64::MAX, 0.5, 1e-300).is_err());
+        let refused = |trials, p, cut| BinomialWindow::new(trials, p, cut).unwrap_err().name;
+        assert_eq!(refused(3, f64::NAN, 1e-3), "a success probability");
+        assert_eq!(refused(3, 1.5, 1e-3), "a success probability");
+        assert_eq!(refused(3, 0.5, 0.0), "the cut of a binomial window");
+        assert_eq!(refused(u64::MAX, 0.5, 1e-300), "the number of trials of a binomial window");
     }
 }
