@@ -21,28 +21,29 @@ fn unit() -> Sensitivity {
     Sensitivity::new(1.0).unwrap()
 }
 
-/// Theorem 2 asks for less noise where more is needed: its report is more private alone than the whole
-/// protocol is asked to be, and the corrected probability of a random answer is far smaller.
+/// Theorem 2 inverts the amplification: at its noise a single report is already more private than the whole
+/// protocol has to be. The corrected probability of a random answer is far smaller, so that more of the
+/// answers carry information.
 #[test]
 fn theorem_2_inverts_the_amplification() -> Result<(), Error> {
     let (labels, epsilon, users) = (10, 0.1, 100_000.0);
     let share = f64::from(labels);
-    // As printed, `ndp_printed::network`.
+    // The printed formula, as in `ndp_printed::network`.
     let gamma = |epsilon: f64| share / ((12.0 * epsilon * (1e6_f64.ln() / users).sqrt()).exp_m1() + share);
     let printed = gamma(epsilon);
     assert!(randomized_response::local_epsilon(labels, printed)? < epsilon);
-    // 1 − γ is the share of answers that carry information.
+    // 1 − γ is the share of answers that are not random and carry information.
     let corrected = shuffling::efmrtt_gamma(labels, 0.05, delta(1e-6), 99_999)?;
     let printed = gamma(0.05);
     assert!(1.0 - corrected > 5.0 * (1.0 - printed), "{corrected} {printed}");
     Ok(())
 }
 
-/// Theorem 3 divides the loss by √l in a cycle of length `l`; such a cycle holds `l − 1` foreign noises. At
-/// `l = 2` one noise is left, and its loss is above the claim.
+/// Theorem 3 divides the loss by √l in a cycle of length `l`, but such a cycle holds only `l − 1` noises of
+/// other users. At `l = 2` one noise is left, and the loss under that noise is above the claim.
 #[test]
 fn theorem_3_counts_one_noise_too_many() -> Result<(), Error> {
-    // As printed, `ndp_printed::network`: c² n^{2/3} = 2.
+    // The printed formula, as in `ndp_printed::network`, at c² n^{2/3} = 2.
     let epsilon = 0.5;
     let claimed = epsilon / 2.0_f64.sqrt();
     assert_relative_eq!(claimed, 0.353_55, max_relative = 1e-4);
@@ -53,9 +54,9 @@ fn theorem_3_counts_one_noise_too_many() -> Result<(), Error> {
     Ok(())
 }
 
-/// The proof of Theorem 3 bounds the failure probability of a group of `k` by `kδ` at the same `ε`. Group
-/// privacy inflates much faster: a sum of `m` contributions, `k` of them changed, noise of the classic level
-/// for (0.5, 1e-10).
+/// The proof of Theorem 3 bounds the failure probability of a group of `k` by `kδ` at the same `ε`. The `δ`
+/// of a group grows much faster: here `k` of the `m` contributions of a sum are changed, and each has the
+/// classic noise for (0.5, 1e-10).
 #[test]
 fn group_deltas_grow_faster_than_the_group() -> Result<(), Error> {
     let sigma = sigma_classic(0.5, delta(1e-10), unit())?.into_value();
@@ -64,7 +65,8 @@ fn group_deltas_grow_faster_than_the_group() -> Result<(), Error> {
         assert_relative_eq!(truth, expected, max_relative = 1e-4);
         assert!(truth > 5.0 * k * 1e-10);
     }
-    // For pure differential privacy the claim says 0. Two reports of the same user:
+    // For pure differential privacy the claimed δ of a group is 0. Two reports of one user have a δ above
+    // 0.1:
     let report = RandomizedResponse::with_epsilon(2, 0.5)?;
     let (keep, flip) = (1.0 - 0.5 * report.gamma(), 0.5 * report.gamma());
     let group = keep * keep - 0.5f64.exp() * flip * flip;
@@ -92,10 +94,10 @@ fn lemma_1_is_false_for_two_users() -> Result<(), Error> {
     let order = Order::new(2.0)?;
     let step = NoisyStep::new(1.0, Sigma::new(2.0)?)?;
     assert_eq!(step.theta(order), 1.0);
-    // As printed, `ndp_printed::network`, whose limit of orders is kept.
+    // The printed formula, as in `ndp_printed::network`; order 2 is within its limit of orders.
     let claimed = std::f64::consts::LN_2;
-    // Linear losses: after g steps the shift 2L is hidden by noise √g σ, exactly. What is beyond 60 is
-    // charged nothing.
+    // With linear losses the shift 2L is hidden after g steps by noise of standard deviation √g σ, exactly.
+    // Gaps above 60, of probability 2^{−60}, are given a loss of 0, which can only understate the truth.
     let mut parts: Vec<Part> = (1..=60)
         .map(|g| Part {
             weight: 0.5f64.powi(g),
@@ -106,7 +108,9 @@ fn lemma_1_is_false_for_two_users() -> Result<(), Error> {
     let truth = *mixture::log_mean_exp(order, &parts)?.value();
     assert_relative_eq!(truth, 0.742_134_929_942_002_6, max_relative = 1e-12);
     assert!(truth > claimed);
-    // The theorem that replaces it is an equality here.
+    // The theorem that replaces the lemma gives 1, above the truth: it ends a gap also when the exposed user
+    // acts again, and with two users that makes every gap 1. With gaps that end only when the observer
+    // receives, of parameter 1/2, the same moment is the truth.
     let phi = *Geometric::until_seen(2, 1)?.log_phi(1.0)?.value();
     assert_eq!(phi, 1.0, "the exposed user's own next visit ends the gap as well");
     assert_relative_eq!(*Geometric::meeting(1, 2)?.log_phi(1.0)?.value(), truth, max_relative = 1e-12);
@@ -121,7 +125,7 @@ fn printed_geometric_means_are_too_small() -> Result<(), Error> {
         let truth = *Geometric::meeting(1, n)?.inverse_mean().value();
         assert!(truth > (n as f64).ln() / n as f64);
     }
-    // P(gap = 1) = c/n: a first step straight into the coalition.
+    // P(gap = 1) = c/n: the first step goes straight to a colluder.
     let coalition = Geometric::meeting(3, 1000)?;
     assert_eq!(coalition.p, 0.003);
     Ok(())
@@ -133,7 +137,8 @@ fn printed_geometric_means_are_too_small() -> Result<(), Error> {
 fn decreasing_steps_hide_less_than_constant_ones() -> Result<(), Error> {
     let (step, order) = (NoisyStep::new(1.0, Sigma::new(4.0)?)?, Order::new(3.0)?);
     let sizes: Vec<f64> = (1..=9).map(|t| 1.0 / f64::from(t).sqrt()).collect();
-    // α μ²/2 at μ² = (2L/σ)²/S with S the squares of the steps in units of the first.
+    // The exact loss is α μ²/2 with μ² = (2L/σ)²/S, where S is the sum of the squares of the step sizes in
+    // units of the first.
     let exact = 1.5 * 0.25 / sizes.iter().map(|size| size * size).sum::<f64>();
     assert!(exact > step.mu_after(9, ContractionFactor::new(1.0)?)?.value().rdp(order).into_value());
     let run = UncappedWalk::new(60, 10, 1, LastIterate::Withheld)?;

@@ -1,4 +1,4 @@
-//! The walk accountants against the sum over all paths.
+//! Compares the accountants of walks with the sum over all paths.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use crate::Error;
@@ -57,7 +57,8 @@ fn enumerate(run: UncappedWalk, cost: impl Fn(&[Holder]) -> f64) -> f64 {
     sum.ln()
 }
 
-/// Each contribution at its gap until the next event, by the definition; `size` turns steps into noise.
+/// The cost of a path by its definition: each contribution costs 1 over the noise of its gap until the next
+/// event, where `size` gives the noise of the steps from a time on.
 fn cost_of_gaps(run: UncappedWalk, path: &[Holder], size: impl Fn(usize, usize) -> f64) -> f64 {
     let mut cost = 0.0;
     for (t, _) in path.iter().enumerate().filter(|&(_, holder)| *holder == Holder::Exposed) {
@@ -128,7 +129,7 @@ fn observed_moments_equal_the_enumeration_and_cover_the_best_absorption() {
             let value = observed(run, theta);
             assert_relative_eq!(value, exact, max_relative = 1e-12, epsilon = 1e-13);
             assert!(value <= total(run, theta) + 1e-12);
-            // Never below the least cost of absorption.
+            // The value is never below the least cost of absorption.
             let hull = |(times, seen): &(Vec<u64>, u64)| absorption_cost(times, *seen).unwrap().into_value();
             let best = enumerate(run, |path| theta * segments(run, path).iter().map(hull).sum::<f64>());
             assert!(best <= value + 1e-12);
@@ -180,14 +181,14 @@ fn decreasing_moments_equal_the_enumeration() -> Result<(), Error> {
     Ok(())
 }
 
-/// Every cap, start and publication: the sum over all paths, of which only the first visits count, never
-/// exceeds the bound.
+/// For every cap, first holder and either choice of publication, the sum over all paths, in which only visits
+/// up to the cap count, never exceeds the bound.
 #[test]
 fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
     let order = Order::new(2.0)?;
     for run in small_runs() {
         for theta in [0.01, 0.3, 2.0, 8.0] {
-            // At α = 2, θ = (2L/σ)² .
+            // At α = 2 this step has θ = (2L/σ)², the one of the loop.
             let step = NoisyStep::new(0.5, Sigma::new(1.0 / f64::sqrt(theta))?)?;
             for cap in 1..=4u64 {
                 let exact = enumerate(run, |path| {
@@ -229,7 +230,7 @@ fn a_given_first_step_is_seen_at_once() -> Result<(), Error> {
     }
     let uniform = run(1, 1000, 1, Published);
     assert_relative_eq!(total(uniform, 0.7), f64::ln_1p(0.7f64.exp_m1() / 1000.0), max_relative = 1e-10);
-    // Cuts stay outward.
+    // Cutting the gaps or segments only raises the bound.
     let long = UncappedWalk { first_holder: FirstHolder::Given, ..run(40, 6, 1, Published) };
     for longest in [2, 3, 6, 12, 24, 40, 41] {
         let cut = *long.observed_log_mgf(0.3, longest)?.value();

@@ -7,17 +7,18 @@ use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
-/// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at
-/// most `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`, `θ = 2α(α − 1)L²/σ²`.
+/// A walk on the complete graph of `n` users, as `c` colluding observers see it, and the loss of one user who
+/// makes at most `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`,
+/// `θ = 2α(α − 1)L²/σ²`, `φ = E e^{θ/G}` for a geometric gap `G` of parameter `p`.
 ///
 /// The first holder of the token is drawn uniformly; for a given one see [`Self::rdp_from_given_start`].
 ///
 /// Preconditions beyond those of the parent module: the first iterate does not depend on the data, the step
 /// size is constant or non-decreasing, and a visit beyond the cap still adds its noise. Nothing is required
-/// of `σ` or `α`, of the number of steps, or of the secrecy of path and times; it holds with and without
-/// publication of the final token.
+/// of `σ`, `α` or the number of steps, and path and times need not be secret. The bound holds whether or not
+/// the final token is published.
 ///
-/// Proof. Reveal the whole path, which has the same law under both data sets. Given the path the displacement
+/// Proof. Reveal the whole path, which has the same law under both datasets. Given the path, the displacement
 /// of a contribution is absorbed in equal parts by the noises of the `g` steps until the next event in {the
 /// user acts, an observer receives}, at cost `2αL²/(σ²g)`; the blocks are disjoint, so the costs add up. Each
 /// `g` given the past is geometric.
@@ -68,12 +69,13 @@ impl CappedWalk {
         Ok(UpperBound::new(loss.high()))
     }
 
-    /// [`Mechanism::rdp`] of a walk of `steps ≥ 1` steps whose first holder is given: the exposed user, in
-    /// the worst case, whose first contribution is certain. Larger, since its gap may be cut short by
-    /// publication.
+    /// [`Mechanism::rdp`] of a walk of `steps ≥ 1` steps whose first holder is given: in the worst case the
+    /// exposed user, whose first contribution is then certain. The loss is larger, since the publication of
+    /// the final token may cut that user's gap short.
     ///
-    /// The smaller of `N ln φ_G`, `φ_G = E e^{θ/min(gap, G)}`, `G = 1 + ⌊(T − 1)/N⌋`, and `θ + (N − 1) ln φ`,
-    /// with `N` at most `T`; with and without publication of the final token.
+    /// It is the smaller of `N ln φ_G`, `φ_G = E e^{θ/min(gap, G)}`, `G = 1 + ⌊(T − 1)/N⌋`, and
+    /// `θ + (N − 1) ln φ`, over `α − 1`, with `N` at most `T`. It holds whether or not the final token is
+    /// published.
     ///
     /// Proof. `θ + (N − 1) ln φ`: the first contribution is charged as seen at once, and the other steps are
     /// a walk from a uniform start. `N ln φ_G`: let a displacement count as hidden after `G` steps. With `k`
@@ -121,7 +123,7 @@ impl Mechanism for CappedWalk {
     }
 }
 
-/// `count · x`, 0 for none of an infinite `x`.
+/// `count · x`, where 0 times infinity is 0.
 fn times(count: u64, x: f64) -> Interval {
     if count == 0 { Interval::ZERO } else { Interval::count(count) * Interval::new(x) }
 }
@@ -198,7 +200,7 @@ mod tests {
                 .value(),
             0.0
         );
-        // Everyone else colludes: every contribution is seen at once.
+        // Everyone else colludes, so that every contribution is seen at once.
         assert_relative_eq!(*walk(3, 1.0, 1.0, 4, 3).rdp(order(2.0)).value(), 12.0, max_relative = 1e-15);
         assert_eq!(*walk(1, 1.0, 1e-300, 10, 1).rdp(order(1e10)).value(), f64::INFINITY);
         assert!(walk(1_000_000_000_000, 1.0, 1e3, 1_000_000_000_000, 1).rdp(order(2.0)).value().is_finite());
@@ -223,7 +225,7 @@ mod tests {
             let here = walk(contributions, 1.0, sigma, users, 1);
             let loss = *here.rdp(order).value();
             let slack = 1.0 + 1e-11;
-            // At most N contributions seen at once.
+            // The loss of N contributions that are all seen at once.
             let alone = contributions as f64 * half_square(order.get(), here.step.ratio());
             prop_assert!(loss <= alone * slack);
             prop_assert!(loss <= here.rdp_biased(order, crate::iteration::LastIterate::Published).value() * slack);

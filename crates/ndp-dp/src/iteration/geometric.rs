@@ -76,8 +76,8 @@ impl Geometric {
     #[must_use]
     #[cfg(test)]
     pub(crate) fn inverse_mean(self) -> crate::Exact<f64> {
-        // Two parameters, a logarithm and two operations, each with at most one epsilon; the logarithm has
-        // the error of its argument, relative, only where it is small, and is then taken from q.
+        // At most one epsilon each for p, q, the logarithm and the two operations. Near p = 1, where the
+        // small logarithm would magnify the error of p, it is taken from q.
         crate::Exact::new(if self.q == 0.0 {
             1.0
         } else {
@@ -114,14 +114,15 @@ impl Geometric {
         (log_phi * ROUNDING).min(theta)
     }
 
-    /// `ln E[e^{θ/min(G, longest)}]`, rounded up: a displacement is hidden after `longest ≥ 1` steps at most.
-    /// For `θ ≥ 0`, `∞` at `∞`.
+    /// `ln E[e^{θ/min(G, longest)}]`, rounded up: a displacement counts as hidden after at most `longest ≥ 1`
+    /// steps. For `θ ≥ 0`, `∞` at `∞`.
     pub(crate) fn log_phi_cut(self, theta: f64, longest: u64) -> f64 {
         if self.q == 0.0 || theta == 0.0 || theta.is_infinite() || longest <= 1 {
             return theta;
         }
         let log_q = if self.p < 0.5 { libm::log1p(-self.p) } else { libm::log(self.q) };
-        // ln of what the last step collects beyond its own share.
+        // ln of q^collected (e^{θ/longest} − 1): the gaps longer than `collected` are charged like one of
+        // `longest` steps.
         let log_rest = |collected: u64| {
             collected as f64 * log_q + ndp_numeric::logspace::log_expm1(theta / longest as f64)
         };
@@ -136,14 +137,15 @@ impl Geometric {
                 .collect();
             ndp_numeric::logspace::log_sum_exp(&terms)
         } else {
-            // The whole law, and what it has beyond once more, at most.
+            // An upper bound: the moment of the whole law, plus the charge of the long gaps, which are thus
+            // charged twice.
             let log_phi = self.log_phi_unchecked(theta);
             ndp_numeric::logspace::log_add_exp(
                 ndp_numeric::logspace::log_expm1(log_phi),
                 log_rest(longest - 1),
             )
         };
-        // A sum of terms of relative errors 1e-13 at most for the exponents below 800 that matter.
+        // Only terms with exponents below 800 matter; each has a relative error of at most 1e-13.
         let log_phi = ndp_numeric::logspace::log_add_exp(0.0, log_excess + 1e-12);
         (log_phi * ROUNDING).min(theta)
     }
@@ -153,7 +155,7 @@ impl Geometric {
         if self.q < 0.5 { libm::log1p(-self.q) } else { libm::log(self.p) }
     }
 
-    /// `φ − 1 = Σ_g p q^{g−1} (e^{θ/g} − 1)` term by term, rounded up: what is left after `G` terms is at
+    /// `φ − 1 = Σ_g p q^{g−1} (e^{θ/g} − 1)` term by term, rounded up: the remainder after `G` terms is at
     /// most `q^G (e^{θ/(G+1)} − 1)`.
     fn excess_by_terms(self, theta: f64) -> f64 {
         let mut sum = 0.0;
@@ -169,7 +171,7 @@ impl Geometric {
         sum
     }
 
-    /// `ln φ` for `θ > 64`, where the first few terms carry everything, as `θ + ln(e^{−θ} φ)`.
+    /// `ln φ` for `θ > 64` as `θ + ln(e^{−θ} φ)`; the first few terms of this sum are all that matters.
     fn log_phi_shifted(self, theta: f64) -> f64 {
         let mut sum = 0.0;
         let mut weight = 1.0;
@@ -197,7 +199,7 @@ impl Geometric {
             let value = if j < DIRECT_FROM {
                 polylogarithm.value(j)
             } else {
-                // Σ_g q^g/g^j: from here on eight terms are enough, and the ninth bounds the rest.
+                // Σ_g q^g/g^j: from this j on eight terms are enough, since the ninth is below 1e-19.
                 for (power, g) in powers.iter_mut().zip(1..) {
                     let base = f64::from(g);
                     *power = if j == DIRECT_FROM {
@@ -211,7 +213,7 @@ impl Geometric {
             let term = weight * value;
             sum += term;
             let ratio = theta / f64::from(j + 1);
-            // Li_j decreases in j, so the rest is at most a geometric series.
+            // Li_j decreases in j, so a geometric series bounds the remainder.
             if ratio < 0.5 && term * ratio <= 1e-17 * sum {
                 sum += 2.0 * term * ratio;
                 break;
@@ -221,7 +223,7 @@ impl Geometric {
     }
 }
 
-/// Longer cuts are bounded instead of summed.
+/// The largest `longest` of [`Geometric::log_phi_cut`] that is summed term by term; larger ones are bounded.
 const MAX_SUM: u64 = 4096;
 
 /// `θ` of a moment generating function: nonnegative and finite.
@@ -302,9 +304,10 @@ const ZETA_AT_ODD_NEGATIVES: [f64; 7] =
 const DIRECT_FROM: i32 = 20;
 /// `9^{−20}` is below 1e-19.
 const DIRECT_TERMS: usize = 8;
-/// At `θ = 64` some 250 powers matter.
+/// The most powers of `θ` that are summed; at `θ = 64` about 250 of them matter.
 const MAX_POWERS: i32 = 1000;
-/// Reached only for a `p` below 1e-14, where the bound is still valid.
+/// The most terms that are summed one by one. More would be needed only for `p` below 1e-14, and the bound on
+/// the remainder is still valid then.
 const MAX_TERMS: u32 = 4096;
 /// Sums of at most some 300 positive terms. Checked from both sides at 42 extreme points in
 /// `checks/outward.rs`.
@@ -388,7 +391,7 @@ mod tests {
     fn limits_are_right() -> Result<(), Error> {
         assert_eq!(*Geometric::until_seen(2, 1)?.log_phi(3.0)?.value(), 3.0);
         assert_eq!(*Geometric::new(0.5)?.log_phi(0.0)?.value(), 0.0);
-        // θ → 0: θ E[1/G]; the remainder must not be lost for tiny θ.
+        // As θ → 0, ln φ tends to θ E[1/G]: the remainder of the sum must not vanish for tiny θ.
         for p in [1e-12, 1e-3, 0.2, 0.9] {
             let law = Geometric::new(p)?;
             let tiny = *law.log_phi(1e-200)?.value();

@@ -1,4 +1,5 @@
-//! The recursions over the steps of a walk, kept in range by common factors and rounded up.
+//! The recursions over the steps of a walk. Common factors keep the values within the range of floats, and
+//! the results are rounded up.
 
 use super::{FirstHolder, UncappedWalk};
 use crate::UpperBound;
@@ -18,7 +19,7 @@ pub(super) struct Backward {
     event: Vec<f64>,
     pub(super) unit: f64,
     log_unit: f64,
-    /// How far back values are still used.
+    /// How many steps ahead of the current one values are still used.
     reach: usize,
     steps: u64,
     first_holder: FirstHolder,
@@ -64,7 +65,8 @@ impl Backward {
         self.event[t] = (pending + self.colluders * nothing) / (self.colluders + 1.0);
         let largest = pending.max(nothing);
         if largest > 1e30 {
-            // Values of later steps may underflow: they are then below 1e-300 of what is added to them.
+            // Values of later steps may underflow when they are scaled down: they are then below 1e-300 times
+            // the values they are added to.
             let factor = 1.0 / largest;
             let end = (t + self.reach + 1).min(self.event.len());
             for value in self.nothing[t..end].iter_mut().chain(&mut self.event[t..end]) {
@@ -79,7 +81,8 @@ impl Backward {
     pub(super) fn log_value(&self, theta: f64) -> UpperBound<f64> {
         let value = match self.first_holder {
             FirstHolder::Uniform => self.nothing[0],
-            // The exposed user has acted at the first step; whoever else starts costs it less.
+            // The loss is the largest over all first holders: the exposed user, who has then acted at step 1,
+            // or another user.
             FirstHolder::Given => self.acted.max(self.nothing[1]),
         };
         round_up(libm::log(value) - self.log_unit, self.steps, theta)
@@ -88,7 +91,8 @@ impl Backward {
 
 /// `ln S[t]` for `t = 0..=steps`, where `S[0] = 1` and `S[t] = Σ_L w_L S[t − L]`, from `ln w_1, ln w_2, …`.
 pub(super) fn log_renewal(log_weights: &[f64], steps: usize) -> Vec<f64> {
-    // e^{−λ} is where the tilted weights sum to 1; then the values neither grow nor vanish.
+    // λ is chosen so that the weights times e^{−λL} sum to about 1: the scaled values S[t] e^{−λt} then
+    // neither grow nor vanish.
     let tilted =
         |lambda: f64, (index, log_weight): (usize, &f64)| libm::exp(log_weight - lambda * (index + 1) as f64);
     let total = |lambda: f64| log_weights.iter().enumerate().map(|w| tilted(lambda, w)).sum();
@@ -96,7 +100,8 @@ pub(super) fn log_renewal(log_weights: &[f64], steps: usize) -> Vec<f64> {
     let low = log_weights.first().copied().unwrap_or(0.0).min(0.0);
     let lambda = tilt(low, high, total);
     let weights: Vec<f64> = log_weights.iter().enumerate().map(|w| tilted(lambda, w)).collect();
-    // Backwards, so that a convolution is a product of two slices: entry steps − t belongs to t.
+    // The values are stored in reverse, t at index steps − t, so that a convolution is the dot product of two
+    // slices.
     let mut values = vec![0.0; steps + 1];
     values[steps] = 1.0;
     for t in 1..=steps {
@@ -106,16 +111,17 @@ pub(super) fn log_renewal(log_weights: &[f64], steps: usize) -> Vec<f64> {
     values.iter().rev().enumerate().map(|(t, value)| libm::log(*value) + lambda * t as f64).collect()
 }
 
-/// `ln Σ_L f_L S[t − L]` for `t = 0..=T`, from `ln f_1, ln f_2, …` and `ln S[0], …, ln S[T]`: a renewal whose
-/// first weights are others.
+/// `ln Σ_L f_L S[t − L]` for `t = 0..=T`, from `ln f_1, ln f_2, …` and `ln S[0], …, ln S[T]`: a delayed
+/// renewal, whose first segment has weights of its own.
 pub(super) fn log_delayed(log_firsts: &[f64], log_values: &[f64]) -> Vec<f64> {
     let steps = log_values.len() - 1;
-    // Divided by e^{λt}, neither list exceeds 1 by more than the ratio of the first weights to later ones.
+    // Both lists are divided by e^{λt}. The values are then at most 1, and the first weights exceed 1 by no
+    // more than their ratio to the weights of later segments.
     let rate = |(t, log_value): (usize, &f64)| if t == 0 { 0.0 } else { log_value / t as f64 };
     let lambda = log_values.iter().enumerate().map(rate).fold(0.0, f64::max);
     let firsts: Vec<f64> =
         log_firsts.iter().enumerate().map(|(index, f)| libm::exp(f - lambda * (index + 1) as f64)).collect();
-    // Backwards, as in `log_renewal`.
+    // Stored in reverse, as in `log_renewal`.
     let values: Vec<f64> = (0..=steps).rev().map(|t| libm::exp(log_values[t] - lambda * t as f64)).collect();
     let at = |t: usize| {
         let reach = t.min(firsts.len());
@@ -125,8 +131,8 @@ pub(super) fn log_delayed(log_firsts: &[f64], log_values: &[f64]) -> Vec<f64> {
     (0..=steps).map(|t| if t == 0 { f64::NEG_INFINITY } else { at(t) }).collect()
 }
 
-/// Roughly the `x` in `[low, high]` at which a decreasing function passes 1. Any `x` gives the same final
-/// value; this one keeps the numbers on the way in range.
+/// Roughly the `x` in `[low, high]` at which a decreasing function passes 1. The results do not depend on
+/// `x`; this choice keeps intermediate numbers within the range of floats.
 pub(super) fn tilt(low: f64, high: f64, decreasing: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (low, high);
     for _ in 0..50 {
@@ -143,7 +149,7 @@ pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
         let middle = left.len().next_power_of_two() / 2;
         return dot(&left[..middle], &right[..middle]) + dot(&left[middle..], &right[middle..]);
     }
-    // Four sums, so that the additions do not wait for each other.
+    // Four partial sums, so that no addition has to wait for the one before it.
     let mut sums = [0.0; 4];
     let (left_chunks, right_chunks) = (left.chunks_exact(4), right.chunks_exact(4));
     let rest: f64 = left_chunks.remainder().iter().zip(right_chunks.remainder()).map(|(a, b)| a * b).sum();
@@ -155,14 +161,14 @@ pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Terms that [`dot`] adds up without halving.
+/// The most terms that [`dot`] adds up without splitting them into halves.
 const BLOCK: usize = 128;
 
-/// A logarithm with the rounding of `steps` sums of positive terms added.
+/// A logarithm, plus the rounding error of the `steps` sums of positive terms behind it.
 ///
-/// Proven: a step has one [`dot`] and some ten products, at most 80 units roundoff or 40 epsilons; its
-/// exponentials, of arguments below `θ` in all, have `θ` epsilons more; the powers of probabilities one for
-/// every step they span.
+/// The error bound is proven: each step has one [`dot`] and about ten products, at most 80 units roundoff or
+/// 40 epsilons. Its exponentials, whose arguments are below `θ` in total, add `θ` epsilons, and the powers of
+/// probabilities one epsilon for every step they span.
 pub(super) fn round_up(log_value: f64, steps: u64, theta: f64) -> UpperBound<f64> {
     let rounding = f64::EPSILON * ((steps as f64 + 1.0) * (48.0 + theta) + 4.0 * log_value.abs());
     UpperBound::new((log_value + rounding).next_up().max(0.0))

@@ -79,7 +79,7 @@ pub enum FirstHolder {
 /// let (step, order) = (NoisyStep::new(1.0, Sigma::new(10.0)?)?, Order::new(2.0)?);
 /// let longer = UncappedWalk { steps: 1000, ..run };
 /// assert!(run.descent(step, u64::MAX)?.rdp(order).value() < longer.descent(step, u64::MAX)?.rdp(order).value());
-/// assert!(UncappedWalk { colluders: 100, ..run }.descent(step, u64::MAX).is_err()); // nobody is left to protect
+/// assert!(UncappedWalk { colluders: 100, ..run }.descent(step, u64::MAX).is_err()); // everyone observes: nobody is left to protect
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,8 +124,8 @@ impl UncappedWalk {
         )
     }
 
-    /// `ln E` of the cost when every contribution is charged until the next event in {the user acts, an
-    /// observer receives}, rounded up; `∞` for `θ > 600`, where the order is of no use.
+    /// `ln E e^{cost}`, where every contribution is charged by its gap until the next event in {the user
+    /// acts, an observer receives}, rounded up; `∞` for `θ > 600`, where the order is of no use.
     ///
     /// `longest` cuts the sums over gaps: a displacement counts as hidden after that many steps, which costs
     /// more. With `longest > T` (`u64::MAX`, say) nothing is cut.
@@ -148,7 +148,7 @@ impl UncappedWalk {
         let steps = index(self.steps);
         let longest = usize::try_from(longest).unwrap_or(usize::MAX).min(steps + 1);
         let (p, q) = self.event();
-        // P(gap = g) e^{θ/g} for g ≥ 1, and P(gap ≥ g) e^{θ/g}.
+        // `closed` holds P(gap = g) e^{θ/g} for g ≥ 1, and `open` is P(gap ≥ g) e^{θ/g}.
         let survival: Vec<f64> = (0..=longest).map(|g| libm::pow(q, g as f64)).collect();
         let closed: Vec<f64> =
             (1..=longest).map(|g| p * survival[g - 1] * libm::exp(theta / g as f64)).collect();
@@ -157,7 +157,8 @@ impl UncappedWalk {
         for t in (self.earliest()..=steps).rev() {
             let left = steps - t;
             let pending = if longest <= left + 1 {
-                // Absorbed after `longest` steps, t..t + longest: nothing is pending after the last of them.
+                // The displacement counts as absorbed by the `longest` steps t..t + longest, after the last
+                // of which nothing is pending.
                 dot(&closed[..longest - 1], backward.after(t, longest - 1))
                     + open(longest) * backward.nothing_pending(t + longest - 1)
             } else {
@@ -172,8 +173,8 @@ impl UncappedWalk {
         Ok(backward.log_value(theta))
     }
 
-    /// The Rényi loss at `order`, in nats, for given step sizes `η₁, …, η_T`: the only form for decreasing
-    /// ones, whose later noise hides less.
+    /// The Rényi loss at `order`, in nats, for given step sizes `η₁, …, η_T`. It is the only form that covers
+    /// decreasing step sizes, whose later noise is smaller and hides less.
     ///
     /// Every contribution is charged until the next event in {the user acts, an observer receives}; after `g`
     /// steps a displacement is hidden by `S(t, g) = Σ_{i<g} (η_{t+i}/η_t)²` noises. `∞` for `θ > 600`, where
@@ -196,7 +197,7 @@ impl UncappedWalk {
         Ok(self.decreasing_log_mgf(theta, step_sizes)?.map(|moment| over_excess(moment, order)))
     }
 
-    /// `ln E` of the cost of [`Self::decreasing_rdp`], rounded up.
+    /// `ln E e^{cost}` of [`Self::decreasing_rdp`], rounded up.
     pub(crate) fn decreasing_log_mgf(
         &self,
         theta: f64,
@@ -223,7 +224,7 @@ impl UncappedWalk {
             let mut pending = 0.0;
             let mut survival = 1.0;
             let mut noises = 0.0;
-            // Step t is entry t − 1; at t = 0 nobody has acted yet and the value is not used.
+            // The size of step t is entry t − 1. At t = 0 nobody has acted yet, and the value is not used.
             if t > 0 {
                 for (g, next) in backward.after(t, left).iter().enumerate() {
                     let relative = step_sizes[t - 1 + g] / step_sizes[t - 1];
@@ -244,8 +245,9 @@ impl UncappedWalk {
         Ok(backward.log_value(theta))
     }
 
-    /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up:
-    /// tighter than charging every one until the next event; `∞` for `θ > 600`, where the order is of no use.
+    /// `ln E e^{cost}`, where only contributions that an observer sees afterwards are charged, rounded up.
+    /// This is tighter than charging every one until the next event; `∞` for `θ > 600`, where the order is of
+    /// no use.
     ///
     /// `longest` cuts the observed segments: the observers are taken to look after every `longest` foreign
     /// steps in a row, which costs more. With `longest > T` nothing is cut.
@@ -264,8 +266,8 @@ impl UncappedWalk {
         Ok(self.observed_unchecked(theta, longest))
     }
 
-    /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up;
-    /// arguments checked before, `∞` at `θ = ∞`.
+    /// `ln E e^{cost}`, where only contributions that an observer sees afterwards are charged, rounded up;
+    /// `∞` for `θ > 600`. The arguments have been checked by the caller.
     fn observed_unchecked(&self, theta: f64, longest: u64) -> UpperBound<f64> {
         if theta > MAX_THETA {
             return UpperBound::new(f64::INFINITY);
@@ -274,7 +276,7 @@ impl UncappedWalk {
         let cut = usize::try_from(longest).ok().filter(|&longest| longest <= steps);
         let Segments { from_look: segments, from_contribution } =
             self.log_segments(theta, cut.unwrap_or(steps));
-        // Weight of a segment of m foreign steps, and of the look that ends it.
+        // The weight of a segment: m steps held by users who are no observers, then the look that ends it.
         let (log_look, log_foreign) = self.log_look();
         let mut log_weights: Vec<f64> = segments
             .iter()
@@ -293,8 +295,8 @@ impl UncappedWalk {
         };
         let mut unseen = f64::NEG_INFINITY;
         if self.first_holder == FirstHolder::Given {
-            // The exposed user acts at the first step; its segment is longer by that step, which nobody
-            // draws.
+            // The exposed user acts at the first step. The first segment is longer by that step, whose holder
+            // is not drawn and has no factor of probability.
             let until_look = |m: usize| log_look + (m - 1) as f64 * log_foreign + from_contribution[m];
             let mut firsts: Vec<f64> = (1..cut.unwrap_or(steps)).map(until_look).collect();
             firsts.insert(0, f64::NEG_INFINITY);
@@ -335,7 +337,8 @@ impl UncappedWalk {
         Ok(WalkDescent { run: self, step, longest })
     }
 
-    /// The earliest time of the backward recursion: before the first step, or just after one that is given.
+    /// The earliest time of the backward recursion: 0, before the first step, or 1 if the holder of the first
+    /// step is given.
     const fn earliest(&self) -> usize {
         match self.first_holder {
             FirstHolder::Uniform => 0,
@@ -371,29 +374,31 @@ impl UncappedWalk {
         )
     }
 
-    /// `ln b_m` for `m = 0..=most`, the moment of the cost of an observed segment of `m` foreign steps, and
-    /// `ln w_r`, that from a contribution on, with `r` steps of the segment left, its own included.
+    /// `ln b_m` for `m = 0..=most`, where `b_m` is the moment of the cost of an observed segment of `m` steps
+    /// held by users who are no observers; and `ln w_r`, where `w_r` is the moment from a contribution on
+    /// with `r` steps of the segment left, its own included.
     fn log_segments(&self, theta: f64, most: usize) -> Segments {
         let foreign = (self.users - self.colluders) as f64;
         let (rho, miss) = (1.0 / foreign, (foreign - 1.0) / foreign);
         let log_miss = libm::log1p(-rho);
-        // Everything grows like e^{κ·length}; divided by it, all values stay near 1.
+        // All values grow like e^{κ·length}; divided by it, they stay near 1.
         let gap = |g: usize, kappa: f64| {
             let g = g as f64;
-            // 0 · ln 0 at g = 1 when nobody else is left.
+            // If everyone else observes, g = 1 gives 0 · ln 0, which is 0 here.
             let missed = if g == 1.0 { 0.0 } else { (g - 1.0) * log_miss };
             libm::exp(missed + theta / g - kappa * g)
         };
         let kappa = tilt(0.0, theta, |kappa| (1..=most).map(|g| rho * gap(g, kappa)).sum());
         let gaps: Vec<f64> = (1..=most).map(|g| rho * gap(g, kappa)).collect();
-        // Backwards, so that a convolution is a product of two slices: entry most − r belongs to r.
+        // The values are stored in reverse, r at index most − r, so that a convolution is the dot product of
+        // two slices.
         let mut pending = vec![0.0; most + 1];
         let mut log_segments = vec![0.0; most + 1];
         let mut log_pending = vec![0.0; most + 1];
         let mut ended = 0.0;
         let decay = libm::exp(-kappa);
         for r in 1..=most {
-            // Σ_{g<r} gaps[g] pending[r − g].
+            // Σ_{g<r} gap_g pending_{r−g}.
             let renewed = dot(&gaps[..r - 1], &pending[most - r + 1..most]);
             pending[most - r] = renewed + gap(r, kappa);
             ended = decay * miss * ended + rho * pending[most - r];
@@ -407,9 +412,9 @@ impl UncappedWalk {
 
 /// Logarithms of the moments of observed segments, by length.
 struct Segments {
-    /// Of a segment that begins after a look.
+    /// Moments of segments that begin after a look.
     from_look: Vec<f64>,
-    /// Of what begins with a contribution.
+    /// Moments of the part of a segment that begins with a contribution.
     from_contribution: Vec<f64>,
 }
 
@@ -447,7 +452,7 @@ impl Mechanism for WalkDescent {
     }
 }
 
-/// `θ`, five roundings away, from above: its moment grows faster than itself.
+/// `θ`, rounded up by a further four epsilons for the five roundings in it: the moment grows faster than `θ`.
 fn theta_above(step: &NoisyStep, order: Order) -> f64 {
     step.theta(order) * (1.0 + 4.0 * f64::EPSILON)
 }
@@ -461,7 +466,7 @@ fn ensure_longest(longest: u64) -> Result<(), Error> {
     ensure(longest >= 2, "the longest gap or segment", "be at least 2", longest as f64)
 }
 
-/// Arrays of this length take 160 MB.
+/// The most steps: the two arrays of this length take 160 MB.
 const MAX_STEPS: u64 = 10_000_000;
 const MAX_OPERATIONS: u64 = 4_000_000_000;
 /// `e^600` times the largest value kept, 1e30, is still a float.

@@ -1,4 +1,4 @@
-//! One noisy gradient step, and what is left of it after further noisy steps.
+//! One noisy gradient step, and how much of it can still be seen after further noisy steps.
 
 use crate::error::{ensure, ensure_positive};
 use crate::federated::ContractionFactor;
@@ -17,7 +17,7 @@ use serde::Serialize;
 /// let step = NoisyStep::new(1.0, Sigma::new(10.0)?)?;
 /// let convex = ContractionFactor::new(1.0)?;
 /// let (at_once, later) = (step.mu_after(1, convex)?, step.mu_after(100, convex)?);
-/// assert!(later.value() < at_once.value()); // the steps after it hide it
+/// assert!(later.value() < at_once.value()); // later noise hides part of the step
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -68,16 +68,18 @@ impl NoisyStep {
     #[must_use]
     pub(crate) fn theta(&self, order: Order) -> f64 {
         let (ratio, alpha) = (Interval::new(self.ratio()), Interval::new(order.get()));
-        // Paired so that a huge order does not overflow before a tiny ratio is seen.
+        // Each order is multiplied by a ratio before the two products are multiplied: the product of two huge
+        // orders would overflow even where a tiny ratio makes θ finite.
         (Interval::new(0.5) * (alpha * ratio) * ((alpha - Interval::ONE) * ratio)).high()
     }
 
     /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every
     /// later step contracts by `factor`: `(2L/σ)/√W_g`, `W_g = Σ_{i<g} M^{−2i}`.
     ///
-    /// Convex losses have `M = 1` and `W_g = g`, strongly convex ones a smaller `M`. Against whoever sees the
-    /// iterates from then on, but none before; step size constant, for `M = 1` also non-decreasing. The Rényi
-    /// loss `αμ²/2` is then `2αL²/(σ² g)`.
+    /// Convex losses have `M = 1` and `W_g = g`, strongly convex ones a smaller `M`. The guarantee holds
+    /// against an observer who sees the iterates from then on but none before. The step size must be
+    /// constant; for `M = 1` it may also be non-decreasing. For `M = 1` the Rényi loss `αμ²/2` is `2αL²/(σ²
+    /// g)`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `steps ≥ 1`.
@@ -151,8 +153,8 @@ fn ensure_noisy(steps: u64) -> Result<(), Error> {
 }
 
 /// The least cost, in units of one contribution seen at once, of hiding contributions made at the given times
-/// from whoever next sees the iterate at time `seen`: `min Σ a_j²` over the noisy steps `j`, where no prefix
-/// may absorb more than was put in.
+/// from an observer who next sees the iterate at time `seen`: `min Σ a_j²`, where noisy step `j` absorbs the
+/// share `a_j` and no prefix of the steps may absorb more than has been contributed by then.
 ///
 /// Times are those of the noisy steps: a contribution at time `s` has its own noise at `s`, and the noises
 /// `s, …, seen − 1` lie between. The Gaussian-DP parameter is `(2L/σ) √cost`, the Rényi loss `2αL²/σ² ·
@@ -160,7 +162,7 @@ fn ensure_noisy(steps: u64) -> Result<(), Error> {
 /// string. It is at most `Σ 1/(gap to the next contribution or to seen)`, and at most the number of
 /// contributions.
 ///
-/// What the accountants of walks are tested against.
+/// The accountants of walks are tested against this cost.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless the times increase strictly and end before `seen`.
@@ -170,7 +172,8 @@ fn ensure_noisy(steps: u64) -> Result<(), Error> {
 #[cfg(test)]
 pub(crate) fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperBound<f64>, Error> {
     let points = contributions.iter().copied().chain([seen]).zip(0u64..);
-    // Points (time, count) of the lower convex hull of what may be absorbed at most.
+    // Vertices (time, count) of the lower convex hull, where count is the number of contributions made before
+    // that time, the most that the steps so far may absorb.
     let mut hull: Vec<(u64, u64)> = Vec::new();
     for (time, count) in points {
         if let Some(&(last, _)) = hull.last() {
@@ -182,7 +185,7 @@ pub(crate) fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperB
             )?;
         }
         while let [.., before, last] = hull[..] {
-            // Slopes compared by cross products, exactly.
+            // Slopes are compared by cross products of integers, which is exact.
             let left = u128::from(last.1 - before.1) * u128::from(time - last.0);
             let right = u128::from(count - last.1) * u128::from(last.0 - before.0);
             if left < right {
@@ -253,7 +256,7 @@ mod tests {
         }
         assert_eq!(weight(1, 0.0)?, 1.0);
         assert_relative_eq!(weight(1_000_000_000_000, 1.0)?, 1e12, max_relative = 1e-15);
-        // An underflow is rounded up, so that some loss remains.
+        // The loss underflows; it is rounded up, so that it does not become 0.
         assert!(step(1.0, 1.0).mu_after(1_000_000, factor(0.5))?.value().mu() > 0.0);
         assert_eq!(step(1.0, 1.0).mu_after(2, factor(0.0))?.value().mu(), 0.0);
         Ok(())
@@ -349,7 +352,8 @@ mod tests {
             let end = contributions.get(index + 1).copied().unwrap_or(seen);
             blocks.push((1.0, (end - start) as f64));
             while let [.., a, b] = blocks[..] {
-                // What is put in first may be absorbed later, not the other way round: slopes must not fall.
+                // A contribution may be absorbed by later steps but not by earlier ones, so the slopes must
+                // not decrease: blocks that violate this are merged.
                 if a.0 / a.1 <= b.0 / b.1 {
                     break;
                 }
@@ -372,7 +376,8 @@ mod tests {
             prop_assert!((cost - pooled(&times, seen)).abs() < 1e-12 * cost);
             let by_gaps: f64 = gaps.iter().map(|&gap| 1.0 / gap as f64).sum();
             prop_assert!(cost <= by_gaps * (1.0 + 1e-12));
-            // All at once over the whole length is a lower bound: the exact cost of constant gradients.
+            // A lower bound: all contributions made at time 0 and absorbed in equal parts by all the steps,
+            // which is also the exact cost of constant gradients.
             let count = times.len() as f64;
             prop_assert!(count * count / seen as f64 <= cost * (1.0 + 1e-12));
         }

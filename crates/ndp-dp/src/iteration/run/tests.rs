@@ -19,7 +19,7 @@ fn observed(run: UncappedWalk, theta: f64) -> f64 {
 #[test]
 fn moments_match_50_digit_values() {
     let near = |value: f64, expected: f64| {
-        // Rounded up by some 50 epsilons a step.
+        // The value is rounded up by about 50 epsilons for each step.
         assert!(value >= expected && value <= expected * (1.0 + 2e-12), "{value} {expected}");
     };
     near(total(run(12, 6, 1, Withheld), 0.3), 0.322_304_156_481_875_54);
@@ -69,7 +69,7 @@ fn values_stay_in_range_and_below_trivial_bounds() -> Result<(), Error> {
             let run = run(3000, 5, 1, last_iterate);
             let (total, observed) = (total(run, theta), observed(run, theta));
             assert!(total.is_finite() && observed <= total * (1.0 + 1e-9) + 1e-11);
-            // Every visit seen at once: Bin(T, 1/n) times θ.
+            // If every visit is seen at once, the cost is θ times a count with law Bin(T, 1/n).
             let alone = 3000.0 * libm::log1p(0.2 * libm::expm1(theta));
             assert!(total <= alone * (1.0 + 1e-9), "{total} {alone}");
         }
@@ -145,7 +145,7 @@ fn bad_input_is_refused() {
         run.observed_log_mgf(0.1, 0),
         Err(Error::InvalidParameter { name: "the longest gap or segment", .. })
     ));
-    // 10^12 operations.
+    // A million steps without a cut take 10^12 operations.
     assert!(matches!(
         run.total_log_mgf(0.1, u64::MAX),
         Err(Error::InvalidParameter { name: "the number of steps times the longest gap", .. })
