@@ -10,8 +10,8 @@ use crate::randomized_response::{check_labels, profile};
 use crate::{Delta, Error, UpperBound, search};
 use serde::{Deserialize, Serialize};
 
-/// Local reports that a shuffler mixes: how private each is on its own, and whether more is known of the
-/// randomizer.
+/// Local reports that a shuffler mixes: how private each is on its own, and whether the randomizer is known
+/// to be randomized response.
 ///
 /// # Examples
 /// ```
@@ -33,7 +33,8 @@ pub struct Reports {
     pub labels: Option<u32>,
 }
 
-/// A bound on what shuffled reports reveal; the table of the module says for which reports, and when.
+/// A bound on what shuffled reports reveal; the table of the module says for which reports each bound holds,
+/// and under which conditions.
 ///
 /// # Examples
 /// ```
@@ -41,7 +42,7 @@ pub struct Reports {
 /// let reports = Reports { local_epsilon: 0.1, labels: None };
 /// let delta = Delta::new(1e-6)?;
 /// assert!(reports.epsilon_by(Bound::Efmrtt, 10_000, delta)?.value() < &0.05);
-/// assert!(reports.epsilon_by(Bound::Efmrtt, 100, delta).is_err()); // proved from 1000 reports on
+/// assert!(reports.epsilon_by(Bound::Efmrtt, 100, delta).is_err()); // proved for at least 1000 reports
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +59,8 @@ pub enum Bound {
     /// McMillan and Talwar 2020, arXiv:2012.12803, Theorem 3.1.
     #[doc(alias = "shuffle_clones_closed")]
     ClonesClosed,
-    /// The clones of any randomizer by numbers: the hockey-stick divergence between `(A + D, C − A + 1 − D)`
+    /// The clones of any randomizer, computed numerically: the hockey-stick divergence between `(A + D, C − A
+    /// + 1 − D)`
     /// and `(A + 1 − D, C − A + D)` for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~
     /// Bin(C, 1/2)`. Theorem 3.2 there.
     #[doc(alias = "clones_numeric_delta")]
@@ -67,7 +69,7 @@ pub enum Bound {
     Hoeffding,
     /// The privacy blanket by Bennett's inequality, in closed form.
     Bennett,
-    /// The privacy blanket of randomized response without relaxation: `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε
+    /// The privacy blanket of randomized response, without an inequality in between: `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε
     /// (s − h))/M)₊` with `γ` the probability of a random answer, `B ~ Bin(m − 1, γ)`, `M = B + 1`, `s ~
     /// Bin(M, 2/L)`, `h ~ Bin(s, 1/2)`. Balle, Bell, Gascón and Nissim 2019, arXiv:1903.02837, Lemma 5.3.
     /// Attained by some data for many parameters.
@@ -98,9 +100,10 @@ pub struct Shuffled {
 impl Reports {
     /// The smallest proven `ε` at `δ` of `count` such reports, shuffled.
     ///
-    /// Beyond [`MAX_REPORTS`] the sums are taken in blocks, which costs some parts in 10⁴ of `ε`; beyond
-    /// [`MOST_REPORTS`] they are those of so many reports, the surplus revealed, beside the closed forms for
-    /// all, and beyond a hundred times as many the closed forms alone.
+    /// Beyond [`MAX_REPORTS`] the sums are taken in blocks, which costs some parts in 10⁴ of `ε`. Beyond
+    /// [`MOST_REPORTS`] they are taken over that many reports only, as if the others were revealed, and
+    /// compared with the closed forms for all reports. Beyond a hundred times [`MOST_REPORTS`] only the
+    /// closed forms are used.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] for no report or fewer than
@@ -116,7 +119,7 @@ impl Reports {
     ///
     /// # Errors
     /// As [`Self::epsilon`]; [`Error::InvalidParameter`] outside the range of a closed bound, or beyond
-    /// [`MOST_REPORTS`] for a sum; [`Error::UnknownName`] for [`Bound::Blanket`] of any randomizer.
+    /// [`MOST_REPORTS`] for a sum; [`Error::UnknownName`] for [`Bound::Blanket`] if `labels` is `None`.
     pub fn epsilon_by(self, bound: Bound, count: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
         match bound {
             Bound::Efmrtt => efmrtt(self.local_epsilon, count, delta),
@@ -147,7 +150,7 @@ impl Reports {
             (Bound::Local, labels) => {
                 check_all(local, count)?;
                 check_epsilon(epsilon)?;
-                // Of all ε₀-DP randomizers the binary response loses most.
+                // Among all ε₀-DP randomizers, binary randomized response has the largest loss.
                 let labels = labels.unwrap_or(2);
                 check_labels(labels)?;
                 Ok(UpperBound::new(profile(epsilon, local, labels)))
@@ -193,7 +196,7 @@ pub(crate) fn rr_epsilon(
     check_all(local_epsilon, m)?;
     check_labels(labels)?;
     let mut best = Best::new(local_epsilon, delta);
-    // Up to so many reports the relaxations of the same quantity cannot beat it.
+    // Up to MAX_REPORTS the sum is computed without blocks, and its relaxations cannot be smaller.
     if m > MAX_REPORTS {
         best.offer_closed(m);
         best.search(Bound::Hoeffding, 1, |epsilon| rr_hoeffding_delta(epsilon, local_epsilon, labels, m));
@@ -206,16 +209,17 @@ pub(crate) fn rr_epsilon(
     Ok(UpperBound::new(best.shuffled))
 }
 
-/// Of how many reports the sums are taken: whoever sees all reports sees less than with the surplus apart.
-/// Next to [`MAX_REPORTS`] also of so many, which needs no blocks.
+/// The numbers of reports for which the sums are evaluated. If there are more reports than that, the others
+/// may be revealed separately: the observer then sees more than in truth, so the bound holds. Just above
+/// [`MAX_REPORTS`] the sum is also evaluated for exactly that many reports, which needs no blocks.
 fn summed(m: u64) -> impl Iterator<Item = u64> {
-    // Far beyond, the closed forms for all of them are smaller.
+    // For far more reports the closed forms, which use all of them, are smaller.
     let most = (m <= 100 * MOST_REPORTS).then_some(m.min(MOST_REPORTS));
     let fewer = (MAX_REPORTS < m && m < MAX_REPORTS + MAX_REPORTS / 1000).then_some(MAX_REPORTS);
     most.into_iter().chain(fewer)
 }
 
-/// The best bound so far.
+/// The best bound found so far.
 struct Best {
     local: f64,
     delta: Delta,
@@ -242,8 +246,8 @@ impl Best {
         }
     }
 
-    /// Offers the smallest `ε` below the best one at which the profile, of so many reports, was seen to be at
-    /// most `δ`; where that takes blocks, to a millionth.
+    /// Offers the smallest `ε` below the best one so far at which the profile of `count` reports was seen to
+    /// be at most `δ`. If the sums are taken in blocks, the search ends within a millionth of that `ε`.
     fn search(&mut self, rule: Bound, count: u64, profile: impl Fn(f64) -> Result<UpperBound<f64>, Error>) {
         let holds = |epsilon: f64| profile(epsilon).is_ok_and(|delta| *delta.value() <= self.delta.get());
         let high = self.shuffled.epsilon;
@@ -255,7 +259,7 @@ impl Best {
     }
 }
 
-/// An `x` at most `high` with `holds(x)`, by at most a millionth above the smallest one: the verified end of
+/// An `x ≤ high` with `holds(x)`, at most a millionth (relative) above the smallest one: the verified end of
 /// a bisection.
 fn nearly(high: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
     if !holds(high) {
@@ -349,7 +353,8 @@ mod tests {
     fn limits_are_right() -> Result<(), Error> {
         let delta = Delta::new(1e-6)?;
         assert_eq!(generic_epsilon(0.0, 10, delta)?.value().epsilon, 0.0);
-        // Nothing is left but that one report alone is (ε₀ − δ, δ)-DP.
+        // At so large an ε₀ shuffling gains nothing: one report alone, which is about (ε₀ − δ, δ)-DP, is the
+        // best bound.
         assert!((9999.999..=1e4).contains(&generic_epsilon(1e4, 10, delta)?.value().epsilon));
         assert_eq!(rr_epsilon(1.0, 3, 1, delta)?.value().rule, Bound::Blanket);
         assert!(matches!(generic_epsilon(f64::NAN, 10, delta), Err(Error::InvalidEpsilon(_))));

@@ -1,8 +1,9 @@
-//! The privacy blanket in closed form: Hoeffding's and Bennett's inequality on its privacy-loss variable.
+//! The privacy blanket in closed form, by Hoeffding's and Bennett's inequalities for its privacy-loss
+//! variable.
 //!
-//! A randomizer answers, with probability `g`, independently of its input; those `Bin(m − 1, g)` answers of
-//! the others are the blanket. With `a = e^ε − 1`, values of the loss in an interval of length `b`, at most
-//! `b₊`, and second moment at most `c`,
+//! With probability `g` a randomizer answers independently of its input. The `Bin(m − 1, g)` such answers of
+//! the other users are the blanket. Let `a = e^ε − 1`, and let the loss take values in an interval of length
+//! `b`, be at most `b₊` and have second moment at most `c`. Then
 //!
 //! | bound | `δ` |
 //! |---|---|
@@ -94,7 +95,7 @@ impl Constants {
             log_a: epsilon.log_expm1(),
             log_b: Interval::ZERO.log_add_exp(epsilon) + local + (-(two * local)).log1m_exp(),
             log_b_plus: local + (epsilon - two * local).log1m_exp(),
-            // e^{ε₀}(e^{2ε} + 1) − 2e^ε = e^{ε₀}(e^ε − 1)² + 2e^ε(e^{ε₀} − 1), a sum of positives.
+            // e^{ε₀}(e^{2ε} + 1) − 2e^ε = e^{ε₀}(e^ε − 1)² + 2e^ε(e^{ε₀} − 1), a sum of positive terms.
             log_c: (local + two * epsilon.log_expm1()).log_add_exp(two.ln() + epsilon + local.log_expm1()),
         }
     }
@@ -141,11 +142,11 @@ fn bennett(epsilon: f64, local: f64, m: u64, constants: impl FnOnce() -> Constan
     let (reports, two) = (Interval::count(m), Interval::new(2.0));
     let beta = (k.log_a + k.log_b_plus - k.log_c).exp();
     let log_r = -((k.log_c - two * k.log_b_plus).exp() * relative_deviance(beta));
-    // The two powers A^m = (1 − g(1 − r))^m and (1 − g)^m differ by A^m (1 − (1 − x)^m), x = g r/A; for a
-    // large ε₀ both are 1 in floating point, and the difference would vanish: an inward error.
+    // With A = 1 − g(1 − r) the powers A^m and (1 − g)^m differ by A^m (1 − (1 − x)^m), x = g r/A. For a
+    // large ε₀ both powers round to 1, and their difference would vanish: the bound would be too small.
     let log_base = (k.g * log_r.expm1()).ln_1p();
     let log_x = k.log_g + log_r - log_base;
-    // ln(−ln(1 − x)), between ln x and ln x + 2x.
+    // ln(−ln(1 − x)), which for small x lies between ln x and ln x + 2x.
     let log_power = if log_x.high() < -30.0 {
         Interval::between(log_x.low(), (log_x + two * log_x.exp()).high())
     } else {
@@ -163,7 +164,8 @@ fn relative_deviance(v: Interval) -> Interval {
         let value = (Interval::ONE + v) * v.ln_1p() - v;
         return value.max(Interval::ZERO);
     }
-    // Σ_{k≥2} (−v)^k/(k(k−1)), nested; what is left out is below 1e-17 of the first.
+    // The series Σ_{k≥2} (−v)^k/(k(k−1)) by Horner's scheme; the terms left out are below 1e-17 times the
+    // first.
     let mut sum = Interval::between(-1e-16, 1e-16);
     for k in (2..=18).rev() {
         sum = Interval::ONE / Interval::new(f64::from(k * (k - 1))) - v * sum;
@@ -171,7 +173,7 @@ fn relative_deviance(v: Interval) -> Interval {
     v * v * sum
 }
 
-/// The cases without a formula: nothing to hide from `ε₀` on, and the limit 1 at `ε = 0`.
+/// The cases that the formula does not cover: `δ = 0` for `ε ≥ ε₀`, and the limit 1 at `ε = 0`.
 fn edge(epsilon: f64, local: f64) -> Option<UpperBound<f64>> {
     if epsilon >= local {
         Some(UpperBound::new(0.0))
@@ -184,7 +186,7 @@ fn edge(epsilon: f64, local: f64) -> Option<UpperBound<f64>> {
 
 /// `min(1, e^log)`, rounded up.
 fn below_one(log_delta: Interval) -> UpperBound<f64> {
-    // The high end is infinite where overflowing constants left no number: the vacuous bound.
+    // If constants overflowed, the high end is infinite, and the bound is the vacuous 1.
     UpperBound::new(if log_delta.high() < 0.0 { exp_up(log_delta.high()) } else { 1.0 })
 }
 
@@ -289,7 +291,8 @@ mod tests {
             let epsilon = share * local;
             let clones = *clones_delta(epsilon, local, m)?.value();
             let blanket = *rr_blanket_delta(epsilon, local, labels, m)?.value();
-            // The exact sums are rounded up, by 3e-11 and by what lies beyond their widest windows.
+            // The exact sums are rounded up by a factor of 1 + 3e-11, and by the probability beyond their
+            // widest windows.
             let up = |delta: f64| delta * (1.0 + 1e-10) + 1e-270;
             type Bound = fn(f64, f64, u32, u64) -> Result<UpperBound<f64>, Error>;
             let closed: [(Bound, f64); 4] = [

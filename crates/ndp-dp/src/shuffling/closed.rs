@@ -39,9 +39,9 @@ pub(crate) fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result
 /// The probability `γ` of a random answer at which `m` shuffled reports of `L`-ary randomized response are
 /// `(ε, δ)`-DP by [`super::Bound::Efmrtt`]: `L/(e^{ε₀} − 1 + L)` at `ε₀ = (ε/12) √(m/ln(1/δ))`, rounded down.
 ///
-/// The corrected noise level of Theorem 2 of Cyffers and Bellet 2022, which is tested against it, with `m = n
-/// − 1` reports between two visits. The first visit of that protocol is covered only when
-/// [`super::fixed_blanket_delta`] is at most `δ` there.
+/// This is the corrected noise level of Theorem 2 of Cyffers and Bellet 2022, with `m = n − 1` reports
+/// between two visits; the printed theorem is tested against it. The first visit of that protocol is covered
+/// only if [`super::fixed_blanket_delta`] is at most `δ` there.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100`,
@@ -83,7 +83,7 @@ pub(crate) fn clones_closed_holds(local_epsilon: f64, m: u64, delta: Delta) -> b
     local_epsilon <= (Interval::count(m) / (Interval::new(16.0) * log)).ln().low()
 }
 
-/// `√(m/ln(1/δ))/12`: by how much the closed bound divides `ε₀`.
+/// `√(m/ln(1/δ))/12`, the factor by which the closed bound divides `ε₀`.
 fn efmrtt_factor(m: u64, delta: Delta) -> Interval {
     (Interval::count(m) / -Interval::new(delta.get()).ln()).sqrt() / Interval::new(12.0)
 }

@@ -1,5 +1,5 @@
-//! Shuffling bounds evaluated exactly: the privacy blanket of randomized response, the clones of any
-//! randomizer, and a report among fixed uniform elements.
+//! Shuffling bounds that are sums over all outcomes, rounded up: the privacy blanket of randomized response,
+//! the clones of any randomizer, and a report among fixed uniform elements.
 
 use super::trinomial::{Goal, Trinomial};
 use crate::error::ensure;
@@ -8,12 +8,13 @@ use crate::randomized_response::{check_labels, profile};
 use crate::{Error, UpperBound};
 use ndp_numeric::binomial_window::Chance;
 
-/// The most reports whose bounds are exact sums: their cost grows as `m`, times the logarithm of `1/δ`, and
-/// is some tenths of a second here. Beyond, up to [`MOST_REPORTS`], counts are taken in blocks: still a
-/// proven bound, by some parts in 10⁴ of `ε` above the sum, at a cost that grows as `√m`.
+/// The most reports whose bounds are sums over single counts. Their cost grows as `m` times the logarithm of
+/// `1/δ`, and is some tenths of a second at this number. Beyond it, up to [`MOST_REPORTS`], counts are taken
+/// in blocks: the bound is still proven, is some parts in 10⁴ of `ε` above the sum, and its cost grows as
+/// `√m`.
 pub const MAX_REPORTS: u64 = super::trinomial::EXACT;
 
-/// The most reports that bounds by sums take.
+/// The most reports for which bounds by sums are computed.
 pub const MOST_REPORTS: u64 = 100_000_000;
 
 /// The `δ` at `ε` of `m` shuffled reports of `L`-ary randomized response, each `ε₀`-DP: an upper bound.
@@ -23,8 +24,9 @@ pub const MOST_REPORTS: u64 = 100_000_000;
 ///
 /// `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε (s − h))/M)₊`.
 ///
-/// Against whoever sees the multiset of all `m` reports, one of which is the exposed user's; the labels of
-/// the others may be known. Attained by some data for many parameters. Never above the loss of one report.
+/// The bound holds against an observer who sees the multiset of all `m` reports, one of which is the exposed
+/// user's, and who may know the labels of the others. For many parameters some data attain it. It is never
+/// above the loss of one report.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and
@@ -45,7 +47,7 @@ pub(crate) fn rr_blanket_delta(
     rr_blanket(epsilon, local_epsilon, labels, m, Goal::Value)
 }
 
-/// [`rr_blanket_delta`], or a value on the same side of the bound to compare with.
+/// [`rr_blanket_delta`], or, if it is only compared with a number, a value on the same side of that number.
 pub(crate) fn rr_blanket(
     epsilon: f64,
     local_epsilon: f64,
@@ -72,8 +74,8 @@ pub(crate) fn rr_blanket(
 /// upper bound.
 ///
 /// With `M = elements + 1`, `s ~ Bin(M, 2/L)` and `h ~ Bin(s, 1/2)` the value is `E (γ(1 − e^ε) + (1 − γ) L
-/// (h − e^ε (s − h))/M)₊`; it bounds what the histogram of report and elements reveals, and any further
-/// independent elements only help. Non-increasing in `elements`.
+/// (h − e^ε (s − h))/M)₊`. It bounds what the histogram of the report and the elements reveals; further
+/// independent elements can only hide more. It does not increase with `elements`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and
@@ -102,9 +104,9 @@ pub fn fixed_blanket_delta(
 /// The `δ` at `ε` of `m` shuffled reports of any `ε₀`-DP randomizer: an upper bound.
 ///
 /// The hockey-stick divergence of order `e^ε` between `(A + D, C − A + 1 − D)` and `(A + 1 − D, C − A + D)`
-/// for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. Against whoever
-/// sees the multiset of reports, one of which is the exposed user's, even when the randomizers of the users
-/// differ.
+/// for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. It holds against
+/// an observer who sees the multiset of reports, one of which is the exposed user's, even if the users have
+/// different randomizers.
 ///
 /// # Errors
 /// As [`rr_blanket_delta`].
@@ -115,7 +117,7 @@ pub(crate) fn clones_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<U
     clones(epsilon, local_epsilon, m, Goal::Value)
 }
 
-/// [`clones_delta`], or a value on the same side of the bound to compare with.
+/// [`clones_delta`], or, if it is only compared with a number, a value on the same side of that number.
 pub(crate) fn clones(epsilon: f64, local_epsilon: f64, m: u64, goal: Goal) -> Result<UpperBound<f64>, Error> {
     check_all(epsilon, local_epsilon, m, "the number of shuffled reports")?;
     let alone = profile(epsilon, local_epsilon, 2);
@@ -129,7 +131,8 @@ pub(crate) fn clones(epsilon: f64, local_epsilon: f64, m: u64, goal: Goal) -> Re
     Ok(at_most(blanket.delta(epsilon, local_epsilon, goal), alone))
 }
 
-/// Who hides the report: `pair` is the probability of one of the two labels compared.
+/// The other reports, which hide that of the exposed user: a report shows one of the two labels compared with
+/// probability `pair`, and otherwise counts as a random answer with probability `rest`.
 struct Blanket {
     scale: f64,
     reports: u64,
@@ -153,7 +156,8 @@ impl Blanket {
         if epsilon >= local_epsilon {
             return 0.0;
         }
-        // Fewer than e^{−480} blanket reports among 10⁸: the caller falls back on one report alone.
+        // Among 10⁸ reports fewer than e^{−459} blanket reports are expected, for any number of labels.
+        // Nothing is gained, and the caller uses the loss of one report alone.
         if local_epsilon > 500.0 {
             return f64::INFINITY;
         }
@@ -167,7 +171,7 @@ impl Blanket {
             pair: self.pair,
             rest: self.rest,
             gain: -libm::expm1(epsilon - local_epsilon),
-            // e^ε − e^{−ε₀}, which would cancel.
+            // e^ε − e^{−ε₀}, written without the cancellation of the difference.
             loss: -libm::exp(epsilon) * libm::expm1(-(epsilon + local_epsilon)),
             drift: match self.drift {
                 Drift::Present => libm::expm1(epsilon) * faint,
@@ -178,7 +182,7 @@ impl Blanket {
     }
 }
 
-/// The smaller of the bound and the loss of one report alone; the latter where the bound overflowed.
+/// The smaller of the bound and the loss of one report alone; the latter if the bound overflowed.
 fn at_most(delta: f64, alone: f64) -> UpperBound<f64> {
     UpperBound::new(if delta < alone { delta } else { alone })
 }
@@ -294,7 +298,7 @@ mod tests {
         Ok(())
     }
 
-    /// Windows against the full sums, where the loss is a rare event.
+    /// Sums over windows against full sums, for losses that are rare events.
     #[test]
     fn truncation_is_outward_and_small() -> Result<(), Error> {
         for (epsilon, local, labels, m) in [(0.9, 1.0, 3, 120), (0.2, 1.0, 2, 150), (1.9, 2.0, 10, 120)] {
@@ -322,7 +326,7 @@ mod tests {
             assert_eq!(*rr_blanket_delta(0.0, 1e4, 3, m)?.value(), 1.0);
             assert!(*rr_blanket_delta(1e-300, 1.0, 3, m)?.value() > 0.0);
         }
-        // A single report hides nothing, however small its own loss.
+        // A single report is not hidden by others: the bound is its own loss, however small.
         for local in [1e-12, 1e-6, 1.0, 400.0] {
             for share in [0.0, 0.3, 0.9] {
                 let epsilon = share * local;
@@ -335,7 +339,8 @@ mod tests {
                 }
             }
         }
-        // Two reports of faint randomized response: half of the difference survives at ε = 0 for two labels.
+        // Two reports with a tiny ε₀ and two labels: at ε = 0 half of the loss of one report, 0.5e-9, is
+        // left.
         let faint = *rr_blanket_delta(0.0, 1e-9, 2, 2)?.value();
         assert_relative_eq!(faint, 0.5e-9 * 0.5, max_relative = 1e-6);
         Ok(())
@@ -368,7 +373,7 @@ mod tests {
             m in 1_u64..400,
         ) {
             let epsilon = share * local;
-            // Relative, and 1e-270 for what lies beyond the widest windows.
+            // A relative allowance for rounding, and 1e-270 for the probability beyond the widest windows.
             let up = |delta: f64| delta * (1.0 + 1e-10) + 1e-270;
             for delta in [
                 |e, l, k, m| rr_blanket_delta(e, l, k, m),

@@ -1,9 +1,10 @@
 //! Amplification by shuffling: what the multiset of `m` local reports reveals about one of them.
 //!
-//! Each report is `ε₀`-DP on its own; whoever sees only the multiset (a histogram, a sum) learns less.
+//! Each report is `ε₀`-DP on its own; an observer who sees only the multiset (a histogram, a sum) learns
+//! less.
 //! Neighbors differ in the data of one user, who makes one report; the reports of the others may be known.
 //!
-//! [`Reports`] says what is shuffled and answers by the best bound, or by a given one:
+//! [`Reports`] describes what is shuffled and computes the best bound, or a given one:
 //!
 //! | bound | for | form | preconditions |
 //! |---|---|---|---|
@@ -16,8 +17,8 @@
 //! The closed forms of the blanket, with `g` the probability of an answer that does not depend on the input,
 //! `a = e^ε − 1`, values of the loss in an interval of length `b`, at most `b₊`, and second moment at most
 //! `c`, are `b²/(4 a g m) · (1 − g(1 − e^{−2a²/b²}))^m` (Hoeffding) and `b₊/ln(1 + β) · [(1 − g(1 − r))^m −
-//! (1 − g)^m]/(g m)`, `β = a b₊/c`, `r = e^{−(c/b₊²)((1+β)ln(1+β) − β)}` (Bennett). One report among uniform
-//! elements, not a shuffled crowd: [`fixed_blanket_delta`].
+//! (1 − g)^m]/(g m)`, `β = a b₊/c`, `r = e^{−(c/b₊²)((1+β)ln(1+β) − β)}` (Bennett). For one report among
+//! uniform elements instead of a shuffled crowd see [`fixed_blanket_delta`].
 //!
 //! All are upper bounds, and from `ε ≥ ε₀` on `δ = 0`.
 //!

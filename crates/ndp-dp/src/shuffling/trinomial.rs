@@ -1,8 +1,9 @@
 //! The expectation behind every exact shuffling bound, rounded up.
 //!
-//! Of `m` reports, `h` speak for the exposed user's label, `l` against it and `r` for neither; the loss is
-//! linear in the three counts. With the prior factor `1/(number of blanket reports)` absorbed by
-//! `C(m−1, M−1)/M = C(m, M)/m`, every bound is a multiple of
+//! Of `m` reports, `h` show the exposed user's label, `l` the label it is compared with, and `r` are random
+//! answers with other labels; the loss is linear in the three counts. The factor `1/M`, where `M` is the
+//! number of blanket reports, is absorbed by `C(m−1, M−1)/M = C(m, M)/m`, so that every bound is a multiple
+//! of
 //!
 //! `E (gain·h − loss·l − drift·r)₊`, `(h, l, r)` multinomial.
 //!
@@ -11,12 +12,13 @@
 //! the next. The cost is `O(m)`, not `O(m²)` or `O(m³)`, up to the logarithm of the accuracy: of each
 //! binomial only a window of `O(√m)` counts matters.
 //!
-//! *Many reports.* Beyond [`EXACT`] reports the counts `s` are taken in blocks `s₁ ≤ s ≤ s₂`, each charged as
-//! `s₂` with a little more. Let `Z` be the bracket for `s` pairs and `m − s₂` others, so that at `s` it is at
-//! most `Z`: there are more others, and each costs. Each of the `s₂ − s` pairs more adds `(gain − loss)/2` on
-//! average, whatever `Z`, so that `Z = E[Z₂ | Z] + (s₂ − s)(loss − gain)/2` for the bracket `Z₂` at `s₂`, and
-//! by Jensen's inequality `E Z₊ ≤ E (Z₂ + (s₂ − s₁)(loss − gain)/2)₊`. Blocks are short enough for `δ` to
-//! grow by some parts in a thousand, `ε` by some in 10⁴.
+//! *Many reports.* Beyond [`EXACT`] reports the counts `s` are taken in blocks `s₁ ≤ s ≤ s₂`, and every `s`
+//! of a block is charged as `s₂`, with a small addition. Proof. Let `Z` be the bracket for `s` pairs and `m −
+//! s₂` others. The true bracket at `s` is at most `Z`, since it has more others, `m − s`, and others only
+//! lower it. Each of `s₂ − s` further pairs adds `(gain − loss)/2` on average, whatever `Z` is, so that
+//! `Z = E[Z₂ | Z] + (s₂ − s)(loss − gain)/2` for the bracket `Z₂` at `s₂`, and by Jensen's inequality
+//! `E Z₊ ≤ E (Z₂ + (s₂ − s₁)(loss − gain)/2)₊`. Blocks are short enough for `δ` to grow by some parts in a
+//! thousand, and `ε` by some parts in 10⁴.
 
 use ndp_numeric::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
 use ndp_numeric::rounding::{index, whole, whole_index};
@@ -35,14 +37,15 @@ pub(crate) struct Trinomial {
 impl Trinomial {
     /// The expectation, rounded up: every probability left out is charged at the largest value.
     ///
-    /// With a goal to compare with, the first value that settles on which side of it the expectation lies.
+    /// If the goal is a comparison, the first value found that settles on which side of the given number the
+    /// expectation lies.
     pub(crate) fn positive_part(&self, goal: Goal) -> f64 {
-        // Most losses are decided within ten standard deviations; the far tails are summed only when what
-        // they might hold is not negligible.
+        // Ten standard deviations are enough for most losses. The far tails are summed only if what they may
+        // contribute is not negligible.
         let mut best = f64::INFINITY;
-        // Windows grow with the root.
+        // The length of a window, and with it the rounding error, grows with the square root of the reports.
         let rounding = 1.0 + ROUNDING * (self.reports as f64 / EXACT as f64).max(1.0).sqrt();
-        // What blocks err by is no reason to sum the tails.
+        // With blocks the result is coarser, so a larger share of the tails may be left out.
         let enough = if self.reports > EXACT { 1e-7 } else { 1e-13 };
         for cut in [1e-24, 1e-60, 1e-150, 1e-290] {
             let (value, slack) = self.with_cut(cut);
@@ -63,13 +66,13 @@ impl Trinomial {
         if self.reports > EXACT { self.by_blocks(cut) } else { self.by_counts(cut) }
     }
 
-    /// See the module: `s` in blocks.
+    /// The expectation with the counts `s` in blocks, see the module.
     fn by_blocks(&self, cut: f64) -> (f64, f64) {
         let mut pairs = BinomialWindow::default();
         pairs.fill(self.reports, self.pair, cut);
         let chances = pairs.probabilities();
         let (least, length) = (pairs.first(), chances.len() as u64);
-        // The others make a block expensive.
+        // A block is expensive if the other labels count, so there are fewer blocks then.
         let most_blocks = if self.drift > 0.0 { 256 } else { 2048 };
         let block = (length / most_blocks).max(whole(least as f64 * SHORT)).max(1);
         let (mut total, mut slack) = (0.0, 0.0);
@@ -80,11 +83,11 @@ impl Trinomial {
             let trials = self.reports - s;
             let others = (self.drift > 0.0).then(|| Excess::new(trials, trials, self.rest, cut));
             let longer = (end - start - 1) as f64 * 0.5 * (self.loss - self.gain);
-            // Differences of numbers of this size are summed.
+            // The bracket is a difference of numbers up to this size: its rounding error is charged.
             let size = s as f64 * (self.loss + self.gain) + trials as f64 * self.drift;
             let more = (longer + 8.0 * f64::EPSILON * size).next_up();
             let (value, dropped) = self.given_pairs(s, others.as_ref(), cut, more, &mut Coins::default());
-            // From the smaller end.
+            // The probability of the block.
             let chance: f64 = chances[index(start)..index(end)].iter().sum();
             total += chance * value;
             slack += chance * (dropped + others.map_or(0.0, |others| self.drift * others.error));
@@ -114,13 +117,13 @@ impl Trinomial {
                 others.add_trial();
             }
         }
-        // h ≤ s, and s is at most first() below the window.
+        // The bracket is at most gain·h ≤ gain·s, and below the window s is at most `least`.
         let dropped = self.gain * (pairs.below() * least as f64 + pairs.above() * self.reports as f64);
         (total + dropped, slack + dropped)
     }
 
-    /// The expectation given `s = h + l`, of a bracket that is larger by `more`, rounded up, and what was
-    /// charged for the counts `h` left out.
+    /// The expectation given `s = h + l` of the positive part of a bracket that is larger by `more`, rounded
+    /// up; and the part of it that was charged for the counts `h` left out.
     fn given_pairs(
         &self,
         s: u64,
@@ -132,8 +135,8 @@ impl Trinomial {
         let step = self.gain + self.loss;
         let against = s as f64 * self.loss;
         let inverse_drift = 1.0 / self.drift;
-        // As gain ≤ loss, the bracket is positive only above h = s/2; and below the range of the others it is
-        // charged once for all h.
+        // As gain ≤ loss, the bracket is positive only for h above s/2 (if `more` is 0). Brackets below the
+        // range of `others` are charged together, at the value of its first point.
         let (least, charge) = others
             .map_or((0.0, 0.0), |others| (self.drift * others.first as f64, self.drift * others.values[0]));
         let start = if more > 0.0 {
@@ -149,12 +152,13 @@ impl Trinomial {
         let (mut h, mut chance) = (start, coins.probability(s, start));
         loop {
             let ratio = (s - h) as f64 / (h + 1) as f64;
-            // The mode is kept whatever its probability, so that the ratios beyond are below 1.
+            // The counts up to the mode are kept whatever their probability: beyond it the ratios are below
+            // 1, as the geometric tail requires.
             if chance < cut && h > s / 2 {
                 dropped = geometric_tail(chance, ratio) * (s as f64 * self.gain + more);
                 break;
             }
-            // Not h·step − against: a loss far above the gain would swallow it.
+            // Not h·step − against: if the loss is far above the gain, the digits of the gain would be lost.
             let balance = h as f64 * self.gain - (s - h) as f64 * self.loss + more;
             if balance > 0.0 {
                 total += chance
@@ -175,12 +179,13 @@ impl Trinomial {
 pub(crate) enum Goal {
     /// Its value, to all digits.
     Value,
-    /// To know whether it is at most this.
+    /// A comparison: whether it is at most this number.
     Compare(f64),
 }
 
-/// Probabilities of `h` heads among `s` fair coins, each from the one before where that is near: four
-/// roundings for a coin less and for a head more or less, and a fresh one after [`FRESH`] of them.
+/// Probabilities of `h` heads among `s` fair coins. Each is computed from the one before if that is near: one
+/// coin less and one head more or less take up to four roundings each. After [`FRESH`] such steps the
+/// probability is computed afresh.
 #[derive(Default)]
 struct Coins {
     s: u64,
@@ -219,13 +224,14 @@ impl Coins {
     }
 }
 
-/// `E(x − R)₊` at the integers `x` of a range, rounded up, for a binomial `R` whose number of trials grows.
+/// `E(x − R)₊` at the integers `x` of a range, rounded up, for a binomial `R` whose number of trials can be
+/// increased by one at a time.
 struct Excess {
     first: u64,
     values: Vec<f64>,
     spare: Vec<f64>,
     chance: Chance,
-    /// By how much a value may be too large.
+    /// The most by which a value may be too large.
     error: f64,
 }
 
@@ -237,8 +243,8 @@ impl Excess {
         let end = window.first() + window.probabilities().len() as u64;
         window.fill(trials, chance, cut);
         let first = window.first();
-        // E(first − R)₊, then one distribution function after the other; beyond the window it is taken to be
-        // 1.
+        // The first value is E(first − R)₊, and each next one is larger by the distribution function, which
+        // is taken to be 1 beyond the window.
         let mut value = window.below() * first as f64;
         let mut below = window.below();
         let mut values = vec![value];
@@ -256,7 +262,7 @@ impl Excess {
     /// One more trial: `E(x − R − B)₊ = q E(x − R)₊ + p E(x − 1 − R)₊`.
     fn add_trial(&mut self) {
         let Chance { p, q } = self.chance;
-        // Below the range the value is charged as at its first point.
+        // Below the range, the value at its first point is charged.
         self.spare[0] = self.values[0];
         for ((new, here), before) in self.spare[1..].iter_mut().zip(&self.values[1..]).zip(&self.values) {
             *new = q * here + p * before;
@@ -276,15 +282,17 @@ impl Excess {
             let part = offset - index as f64;
             return drift * ((1.0 - part) * self.values[index] + part * self.values[index + 1]);
         }
-        // Beyond the range the slope is at most 1; the quotient may be infinite, the balance is not.
+        // Beyond the range the slope is at most 1. The balance is used here since the quotient balance/drift
+        // may be infinite.
         drift * self.values[last] + (balance - drift * (self.first + last as u64) as f64)
     }
 }
 
-/// A window has at most some 10⁴ entries on each side of its mode, each rounded three times more than the one
-/// before, and three windows multiply, for up to [`EXACT`] reports.
+/// Bound on the relative rounding error for up to [`EXACT`] reports: a window has at most some 10⁴ entries on
+/// each side of its mode, each with three more roundings than the one before, and the probabilities of three
+/// windows are multiplied.
 const ROUNDING: f64 = 3e-11;
-/// Steps from one probability to the next before it is computed afresh: 1e-12 of rounding.
+/// The most steps from one probability to the next before it is computed afresh; their rounding is 1e-12.
 const FRESH: u64 = 1000;
 /// The most reports whose counts are taken one by one.
 pub(super) const EXACT: u64 = 100_000;
@@ -295,7 +303,7 @@ const SHORT: f64 = 2e-4;
 mod tests {
     use super::*;
 
-    /// Probabilities from their neighbors against those computed one by one.
+    /// Probabilities computed from their neighbors against those computed one by one.
     #[test]
     fn coins_agree_with_single_probabilities() {
         for (top, share) in [(3_000_u64, 0.5), (3_000, 0.57), (400, 0.8), (60, 1.0), (5_000, 0.97)] {
@@ -308,8 +316,8 @@ mod tests {
         }
     }
 
-    /// Blocks against single counts: never below, and by so little above; the pairs are many, or few, and the
-    /// others there or not.
+    /// Blocks against single counts: never below, and at most 1 % above, for many and for few pairs, with and
+    /// without others.
     #[test]
     fn blocks_are_bounds_and_tight() {
         for (pair, rest, drift) in
@@ -326,7 +334,7 @@ mod tests {
                 };
                 for cut in [1e-24, 1e-60] {
                     let (blocks, counts) = (sum.by_blocks(cut), sum.by_counts(cut));
-                    // What is dropped is charged in either.
+                    // Both are charged for what they leave out, so the charge of the counts is subtracted.
                     assert!(
                         counts.0 - counts.1 <= blocks.0 * (1.0 + 1e-10),
                         "{pair} {lost}: {blocks:?} {counts:?}"
@@ -342,7 +350,7 @@ mod tests {
         }
     }
 
-    /// As the pairs become fewer the counts for the label may become more.
+    /// The number of heads may rise while the number of coins falls.
     #[test]
     fn coins_may_show_more_heads() {
         let mut coins = Coins::default();
@@ -353,9 +361,9 @@ mod tests {
         }
     }
 
-    /// Of 200 trials with a chance of 1/100, in a window that leaves out a thousandth: `E(x − R)₊` from the
-    /// probabilities themselves, below the values by no more than their error. The window begins at 0, so
-    /// that all of the error is above it.
+    /// For 200 trials with probability 1/100 and a window that leaves out a thousandth, `E(x − R)₊` summed
+    /// directly lies below the values by at most their stated error. The window begins at 0, so everything it
+    /// leaves out is above it.
     #[test]
     fn what_a_window_leaves_out_is_charged() {
         let chance = Chance { p: 0.01, q: 0.99 };
@@ -370,8 +378,8 @@ mod tests {
         assert!(excess.error > 1e-6 && excess.error < 0.1, "{}", excess.error);
     }
 
-    /// Few reports in blocks: the pairs of a block are charged as its last with what the others may add, half
-    /// of the difference of loss and gain each.
+    /// Blocks for fewer reports: every count of a block is charged as its last one, plus half of the
+    /// difference of loss and gain for each further pair.
     #[test]
     fn short_blocks_are_tight() {
         for (drift, lost) in [(0.0, 0.004), (0.004, 0.004), (0.004, 0.02)] {
