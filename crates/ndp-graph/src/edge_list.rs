@@ -523,7 +523,8 @@ mod tests {
         let error = read_edge_list(zeros, EdgeListOptions::default()).unwrap_err();
         assert!(matches!(error, Error::EdgeListLine { line: 1, problem: "is too long", .. }), "{error}");
         let gzip: &[u8] = b"\x1f\x8b\x08\x00\x00";
-        assert!(read_edge_list(gzip, EdgeListOptions::default()).is_err());
+        let error = read_edge_list(gzip, EdgeListOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::EdgeListLine { line: 1, problem: "has a NUL byte", .. }), "{error}");
     }
 
     #[test]

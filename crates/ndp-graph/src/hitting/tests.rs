@@ -216,10 +216,18 @@ fn bad_input_is_named() {
     assert!(matches!(walk.pair_laws(0, 1, &Start::Uniform, 0), Err(Error::InvalidParameter { .. })));
     let huge = walk.pair_laws(0, 1, &Start::Uniform, usize::MAX);
     assert!(matches!(huge, Err(Error::TooLarge { .. })));
-    for law in [vec![0.5; 5], vec![f64::NAN; 5], vec![1.0; 4], vec![-0.5, 1.5, 0.0, 0.0, 0.0]] {
-        assert!(Start::Law(law).law(5).is_err());
+    for (law, refused) in [
+        (vec![0.5; 5], "the sum of the start probabilities"),
+        (vec![f64::NAN; 5], "every start probability"),
+        (vec![-0.5, 1.5, 0.0, 0.0, 0.0], "every start probability"),
+    ] {
+        let found = Start::Law(law).law(5);
+        assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused), "{found:?}");
     }
-    assert!(walk.first_visits_of_mass(&[f64::INFINITY; 5], &[0], 3).is_err());
+    let short = Start::Law(vec![1.0; 4]).law(5);
+    assert_eq!(short, Err(Error::Shape { what: "start law", expected: 5, got: 4 }));
+    let infinite = walk.first_visits_of_mass(&[f64::INFINITY; 5], &[0], 3);
+    assert!(matches!(infinite, Err(Error::InvalidParameter { name: "every start weight", .. })));
 }
 
 /// A start on more nodes than fit in memory is refused before any work.

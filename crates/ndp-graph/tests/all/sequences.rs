@@ -135,7 +135,8 @@ fn impossible_activations_are_named() -> Result<(), Error> {
     assert_eq!(new(&[(0, 2, 0.2)]), Err(Error::NotAnEdge(0, 2)));
     assert_eq!(new(&[(0, 3, 0.2)]), Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
     assert_eq!(EdgeActivations::uniform(&Graph::from_edges(2, [])?), Err(Error::Disconnected(2)));
-    assert!(new(&[(0, 1, 0.5), (1, 2, 0.5)])?.participation(3).is_err());
+    let outside = new(&[(0, 1, 0.5), (1, 2, 0.5)])?.participation(3);
+    assert_eq!(outside, Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
     Ok(())
 }
 
