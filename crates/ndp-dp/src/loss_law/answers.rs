@@ -18,10 +18,10 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Of a composition of nothing.
+    /// The ends for a composition without releases.
     pub(super) const NOTHING: Self = Self { lower: 0.0, upper: 0.0 };
 
-    /// Of the larger one of two numbers.
+    /// The ends of the larger of two numbers.
     pub(super) const fn max(self, other: Self) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }
@@ -30,14 +30,15 @@ impl Ends {
 /// How fine the grid is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fineness {
-    /// As fine as this width of `ε` takes, times the smaller one of 1 and `ε`, and as memory allows.
+    /// As fine as it takes for the two ends to differ by at most this times `min(1, ε)`, as far as memory
+    /// allows.
     Width(f64),
-    /// Of this step.
+    /// A grid of exactly this step.
     Step(f64),
 }
 
 impl Fineness {
-    /// The finer one: a step counts before a width.
+    /// The finer one of two; a given step takes precedence over a width.
     pub(super) fn finer(self, other: Self) -> Self {
         match (self, other) {
             (Self::Width(a), Self::Width(b)) => Self::Width(a.min(b)),
@@ -61,7 +62,7 @@ pub(super) fn delta(chain: &Chain, epsilon: f64, fineness: Fineness) -> Ends {
     let aim = outline.aim(Question::Epsilon(epsilon));
     let ask =
         |laws: &(Composed, Composed)| Ends { lower: laws.1.delta(epsilon), upper: laws.0.delta(epsilon) };
-    // A width of δ in terms of ε.
+    // Converts the distance of the two ends of δ to one in ε.
     let width = |ends: Ends| {
         if ends.lower > 0.0 { libm::log(ends.upper / ends.lower) / (1.0 + aim.tilt) } else { f64::INFINITY }
     };
@@ -123,7 +124,8 @@ pub(super) fn profile(chain: &Chain, epsilons: &[f64], fineness: Fineness) -> Ve
     best
 }
 
-/// About where the profile ends: an `ε` of a very small `δ`, of any use only.
+/// Roughly where the profile ends: the `ε` at the smallest `δ` of [`PROFILE`]. It only decides where points
+/// are placed.
 pub(super) fn far(chain: &Chain) -> f64 {
     if chain.is_empty() {
         return 0.0;
@@ -131,7 +133,8 @@ pub(super) fn far(chain: &Chain) -> f64 {
     Outline::new(chain).aim(Question::Delta(PROFILE[2])).epsilon
 }
 
-/// Points from 0 on at which to look at profiles: a grid, and where a single pair has a kink.
+/// The points, from 0 on, at which profiles are evaluated: a grid, and the kinks of the profile if a chain is
+/// a single pair.
 pub(super) fn kinks(chains: &[Vec<(std::sync::Arc<dyn Pair>, u64)>], farthest: f64) -> Vec<f64> {
     let step = farthest / f64::from(CURVE);
     let mut kinks: Vec<f64> = vec![0.0];
@@ -141,7 +144,7 @@ pub(super) fn kinks(chains: &[Vec<(std::sync::Arc<dyn Pair>, u64)>], farthest: f
     }
     kinks.retain(|&kink| kink == 0.0 || (0.1 * step..=farthest).contains(&kink));
     kinks.sort_unstable_by(f64::total_cmp);
-    // Two points next to each other would tell a slope badly.
+    // The slope between two points that are too close would be inaccurate.
     kinks.dedup_by(|next, kept| *next - *kept < 0.1 * step);
     let beside = |point: f64| {
         let next = kinks.partition_point(|&kink| kink < point - 0.1 * step);
@@ -162,12 +165,13 @@ pub(super) fn infinite(chain: &Chain) -> Interval {
     super::pair::unit(-chain.iter().map(kept).sum::<Interval>().expm1())
 }
 
-/// The only pair, where nothing is composed.
+/// The pair of a chain that is a single release.
 fn single(chain: &Chain) -> Option<&dyn Pair> {
     if let [(pair, 1)] = chain { Some(&**pair) } else { None }
 }
 
-/// Asks on finer and finer grids until the answer is as narrow as wanted, or no finer grid can be had.
+/// Asks on finer and finer grids until the answer is as narrow as wanted, or until a finer grid is impossible
+/// or would not help.
 fn refine(
     chain: &Chain,
     outline: &Outline,
@@ -193,13 +197,15 @@ fn refine(
         let ends = ask(&grid.compose(step));
         best = Ends { lower: best.lower.max(ends.lower), upper: best.upper.min(ends.upper) };
         let over = width(ends) / wanted;
-        // Nor is a finer grid tried where the last one did not help, or cannot.
+        // A finer grid is tried only if it can help: the laws have a lower end, some part is not on the grid,
+        // and the last refinement brought a gain.
         let may_help = known && grid.smooth > 0.0 && over > 1.0 && over < 0.9 * before;
         if !may_help {
             break;
         }
         before = over;
-        // Smooth parts gain with the square of the step, atoms between points with the step.
+        // The ends of smooth parts approach each other with the square of the step, those of atoms between
+        // grid points with the step.
         let finer = grid.rounded(step * (0.8 / over.sqrt()).clamp(0.1, 0.5));
         if finer >= 0.9 * step {
             break;
@@ -209,20 +215,20 @@ fn refine(
     best
 }
 
-/// The grids that a composition can be put on.
+/// The grids on which a composition can be computed.
 struct Grid<'a> {
     chain: &'a Chain,
     outline: &'a Outline,
     aim: &'a Aim,
-    /// The `ε` that is asked for or expected.
+    /// The `ε` of the question, or the expected answer.
     near: f64,
-    /// Whether all of the grid is used.
+    /// Whether all points of the grid are used.
     dense: bool,
     /// For each part, the lowest and the highest loss that matter.
     reach: Vec<(f64, f64)>,
-    /// A distance that steps divide.
+    /// A distance that has to be a multiple of the step, if there are atoms.
     unit: Option<f64>,
-    /// How often parts occur that are not on the grid of this unit.
+    /// The number of releases whose losses are not all on the grid of this unit.
     smooth: f64,
     finest: f64,
 }
@@ -247,13 +253,14 @@ impl<'a> Grid<'a> {
         Self { chain, outline, aim, near, dense, reach, unit, smooth, finest }
     }
 
-    /// The step at which the ends should be so far apart: `T (1 + θ) h²/8` for smooth parts.
+    /// The step `h` at which the two ends should be `width` apart: for `T` smooth releases they are
+    /// `T (1 + θ) h²/8` apart.
     fn first_step(&self, width: f64) -> f64 {
         let cost = self.smooth * (1.0 + self.aim.tilt);
         self.rounded(if cost > 0.0 { (8.0 * width / cost).sqrt() } else { f64::INFINITY })
     }
 
-    /// The next smaller step that divides the unit, or fills a transform.
+    /// The next smaller step that divides the unit or, without one, uses the full size of a transform.
     fn rounded(&self, step: f64) -> f64 {
         let step = step.max(self.finest);
         match self.unit {
@@ -262,7 +269,7 @@ impl<'a> Grid<'a> {
                 if unit / parts < self.finest { unit / (parts - 1.0).max(1.0) } else { unit / parts }
             }
             None => {
-                // The transform is not made larger for a tenth of the step.
+                // The transform is not doubled if a step that is a tenth larger avoids it.
                 let range = self.aim.range.1 - self.aim.range.0;
                 let size = libm::exp2(libm::log2(0.9 * range / step).ceil().max(1.0));
                 step.min(range / (size.min(LARGEST as f64) - 8.0))
@@ -290,8 +297,8 @@ impl<'a> Grid<'a> {
         let mut window = self.aim.window(self.near, step, offset);
         let mut last =
             window.first.saturating_add(index(((self.aim.range.1 - self.aim.range.0) / step).ceil()) + 3);
-        // Where the window ends with the law, it ends with the laws on the grid, which reach a little
-        // further.
+        // If the window should reach the end of the law, it is widened to the end of the laws on the grid,
+        // which reach a little further.
         let ends = [End::Upper, End::Lower].map(|end| extremes(&parts, end));
         let (lowest, largest) = (ends[0].0.min(ends[1].0), ends[0].1.max(ends[1].1));
         let widened = (
@@ -306,19 +313,19 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// A float as an index, cut where it is too large.
+/// A float as an index; the cast saturates if it is too large.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
 const fn index(x: f64) -> i64 {
     x as i64
 }
 
-/// Cells of a trade-off curve.
+/// The number of cells of a trade-off curve.
 const CURVE: i32 = 2048;
-/// What `δ` a profile is looked at for.
+/// The values of `δ` for which the grids of a profile are chosen.
 const PROFILE: [f64; 3] = [0.3, 1e-4, 1e-9];
-/// What is left out at either end of the parts, relative to `δ`.
+/// The probability that may be left out at the ends of the parts, relative to `δ`.
 const NEGLIGIBLE: f64 = 1e-8;
-/// The most points on which a part is evaluated.
+/// The most points at which a part is evaluated.
 const MOST_POINTS: f64 = 2_097_152.0;
 /// The most grids that are tried.
 const ATTEMPTS: usize = 4;

@@ -1,13 +1,13 @@
-//! Pairs of laws on finitely many outcomes: the loss has atoms only.
+//! Pairs of laws on finitely many outcomes, whose loss takes finitely many values (atoms).
 
 use super::pair::{Atom, Pair, Point, bits, nonnegative, unit};
 use crate::{ApproxDp, Error};
 use ndp_numeric::rounding::Interval;
 
-/// The law of the loss of a finite pair, and its profile by sums of positive terms.
+/// The law of the loss of a finite pair, with its profile as sums of positive terms.
 #[derive(Clone, Debug)]
 pub(super) struct Atoms {
-    /// By increasing loss.
+    /// The atoms, by increasing loss.
     atoms: Vec<Atom>,
     /// `δ` at the loss of each atom, and `Σ_{j≥k} p_j e^{ℓ_k − ℓ_j} = e^{ℓ_k} Q(L ≥ ℓ_k)`.
     values: Vec<(Interval, Interval)>,
@@ -16,13 +16,13 @@ pub(super) struct Atoms {
 }
 
 impl Atoms {
-    /// Takes atoms in any order, the mass at infinity, and the distance that divides all differences of
-    /// losses, where there is one.
+    /// Takes atoms in any order, the mass at infinity, and the distance of which all differences between
+    /// losses are multiples, if there is one.
     pub(super) fn new(mut atoms: Vec<Atom>, infinite: Interval, unit: Option<f64>) -> Self {
         atoms.retain(|atom| atom.mass.high() > 0.0);
         atoms.sort_by(|a, b| a.loss.low().total_cmp(&b.loss.low()));
-        // Atoms whose order rounding does not tell become one: the profile lies between those of all their
-        // mass at either end.
+        // Atoms whose enclosed losses overlap are merged into one, whose loss is enclosed by all of them: the
+        // profile lies between those with the whole mass at either end of this interval.
         atoms.dedup_by(|next, kept| {
             let together = next.loss.low() <= kept.loss.high();
             if together {
@@ -48,7 +48,8 @@ impl Atoms {
         Self { atoms, values, infinite, unit }
     }
 
-    /// On the line through atom `k`: the profile between the atom before and this one, below it elsewhere.
+    /// The value at `ε` of the line that is the profile between the atom before `k` and atom `k`. Elsewhere
+    /// the line is below the profile, which is convex in `e^ε`.
     fn line(&self, k: usize, epsilon: Interval) -> Point {
         let Some((atom, &(value, weight))) = self.atoms.get(k).zip(self.values.get(k)) else {
             return Point { delta: self.infinite, slope: Some(Interval::ZERO) };
@@ -61,7 +62,8 @@ impl Atoms {
 
 impl Pair for Atoms {
     fn at(&self, epsilon: Interval) -> Point {
-        // More than one line only where rounding does not tell on which side of an atom ε lies.
+        // There is more than one line only if rounding leaves open on which side of an atom ε lies. The
+        // largest one is the profile.
         let first = self.atoms.partition_point(|atom| atom.loss.high() < epsilon.low());
         let last = self.atoms.partition_point(|atom| atom.loss.low() <= epsilon.high());
         let mut point = self.line(first, epsilon);
@@ -86,7 +88,8 @@ impl Pair for Atoms {
 
     fn largest(&self) -> Interval {
         let last = self.atoms.last().map_or(Interval::ZERO, |atom| atom.loss);
-        // A mass at infinity may be there, or must.
+        // The lower end of the largest loss is infinite if there must be a mass at infinity, the upper one if
+        // there may be one.
         let end = |mass: f64, loss: f64| if mass > 0.0 { f64::INFINITY } else { loss };
         Interval::between(end(self.infinite.low(), last.low()), end(self.infinite.high(), last.high()))
     }
@@ -137,23 +140,23 @@ pub(super) fn finite(p: &[f64], q: &[f64]) -> (Atoms, Atoms) {
     (direction(p, p_total, q, q_total), direction(q, q_total, p, p_total))
 }
 
-/// The distance of the two losses, where there are no more than two.
+/// The distance of the losses, if there are at most two different ones.
 fn span(atoms: &[Atom]) -> Option<f64> {
     let low = atoms.iter().map(|atom| atom.loss.low()).fold(f64::INFINITY, f64::min);
     let high = atoms.iter().map(|atom| atom.loss.high()).fold(f64::NEG_INFINITY, f64::max);
     let near = |x: f64, y: f64| (x - y).abs() <= 1e-12 * (1.0 + x.abs());
     let two = atoms.iter().all(|atom| near(atom.loss.low(), low) || near(atom.loss.high(), high));
-    // A single loss is on any grid.
+    // A single loss fits on any grid.
     two.then_some(if high - low > 1e-9 { high - low } else { 1.0 })
 }
 
-/// Randomized response over so many labels with probability `gamma` of a random answer: the losses are `ε₀`,
+/// Randomized response over `labels` labels with probability `gamma` of a random answer: the losses are `ε₀`,
 /// 0 and `−ε₀`.
 pub(super) fn randomized_response(labels: u32, gamma: f64) -> Atoms {
     let labels = Interval::new(f64::from(labels));
     let other = Interval::new(gamma) / labels;
     let own = Interval::ONE - other * (labels - Interval::ONE);
-    // ln(1 + L (1 − γ)/γ), also where own and other are nearly equal.
+    // ln(1 + L (1 − γ)/γ), which is accurate also if `own` and `other` are nearly equal.
     let pure = (labels * (Interval::ONE - Interval::new(gamma)) / Interval::new(gamma)).ln_1p();
     let rest = other * (labels - Interval::new(2.0));
     let atoms = vec![
@@ -184,8 +187,8 @@ pub(super) fn discrete_laplace(sensitivity: u32, scale: f64) -> Atoms {
 /// Discrete Gaussian noise of parameter `σ` on answers that differ by 1: the loss at output `k` is `(1 −
 /// 2k)/(2σ²)`, its probability proportional to `e^{−k²/(2σ²)}`.
 ///
-/// Outputs beyond `15 σ` are not kept: those of large loss count as a mass at infinity, at most, and those of
-/// small loss as a mass at the smallest loss that is kept, at most.
+/// Outputs beyond `15 σ` are left out. For the upper end, those with a large loss are charged as a mass at
+/// infinity, and those with a small loss as a mass at the smallest loss that is kept.
 pub(super) fn discrete_gaussian(sigma: f64) -> Atoms {
     let square = Interval::new(sigma) * Interval::new(sigma);
     let twice = Interval::new(2.0) * square;
@@ -194,7 +197,7 @@ pub(super) fn discrete_gaussian(sigma: f64) -> Atoms {
     let kept: Vec<f64> =
         std::iter::successors(Some(1.0), |k| Some(k + 1.0)).take_while(|&k| k <= reach).collect();
     let side: Interval = kept.iter().rev().map(|&k| bell(k)).sum();
-    // Beyond, each term is at most e^{−(2 reach + 1)/(2σ²)} times the one before.
+    // Beyond `reach` each term is at most e^{−(2 reach + 1)/(2σ²)} times the one before.
     let ratio = (-(Interval::new(2.0 * reach + 1.0) / twice)).expm1();
     let beyond = Interval::between(0.0, (bell(reach + 1.0) / -ratio).high());
     let total = Interval::ONE + Interval::new(2.0) * (side + beyond);
@@ -210,13 +213,14 @@ pub(super) fn discrete_gaussian(sigma: f64) -> Atoms {
     Atoms::new(atoms, tail, Some((Interval::ONE / square).low()))
 }
 
-/// The pair with the largest profile among those that keep all of these bounds in both directions: the
-/// lowest convex polygon through them, and through what they become at `1/x` by `δ(1/x) = 1 − 1/x + δ(x)/x`.
+/// The pair with the largest profile among those that satisfy all of these bounds in both directions: its
+/// profile is the lower convex hull of the bounds, as points at `x = e^ε`, and of their mirror images at
+/// `1/x`, `δ(1/x) = 1 − 1/x + δ(x)/x`.
 ///
-/// At `x = 1` each bound says at most `tanh(ε/2) + 2δ/(1 + e^ε)`, the chord from itself to its mirror image.
-/// A corner at `ε > 0` is an atom of mass `x (s_left − s_right)` under `P`, with the two slopes, and its
-/// image one of `e^{−ε}` times that; what is left of 1 has no loss. A corner that rounding makes concave
-/// is left out, which raises the profile.
+/// At `x = 1` each bound gives at most `tanh(ε/2) + 2δ/(1 + e^ε)`, on the chord from the bound to its mirror
+/// image. A corner at `ε > 0` is an atom of mass `x (s_left − s_right)` under `P`, where `s` are the downward
+/// slopes on its two sides. Its mirror image is an atom of `e^{−ε}` times that mass. The rest of the mass has
+/// loss 0. A corner that rounding makes concave is left out, which only raises the profile.
 pub(super) fn of_bounds(bounds: &[ApproxDp]) -> Atoms {
     let crossing = |bound: &ApproxDp| {
         let epsilon = Interval::new(bound.epsilon());
@@ -240,8 +244,8 @@ pub(super) fn of_bounds(bounds: &[ApproxDp]) -> Atoms {
         atoms.push(Atom { loss: -Interval::new(epsilon), mass: image });
         at_none = at_none - mass - image;
     }
-    // What only rounding leaves is moved to a larger loss, where there is one: it would lie between two atoms
-    // that share a grid.
+    // A rest at loss 0 that is due to rounding only is moved to a larger loss, if there is one: otherwise it
+    // would be an atom between two others that share a grid.
     match atoms.first_mut().filter(|_| at_none.high() < 1e-14) {
         Some(first) => first.mass = first.mass + nonnegative(at_none),
         None => atoms.push(Atom { loss: Interval::ZERO, mass: nonnegative(at_none) }),
@@ -262,7 +266,7 @@ fn corners(bounds: &[ApproxDp], crossing: f64) -> Vec<(f64, f64)> {
             continue;
         }
         while let [.., before, middle] = corners[..] {
-            // Whether the middle one is below the chord.
+            // The middle point stays only if it is below the chord.
             let share = libm::expm1(middle.0 - before.0) / libm::expm1(epsilon - before.0);
             if middle.1 < before.1 - share * (before.1 - delta) {
                 break;
@@ -274,7 +278,7 @@ fn corners(bounds: &[ApproxDp], crossing: f64) -> Vec<(f64, f64)> {
     corners
 }
 
-/// Refuses what is no probability law.
+/// Refuses numbers that are not a probability law.
 pub(super) fn check_law(law: &[f64]) -> Result<(), Error> {
     for (index, &value) in law.iter().enumerate() {
         if !(0.0..=1.0).contains(&value) {

@@ -1,5 +1,5 @@
-//! The composition of laws on a grid, tilted, by one transform per part, with a bound on what the transforms
-//! err.
+//! The composition of laws on a grid: tilted, by one Fourier transform per part, with a bound on the error of
+//! the transforms.
 //!
 //! With `a_j = p_j e^{θjh}/M` for each part, `a*` the convolution of all parts, a part that occurs `T` times
 //! counting `T` times, and `J` the sum of the indices, the profile of the composition is
@@ -10,17 +10,19 @@
 //! the relative accuracy of a small `δ`: an error of `a*` enters multiplied by at most `Π M^T e^{−θε}`, the
 //! Chernoff bound.
 //!
-//! *Window.* Indices are taken modulo `N` and named at the end, as `N` consecutive ones of which the lowest
-//! is at most `ε/h`. A bin that others were folded into is never below its true mass: the upper law adds only
-//! what may lie above the window. The lower law subtracts Chernoff's bound on both tails of `a*`.
+//! *Window.* Indices are taken modulo `N`. In the end the bins stand for `N` consecutive indices, the window,
+//! the lowest of which is at most `ε/h`. Masses from outside are folded into bins of the window, so that a
+//! bin is never below its true mass. The upper law has to add only the mass that may lie above the window.
+//! The lower law subtracts Chernoff's bound on both tails of `a*`.
 //!
 //! *Error of `a*`.* For spectra `|z|, |ẑ| ≤ B` of the parts, `|Π ẑ^T − Π z^T| ≤ Π max(B, 1)^T Σ T |ẑ − z|`,
 //! and so in the 2-norm over all frequencies, where `‖ẑ − z‖ ≤ ρ √N ‖a‖` with the error `ρ` of the transform.
-//! Powers by squaring add `(1 + 3u)^{ΣT} − 1` of their size, the inverse transform `ρ` of its. Negative
-//! numbers that come out are set to 0, which is nearer to the truth. By Cauchy and Schwarz the sum above then
+//! Powers by repeated squaring add a relative error of `(1 + 3u)^{ΣT} − 1`, and the inverse transform one of
+//! `ρ`. Negative results are set to 0, which is closer to the truth. By the Cauchy–Schwarz inequality the sum
+//! above then
 //! errs by at most the 2-norm of the error times that of the weights `e^{−θJh} (1 − e^{ε−Jh})`, whose square
-//! is at most `e^{−2θε} min(N, 1 + 1/(2hθ(2θ + 1)(θ + 1)))`: the weights rise and fall once, so that the sum
-//! of their squares is at most the largest and the integral over `h`.
+//! is at most `e^{−2θε} min(N, 1 + 1/(2hθ(2θ + 1)(θ + 1)))`: the weights rise once and then fall, so that the
+//! sum of their squares is at most the largest square plus the integral of the squares, divided by `h`.
 
 use super::grid_law::{End, Sweep};
 use super::tilted::{Part, Tilted};
@@ -28,15 +30,16 @@ use ndp_numeric::fourier::{Complex, NOTHING, Transform};
 use ndp_numeric::rounding::{Interval, count_up};
 use rayon::prelude::*;
 
-/// How to compose: the tilt, the window, and the tilts of the Chernoff bounds on what lies outside of it.
+/// How to compose: the tilt, the window, and the tilts of the Chernoff bounds on the mass outside of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Window {
     pub(super) tilt: f64,
-    /// The lowest index; as many follow as the transform has.
+    /// The lowest index. The window has as many indices as the transform has points.
     pub(super) first: i64,
     /// `J₀`, an index near the losses that matter.
     pub(super) reference: i64,
-    /// What is added to the tilt to bound the upper tail, and what is taken from it to bound the lower one.
+    /// The amount added to the tilt for the bound on the upper tail, and the amount subtracted from it for
+    /// the bound on the lower tail.
     pub(super) aside: (f64, f64),
 }
 
@@ -49,7 +52,7 @@ pub(super) struct Composed {
     first: i64,
     /// `J₀`.
     reference: i64,
-    /// No index above has any mass.
+    /// The largest index that can have mass.
     largest: i64,
     /// The sum of the offsets.
     offset: Interval,
@@ -60,9 +63,9 @@ pub(super) struct Composed {
     scale: Interval,
     /// The relative error of all masses.
     relative: f64,
-    /// What the sum errs by at most at `ε = J₀h`, falling as `e^{−θε}`.
+    /// A bound on the error of the sum at `ε = J₀h`; it falls as `e^{−θε}`.
     noise: f64,
-    /// What the sum lacks at most at every `ε`.
+    /// A bound on the mass above the window, which the sum lacks at every `ε`.
     above: f64,
 }
 
@@ -89,7 +92,7 @@ pub(super) fn compose(
             let by = Interval::new(other) - Interval::new(tilt);
             (moments - log_moment - by * at(index)).exp().high()
         };
-        // Nothing lies beyond the sums of the outermost indices.
+        // No mass lies beyond the sums of the outermost indices.
         let (lowest, largest) = extremes(parts, end);
         let high = if largest < last { 0.0 } else { tail(tilt + aside.0, last) };
         let low = if lowest >= first { 0.0 } else { tail(tilt - aside.1, first - 1) };
@@ -121,7 +124,7 @@ pub(super) fn compose(
     rayon::join(|| side(End::Upper), || side(End::Lower))
 }
 
-/// The sums of the lowest and of the highest indices, cut where they do not fit.
+/// The sums of the lowest and of the highest indices of all parts; they saturate at the ends of `i64`.
 pub(super) fn extremes(parts: &[Part], end: End) -> (i64, i64) {
     let (mut lowest, mut largest) = (0_i64, 0_i64);
     for part in parts {
@@ -133,15 +136,15 @@ pub(super) fn extremes(parts: &[Part], end: End) -> (i64, i64) {
     (lowest, largest)
 }
 
-/// The bins by index, from `first` on.
+/// The bins in the order of the indices they stand for, from `first` on.
 fn bins_in_order(bins: &[Complex], first: i64) -> impl Iterator<Item = (i64, Complex)> + '_ {
     let start = usize::try_from(first.rem_euclid(i64::try_from(bins.len()).unwrap_or(1))).unwrap_or(0);
     let (before, from) = bins.split_at(start.min(bins.len()));
     (first..).zip(from.iter().chain(before).copied())
 }
 
-/// `a*` of the upper laws, that of the lower ones as imaginary part, and a bound on the 2-norm of their
-/// error.
+/// `a*` of the upper laws as real parts and of the lower laws as imaginary parts, and a bound on the 2-norm
+/// of their error.
 fn convolve(parts: Vec<Tilted>, transform: &Transform) -> (Vec<Complex>, f64) {
     let size = transform.size();
     let spectrum = size / 2 + 1;
@@ -152,7 +155,7 @@ fn convolve(parts: Vec<Tilted>, transform: &Transform) -> (Vec<Complex>, f64) {
         let times = count_up(count);
         let norm = bins.iter().map(|z| z.square_norm()).sum::<f64>().sqrt();
         let largest = f64::max(bins.iter().map(|z| z.re).sum(), bins.iter().map(|z| z.im).sum());
-        // The sums and differences that take the two spectra apart round once more.
+        // The sums and differences that separate the two spectra are rounded once more.
         let error = (rounding + 4.0 * f64::EPSILON) * norm * SLACK;
         inward += times * error;
         log_growth += times * libm::log1p((largest * SLACK - 1.0).max(0.0) + error * (size as f64).sqrt());
@@ -169,7 +172,7 @@ fn convolve(parts: Vec<Tilted>, transform: &Transform) -> (Vec<Complex>, f64) {
     }
     let mut bins = vec![Complex::ZERO; size];
     for (k, (upper, lower)) in products.into_iter().enumerate() {
-        // The spectra of real laws: conjugate at −k.
+        // The spectra of real sequences: the value at −k is the conjugate of that at k.
         bins[(size - k) % size] = Complex { re: upper.re + lower.im, im: lower.re - upper.im };
         bins[k] = Complex { re: upper.re - lower.im, im: upper.im + lower.re };
     }
@@ -189,8 +192,8 @@ fn weight_norm(tilt: f64, step: f64, size: usize) -> f64 {
     (1.0 + integral).min(size as f64).sqrt() * SLACK
 }
 
-/// `Π (S + p)^T − Π S^T` for the finite masses `S` and the masses at infinity `p`: what has an infinite loss
-/// in some part.
+/// `Π (S + p)^T − Π S^T` for the finite masses `S` and the masses at infinity `p`: the probability that the
+/// loss of at least one part is infinite.
 fn infinite(parts: &[Part], end: End) -> f64 {
     let (mut all, mut share) = (Interval::ZERO, Interval::ZERO);
     for part in parts {
@@ -203,13 +206,13 @@ fn infinite(parts: &[Part], end: End) -> f64 {
         all = all + times * sum.ln();
         share = share + times * ratio.ln_1p();
     }
-    // S = 0 leaves all of the mass at infinity.
+    // If S = 0, all of the mass is at infinity.
     let lost = all.exp() * share.expm1();
     let (low, high) = (lost.low().clamp(0.0, 1.0), lost.high().clamp(0.0, 1.0));
     if end == End::Upper { high } else { low }
 }
 
-/// `F` and `W` of a composed law at a grid point, see [`Sweep`].
+/// The profile `F` and the weight `W` of a composed law at a grid point, see [`Sweep`].
 #[derive(Clone, Copy, Debug)]
 struct Line {
     index: i64,
@@ -224,7 +227,7 @@ impl Composed {
         self.infinite
     }
 
-    /// The end of `δ` at `epsilon`. Below the window nothing is known.
+    /// The upper or lower end of `δ` at `epsilon`; below the window the trivial one.
     pub(super) fn delta(&self, epsilon: f64) -> f64 {
         self.deltas(&[epsilon]).first().copied().unwrap_or(1.0)
     }
@@ -240,7 +243,7 @@ impl Composed {
         asked.sort_unstable_by(|a, b| b.cmp(a));
         let mut asked = asked.into_iter().peekable();
         let mut deltas: Vec<f64> = epsilons.iter().map(|&epsilon| self.delta_of(&[], epsilon)).collect();
-        // The last three lines: the points around a number.
+        // The lines of the last three points: those around the ε asked for.
         let mut lines = Vec::<Line>::with_capacity(3);
         self.sweep(|line| {
             if lines.len() == 3 {
@@ -255,14 +258,16 @@ impl Composed {
         deltas
     }
 
-    /// The end of the smallest `ε ≥ 0` with `δ(ε) ≤ delta`; `None` where the window does not reach so far up.
+    /// The upper or lower end of the smallest `ε ≥ 0` with `δ(ε) ≤ delta`; `None` if the window does not
+    /// reach up to it.
     pub(super) fn epsilon(&self, delta: f64) -> Option<f64> {
         let scale = self.scale.high();
         let beyond = (self.reference - self.first) as f64 - self.masses.len() as f64;
         let mut noise = self.noise * libm::exp(self.tilt * beyond * self.step);
         let growth = libm::exp(self.tilt * self.step);
         let sign = if self.end == End::Upper { 1.0 } else { -1.0 };
-        // Where δ passes the target, roughly; two more points on the left, and all of them kept.
+        // Goes left until δ roughly passes the target, and two points further. The points around that place
+        // are kept.
         let (mut lines, mut more) = (Vec::<Line>::new(), 3);
         let zero = self.past_offset(0.0) / self.step;
         self.sweep(|line| {
@@ -284,7 +289,8 @@ impl Composed {
                 crate::search::smallest(low, high, |epsilon| self.delta_of(&lines, epsilon) <= delta)
             }
             End::Lower => {
-                // The noise grows to the left: from the rightmost point that is seen to be below the answer.
+                // The noise grows to the left, so the search starts at the rightmost point that is seen to be
+                // below the answer.
                 let seen = lines.iter().map(at).find(|&epsilon| self.delta_of(&lines, epsilon) > delta);
                 let found = seen.and_then(|low| {
                     crate::search::largest(low, high, |epsilon| self.delta_of(&lines, epsilon) > delta)
@@ -294,8 +300,8 @@ impl Composed {
         }
     }
 
-    /// `δ` from lines around `epsilon`, the leftmost of which is to its left unless it is the first of the
-    /// window.
+    /// The end of `δ` at `epsilon` from the lines of the points around it. The leftmost point is to the left
+    /// of `epsilon`, unless it is the first of the window.
     fn delta_of(&self, lines: &[Line], epsilon: f64) -> f64 {
         let at = Interval::new(epsilon) - self.offset;
         let at = Interval::new(if self.end == End::Upper { at.low() } else { at.high() });
@@ -306,12 +312,12 @@ impl Composed {
         if at.low() >= grid(self.largest).high() {
             return self.infinite;
         }
-        // A convex polygon is the largest of its lines; each is a bound from below.
+        // A convex polygon is the maximum of its lines, and each of them is a lower bound.
         let mut sum = 0.0_f64;
         for line in lines {
             let rise = -(at - grid(line.index)).expm1() * Interval::new(line.weight);
             let value = Interval::new(line.profile) + rise;
-            // What the parts of the sum err by: they may cancel to the right of the point.
+            // The rounding error of the two summands: to the right of the point they may cancel.
             let error = line.error * (line.profile + rise.low().abs().max(rise.high().abs()));
             sum = sum.max(if self.end == End::Upper { value.high() + error } else { value.low() - error });
         }
@@ -334,7 +340,7 @@ impl Composed {
         }
     }
 
-    /// Goes through the lines of all points of the window from the right, while `visit` says so.
+    /// Visits the lines of all points of the window from the right, until `visit` returns false.
     fn sweep(&self, mut visit: impl FnMut(Line) -> bool) {
         let mut sweep = Sweep::new(self.step, 0.0);
         let last = self.first + i64::try_from(self.masses.len()).unwrap_or(0);
@@ -348,19 +354,19 @@ impl Composed {
         }
     }
 
-    /// `ε` counted from the offset, to nearest.
+    /// `ε` minus the offset, rounded to nearest.
     fn past_offset(&self, epsilon: f64) -> f64 {
         epsilon - 0.5 * (self.offset.low() + self.offset.high())
     }
 }
 
-/// An integer that is a float below 10¹⁵.
+/// A float that is an integer below 10¹⁵, as an integer.
 #[expect(clippy::cast_possible_truncation, reason = "the size was checked")]
 const fn whole(index: f64) -> i64 {
     index as i64
 }
 
-/// Covers sums of at most 2^22 terms, and a dozen operations on them.
+/// Covers the rounding of sums of at most 2^22 terms and of a dozen operations on them.
 const SLACK: f64 = 1.0 + 2e-9;
 /// The fewest frequencies that a thread takes at once.
 const CHUNK: usize = 4096;

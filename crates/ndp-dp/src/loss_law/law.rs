@@ -1,4 +1,4 @@
-//! [`LossLaw`]: which pairs dominate what was released, and how often.
+//! [`LossLaw`]: which pairs dominate the releases, and how often each of them occurs.
 
 mod mechanisms;
 
@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// The law of the privacy loss of one or many releases, enclosed from both sides; what it is and an example
 /// are in the [module](super).
 ///
-/// A law is a description until it is asked: a question chooses the grid that its answer needs. It has one
-/// direction or two, which are composed each by itself; the answer is the larger one.
+/// A law only describes the releases; each question chooses the grid that its answer needs. A law has one or
+/// two directions. Each is composed on its own, and the answer is the larger one.
 ///
 /// # Examples
 /// ```
@@ -35,14 +35,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct LossLaw {
     neighbors: Neighbors,
-    /// Whether each pair is attained, and not only dominates.
+    /// Whether every pair is attained by its mechanism, and does not merely dominate it.
     exact: bool,
     releases: Vec<Release>,
     pub(super) only: Option<Direction>,
     pub(super) fineness: Fineness,
 }
 
-/// A pair for each direction, and how often it occurs.
+/// A release: its pair for each direction, and how often it occurs.
 #[derive(Clone, Debug)]
 struct Release {
     remove: Arc<dyn Pair>,
@@ -52,14 +52,14 @@ struct Release {
 }
 
 impl Release {
-    /// What tells its pairs from all others.
+    /// A key that is equal for releases with equal pairs, if the pairs have one.
     fn key(&self) -> Option<Vec<u64>> {
         let remove = self.remove.key()?;
         let add = self.add.as_ref().map_or(Some(Vec::new()), |add| add.key())?;
         Some([vec![remove.len() as u64], remove, add].concat())
     }
 
-    /// Whether it is the same pair in memory.
+    /// Whether both releases have the same pairs in memory.
     fn is(&self, other: &Self) -> bool {
         let same = |one: &Option<Arc<dyn Pair>>, other: &Option<Arc<dyn Pair>>| match (one, other) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -72,7 +72,8 @@ impl Release {
 
 /// Composition.
 impl LossLaw {
-    /// As many releases as that, each free to depend on the outputs of the others.
+    /// All releases of this law `count` times, where each release may be chosen after seeing the outputs of
+    /// those before it.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for more than 10¹⁵ releases of one kind.
@@ -86,7 +87,8 @@ impl LossLaw {
         Ok(self)
     }
 
-    /// All of these together, each free to depend on the outputs of the others. As fine as the finest.
+    /// All releases of these laws together, where each may be chosen after seeing the outputs of those before
+    /// it. The result is as fine as the finest part.
     ///
     /// # Errors
     /// [`Error::MixedNeighbors`] for laws of different relations, or of different single directions; as
@@ -102,7 +104,7 @@ impl LossLaw {
             only,
             fineness: fineness.unwrap_or(Fineness::Width(WIDTH)),
         };
-        // Equal pairs are one pair, more often.
+        // Releases with equal pairs are merged into one that occurs more often.
         let mut known = BTreeMap::new();
         for release in parts.iter().flat_map(|part| &part.releases) {
             let next = all.releases.len();
@@ -118,10 +120,10 @@ impl LossLaw {
         all.times(1)
     }
 
-    /// One direction alone. What it answers is a guarantee for that order of two data sets only.
+    /// One direction alone. Its answers are guarantees for that order of the two data sets only.
     ///
     /// # Errors
-    /// [`Error::MixedNeighbors`] where only the other direction is left.
+    /// [`Error::MixedNeighbors`] if only the other direction is left.
     pub fn only(self, direction: Direction) -> Result<Self, Error> {
         match self.only {
             Some(other) if other != direction => Err(Error::MixedNeighbors),
@@ -129,8 +131,8 @@ impl LossLaw {
         }
     }
 
-    /// With answers that are this wide in `ε`, times the smaller one of 1 and `ε`, where memory allows; 1e-4
-    /// unless said otherwise.
+    /// The law with answers whose ends differ by about `width · min(1, ε)` in `ε`, as far as memory allows.
+    /// The default width is 1e-4.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless the width is positive and finite.
@@ -139,7 +141,7 @@ impl LossLaw {
         Ok(Self { fineness: Fineness::Width(width), ..self })
     }
 
-    /// On a grid of this step, whatever the width.
+    /// The law on a grid of this step, whatever the width of the answers.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless the step lies between 10^−9 and 100.
@@ -154,7 +156,7 @@ impl LossLaw {
         self.neighbors
     }
 
-    /// The `μ` of all of it and a lower end, where all of it is Gaussian.
+    /// `μ` of the composition and a lower end of it, if all releases are Gaussian.
     pub(crate) fn mu(&self) -> Option<(Guarantee<Gdp>, f64)> {
         let mut square = Interval::ZERO;
         for Release { remove, add, count } in &self.releases {
@@ -172,7 +174,7 @@ impl LossLaw {
         self.releases.iter().any(|release| release.add.is_some())
     }
 
-    /// How many pairs differ.
+    /// The number of different pairs.
     pub(crate) const fn kinds(&self) -> usize {
         self.releases.len()
     }
@@ -187,7 +189,7 @@ impl LossLaw {
         Enclosed::new(ends, self.exact)
     }
 
-    /// The directions, Gaussian releases made one.
+    /// The composition in each direction, with all Gaussian releases merged into one.
     pub(super) fn chains(&self) -> Vec<Vec<(Arc<dyn Pair>, u64)>> {
         let two = self.is_two_sided();
         let directions: &[Direction] = match self.only {
@@ -226,8 +228,8 @@ impl LossLaw {
         Ok(self.ends(|chain| answers::delta(chain, epsilon, self.fineness)))
     }
 
-    /// Both ends of the smallest `ε ≥ 0` whose `δ` is at most `delta`; infinite where the mass at infinity is
-    /// larger.
+    /// Both ends of the smallest `ε ≥ 0` whose `δ` is at most `delta`; infinite if the mass at infinity is
+    /// larger than `delta`.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> Enclosed {
         self.ends(|chain| answers::epsilon(chain, delta.get(), self.fineness))
@@ -239,7 +241,7 @@ impl LossLaw {
     }
 }
 
-/// The direction that laws of one relation have in common, `None` for both.
+/// The only direction of some laws of one relation; `None` if all of them have both.
 fn common<'a>(
     laws: impl IntoIterator<Item = &'a LossLaw>,
     neighbors: Neighbors,
@@ -254,7 +256,7 @@ fn common<'a>(
     Ok(only)
 }
 
-/// How wide an answer may be, in ε.
+/// The default width of an answer, in `ε`.
 const WIDTH: f64 = 1e-4;
 /// The most releases of one kind.
 const MOST_RELEASES: u64 = 1_000_000_000_000_000;
@@ -263,7 +265,7 @@ const MOST_RELEASES: u64 = 1_000_000_000_000_000;
 mod tests {
     use super::*;
 
-    /// Pairs that nothing tells apart are the same where they are the same in memory, in both directions.
+    /// Pairs without a key count as the same only if they are the same in memory, in both directions.
     #[test]
     fn releases_are_the_same_in_both_directions() {
         let pair = || Arc::new(GaussianPair { mu: Interval::ONE }) as Arc<dyn Pair>;

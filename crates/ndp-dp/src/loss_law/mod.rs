@@ -1,15 +1,16 @@
-//! The law of the privacy loss itself, with proof: what is lost when Rényi divergences stand in for it is not
-//! lost here.
+//! Accounting with the law of the privacy loss itself, with proven bounds. Rényi divergences only summarize
+//! this law, and an account by them is larger than it needs to be.
 //!
 //! Two data sets give a mechanism the output laws `P` and `Q`. The *privacy loss* is `L = ln dP/dQ` under
 //! `P`, and all of the profile follows from its law: `δ(ε) = E[(1 − e^{ε−L})₊]`. When releases are composed,
 //! each free to depend on the outputs of the ones before, losses add up and their laws convolve. A
-//! [`LossLaw`] does this between two proven ends, an upper and a lower one, so that the answer says how tight
-//! it is.
+//! [`LossLaw`] does this with a proven upper and a proven lower end, so that every answer says how tight it
+//! is.
 //!
 //! # Example: training with noisy gradients
 //!
-//! Each record takes part in a step with probability 1/100; a thousand steps with a noise multiplier of 1:
+//! Each record takes part in a step with probability 1/100, and there are a thousand steps with a noise
+//! multiplier of 1:
 //!
 //! ```
 //! use ndp_dp::{Delta, Gaussian, LossLaw, Mechanism, RdpAccountant, Sensitivity, Sigma, subsampling::PoissonGaussian};
@@ -23,21 +24,23 @@
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
-//! [`LossLaw::compose`] puts different releases together, [`LossLaw::profile`] makes a
-//! [`Profile`](crate::Profile) for ledgers and checks, and [`least_noise`] turns the question around.
-//! [`LossLaw::tradeoff`] is the curve of all tests (f-DP).
+//! [`LossLaw::compose`] composes different releases, [`LossLaw::profile`] makes a [`Profile`](crate::Profile)
+//! for ledgers and checks, and [`least_noise`] finds the least noise for a given `(ε, δ)`.
+//! [`LossLaw::tradeoff`] is the trade-off curve between the two errors of a test (f-DP).
 //!
 //! # How
 //!
-//! * *Pairs.* Only pairs of laws that are proved to dominate their mechanism enter. For a record that is
-//!   *replaced* in a sample of fixed size that is a bound ([`LossLaw::sampled_replaced`]); where only a Rényi
-//!   curve is known, see [`LossLaw::from_renyi`], and where only some `(ε, δ)` are, [`LossLaw::of_bounds`]. A
-//!   relation of two directions (a record added, a record removed) is composed in each direction by itself;
-//!   the larger answer counts.
-//! * *Grid.* The upper law of a pair connects the dots `(e^{ε_i}, δ(ε_i))`, the lower one is made of
-//!   tangents. Both err by the square of the step where the law is smooth; atoms are put on the grid.
-//! * *Convolution.* Tilted by `e^{θL}`, so that a small `δ` keeps its relative accuracy, by one transform
-//!   whose error is bounded, not estimated; the bound is added to the upper end and taken from the lower one.
+//! * *Pairs.* Only pairs of laws that are proved to dominate their mechanism are used. For a record that is
+//!   *replaced* in a sample of fixed size, the pair gives a bound ([`LossLaw::sampled_replaced`]). If only a
+//!   Rényi curve is known, see [`LossLaw::from_renyi`]; if only some `(ε, δ)` are, [`LossLaw::of_bounds`]. If
+//! a   relation has two directions (a record added, a record removed), each direction is composed on its own,
+//!   and the answer is the larger one.
+//! * *Grid.* The upper law of a pair connects the dots `(e^{ε_i}, δ(ε_i))`; the lower one is made of
+//! tangents.   The error of both is of the order of the square of the step where the law is smooth. Atoms are
+//! placed on   the grid.
+//! * *Convolution.* Laws are tilted by `e^{θL}`, so that a small `δ` keeps its relative accuracy, and
+//! convolved   by Fourier transforms whose error is bounded, not estimated. The bound is added to the upper
+//! end and   subtracted from the lower one.
 //!
 //! Proofs are in the files of this module and, in short, in the section on privacy loss laws of
 //! `docs/theory.md`.

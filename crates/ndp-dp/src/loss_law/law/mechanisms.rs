@@ -1,4 +1,4 @@
-//! Laws of mechanisms, and of what little may be known of one.
+//! Laws of mechanisms, and of mechanisms of which only a profile, a Rényi curve or some `(ε, δ)` are known.
 
 use super::super::answers::Fineness;
 use super::super::atoms::{self, Atoms};
@@ -18,7 +18,7 @@ use crate::{
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
 impl LossLaw {
-    /// A view that is Gaussian, of which `μ` is known exactly or as a bound.
+    /// The law of a Gaussian view, whose `μ` is known exactly or as a bound.
     pub(crate) fn of_gdp(gdp: Guarantee<Gdp>, neighbors: Neighbors) -> Self {
         let exact = matches!(gdp, Guarantee::Exact(_));
         let pair = GaussianPair { mu: Interval::new(gdp.value().mu()) };
@@ -30,8 +30,8 @@ impl LossLaw {
         Self { neighbors, exact: true, releases: vec![release], only: None, fineness: Fineness::Width(WIDTH) }
     }
 
-    /// Gaussian noise, exactly: `N(μ, 1)` against `N(0, 1)`. `neighbors` is the relation that the sensitivity
-    /// was taken for.
+    /// Gaussian noise, exactly: `N(μ, 1)` against `N(0, 1)`. `neighbors` is the relation for which the
+    /// sensitivity was computed.
     #[must_use]
     pub fn gaussian(mechanism: Gaussian, neighbors: Neighbors) -> Self {
         Self::of(neighbors, gaussian_pair(mechanism), None)
@@ -78,7 +78,7 @@ impl LossLaw {
         Ok(Self::of(neighbors, atoms::discrete_laplace(sensitivity, scale), None))
     }
 
-    /// Randomized response, exactly: one person's label is another.
+    /// Randomized response, exactly. Neighbors differ in the label of one person.
     #[must_use]
     pub fn randomized_response(mechanism: RandomizedResponse) -> Self {
         let atoms = atoms::randomized_response(mechanism.labels(), mechanism.gamma());
@@ -88,8 +88,8 @@ impl LossLaw {
     /// A pair of laws on finitely many outcomes, both directions of it, exactly.
     ///
     /// # Errors
-    /// [`Error::InvalidLaw`] unless entries are probabilities that sum to 1 within 1e-9, by which sum they
-    /// are then divided; [`Error::InvalidParameter`] for laws of different lengths.
+    /// [`Error::InvalidLaw`] unless the entries of each law are probabilities that sum to 1 within 1e-9 (they
+    /// are divided by their sum); [`Error::InvalidParameter`] for laws of different lengths.
     ///
     /// # Examples
     /// ```
@@ -130,9 +130,10 @@ impl LossLaw {
         Self::sampled(LaplacePair::new(mechanism), rate)
     }
 
-    /// One release, where with probability `rate` it is of the record in question and otherwise of others,
-    /// and nobody is told which: a batch of `m` of `n` records drawn without replacement (`rate = m/n`), a
-    /// step of a walk that may be anybody's. When a record is replaced, `δ(ε) ≤ q δ₀(ln(1 + (e^ε − 1)/q))`, a
+    /// A release that with probability `q = rate` involves the record in question and otherwise only others,
+    /// where the observer is not told which: a batch of `m` of `n` records drawn without replacement
+    /// (`rate = m/n`), or a step of a walk that may be anybody's. Neighbors differ in a record that is
+    /// replaced, and `δ(ε) ≤ q δ₀(ln(1 + (e^ε − 1)/q))`, where `δ₀` is the profile of `release`: an upper
     /// bound.
     ///
     /// # Errors
@@ -180,8 +181,8 @@ impl LossLaw {
         Ok(Self::of(Neighbors::AddOrRemove, remove, Some(Arc::new(add))))
     }
 
-    /// One of several releases, with the weights as probabilities; which one does not depend on the data and
-    /// is seen: `δ(ε) = Σ w_i δ_i(ε)`, as exact as the parts.
+    /// One of several releases, drawn with the weights as probabilities. The draw does not depend on the
+    /// data, and the observer sees it: `δ(ε) = Σ w_i δ_i(ε)`, exact if all parts are.
     ///
     /// # Errors
     /// [`Error::InvalidLaw`] unless the weights are probabilities that sum to 1 within 1e-9;
@@ -195,7 +196,7 @@ impl LossLaw {
     ///     let mechanism = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(sigma)? };
     ///     Ok(LossLaw::gaussian(mechanism, Neighbors::ReplaceOne))
     /// };
-    /// // A path that is drawn without looking at the data, and seen: mostly it carries little.
+    /// // The observer sees which noise was drawn: large noise in nine cases of ten.
     /// let law = LossLaw::seen_mixture(&[(0.9, noise(5.0)?), (0.1, noise(1.0)?)])?;
     /// assert!(law.epsilon(Delta::new(1e-5)?).upper() < noise(1.0)?.epsilon(Delta::new(1e-5)?).upper());
     /// # Ok::<(), ndp_dp::Error>(())
@@ -222,8 +223,8 @@ impl LossLaw {
         Ok(Self { exact, only, ..Self::of(first, Mixture { parts: remove }, add) })
     }
 
-    /// As [`Self::seen_mixture`], where the observer is not told which release it was: a bound, since hiding
-    /// it cannot raise the loss.
+    /// As [`Self::seen_mixture`] if the observer does not see which release was drawn: an upper bound, since
+    /// hiding it cannot raise the loss.
     ///
     /// # Errors
     /// As [`Self::seen_mixture`].
@@ -231,13 +232,13 @@ impl LossLaw {
         Ok(Self { exact: false, ..Self::seen_mixture(parts)? })
     }
 
-    /// A mechanism whose profile somebody else has proved: `delta(ε)` for `ε ≥ 0` is that of a pair of laws
-    /// which dominates it, and `reversed(ε)` that of the same pair exchanged; both err by at most
-    /// `relative_error`. The answers are bounds.
+    /// A mechanism whose profile the caller has proved: for `ε ≥ 0`, `delta(ε)` is the profile of a pair of
+    /// laws `(P, Q)` that dominates the mechanism, and `reversed(ε)` that of `(Q, P)`, both up to a relative
+    /// error of at most `relative_error`. The answers are upper bounds.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ relative_error ≤ 0.1`, and where a function is found, at one
-    /// of a hundred points, to be no profile: outside `[0, 1]`, increasing, or not convex in `e^ε`.
+    /// [`Error::InvalidParameter`] unless `0 ≤ relative_error ≤ 0.1`, and if about a hundred points show that
+    /// a function is no profile: outside `[0, 1]`, increasing, or not convex in `e^ε`.
     ///
     /// # Examples
     /// ```
@@ -261,9 +262,9 @@ impl LossLaw {
         Ok(Self { exact: false, ..Self::of(neighbors, forward, Some(Arc::new(backward))) })
     }
 
-    /// A mechanism of which only this is known: it keeps each of these `(ε, δ)`, whichever of two neighbors
-    /// comes first. No smaller answer follows from the bounds: of one bound, composed, it is that of
-    /// [`composition::optimal_delta`](crate::composition::optimal_delta).
+    /// A mechanism of which only this is known: it satisfies each of these `(ε, δ)`, for either order of two
+    /// neighbors. The answers are the smallest that follow from the bounds; for a single bound, composed,
+    /// that of [`composition::optimal_delta`](crate::composition::optimal_delta).
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] without a bound, and for an infinite `ε`.
@@ -274,7 +275,7 @@ impl LossLaw {
     /// let known = [ApproxDp::new(0.1, 1e-3)?, ApproxDp::new(0.4, 1e-8)?];
     /// let law = |known: &[ApproxDp]| LossLaw::of_bounds(known, Neighbors::ReplaceOne)?.times(20);
     /// let delta = Delta::new(1e-6)?;
-    /// // Mostly the first bound counts, for rare outputs the second.
+    /// // The first bound covers most outputs, the second the rare ones.
     /// assert!(law(&known)?.epsilon(delta).upper() < 0.5 * law(&known[1..])?.epsilon(delta).upper());
     /// assert_eq!(law(&known[..1])?.epsilon(delta).upper(), f64::INFINITY);
     /// # Ok::<(), ndp_dp::Error>(())
@@ -287,9 +288,9 @@ impl LossLaw {
         Ok(Self { exact: false, ..Self::of(neighbors, atoms::of_bounds(bounds), None) })
     }
 
-    /// A mechanism, or a composition, of which only a bound on the Rényi divergence at every order is known:
-    /// at every `ε ≥ 0` the best `δ` that follows. What is composed of such parts should have their bounds
-    /// added first.
+    /// A mechanism, or a composition, of which only a bound on the Rényi divergence at every order is known.
+    /// Its profile is the best `δ` that follows at every `ε ≥ 0`. To compose several such parts, add their
+    /// Rényi bounds first and make one law of the sum: that loses less.
     #[must_use]
     pub fn from_renyi(
         curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static,
