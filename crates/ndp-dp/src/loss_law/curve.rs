@@ -1,4 +1,4 @@
-//! Laws as accountants: Rényi divergences, pure losses, and the least noise.
+//! What else a law answers: its Rényi divergences, its `ε` at `δ = 0`, and the least noise for a target.
 
 use super::answers::Ends;
 use super::enclosed::Enclosed;
@@ -10,9 +10,9 @@ use crate::{Delta, Error, NoiseMultiplier, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 
 impl LossLaw {
-    /// A bound on the Rényi divergence of `order`, the larger one of both directions: the sum of the parts',
-    /// each by its formula or, where the loss is one of finitely many, by `ln Σ p e^{(α−1)ℓ}/(α − 1)`. `None`
-    /// where a part has neither.
+    /// A bound on the Rényi divergence of `order`, the larger one of the two directions. The divergences of
+    /// the parts add up; each is computed by its formula or, if the loss takes finitely many values, as
+    /// `ln Σ p e^{(α−1)ℓ}/(α − 1)`. `None` if some part has neither.
     #[must_use]
     pub fn rdp(&self, order: Order) -> Option<UpperBound<f64>> {
         let mut most = 0.0_f64;
@@ -29,8 +29,8 @@ impl LossLaw {
 }
 
 impl LossLaw {
-    /// Both ends of the `ε` at `δ = 0`, the larger one of both directions: the largest losses of the parts
-    /// add up. Infinite where a loss is not bounded, or not known to be.
+    /// Both ends of the `ε` at `δ = 0`, the larger one of the two directions: the largest losses of the parts
+    /// add up. Infinite if some loss is unbounded, or not known to be bounded.
     ///
     /// # Examples
     /// ```
@@ -55,7 +55,8 @@ impl LossLaw {
     }
 }
 
-/// `ln Σ p e^{(α−1)ℓ}/(α − 1)`, rounded up; infinite where some mass may be at infinity.
+/// `ln Σ p e^{(α−1)ℓ}/(α − 1)`, rounded up; infinite if there may be a mass at infinity. `None` for a pair
+/// that does not consist of atoms.
 fn of_atoms(pair: &dyn Pair, alpha: f64) -> Option<f64> {
     let atoms = pair.atoms()?;
     if pair.infinite().high() > 0.0 {
@@ -67,8 +68,8 @@ fn of_atoms(pair: &dyn Pair, alpha: f64) -> Option<f64> {
     Some((top + sum.ln() / excess).high().max(0.0))
 }
 
-/// The least noise for which the law that `law` makes of a noise multiplier has `ε ≤ epsilon` at `delta`:
-/// within a relative 1e-7 of where that ends, and seen to hold.
+/// The least noise multiplier whose law, as given by `law`, has `ε ≤ epsilon` at `delta`. The multiplier
+/// returned was seen to meet the target, and is within a relative 1e-7 of the smallest one.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the error of `law`;
@@ -90,7 +91,7 @@ pub fn least_noise(
     law: impl Fn(NoiseMultiplier) -> Result<LossLaw, Error>,
 ) -> Result<Calibrated<NoiseMultiplier>, Error> {
     ensure_positive("the epsilon of a calibration", epsilon)?;
-    // By how much ln ε is too large, as a function of ln σ.
+    // ln ε minus its target, as a function of ln σ.
     let excess = |log: f64| -> Result<(f64, Calibrated<NoiseMultiplier>), Error> {
         let parameter = NoiseMultiplier::new(libm::exp(log))?;
         let reached = law(parameter)?.epsilon(delta).guarantee();
@@ -105,7 +106,7 @@ pub fn least_noise(
     } else {
         (at_high, best) = (start, Some(found));
     }
-    // Doubling or halving until the answer lies between.
+    // Doubles or halves σ until the answer lies between the two last values.
     while !(at_low > 0.0 && at_high <= 0.0) {
         let next = if at_low > 0.0 { high + std::f64::consts::LN_2 } else { low - std::f64::consts::LN_2 };
         if next.abs() > LARGEST_LOG {
@@ -131,7 +132,7 @@ pub fn least_noise(
         if high - low <= 1e-7 {
             break;
         }
-        // Regula falsi, kept away from the ends, and every third time the middle.
+        // Regula falsi, kept away from the ends; the value at an end that stays is halved (Illinois rule).
         let share = (at_low / (at_low - at_high)).clamp(0.01, 0.99);
         let tight = 0.4e-7 / (high - low);
         let middle = low + (high - low) * (share + tight).min(0.999);
@@ -145,5 +146,5 @@ pub fn least_noise(
     best.ok_or(Error::NotAchievable { what: "epsilon", target: epsilon, best: f64::INFINITY })
 }
 
-/// Noise multipliers from `10^{−6}` to `10⁶`.
+/// The largest `|ln σ|` that is tried: noise multipliers from `10^{−6}` to `10⁶`.
 const LARGEST_LOG: f64 = 13.9;

@@ -1,7 +1,7 @@
-//! Under which of two data sets a loss is taken.
+//! The data set under which a loss is taken.
 
-/// Which of two neighboring data sets the law is taken under. The guarantee of a relation that does not name
-/// an order needs both.
+/// Under which of two neighboring data sets the law of the loss is taken. A relation without a fixed order of
+/// the two data sets needs the guarantee in both directions.
 ///
 /// # Examples
 /// ```
@@ -16,9 +16,8 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The law of the loss is under the data set that has the record more; of a finite pair, under its first
-    /// law.
+    /// Under the data set with the additional record; for a finite pair, under its first law.
     Remove,
-    /// Under the data set without the record; of a finite pair, under its second law.
+    /// Under the data set without that record; for a finite pair, under its second law.
     Add,
 }

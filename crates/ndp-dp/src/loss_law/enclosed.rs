@@ -3,10 +3,10 @@
 use super::answers::Ends;
 use crate::{Exact, Guarantee, UpperBound};
 
-/// A number that lies between two proven ends, of which the upper one is the guarantee.
+/// A number that lies between two proven ends. The upper end is the guarantee.
 ///
-/// The guarantee is [`Exact`] where the ends agree to 1e-9, relative, and every pair is attained; otherwise
-/// it is an [`UpperBound`].
+/// The guarantee is [`Exact`] if the ends agree within a relative 1e-9 and every pair is attained by its
+/// mechanism; otherwise it is an [`UpperBound`].
 ///
 /// # Examples
 /// ```
@@ -33,15 +33,15 @@ impl Enclosed {
         Self { lower: ends.lower.min(ends.upper), guarantee }
     }
 
-    /// A number that was shown to lie between `lower` and `upper`; `attained` says whether the lower end is
-    /// one of what is released, too, and not only of pairs that dominate it.
+    /// A number that was shown to lie between `lower` and `upper`. `attained` says whether the lower end also
+    /// holds for what is released, and not only for pairs of laws that dominate it.
     #[must_use]
     pub fn between(lower: f64, upper: f64, attained: bool) -> Self {
         Self::new(Ends { lower, upper }, attained)
     }
 
-    /// The lower end: the number itself, for the pairs of the law, is not smaller. What is released may lose
-    /// less where they only dominate it.
+    /// The lower end: for the pairs of the law the number is not smaller. If the pairs merely dominate the
+    /// release, its own loss may be below this end.
     #[must_use]
     pub const fn lower(&self) -> f64 {
         self.lower
@@ -60,5 +60,5 @@ impl Enclosed {
     }
 }
 
-/// How near two ends are that count as one number, relative.
+/// The relative distance up to which two ends count as the same number.
 const AGREE: f64 = 1e-9;

@@ -1,30 +1,31 @@
-//! The two laws of a pair on a grid: one whose profile is nowhere below that of the pair, one whose profile
-//! is nowhere above.
+//! The two laws of a pair on a grid: the profile of the upper one is nowhere below that of the pair, and the
+//! profile of the lower one nowhere above it.
 //!
 //! *Upper* (connect the dots): the polygon through the points `(x_i, δ_i)` is above the convex `δ`.
 //!
-//! *Lower*: on the cell between two neighboring points take a line below `δ` and not below the mass at
-//! infinity `p_∞`, rounded down: the tangent at the middle, or, where that is below `p_∞` at the right end,
-//! the tangent there with the slope from the left. To the left of the grid the line is `1 − x`, to its right
-//! `p_∞`. At each point `l_i` is the lower one of the two lines that meet there. The lower convex hull of
-//! `(0, 1)` and the points `(x_i, l_i)` is on each cell below its chord, which is below the line.
+//! *Lower*: every cell between two neighboring points gets a line, rounded down, that is below `δ` and not
+//! below the mass at infinity `p_∞`. It is the tangent at the middle of the cell, or, if that is below `p_∞`
+//! at the right end, the tangent at the right end with the slope from the left. To the left of the grid the
+//! line is `1 − x`, and to its right `p_∞`. Let `l_i` be the lower one of the two lines that meet at a point.
+//! On each cell, the lower convex hull of `(0, 1)` and the points `(x_i, l_i)` is below the chord of the
+//! cell, which is below the line.
 //!
-//! A slope that is known up to rounding, or only from neighboring values of `δ`, makes two lines of a
-//! tangent: the flatter one counts on the left of its point, the steeper one on the right. Both are below `δ`
-//! there.
+//! If a slope is known only up to rounding, or only from neighboring values of `δ`, a tangent becomes two
+//! lines: the flatter one is used to the left of its point and the steeper one to the right. Both are below
+//! `δ` there.
 //!
-//! Atoms that all lie on the grid are placed on it instead; where all of a law are atoms that do not, the
-//! lower law moves each to its left. The grid may be moved by an offset, the same for all points, so that the
-//! largest atom of a pair is one of them: a lower law loses the mass of that atom times its distance to the
-//! next point on its right.
+//! If a law consists of atoms that all lie on the grid, they are placed on it instead. If they do not all lie
+//! on it, the lower law moves each atom to the next point on its left. The whole grid may be moved by an
+//! offset, so that the largest atom of a pair is one of its points: otherwise the lower law would lose the
+//! mass of that atom times its distance to the next point on its right.
 
 use super::grid_law::{End, GridLaw};
 use super::pair::{Atom, Pair, Point};
 use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 
-/// A law above and a law below, on points `index · step + offset`; where atoms were placed the two offsets
-/// differ by their rounding.
+/// An upper and a lower law on the points `index · step + offset`. If atoms were placed on the grid, the two
+/// offsets differ by the rounding of the atoms.
 #[derive(Clone, Debug)]
 pub(super) struct Enclosing {
     pub(super) upper: GridLaw,
@@ -34,9 +35,9 @@ pub(super) struct Enclosing {
 }
 
 impl Enclosing {
-    /// The laws with kinks at some of the points `indices`, which increase.
+    /// The laws of a pair, with kinks only at the points `indices`, which increase.
     pub(super) fn new(pair: &dyn Pair, step: f64, indices: &[i64]) -> Self {
-        // The margin covers the rounding of a point and of what a pair makes of it.
+        // The margin covers the rounding of a point and of its evaluation by the pair.
         let margin = pair.top().map_or(0.0, |top| MARGIN * (1.0 + top.abs()));
         let upper_offset = Interval::new(offset(pair, step) - margin);
         if !pair.known_from_below() {
@@ -45,7 +46,7 @@ impl Enclosing {
             return Self { upper, lower, upper_offset, lower_offset: Interval::ZERO };
         }
         if let Some(atoms) = pair.atoms() {
-            // Between two atoms the profile is straight: only the points next to them matter.
+            // Between two atoms the profile is straight in e^ε, so only the points next to atoms matter.
             let position =
                 |atom: &Atom| (Interval::new(atom.loss.low()) - upper_offset) / Interval::new(step);
             let left = |atom: &Atom| whole(position(atom).low().floor().clamp(-LARGEST_INDEX, LARGEST_INDEX));
@@ -67,7 +68,7 @@ impl Enclosing {
         Self { upper, lower, upper_offset, lower_offset }
     }
 
-    /// The laws of a pair all of whose atoms lie on the grid, but for rounding.
+    /// The laws of a pair that consists of atoms on the grid, up to rounding; `None` for any other pair.
     pub(super) fn of_atoms(pair: &dyn Pair, step: f64) -> Option<Self> {
         let atoms = pair.atoms()?;
         let offset = offset(pair, step);
@@ -110,7 +111,7 @@ impl Enclosing {
     }
 }
 
-/// The law of atoms that are moved to the next point on their left, which lowers the profile everywhere.
+/// The law of atoms that are each moved to the next point on their left, which lowers the profile everywhere.
 fn floored(atoms: &[Atom], infinite: f64, step: f64, offset: Interval) -> GridLaw {
     let mut masses: Vec<(i64, f64)> = Vec::with_capacity(atoms.len());
     for atom in atoms {
@@ -126,7 +127,7 @@ fn floored(atoms: &[Atom], infinite: f64, step: f64, offset: Interval) -> GridLa
     GridLaw { step, masses, infinite: infinite.clamp(0.0, 1.0) }
 }
 
-/// How far the grid has to be moved for the largest atom to be on a point, rounded down.
+/// The offset of the grid that puts a point on the largest atom, rounded down; 0 without one.
 fn offset(pair: &dyn Pair, step: f64) -> f64 {
     let Some(top) = pair.top() else { return 0.0 };
     let index = (top / step).round();
@@ -134,13 +135,13 @@ fn offset(pair: &dyn Pair, step: f64) -> f64 {
     if moved.is_finite() { moved } else { 0.0 }
 }
 
-/// How far the grid of the lower law is moved for the tangents at either end of the law to meet the outermost
-/// lines on a point.
+/// The offset of the grid of the lower law. It is chosen so that the outermost tangent at one end of the law
+/// meets the line beyond that end, `1 − x` or `p_∞`, at a point of the grid.
 ///
-/// A tangent at `m` meets the line `1 − x` at the conditional mean, in `x` and under `Q`, of what lies below
-/// `m`, and the line `p_∞` at that of what lies above. Where much of a law is within one step of its end, as
-/// for a small sampling rate, a grid whose points miss that mean loses the first order of the step. In the
-/// middle of a law a point that is missed costs its neighbors nothing.
+/// A tangent at `m` meets the line `1 − x` at the conditional mean of `x` under `Q`, given that `x` lies
+/// below `m`, and the line `p_∞` at that given that `x` lies above. If much of the law is within one step of
+/// its end, as for a small sampling rate, a grid without a point at that mean has an error of the first order
+/// of the step. In the middle of a law the position of the points does not matter.
 fn pile(pair: &dyn Pair, step: f64, indices: &[i64]) -> f64 {
     let (Some(&first), Some(&last)) = (indices.first(), indices.last()) else { return 0.0 };
     let (low, high) = (first as f64 * step, last as f64 * step);
@@ -152,12 +153,12 @@ fn pile(pair: &dyn Pair, step: f64, indices: &[i64]) -> f64 {
         let slope = slope(pair, middle, step, point);
         (0.5 * (point.delta.low() + point.delta.high()), 0.5 * (slope.low() + slope.high()))
     };
-    // Whether the tangent at the middle of the cell right of ε is above 1 − x at ε.
+    // The condition is that at ε the tangent at the middle of the cell to its right is above 1 − x.
     let left = bisect(low - step, high, |epsilon| {
         let (delta, slope) = at(epsilon + half);
         delta - slope * libm::expm1(-half) + libm::expm1(epsilon) > 4.0 * f64::EPSILON
     });
-    // Whether the tangent at the middle of the cell left of ε is below p_∞ at ε.
+    // The condition is that at ε the tangent at the middle of the cell to its left is at most p_∞.
     let right = bisect(low, high + step, |epsilon| {
         let (delta, slope) = at(epsilon - half);
         delta - slope * libm::expm1(half) <= infinite
@@ -170,7 +171,7 @@ fn pile(pair: &dyn Pair, step: f64, indices: &[i64]) -> f64 {
     point - (point / step).round() * step
 }
 
-/// Where a condition begins to hold that goes on to hold.
+/// The number from which on a condition holds, which must not cease to hold above it.
 fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -179,7 +180,7 @@ fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
-/// The loss of a point, or of the middle between two points.
+/// The loss at a point, or, for half an integer, at the middle between two points.
 fn loss(index: f64, step: f64, offset: Interval) -> Interval {
     Interval::new(index) * Interval::new(step) + offset
 }
@@ -212,14 +213,14 @@ fn lower(pair: &dyn Pair, step: f64, offset: Interval, indices: &[i64]) -> GridL
     GridLaw::of_polygon(&samples.collect::<Vec<_>>(), step, End::Lower)
 }
 
-/// The ends of a line below `δ` on a cell, at the left and the right point, rounded down.
+/// The values at the left and the right point of a cell of a line below `δ` on that cell, rounded down.
 fn line(pair: &dyn Pair, step: f64, offset: Interval, cell: (i64, i64), infinite: f64) -> (f64, f64) {
     let width = Interval::new((cell.1 - cell.0) as f64) * Interval::new(step);
     let half = Interval::new(0.5) * width;
     let middle = loss(0.5 * (cell.0 as f64 + cell.1 as f64), step, offset);
     let point = pair.at(middle);
     let slope = slope(pair, middle, width.high(), point);
-    // In x from the middle to the ends, relative to the middle.
+    // The distances in x from the middle to the two ends, relative to x at the middle.
     let (ahead, behind) = (half.expm1(), -(-half).expm1());
     let delta = Interval::new(point.delta.low());
     let right = (delta - Interval::new(slope.high()) * ahead).low();
@@ -233,7 +234,7 @@ fn line(pair: &dyn Pair, step: f64, offset: Interval, cell: (i64, i64), infinite
     ((Interval::new(right) + Interval::new(slope.low().max(0.0)) * -(-width).expm1()).low(), right)
 }
 
-/// The slope of a point, or bounds from the chords to its two sides.
+/// The slope at a point, or bounds on it from the chords on its two sides.
 fn slope(pair: &dyn Pair, epsilon: Interval, width: f64, point: Point) -> Interval {
     if let Some(slope) = point.slope {
         return slope;
@@ -245,17 +246,17 @@ fn slope(pair: &dyn Pair, epsilon: Interval, width: f64, point: Point) -> Interv
     Interval::between(flat.low().max(0.0), steep.high().max(0.0))
 }
 
-/// An integer that is a float, and small enough.
+/// A float that is an integer of moderate size, as an integer.
 #[expect(clippy::cast_possible_truncation, reason = "the index was compared with the largest")]
 const fn whole(index: f64) -> i64 {
     index as i64
 }
 
-/// How far an atom may be from its point, in units of the smaller of 1 and a step, for a loss of 1.
+/// The largest distance of an atom from its point, relative to `min(1, step)` and to one plus the loss.
 const ON_GRID: f64 = 1e-10;
-/// How far below the largest atom its point is, for a loss of 1.
+/// The distance by which the point of the largest atom is below it, relative to one plus the loss.
 const MARGIN: f64 = 1e-13;
-/// Indices above are not used.
+/// The largest index that is used.
 const LARGEST_INDEX: f64 = 1e15;
 /// The fewest points that a thread takes at once.
 const CHUNK: usize = 64;

@@ -5,7 +5,7 @@ use ndp_numeric::gaussian_profile::{PROFILE_ERROR, theta};
 use ndp_numeric::rounding::{Interval, down, up};
 use ndp_numeric::special::{SQRT_2PI, mills_ratio};
 
-/// Gaussian noise; `μ` is known up to rounding, since it may be the root of a sum of squares.
+/// The pair of Gaussian noise. `μ` is an interval, since it may be the rounded root of a sum of squares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GaussianPair {
     pub(super) mu: Interval,
@@ -25,7 +25,8 @@ impl GaussianPair {
         let ratio =
             Interval::between(down(mills_ratio(b.high()), MILLS), up(mills_ratio(b.low().max(0.0)), MILLS));
         let slope = unit(bell * ratio);
-        // The profile falls by at most the largest slope on what rounding left open.
+        // Within the interval of ε that rounding leaves, the profile falls by at most the largest slope times
+        // the width.
         let high = theta(epsilon.low(), self.mu.high());
         let lowest = if self.mu.low() == self.mu.high() { high } else { theta(epsilon.low(), self.mu.low()) };
         let width = epsilon.high() - epsilon.low();
@@ -57,16 +58,17 @@ impl Pair for GaussianPair {
     }
 }
 
-/// `x²`, nonnegative also where `x` is known to lie on both sides of 0.
+/// `x²`, nonnegative even if the interval of `x` contains 0.
 fn square(x: Interval) -> Interval {
     let product = x * x;
     Interval::between(product.low().max(0.0), product.high())
 }
 
-/// A lower end of what [`theta`] rounded up to `high`: it is moved by its error in two steps, by at most `2
-/// PROFILE_ERROR + 3` epsilons of `1 + |ln θ|`, and the error itself is once more as large.
+/// A lower end of the value that [`theta`] rounded up to `high`. Rounding moves it up in two steps, by at
+/// most `2 PROFILE_ERROR + 3` epsilons times `1 + |ln θ|`, and the computed value itself has an error of the
+/// same size.
 fn theta_down(high: f64) -> f64 {
-    // Next to the smallest float nothing is known but the sign.
+    // So close to the smallest floats only the sign is known.
     if high < 1e-290 {
         return 0.0;
     }

@@ -1,4 +1,5 @@
-//! A law of losses on a grid, its profile by sums of positive terms, and the law of a given polygon.
+//! Laws of losses on a grid: their profile as a sum of positive terms, and the law whose profile is a given
+//! polygon.
 //!
 //! Masses `p_j` at losses `ε_j` and a mass at infinity have the profile `F(ε) = p_∞ + Σ_{ε_j > ε} p_j (1 −
 //! e^{ε−ε_j})`, a convex polygon in `x = e^ε`. With `W_i = Σ_{j ≥ i} p_j e^{ε_i − ε_j}`, from one point to
@@ -6,21 +7,21 @@
 //!
 //! `F(ε_a) = F(ε_b) + c W_b`, `W_a = p_a + (1 − c) W_b`, `c = 1 − e^{ε_a − ε_b}`.
 //!
-//! Nothing cancels: [`Sweep`] goes through these two lines. Read backwards, they give the masses of a
-//! polygon.
+//! All terms are positive, so nothing cancels. [`Sweep`] applies these recurrences from right to left. Solved
+//! for `p_a`, they give the masses of a polygon.
 
 use ndp_numeric::incomplete::two_sum;
 
-/// Masses on the points `index · step + offset`, and at infinity. What they sum to need not be 1.
+/// Masses on the points `index · step + offset`, and a mass at infinity. Their sum need not be 1.
 #[derive(Clone, Debug)]
 pub(super) struct GridLaw {
     pub(super) step: f64,
-    /// Index and mass, by increasing index, masses positive.
+    /// Index and mass, by increasing index; all masses are positive.
     pub(super) masses: Vec<(i64, f64)>,
     pub(super) infinite: f64,
 }
 
-/// On which side of the truth a law has to be.
+/// The side of the truth on which the profile of a law must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Upper,
@@ -31,9 +32,10 @@ impl GridLaw {
     /// The law of the lower convex hull, in `x`, of the points `(x_i, f_i)` and `(0, 1)`; `samples` are `(i,
     /// f_i)` by increasing `i`, and the last `f` is the mass at infinity.
     ///
-    /// What rounding leaves is made good by scaling. *Upper*: at the corners of the hull, and at 0, the
-    /// profile is at least `f`; corners above a convex function have all of the hull above it. *Lower*: at
-    /// every sample, and at 0, the profile is at most `f`. It is straight between the samples.
+    /// All masses are scaled by a factor near 1 that makes up for rounding. *Upper*: at the corners of the
+    /// hull, and at 0, the profile is then at least `f`; a polygon whose corners are above a convex function
+    /// is above it everywhere. *Lower*: at every sample, and at 0, the profile is at most `f`; it is straight
+    /// between the samples.
     pub(super) fn of_polygon(samples: &[(i64, f64)], step: f64, end: End) -> Self {
         let infinite = samples.last().map_or(0.0, |&(_, value)| value.max(0.0));
         let corners = hull(samples, step);
@@ -41,8 +43,8 @@ impl GridLaw {
         let mut sweep = Sweep::new(step, infinite);
         for (k, &(index, _)) in corners.iter().enumerate().rev() {
             sweep.move_to(index);
-            // The weight that takes the profile to the next corner on the left, and at the last one to 1 at x
-            // = 0.
+            // The mass with which the profile passes through the next corner on the left or, at the last
+            // corner, reaches 1 at x = 0.
             let (target, lost) = match k.checked_sub(1).map(|left| corners[left]) {
                 Some((left, value)) => (value, lost(index - left, step)),
                 None => (1.0, 1.0),
@@ -60,7 +62,7 @@ impl GridLaw {
         law
     }
 
-    /// The factor that puts the profile on its side of all points.
+    /// The factor for the masses that puts the profile on the required side of all points.
     fn correction(&self, points: &[(i64, f64)], end: End) -> f64 {
         let mut masses = self.masses.iter().rev().peekable();
         let mut sweep = Sweep::new(self.step, self.infinite);
@@ -100,7 +102,7 @@ impl GridLaw {
 
     /// The sum of the finite masses.
     pub(super) fn finite_mass(&self) -> f64 {
-        // From the right, where they are small.
+        // Summed from the right, where the masses are small.
         self.masses.iter().rev().map(|&(_, mass)| mass).sum()
     }
 }
@@ -117,8 +119,8 @@ impl End {
 /// The corners of the lower convex hull, in `x = e^ε`, of the samples and `(0, 1)`.
 fn hull(samples: &[(i64, f64)], step: f64) -> Vec<(i64, f64)> {
     let mut corners: Vec<(i64, f64)> = Vec::with_capacity(samples.len());
-    // From the right; `below` says that the middle one of three points is on or above the line through the
-    // others.
+    // The points are visited from the right. `below` says that the line through the left and the right one of
+    // three points is on or below the middle one, which is then no corner.
     let below = |left: Option<(i64, f64)>, middle: (i64, f64), right: (i64, f64)| {
         let rise = match left {
             Some(left) => (left.1 - middle.1) / lost(middle.0 - left.0, step),
@@ -146,15 +148,15 @@ fn lost(gap: i64, step: f64) -> f64 {
     -libm::expm1(-(gap as f64) * step)
 }
 
-/// The profile of a law, from the right to the left: the recurrences of the module, the weight as a sum of
-/// two floats.
+/// The profile of a law, computed from right to left by the recurrences of the module; the profile and the
+/// weight are kept as sums of two floats.
 ///
-/// *Error*, relative, of profile and weight: `c` errs by at most 8 `u`, `u = 2^{−53}` (three epsilons of
-/// `expm1`, half an ulp of its argument). Up to `c = 1/2` the factor `1 − c` of the weight errs by at most 18
-/// `u c`, and the `c` of a sweep add up to at most its length in nats, `R`; a longer step multiplies by an
-/// exponential of error 6 `u + R u`, at most `2 R` times. Sums of two floats err by `4 u²` a step. The
-/// profile adds terms of error `10 u` more and its own `u` a step, kept in two floats as well. In all at most
-/// `64 u (1 + R)`: [`Self::error`].
+/// *Relative error* of profile and weight, with `u = 2^{−53}`: `c` has an error of at most 8 `u` (three
+/// epsilons of `expm1`, half an ulp of its argument). For `c ≤ 1/2` the factor `1 − c` of the weight has an
+/// error of at most 18 `u c`, and the `c` of a sweep add up to at most its length `R` in nats. For a longer
+/// step the weight is multiplied by an exponential with an error of 6 `u + R u`, which happens at most `2 R`
+/// times. Sums of two floats add `4 u²` a step. The terms of the profile have a further error of `10 u`, and
+/// its sum, in two floats as well, `u` a step. The total is at most `64 u (1 + R)`: [`Self::error`].
 #[derive(Clone, Debug)]
 pub(super) struct Sweep {
     step: f64,
@@ -166,7 +168,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// To the right of everything, with this much at infinity.
+    /// Starts to the right of all points, with the given mass at infinity.
     pub(super) const fn new(step: f64, infinite: f64) -> Self {
         Self {
             step,
@@ -198,22 +200,22 @@ impl Sweep {
         }
     }
 
-    /// Adds a mass where it stands.
+    /// Adds a mass at the current point.
     pub(super) fn add(&mut self, mass: f64) {
         self.weight.add(mass);
     }
 
-    /// `F` at the point.
+    /// The profile `F` at the current point.
     pub(super) const fn profile(&self) -> f64 {
         self.profile.value()
     }
 
-    /// `W` at the point, with the masses added there.
+    /// The weight `W` at the current point, including the masses added there.
     pub(super) const fn weight(&self) -> f64 {
         self.weight.value()
     }
 
-    /// The relative error of both.
+    /// A bound on the relative error of profile and weight.
     pub(super) fn error(&self) -> f64 {
         let range = self.at.map_or(0.0, |at| (self.first - at) as f64 * self.step);
         32.0 * f64::EPSILON * (1.0 + range)

@@ -4,7 +4,8 @@ use super::pair::{Pair, Point, bits, nonnegative, two_sided};
 use crate::{Laplace, Mechanism, Order};
 use ndp_numeric::rounding::Interval;
 
-/// Laplace noise. The loss has atoms of mass 1/2 at `ε₀` and `e^{−ε₀}/2` at `−ε₀`, and a density between.
+/// The pair of Laplace noise. The loss has an atom of mass 1/2 at `ε₀`, one of mass `e^{−ε₀}/2` at `−ε₀`, and
+/// a density in between.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaplacePair {
     mechanism: Laplace,
@@ -13,7 +14,7 @@ pub(super) struct LaplacePair {
 
 impl LaplacePair {
     pub(super) fn new(mechanism: Laplace) -> Self {
-        // A quotient rounded up.
+        // `pure` is a quotient that was rounded up, so the float below it is a lower end.
         let pure = mechanism.pure_epsilon().into_value();
         Self { mechanism, pure: Interval::between(pure.next_down(), pure) }
     }
@@ -25,7 +26,7 @@ impl LaplacePair {
             return Point { delta: Interval::ZERO, slope: Some(Interval::ZERO) };
         }
         let slope = Interval::new(0.5) * gap.min(Interval::ZERO).exp();
-        // At ε₀ itself both slopes are in order, beyond it only 0 is.
+        // At ε₀ itself the slope may be that on either side; beyond it, it is 0.
         let low = if epsilon.high() <= self.pure.low() { slope.low() } else { 0.0 };
         Point { delta: nonnegative(-gap.expm1()), slope: Some(Interval::between(low, slope.high())) }
     }

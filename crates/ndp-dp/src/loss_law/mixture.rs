@@ -1,10 +1,10 @@
-//! Mixtures of pairs whose index is drawn without looking at the data, and is seen.
+//! Mixtures of pairs whose index is drawn independently of the data and is seen by the observer.
 
 use super::pair::{Pair, Point, bits};
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
 
-/// `δ(ε) = Σ w_i δ_i(ε)`: exact where the index is seen; an upper bound where it is not, since the
+/// `δ(ε) = Σ w_i δ_i(ε)`. It is exact if the index is seen, and an upper bound if it is not, since the
 /// hockey-stick divergence is jointly convex.
 #[derive(Clone, Debug)]
 pub(super) struct Mixture {
@@ -32,7 +32,7 @@ impl Pair for Mixture {
     }
 
     fn top(&self) -> Option<f64> {
-        // Only where no part reaches beyond the largest atom.
+        // The mixture has a largest atom only if every part has one.
         let tops = self.parts.iter().map(|(_, pair)| pair.top());
         tops.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
     }

@@ -1,5 +1,5 @@
-//! Where to look: tilt, grid and window for a question about a composition. Nothing here needs to be right:
-//! what is found only decides how tight the answer is.
+//! The choice of tilt, grid and window for a question about a composition. Nothing here has to be accurate:
+//! the choice only decides how tight the answer is, not whether it is valid.
 
 use super::composed::Window;
 use super::grid_law::GridLaw;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 /// One direction of a composition: pairs, and how often each occurs.
 pub(super) type Chain = [(Arc<dyn Pair>, u64)];
 
-/// What is asked.
+/// The question about a composition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Question {
-    /// `ε` at this `δ`.
+    /// The `ε` at this `δ`.
     Delta(f64),
-    /// `δ` at this `ε`.
+    /// The `δ` at this `ε`.
     Epsilon(f64),
 }
 
-/// A composition seen from far away: laws on points that are dense near 0 and sparse far out.
+/// A coarse approximation of a composition: laws on points that are dense near 0 and sparse far out.
 #[derive(Clone, Debug)]
 pub(super) struct Outline {
     parts: Vec<(GridLaw, f64)>,
@@ -28,11 +28,11 @@ pub(super) struct Outline {
     extremes: (f64, f64),
 }
 
-/// Tilt, and where the composition then is.
+/// The tilt for a question, and the losses that matter at this tilt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Aim {
     pub(super) tilt: f64,
-    /// The `ε` that the tilt is best for.
+    /// The `ε` for which the tilt is best.
     pub(super) epsilon: f64,
     /// An estimate of `ln δ` there.
     pub(super) log_delta: f64,
@@ -98,7 +98,7 @@ impl Outline {
             let spread = libm::sqrt(2.0 * std::f64::consts::PI * variance);
             log - tilt * mean - libm::log(1.0 + tilt * spread * (1.0 + tilt))
         };
-        // Next to the largest loss a larger tilt gains nothing, and noise grows with it.
+        // Close to the largest loss a larger tilt gains nothing, but the noise would grow with it.
         let start = self.cumulants(0.0)[1];
         let most = self.extremes.1 - 0.02 * (self.extremes.1 - start);
         let low = |tilt: f64| match question {
@@ -113,7 +113,8 @@ impl Outline {
         let tilt = if left == 1e-9 { 0.0 } else { left };
         let [log, mean, variance] = self.cumulants(tilt);
         let edge = |sign: f64| {
-            // The Chernoff bound of a tail that does not matter, at its best tilt.
+            // The loss beyond which the Chernoff bound, at its best tilt, shows that the tail does not
+            // matter.
             let limit = 2.0 * self.largest_tilt - sign * tilt;
             let spread = libm::sqrt(variance).max(1e-12);
             let candidates = (-16..=32).map(|k| (libm::exp2(0.25 * f64::from(k)) / spread).min(limit));
@@ -132,12 +133,13 @@ impl Outline {
         }
     }
 
-    /// The points of a part between two losses, on a grid: all of the grid where the tilted law is dense, and
-    /// every second, fourth, ... where little would be gained by more.
+    /// The points of the grid, between two losses, at which a part is evaluated: all points where the tilted
+    /// law is dense, and every second, fourth, ... point where more of them would gain little. Without a
+    /// tilt, all points.
     ///
-    /// A distance `s` between points costs the cell `s²` times its tilted mass, so that for their number it
-    /// is best to have `s³` inverse to the tilted density; without a tilt, all points. What is left out may
-    /// cost half as much again as the step itself.
+    /// At a distance `s` between points, a cell costs `s²` times its tilted mass. For a given number of
+    /// points the total cost is smallest if `s³` is inversely proportional to the tilted density. Leaving out
+    /// points may add up to half of the cost of the step itself.
     pub(super) fn points(
         &self,
         part: usize,
@@ -156,7 +158,8 @@ impl Outline {
                 (left, mass, mass / (right - left))
             })
             .collect();
-        // A cell beside a dense one counts as dense: the outline does not say where the density begins.
+        // A cell next to a dense one counts as dense, since the outline does not show where in it the density
+        // begins.
         let densest = |k: usize| {
             let around = &cells[k.saturating_sub(1)..(k + 2).min(cells.len())];
             around.iter().map(|cell| cell.2).fold(0.0, f64::max)
@@ -188,8 +191,8 @@ impl Outline {
 }
 
 impl Aim {
-    /// The window from the lowest loss on, for a question near `near`, on a grid whose offsets add up to
-    /// `offset`.
+    /// The window from the lowest loss on, for a question about an `ε` near `near`, on a grid whose offsets
+    /// add up to `offset`.
     pub(super) fn window(&self, near: f64, step: f64, offset: f64) -> Window {
         let first = ((self.range.0 - offset) / step).floor() - 1.0;
         let reference = ((near - offset) / step).round();
@@ -197,7 +200,7 @@ impl Aim {
     }
 }
 
-/// The upper law on points at distances from 0 that grow by a twelfth of a doubling each.
+/// The upper law of a pair on points whose distance from 0 grows by a factor of `2^{1/12}` each.
 fn outline(pair: &dyn Pair) -> GridLaw {
     if let Some(atoms) = pair.atoms() {
         let masses = atoms.iter().map(|atom| (whole(atom.loss.low() / FINEST), atom.mass.high()));
@@ -215,8 +218,9 @@ fn outline(pair: &dyn Pair) -> GridLaw {
     super::enclosing::upper(pair, FINEST, Interval::ZERO, &indices)
 }
 
-/// Losses below and above which so much mass is left, at most: `1 − x` is within `below` of `δ` at the first,
-/// `δ` within `above` of the mass at infinity at the second. Both within a twentieth, and away from 0.
+/// The losses beyond which almost nothing is left: at the lower one `δ` is within `below` of `1 − x`, and at
+/// the upper one within `above` of the mass at infinity. Both are found within a twentieth, rounded away from
+/// 0.
 pub(super) fn reach(pair: &dyn Pair, below: f64, above: f64) -> (f64, f64) {
     let infinite = pair.infinite().high();
     let left = |distance: f64| {
@@ -227,7 +231,8 @@ pub(super) fn reach(pair: &dyn Pair, below: f64, above: f64) -> (f64, f64) {
     (-farthest(left), farthest(right))
 }
 
-/// The least distance, up to a twentieth, at which something is over that does not begin again.
+/// The smallest distance, up to a twentieth, at which a condition has ceased to hold, which must not hold
+/// again further out.
 fn farthest(goes_on: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (LEAST_REACH, 2.0 * LEAST_REACH);
     while goes_on(high) && high < LARGEST_REACH {
@@ -240,23 +245,23 @@ fn farthest(goes_on: impl Fn(f64) -> bool) -> f64 {
     high
 }
 
-/// A float as an index; those that are too large are cut.
+/// A float as an index; the cast saturates if it is too large.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
 const fn whole(index: f64) -> i64 {
     index as i64
 }
 
-/// The grid of outlines.
+/// The step of the grid of outlines.
 const FINEST: f64 = 1.0 / (1_u64 << 40) as f64;
-/// Below, all losses are one.
+/// The smallest distance that is tried.
 const LEAST_REACH: f64 = 1e-9;
-/// Beyond, a loss is infinite.
+/// Losses beyond this count as infinite.
 pub(super) const LARGEST_REACH: f64 = 4096.0;
 /// The largest distance between the points of a part, in steps.
 const LARGEST_MULTIPLE: f64 = 64.0;
-/// The logarithm of a tail that does not matter.
+/// Minus the logarithm of the largest tail that does not matter.
 const TAIL: f64 = 25.0;
-/// Exponentials of more are not formed.
+/// The largest exponent of the exponentials that are computed.
 const LARGEST_EXPONENT: f64 = 600.0;
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 //! (N₀ − z N₁)` with `t = 1 − (1 − q) x` and `z = q x/t`, so that `δ(x) = t δ₀(z)` for `1 ≤ x < 1/(1 − q)`,
 //! and 0 from there on. `δ₀` is the profile of `(N₁, N₀)` and of `(N₀, N₁)`.
 //!
-//! *A record replaced*, where with probability `q` the release is of that record and otherwise of others, and
-//! nobody is told: `P = (1 − q) M + q N₁` against `Q = (1 − q) M + q N₁'`, with any `M` that is a mixture of
-//! neighbors of both. Again `P − x Q = q (N₁ − x' ((1 − b) M + b N₁'))` with `b = x/x'`, so that `δ(x) ≤ q
-//! δ₀(x')` for `x ≥ 1`, in either direction.
+//! *A record replaced.* With probability `q` the release involves that record, and otherwise only others; the
+//! observer is not told which. `P = (1 − q) M + q N₁` against `Q = (1 − q) M + q N₁'`, where `M` is any
+//! mixture of neighbors of both. As above, `P − x Q = q (N₁ − x' ((1 − b) M + b N₁'))` with `b = x/x'`, so
+//! that `δ(x) ≤ q δ₀(x')` for `x ≥ 1`, in either direction.
 
 use super::pair::{Pair, Point, bits, nonnegative, two_sided, unit};
 use crate::subsampling::PoissonGaussian;
@@ -16,14 +16,15 @@ use crate::{Mechanism, Order};
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
 
-/// Which of two neighboring data sets has the record more.
+/// The direction: whether the law is taken under the data set with the record (`Remove`) or without it
+/// (`Add`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Remove,
     Add,
 }
 
-/// A sampled pair, in one direction.
+/// A Poisson-sampled pair, in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampled<B> {
     pub(super) base: B,
@@ -43,14 +44,14 @@ fn inside(base: &dyn Pair, rate: f64, epsilon: Interval) -> Point {
     Point { delta: unit(rate * base.delta), slope: base.slope.map(|slope| unit(rate / scaled * slope)) }
 }
 
-/// A pair for the release of a record that may not be the one that was released: symmetric, by the larger
-/// profile of the two directions of that release.
+/// A pair for a release that involves the replaced record only with probability `rate`. It is symmetric: its
+/// profile is that of the larger one of the two directions of the release.
 #[derive(Clone, Debug)]
 pub(super) struct Replaced {
     pub(super) release: Arc<dyn Pair>,
-    /// `None` where both directions have the same law.
+    /// The other direction; `None` if both have the same law.
     pub(super) exchanged: Option<Arc<dyn Pair>>,
-    /// Positive.
+    /// The probability `q` that the record is involved; positive.
     pub(super) rate: f64,
 }
 
@@ -133,7 +134,7 @@ impl<B: Pair> Sampled<B> {
         Point { delta: unit(left * base.delta), slope: base.slope.map(|slope| unit(kept + slope)) }
     }
 
-    /// The loss of the sampled pair where that of `N₁` against `N₀` is `loss`.
+    /// The loss of the sampled pair at an outcome where the loss of `N₁` against `N₀` is `loss`.
     fn of_base(&self, loss: f64) -> Interval {
         let moved = (Interval::new(self.rate) * Interval::new(loss).expm1()).ln_1p();
         if self.side == Side::Remove { moved } else { -moved }

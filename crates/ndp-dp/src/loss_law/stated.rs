@@ -1,4 +1,5 @@
-//! Pairs of which only the profile is known: a user's function, or what follows from a Rényi curve.
+//! Pairs of which only the profile is known: given as a function by the caller, or derived from a Rényi
+//! curve.
 
 use super::pair::{Pair, Point, two_sided, unit};
 use super::plan::LARGEST_REACH;
@@ -11,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// A function from `ε ≥ 0` to `δ`.
 pub(super) type DeltaOf = dyn Fn(f64) -> f64 + Send + Sync;
 
-/// A profile stated as two functions, for `(P, Q)` and `(Q, P)`, of a declared relative error.
+/// A profile stated as two functions, for `(P, Q)` and `(Q, P)`, with a declared relative error.
 #[derive(Clone)]
 pub(super) struct Stated {
     forward: Arc<DeltaOf>,
@@ -20,7 +21,7 @@ pub(super) struct Stated {
 }
 
 impl Stated {
-    /// Takes two functions that look like profiles on a hundred points.
+    /// Takes two functions, and refuses those that about a hundred points show to be no profile.
     pub(super) fn new(
         forward: Arc<DeltaOf>,
         backward: Arc<DeltaOf>,
@@ -31,19 +32,19 @@ impl Stated {
         Ok(Self { forward, backward, relative_error })
     }
 
-    /// The same pair, exchanged.
+    /// The pair `(Q, P)`.
     pub(super) fn exchanged(&self) -> Self {
         Self { forward: Arc::clone(&self.backward), backward: Arc::clone(&self.forward), ..*self }
     }
 
     fn enclosed(&self, delta: &DeltaOf, epsilon: Interval) -> Point {
         let error = Interval::new(self.relative_error);
-        // What the function says of numbers that it may not be asked is nothing.
+        // The function is not called with infinite numbers, and a NaN from it says nothing about δ.
         let ask = |epsilon: f64| {
             let delta = if epsilon.is_finite() { delta(epsilon) } else { 0.0 };
             if delta.is_nan() { Interval::between(0.0, 1.0) } else { unit(Interval::new(delta)) }
         };
-        // Whether the error is relative to the truth or to what is stated.
+        // These ends hold whether the error is relative to the truth or to the stated value.
         let high = ask(epsilon.low());
         let low = if epsilon.high() == epsilon.low() { high } else { ask(epsilon.high()) };
         let (low, high) = (low * (Interval::ONE - error), high / (Interval::ONE - error));
@@ -60,15 +61,15 @@ impl Pair for Stated {
         )
     }
 
-    /// At most what is left where losses count as infinite.
+    /// At most the profile at the largest loss that counts as finite.
     fn infinite(&self) -> Interval {
         let left = self.enclosed(&*self.forward, Interval::new(LARGEST_REACH));
         Interval::between(0.0, left.delta.high())
     }
 }
 
-/// Refuses a function that is no profile, as far as a hundred points show: 0 and powers of `2^{1/4}` from
-/// `2^−20` on.
+/// Refuses a function that is seen to be no profile at about a hundred points: 0 and the powers of `2^{1/4}`
+/// from `2^−20` to `2^5.5`.
 fn check(delta: &DeltaOf, relative_error: f64) -> Result<(), Error> {
     let what = "the delta of a profile";
     let margin = 1.0 + 2.0 * relative_error + 1e-12;
@@ -80,7 +81,7 @@ fn check(delta: &DeltaOf, relative_error: f64) -> Result<(), Error> {
     }
     for (x, y) in points.windows(3).zip(values.windows(3)) {
         ensure(y[1] <= y[0] * margin, what, "not increase with epsilon", y[1])?;
-        // Not above the chord in e^ε: the weights of its ends, relative to the left one.
+        // Convexity in e^ε: the middle value is not above the chord. `share` is the weight of the right end.
         let (near, far) = (libm::expm1(x[1] - x[0]), libm::expm1(x[2] - x[0]));
         let share = if far.is_finite() { near / far } else { 0.0 };
         let chord = y[0] + share * (y[2] - y[0]);
@@ -95,11 +96,11 @@ impl fmt::Debug for Stated {
     }
 }
 
-/// A mechanism of which only a Rényi curve is known: `δ` at `ε ≥ 0` is at most what the best order gives, and
-/// at `x < 1` what the chord to `(0, 1)` gives. Nothing is known from below.
+/// A mechanism of which only a Rényi curve is known. At `ε ≥ 0` the best order gives a bound on `δ`, and at
+/// `x = e^ε < 1` the chord from `x = 1` to `(0, 1)` does. Nothing is known from below.
 pub(super) struct FromRenyi {
     curve: Box<dyn Fn(Order) -> UpperBound<f64> + Send + Sync>,
-    /// The curve at a few hundred orders: a grid asks for `δ` at thousands of points.
+    /// The curve at 401 orders, computed once, since a grid asks for `δ` at thousands of points.
     table: OnceLock<Vec<(Order, f64)>>,
 }
 
@@ -116,7 +117,7 @@ impl FromRenyi {
         })
     }
 
-    /// Any order gives a bound; floats tell which one to take.
+    /// The bound of the order that is best in floating point. Every order gives a valid bound.
     fn bound(&self, epsilon: f64) -> f64 {
         let about = |&&(order, rho): &&(Order, f64)| {
             let alpha = order.get();

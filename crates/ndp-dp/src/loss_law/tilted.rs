@@ -1,5 +1,5 @@
-//! A part of a composition, tilted by `e^{θ·loss}`: its bins modulo the size of a transform, its moment, and
-//! how much of it lies far out.
+//! A part of a composition, tilted by `e^{θ·loss}`: its masses by index modulo the size of a transform, and
+//! its moments, which bound the mass far out.
 
 use super::enclosing::Enclosing;
 use super::grid_law::{End, GridLaw};
@@ -21,7 +21,7 @@ impl Part<'_> {
         }
     }
 
-    /// What the offsets of all its occurrences add up to.
+    /// The sum of the offsets of all its occurrences.
     pub(super) fn offset(&self, end: End) -> Interval {
         let offset = if end == End::Upper { self.laws.upper_offset } else { self.laws.lower_offset };
         Interval::count(self.count) * offset
@@ -56,12 +56,12 @@ fn term_error(law: &GridLaw, tilt: f64) -> f64 {
 /// Both laws of a part, tilted and divided by one float `M`.
 #[derive(Clone, Debug)]
 pub(super) struct Tilted {
-    /// The upper law, and the lower one as imaginary part.
+    /// The upper law as real parts, and the lower one as imaginary parts.
     pub(super) bins: Vec<Complex>,
     pub(super) count: u64,
     /// `count · ln M`.
     pub(super) log_moment: Interval,
-    /// How far the logarithm of a product of `count` masses may be off.
+    /// A bound on the error of the logarithm of a product of `count` masses.
     pub(super) log_error: f64,
 }
 
@@ -93,7 +93,7 @@ impl Tilted {
     }
 }
 
-/// From the first to the last index.
+/// The distance from the first to the last index.
 fn span(law: &GridLaw) -> f64 {
     law.masses.first().zip(law.masses.last()).map_or(0.0, |(first, last)| (last.0 - first.0) as f64)
 }

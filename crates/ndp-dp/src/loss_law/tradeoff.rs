@@ -1,9 +1,9 @@
 //! Trade-off curves: how well any test can tell two neighboring data sets apart.
 //!
-//! Whoever wants to know whether a record was there tests `Q` (null hypothesis) against `P` by what was
-//! released. A test of level `a` is wrong with probability at most `a` under `Q`; the trade-off function
-//! `f(a) = T(Q, P)(a)` is the least probability, over all tests of that level, of being wrong under `P`. With
-//! `δ` the profile of `(P, Q)` as a function of `x = e^ε > 0`,
+//! An observer who wants to know whether a record is in the data tests `Q` (the null hypothesis) against `P`,
+//! given the output. A test of level `a` is wrong with probability at most `a` under `Q`. The trade-off
+//! function `f(a) = T(Q, P)(a)` is the smallest probability, over all tests of that level, of being wrong
+//! under `P`. If `δ` is the profile of `(P, Q)` as a function of `x = e^ε > 0`,
 //!
 //! `f(a) = sup_{x > 0} (1 − δ(x) − x a)`.
 //!
@@ -12,13 +12,16 @@
 //! level (Neyman and Pearson). ∎ For `x = 1/z < 1`, with the profile `δ'` of `(Q, P)`: `1 − δ(x) − x a = (1 −
 //! δ'(z) − a)/z`.
 //!
-//! *Lower end.* Every `x` gives a bound, and a `δ` rounded up a smaller one: the largest over a grid. It
-//! holds for everything that the pair dominates, as `δ` at `ε ≥ 0` in either direction is all that enters.
+//! *Lower end.* Every `x` gives a lower bound, and rounding `δ` up makes it smaller; the largest one over a
+//! grid is taken. It holds for every mechanism that the pair dominates, since it uses only `δ` at `ε ≥ 0` in
+//! the two directions.
 //!
-//! *Upper end.* `δ` is convex in `x`: between two points it is above the line through the two points on the
-//! left, and that on the right, each with the nearer end rounded down and the farther one up. On a cell the
-//! supremum is then at most that for any mixture of both lines, which is monotone: the larger one of the ends
-//! of the cell counts. For `x < 1` the same holds of `δ'` as a function of `z`.
+//! *Upper end.* `δ` is convex in `x`. Between two neighboring points it is above the line through the two
+//! points to the left, and above the line through the two points to the right, where in each pair the nearer
+//! value is rounded down and the farther one up. Any mixture of the two lines is below `δ` as well, and gives
+//! an upper bound on the supremum over the cell. The function to be maximized is monotone for a mixture, so
+//! that the larger value at the two ends of the cell is the bound. For `x < 1` the same holds for `δ'` as a
+//! function of `z`.
 //!
 //! # References
 //! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.1 (trade-off
@@ -35,16 +38,16 @@ use ndp_numeric::rounding::Interval;
 /// The trade-off curve of a [`LossLaw`](crate::LossLaw), enclosed: the least error of the second kind of any
 /// test, by its level. The *lower* end is the guarantee.
 ///
-/// Of a law of one [direction](super::Direction): `T(Q, P)`, a test of the second data set against the first.
-/// Otherwise the curve that follows from the larger one of both profiles: convex, its own inverse, and a
-/// lower bound for either order.
+/// For a law with one [direction](super::Direction) it is `T(Q, P)`, for tests of the second data set against
+/// the first. Otherwise it is the curve that follows from the larger one of the two profiles: convex, its own
+/// inverse, and a lower bound for either order of the two data sets.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
 /// let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
 /// let curve = LossLaw::gaussian(release, Neighbors::ReplaceOne).tradeoff();
-/// // Whoever is wrong about one innocent in two misses at least 15.86 of 100 others.
+/// // A test with an error of the first kind of 1/2 has one of the second kind of at least 0.1586.
 /// let half = curve.at(0.5)?;
 /// assert!(half.lower <= 0.158_655_26 && 0.158_655_25 <= half.upper && half.upper - half.lower < 1e-6);
 /// assert!(curve.power(0.05)?.upper() < 0.2596);
@@ -55,9 +58,9 @@ use ndp_numeric::rounding::Interval;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tradeoff {
-    /// `x = e^ε` from 1 on, with `δ`.
+    /// `δ` at points `x = e^ε ≥ 1`.
     forward: Side,
-    /// `z = 1/x` from 1 on, with `δ'`.
+    /// `δ'` at points `z = 1/x ≥ 1`.
     backward: Side,
     exact: bool,
 }
@@ -78,18 +81,19 @@ pub struct Tradeoff {
 pub struct TradeoffPoint {
     /// The probability of being wrong under the null hypothesis.
     pub level: f64,
-    /// Every test of this level is wrong under the other one at least so often.
+    /// A lower bound on the probability that a test of this level is wrong under the other hypothesis.
     pub lower: f64,
-    /// Some test of this level is wrong no more often, where the pair of the law is what is released.
+    /// Some test of this level is wrong with at most this probability, if the pair of the law is attained by
+    /// what is released.
     pub upper: f64,
 }
 
-/// A profile at points from `x = 1` on, and one point more on the left.
+/// A profile at points from `x = 1` on, and at one point to the left of 1.
 #[derive(Clone, Debug)]
 struct Side {
     /// Points by increasing `x`, the first of them below 1.
     points: Vec<Known>,
-    /// What `δ` does not fall below.
+    /// A lower bound on `δ` at all `x`: the mass at infinity.
     infinite: f64,
 }
 
@@ -103,8 +107,8 @@ struct Known {
 impl LossLaw {
     /// The trade-off curve: how well any test can tell the two data sets apart.
     ///
-    /// Of one direction: `T(Q, P)`, for tests of the data set of which the law is *not* under; of both: a
-    /// curve that holds for either order.
+    /// For a law with one direction it is `T(Q, P)`, where the law is taken under `P` and `Q` is the null
+    /// hypothesis. For both directions it is a curve that holds for either order of the two data sets.
     #[must_use]
     pub fn tradeoff(&self) -> Tradeoff {
         let chains = [Direction::Remove, Direction::Add].map(|direction| self.chain(direction));
@@ -125,14 +129,14 @@ impl LossLaw {
             sides.reverse();
         }
         let (forward, backward) = (&sides[0], sides.last().unwrap_or(&sides[0]));
-        // The larger one of two profiles belongs to no pair.
+        // The larger one of two profiles need not be the profile of a pair, so the curve is only a bound.
         let exact = self.is_exact() && !(two && self.only.is_none());
         Tradeoff::new(&epsilons, forward, backward, exact)
     }
 }
 
 impl Tradeoff {
-    /// From both profiles at the same `ε ≥ 0`, of which the first is 0.
+    /// The curve from both profiles at the same values of `ε ≥ 0`, the first of which is 0.
     pub(super) fn new(
         epsilons: &[f64],
         forward: &(Vec<Ends>, f64),
@@ -184,7 +188,7 @@ impl Tradeoff {
         Ok(Enclosed::new(ends, self.exact))
     }
 
-    /// So many points at equal distances of the level, from 0 to 1.
+    /// `count` points at equally spaced levels from 0 to 1.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for fewer than two points or more than 10⁶.
@@ -196,7 +200,7 @@ impl Tradeoff {
 }
 
 impl Side {
-    /// The largest value of a bound over the points, rounded down; floats tell where it is.
+    /// The largest value of a bound over the points, rounded down. The point is found in floating point.
     fn largest(
         &self,
         about: impl Fn(f64, f64) -> f64,
@@ -207,7 +211,7 @@ impl Side {
         best.map_or(0.0, |best| exactly(best.x, Interval::new(best.delta.upper)).low())
     }
 
-    /// A bound from above on the supremum over all `x ≥ 1`.
+    /// An upper bound on the supremum over all `x ≥ 1`.
     fn above(&self, a: Interval, bound: impl Fn(Lines, Interval) -> f64) -> f64 {
         let mut most = 0.0_f64;
         for k in 1..self.points.len() {
@@ -218,7 +222,8 @@ impl Side {
     }
 }
 
-/// A cell `[x, y]`, and a line below `δ` from either side, as values at `x` and at `y`.
+/// A cell `[x, y]`, and the two lines below `δ` on it, from the left and from the right; each as its values
+/// at `x` and at `y`.
 #[derive(Clone, Copy, Debug)]
 struct Lines {
     x: Interval,
@@ -229,7 +234,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// On the cell to the right of point `k`, which has one on its left.
+    /// The lines on the cell to the right of point `k`, which has a point to its left.
     fn of(points: &[Known], k: usize, infinite: f64) -> Self {
         let here = points[k];
         let low = |known: Known| Interval::new(known.delta.lower);
@@ -242,7 +247,7 @@ impl Lines {
         let before = points[k - 1];
         let fall = (high(before) - low(here)) * (width / (here.x - before.x));
         let left = (low(here), low(here) - Interval::new(fall.high().max(0.0)));
-        // Without a point further on: δ does not increase.
+        // If there is no further point, the line from the right is constant, since δ does not increase.
         let rise = points
             .get(k + 2)
             .map_or(Interval::ZERO, |&after| (low(next) - high(after)) * (width / (after.x - next.x)));
@@ -250,10 +255,10 @@ impl Lines {
         Self { x: here.x, y: Some(next.x), left, right }
     }
 
-    /// `sup (1 − δ(x) − x a)` over the cell, from above.
+    /// An upper bound on `sup (1 − δ(x) − x a)` over the cell.
     fn forward(self, a: Interval) -> f64 {
         let Some(y) = self.y else { return (Interval::ONE - self.left.0 - self.x * a).high() };
-        // Where the mixture of the lines falls by a.
+        // The mixture of the two lines whose downward slope is a.
         let width = y - self.x;
         let slope = |line: (Interval, Interval)| ((line.0 - line.1) / width).low();
         let share = share(slope(self.left), slope(self.right), a.low());
@@ -263,11 +268,11 @@ impl Lines {
         end(self.x, self.left.0, self.right.0).max(end(y, self.left.1, self.right.1))
     }
 
-    /// `sup (1 − δ'(z) − a)/z` over the cell, from above.
+    /// An upper bound on `sup (1 − δ'(z) − a)/z` over the cell.
     fn backward(self, a: Interval) -> f64 {
         let rest = Interval::ONE - a;
         let Some(y) = self.y else { return ((rest - self.left.0) / self.x).high() };
-        // Where the mixture of the lines meets 1 − a at z = 0.
+        // The mixture of the two lines that passes through 1 − a at z = 0.
         let width = y - self.x;
         let start = |line: (Interval, Interval)| (line.0 + (line.0 - line.1) / width * self.x).low();
         let share = share(start(self.left), start(self.right), rest.low());
@@ -277,7 +282,7 @@ impl Lines {
     }
 }
 
-/// The weight of the left line for which the mixture of two numbers is the third one, as far as there is one.
+/// The weight in `[0, 1]` of the left number for which the mixture of both is nearest to the third one.
 fn share(left: f64, right: f64, wanted: f64) -> f64 {
     let share = (wanted - right) / (left - right);
     if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
