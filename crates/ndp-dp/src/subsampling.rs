@@ -1,6 +1,8 @@
-//! Amplification by subsampling: a mechanism run on a random part of the data, the part kept secret.
+//! Amplification by subsampling: a mechanism is run on a random part of the data, and which part is kept
+//! secret.
 //!
-//! Three samplings, each with the neighboring relation it is proved for; they do not mix.
+//! There are three kinds of sampling, each with the neighboring relation for which its theorem is proved. A
+//! theorem must not be used for another relation.
 //!
 //! | sampling | neighbors | `ε` becomes | `δ` becomes |
 //! |---|---|---|---|
@@ -86,7 +88,7 @@ pub fn with_replacement(
     WithReplacement::new(pool, draws)?.approx_dp(epsilon, group_delta)
 }
 
-/// So many draws from a pool.
+/// A number of independent draws, with replacement, from a pool of users.
 pub(crate) struct WithReplacement {
     pool: u64,
     draws: u64,
@@ -116,7 +118,7 @@ impl WithReplacement {
         (-(Interval::count(self.draws) * missed).expm1()).min(Interval::ONE)
     }
 
-    /// What the draws make of the `ε` of a mechanism: `ln(1 + g(e^ε − 1))`, rounded up.
+    /// The `ε` after sampling of a mechanism with a given `ε`: `ln(1 + g(e^ε − 1))`, rounded up.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
@@ -126,7 +128,7 @@ impl WithReplacement {
         Ok(amplified(epsilon, self.chance()))
     }
 
-    /// See [`with_replacement`].
+    /// The guarantee of [`with_replacement`].
     pub(crate) fn approx_dp(
         &self,
         epsilon: f64,
@@ -134,7 +136,8 @@ impl WithReplacement {
     ) -> Result<UpperBound<ApproxDp>, Error> {
         check_epsilon(epsilon)?;
         let window = BinomialWindow::new(self.draws, 1.0 / self.pool as f64, 1e-60)?;
-        // Groups below the window are charged as its first one, those above with certainty of failure.
+        // Groups smaller than those of the window are charged like its smallest one, and larger ones with δ =
+        // 1.
         let mut delta = window.above();
         if window.first() > 0 {
             delta += window.below() * group_delta(window.first(), epsilon)?.into_value().min(1.0);
@@ -142,7 +145,7 @@ impl WithReplacement {
         for (k, probability) in window.iter().filter(|&(k, _)| k > 0) {
             delta += probability * group_delta(k, epsilon)?.into_value().min(1.0);
         }
-        // The probabilities, and a sum of as many products.
+        // The rounding errors of the probabilities, and of a sum of as many products.
         let error = window.error() + window.probabilities().len() as f64 + 2.0;
         Ok(UpperBound::new(ApproxDp::clamped(amplified(epsilon, self.chance()), up(delta, error))))
     }
@@ -152,10 +155,10 @@ impl WithReplacement {
 ///
 /// At integer orders `D_α = ln[Σ_{k≤α} C(α,k) (1−q)^{α−k} q^k e^{k(k−1)μ²/2}]/(α − 1)`; between them `D_α =
 /// ln(1 + E g)/(α − 1)` by the trapezoidal rule with a proven error, `g = X^α − 1 − α(X − 1)` for the ratio
-/// `X = 1 − q + q e^{μz−μ²/2}`, `z ~ N(0, 1)`, and where that takes too many terms the convexity of `(α − 1)
-/// D_α`; above 10⁴, where the sum is long and amplifies little, the loss without sampling. All that is the
-/// divergence of the data with the record from those without, which is the larger one of the two (Mironov et
-/// al., Theorem 5).
+/// `X = 1 − q + q e^{μz−μ²/2}`, `z ~ N(0, 1)`. If that takes too many terms, the convexity of `(α − 1) D_α`
+/// gives a bound. Above order 10⁴, where the sum is long and sampling gains little, the loss without sampling
+/// is used. All of these are the divergence of the law with the record from the law without it, which is the
+/// larger one of the two directions (Mironov et al., Theorem 5).
 ///
 /// # Examples
 /// ```
@@ -196,15 +199,15 @@ impl PoissonGaussian {
     /// `(α − 1) D_α` at an integer order.
     fn exponent(&self, alpha: u64) -> f64 {
         let half_square = crate::gdp::half_square(1.0, self.mu);
-        // The terms with k ≤ 1 have exponent 0, and all weights sum to 1: what is left keeps its relative
-        // accuracy.
+        // The terms with k ≤ 1 have exponent 0, and all weights sum to 1. The sum of the weights times e^x −
+        // 1 over the other terms keeps its relative accuracy.
         let terms: Vec<f64> = (2..=alpha)
             .map(|k| (k as f64, log_pmf(k, alpha, self.rate)))
             .filter(|&(_, weight)| weight > f64::NEG_INFINITY)
             .map(|(k, weight)| {
                 let growth = log_expm1(k * (k - 1.0) * half_square);
-                // The argument of log_expm1 has four roundings, which count as often as it is large; the sum
-                // has one a term.
+                // The argument of log_expm1 has four roundings, whose effect grows with its size; the sum has
+                // one rounding for each term.
                 up_log(weight, PMF_ERROR + alpha as f64 + 8.0, PMF_ERROR) + up_log(growth, 8.0, 8.0)
             })
             .collect();
@@ -214,8 +217,8 @@ impl PoissonGaussian {
 }
 
 impl PoissonGaussian {
-    /// The divergence of the data without the record from those with it: at most that of [`Mechanism::rdp`],
-    /// which is the other way round.
+    /// The divergence of the law without the record from the law with it: at most that of [`Mechanism::rdp`],
+    /// which is the other direction.
     pub(crate) fn added(&self, order: Order) -> UpperBound<f64> {
         let removed = self.rdp(order).into_value();
         if removed == 0.0 || order.get() > MAX_SUM {
@@ -278,13 +281,13 @@ fn amplified(epsilon: f64, q: Interval) -> f64 {
         return 0.0;
     }
     let loss = Interval::new(epsilon);
-    // Beyond, e^ε overflows; before, a small q would cancel the first term.
+    // For a large ε, e^ε would overflow. For other ε this form would cancel if q is small.
     let amplified = if epsilon > 700.0 {
         loss + (q + (Interval::ONE - q) * (-loss).exp()).ln()
     } else {
         (q * loss.expm1()).ln_1p()
     };
-    // At q = 1 nothing is gained, whatever was rounded.
+    // Sampling never raises ε; this also removes the rounding at q = 1.
     amplified.high().min(epsilon)
 }
 

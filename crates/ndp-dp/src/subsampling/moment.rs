@@ -1,12 +1,13 @@
-//! The moments of the sampled Gaussian at any order, from above, by the trapezoidal rule with a proven error.
+//! Upper bounds on the moments of the sampled Gaussian at any order, by the trapezoidal rule with a proven
+//! error.
 //!
 //! With `z ~ N(0, 1)`, `w = μz − μ²/2`, `t = q(e^w − 1)` and `X = 1 + t`, the ratio of mixture and `N(0, 1)`,
-//! the divergence of order `α` is `ln E[X^β]/(α − 1)`: `β = α` from the mixture to `N(0, 1)` (a record is
-//! removed), `β = 1 − α` back (it is added). As `E X = 1`,
+//! the divergence of order `α` is `ln E[X^β]/(α − 1)`, with `β = α` for the mixture against `N(0, 1)` (a
+//! record is removed), and `β = 1 − α` for `N(0, 1)` against the mixture (it is added). As `E X = 1`,
 //!
 //! `E[X^β] = 1 + E g(t)`, `g(t) = (1 + t)^β − 1 − βt ≥ 0`,
 //!
-//! and the expectation keeps its relative accuracy where it is small. It is a sum over the nodes `kh`.
+//! and `E g` keeps its relative accuracy even if it is small. It is computed as a sum over the nodes `kh`.
 //!
 //! *Error of the rule.* `g φ` is analytic where `|μ Im z| < π`, since `X` has its zeros at `Im w = ±π`. At `z
 //! = x + ib`, `|b| ≤ a`, `|φ(z)| ≤ e^{a²/2} φ(x)`, `|t(z)| ≤ q(1 + e^w)`, and `cos(aμ/2) X(x) ≤ |X(z)| ≤
@@ -15,18 +16,18 @@
 //! (Trefethen and Weideman, *The exponentially convergent trapezoidal rule*, SIAM Review 56, 2014, Theorem
 //! 5.1).
 //!
-//! *What is left out.* For `t > 0`, `t g'(t) ≤ max(2, β) g(t)`: both `βg − tg' = β[(1+t)^{β−1} − 1 − (β−1)t]`
-//! for `β ≥ 2` and the second derivatives of `2g − tg'` otherwise are nonnegative. Hence `d ln g/dz ≤ μ
-//! max(2, β)/(1 − e^{−w})`, while `φ` falls by `z`: beyond the last node terms are below a geometric series.
-//! On the left `g ≤ g(−q)`.
+//! *Terms left out.* For `t > 0`, `t g'(t) ≤ max(2, β) g(t)`: for `β ≥ 2`, `βg − tg' = β[(1+t)^{β−1} − 1 −
+//! (β−1)t]` is nonnegative, and otherwise the second derivative of `2g − tg'` is. Hence `d ln g/dz ≤ μ max(2,
+//! β)/(1 − e^{−w})`, while `d ln φ/dz = −z`, so that beyond the last node the terms are below a geometric
+//! series. On the left `g ≤ g(−q)`.
 //!
-//! *Rounding.* A node is a float without rounding, `w = μ(z − μ/2)` has a relative error, and `g` falls up to
-//! `w = 0` and rises from there: it is taken at a `w` that is moved away from 0.
+//! *Rounding.* Nodes are floats without rounding, and `w = μ(z − μ/2)` has a relative error. As `g` decreases
+//! up to `w = 0` and increases from there, it is evaluated at a `w` that is moved away from 0.
 
 use ndp_numeric::rounding::{Interval, up, up_log};
 
-/// An upper bound of `ln E[X^β]` for `0 < rate < 1`, `μ > 0`, and `β > 1` or `β < 0`; `None` where it would
-/// take too many nodes.
+/// An upper bound of `ln E[X^β]` for `0 < rate < 1`, `μ > 0`, and `β > 1` or `β < 0`; `None` if it would take
+/// too many nodes.
 pub(super) fn log_moment(rate: f64, mu: f64, beta: f64) -> Option<f64> {
     let rule = Rule::new(rate, mu, beta)?;
     let Rule { step, log_error } = rule;
@@ -34,7 +35,7 @@ pub(super) fn log_moment(rate: f64, mu: f64, beta: f64) -> Option<f64> {
     let mut terms = Vec::new();
     let mut most = f64::NEG_INFINITY;
     let growth = mu * beta.max(2.0);
-    // To the right, until the rest is below a geometric series that does not matter.
+    // Nodes to the right, until a geometric series bounds the remainder and shows it to be negligible.
     for k in 0.. {
         let z = step * f64::from(k);
         let w = mu * (z - 0.5 * mu);
@@ -65,12 +66,12 @@ pub(super) fn log_moment(rate: f64, mu: f64, beta: f64) -> Option<f64> {
             return None;
         }
     }
-    // A term has a square, a sum and a logarithm to round.
+    // Each term has the roundings of a square, a sum and a logarithm.
     let terms: Vec<f64> = terms.into_iter().map(|term| up_log(term, 16.0, 4.0)).collect();
     let sum = ndp_numeric::logspace::log_sum_exp(&terms);
     let width = Interval::new(step) / Interval::between(SQRT_2PI.next_down(), SQRT_2PI.next_up());
     let sum = Interval::new(up_log(sum, terms.len() as f64 + 8.0, 4.0)) + width.ln();
-    // (T + η (2 + 2|β|q))/(1 − η).
+    // With T the sum over the nodes, E g ≤ (T + η (2 + 2|β|q))/(1 − η).
     let error = Interval::new(log_error);
     let flat = (Interval::new(2.0) + Interval::new(2.0 * beta.abs()) * Interval::new(rate)).ln();
     let total = Interval::new(sum.high()).log_add_exp(error + flat) - (-error.exp()).ln_1p();
@@ -78,7 +79,7 @@ pub(super) fn log_moment(rate: f64, mu: f64, beta: f64) -> Option<f64> {
     moment.is_finite().then_some(moment)
 }
 
-/// The step, and the logarithm of `η`.
+/// The trapezoidal rule: its step `h`, and the logarithm of `η`.
 struct Rule {
     step: f64,
     log_error: f64,
@@ -89,22 +90,22 @@ impl Rule {
         if !(1e-12..=LARGEST_MU).contains(&mu) || rate >= 1.0 {
             return None;
         }
-        // About the size of E g where that is small.
+        // The approximate logarithm of E g if that is small.
         let about =
             2.0 * libm::log(rate) + libm::log(libm::expm1(mu * mu)) + libm::log(0.5 * beta * (beta - 1.0));
         let wanted = ACCURACY - about.min(0.0);
         let log_growth = |a: f64| {
-            // −ln C: 0 for powers that rise.
+            // ln C, which is 0 for β > 0.
             let lost = if beta < 0.0 { -beta.abs() * libm::log(libm::cos(0.5 * a * mu)) } else { 0.0 };
             0.5 * a * a + lost
         };
-        // Any half-width of the strip is in order; the one with the longest step is taken.
+        // Every half-width a of the strip gives a valid bound; the one that allows the longest step is taken.
         let widths =
             (0..32).map(|k| (3.0 / mu).min(libm::sqrt(2.0 * wanted)) * libm::exp2(-0.125 * f64::from(k)));
         let (a, step) = widths
             .map(|a| (a, 2.0 * std::f64::consts::PI * a / (wanted + log_growth(a))))
             .max_by(|x, y| x.1.total_cmp(&y.1))?;
-        // Twelve bits, so that all nodes are floats.
+        // The step is cut to twelve significant bits, so that all nodes kh are floats without rounding.
         let step = f64::from_bits(step.min(0.5).to_bits() & !((1 << 41) - 1));
         let nodes = (mu * beta.max(2.0) + 30.0) / step;
         if !(step > 0.0 && nodes < f64::from(MOST_NODES)) {
@@ -118,7 +119,7 @@ impl Rule {
     }
 }
 
-/// `g`.
+/// The function `g`.
 #[derive(Clone, Copy)]
 struct Power {
     rate: f64,
@@ -128,7 +129,7 @@ struct Power {
 impl Power {
     /// `ln g` at `w`, rounded up.
     fn log(self, w: f64) -> Option<f64> {
-        // Away from 0 by more than w errs by.
+        // Moved away from 0 by more than the rounding error of w.
         let w = w * (1.0 + 4.0 * f64::EPSILON);
         if w > 30.0 {
             // ln(1 + t) = ln q + w + ln(1 + (1 − q)/q e^{−w}).
@@ -159,21 +160,22 @@ impl Power {
             return (left > 1e-8 && error < 1e-2).then(|| h + libm::log(left) + error);
         }
         let (value, rounding) = if h.abs() <= 0.5 && t.abs() <= 0.5 {
-            // (e^h − 1 − h) + β (ln(1 + t) − t), each by its series.
+            // g = (e^h − 1 − h) + β (ln(1 + t) − t), each part by its series.
             let (curve, line) = (exp_remainder(h), log_remainder(t));
             (curve + beta * line, 12.0 * h * h + 24.0 * (beta * line).abs())
         } else {
             let power = libm::expm1(h);
             (power - beta * t, 4.0 * power.abs() + 4.0 * (beta * t).abs() + 2.0 * (1.0 + power) * h_error)
         };
-        // What t errs by, times the slope β((1 + t)^{β−1} − 1).
+        // The error of t, times the derivative β((1 + t)^{β−1} − 1) of g.
         let slope = (beta * libm::expm1(h - log)).abs();
         let bound = value.max(0.0) + 2.0 * U * (rounding + 4.0 * t.abs() * slope);
         bound.is_finite().then(|| libm::log(bound.max(f64::MIN_POSITIVE)))
     }
 }
 
-/// `ln(r/(1 − r))` for `r = e^slope`: a geometric series beyond its first term, rounded up.
+/// `ln(r/(1 − r))` for `r = e^slope`: the sum of a geometric series after its first term, relative to that
+/// term, rounded up.
 fn rest(slope: f64) -> f64 {
     slope - libm::log(-libm::expm1(slope)) + 1e-12
 }
@@ -204,13 +206,13 @@ const U: f64 = 0.5 * f64::EPSILON;
 const SQRT_2PI: f64 = ndp_numeric::special::SQRT_2PI;
 /// `−ln` of the relative accuracy of the rule.
 const ACCURACY: f64 = 36.0;
-/// `−ln` of what may be left out, relative to the largest term.
+/// `−ln` of the remainder that may be left out, relative to the largest term.
 const NEGLIGIBLE: f64 = 40.0;
-/// How fast terms have to fall, a step, where a series is cut.
+/// The least decrease, per step, of the logarithm of the terms at which a sum may be cut.
 const FALL: f64 = 0.02;
-/// Sums of more terms are not formed.
+/// The most nodes of a sum.
 const MOST_NODES: i32 = 16_384;
-/// Beyond, next to nothing is hidden by sampling.
+/// The largest `μ` for which a moment is computed; beyond it sampling hides almost nothing.
 const LARGEST_MU: f64 = 20.0;
 
 #[cfg(test)]
