@@ -1,8 +1,8 @@
 //! Composition of `(ε, δ)` guarantees: what several adaptive releases cost together.
 //!
-//! All rules hold for adaptive composition, under the neighboring relation of the parts, against an
-//! observer of all outputs. [`best`] takes the smallest `ε` at a total `δ` and says which rule won.
-//! Gaussian releases should not come here: they compose exactly, see [`crate::Gdp`].
+//! All rules hold for adaptive composition, under the neighboring relation of the parts, against an observer
+//! of all outputs. [`best`] computes the smallest `ε` at a total `δ` and says which rule gave it. Gaussian
+//! releases should not be composed by these rules, since they compose exactly, see [`crate::Gdp`].
 //!
 //! # References
 //! - Dwork, Rothblum and Vadhan, *Boosting and differential privacy*, FOCS 2010: Theorem III.3 (advanced).
@@ -33,7 +33,8 @@ pub enum Rule {
     Naive,
     /// Dwork–Rothblum–Vadhan, see [`advanced`].
     Advanced,
-    /// Kairouz–Oh–Viswanath for different `count`-fold parts, optimal up to constants (Theorem 3.5): with
+    /// Kairouz–Oh–Viswanath for different parts, each occurring `count` times, optimal up to constants
+    /// (Theorem 3.5): with
     /// `a = Σ εᵢ tanh(εᵢ/2)`, `s = Σ εᵢ²` and a slack `δ̃` of the total `δ = 1 − (1 − δ̃) Π (1 − δᵢ)`,
     /// `ε = min{Σ εᵢ, a + √(2 s ln(e + √s/δ̃)), a + √(2 s ln(1/δ̃))}`.
     Heterogeneous,
@@ -48,7 +49,7 @@ pub enum Rule {
 /// ```
 /// use ndp_dp::{ApproxDp, Delta, composition};
 /// let all = composition::best(&[(ApproxDp::new(0.01, 0.0)?, 1000)], Delta::new(1e-6)?)?.into_value();
-/// assert!(all.total.epsilon() < 2.0); // adding up gives 10
+/// assert!(all.total.epsilon() < 2.0); // the sum of the epsilons is 10
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +61,8 @@ pub struct Composition {
     pub rule: Rule,
 }
 
-/// Basic composition of `count`-fold parts: epsilons add, `δ = 1 − Π (1 − δᵢ)`. `(0, 0)` for no part.
+/// Basic composition of parts that each occur `count` times: epsilons add, `δ = 1 − Π (1 − δᵢ)`. `(0, 0)` for
+/// no part.
 ///
 /// # References
 /// The total delta is that of Kairouz, Oh and Viswanath 2016, Theorem 3.5, at a slack of 0; it is at most `Σ
@@ -83,7 +85,7 @@ impl std::ops::Add for ApproxDp {
     }
 }
 
-/// So many releases together, by basic composition: `count ε` and `1 − (1 − δ)^count`, rounded up.
+/// `count` such releases together, by basic composition: `count ε` and `1 − (1 − δ)^count`, rounded up.
 impl std::ops::Mul<u64> for ApproxDp {
     type Output = Self;
 
@@ -115,7 +117,7 @@ pub(crate) fn advanced_epsilon(epsilon: f64, count: u64, slack: Delta) -> f64 {
     ((Interval::new(-2.0) * k * log).sqrt() * epsilon + k * (epsilon * epsilon.expm1())).high()
 }
 
-/// Composition of different `count`-fold parts at a slack of `δ̃`, optimal up to constants:
+/// Composition of different parts, each occurring `count` times, at a slack of `δ̃`, optimal up to constants:
 /// with `a = Σ εᵢ tanh(εᵢ/2)` and `s = Σ εᵢ²`,
 ///
 /// `ε = min{Σ εᵢ, a + √(2 s ln(e + √s/δ̃)), a + √(2 s ln(1/δ̃))}`, total `δ = 1 − (1 − δ̃) Π (1 − δᵢ)`.
@@ -140,14 +142,14 @@ fn heterogeneous_epsilon(parts: &[(ApproxDp, u64)], slack: Delta) -> f64 {
     let drift = sum(parts, |part| of(part) * (of(part) * half).tanh());
     let squares = sum(parts, |part| of(part) * of(part));
     let slack = Interval::new(slack.get());
-    // The constant is rounded down.
+    // The constant E is e rounded down.
     let euler = Interval::between(std::f64::consts::E, std::f64::consts::E.next_up());
     let log = (euler + squares.sqrt() / slack).ln().min(-slack.ln());
     added.min(drift + (Interval::new(2.0) * squares * log).sqrt()).high()
 }
 
-/// The exact `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller one
-/// holds for every such composition.
+/// The exact `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller `δ`
+/// holds for all such releases.
 ///
 /// `1 − (1 − δ)^k (1 − D)`, where `D = Σ_l C(k,l) p^{k−l} q^l (1 − e^{E − (k−2l) ε})₊`, `q = 1/(1 + e^ε) = 1
 /// − p`, is the hockey-stick divergence at level `E = epsilon` of `k` randomized responses.
@@ -228,9 +230,9 @@ pub(crate) fn optimal(
     if zero <= target {
         return result(0.0);
     }
-    // The largest i whose point meets the slack; i = 0 does, with D = 0.
+    // The largest i whose point meets the slack. i = 0 always does, since D = 0 there.
     let (meets, fails) = responses.last_meeting(target);
-    // Between two points D is linear in e^E.
+    // Between two points D is linear in e^E, so the answer is interpolated.
     let point = |i: u64| (Interval::count(count - 2 * i) * Interval::new(release.epsilon())).high();
     let right = responses.log_excess_of(meets);
     let (left_epsilon, left) =
@@ -241,7 +243,8 @@ pub(crate) fn optimal(
     if share > 0.0 {
         epsilon += libm::log1p(share * libm::expm1(width)).min(width);
     }
-    // Rounding may have left it short: step up until the divergence, itself rounded up, agrees.
+    // Rounding may have left ε slightly too small: it is increased until the divergence, itself rounded up,
+    // meets the target.
     let mut step = epsilon * 1e-16;
     while epsilon < point(meets) && responses.log_excess_at(epsilon) > target {
         epsilon = (epsilon + step).min(point(meets));
@@ -250,7 +253,8 @@ pub(crate) fn optimal(
     result(epsilon)
 }
 
-/// The smallest `ε` of all rules at a total `δ`, and the rule it comes from; `count`-fold parts.
+/// The smallest `ε` of all rules at a total `δ`, and the rule that gave it, for parts that each occur `count`
+/// times.
 ///
 /// # Errors
 /// [`Error::NotAchievable`] when the parts' own deltas exceed `total`; [`Error::InvalidParameter`] when a
@@ -304,7 +308,7 @@ pub fn best(parts: &[(ApproxDp, u64)], total: Delta) -> Result<UpperBound<Compos
     Ok(UpperBound::new(Composition { total: ApproxDp::clamped(epsilon, total.get()), rule }))
 }
 
-/// Numbers of trials beyond which a count is no longer exact as a float are refused.
+/// Refuses counts beyond [`MAX_TRIALS`], the limit of the binomial sums.
 fn check_count(count: u64) -> Result<(), Error> {
     ensure(count <= MAX_TRIALS, "the number of releases", "be at most 1e12", count as f64)
 }
@@ -328,7 +332,7 @@ fn spent(parts: &[(ApproxDp, u64)]) -> Interval {
 fn lost(release: ApproxDp, count: u64, log_excess: f64) -> f64 {
     let excess = Interval::new(exp_up(log_excess.min(0.0)));
     let survival = log_survival(&[(release, count)]) + (-excess).ln_1p();
-    // A loss of -0.0 would be printed as such.
+    // Adding 0.0 turns -0.0 into 0.0, which would otherwise be printed with its sign.
     (-survival.expm1()).high().clamp(0.0, 1.0) + 0.0
 }
 
@@ -343,7 +347,8 @@ fn slack(parts: &[(ApproxDp, u64)], total: Delta) -> Option<f64> {
     if slack >= 0.0 { Some(slack) } else { None }
 }
 
-/// Epsilons charged to the sum of a divergence, times the root of the number of releases.
+/// The rounding error charged to the sum of a divergence: this many epsilons times the root of the number of
+/// releases.
 const SUM_ERROR: f64 = 64.0;
 
 /// The pair of `k`-fold randomized responses that attains the composition theorem.
@@ -356,7 +361,7 @@ struct Responses {
 
 impl Responses {
     fn new(epsilon: f64, count: u64) -> Self {
-        // Through e^{−ε}, which does not overflow.
+        // Computed from e^{−ε}, since e^ε may overflow.
         let inverse = libm::exp(-epsilon);
         Self { epsilon, count, flip: inverse / (1.0 + inverse) }
     }
@@ -367,12 +372,13 @@ impl Responses {
         if self.epsilon.is_infinite() && self.count > 0 && epsilon.is_finite() {
             return 0.0;
         }
-        // The total lies below the points of all l < i.
+        // The sum is over all l < i, where i is the largest index for which the total lies below the point i
+        // − 1.
         let gap = |i: u64| self.distance(i, epsilon);
         if self.count == 0 || self.epsilon == 0.0 || gap(1) <= 0.0 {
             return f64::NEG_INFINITY;
         }
-        // The quotient decides up to rounding, the distances exactly.
+        // The quotient gives i up to rounding; the distances, which are computed exactly, decide.
         let mut i = whole((0.5 * (k - epsilon / self.epsilon)).ceil().clamp(1.0, k));
         while i > 1 && gap(i) <= 0.0 {
             i -= 1;
@@ -388,10 +394,10 @@ impl Responses {
         self.log_excess(i, 2.0 * self.epsilon)
     }
 
-    /// `(k − 2(i − 1)) ε − E`, by how much the total lies below the point `i − 1`, rounded up: the product
-    /// exactly, so that nothing is lost next to a point.
+    /// `(k − 2(i − 1)) ε − E`, the distance of the total below the point `i − 1`, rounded up. The product is
+    /// computed exactly, so that the distance is accurate also close to a point.
     fn distance(&self, i: u64, total: f64) -> f64 {
-        // Counts are at most 1e12: twice them are floats.
+        // Counts are at most 1e12, so twice a count is a float without rounding.
         let steps = self.count as f64 - 2.0 * (i as f64 - 1.0);
         let (product, rest) = two_product(steps, self.epsilon);
         if product.is_infinite() {
@@ -406,8 +412,8 @@ impl Responses {
         let deviation = (k * self.flip * (1.0 - self.flip)).sqrt();
         let (mut meets, mut fails) = (0, self.count / 2 + 1);
         let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
-        // Start at the normal quantile of the flips; ln D is smooth, so interpolation homes in on its
-        // crossing.
+        // Starts at the normal quantile of the number of flips. ln D is smooth, so interpolation soon finds
+        // where it crosses the target.
         let mut guess = k * self.flip + normal_quantile(libm::exp(target).clamp(1e-300, 0.5)) * deviation;
         let mut width = 0.1 * deviation;
         let mut rounds = 0_u32;
@@ -427,7 +433,7 @@ impl Responses {
             } else if rounds.is_multiple_of(3) {
                 0.5 * (low + high)
             } else {
-                // Aim a step beyond the crossing, so that both ends close in.
+                // Aims one step beyond the crossing, so that both ends approach it.
                 low + (high - low) * below / (below - above) + if -below > above { 1.0 } else { -1.0 }
             };
         }
@@ -454,7 +460,7 @@ impl Responses {
         let odds = libm::exp(self.epsilon);
         let mut sum = gap(start);
 
-        // Downwards, the gap 1 − r becomes 1 − r e^{−2ε} = (1 − r) e^{−2ε} + (1 − e^{−2ε}).
+        // When l decreases by one, the gap 1 − r becomes 1 − r e^{−2ε} = (1 − r) e^{−2ε} + (1 − e^{−2ε}).
         let (fall, rise) = (libm::exp(-2.0 * self.epsilon), -libm::expm1(-2.0 * self.epsilon));
         let (mut mass, mut here, mut l) = (1.0, sum, start as f64);
         let mut ratio = l / (k - l + 1.0) * odds;

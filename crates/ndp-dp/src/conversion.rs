@@ -1,9 +1,9 @@
 //! From Rényi differential privacy to `(ε, δ)`, and back.
 //!
-//! Two conversions of one point `(α, ρ)` of a Rényi curve are offered, Mironov's ([`mironov_delta`]) and the
-//! optimal one, which is never worse and what [`Rdp`](crate::Rdp) answers by. Any order gives a guarantee, so
-//! [`best_epsilon`] and [`best_delta`] may search the order freely: a search that misses the minimum returns
-//! a larger bound, never a false one.
+//! There are two conversions of one point `(α, ρ)` of a Rényi curve: Mironov's ([`mironov_delta`]), and the
+//! optimal one, which is never worse and which [`Rdp`](crate::Rdp) uses. Every order gives a guarantee, so
+//! that [`best_epsilon`] and [`best_delta`] may search the order freely: a search that misses the minimum
+//! returns a larger bound, never a false one.
 //!
 //! # References
 //! - Mironov, *Rényi differential privacy*, CSF 2017, arXiv:1702.07476: Proposition 3.
@@ -19,12 +19,12 @@ use ndp_numeric::rounding::{Interval, exp_up};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 
-/// A guarantee and the order of the Rényi curve it was read at.
+/// A guarantee, and the order of the Rényi curve from which it was computed.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Delta, UpperBound, conversion::best_epsilon};
-/// // A Rényi curve of a thirty-second of the order.
+/// // A Rényi curve whose divergence of order α is α/32.
 /// let found = best_epsilon(|order| UpperBound::new(order.get() / 32.0), Delta::new(1e-5)?).into_value();
 /// assert!(found.approx_dp.epsilon() < 1.3 && found.order.is_some());
 /// # Ok::<(), ndp_dp::Error>(())
@@ -60,16 +60,16 @@ pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
     Ok(UpperBound::new(exp_up(log_delta.high().min(0.0)).min(1.0)))
 }
 
-/// The smallest `ε` that a Rényi curve gives at `δ`, over all orders: a logarithmic grid on `α − 1` from 1e-2
-/// to 1e6, beyond its ends by factors of ten as long as that helps, then golden sections around the best
-/// point.
+/// The smallest `ε` that a Rényi curve gives at `δ`, over all orders. The search takes a logarithmic grid of
+/// `α − 1` from 1e-2 to 1e6, continues beyond its ends by factors of ten as long as that helps, and then
+/// refines the best point by golden sections.
 ///
 /// `curve` returns an upper bound of the Rényi divergence of the given order, perhaps infinite (NaN counts
 /// as infinite). `ε = ∞` when no order gives a finite bound.
 ///
 /// # Complexity
-/// About 130 evaluations of the curve, one more for every power of ten beyond the grid. For a dear curve take
-/// the least `ε` of a few points [`Rdp`](crate::Rdp).
+/// About 130 evaluations of the curve, and one more for every power of ten beyond the grid. If the curve is
+/// expensive, take the least `ε` of a few points [`Rdp`](crate::Rdp) instead.
 ///
 /// # Examples
 /// ```
@@ -93,7 +93,8 @@ pub fn best_delta(
     epsilon: f64,
 ) -> Result<UpperBound<Converted>, Error> {
     check_epsilon(epsilon)?;
-    // Total variation is best at the smallest orders, and would hide where the other goes down.
+    // The bound by total variation is best at the smallest orders. It is kept apart, since with it the search
+    // would not see where the bound of the conversion decreases.
     let by_variation = Cell::new((None, f64::INFINITY));
     let by_order = minimize(NO_DELTA, |order| {
         let rho = curve(order).into_value();
@@ -111,13 +112,14 @@ fn converted(epsilon: f64, delta: f64, order: Option<Order>) -> UpperBound<Conve
     UpperBound::new(Converted { approx_dp: ApproxDp::clamped(epsilon, delta), order })
 }
 
-/// The optimal conversion, or 0 where total variation alone gives `(0, δ)`.
+/// The `ε` of the optimal conversion, or 0 if total variation alone gives `(0, δ)`.
 pub(crate) fn epsilon_at(rho: f64, order: Order, delta: Delta) -> f64 {
-    // Floating-point `max` would turn a NaN into the perfect 0.
+    // Without this check, the `max` of floats below would turn a NaN into an `ε` of 0.
     if rho.is_nan() || rho.is_infinite() {
         return f64::INFINITY;
     }
-    // The divergence bounds KL, and TV² ≤ 1 − e^{−KL}: when δ² covers that, the formula would miss it.
+    // The divergence of any order α > 1 bounds the Kullback-Leibler divergence KL, and the total variation TV
+    // satisfies TV² ≤ 1 − e^{−KL}. If δ² is at least that, ε is 0, which the formula below would not find.
     let (rho, delta, alpha) = (Interval::new(rho), Interval::new(delta.get()), Interval::new(order.get()));
     if (delta * delta).low() >= (-(-rho).expm1()).high() {
         return 0.0;
@@ -125,12 +127,12 @@ pub(crate) fn epsilon_at(rho: f64, order: Order, delta: Delta) -> f64 {
     (rho + shrink(order) - (delta.ln() + alpha.ln()) / excess(order)).high().max(0.0)
 }
 
-/// `ln δ` of the optimal conversion, or of total variation where that is smaller.
+/// `ln δ` of the optimal conversion, or of total variation if that is smaller.
 pub(crate) fn log_delta_at(rho: f64, order: Order, epsilon: f64) -> f64 {
     optimal_log_delta(rho, order, epsilon).min(log_variation(rho)).min(0.0)
 }
 
-/// `ln δ` of the optimal conversion; infinite where the divergence is, or is no number.
+/// `ln δ` of the optimal conversion; infinite if the divergence is infinite or NaN.
 fn optimal_log_delta(rho: f64, order: Order, epsilon: f64) -> f64 {
     if rho.is_nan() || rho.is_infinite() {
         return f64::INFINITY;
@@ -139,7 +141,8 @@ fn optimal_log_delta(rho: f64, order: Order, epsilon: f64) -> f64 {
     (excess(order) * (rho - epsilon + shrink(order)) - alpha.ln()).high()
 }
 
-/// `ln √(1 − e^{−ρ})`, which bounds total variation; infinite as above.
+/// `ln √(1 − e^{−ρ})`, the logarithm of a bound on total variation; infinite if the divergence is infinite or
+/// NaN.
 fn log_variation(rho: f64) -> f64 {
     if rho.is_nan() || rho.is_infinite() {
         return f64::INFINITY;
@@ -152,17 +155,17 @@ fn excess(order: Order) -> Interval {
     Interval::new(order.get()) - Interval::ONE
 }
 
-/// `ln(1 − 1/α)`, through `ln(α − 1) − ln α` next to 1, where `1/α` has lost the difference.
+/// `ln(1 − 1/α)`, computed as `ln(α − 1) − ln α` for `α < 2`, since `1 − 1/α` cancels near 1.
 fn shrink(order: Order) -> Interval {
     let alpha = Interval::new(order.get());
     if order.get() < 2.0 { excess(order).ln() - alpha.ln() } else { (-(Interval::ONE / alpha)).ln_1p() }
 }
 
-/// Below this logarithm every `δ` is the smallest float.
+/// A logarithm so small that `δ` is reported as the smallest float; the search need not go below it.
 const NO_DELTA: f64 = -800.0;
 
-/// The order and value of the smallest finite objective found on the whole range of orders; any value at
-/// `enough` or below will do.
+/// The smallest finite value of the objective that was found on the whole range of orders, with its order. A
+/// value of at most `enough` is not improved further.
 fn minimize(enough: f64, objective: impl Fn(Order) -> f64) -> (Option<Order>, f64) {
     let at = |log_excess: f64| match Order::new(1.0 + libm::exp(log_excess)) {
         Ok(order) => (Some(order), objective(order)),
@@ -180,9 +183,10 @@ fn minimize(enough: f64, objective: impl Fn(Order) -> f64) -> (Option<Order>, f6
             (best, center) = (candidate, x);
         }
     }
-    // Small losses are best read at orders beyond the grid, large ones below it: outward as long as it goes
-    // down there, also where a better value lies elsewhere. Below a grid without a finite value there may be
-    // one; an order that is no float above 1 ends the way.
+    // For small losses the best order lies above the grid, for large ones below it. The search continues
+    // outward at each end as long as the values decrease there, even if a better value was found elsewhere.
+    // If no value of the grid is finite, one below it may be; the search ends when the order is no longer a
+    // float above 1.
     let high = low + step * f64::from(points - 1);
     let decade = 10.0 * step;
     let inner = |at: usize| values.get(at).copied().unwrap_or(f64::INFINITY);
@@ -206,7 +210,8 @@ fn minimize(enough: f64, objective: impl Fn(Order) -> f64) -> (Option<Order>, f6
     if best.0.is_none() || best.1 <= enough {
         return best;
     }
-    // Golden sections; every point visited is a candidate, whether or not the objective is unimodal.
+    // Golden sections. Every point visited is a candidate, so the result is valid even if the objective is
+    // not unimodal.
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let (mut a, mut b) = (center - step, center + step);
     let (mut x, mut y) = (b - GOLDEN * (b - a), a + GOLDEN * (b - a));
@@ -321,10 +326,11 @@ mod tests {
             let back = best_delta(curve, epsilon)?.into_value().approx_dp.delta();
             assert_relative_eq!(back.ln(), delta.ln(), max_relative = 1e-4);
         }
-        // Finite only next to 1.
+        // The curve is finite only at orders close to 1.
         let narrow = |order: Order| UpperBound::new(if order.get() < 1.001 { 1.0 } else { f64::INFINITY });
         assert!(best_epsilon(narrow, d(0.1)).value().approx_dp.epsilon().is_finite());
-        // A pure guarantee is known without end: δ is the smallest float, and the search ends.
+        // The divergence of a pure guarantee is finite at every order: δ is the smallest float, and the
+        // search ends.
         let pure = best_delta(|_| UpperBound::new(0.5), 1.0)?.into_value();
         assert_eq!(pure.approx_dp.delta(), 5e-324);
         Ok(())
@@ -341,7 +347,7 @@ mod tests {
             assert_eq!(*point(bad, 2.0).delta(1.0)?.value(), 1.0);
         }
         assert!(matches!(point(0.1, 2.0).delta(f64::NAN), Err(Error::InvalidEpsilon(..))));
-        // The loss at a smaller order is no larger; nothing is known of larger ones.
+        // The divergence at a smaller order is at most as large; nothing is known of larger orders.
         assert_eq!(*point(0.1, 2.0).rdp(order(1.5)).value(), 0.1);
         assert_eq!(*point(0.1, 2.0).rdp(order(2.5)).value(), f64::INFINITY);
         assert!(matches!(best_delta(|_| UpperBound::new(1.0), f64::NAN), Err(Error::InvalidEpsilon(..))));

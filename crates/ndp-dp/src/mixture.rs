@@ -18,13 +18,13 @@ use crate::{Error, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
-/// One part of a mixture: how often it occurs, and what it then costs.
+/// One part of a mixture: its probability, and the loss if it occurs.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::Order;
 /// use ndp_dp::mixture::{Part, log_mean_exp};
-/// // One case in a hundred loses 1, the others nothing.
+/// // With probability 1/100 the loss is 1, otherwise 0.
 /// let parts = [Part { weight: 0.01, loss: 1.0 }, Part { weight: 0.99, loss: 0.0 }];
 /// let loss = log_mean_exp(Order::new(2.0)?, &parts)?.into_value();
 /// assert!((loss - 0.01_f64.mul_add(1.0_f64.exp_m1(), 1.0).ln()).abs() < 1e-12);
@@ -41,8 +41,8 @@ pub struct Part {
     pub loss: f64,
 }
 
-/// The loss of the mixture at `order`, in nats: `ln(Σ w_i e^{(α−1)D_i})/(α − 1)`, rounded up. No
-/// precondition; exact when the losses are and the observer sees which part occurred.
+/// The loss of the mixture at `order`, in nats: `ln(Σ w_i e^{(α−1)D_i})/(α − 1)`, rounded up. It needs no
+/// precondition, and is exact if the losses are exact and the observer sees which part occurred.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless weights and losses are nonnegative and the weights sum to 1 within 1e-9
@@ -51,7 +51,7 @@ pub struct Part {
 /// # Examples
 /// ```
 /// use ndp_dp::{Order, mixture::{self, Part}};
-/// // With probability 1/100 everything is seen at cost 5, otherwise nothing.
+/// // With probability 1/100 the observer sees the release, at a loss of 5, and otherwise nothing.
 /// let parts = [Part { weight: 0.01, loss: 5.0 }, Part { weight: 0.99, loss: 0.0 }];
 /// let loss = mixture::log_mean_exp(Order::new(2.0)?, &parts)?;
 /// assert!(*loss.value() < 0.92);
@@ -68,7 +68,7 @@ pub fn log_mean_exp(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Err
     let occurring = parts.iter().filter(|part| part.weight > 0.0);
     let weighted = |part: &Part, factor: Interval| Interval::new(part.weight) * factor;
     let exponent = if shift.high() < 1.0 {
-        // Small losses keep their digits.
+        // This form keeps the relative accuracy of small losses.
         let sum: Interval =
             occurring.map(|part| weighted(part, (excess * Interval::new(part.loss)).expm1())).sum();
         (sum / total).ln_1p()
@@ -139,7 +139,7 @@ mod tests {
                 let density = |at: f64| (-0.5 * (x - at) * (x - at)).exp();
                 let p: f64 = (0..2).map(|k| weights[k] * density(centers[k] + shifts[k])).sum();
                 let q: f64 = (0..2).map(|k| weights[k] * density(centers[k])).sum();
-                // Elsewhere the integrand is below 1e-290, and q may be subnormal.
+                // Elsewhere the integrand is below 1e-290, and q may be a subnormal float without accuracy.
                 if q > 1e-290 {
                     sum += p * (p / q).powf(alpha - 1.0) * step / (2.0 * std::f64::consts::PI).sqrt();
                 }
@@ -162,7 +162,7 @@ mod tests {
         let leak = parts(&[(0.5, 0.3), (0.5, f64::INFINITY)]);
         assert_eq!(*log_mean_exp(order(2.0), &leak)?.value(), f64::INFINITY);
         assert_eq!(*log_mean_exp(order(2.0), &parts(&[(1.0, 0.0)]))?.value(), 0.0);
-        // α → ∞: the largest loss.
+        // As α → ∞ the loss tends to the largest one.
         assert_eq!(*log_mean_exp(order(1e300), &parts(&[(0.5, 1.0), (0.5, 1e10)]))?.value(), 1e10);
         let tiny = *log_mean_exp(order(1.000_001), &parts(&[(0.5, 1e-12), (0.5, 3e-12)]))?.value();
         assert_relative_eq!(tiny, 2e-12, max_relative = 1e-12);
