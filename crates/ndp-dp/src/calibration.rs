@@ -1,9 +1,9 @@
 //! The smallest noise, the largest number of steps or the smallest `ε` within a budget, for any accountant.
 //!
-//! An accountant is a closure from the parameter to a graded loss. The parameter returned is one at which the
-//! closure was seen to stay within the target, together with the loss seen there: monotonicity makes the
-//! result the best one, but its guarantee does not depend on it. Where the closure refuses its parameter, the
-//! target counts as missed.
+//! An accountant is a closure from the parameter to a graded loss. The result is a parameter at which the
+//! closure was seen to stay within the target, together with the loss seen there. If the loss is monotone in
+//! the parameter, the result is the best one; its guarantee does not depend on that. If the closure returns
+//! an error, the target counts as missed at that parameter.
 //!
 //! # Examples
 //! ```
@@ -21,7 +21,7 @@
 use crate::{Delta, Error, Guarantee, Sigma};
 use serde::{Deserialize, Serialize};
 
-/// A parameter and the loss that the accountant was seen to give it.
+/// A parameter, and the loss that the accountant returned for it.
 ///
 /// Read from a file, the loss is a claim: `Calibrated<T, Recorded<f64>>`, see [`Recorded`](crate::Recorded).
 ///
@@ -56,7 +56,8 @@ pub fn smallest_sigma<G: Into<Guarantee<f64>>>(
 ) -> Result<Calibrated<Sigma>, Error> {
     let mut search = Search::new("loss", target)?;
     let mut holds = |sigma: f64| search.holds(Sigma::new(sigma), &mut account);
-    // Gallop from 1 in the direction of the boundary, then halve the bit patterns.
+    // Moves from 1 by factors of 4 towards the boundary until it is passed, then bisects the bit patterns of
+    // the floats, which halves their ratio instead of their difference.
     let (mut fails, mut verified);
     if holds(1.0) {
         (fails, verified) = (0.25, 1.0);
@@ -102,7 +103,8 @@ pub fn smallest_epsilon<G: Into<Guarantee<f64>>>(
         (fails, verified) = (verified, verified * 4.0);
     }
     while verified - fails > 1e-12 * verified {
-        // Halving bit patterns from 0 would take 60 steps to reach ordinary numbers.
+        // As long as only 0 is known to fail, the upper end is divided by 16, until the order of magnitude of
+        // the answer is found.
         let middle = if fails == 0.0 { verified / 16.0 } else { 0.5 * (fails + verified) };
         if holds(middle) {
             verified = middle
@@ -133,7 +135,7 @@ pub fn largest_count<G: Into<Guarantee<f64>>>(
     }
     let mut verified = 1;
     let mut fails = most.saturating_add(1);
-    // Gallop first: an accountant may take time proportional to the count.
+    // Doubles the count first, since an accountant may take time proportional to it.
     while verified < most {
         let next = verified.saturating_mul(2).min(most);
         if !holds(next) {
@@ -149,7 +151,8 @@ pub fn largest_count<G: Into<Guarantee<f64>>>(
     search.finish(verified)
 }
 
-/// What was seen on the way: the loss at the last point that held, and why others did not.
+/// The record of a search: the loss at the last point that met the target, and why other points did not meet
+/// it.
 struct Search {
     what: &'static str,
     target: f64,
@@ -256,7 +259,7 @@ mod tests {
         ));
         let refuse = |_: Sigma| -> Result<UpperBound<f64>, Error> { Err(Error::InvalidOrder(1.0)) };
         assert_eq!(smallest_sigma(1.0, refuse), Err(Error::InvalidOrder(1.0)));
-        // A loss of 0 is met by any noise: the search ends at the smallest it tries.
+        // Any noise meets the target here: the search ends at the smallest noise that it tries.
         assert!(smallest_sigma(0.0, constant(0.0))?.parameter.get() < 1e-299);
         let loss = |_: u64| Ok(UpperBound::new(5.0));
         assert!(

@@ -1,8 +1,8 @@
-//! Contraction: how much of a divergence survives a noisy step.
+//! Contraction: how much of a divergence is left after a noisy step.
 //!
 //! The hockey-stick divergence `E_ε(P‖Q) = sup_A [P(A) − e^ε Q(A)]` is the `δ` of `(ε, δ)`-DP in one
-//! direction. A Markov kernel `K` shrinks it by at least the factor `η_ε(K) = sup E_ε(K(y)‖K(y'))`, over all
-//! pairs of inputs: `E_ε(PK‖QK) ≤ η_ε(K) E_ε(P‖Q)`. At `ε = 0` this is Dobrushin's coefficient.
+//! direction. A Markov kernel `K` multiplies it by at most `η_ε(K) = sup E_ε(K(y)‖K(y'))`, the supremum over
+//! all pairs of inputs: `E_ε(PK‖QK) ≤ η_ε(K) E_ε(P‖Q)`. At `ε = 0` this factor is Dobrushin's coefficient.
 //!
 //! Adding Gaussian noise to inputs from a set of diameter `D` has `η_ε = θ_ε(D/σ)`: the
 //! [`delta`](crate::Mechanism::delta) of a [`Gdp`](crate::Gdp) of parameter `D/σ`, 1 for an unbounded set,
@@ -122,7 +122,7 @@ mod tests {
             let before = hockey_stick(&two[0], &two[1], epsilon)?.into_value();
             let after = hockey_stick(&push(&two[0], &kernel), &push(&two[1], &kernel), epsilon)?.into_value();
             prop_assert!(after <= eta * before + 1e-14);
-            // Coefficients of a product are submultiplicative.
+            // The coefficient of a product of kernels is at most the product of their coefficients.
             let product: Vec<Vec<f64>> = kernel.iter().map(|row| push(row, &next)).collect();
             let eta_next = kernel_coefficient(&next, epsilon)?.into_value();
             prop_assert!(kernel_coefficient(&product, epsilon)?.into_value() <= eta * eta_next + 1e-14);
@@ -146,11 +146,12 @@ mod tests {
         assert_eq!(*kernel_coefficient(&forget, 0.0)?.value(), 0.0);
         let identity = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
         assert_eq!(*kernel_coefficient(&identity, 800.0)?.value(), 1.0);
-        // Randomized response at its own level of privacy.
+        // Randomized response has coefficient 1/2 at ε = 0, and 0 at its own ε₀ = ln 3.
         let respond = vec![vec![0.75, 0.25], vec![0.25, 0.75]];
         assert_relative_eq!(*kernel_coefficient(&respond, 0.0)?.value(), 0.5);
         assert!(*kernel_coefficient(&respond, 3.0_f64.ln())?.value() < 1e-15);
-        // Gaussian noise σ = 2 on inputs from an unbounded set, and from one of diameter 1.
+        // Gaussian noise σ = 2, first on inputs from an unbounded set, then on inputs from a set of diameter
+        // 1.
         assert_eq!(*Gdp::new(f64::INFINITY)?.delta(1.0)?.value(), 1.0);
         assert_relative_eq!(
             *Gdp::new(0.5)?.delta(1.0)?.value(),

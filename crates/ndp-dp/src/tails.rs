@@ -1,8 +1,9 @@
-//! How often a random event happens, at most: quantiles of binomial laws and bounds on them.
+//! The largest number of times that a random event plausibly happens: quantiles of binomial laws, and bounds
+//! on them.
 //!
 //! A user who is drawn with probability `p` at each of `T` steps contributes `X ~ Bin(T, p)` times. An
-//! accountant that charges a fixed number `N` of contributions fails with probability `P(X > N)`, which
-//! goes into `δ`.
+//! accountant that charges a fixed number `N` of contributions fails with probability `P(X > N)`, which is
+//! added to `δ`.
 //!
 //! # References
 //! - Bernstein's inequality in the form `P(X ≥ Tp + x) ≤ exp(−x²/(2(Tp + x/3)))`, loosened to its root.
@@ -18,7 +19,8 @@ use ndp_numeric::rounding::Interval;
 use ndp_numeric::rounding::{down_log, log_down, whole};
 use ndp_numeric::special::normal_quantile;
 
-/// The least `N` with `P(Bin(trials, p) > N) ≤ δ̂`: exact (a tie within the error of the tail goes up).
+/// The smallest `N` with `P(Bin(trials, p) > N) ≤ δ̂`, exactly. If the tail equals `δ̂` within its numerical
+/// error, the larger of the two candidates is returned.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `trials ≤ 1e12`.
@@ -29,16 +31,19 @@ use ndp_numeric::special::normal_quantile;
 /// # Examples
 /// ```
 /// use ndp_dp::{Delta, tails};
-/// // A user drawn with probability 1/100 contributes at most 151 times in 10 000 steps, but for 1e-6.
+/// // A user drawn with probability 1/100 in each of 10 000 steps contributes more than 151 times with
+/// // probability at most 1e-6.
 /// assert_eq!(*tails::n_exact(10_000, 0.01, Delta::new(1e-6)?)?.value(), 151);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Error> {
     check(trials, p)?;
-    // The margin covers the error of the tail, so that the count returned is never too small.
+    // The target is lowered by the numerical error of the tail, so that the count returned is never too
+    // small.
     let target = down_log(log_down(delta_hat.get()), TAIL_ERROR, TAIL_ERROR);
     let enough = |n: u64| log_tail(n, trials, p) <= target;
-    // Start at the Cornish–Fisher quantile and gallop away from it.
+    // Starts at the Cornish–Fisher quantile and moves away from it in doubling steps until the boundary is
+    // passed.
     let mean = trials as f64 * p;
     let z = -normal_quantile(delta_hat.get());
     let guess = mean + z * (mean * (1.0 - p)).sqrt() + (z * z - 1.0) * (1.0 - 2.0 * p) / 6.0;
@@ -86,7 +91,7 @@ pub(crate) fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<Upper
     Ok(UpperBound::new((mean + Interval::new(0.5) * (l + root)).high()))
 }
 
-/// Whether the Chernoff count is a bound: `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1.
+/// Whether [`n_chernoff`] is a bound: `Tp ≥ 3 ln(1/δ̂)`, which makes its relative deviation at most 1.
 ///
 /// # Errors
 /// As [`n_exact`].
@@ -97,7 +102,7 @@ pub(crate) fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<
     Ok(mean.low() >= -3.0 * log_down(delta_hat.get()).next_down())
 }
 
-/// `N = Tp + √(3 T p ln(1/δ̂))` where it is a bound: then `P(Bin(T, p) ≥ N) ≤ δ̂`.
+/// `N = Tp + √(3 T p ln(1/δ̂))`, in the range where `P(Bin(T, p) ≥ N) ≤ δ̂`.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] outside its range `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1, where

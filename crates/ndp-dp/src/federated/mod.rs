@@ -1,14 +1,14 @@
-//! Federated SGD of which only the last model is released.
+//! Federated SGD that releases only its last model.
 //!
-//! `n` users are split by a random partition, independent of the data, into `T = ⌊n/m⌋` batches of `m`; the
-//! others idle. Round `t` is `W_t = proj_ρ(W_{t−1} − (1/m) Σ_j η (∇ℓ(W_{t−1}, x_j) + Z_j))`, `Z_j ~ N(0, σ²
+//! A random partition, independent of the data, splits `n` users into `T = ⌊n/m⌋` batches of `m`; the others
+//! do not take part. Round `t` is `W_t = proj_ρ(W_{t−1} − (1/m) Σ_j η (∇ℓ(W_{t−1}, x_j) + Z_j))`, `Z_j ~ N(0, σ²
 //! I)`, with `proj_ρ` the projection on the ball of radius `ρ` around 0 and a start `W_0` in that ball that
 //! does not depend on the data.
 //!
 //! All values bound `δ` at a given `ε` for replacing one user's data, **against a reader of the last model
-//! only**. The aggregator is trusted, and the participants, who receive intermediate models, are not
-//! adversaries; against them, or once any other model is released, only
-//! [`FederatedDescent::all_models_delta`] holds. Batches drawn afresh every round are not covered. The loss
+//! only**. The aggregator is trusted, and so are the participants, who receive intermediate models. Against
+//! participants, or if any other model is released, only [`FederatedDescent::all_models_delta`] holds.
+//! Batches that are drawn anew in every round are not covered. The loss
 //! is convex, `L`-Lipschitz and `β`-smooth on the ball, and `η ≤ 2/β`: [`ContractionFactor`] checks it.
 //!
 //! # References
@@ -41,7 +41,8 @@ pub struct ContractionFactor(f64);
 crate::lossless::checked_number!(ContractionFactor);
 
 impl ContractionFactor {
-    /// Steps known to be `factor`-Lipschitz for another reason than the two below.
+    /// Steps that are known to be `factor`-Lipschitz for a reason other than strong convexity and smoothness,
+    /// see [`Self::strongly_convex`].
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ factor ≤ 1`.
@@ -112,7 +113,7 @@ pub struct FederatedParameters {
     pub sigma: f64,
 }
 
-/// A run of federated SGD, its parameters checked.
+/// A run of federated SGD whose parameters have been checked.
 ///
 /// # Examples
 /// ```
@@ -172,7 +173,7 @@ impl FederatedDescent {
     pub(crate) fn step_ratio(&self) -> f64 {
         let FederatedParameters { batch, lipschitz, sigma, .. } = self.parameters;
         let moved = Interval::new(2.0) * Interval::new(lipschitz);
-        // One factor after the other: their product may overflow.
+        // Divided by one factor after the other, since their product may overflow.
         (moved / Interval::count(batch).sqrt() / Interval::new(sigma)).high()
     }
 
@@ -202,8 +203,7 @@ impl FederatedDescent {
     #[must_use]
     pub fn log_theorem2(&self, epsilon: f64, rounds: Interval) -> f64 {
         let lost = Interval::new(one_minus_theta(epsilon, self.contraction_ratio()));
-        // 1 − κ^T over 1 − κ from 1 − κ itself, which may be far below the last bit of κ. It decreases in 1 −
-        // κ.
+        // (1 − κ^T)/(1 − κ) is computed from 1 − κ, since κ may be 1 as a float. It decreases in 1 − κ.
         let counted = if lost.high() == 0.0 { rounds } else { -(rounds * (-lost).ln_1p()).expm1() / lost };
         let log_theta = Interval::new(log_theta(epsilon, self.step_ratio()));
         (self.log_share() + log_theta + counted.min(rounds).ln()).high()
@@ -214,7 +214,7 @@ impl FederatedDescent {
         (Interval::count(self.parameters.batch) / Interval::count(self.parameters.users)).ln()
     }
 
-    /// The natural logarithm of [`Mechanism::delta`], also where that is below the smallest float.
+    /// The natural logarithm of [`Mechanism::delta`], finite also where `δ` itself would underflow.
     pub(crate) fn log_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
         check_epsilon(epsilon)?;
         Ok(UpperBound::new(self.log_mix(epsilon)))
@@ -225,48 +225,50 @@ impl FederatedDescent {
         let rounds = self.rounds();
         let ratio = self.step_ratio();
         let log_kappa = (-Interval::new(one_minus_theta(epsilon, self.contraction_ratio()))).ln_1p().high();
-        // Rounded down, as the weights below: less noise.
+        // Rounded down, like the weights below: a smaller weight means less hiding noise and a larger bound.
         let growth = down(1.0 / (self.factor.0 * self.factor.0), 2.0).max(1.0);
         let largest = log_theta(epsilon, ratio);
         if largest == f64::NEG_INFINITY {
             return largest;
         }
         let mut bound = largest;
-        // The sum of the bounds in units of the first: logarithms would be rounded at every addition.
+        // The sum of the bounds, in units of the first one. Adding their logarithms would round at every
+        // addition.
         let mut sum = 1.0;
         let mut terms = 1.0;
-        // W_k and its last term M^{−2(k−1)}.
+        // The weight W_k, and its last term M^{−2(k−1)}.
         let (mut weight, mut power) = (1.0, 1.0);
         let mut k = 1;
         while k < rounds {
-            // b falls with k, so what is left is at most its present value times the rounds left.
+            // b_k decreases with k, so the remaining sum is at most b_k times the number of remaining rounds.
             let left = (rounds - k) as f64 * libm::exp(bound - largest);
             if left < 1e-18 * sum {
                 sum += 2.0 * left + f64::MIN_POSITIVE;
                 break;
             }
             let block = (k / SINGLE_ROUNDS).max(1).min(rounds - k);
-            // The block is the rounds k+1..=k+block, charged at the first of them.
+            // A block consists of the rounds k+1..=k+block, all charged like the first of them.
             if growth == 1.0 {
                 weight += 1.0;
             } else {
                 power *= growth;
                 weight += power;
             }
-            // Two roundings a step, and those of the root and the quotient.
+            // Two roundings for each step of the weight, and those of the root and the quotient.
             let spread = up(ratio / weight.sqrt(), 2.0 * terms + 4.0);
             let first = log_theta(epsilon, spread).min(up_log(log_kappa + bound, 0.0, 1.0));
             sum += block as f64 * libm::exp(first - largest);
             terms += 1.0;
-            // Move to the last round of the block; with M < 1 the weight there is at least that of its first.
+            // Goes on to the last round of the block. For M < 1 the weight of its first round is kept, which
+            // is smaller.
             if growth == 1.0 {
                 weight += (block - 1) as f64;
             }
             bound = if block == 1 { first } else { up_log(first + (block - 1) as f64 * log_kappa, 0.0, 4.0) };
             k += block;
         }
-        // Each term has the rounding of a difference of logarithms, at most 800 where it counts, and each
-        // addition one.
+        // Each term has the rounding error of a difference of logarithms, which is at most 800 in size for
+        // terms that matter, and each addition has one rounding.
         let sum = Interval::new(up(sum, terms + 1e3));
         (self.log_share() + Interval::new(largest) + sum.ln()).high().min(0.0)
     }
@@ -297,8 +299,8 @@ impl Mechanism for FederatedDescent {
         if !exponent.is_finite() {
             return UpperBound::new(f64::INFINITY).into();
         }
-        // Σ (e^{x/k} − 1), scaled by e^{−x} unless x is small: small losses keep their digits, large ones do
-        // not overflow.
+        // Σ (e^{x/k} − 1), scaled by e^{−x} unless x is small: small losses keep their relative accuracy, and
+        // large ones do not overflow.
         let scale = if exponent < 1.0 { 0.0 } else { exponent };
         let term = |k: f64| match exponent / k {
             small if small < 1.0 => libm::exp(-scale) * libm::expm1(small),
@@ -308,14 +310,14 @@ impl Mechanism for FederatedDescent {
         let mut terms = 0.0;
         let mut k = 1;
         while k <= rounds {
-            // Terms fall with k: a block is charged at its first round.
+            // The terms decrease with k, so a block is charged like its first round.
             let block = (k / SINGLE_ROUNDS).max(1).min(rounds - k + 1);
             sum += block as f64 * term(k as f64);
             terms += 1.0;
             k += block;
         }
-        // One rounding a term; those of an exponent count as often as it is large, at most 750 times where it
-        // counts.
+        // One rounding for each term, and those of an exponent times its size, which is at most 750 for terms
+        // that matter.
         let sum = Interval::new(up(sum, terms + 2e3));
         let log_excess = self.log_share() + Interval::new(scale) + sum.ln();
         let log_mean = Interval::ZERO.log_add_exp(log_excess);
@@ -341,8 +343,8 @@ impl Mechanism for FederatedDescent {
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
     ///
     /// # Complexity
-    /// `O(min(T, 10⁴))`: beyond 10⁴ rounds, blocks of 1/10⁴ of the rounds before them are charged at their
-    /// first round, at most 1e-4 too much.
+    /// `O(min(T, 10⁴))`. Beyond 10⁴ rounds they are grouped into blocks, whose length is 1/10⁴ of the number
+    /// of rounds before them. A block is charged like its first round, at most a relative 1e-4 too much.
     ///
     /// # References
     /// Bok, Su and Altschuler 2024 for the Gaussian form of amplification by iteration; Asoodeh and Calmon
