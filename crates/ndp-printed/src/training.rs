@@ -1,6 +1,7 @@
 //! Published noise levels, kept to reproduce published curves. None of them is a guarantee.
 
 use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_algos::parts::positive;
 use ndp_dp::{NoiseMultiplier, Order, Printed};
 
@@ -12,7 +13,7 @@ use ndp_dp::{NoiseMultiplier, Order, Printed};
 /// losses of contributions that are observed together, which is false.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless target, users and `ln T` are positive.
+/// [`Error::InvalidParameter`] unless target and users are positive and `T ≥ 2`.
 pub fn walk_noise_for_mean_loss(
     target: f64,
     order: Order,
@@ -22,7 +23,7 @@ pub fn walk_noise_for_mean_loss(
     positive("the mean loss", target)?;
     positive("the number of users", users as f64)?;
     let (n, t) = (users as f64, steps as f64);
-    positive("the logarithm of the number of steps", t.ln())?;
+    ensure(steps >= 2, "the number of steps", "be at least 2", t)?;
     Ok(Printed::new(NoiseMultiplier::new((order.get() * t * t.ln() / (n * n * target)).sqrt())?))
 }
 
@@ -65,7 +66,8 @@ mod tests {
         assert!((gossip.get().powi(2) - 20.0 * 19.0 * 11.0 / 2048.0).abs() < 1e-12);
         let capped = gossip_noise_for_mean_loss(0.5, order, 10, 10, 100.0)?.into_value();
         assert!((capped.get().powi(2) - 20.0).abs() < 1e-12);
-        assert!(walk_noise_for_mean_loss(1.0, order, 10, 1).is_err());
+        let short = walk_noise_for_mean_loss(1.0, order, 10, 1);
+        assert!(matches!(short, Err(Error::InvalidParameter { name: "the number of steps", .. })));
         Ok(())
     }
 
