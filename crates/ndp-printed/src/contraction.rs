@@ -47,7 +47,7 @@ mod tests {
         let shifted = run(100, 30, [1.0, 1.0, 0.475, 1.425], 1.0);
         check(figure_delta(&shifted, 0.7125)?.into_value(), 2.951_609_914_477_501e-4);
         for epsilon in [-0.1, f64::NAN, f64::INFINITY] {
-            assert!(figure_delta(&shifted, epsilon).is_err());
+            assert!(matches!(figure_delta(&shifted, epsilon), Err(Error::InvalidEpsilon(_))));
         }
         Ok(())
     }

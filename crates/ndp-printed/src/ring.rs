@@ -100,8 +100,19 @@ mod tests {
 
     #[test]
     fn preconditions_are_checked() -> Result<(), Error> {
-        assert!(theorem1(1, 3, 1.0).is_err() && theorem1(3, 0, 1.0).is_err());
-        assert!(debiased(3, 1, 0.5).is_err() && debiased(3, 2, 1.0).is_err() && debiased(3, 2, 0.0).is_err());
+        let refused = |found: Result<(), Error>| match found {
+            Err(Error::InvalidParameter { name, .. }) => Some(name),
+            Err(Error::Privacy(ndp_dp::Error::InvalidParameter { name, .. })) => Some(name),
+            _ => None,
+        };
+        let sum = |n, rounds| refused(theorem1(n, rounds, 1.0).map(|_| ()));
+        assert_eq!(sum(1, 3), Some("the number of nodes of a ring"));
+        assert_eq!(sum(3, 0), Some("the number of rounds"));
+        let histogram = |labels, gamma| refused(debiased(3, labels, gamma).map(|_| ()));
+        assert_eq!(histogram(1, 0.5), Some("the number of labels"));
+        for gamma in [0.0, 1.0] {
+            assert_eq!(histogram(2, gamma), Some("the probability gamma of a random answer"));
+        }
         Ok(())
     }
 }

@@ -431,12 +431,18 @@ mod tests {
     fn bad_input_is_named() {
         let local = local(2.0, 1.9);
         let single = |visits, nodes, steps| single_contribution(visits, nodes, steps, local);
-        assert!(single(VisitSum::TwoLeaves { kappa: 0.0 }, 2, 9).is_err());
-        assert!(single(VisitSum::HubAndLeaf { kappa: f64::NAN }, 5, 9).is_err());
-        assert!(
-            single(VisitSum::Powers(f64::NAN), 5, 9).is_err()
-                && single(VisitSum::LogMatrix(0.1), 5, 0).is_err()
-        );
+        for (visits, nodes, steps, refused) in [
+            (VisitSum::TwoLeaves { kappa: 0.0 }, 2, 9, "the number of nodes of the star"),
+            (VisitSum::HubAndLeaf { kappa: f64::NAN }, 5, 9, "the self-loop probability"),
+            (VisitSum::Powers(f64::NAN), 5, 9, "the sum over visits"),
+            (VisitSum::LogMatrix(0.1), 5, 0, "the number of steps"),
+        ] {
+            let found = single(visits, nodes, steps);
+            assert!(
+                matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused),
+                "{found:?}"
+            );
+        }
         // The sum over a ring of any size a number can say would not end.
         for nodes in [2, MOST_OF_A_RING + 1, usize::MAX] {
             let refused = single(VisitSum::Ring { u: 0, v: 1 }, nodes, 9);

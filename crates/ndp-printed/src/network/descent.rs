@@ -195,6 +195,7 @@ fn converted(slope: f64, step: &NoisyStep, delta: Delta) -> NetworkEpsilon {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::refused;
     use approx::assert_relative_eq;
 
     fn delta(x: f64) -> Delta {
@@ -216,7 +217,8 @@ mod tests {
         let value = lemma1_rdp(Order::new(2.0)?, 11.0, &step(2.0, 5.0), 1001.0)?;
         near(*value.value(), 0.194_356_178_407_109_5 / 2.0);
         // Above the limit of 2.337 nothing is claimed.
-        assert!(lemma1_rdp(Order::new(2.34)?, 11.0, &step(2.0, 5.0), 1001.0).is_err());
+        let beyond = lemma1_rdp(Order::new(2.34)?, 11.0, &step(2.0, 5.0), 1001.0);
+        assert_eq!(refused(beyond), Some("the order of Lemma 1"));
         near(*lemma1_order_limit(&step(1.0, 4.0)).value(), 3.372_281_323_269_014_3);
         near(*lemma1_order_limit(&step(2.0, 5.0)).value(), 2.337_117_307_087_383_5);
         Ok(())
@@ -260,24 +262,27 @@ mod tests {
         assert_eq!(*lemma1_rdp(Order::new(3.0)?, 0.0, &step, 10.0)?.value(), 0.0);
         let nothing = network_epsilon(0.0, &step, 10.0, delta(1e-6))?.into_value();
         assert_eq!(nothing.order, *lemma1_order_limit(&step).value());
+        let (d, both) = (delta(0.1), (delta(0.1), delta(0.1)));
+        let (count, users) = (Some("the number of contributions"), Some("the number of users"));
+        let (lipschitz, epsilon) = (Some("the Lipschitz constant"), Some("epsilon"));
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(lemma1_rdp(Order::new(2.0)?, bad, &step, 10.0).is_err());
-            assert!(network_epsilon(bad, &step, 10.0, delta(0.1)).is_err());
-            assert!(network_epsilon(1.0, &step, bad, delta(0.1)).is_err());
-            assert!(network_sigma(bad, 1.0, 10.0, (1.0, delta(0.1))).is_err());
-            assert!(network_sigma(1.0, bad, 10.0, (1.0, delta(0.1))).is_err());
-            assert!(network_sigma(1.0, 1.0, bad, (1.0, delta(0.1))).is_err());
-            assert!(network_sigma(1.0, 1.0, 10.0, (bad, delta(0.1))).is_err());
-            assert!(theorem4(bad, 10.0, 0.1, (delta(0.1), delta(0.1))).is_err());
-            assert!(theorem4(10.0, bad, 0.1, (delta(0.1), delta(0.1))).is_err());
-            assert!(theorem4(10.0, 10.0, bad, (delta(0.1), delta(0.1))).is_err());
-            assert!(central_sigma(bad, 10.0, 10.0, (1.0, delta(0.1))).is_err());
-            assert!(central_sigma(1.0, 10.0, 10.0, (bad, delta(0.1))).is_err());
+            assert_eq!(refused(lemma1_rdp(Order::new(2.0)?, bad, &step, 10.0)), count);
+            assert_eq!(refused(network_epsilon(bad, &step, 10.0, d)), count);
+            assert_eq!(refused(network_epsilon(1.0, &step, bad, d)), users);
+            assert_eq!(refused(network_sigma(bad, 1.0, 10.0, (1.0, d))), count);
+            assert_eq!(refused(network_sigma(1.0, bad, 10.0, (1.0, d))), lipschitz);
+            assert_eq!(refused(network_sigma(1.0, 1.0, bad, (1.0, d))), users);
+            assert!(matches!(network_sigma(1.0, 1.0, 10.0, (bad, d)), Err(Error::InvalidEpsilon(_))));
+            assert_eq!(refused(theorem4(bad, 10.0, 0.1, both)), users);
+            assert_eq!(refused(theorem4(10.0, bad, 0.1, both)), Some("the number of steps"));
+            assert_eq!(refused(theorem4(10.0, 10.0, bad, both)), epsilon);
+            assert_eq!(refused(central_sigma(bad, 10.0, 10.0, (1.0, d))), lipschitz);
+            assert_eq!(refused(central_sigma(1.0, 10.0, 10.0, (bad, d))), epsilon);
         }
-        assert!(theorem4(10.0, 10.0, 1.0, (delta(0.1), delta(0.1))).is_err());
-        assert!(theorem4(10.0, 10.0, 0.1, (delta(0.5), delta(0.1))).is_err());
-        assert!(network_sigma(1.0, 1.0, 10.0, (0.0, delta(0.1))).is_err());
-        assert!(central_sigma(1.0, 1e9, 1.0, (1.0, delta(0.5))).is_err());
+        assert_eq!(refused(theorem4(10.0, 10.0, 1.0, both)), epsilon);
+        assert_eq!(refused(theorem4(10.0, 10.0, 0.1, (delta(0.5), d))), Some("delta"));
+        assert_eq!(refused(network_sigma(1.0, 1.0, 10.0, (0.0, d))), Some("the target epsilon"));
+        assert_eq!(refused(central_sigma(1.0, 1e9, 1.0, (1.0, delta(0.5)))), Some("1.25 T/(δ n)"));
         Ok(())
     }
 }

@@ -99,6 +99,7 @@ impl Theorem6 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::refused;
     use approx::assert_relative_eq;
 
     fn delta(x: f64) -> Delta {
@@ -142,18 +143,20 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         let good = theorem(0.2, 1.0);
-        for bad in [
-            Theorem6 { walk: Theorem3 { users: f64::NAN, ..good.walk }, ..good },
-            Theorem6 { walk: Theorem3 { epsilon: -1.0, ..good.walk }, ..good },
-            // Too few users for the shuffling bound.
-            Theorem6 { walk: Theorem3 { users: 100.0, c: Some(1.0), ..good.walk }, ..good },
-        ] {
-            assert!(bad.total_epsilon().is_err());
-        }
-        assert!(theorem6(Theorem3 { steps: 0.0, ..good.walk }, good.delta).is_err());
-        assert!(theorem2_gamma(1, 0.1, delta(0.1), 10.0).is_err());
-        assert!(theorem2_gamma(3, f64::NAN, delta(0.1), 10.0).is_err());
-        assert!(theorem2_gamma(3, 0.1, delta(0.1), 1.0).is_err());
+        let with = |walk| Theorem6 { walk, ..good }.total_epsilon();
+        assert_eq!(refused(with(Theorem3 { users: f64::NAN, ..good.walk })), Some("the number of users"));
+        let negative = with(Theorem3 { epsilon: -1.0, ..good.walk });
+        assert!(matches!(negative, Err(Error::InvalidEpsilon(-1.0))));
+        // Too few users for the shuffling bound.
+        let few = with(Theorem3 { users: 100.0, c: Some(1.0), ..good.walk });
+        assert_eq!(refused(few), Some("the epsilon of one report"));
+        assert_eq!(
+            refused(theorem6(Theorem3 { steps: 0.0, ..good.walk }, good.delta)),
+            Some("the number of steps")
+        );
+        assert_eq!(refused(theorem2_gamma(1, 0.1, delta(0.1), 10.0)), Some("the number of labels"));
+        assert!(matches!(theorem2_gamma(3, f64::NAN, delta(0.1), 10.0), Err(Error::InvalidEpsilon(_))));
+        assert_eq!(refused(theorem2_gamma(3, 0.1, delta(0.1), 1.0)), Some("the number of users"));
         assert_eq!(*theorem2_gamma(3, 1e4, delta(0.1), 2.0).unwrap().value(), 0.0);
     }
 }

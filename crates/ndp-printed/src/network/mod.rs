@@ -33,6 +33,12 @@ pub(crate) use sum::{best_c, gamma_n};
 use ndp_dp::Error;
 use ndp_dp::parts::ensure;
 
+/// The name of the parameter that `found` refuses, for tests: none when it refuses something else, or nothing.
+#[cfg(test)]
+fn refused<T>(found: Result<T, Error>) -> Option<&'static str> {
+    if let Err(Error::InvalidParameter { name, .. }) = found { Some(name) } else { None }
+}
+
 /// At least two users.
 fn check_users(users: f64) -> Result<(), Error> {
     ensure(users >= 2.0 && users.is_finite(), "the number of users", "be at least 2 and finite", users)

@@ -61,6 +61,7 @@ pub fn spotted(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::refused;
     use approx::assert_relative_eq;
 
     #[test]
@@ -84,9 +85,9 @@ mod tests {
         assert_eq!(none, SpottedLoss { count: 0.0, epsilon: 0.0, epsilon_plain: 0.0 });
         assert_eq!(spotted(1e12, 10.0, 1e4, delta)?.value().epsilon, f64::INFINITY);
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(spotted(bad, 10.0, 0.1, delta).is_err());
-            assert!(spotted(1.0, bad, 0.1, delta).is_err());
-            assert!(spotted(1.0, 10.0, bad, delta).is_err());
+            assert_eq!(refused(spotted(bad, 10.0, 0.1, delta)), Some("the number of contributions"));
+            assert_eq!(refused(spotted(1.0, bad, 0.1, delta)), Some("the number of users"));
+            assert!(matches!(spotted(1.0, 10.0, bad, delta), Err(Error::InvalidEpsilon(_))));
         }
         Ok(())
     }

@@ -195,6 +195,7 @@ pub(super) fn composed(count: f64, epsilon: f64, epsilon_c: f64, delta_prime: De
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::refused;
     use approx::assert_relative_eq;
 
     fn delta(x: f64) -> Delta {
@@ -253,10 +254,10 @@ mod tests {
         // The asymptotic constant 2^{−1/3}.
         assert_relative_eq!(best_c(1e15)?.into_value(), 0.5f64.cbrt(), max_relative = 1e-4);
         for bad in [f64::NAN, 1.0, 0.0, -3.0, f64::INFINITY] {
-            assert!(contributions(10.0, bad, delta(0.1)).is_err());
-            assert!(gamma_n(bad, 1.0).is_err());
-            assert!(best_c(bad).is_err());
-            assert!(poster_theorem4(bad, 10.0, 0.1, delta(0.1)).is_err());
+            assert_eq!(refused(contributions(10.0, bad, delta(0.1))), Some("the number of users"));
+            assert_eq!(refused(gamma_n(bad, 1.0)), Some("the number of users"));
+            assert_eq!(refused(best_c(bad)), Some("the number of users"));
+            assert_eq!(refused(poster_theorem4(bad, 10.0, 0.1, delta(0.1))), Some("the number of users"));
         }
         let good = Theorem3 {
             users: 10.0,
@@ -270,18 +271,23 @@ mod tests {
         // The best constant is no worse than any other one.
         let best = Theorem3 { c: None, ..good };
         assert!(best.total_epsilon()?.value() <= good.total_epsilon()?.value());
-        assert!(Theorem3 { users: f64::NAN, ..best }.total_epsilon().is_err());
-        for bad in [
-            Theorem3 { users: 1.0, ..good },
-            Theorem3 { steps: 0.0, ..good },
-            Theorem3 { epsilon: 1.0, ..good },
-            Theorem3 { epsilon: f64::NAN, ..good },
-            Theorem3 { c: Some(0.0), ..good },
+        assert_eq!(
+            refused(Theorem3 { users: f64::NAN, ..best }.total_epsilon()),
+            Some("the number of users")
+        );
+        for (bad, name) in [
+            (Theorem3 { users: 1.0, ..good }, Some("the number of users")),
+            (Theorem3 { steps: 0.0, ..good }, Some("the number of steps")),
+            (Theorem3 { epsilon: 1.0, ..good }, Some("the epsilon of one contribution")),
+            (Theorem3 { c: Some(0.0), ..good }, Some("the constant c of the cycle length")),
         ] {
-            assert!(bad.total_epsilon().is_err() && bad.total_epsilon_composed().is_err());
+            assert_eq!((refused(bad.total_epsilon()), refused(bad.total_epsilon_composed())), (name, name));
         }
-        assert!(gamma_n(10.0, f64::NAN).is_err());
-        assert!(poster_theorem4(10.0, 10.0, -0.1, delta(0.1)).is_err());
+        let bad = Theorem3 { epsilon: f64::NAN, ..good };
+        assert!(matches!(bad.total_epsilon(), Err(Error::InvalidEpsilon(_))));
+        assert!(matches!(bad.total_epsilon_composed(), Err(Error::InvalidEpsilon(_))));
+        assert_eq!(refused(gamma_n(10.0, f64::NAN)), Some("the constant c of the cycle length"));
+        assert!(matches!(poster_theorem4(10.0, 10.0, -0.1, delta(0.1)), Err(Error::InvalidEpsilon(_))));
         Ok(())
     }
 }

@@ -213,9 +213,11 @@ fn bad_input_is_refused() -> Result<(), Error> {
     };
     assert_eq!(run(&[3], 3, PLAN), Err(Error::SourceIsObserver(3)));
     assert_eq!(run(&[3], 4, PLAN), Err(Error::NodeOutOfRange { node: 4, nodes: 4 }));
-    assert!(run(&[], 0, PLAN).is_err());
-    assert!(run(&[3], 1, AuditPlan { runs: 0, ..PLAN }).is_err());
-    assert!(run(&[3], 1, AuditPlan { error_rate: 0.0, ..PLAN }).is_err());
+    assert_eq!(run(&[], 0, PLAN), Err(Error::EmptyCoalition));
+    let none = run(&[3], 1, AuditPlan { runs: 0, ..PLAN });
+    assert!(matches!(none, Err(Error::InvalidParameter { name: "the number of runs", .. })));
+    let never = run(&[3], 1, AuditPlan { error_rate: 0.0, ..PLAN });
+    assert!(matches!(never, Err(Error::InvalidParameter { name: "the error rate", .. })));
     // Nothing has arrived at a node three hops away after two rounds.
     assert!(matches!(run(&[3], 0, PLAN), Err(Error::InvalidParameter { .. })));
     Ok(())

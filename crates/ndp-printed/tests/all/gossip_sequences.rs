@@ -247,7 +247,8 @@ fn given_entries_are_what_they_store() -> Result<(), Error> {
 #[test]
 fn bad_input_is_refused() -> Result<(), Error> {
     let sequence = GossipSequence::one_peer_hypercube(3)?;
-    assert!(exact_loss(&sequence, &[8], ExactOptions::default()).is_err());
+    let outside = |node| Error::NodeOutOfRange { node, nodes: 8 };
+    assert_eq!(exact_loss(&sequence, &[8], ExactOptions::default()), Err(outside(8)));
     assert_eq!(exact_loss(&sequence, &[], ExactOptions::default()), Err(Error::EmptyCoalition));
     assert_eq!(exact_loss(&sequence, &[1, 1], ExactOptions::default()), Err(Error::RepeatedMember(1)));
     let tight = ExactOptions { memory_limit: 100, ..ExactOptions::default() };
@@ -261,8 +262,9 @@ fn bad_input_is_refused() -> Result<(), Error> {
     ));
     let report = exact_loss(&sequence, &[1, 2], ExactOptions::default())?;
     assert_eq!(report.unit(2), Err(Error::SourceIsObserver(2)));
-    assert!(printed::theorem1_towards(&sequence, &[9], Powers::FromZero).is_err());
-    assert!(printed::sequence_mean_from(&sequence, 9).is_err());
-    assert!(printed::theorem1_towards(&sequence, &[1], Powers::FromOne).is_err());
+    assert_eq!(printed::theorem1_towards(&sequence, &[9], Powers::FromZero), Err(outside(9)));
+    assert_eq!(printed::sequence_mean_from(&sequence, 9), Err(outside(9)));
+    let from_one = printed::theorem1_towards(&sequence, &[1], Powers::FromOne);
+    assert!(matches!(from_one, Err(Error::NotOffered(_))));
     Ok(())
 }
