@@ -1,15 +1,15 @@
 //! What an observer can tell about one node's data: a graded privacy profile.
 //!
-//! A [`Profile`] answers every question that is asked of a protocol in this field, whatever accountant is
-//! behind it: the Gaussian parameter where the view is Gaussian, the Rényi divergence at any order, `ε` at a
-//! `δ` and `δ` at an `ε`. Each answer carries its notion ([`Gdp`], [`Rdp`], [`ApproxDp`]) and its grade
-//! ([`Guarantee`]). The neighboring relation and the observer that it protects against travel with the
-//! profile and are printed with it.
+//! A [`Profile`] answers the usual questions about the privacy of a protocol, whatever accountant is behind
+//! it: the Gaussian parameter if the view is Gaussian, the Rényi divergence at any order, `ε` at a `δ` and
+//! `δ` at an `ε`. The type of an answer says what it is ([`Gdp`], [`Rdp`], [`ApproxDp`]) and what it is worth
+//! ([`Guarantee`]). The profile also holds its neighboring relation and the observer it protects against, and
+//! prints them.
 //!
 //! | how the profile is known | `mu` | `renyi` | `epsilon`, `delta` |
 //! |---|---|---|---|
 //! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade |
-//! | [`Profile::of_law`], a [`LossLaw`] | - | where each part has a bound | by the law, `Exact` where its ends agree |
+//! | [`Profile::of_law`], a [`LossLaw`] | - | if each part has a bound | by the law, `Exact` if its ends agree |
 //! | [`Profile::of_curve`] with a Rényi bound | - | as given | best conversion, `UpperBound` |
 //! | [`Profile::of_curve`] with `(ε, δ)` only | - | - | as given |
 //! | [`Profile::nothing`] | 0 | 0 | 0 |
@@ -50,12 +50,12 @@ mod tests;
 pub use crate::neighbors::Neighbors;
 use known::Known;
 
-/// An accountant of one pair at one noise.
+/// The accountant of one observed node and one observer, at one noise level.
 ///
 /// Implement [`renyi`](Self::renyi) (the other two follow by the best conversion), or
-/// [`epsilon`](Self::epsilon) and [`delta`](Self::delta), or all three. A function from `δ` to the `ε` that
-/// is proven at it is an accountant as well: its `δ` at an `ε` is found by a search that ends where it was
-/// seen to hold.
+/// [`epsilon`](Self::epsilon) and [`delta`](Self::delta), or all three. A function from `δ` to an `ε` that is
+/// proven at this `δ` is an accountant as well: its `δ` at an `ε` is found by a search that ends at a `δ` for
+/// which the bound was seen to hold.
 ///
 /// # Examples
 /// ```
@@ -72,7 +72,7 @@ use known::Known;
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 pub trait Curve: Send + Sync {
-    /// The Rényi divergence of `order` in nats, perhaps infinite; `None` where the accountant has no Rényi
+    /// The Rényi divergence of `order` in nats, perhaps infinite; `None` if the accountant has no Rényi
     /// bound.
     ///
     /// # Errors
@@ -108,31 +108,32 @@ pub trait Curve: Send + Sync {
         Ok(best.map(|found| found.approx_dp).into())
     }
 
-    /// An `ε` at `delta` that is proven and takes little time, not far above the smallest one where that is
-    /// near `limit`: who asks only whether a limit is kept may be done with it. `None` where nothing is
-    /// quicker than [`epsilon`](Self::epsilon).
+    /// A proven `ε` at `delta` that takes little time to compute. It is not far above the smallest one if
+    /// that is near `limit`, and may be all that is needed to see that the limit is kept. `None` if nothing
+    /// is quicker than [`epsilon`](Self::epsilon).
     ///
-    /// By default from the Rényi loss at the best order of a Gaussian with this limit.
+    /// The default uses the Rényi loss at the order that is best for a Gaussian view whose `ε` is `limit`.
     fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
         let renyi = |order| self.renyi(order).ok()?.map(Guarantee::into_value);
         epsilon_by_one_order(renyi, delta, limit)
     }
 
-    /// Whether `limit` is seen to be kept by what takes less time than [`epsilon`](Self::epsilon): never
-    /// where it is not kept, and by default nowhere.
+    /// Whether a check that is quicker than [`epsilon`](Self::epsilon) shows that `limit` is kept. It is
+    /// never true if the limit is not kept. The default is false.
     fn keeps(&self, limit: ApproxDp) -> bool {
         let _ = limit;
         false
     }
 }
 
-/// An accountant that fails at an order proves nothing there.
+/// The Rényi bound at an order; infinite if the accountant has none or fails there.
 fn renyi_or_infinite<C: Curve + ?Sized>(curve: &C, order: Order) -> UpperBound<f64> {
     let bound = curve.renyi(order).ok().flatten();
     bound.map_or(UpperBound::new(f64::INFINITY), Into::into)
 }
 
-/// The `ε` at a `δ`; `δ` at an `ε` by a bisection that ends where it was seen to hold.
+/// A function from `δ` to a proven `ε`. Its `δ` at an `ε` is found by bisection, which ends at a `δ` for
+/// which the bound was seen to hold.
 impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for F {
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
         self(delta)
@@ -140,15 +141,15 @@ impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
         check_epsilon(epsilon)?;
-        // A δ that the accountant refuses is one at which it proves nothing.
+        // If the function fails at a δ, it proves nothing there.
         let holds = |delta: Delta| self(delta).is_ok_and(|found| found.value().epsilon() <= epsilon);
         Ok(UpperBound::new(ApproxDp::clamped(epsilon, compose::least_delta(holds)?)).into())
     }
 }
 
 /// The `ε` at `delta` that follows from the loss (nats) at the order that is best for a Gaussian pair whose
-/// `ε` is `limit`; `None` without a loss there. A guarantee for whoever the loss protects, from one
-/// evaluation: near the best one where the answer is near `limit`.
+/// `ε` is `limit`; `None` without a loss there. It takes one evaluation of `renyi`, is a guarantee under the
+/// same conditions as the loss, and is close to the best `ε` if that is near `limit`.
 ///
 /// # Examples
 /// ```
@@ -165,7 +166,7 @@ pub fn epsilon_by_one_order(renyi: impl Fn(Order) -> Option<f64>, delta: Delta, 
     Some(if epsilon == 0.0 { 0.0 } else { Rdp { order, epsilon }.epsilon(delta).into_value() })
 }
 
-/// In which terms a loss is stated.
+/// The terms in which a loss is stated.
 ///
 /// # Examples
 /// ```
@@ -199,7 +200,7 @@ impl Measure {
             return Gdp::new(allowed);
         }
         Gdp::new(match self {
-            // The last float at which the loss, rounded up, was seen to be allowed.
+            // The largest float for which the loss, rounded up, was seen to be at most `allowed`.
             Self::Renyi(order) => {
                 let within = |mu: f64| half_square(order.get(), mu) <= allowed;
                 search::largest(0.0, f64::MAX, within).unwrap_or(0.0)
@@ -242,12 +243,13 @@ pub enum Verdict {
 
 #[derive(Clone)]
 enum Law {
-    /// `μ` and a proven lower end of it.
+    /// `μ`, and a proven lower end of it.
     Gaussian(Guarantee<Gdp>, f64),
     Curve(Arc<dyn Curve>),
     /// The law of the loss itself.
     Known(Arc<Known>),
-    /// Parts, and the law of all those that have a law or a Rényi bound, where some have a law.
+    /// Parts that are composed. If some part has a law: also the law of all parts that have a law or a Rényi
+    /// bound.
     Composed(Vec<Profile>, Option<Arc<Known>>),
 }
 
@@ -267,7 +269,7 @@ pub struct Profile {
     /// Which two data sets are compared: replacing one node's data, unless the accountant was made for
     /// another relation.
     pub neighbors: Neighbors,
-    /// Whom the profile protects against: `node 3`, `nodes 1 and 4 together`.
+    /// The observer that the profile protects against: `node 3`, `nodes 1 and 4 together`.
     pub against: Arc<str>,
 }
 
@@ -276,9 +278,7 @@ impl Profile {
         Self { law, neighbors: Neighbors::default(), against: against.into() }
     }
 
-    /// A `μ`-GDP view.
-    ///
-    /// Where `μ` is exact, so is everything that follows from it.
+    /// A `μ`-GDP view. If `μ` is exact, so is everything that follows from it.
     #[must_use]
     pub fn gaussian(gdp: Guarantee<Gdp>, against: &str) -> Self {
         let lower = if gdp.grade() == Grade::Exact { gdp.value().mu() } else { 0.0 };
@@ -296,12 +296,12 @@ impl Profile {
         Ok(Self::new(Law::Gaussian(gdp, lower), against))
     }
 
-    /// What an accountant says.
+    /// The profile of an accountant.
     ///
     /// # Examples
     /// ```
     /// use ndp_dp::{ApproxDp, Delta, Profile, UpperBound};
-    /// // Only the ε at a δ is known: ε = ln(1/δ)/20.
+    /// // All that is known is the ε at every δ: ε = ln(1/δ)/20.
     /// let epsilon = |delta: Delta| Ok(UpperBound::new(ApproxDp::new(-delta.get().ln() / 20.0, delta.get())?).into());
     /// let profile = Profile::of_curve(epsilon, "node 3");
     /// assert!(profile.delta(1.0)?.value().delta() < 1.0001 * (-20f64).exp());
@@ -312,10 +312,9 @@ impl Profile {
         Self::new(Law::Curve(Arc::new(curve)), against)
     }
 
-    /// What follows from the law of the privacy loss. Where all of it is Gaussian, this is
-    /// [`Self::gaussian`].
+    /// The profile of a law of the privacy loss. If the whole law is Gaussian, this is [`Self::gaussian`].
     ///
-    /// What was asked is kept, and shared with every clone.
+    /// Answers are kept and shared with all clones, so that no question is computed twice.
     ///
     /// # Examples
     /// ```
@@ -324,7 +323,7 @@ impl Profile {
     /// let profile = Profile::of_law(LossLaw::laplace(release, Neighbors::ReplaceOne), "node 3");
     /// assert_eq!(profile.pure_epsilon()?.into_value(), 0.5);
     /// assert_eq!(profile.epsilon(Delta::new(1e-3)?)?.grade(), Grade::Exact);
-    /// // Sixteen of them: by their law, not by Rényi divergences.
+    /// // Sixteen of them are composed by their law, not by Rényi divergences.
     /// let all = Profile::compose(&vec![profile; 16])?;
     /// assert!(all.epsilon(Delta::new(1e-3)?)?.value().epsilon() < 6.2976);
     /// # Ok::<(), ndp_dp::Error>(())
@@ -338,13 +337,13 @@ impl Profile {
         Self { neighbors, ..Self::new(law, against) }
     }
 
-    /// The observer sees nothing that depends on the node's data.
+    /// The profile of an observer who sees nothing that depends on the node's data.
     #[must_use]
     pub fn nothing(against: &str) -> Self {
         Self::gaussian(Exact::new(Gdp::unchecked(0.0)).into(), against)
     }
 
-    /// The Gaussian parameter, where the view is Gaussian.
+    /// The Gaussian parameter, if the view is Gaussian.
     #[must_use]
     pub fn mu(&self) -> Option<Guarantee<Gdp>> {
         match self.law {
@@ -353,7 +352,7 @@ impl Profile {
         }
     }
 
-    /// A proven lower end of the Gaussian parameter, 0 where none is known.
+    /// A proven lower end of the Gaussian parameter; 0 if none is known.
     #[must_use]
     pub(crate) const fn lower_mu(&self) -> f64 {
         if let Law::Gaussian(_, lower) = self.law { lower } else { 0.0 }
@@ -392,7 +391,7 @@ impl Profile {
         }
     }
 
-    /// An `ε` at `delta` that is proven and takes little time: see [`Curve::quick_epsilon`].
+    /// A proven `ε` at `delta` that takes little time to compute, see [`Curve::quick_epsilon`].
     #[must_use]
     pub fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
         match &self.law {
@@ -405,13 +404,15 @@ impl Profile {
         }
     }
 
-    /// Whether `limit` is seen to be kept without the smallest `ε` being looked for: see [`Curve::keeps`].
+    /// Whether a quick check shows that `limit` is kept, without a search for the smallest `ε`, see
+    /// [`Curve::keeps`].
     #[must_use]
     pub fn keeps(&self, limit: ApproxDp) -> bool {
         matches!(&self.law, Law::Curve(curve) if curve.keeps(limit))
     }
 
-    /// Whether [`check`](Self::check) may find a limit violated: a lower end of the loss is known.
+    /// Whether [`check`](Self::check) can answer [`Verdict::Violated`]: whether a lower end of the loss is
+    /// known.
     #[must_use]
     pub const fn has_lower_end(&self) -> bool {
         matches!(self.law, Law::Gaussian(..) | Law::Known(_))
@@ -466,8 +467,8 @@ impl Profile {
         }
     }
 
-    /// Whether the loss in the terms of `measure` is at most `allowed`; `Violated` only where a proven lower
-    /// end exceeds it.
+    /// Whether the loss in the terms of `measure` is at most `allowed`; `Violated` only if a proven lower end
+    /// of the loss exceeds it.
     ///
     /// # Errors
     /// As [`Self::loss`], and [`Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
@@ -476,7 +477,7 @@ impl Profile {
             return Ok(Verdict::Met);
         }
         ensure((0.0..=f64::INFINITY).contains(&allowed), "the loss allowed", "be nonnegative", allowed)?;
-        // Decided by a lower end of the loss.
+        // The limit is violated only if a lower end of the loss is above it.
         if let (Law::Known(known), Measure::Approx(delta)) = (&self.law, measure) {
             let violated = known.least_epsilon(delta) > allowed;
             return Ok(if violated { Verdict::Violated } else { Verdict::NotShown });
@@ -492,12 +493,12 @@ impl Profile {
 
     /// The profile of several independent releases about the same node's data, which one observer sees.
     ///
-    /// Gaussian profiles compose to a Gaussian one, exactly where all are exact. With a part whose
-    /// [law](Self::of_law) is known, laws convolve, a Rényi bound counting as the law that follows from it;
-    /// Rényi bounds add up order by order, and the smaller answer counts. Where some part has only `(ε, δ)`,
-    /// `δ` is divided among the parts. Valid when the noises of the releases are independent and their number
-    /// and parameters are fixed in advance; for releases chosen by what was seen before see
-    /// [`Ledger`](crate::Ledger).
+    /// Gaussian profiles compose to a Gaussian one, which is exact if all of them are. If the
+    /// [law](Self::of_law) of some part is known, laws are convolved, where a Rényi bound counts as the law
+    /// that follows from it; Rényi bounds are also added order by order, and the smaller of the two answers
+    /// is used. If some part has only `(ε, δ)`, `δ` is divided among the parts. The result is valid if the
+    /// noises of the releases are independent and their number and parameters are fixed in advance. For
+    /// releases that are chosen by what was seen before, see [`Ledger`](crate::Ledger).
     ///
     /// # Errors
     /// [`Error::MixedNeighbors`] for different neighboring relations.
@@ -523,7 +524,7 @@ impl fmt::Display for Profile {
         match &self.law {
             Law::Gaussian(gdp, _) => write!(f, "mu = {}", gdp.map(Gdp::mu))?,
             Law::Curve(_) | Law::Known(_) | Law::Composed(..) => {
-                // A profile that is printed needs one point of it; 1e-5 is the usual one.
+                // One point of the curve is printed, at the customary δ of 1e-5.
                 let point = Delta::new(1e-5).and_then(|delta| self.epsilon(delta)).map_err(|_| fmt::Error)?;
                 write!(f, "epsilon = {} at delta 1e-5", point.map(ApproxDp::epsilon))?;
             }

@@ -56,8 +56,8 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     Ok(Profile { neighbors: first.neighbors, ..composed })
 }
 
-/// The profile of a law, by its Rényi divergences alone where so many different pairs would take long, and
-/// each has one.
+/// The profile of a law. If it has so many different pairs that convolving them would take long, and each has
+/// a Rényi bound, only the Rényi bounds are used.
 fn of_law(law: LossLaw, against: &str) -> Profile {
     if law.kinds() <= MOST_KINDS || Order::new(2.0).is_ok_and(|order| law.rdp(order).is_none()) {
         return Profile::of_law(law, against);
@@ -65,7 +65,7 @@ fn of_law(law: LossLaw, against: &str) -> Profile {
     Profile::of_curve(ByRenyi(law), against)
 }
 
-/// A law of which only the Rényi divergence is asked, and the largest loss.
+/// A law of which only the Rényi divergence and the largest loss are used.
 struct ByRenyi(LossLaw);
 
 impl Curve for ByRenyi {
@@ -78,11 +78,12 @@ impl Curve for ByRenyi {
     }
 }
 
-/// Each kind takes a transform, some hundredths of a second.
+/// The most different pairs whose laws are convolved: each takes a Fourier transform, some hundredths of a
+/// second.
 const MOST_KINDS: usize = 64;
 
-/// The law of all parts that have a law or a Rényi bound, where one has a law: the bounds are added first,
-/// then make one part.
+/// The law of all parts that have a law or a Rényi bound, if some part has a law. The Rényi bounds are added
+/// first and then treated as one part.
 fn joined(parts: &[Profile]) -> Option<Arc<Known>> {
     let law = parts
         .iter()
@@ -97,7 +98,7 @@ fn joined(parts: &[Profile]) -> Option<Arc<Known>> {
     Some(Arc::new(Known::new(both)))
 }
 
-/// The sum of Rényi divergences, `∞` where one is not known.
+/// The sum of Rényi divergences; `∞` if one is not known.
 fn sum_at<'a>(parts: impl Iterator<Item = &'a Profile>, order: Order) -> UpperBound<f64> {
     let mut sum = Interval::ZERO;
     for part in parts {
@@ -113,7 +114,7 @@ fn has_renyi(part: &Profile) -> bool {
     Order::new(2.0).is_ok_and(|order| part.renyi(order).is_ok())
 }
 
-/// Parts that compose to one, by a law or by Rényi bounds, and the others.
+/// The parts that are composed by a law or by Rényi bounds, and the others.
 struct Split<'a> {
     together: Vec<&'a Profile>,
     others: Vec<&'a Profile>,
@@ -128,7 +129,7 @@ impl<'a> Split<'a> {
         Self { together, others, known }
     }
 
-    /// The smaller one of what the law says and what Rényi bounds say.
+    /// The smaller of the answers by the law and by Rényi bounds.
     fn epsilon(&self, delta: Delta) -> ApproxDp {
         let by_renyi = renyi_epsilon(&self.together, delta);
         match self.known.map(|known| known.epsilon(delta).into_value()) {
@@ -152,8 +153,9 @@ fn renyi_epsilon(parts: &[&Profile], delta: Delta) -> ApproxDp {
     conversion::best_epsilon(|order| sum_at(parts.iter().copied(), order), delta).into_value().approx_dp
 }
 
-/// The parts with a law or a Rényi bound compose to one, the others by `(ε, δ)`: `δ` is divided evenly among
-/// these parts, and half of it may go into the composition itself where that helps.
+/// The parts with a law or a Rényi bound are composed into one. This one and the other parts compose by `(ε,
+/// δ)`: `δ` is divided evenly among them, or half of it is, and the other half is the slack of the
+/// composition theorem; the smaller answer is used.
 pub(super) fn epsilon(
     parts: &[Profile],
     known: Option<&Known>,
@@ -166,7 +168,7 @@ pub(super) fn epsilon(
     }
     let count = others.len() + usize::from(!split.together.is_empty());
     let pieces = |share: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
-        // Rounded down, so that the pieces add up to at most the share.
+        // Rounded down, so that all pieces together are at most the share.
         let each = Delta::new(delta.get() * share / count as f64 * (1.0 - 4.0 * f64::EPSILON))?;
         let mut pieces = Vec::with_capacity(count);
         if !split.together.is_empty() {
@@ -184,7 +186,7 @@ pub(super) fn epsilon(
     Ok(UpperBound::new(ApproxDp::clamped(total, delta.get())))
 }
 
-/// The smallest `δ` on a bisection of its logarithm whose `ε` is at most `epsilon`: the verified end.
+/// The smallest `δ` whose `ε` was seen to be at most `epsilon`, by a bisection of its logarithm.
 pub(super) fn delta(
     parts: &[Profile],
     known: Option<&Known>,
@@ -200,7 +202,7 @@ pub(super) fn delta(
     Ok(UpperBound::new(ApproxDp::clamped(epsilon, least_delta(holds)?)))
 }
 
-/// The least `δ` that was seen to hold, by a bisection of its logarithm between 1e-300 and 1; 1 where none
+/// The smallest `δ` that was seen to hold, by a bisection of its logarithm between 1e-300 and 1; 1 if none
 /// did.
 pub(super) fn least_delta(holds: impl Fn(Delta) -> bool) -> Result<f64, Error> {
     let at = |log: f64| Delta::new(libm::exp(log).min(1.0 - f64::EPSILON / 2.0));

@@ -1,5 +1,5 @@
-//! Profiles by the law of the privacy loss: answers are kept, and Rényi divergences asked only where a law is
-//! not tight.
+//! Profiles by the law of the privacy loss. Answers are kept, and Rényi divergences are used only where the
+//! ends of a law are not close.
 
 use super::{Curve, Profile};
 use crate::loss_law::{Enclosed, LossLaw};
@@ -7,7 +7,7 @@ use crate::{ApproxDp, Delta, Error, Guarantee, Order, UpperBound, conversion};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// `δ` and `ε` by the law; the Rényi divergence where each part has a bound.
+/// `δ` and `ε` by the law, and the Rényi divergence if each part has a bound.
 impl Curve for LossLaw {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
         Ok(self.rdp(order).map(Guarantee::from))
@@ -27,7 +27,7 @@ impl Curve for LossLaw {
 }
 
 impl LossLaw {
-    /// What an observer can tell by this law, for ledgers, checks and comparisons: [`Profile::of_law`].
+    /// The profile of this law, for ledgers, checks and comparisons, see [`Profile::of_law`].
     ///
     /// # Examples
     /// ```
@@ -44,7 +44,7 @@ impl LossLaw {
     }
 }
 
-/// A law, and what it answered.
+/// A law, with the answers that it has given.
 #[derive(Debug)]
 pub(super) struct Known {
     law: LossLaw,
@@ -52,12 +52,13 @@ pub(super) struct Known {
     deltas: Answers,
 }
 
-/// By the bits of the question, the answer and a lower end.
+/// Answers, each with a lower end, by the bits of the number in the question.
 #[derive(Debug, Default)]
 struct Answers(Mutex<BTreeMap<u64, (Guarantee<f64>, f64)>>);
 
 impl Answers {
-    /// The answer that was given, or a new one. A poisoned lock holds whole entries all the same.
+    /// The kept answer to a question, or a new one. Entries are whole even if the lock is poisoned by a
+    /// panic.
     fn kept(&self, question: f64, answer: impl Fn() -> (Guarantee<f64>, f64)) -> (Guarantee<f64>, f64) {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&question.to_bits()).copied();
         known.unwrap_or_else(|| {
@@ -89,7 +90,7 @@ impl Known {
         self.epsilon_ends(delta).0.map(|epsilon| ApproxDp::clamped(epsilon, delta.get()))
     }
 
-    /// A proven lower end of the `ε` at `delta`; 0 where the pairs only dominate what is released.
+    /// A proven lower end of the `ε` at `delta`; 0 if the pairs merely dominate the releases.
     pub(super) fn least_epsilon(&self, delta: Delta) -> f64 {
         if self.law.is_exact() { self.epsilon_ends(delta).1 } else { 0.0 }
     }
@@ -117,13 +118,13 @@ impl Known {
         Ok(delta.map(|delta| ApproxDp::clamped(epsilon, delta)))
     }
 
-    /// The Rényi divergence, `∞` where none is known.
+    /// The Rényi bound; `∞` if none is known.
     fn bound(&self, order: Order) -> UpperBound<f64> {
         self.law.rdp(order).unwrap_or(UpperBound::new(f64::INFINITY))
     }
 
-    /// What the law says with its lower end; what Rényi divergences say where that is less, which is asked
-    /// where the ends are apart.
+    /// The answer of the law, with its lower end. If its two ends are apart, the answer by Rényi divergences
+    /// is computed as well, and used if it is smaller.
     fn smaller(&self, found: Enclosed, by_renyi: impl Fn() -> UpperBound<f64>) -> (Guarantee<f64>, f64) {
         let tight = found.upper() - found.lower() <= TIGHT * found.upper();
         let without = || Order::new(2.0).is_ok_and(|order| self.law.rdp(order).is_none());
@@ -136,5 +137,5 @@ impl Known {
     }
 }
 
-/// Ends so near to each other, relative, leave nothing to gain.
+/// The relative distance of two ends below which Rényi divergences are not tried.
 const TIGHT: f64 = 1e-3;
