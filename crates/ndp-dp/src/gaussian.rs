@@ -5,8 +5,8 @@
 //!
 //! `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `Q` the standard normal upper tail.
 //!
-//! Adaptive Gaussian releases `μ_i` compose exactly to `μ = √(Σ μ_i²)`. The neighboring relation is the
-//! one under which the sensitivity was taken; the observer sees the noisy output.
+//! Adaptive Gaussian releases `μ_i` compose exactly to `μ = √(Σ μ_i²)`. The neighboring relation is the one
+//! for which the sensitivity was computed; the observer sees the noisy output.
 //!
 //! # References
 //! - Balle and Wang, *Improving the Gaussian mechanism for differential privacy*, ICML 2018,
@@ -45,7 +45,7 @@ pub(crate) fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
 /// The smallest `ε` such that a view with Gaussian parameter `mu` is `(ε, δ)`-DP: the first float at which
 /// the profile was seen to be at most `δ`.
 ///
-/// 0 when `δ` covers the total variation, `∞` when no finite `ε` does (`mu` infinite or beyond 1e154).
+/// 0 if `δ` is at least the total variation, `∞` if no finite `ε` is enough (`mu` infinite or beyond 1e154).
 ///
 /// # Errors
 /// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
@@ -57,14 +57,14 @@ pub(crate) fn epsilon(mu: f64, delta: Delta) -> Result<Exact<f64>, Error> {
 
 /// [`epsilon`] for a valid `mu`.
 ///
-/// `ln θ` is concave in `ε`, being the logarithm of a convolution of log-concave functions, so Newton's
-/// iteration from a point where the target is met never leaves the side on which it is met.
+/// `ln θ` is concave in `ε`, since `θ` is a convolution of log-concave functions. Newton's iteration
+/// therefore starts at a point where the target is met and never leaves that side of the boundary.
 pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     let target = log_down(delta.get());
     if log_theta(0.0, mu) <= target {
         return 0.0;
     }
-    // θ_ε(μ) ≤ Q(a) ≤ e^{−a²/2} at a = ε/μ − μ/2 ≥ 0.
+    // A start at which the target is met: θ_ε(μ) ≤ Q(a) ≤ e^{−a²/2} for a = ε/μ − μ/2 ≥ 0.
     let mut epsilon = 0.5 * mu * mu + mu * (-2.0 * target).sqrt();
     if !epsilon.is_finite() {
         return f64::INFINITY;
@@ -77,11 +77,12 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
         }
         epsilon = next;
     }
-    // Rounding leaves it a few units beside the boundary: gallop to the first float that meets the target.
+    // Rounding leaves the result a few floats beside the boundary. The first float that meets the target is
+    // found by doubling steps and then bisection.
     let meets = |bits: u64| log_theta(f64::from_bits(bits), mu) <= target;
     let (mut fails, mut verified, mut step) = (epsilon.to_bits(), epsilon.to_bits(), 1u64);
     while !meets(verified) {
-        // For a `δ` next to 1 the slope has no digits, and the start may be 0, far below the boundary.
+        // For a δ close to 1 the slope is inaccurate, and ε may have become 0, far below the boundary.
         if verified == LARGEST {
             return f64::INFINITY;
         }
@@ -109,7 +110,7 @@ const LARGEST: u64 = f64::MAX.to_bits();
 pub(crate) fn mu(epsilon: f64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
     let target = log_down(delta.get());
-    // The profile is 0 at μ = 0, so the search has an answer.
+    // The profile is 0 at μ = 0, so the search always finds an answer.
     Ok(search::largest(0.0, f64::MAX, |mu| log_theta(epsilon, mu) <= target).unwrap_or(0.0))
 }
 
@@ -149,8 +150,8 @@ pub(crate) fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     if alpha == 1.0 || alpha == 0.0 {
         return Ok(Exact::new(1.0 - alpha));
     }
-    // Φ^{−1}(1 − α) = −Φ^{−1}(α), which keeps the digits of a small α. The quantile is moved up until its
-    // probability is seen to be at least α, the smaller side telling.
+    // Φ^{−1}(1 − α) is computed as −Φ^{−1}(α), which is accurate for a small α. The quantile is moved up
+    // until its probability is seen to be at least α; the smaller one of the two tails is compared.
     let reached = |quantile: f64| {
         if alpha <= 0.5 {
             down(normal_cdf(quantile), TAIL_ERROR) >= alpha
@@ -167,14 +168,14 @@ pub(crate) fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     Ok(Exact::new(down(normal_tail(argument), TAIL_ERROR).min(1.0 - alpha)))
 }
 
-/// `√(x² + y²)` rounded up, for nonnegative numbers; also where the squares overflow or underflow.
+/// `√(x² + y²)`, rounded up, for nonnegative numbers, even if their squares overflow or underflow.
 pub(crate) fn hypot_up(x: f64, y: f64) -> f64 {
     let (small, large) = if x < y { (x, y) } else { (y, x) };
     if small == 0.0 || large.is_infinite() {
         return large;
     }
     if !(1e-140..=1e150).contains(&large) {
-        // The error of hypot is below one unit in the last place.
+        // The error of `hypot` is below one unit in the last place, so two floats further is an upper bound.
         return libm::hypot(x, y).next_up().next_up();
     }
     let (small, large) = (Interval::new(small), Interval::new(large));
@@ -223,7 +224,7 @@ mod tests {
             for m in [4.0, 16.0, 24.0, 60.0, 1e3, 1e6] {
                 let e = *epsilon(m, d(delta))?.value();
                 assert!(e.is_finite() && log_theta(e, m) <= libm::log(delta), "{below} {m}: {e}");
-                // A mechanism of so large a μ reaches such a δ no earlier than far below its mean, μ²/2.
+                // For so large a μ, such a δ is reached at an ε far below the mean loss μ²/2.
                 assert!(m < 20.0 || e > 0.0 && e < 0.5 * m * m, "{below} {m}: {e}");
             }
         }
@@ -272,7 +273,7 @@ mod tests {
                 assert!(beta <= 1.0 - alpha);
                 // Duality: β ≥ 1 − δ(ε) − e^ε α for every ε.
                 for e in [0.0, 0.2, 1.0, 3.0] {
-                    // Both are rounded to their safe sides.
+                    // Both sides are rounded to their safe side, hence the allowance.
                     assert!(beta >= 1.0 - theta(e, mu) - libm::exp(e) * alpha - 1e-13);
                 }
             }

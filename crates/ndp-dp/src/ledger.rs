@@ -1,9 +1,10 @@
-//! A ledger: what one observer has been able to tell about one node, over several runs, and what is left.
+//! A ledger: what one observer has been able to learn about one node over several runs, and how much of a
+//! limit is left.
 //!
-//! Runs about the same data compose when their noises are independent and the *choice* of each run and of
-//! what each node contributes to it is [declared](Adaptivity): fixed in advance, or a function of what this
-//! observer saw before. A choice that reacted to something the observer did not see (the hidden state of
-//! another node, say) voids the sum of the parts, which then may lie below the truth; a ledger refuses it.
+//! Runs about the same data compose if their noises are independent and if the *choice* of each run, and of
+//! what each node contributes to it, is [declared](Adaptivity): fixed in advance, or a function of what this
+//! observer saw before. If a choice depended on something that the observer did not see (the hidden state of
+//! another node, say), the sum of the parts may lie below the truth, and a ledger refuses the run.
 //!
 //! # What the answers guarantee
 //! | runs | asked | guarantee |
@@ -13,9 +14,9 @@
 //! | some `OnSeen`, an [`Odometer`] that was fixed before the first run | [`Ledger::spent`] | its `ε` at its `δ`, at any stopping time |
 //! | some `OnSeen`, neither | [`Ledger::spent`] | none: [`Error::AdaptiveSum`] |
 //!
-//! The second line is a filter: it rests on [`Ledger::fits`] having been asked before each run, whatever was
-//! seen, and on no run having been made that did not fit. The sum of the parts so far is then no guarantee
-//! for them alone: who stops when the outputs say most has learned more than the sum says
+//! The second line is a privacy filter. It requires that [`Ledger::fits`] was asked before each run, whatever
+//! was seen, and that no run was made that did not fit. The sum of the parts so far is then no guarantee: an
+//! observer who stops when the outputs reveal most has learned more than the sum says
 //! ([`odometer`](crate::odometer)).
 //!
 //! # Examples
@@ -47,7 +48,7 @@ use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
-/// On what a run, and what the nodes contribute to it, may depend.
+/// What a run, and what the nodes contribute to it, may have depended on.
 ///
 /// # Examples
 /// ```
@@ -61,13 +62,13 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptivity {
-    /// On nothing but the nodes' data: that it takes place, and with which parameters, was fixed before the
-    /// first run.
+    /// Nothing but the nodes' data: that the run takes place, and its parameters, were fixed before the first
+    /// run.
     Fixed,
-    /// On what the observer of this ledger saw in earlier runs: a run that was added, left out or changed
-    /// because of it.
+    /// What the observer of this ledger saw in earlier runs: the run was added, left out or changed because
+    /// of it.
     OnSeen,
-    /// On something that the observer did not see. No sum of profiles covers it.
+    /// Something that the observer did not see. No sum of profiles covers it.
     OnHidden,
 }
 
@@ -83,16 +84,16 @@ pub enum Adaptivity {
 /// ```
 #[derive(Clone, Debug)]
 pub struct LedgerEntry {
-    /// What was run.
+    /// The name of the run.
     pub name: String,
-    /// What it cost.
+    /// What the observer can learn from it.
     pub profile: Profile,
     /// What it may have depended on.
     pub adaptivity: Adaptivity,
 }
 
 /// The runs that one observer saw about one node, and perhaps a limit or an odometer for all of them
-/// together. By default no run and neither.
+/// together. The default is a ledger without runs, limit or odometer.
 ///
 /// # Examples
 /// ```
@@ -109,7 +110,7 @@ pub struct LedgerEntry {
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
     budget: Budget,
-    /// The composition of the entries, once it was asked for: a law keeps its answers.
+    /// The composition of the entries, kept after the first time it is needed, since a law keeps its answers.
     sum: OnceLock<Profile>,
 }
 
@@ -123,7 +124,7 @@ enum Budget {
 }
 
 impl Ledger {
-    /// No run, and a limit for all runs together.
+    /// A ledger without runs, with a limit for all runs together.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
@@ -132,8 +133,8 @@ impl Ledger {
         Ok(Self { budget: Budget::Limit(measure, allowed), ..Self::default() })
     }
 
-    /// No run, and an odometer before its first run: [`Self::spent`] is a guarantee whenever one stops, for
-    /// Gaussian runs.
+    /// A ledger without runs, with an odometer: for Gaussian runs, [`Self::spent`] is a guarantee at whatever
+    /// time the runs stop.
     ///
     /// # Examples
     /// ```
@@ -141,7 +142,7 @@ impl Ledger {
     /// let delta = Delta::new(1e-5)?;
     /// let mut ledger = Ledger::with_odometer(Odometer::new(1.0, delta)?);
     /// for _ in 0..100 {
-    ///     // Each after a look at the outputs before it.
+    ///     // Each run is chosen after a look at the outputs before it.
     ///     let run = Profile::gaussian(Exact::new(Gdp::new(0.1)?).into(), "node 3");
     ///     ledger.record("averaging", run, Adaptivity::OnSeen)?;
     /// }
@@ -159,8 +160,8 @@ impl Ledger {
         &self.entries
     }
 
-    /// Writes down a run that took place, also one that breaks the limit: what happened is not undone by a
-    /// refusal.
+    /// Records a run that took place, even if it breaks the limit: refusing it would not undo what the
+    /// observer saw.
     ///
     /// # Errors
     /// [`Error::HiddenAdaptivity`] for [`Adaptivity::OnHidden`]; [`Error::MixedNeighbors`].
@@ -177,8 +178,9 @@ impl Ledger {
     }
 
     /// What the observer has learned from all runs together, see the
-    /// [table](self#what-the-answers-guarantee): the composition of runs fixed in advance; for runs chosen by what was seen, the limit or the odometer
-    /// that was fixed in advance, never their sum.
+    /// [table](self#what-the-answers-guarantee): the composition if all runs were fixed in advance. If some
+    /// were chosen by what was seen, it is the limit or the odometer that was fixed in advance, never the
+    /// sum.
     ///
     /// # Examples
     /// ```
@@ -193,8 +195,8 @@ impl Ledger {
     /// ```
     ///
     /// # Errors
-    /// Where some run is [`Adaptivity::OnSeen`]: [`Error::AdaptiveSum`] with neither limit nor odometer;
-    /// [`Error::LimitBroken`] where the limit is not kept; [`Error::AdaptiveOrder`] as [`Self::fits`];
+    /// If some run is [`Adaptivity::OnSeen`]: [`Error::AdaptiveSum`] without limit and odometer;
+    /// [`Error::LimitBroken`] if the limit is not kept; [`Error::AdaptiveOrder`] as [`Self::fits`];
     /// [`Error::NotGaussian`] for an odometer and a run that is not Gaussian. Otherwise those of
     /// [`Profile::compose`].
     pub fn spent(&self) -> Result<Profile, Error> {
@@ -226,7 +228,7 @@ impl Ledger {
         Ok(bound)
     }
 
-    /// The composition of all runs: what a filter compares with its limit.
+    /// The composition of all runs, which a filter compares with its limit.
     fn sum(&self) -> Result<Profile, Error> {
         if let Some(sum) = self.sum.get() {
             return Ok(sum.clone());
@@ -255,10 +257,10 @@ impl Ledger {
         self.sum()?.check(self.usable(measure)?, allowed)
     }
 
-    /// A filter: whether another run stays within the limit, asked before the run.
+    /// A filter, to be asked before a run: whether the limit is still kept after this run.
     ///
-    /// Sound also when the next run is chosen by what the observer saw before: for limits on `μ`, on the
-    /// Rényi loss at one order, and on `(ε, δ)` where all runs are Gaussian.
+    /// It is sound even if the next run is chosen by what the observer saw before, for limits on `μ`, on the
+    /// Rényi loss at one order, and on `(ε, δ)` if all runs are Gaussian.
     ///
     /// # Errors
     /// [`Error::NoLimit`]; [`Error::HiddenAdaptivity`]; [`Error::AdaptiveOrder`] for a limit on `(ε, δ)`, a
@@ -270,9 +272,10 @@ impl Ledger {
         Ok(with.verdict()? == Verdict::Met)
     }
 
-    /// What the limit leaves, in its own terms: a further Gaussian or Rényi loss bounded by it fits; for a
-    /// limit on `(ε, δ)`, the `ε` at the same `δ` of the largest further *Gaussian* release that does.
-    /// Rounded down; 0 when the limit is used up.
+    /// How much of the limit is left, in its own terms, rounded down; 0 if it is used up. A further run whose
+    /// `μ` or Rényi loss is at most that fits. For a limit on `(ε, δ)`, it is the `ε` at the same `δ` of the
+    /// largest further
+    /// *Gaussian* release that fits.
     ///
     /// # Errors
     /// As [`Self::verdict`].
@@ -299,7 +302,7 @@ impl Ledger {
         if let Some(gdp) = spent.mu() {
             return epsilon(left(whole, gdp.value().mu()));
         }
-        // The verified end of a bisection.
+        // A bisection, whose lower end is always seen to fit.
         let (mut low, mut high) = (0.0, whole);
         while high - low > NEAR * whole {
             let middle = 0.5 * (low + high);
@@ -311,7 +314,7 @@ impl Ledger {
         epsilon(low)
     }
 
-    /// The measure, where the runs may be added up in it.
+    /// The measure, if runs may be added up in it; an error otherwise.
     fn usable(&self, measure: Measure) -> Result<Measure, Error> {
         let adaptive = self.entries.iter().any(|entry| entry.adaptivity == Adaptivity::OnSeen);
         let gaussian = self.entries.iter().all(|entry| entry.profile.mu().is_some());
@@ -322,10 +325,10 @@ impl Ledger {
     }
 }
 
-/// How near, relative, a bisection comes to what is left.
+/// The relative accuracy of the bisection for what is left.
 const NEAR: f64 = 1e-7;
 
-/// A Rényi loss at one order, and what follows from it.
+/// The accountant of a Rényi loss known at one order.
 struct Point(Rdp);
 
 impl Curve for Point {
@@ -342,7 +345,7 @@ impl Curve for Point {
     }
 }
 
-/// One `(ε, δ)`, and what follows from it: at a smaller `δ` nothing.
+/// The accountant of one known `(ε, δ)`; at a smaller `δ` it proves nothing.
 struct Stated(ApproxDp);
 
 impl Curve for Stated {

@@ -1,9 +1,9 @@
-//! An odometer: what Gaussian runs have cost whenever one likes to stop.
+//! An odometer: what Gaussian runs have cost, at whatever time one stops.
 //!
-//! The sum of what several runs cost is a guarantee for a number of runs and for parameters that were fixed
-//! in advance. It is none for somebody who looks at the outputs and stops when they say most: of up to 1000
-//! runs with `μ = 0.1` each, stopped at the best time, a sum that claims `δ = 0.01` holds with `δ = 0.0571`
-//! only. An odometer pays for the choice.
+//! The sum of the costs of several runs is a guarantee if the number of runs and their parameters were fixed
+//! in advance. It is no guarantee against an observer who looks at the outputs and stops when they reveal
+//! most: for up to 1000 runs with `μ = 0.1` each, stopped at the best time, a sum that claims `δ = 0.01`
+//! holds only with `δ = 0.0571`. An odometer charges for the freedom to choose the time.
 //!
 //! # What it guarantees
 //! Runs `1, 2, …` about the same data are each `μ_t`-Gaussian-DP given everything before, for a declared
@@ -13,18 +13,19 @@
 //! `ε(V) = V/2 + √( (V + ρ) (2 ln(1/δ) + ln((V + ρ)/ρ)) )`.
 //!
 //! Then for any two neighboring data sets with output laws `P` and `Q`, in either direction, for every
-//! stopping time `τ` (every rule that decides by what was seen whether to go on) and every event `S` of what
-//! was seen until `τ`,
+//! stopping time `τ` (a rule that decides by what was seen so far whether to continue) and every event `S`
+//! that is determined by what was seen until `τ`,
 //!
 //! `P(S) ≤ E_Q[ e^{ε(V_τ)} 1_S ] + δ`.
 //!
-//! Where the rule makes sure that `V_τ ≤ v`, this is `(ε(v), δ)`-differential privacy; where it does not,
-//! `ε(V_τ)` is part of what is released, and the line above is what it means. It says nothing about another
-//! `δ` or `ρ` chosen after the fact, and nothing about runs that depend on what the observer did not see.
+//! If the rule ensures that `V_τ ≤ v`, this is `(ε(v), δ)`-differential privacy. If it does not, `ε(V_τ)`
+//! depends on the outputs, and the inequality above is its meaning. It says nothing for a `δ` or `ρ` that is
+//! chosen afterwards, and nothing about runs that depend on something the observer did not see.
 //!
-//! *Proof.* A run that is `μ`-Gaussian-DP is a function of `N(μ, 1)` against `N(0, 1)`, so these may be
-//! taken for it. Under `P` the log-likelihood ratio `L` has `B = L − V/2`, a martingale with Gaussian
-//! increments of variance `dV`; `exp(λ B − λ² V/2)` mixed over `λ ~ N(0, 1/ρ)` is the nonnegative martingale
+//! *Proof.* The outputs of a `μ`-Gaussian-DP run are a function of a draw from `N(μ, 1)` under one data set
+//! and from `N(0, 1)` under the other, so the proof may assume that these are the outputs. Under `P` the
+//! log-likelihood ratio `L` has `B = L − V/2`, a martingale with Gaussian increments of variance `dV`;
+//! `exp(λ B − λ² V/2)` mixed over `λ ~ N(0, 1/ρ)` is the nonnegative martingale
 //! `√(ρ/(V + ρ)) exp(B²/(2 (V + ρ)))` with mean 1, and by Ville's inequality it exceeds `1/δ` at some time
 //! with probability at most `δ`. Outside that event `L_τ ≤ ε(V_τ)`, hence `P(S) ≤ P(S, L_τ ≤ ε(V_τ)) + δ ≤
 //! E_Q[e^{ε(V_τ)} 1_S] + δ`. ∎
@@ -37,7 +38,7 @@
 //! for _ in 0..100 {
 //!     odometer.record(Gdp::new(0.1)?);
 //! }
-//! // The price of stopping when one likes: 7.3875, where a hundred runs fixed in advance cost 4.3772.
+//! // The freedom to stop at any time costs 7.3875 instead of the 4.3772 of a hundred runs fixed in advance.
 //! assert!((odometer.epsilon().value().epsilon() - 7.3875).abs() < 1e-4);
 //! assert!(((Gdp::new(0.1)? * 100).epsilon(delta).value() - 4.3772).abs() < 1e-4);
 //! # Ok::<(), ndp_dp::Error>(())
@@ -53,14 +54,13 @@ use crate::error::ensure_positive;
 use crate::{ApproxDp, Delta, Error, Gdp, UpperBound};
 use ndp_numeric::rounding::Interval;
 
-/// What Gaussian runs have cost so far, at whatever time one stops; see the [module](self) for what is
-/// guaranteed.
+/// What Gaussian runs have cost so far, at whatever time one stops. The [module](self) states the guarantee.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Delta, Gdp, Odometer};
 /// let mut odometer = Odometer::new(0.25, Delta::new(1e-6)?)?;
-/// assert_eq!(odometer.epsilon().value().epsilon(), 0.0); // nothing was run
+/// assert_eq!(odometer.epsilon().value().epsilon(), 0.0); // no run yet
 /// odometer.record(Gdp::new(0.3)?);
 /// odometer.record(Gdp::new(0.4)?); // chosen after the first output was seen
 /// assert!((odometer.variance().value() - 0.25).abs() < 1e-12);
@@ -75,8 +75,8 @@ pub struct Odometer {
 }
 
 impl Odometer {
-    /// Before the first run. `rho` is best near the sum of squares `V` at which one expects to stop; any
-    /// value is sound.
+    /// An odometer before its first run. The best `rho` is about the sum of squares `V` at which one expects
+    /// to stop; every value is sound.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `rho` is positive and finite.
@@ -116,7 +116,7 @@ impl Odometer {
         UpperBound::new(ApproxDp::clamped(self.epsilon_of(self.variance), self.delta.get()))
     }
 
-    /// `ε(V)`, rounded up. Where `V = 0` nothing was seen, and the loss is 0.
+    /// `ε(V)`, rounded up. If `V = 0`, nothing was learned and the loss is 0.
     fn epsilon_of(&self, variance: f64) -> f64 {
         if variance == 0.0 {
             return 0.0;
@@ -126,7 +126,7 @@ impl Odometer {
         let ratio = v / rho;
         let grown = if ratio.high().is_finite() { ratio.ln_1p() } else { (v + rho).ln() - rho.ln() };
         let tail = grown - two * Interval::new(self.delta.get()).ln();
-        // A product of roots does not overflow.
+        // The product of two roots does not overflow where the root of a product would.
         (v / two + (v + rho).sqrt() * tail.sqrt()).high()
     }
 }
@@ -202,7 +202,7 @@ mod tests {
             exceeded += u32::from(beyond);
         }
         let (reached, exceeded) = (reached / f64::from(paths), f64::from(exceeded) / f64::from(paths));
-        // Standard errors are below 0.001.
+        // The standard errors of the simulated probabilities are below 0.001.
         assert!((0.045..0.0571 + 0.005).contains(&reached), "{reached} instead of 0.01");
         assert!(exceeded <= 0.01, "the odometer is exceeded on a share {exceeded} of the paths");
         assert!(exceeded >= 0.001, "a bound that is never near says nothing: {exceeded}");
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(after(1.0, 0.1, &[0.0, 0.0]), 0.0);
         assert_eq!(after(1.0, 0.1, &[f64::INFINITY]), f64::INFINITY);
         assert!(after(5e-324, 1e-300, &[1.0]).is_finite() && after(1e308, 1e-300, &[1.0]).is_finite());
-        // What underflows as a square is something, still.
+        // A μ whose square underflows still counts as something.
         let mut odometer = Odometer::new(1.0, Delta::new(0.1)?)?;
         odometer.record(Gdp::new(1e-200)?);
         assert!(odometer.epsilon().into_value().epsilon() > 2.0);
