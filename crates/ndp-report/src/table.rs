@@ -236,9 +236,13 @@ mod tests {
         std::fs::write(&path, matrices).unwrap();
         let back = read(&path).unwrap();
         assert_eq!((back.len(), back[5].column, back[5].x, back[5].y), (6, Some(2), 1.0, 1.0));
-        for bad in ["a,b\n1,2\n", "panel,series,grade,x,y,low,high\np,s,g,1,z,,\n"] {
+        for (bad, said) in [
+            ("a,b\n1,2\n", "unknown columns"),
+            ("panel,series,grade,x,y,low,high\np,s,g,1,z,,\n", "malformed row"),
+        ] {
             std::fs::write(&path, bad).unwrap();
-            assert!(read(&path).is_err());
+            let found = read(&path).unwrap_err();
+            assert!(found.starts_with(&format!("{}: {said}", path.display())), "{found}");
         }
         let alone = "panel,series,grade,row,column,value,by\nh,m,data,0,1,0.5,\n";
         assert_eq!(tables(&Figure::new("t").panel(heat)), [("", alone.to_owned())]);

@@ -289,7 +289,8 @@ mod tests {
         let found = decide(&checks[1..2], &rows).unwrap();
         assert_eq!(found[0].compared, 1);
         assert!(found[0].sentence().starts_with("“a” is at most “b” in “error”: holds at all 1 places"));
-        assert!(decide(&[Check::below_in("messages", "a", "b")], &rows).is_err());
+        let nowhere = decide(&[Check::below_in("messages", "a", "b")], &rows);
+        assert_eq!(nowhere.unwrap_err(), "the check of “a” against “b” compared nothing");
     }
 
     /// Each reason why nothing is shown.
@@ -394,7 +395,7 @@ mod tests {
             assert_eq!(words(&check, &rows), ["not shown"]);
         }
         rows[1].grade = "certified".into();
-        assert!(decide(&check, &rows).is_err());
+        assert_eq!(decide(&check, &rows).unwrap_err(), "“sound” has the unknown grade \"certified\"");
     }
 
     #[test]
@@ -523,7 +524,8 @@ mod tests {
             said.starts_with("the walk learns more: holds. The difference of 8 paired runs has median 0.3"),
             "{said}"
         );
-        assert!(evaluate(&[Check::exceeds("x", "walk", "gossip")], &[], &samples).is_err());
+        let missing = evaluate(&[Check::exceeds("x", "walk", "gossip")], &[], &samples);
+        assert_eq!(missing.unwrap_err(), "x: there are no runs \"gossip\"");
         // A part of the claim that nothing decides keeps the whole claim open.
         let open = Check::open("Far nodes are safe", "only bounds are known");
         let found = evaluate(&[checks[0].clone(), open], &[], &samples).unwrap();

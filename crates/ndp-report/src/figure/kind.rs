@@ -81,8 +81,11 @@ mod tests {
 
     #[test]
     fn a_name_cannot_promote_a_grade() {
-        assert!(require_honest("geometric, exact", Grade::UpperBound.into()).is_err());
-        assert!(require_honest("Exact, towards node 0", Grade::Printed.into()).is_err());
+        let (bound, printed) = ((Grade::UpperBound, "upper-bound"), (Grade::Printed, "printed"));
+        for (name, (grade, word)) in [("geometric, exact", bound), ("Exact, towards node 0", printed)] {
+            let said = format!("{name:?} says exact, but its grade is {word}");
+            assert_eq!(require_honest(name, grade.into()), Err(said));
+        }
         assert!(require_honest("exact, towards node 0", Grade::Exact.into()).is_ok());
         assert!(require_honest("not exactly", Grade::Estimate.into()).is_ok());
     }

@@ -169,6 +169,7 @@ mod tests {
         assert_eq!(draw().edge_count, 120 * 119 / 2);
         assert_eq!(draw(), draw());
         assert!(draw().validate().is_ok());
-        assert!(draw().mark(120).validate().is_err());
+        let outside = draw().mark(120).validate();
+        assert_eq!(outside, Err("drawing \"d\" has 120 nodes and names node 120".to_owned()));
     }
 }

@@ -217,7 +217,8 @@ mod tests {
         for nothing in
             [Basis::most("printed", "nobody"), Basis::at_most("nobody", 1.0), Basis::ends("nobody")]
         {
-            assert!(untrue(&[nothing], &rows, &BTreeMap::new()).is_err());
+            let found = untrue(&[nothing], &rows, &BTreeMap::new());
+            assert_eq!(found, Err("there is no series “nobody”".to_owned()));
         }
     }
 
@@ -239,6 +240,6 @@ mod tests {
         };
         assert_eq!((said("more", "less"), said("less", "more")), (0, 1));
         let missing = Basis::Drawn(Check::exceeds("more", "more", "nobody"));
-        assert!(untrue(&[missing], &[], &samples).is_err());
+        assert_eq!(untrue(&[missing], &[], &samples), Err("there are no runs \"nobody\"".to_owned()));
     }
 }
