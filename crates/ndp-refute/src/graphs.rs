@@ -122,7 +122,10 @@ mod tests {
             assert_eq!(graphs.len(), count);
             assert!(graphs.iter().all(is_connected));
         }
-        assert!(connected_graphs(8).is_err() && connected_graphs(0).is_err());
+        let (what, condition) = ("the number of nodes of all graphs", "be from 1 to 7");
+        for (nodes, value) in [(0, 0.0), (8, 8.0)] {
+            assert_eq!(connected_graphs(nodes), Err(Error::Parameter { what, condition, value }));
+        }
         Ok(())
     }
 

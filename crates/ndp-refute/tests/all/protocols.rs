@@ -162,8 +162,8 @@ fn claims_about_other_protocols_and_coalitions() -> Checked {
     assert_eq!(of("F[1][u,v]", &small), Err(Error::NotOfTheProtocol { name: "F" }));
     let walk = Search { protocol: Protocol::Walk, ..small };
     assert_eq!(of("heard(w, 0, 1)", &walk), Err(Error::NotOfTheProtocol { name: "heard" }));
-    assert!(
-        refute(&Expression::parse("1")?, &Search { protocol: Protocol::Accelerated(2.0), ..walk }).is_err()
-    );
+    let unstable = Search { protocol: Protocol::Accelerated(2.0), ..walk };
+    let (what, condition) = ("the Chebyshev parameter", "lie in [1, 2)");
+    assert_eq!(of("1", &unstable), Err(Error::Parameter { what, condition, value: 2.0 }));
     Ok(())
 }
