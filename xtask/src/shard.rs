@@ -39,9 +39,13 @@ mod tests {
         };
         assert_eq!(of("SLURM_ARRAY_TASK_ID", "7").ok(), Some(7));
         assert_eq!(of("OAR_ARRAY_INDEX", "7").ok(), Some(6));
-        assert!(of("OAR_ARRAY_INDEX", "0").is_err());
-        assert!(of("SLURM_ARRAY_TASK_ID", "many").is_err());
-        assert!(of("HOME", "3").is_err());
+        for (name, text, said) in [
+            ("OAR_ARRAY_INDEX", "0", "OAR_ARRAY_INDEX is \"0\", which is no index"),
+            ("SLURM_ARRAY_TASK_ID", "many", "SLURM_ARRAY_TASK_ID is \"many\", which is no index"),
+            ("HOME", "3", "say which shard: --shard I, or SLURM_ARRAY_TASK_ID and its kin"),
+        ] {
+            assert_eq!(of(name, text).unwrap_err().to_string(), said);
+        }
         assert_eq!(index(None, None).ok(), Some(None));
         assert_eq!(index(Some(8), Some(3)).ok(), Some(Some(3)));
     }
