@@ -1,6 +1,6 @@
-//! What decentralized SGD is compared with: every user on its own, or a trusted server.
+//! The baselines that decentralized SGD is compared with: every user on its own, and a trusted server.
 //!
-//! On its own, a user whose `N` noisy gradients everybody sees makes one release of sensitivity `2L √N`: the
+//! A user on its own, whose `N` noisy gradients everybody sees, makes one release of sensitivity `2L √N`. Its
 //! least noise is that of [`Gaussian::within`].
 //!
 //! Gradients are those of `L`-Lipschitz losses: replacing one user's data moves one by at most `2L`.
@@ -60,8 +60,8 @@ fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
 ///
 /// `(1/(α−1)) ln(1 + q² C(α,2) min{4(e^{e(2)} − 1), 2e^{e(2)}} + Σ_{j=3}^α 2 q^j C(α,j) e^{(j−1) e(j)})`.
 ///
-/// At other orders the chord of `(α−1) D_α`, which is convex in `α` and 0 at `α = 1`. Never above the
-/// unsampled `α μ²/2`. The observer sees every step.
+/// At other orders it is the chord of `(α−1) D_α`, which is convex in `α` and 0 at `α = 1`. It is never above
+/// the loss without sampling, `α μ²/2`. The observer sees every step.
 ///
 /// # Examples
 /// ```
@@ -116,7 +116,7 @@ impl SampledGaussian {
             return f64::INFINITY;
         }
         let log_rate = libm::log(self.rate);
-        // ln C(α, j) by its recurrence in j.
+        // ln C(α, j), updated from one j to the next.
         let mut log_choose = libm::log(n * (n - 1.0) / 2.0);
         let pair = (2.0 * LN_2 + log_expm1(square)).min(LN_2 + square);
         let mut sum = 2.0 * log_rate + log_choose + pair;
@@ -125,9 +125,10 @@ impl SampledGaussian {
             log_choose += libm::log((n - k + 1.0) / k);
             sum = log_add_exp(sum, LN_2 + k * log_rate + log_choose + (k - 1.0) * k * square / 2.0);
         }
-        // The binomial coefficients and the sum lose an epsilon of their logarithms at every step.
+        // At every step the binomial coefficient and the sum have rounding errors of an epsilon of their
+        // logarithms.
         let sum = up_by(sum, n * (n + sum.abs()), 2.0);
-        // ln(1 + e^sum) without losing a small e^sum.
+        // ln(1 + e^sum), which is accurate even if e^sum is small.
         Interval::ZERO.log_add_exp(Interval::new(sum)).high().min(unsampled)
     }
 }
@@ -143,7 +144,7 @@ impl Mechanism for SampledGaussian {
 
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let alpha = order.get();
-        // The unsampled release is a bound too. At high orders the sum is long and no better.
+        // The loss without sampling is a bound as well. At high orders the sum is long and gains nothing.
         let unsampled = half_square(alpha, self.mu);
         if alpha > 16_384.0 {
             return UpperBound::new(unsampled).into();
@@ -154,7 +155,7 @@ impl Mechanism for SampledGaussian {
         if share > 0.0 {
             moment += share * self.log_moment(whole(below) + 1);
         }
-        // The sums of two positive products, a quotient.
+        // The rounding of a sum of two positive products, and then of a quotient.
         let moment = Interval::new(up(moment, 4.0)) / (Interval::new(alpha) - Interval::ONE);
         UpperBound::new(unsampled.min(moment.high())).into()
     }

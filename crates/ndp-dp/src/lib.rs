@@ -1,8 +1,7 @@
 //! Accounting for differential privacy, with every number graded by what it may be used for.
 //!
-//! This page is a tutorial: from one noisy answer to the training of a model, in the order in which one needs
-//! it. Nothing here presumes network privacy; the protocols of that field are built on this crate, in
-//! `ndp-algos`.
+//! This page is a tutorial, from one noisy answer to the training of a model. It needs no knowledge of
+//! network privacy; the protocols of that field are built on this crate, in `ndp-algos`.
 //!
 //! # 1. What is promised
 //!
@@ -12,8 +11,8 @@
 //! fails. What counts as neighboring (replacing one user's data, or adding one record) and who observes what
 //! is part of every guarantee: each function says it.
 //!
-//! A privacy number can be false: a theorem may be misprinted, its precondition forgotten, an average over
-//! simulations taken for a bound. Here the *type* of a number says what it is worth:
+//! A privacy number can be false: a theorem may be misprinted, its precondition may be forgotten, or an
+//! average over simulations may be taken for a bound. Here the *type* of a number says what it is worth:
 //!
 //! | type | meaning | a guarantee? |
 //! |---|---|---|
@@ -22,7 +21,8 @@
 //! | [`Printed`] | a paper's formula as it stands, perhaps false | no |
 //! | [`Estimate`] | simulation, heuristic, asymptotics | no |
 //!
-//! An exact value converts into a bound, and both into a [`Guarantee`]. Nothing converts the other two:
+//! An exact value converts into a bound, and both convert into a [`Guarantee`]. The other two convert into
+//! neither:
 //!
 //! ```compile_fail,E0277
 //! use ndp_dp::{Printed, UpperBound};
@@ -33,8 +33,8 @@
 //! # 2. One noisy answer
 //!
 //! A query whose value moves by at most the [`Sensitivity`] `Δ` between neighbors is answered with Gaussian
-//! noise of standard deviation [`Sigma`]. All that matters is `μ = Δ/σ`, the *Gaussian-DP* parameter; `δ` at
-//! any `ε` follows without loss, also where it is far below the smallest float:
+//! noise of standard deviation [`Sigma`]. All that matters is `μ = Δ/σ`, the *Gaussian-DP* parameter. It
+//! gives the exact `δ` at any `ε`, even if that is far below the smallest float:
 //!
 //! ```
 //! use ndp_dp::{Delta, Gaussian, Mechanism, Sensitivity, Sigma};
@@ -43,7 +43,7 @@
 //! assert_eq!(gdp.mu(), 0.5);
 //! assert!((gdp.delta(1.0)?.value() - 0.006_829_594_983_114_575).abs() < 1e-15);
 //! assert!(*gdp.log_delta(40.0)?.value() < -3000.0);
-//! // The other way round: the ε at a given δ, and the least noise for a given (ε, δ).
+//! // Conversely: the ε at a given δ, and the least noise for a given (ε, δ).
 //! let delta = Delta::new(1e-6)?;
 //! assert!(*gdp.epsilon(delta).value() < 2.3);
 //! let least = Gaussian::within(1.0, delta, Sensitivity::new(1.0)?)?;
@@ -55,14 +55,15 @@
 //! where it is not proved. [`Laplace`], [`DiscreteLaplace`] and [`RandomizedResponse`] are the other
 //! mechanisms, with exact profiles too.
 //!
-//! All these are about real numbers, except the discrete ones. A number that is really released should get
-//! its noise from [`DiscreteGaussian`], which draws exactly: Gaussian noise in floating point is not private
-//! to its last bits.
+//! All these statements, except those about discrete mechanisms, are about real numbers. A number that is
+//! really released should get its noise from [`DiscreteGaussian`], which draws exactly: the last bits of
+//! Gaussian noise in floating point can reveal the value that it hides.
 //!
 //! # 3. Many answers
 //!
-//! Releases compose, also when each depends on the answers before it. A mechanism describes, an accountant
-//! adds up. Gaussian releases alone are accounted exactly, since squares of `μ` add up in a [`Gdp`]:
+//! Releases compose, even if each depends on the answers before it. A mechanism describes one release, and an
+//! accountant adds up their losses. A [`Gdp`] accounts for Gaussian releases exactly, since the squares of
+//! `μ` add up:
 //!
 //! ```
 //! use ndp_dp::{Delta, Gaussian, Mechanism, RdpAccountant, Sensitivity, Sigma};
@@ -87,25 +88,26 @@
 //! | 100 | 2 | 35.081754 | 33.103732 |
 //! | 1000 | 50 | 2.813653 | 2.594383 |
 //!
-//! All this is for releases whose number and parameters were planned. Whoever stops, or chooses the next
-//! release, because of what was seen fixes a limit in advance (a [`Ledger`]), or reads an [`Odometer`], which
-//! holds at any stopping time.
+//! All this holds for releases whose number and parameters were planned. If what was seen decides about the
+//! next release, or about when to stop, either a limit must be fixed in advance (see [`Ledger`]), or an
+//! [`Odometer`] must be used, which holds at any stopping time.
 //!
-//! When of each part only its `(ε, δ)` is known, the composition theorems remain, and [`composition::best`]
-//! tells which one won:
+//! If only the `(ε, δ)` of each part is known, there are the composition theorems, and [`composition::best`]
+//! says which of them gives the smallest `ε`:
 //!
 //! ```
 //! use ndp_dp::{ApproxDp, Delta, composition};
 //! let part = ApproxDp::new(0.05, 1e-9)?;
 //! let best = composition::best(&[(part, 500)], Delta::new(1e-5)?)?.into_value();
 //! assert_eq!(best.rule, composition::Rule::Optimal);
-//! assert!(best.total.epsilon() < 5.3); // adding up gives 25
+//! assert!(best.total.epsilon() < 5.3); // the sum of the epsilons is 25
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
 //! # 4. How much noise, how many steps
 //!
-//! [`calibration`] turns any accountant around. What it returns was verified, not merely converged to:
+//! [`calibration`] inverts any accountant: it finds the noise or the number of steps for a target. The
+//! parameter it returns was seen to meet the target, and is not merely the limit of an iteration:
 //!
 //! ```
 //! use ndp_dp::{Delta, Laplace, Mechanism, RdpAccountant, Sensitivity, calibration};
@@ -146,18 +148,18 @@
 //!
 //! # 6. Printed formulas
 //!
-//! No formula that may be false is here: those of the papers as they stand, to redraw their figures, are in
-//! `ndp-printed`.
+//! This crate has no formula that may be false. The formulas of papers exactly as printed, for redrawing
+//! their figures, are in `ndp-printed`.
 //!
 //! # Conventions
 //!
 //! Logarithms are natural, `ε` is in nats, orders of divergences are above 1. Bad input is a typed [`Error`]
-//! that names the condition and the value, a limit is a limit (`ε = ∞`, `δ = 0`), and no input gives NaN.
-//! Searches return the end at which the guarantee was seen to hold. Every guarantee is rounded outward by
-//! what its evaluation may err.
+//! that names the condition and the value, limits have their values (`ε = ∞`, `δ = 0`), and no input gives
+//! NaN. Searches return a point at which the guarantee was seen to hold. Every guarantee is rounded outward,
+//! by a bound on the error of its evaluation.
 
-// A float or an integer that does not fit must not be cut silently: 2^32 releases would be none. Floats of
-// counts are rounded outward, see `ndp_numeric::rounding`.
+// A number that does not fit into a smaller type must not be truncated silently: 2^32 releases would become
+// none. Counts as floats are rounded outward, see `ndp_numeric::rounding`.
 #![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 #![cfg_attr(
     test,
@@ -209,7 +211,7 @@ pub mod subsampling;
 pub mod tails;
 pub mod zcdp;
 
-/// Numbers as text, rounded to a stated side; whatever shows a privacy number to a reader writes it by these.
+/// Numbers as text, rounded to a stated side. All output of privacy numbers uses these functions.
 pub use ndp_numeric::decimal;
 
 pub use approx_dp::ApproxDp;

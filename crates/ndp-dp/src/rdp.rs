@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 
 /// A release whose Rényi cost is known at every order, and with it `ε` at a `δ` and `δ` at an `ε`.
 ///
-/// The last two follow from the first by the best conversion; a mechanism whose profile is known says it
-/// exactly.
+/// The last two follow from the first by the best conversion, unless the mechanism knows its profile and
+/// returns them exactly.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Delta, Guarantee, Mechanism, Order, RdpAccountant, UpperBound};
-/// /// A mechanism of which somebody proved that its Rényi loss is at most a thirtieth of the order.
+/// /// A mechanism whose Rényi loss of order α is proven to be at most α/30.
 /// struct Own;
 /// impl Mechanism for Own {
 ///     fn rdp(&self, order: Order) -> Guarantee<f64> {
@@ -40,7 +40,7 @@ pub trait Mechanism {
     /// The divergence itself is nondecreasing in `α`; an upper bound need not be.
     fn rdp(&self, order: Order) -> Guarantee<f64>;
 
-    /// The smallest `ε` at `delta` that is proven; `∞` when none is.
+    /// The smallest proven `ε` at `delta`; `∞` if none is proven.
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
         let best = conversion::best_epsilon(|order| self.rdp(order).into(), delta);
         best.map(|found| found.approx_dp.epsilon()).into()
@@ -55,13 +55,13 @@ pub trait Mechanism {
         Ok(best.map(|found| found.approx_dp.delta()).into())
     }
 
-    /// What its numbers are about; `None` for a bound on a loss by whatever mechanism, and for what is asked
-    /// of an observer.
+    /// The statement behind the numbers: neighbors, sensitivity, theorem. `None` for a bound on a loss that
+    /// does not say which mechanism caused it.
     fn stated(&self) -> Option<Stated> {
         None
     }
 
-    /// The `ε` at `δ = 0`; `∞` where none is proven.
+    /// The `ε` at `δ = 0`; `∞` if none is proven.
     fn pure_epsilon(&self) -> Guarantee<f64> {
         UpperBound::new(f64::INFINITY).into()
     }
@@ -87,15 +87,15 @@ pub struct Rdp {
 }
 
 impl Rdp {
-    /// A divergence is nonnegative: anything else bounds nothing.
+    /// The bound; infinite if it is negative or NaN, since such a number bounds no divergence.
     fn bound(self) -> f64 {
         if self.epsilon >= 0.0 { self.epsilon } else { f64::INFINITY }
     }
 }
 
-/// What follows from this point alone. `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` at a `δ`, at least 0,
-/// and `δ = exp((α − 1)(ρ − ε)) (1 − 1/α)^α/(α − 1)` at an `ε`, at most 1: the optimal conversion, or total
-/// variation where that gives less.
+/// What follows from this point alone, by the optimal conversion: `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α −
+/// 1)` at a `δ`, at least 0, and `δ = exp((α − 1)(ρ − ε)) (1 − 1/α)^α/(α − 1)` at an `ε`, at most 1; or by
+/// the bound on total variation if that is smaller.
 ///
 /// # References
 /// As [`conversion`].
@@ -129,8 +129,9 @@ impl Mechanism for Rdp {
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 ///
-/// It is written as the upper bounds it holds, and read as a [`Recorded`](crate::Recorded) list of [`Rdp`]:
-/// an account in a file is a claim, and adding to a claim would make it look like a guarantee.
+/// It is written to files as its upper bounds, and read as a [`Recorded`](crate::Recorded) list of [`Rdp`],
+/// not as an accountant: an account in a file is only a claim, and adding to it must not make it look like a
+/// guarantee.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RdpAccountant {
     spent: Vec<Rdp>,
@@ -164,12 +165,12 @@ impl RdpAccountant {
     /// Adds `count` releases of `mechanism`, each free to depend on the outputs of the others.
     #[must_use]
     pub fn compose(mut self, mechanism: &dyn Mechanism, count: u64) -> Self {
-        // No release costs nothing, also when one would cost infinitely much.
+        // Zero releases cost nothing, even if one would have an infinite loss.
         if count > 0 {
             for rdp in &mut self.spent {
                 let cost = Interval::count(count) * Interval::new(mechanism.rdp(rdp.order).into_value());
-                // Never below the sum itself, however many releases are added; the line of a NaN ends at
-                // infinity.
+                // The sum is rounded up, so it is never too small, however many releases are added. A NaN
+                // loss counts as infinite.
                 rdp.epsilon = (Interval::new(rdp.epsilon) + cost).high();
             }
         }
@@ -187,9 +188,9 @@ impl RdpAccountant {
     }
 }
 
-/// Everything released, as one release: at an order between two of the grid the loss at the next one above,
-/// which the divergence does not exceed; `∞` above the grid. `ε` and `δ` by the optimal conversion, over the
-/// grid.
+/// Everything released, as one release. At an order between two of the grid it has the loss at the next
+/// higher one, which the divergence does not exceed; above the grid, `∞`. `ε` and `δ` are the smallest of the
+/// optimal conversions over the grid.
 impl Mechanism for RdpAccountant {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         UpperBound::new(self.smallest(|rdp| if rdp.order >= order { rdp.epsilon } else { f64::INFINITY }))
@@ -228,7 +229,8 @@ mod tests {
         let spent = RdpAccountant::default().compose(&release(4.0), 30).epsilon(delta).into_value();
         assert_relative_eq!(spent, 6.813_318_185_854_952, max_relative = 1e-12);
         let exact = (*release(4.0).gdp().value() * 30).epsilon(delta).into_value();
-        // 40-digit root of the Gaussian profile; this pair is a row of the table on the crate's front page.
+        // The exact value is a 40-digit root of the Gaussian profile. Both numbers are in the table on the
+        // crate's front page.
         assert_relative_eq!(exact, 6.325_715_393_876_2, max_relative = 1e-13);
         assert!(exact < spent);
         Ok(())
