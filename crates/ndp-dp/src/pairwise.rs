@@ -10,17 +10,18 @@ use crate::{Error, Gdp, Sensitivity, Sigma};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
-/// A loss as a multiple of the local loss `c₀`, that of one contribution seen behind its own noise alone.
+/// A loss as a multiple of the local loss `c₀`, which is the loss of one contribution that is seen with only
+/// its own noise.
 ///
-/// In `[0, 1]` where a node contributes once, or adds one noise to all it contributes; a view that holds `K`
-/// releases of a node may have a loss of `K`.
+/// It lies in `[0, 1]` if a node contributes once, or adds one noise to all its contributions. A view with
+/// `K` releases of a node may have a loss of `K`.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Sensitivity, Sigma, UnitLoss};
 /// let quarter = UnitLoss::new(0.25)?;
 /// let gdp = quarter.gdp(Sensitivity::new(1.0)?, Sigma::new(2.0)?);
-/// assert!((gdp.mu() - 0.25).abs() < 1e-12); // half of what the noisy value itself would cost
+/// assert!((gdp.mu() - 0.25).abs() < 1e-12); // half of the μ of the noisy value itself
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -37,8 +38,8 @@ impl UnitLoss {
         if (0.0..=1.0).contains(&unit) { Ok(Self(unit)) } else { Err(Error::InvalidUnitLoss(unit)) }
     }
 
-    /// Takes the loss of a view of any number of releases: at most their number where each is behind a full
-    /// noise.
+    /// Takes the loss of a view of any number of releases. It is at most their number if each has a noise of
+    /// full size.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ unit ≤ ∞`, NaN included.
@@ -47,7 +48,7 @@ impl UnitLoss {
         Ok(Self(unit))
     }
 
-    /// The multiple.
+    /// The loss as a multiple of `c₀`.
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
@@ -56,7 +57,7 @@ impl UnitLoss {
     /// Gaussian-DP parameter `μ = (Δ/σ) √unit` of a view with this loss, rounded up.
     #[must_use]
     fn mu(self, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
-        // An overflowing ratio times a loss of 0 is a loss of 0.
+        // A loss of 0 stays 0 even if the ratio overflows.
         if self.0 == 0.0 {
             return 0.0;
         }
@@ -71,7 +72,7 @@ impl UnitLoss {
     }
 }
 
-/// So many such losses together, rounded up.
+/// `count` such losses together, rounded up.
 impl std::ops::Mul<u64> for UnitLoss {
     type Output = Self;
 
@@ -82,8 +83,8 @@ impl std::ops::Mul<u64> for UnitLoss {
 
 /// What one observer learns about every node: `unit[u]` is the fraction of `u`'s local loss.
 ///
-/// The entry of the observer itself (and of every colluder) is its loss to itself, and is
-/// left out of means. Printed losses may exceed 1; guarantees never do.
+/// The entry of the observer itself (and of every colluder) is its loss to itself, and is left out of means.
+/// A guarantee exceeds 1 only if a node makes several releases; a printed loss may exceed 1 in any case.
 ///
 /// # Examples
 /// ```
@@ -178,7 +179,7 @@ mod tests {
         assert_relative_eq!(gdp.mu(), 0.5, max_relative = 1e-15);
         assert_relative_eq!(*gdp.delta(1.0)?.value(), 0.006_829_594_983_114_575, max_relative = 1e-13);
         let order = Order::new(3.0)?;
-        // α Δ² unit/(2σ²).
+        // The Rényi loss is α Δ² unit/(2σ²).
         assert_relative_eq!(*gdp.rdp(order).value(), 3.0 * 4.0 * 0.0625 / 2.0, max_relative = 1e-15);
         Ok(())
     }
