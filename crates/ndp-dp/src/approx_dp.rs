@@ -7,9 +7,9 @@ use serde::Serialize;
 /// `(ε, δ)`-differential privacy: `P(A) ≤ e^ε Q(A) + δ` for every event and both orders of two
 /// neighboring datasets.
 ///
-/// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy. `a + b` is both
-/// releases together, `a * 30` thirty of them, by basic composition;
-/// [`composition::best`](crate::composition::best) loses less.
+/// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy. `a + b` is the
+/// guarantee of both releases together, and `a * 30` that of thirty of them, by basic composition;
+/// [`composition::best`](crate::composition::best) gives smaller values.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ impl ApproxDp {
         Ok(Self { epsilon, delta })
     }
 
-    /// A pair computed by this crate: `ε` cut at 0 from below, `δ` at 1 from above.
+    /// A pair computed by this crate: a negative `ε` becomes 0, and `δ` is limited to `[0, 1]`.
     pub(crate) fn clamped(epsilon: f64, delta: f64) -> Self {
         debug_assert!(!epsilon.is_nan() && !delta.is_nan());
         Self { epsilon: epsilon.max(0.0), delta: delta.clamp(0.0, 1.0) }

@@ -86,7 +86,7 @@ impl std::ops::Add for Gdp {
     }
 }
 
-/// So many releases together: `√count μ`, rounded up.
+/// `count` such releases together: `√count μ`, rounded up.
 impl std::ops::Mul<u64> for Gdp {
     type Output = Self;
 
@@ -95,8 +95,9 @@ impl std::ops::Mul<u64> for Gdp {
     }
 }
 
-/// Exact for the pair of normal laws: the Rényi divergence is `α μ²/2`, `δ` at `ε` is `θ_ε(μ) = Q(ε/μ − μ/2)
-/// − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float at which that was seen to be at most `δ`.
+/// All values are exact for the pair of normal laws. The Rényi divergence is `α μ²/2`, `δ` at `ε` is `θ_ε(μ)
+/// = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float for which this was seen to be at
+/// most `δ`.
 impl Mechanism for Gdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         Exact::new(half_square(order.get(), self.0)).into()
@@ -120,7 +121,8 @@ pub(crate) fn half_square(factor: f64, mu: f64) -> f64 {
     if mu == 0.0 {
         return 0.0;
     }
-    // Paired so that a huge factor does not overflow before a tiny parameter is seen.
+    // The factor is multiplied by μ before μ² is formed: μ² alone may underflow for a tiny μ and a huge
+    // factor.
     let mu = Interval::new(mu);
     (Interval::new(0.5) * (Interval::new(factor) * mu) * mu).high()
 }
@@ -138,7 +140,7 @@ pub(crate) fn ratio_up(sensitivity: Sensitivity, sigma: Sigma) -> f64 {
 
 /// Gaussian noise of standard deviation `sigma` on a query of the given sensitivity.
 ///
-/// The guarantee is for the neighboring relation under which the sensitivity was taken, against an observer
+/// The guarantee is for the neighboring relation for which the sensitivity was computed, against an observer
 /// of the noisy output.
 ///
 /// # Examples
@@ -192,7 +194,7 @@ impl Gaussian {
     }
 }
 
-/// That of its [`Gdp`].
+/// The losses of its [`Gdp`].
 impl Mechanism for Gaussian {
     fn stated(&self) -> Option<Stated> {
         Some(Stated::of(None, Moves::Vector { by: self.sensitivity.get() }, "ndp_dp::Gaussian"))

@@ -25,7 +25,7 @@ use worth::Worth;
 /// ```
 /// use ndp_dp::{Exact, Grade, Printed};
 /// assert_eq!((Exact::new(0.3).grade(), Printed::new(0.3).grade()), (Grade::Exact, Grade::Printed));
-/// assert!(Grade::Exact < Grade::Printed); // of two numbers together the later grade holds
+/// assert!(Grade::Exact < Grade::Printed); // a result from two numbers has the later of their grades
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -41,8 +41,8 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// The side to which a number of this grade is rounded when it is written: guarantees up, what is none to
-    /// nearest.
+    /// The side to which a number of this grade is rounded when it is written: guarantees up, other numbers
+    /// to nearest.
     ///
     /// # Examples
     /// ```
@@ -130,7 +130,7 @@ pub type UpperBound<T> = Graded<T, worth::UpperBound>;
 /// # Examples
 /// ```
 /// use ndp_dp::{Grade, Printed};
-/// assert_eq!(Printed::new(0.1).grade(), Grade::Printed); // and nothing makes a guarantee of it
+/// assert_eq!(Printed::new(0.1).grade(), Grade::Printed); // and it cannot be converted into a guarantee
 /// ```
 pub type Printed<T> = Graded<T, worth::Printed>;
 /// A simulation average, a heuristic or an asymptotic statement: never a guarantee.
@@ -170,7 +170,7 @@ mod worth {
 }
 
 impl<T, G: Worth> Graded<T, G> {
-    /// Grades `value`. Whoever calls this answers for the grade.
+    /// Grades `value`. The caller is responsible for the grade being true.
     pub const fn new(value: T) -> Self {
         Self { value, grade: PhantomData }
     }
@@ -180,7 +180,7 @@ impl<T, G: Worth> Graded<T, G> {
         &self.value
     }
 
-    /// The number itself, its grade forgotten.
+    /// The number itself, without its grade.
     pub fn into_value(self) -> T {
         self.value
     }
@@ -227,7 +227,7 @@ impl<G: Worth> fmt::LowerExp for Graded<f64, G> {
     }
 }
 
-/// A number as its grade is written.
+/// Writes a number with its grade.
 fn show(value: f64, grade: Grade, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let text = match f.precision() {
         Some(decimals) => decimal::fixed(value, decimals, grade.rounding()),
@@ -241,7 +241,7 @@ fn show_scientific(value: f64, grade: Grade, f: &mut fmt::Formatter<'_>) -> fmt:
     padded(&format!("{} [{grade}]", decimal::scientific(value, decimals, grade.rounding())), f)
 }
 
-/// Filled to the width asked for; `pad` would cut at the precision.
+/// Writes text, filled to the requested width. `Formatter::pad` would truncate it at the precision.
 fn padded(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let missing = f.width().unwrap_or(0).saturating_sub(text.chars().count());
     let before = match f.align() {
@@ -256,9 +256,9 @@ fn padded(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     (before..missing).try_for_each(|_| fmt::Write::write_char(f, fill))
 }
 
-/// Ends of an enclosure that agree to this are one number.
+/// The relative distance up to which the ends of an enclosure count as one exact number.
 const EXACT_WITHIN: f64 = 1e-9;
-/// Significant digits of a graded number, where none are asked for.
+/// The significant digits of a graded number if none are requested.
 const SHOWN_DIGITS: usize = 6;
 
 impl<T> From<Exact<T>> for UpperBound<T> {
@@ -301,7 +301,7 @@ impl<T> Guarantee<T> {
         }
     }
 
-    /// The number itself, its grade forgotten.
+    /// The number itself, without its grade.
     pub fn into_value(self) -> T {
         match self {
             Self::Exact(x) => x.into_value(),
@@ -363,7 +363,7 @@ impl<T> From<UpperBound<T>> for Guarantee<T> {
 mod tests {
     use super::*;
 
-    /// Six significant digits with an exponent as well, where none are asked for.
+    /// Numbers with an exponent also have six significant digits if none are requested.
     #[test]
     fn numbers_have_six_digits() {
         let bound = UpperBound::new(1.234_567_8e-7);

@@ -1,11 +1,11 @@
 //! Floats in files, without loss: an infinity is the text `inf`, never `null`, and NaN is refused.
 //!
-//! JSON has no infinity, and a bound that is infinite says something: nothing is promised. A `null` would say
-//! that nothing is known about the number, and does not read back. Finite floats are written as their
-//! serialiser writes them; `serde_json` writes the shortest text that reads back as the same float, and reads
-//! it back with its feature `float_roundtrip`. Formats that hold floats as bytes keep them as they are.
+//! JSON has no infinity, but an infinite bound has a meaning: nothing is promised. `null` would mean that
+//! nothing is known about the number, and cannot be read back as a float. Finite floats are written by their
+//! serializer; `serde_json` writes the shortest text that reads back as the same float, and its feature
+//! `float_roundtrip` makes it read that float exactly. Binary formats keep floats as they are.
 //!
-//! A field takes it by attribute, `with = "crate::lossless"`; [`list`] is for lists.
+//! A field uses this module by the attribute `with = "crate::lossless"`, and a list uses [`list`].
 
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::ser::Error as _;
@@ -76,8 +76,8 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// A value of any type by reference; floats, their options, lists, pairs and tables without loss, all else as
-/// its type says.
+/// A reference to a value of any type, for writing. Floats, and options, lists, pairs and tables of floats,
+/// are written without loss; other types use their own serializer.
 pub(crate) struct Borrowed<'a, T>(pub(crate) &'a T);
 
 impl<T: Serialize + 'static> Serialize for Borrowed<'_, T> {
@@ -104,7 +104,8 @@ pub(crate) struct Owned<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de> + 'static> Deserialize<'de> for Owned<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // One attempt per type that is read apart: the slot below has that type exactly if `T` has.
+        // Tries each type that is read specially: the downcast of the slot succeeds exactly if `T` is that
+        // type.
         let mut slot: Option<T> = None;
         let any: &mut dyn Any = &mut slot;
         if let Some(slot) = any.downcast_mut::<Option<f64>>() {
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(through(Some(f64::NEG_INFINITY)).1, Some(f64::NEG_INFINITY));
         assert_eq!(through(None::<f64>), ("null".to_owned(), None));
         assert_eq!(through("text".to_owned()).1, "text");
-        // A hard case: parsers that are not exact end one float away.
+        // Floats near a hard case, which parsers that are not exact read as a neighboring float.
         let hard = 8.944_000_162_363_41e-9;
         for k in 0..2000 {
             let value = hard * f64::from(k).mul_add(1e-3, 1.0);

@@ -1,5 +1,5 @@
-//! What formulas beside those of this crate check and search with. For the crates of this workspace alone:
-//! nothing here is promised.
+//! Checks of this crate that other crates of this workspace use for their formulas. Not part of the stable
+//! interface.
 
 pub use crate::error::{ensure, ensure_positive};
 pub use crate::gaussian::check_epsilon;

@@ -36,10 +36,10 @@ quantity! {
     /// # Examples
     /// ```
     /// use ndp_dp::{Sensitivity, Sigma};
-    /// // A sum of ages, of which one may move by 100 years, with noise of 250 years.
+    /// // A sum of ages, each of which may change by 100 years, with noise of 250 years.
     /// let (sigma, range) = (Sigma::new(250.0)?, Sensitivity::new(100.0)?);
     /// assert_eq!(sigma.multiplier(range)?.get(), 2.5);
-    /// assert!(Sigma::new(0.0).is_err()); // no noise is no mechanism
+    /// assert!(Sigma::new(0.0).is_err()); // without noise nothing is private
     /// # Ok::<(), ndp_dp::Error>(())
     /// ```
     Sigma, InvalidSigma, "Takes a positive, finite `sigma`.", |x| 0.0 < x && x.is_finite()
@@ -50,7 +50,7 @@ quantity! {
     /// # Examples
     /// ```
     /// use ndp_dp::{NoiseMultiplier, Sensitivity};
-    /// // What an accountant asks for, and what is drawn when gradients are clipped to length 0.1.
+    /// // An accountant returned the multiplier; gradients are clipped to length 0.1. The noise to draw:
     /// let noise = NoiseMultiplier::new(4.0)?.sigma(Sensitivity::new(0.1)?)?;
     /// assert!(0.4 <= noise.get() && noise.get() < 0.4 + 1e-15); // rounded up
     /// # Ok::<(), ndp_dp::Error>(())
@@ -58,12 +58,12 @@ quantity! {
     NoiseMultiplier, InvalidNoiseMultiplier, "Takes a positive, finite multiplier.", |x| 0.0 < x && x.is_finite()
 }
 quantity! {
-    /// Sensitivity `Δ`: the most a query may move when one user's data change.
+    /// Sensitivity `Δ`: the most by which a query may change when one user's data change.
     ///
     /// # Examples
     /// ```
     /// use ndp_dp::{Gaussian, Sensitivity, Sigma};
-    /// // Twice the data of one user at the same noise: twice the loss.
+    /// // Twice the sensitivity at the same noise gives twice the μ.
     /// let release = |range| -> Result<_, ndp_dp::Error> {
     ///     Ok(Gaussian { sensitivity: Sensitivity::new(range)?, sigma: Sigma::new(8.0)? }.gdp().into_value().mu())
     /// };
@@ -102,7 +102,8 @@ quantity! {
 }
 
 impl NoiseMultiplier {
-    /// The noise `σ = multiplier · Δ` in the unit of the query, rounded up: whoever adds it adds no less.
+    /// The noise `σ = multiplier · Δ` in the unit of the query, rounded up, so that the noise added is never
+    /// too small.
     ///
     /// # Errors
     /// [`Error::InvalidSigma`] when the product overflows or underflows.
@@ -112,8 +113,8 @@ impl NoiseMultiplier {
 }
 
 impl Sigma {
-    /// The same noise in units of the sensitivity, rounded down: no more noise is accounted for than there
-    /// is.
+    /// The same noise in units of the sensitivity, rounded down, so that no more noise is accounted for than
+    /// is added.
     ///
     /// # Errors
     /// [`Error::InvalidNoiseMultiplier`] when the quotient overflows or underflows.
@@ -139,7 +140,7 @@ mod tests {
             below += u32::from((a / b).mul_add(b, -a) > 0.0);
             above += u32::from(a.mul_add(b, -(a * b)) > 0.0);
         }
-        // To nearest, some are on the wrong side.
+        // Rounding to nearest would put many of them on the wrong side.
         assert!(below > 500 && above > 500, "{below} {above}");
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Searches that end on a verified point.
+//! Searches that end at a verified point.
 //!
-//! Halving the *bit patterns* of nonnegative floats instead of the interval ends after at most 64 steps
-//! whatever the bracket, `[0, f64::MAX]` included, with the two neighboring floats between which the
-//! predicate changes. The point returned is one at which the predicate was seen to hold.
+//! They bisect the *bit patterns* of nonnegative floats instead of their values. For any interval, even
+//! `[0, f64::MAX]`, this takes at most 64 steps and ends with the two neighboring floats between which the
+//! predicate changes. The predicate was seen to hold at the float that is returned.
 
 /// The smallest `x` in `[low, high]` with `holds(x)`, for a predicate that stays true once true;
 /// `None` when it fails at `high`. Both ends nonnegative.

@@ -74,7 +74,7 @@ impl std::ops::Add for Zcdp {
     }
 }
 
-/// So many releases together: `count ρ`, rounded up.
+/// `count` such releases together: `count ρ`, rounded up.
 impl std::ops::Mul<u64> for Zcdp {
     type Output = Self;
 
@@ -118,7 +118,7 @@ mod tests {
     fn closed_form_and_composition() -> Result<(), Error> {
         let zcdp = (Zcdp::new(0.01)? + Zcdp::new(0.03)?) * 5;
         assert_relative_eq!(zcdp.rho(), 0.2, max_relative = 1e-15);
-        // 0.2 + 2 √(0.2 ln 1e6).
+        // The closed form is 0.2 + 2 √(0.2 ln 1e6).
         let closed = zcdp.closed_epsilon(Delta::new(1e-6)?);
         assert_relative_eq!(closed, 3.524_516_272_538_22, max_relative = 1e-12);
         assert_relative_eq!(Zcdp::from_pure(0.4)?.value().rho(), 0.08, max_relative = 1e-14);
