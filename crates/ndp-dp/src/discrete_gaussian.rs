@@ -4,13 +4,13 @@
 //! The noise is `k` with probability proportional to `e^{−k²/(2σ²)}`. Real numbers are released in whole
 //! multiples of a step: round them to the step first, and take `Δ` and `σ` in steps.
 //!
-//! Gaussian noise in floating point has gaps in its last bits that depend on the value that it hides. Here no
-//! floating-point number is drawn or compared: [`DiscreteGaussian::noise`] uses whole numbers alone, and has
+//! Gaussian noise in floating point has gaps in its last bits that depend on the value it hides. Here no
+//! floating-point number is drawn or compared: [`DiscreteGaussian::noise`] uses only whole numbers, and has
 //! exactly the stated law if the bits of its generator are independent and fair. Its running time depends on
-//! the noise, which an observer who measures times may see.
+//! the noise and may reveal something about it to an observer who measures times.
 //!
-//! The sum of several such noises is no discrete Gaussian: accounts of protocols in which noise is added up
-//! are about real numbers, and do not cover it.
+//! The sum of several such noises is not a discrete Gaussian. The accounts of protocols in which noises are
+//! added up are about real numbers and do not cover it.
 //!
 //! # References
 //! - Canonne, Kamath and Steinke, *The discrete Gaussian for differential privacy*, 2020, arXiv:2004.00010:
@@ -71,15 +71,17 @@ impl DiscreteGaussian {
         self.sigma
     }
 
-    /// One noise value. The generator should be one whose stream nobody can guess.
+    /// One noise value. The generator should be cryptographically secure, so that nobody can predict its
+    /// output.
     pub fn noise(&self, rng: &mut (impl Rng + ?Sized)) -> i64 {
         let sigma = u128::from(self.sigma);
         loop {
-            // |y| of discrete Laplace noise of scale σ, kept with probability e^{−(|y| − σ)²/(2σ²)}.
+            // Rejection sampling: discrete Laplace noise y of scale σ is kept with probability
+            // e^{−(|y| − σ)²/(2σ²)}.
             let (size, negative) = laplace(sigma, rng);
             let distance = size.abs_diff(sigma);
             if exponential(distance * distance, 2 * sigma * sigma, rng) {
-                // Of more than 2^63 no draw of bits is known to be long enough.
+                // A value beyond 2^63 would take so many draws that it never occurs.
                 let size = i64::try_from(size).unwrap_or(i64::MAX);
                 return if negative { -size } else { size };
             }
@@ -87,7 +89,8 @@ impl DiscreteGaussian {
     }
 }
 
-/// At most `α Δ²/(2σ²)`, as for real numbers; a smaller `δ` at `ε` than follows from it is known for `Δ = 1`.
+/// The Rényi loss is at most `α Δ²/(2σ²)`, as for real numbers. For `Δ = 1` the exact profile is known, which
+/// gives a smaller `δ` at `ε`, see [`LossLaw::discrete_gaussian`](crate::LossLaw::discrete_gaussian).
 impl Mechanism for DiscreteGaussian {
     fn stated(&self) -> Option<Stated> {
         Some(Stated::of(None, Moves::Whole { by: self.sensitivity }, "ndp_dp::DiscreteGaussian"))
@@ -114,7 +117,7 @@ fn laplace(t: u128, rng: &mut (impl Rng + ?Sized)) -> (u128, bool) {
         }
         let size = rest + t * times;
         let negative = below(2, rng) == 1;
-        // Zero would be drawn twice as often as it should.
+        // Without this condition zero would be drawn twice, as 0 and as −0.
         if size > 0 || !negative {
             return (size, negative);
         }
@@ -142,8 +145,8 @@ fn small_exponential(p: u128, q: u128, rng: &mut (impl Rng + ?Sized)) -> bool {
     k % 2 == 1
 }
 
-/// A whole number below `n`, each with the same probability: as many bits as `n - 1` has, until they are
-/// below.
+/// A uniform whole number below `n`: draws as many bits as `n - 1` has, until the number they form is below
+/// `n`.
 fn below(n: u128, rng: &mut (impl Rng + ?Sized)) -> u128 {
     let mask = u128::MAX.checked_shr((n - 1).leading_zeros()).unwrap_or(0);
     loop {
@@ -176,7 +179,8 @@ mod tests {
             let seen = sorted.partition_point(|&drawn| drawn <= k) as f64 / count;
             assert!((seen - within).abs() < allowed, "up to {k}: {seen}, law {within}, allowed {allowed}");
         }
-        // Zero alone: an error there is a jump, not a drift.
+        // The probability of zero is checked on its own: a mistake with the two signs of zero would change
+        // the law only there.
         let (zero, seen) = (law(0) / total, draws.iter().filter(|&&k| k == 0).count() as f64 / count);
         assert!((seen - zero).abs() < 6.0 * (zero / count).sqrt(), "zero: {seen}, law {zero}");
     }
@@ -208,7 +212,7 @@ mod tests {
             let count = 200_000;
             let seen = (0..count).filter(|_| exponential(p, q, &mut rng)).count() as f64 / f64::from(count);
             let law = (-(p as f64) / q as f64).exp();
-            // Six standard deviations, at a fixed seed.
+            // The allowance is six standard deviations; the seed is fixed.
             let allowed = 6.0 * (law * (1.0 - law) / f64::from(count)).sqrt() + 1e-12;
             assert!((seen - law).abs() <= allowed, "{p}/{q}: {seen}, law {law}");
         }

@@ -3,10 +3,11 @@
 //! A query whose values are whole numbers moves by at most `Δ`, a whole number, between neighboring datasets.
 //! With `u = 1/t` and `q = e^{−u}` the noise is `k` with probability `(1 − q)/(1 + q) q^{|k|}`, and the
 //! mechanism is `ε₀ = Δ/t` differentially private. The worst pair of datasets is the one whose answers differ
-//! by `Δ`; losses below are exact for it, rounded up.
+//! by `Δ`; the losses below are exact for it, rounded up.
 //!
-//! The noise of the smallest float in place of a real number is what breaks many implementations of Laplace
-//! noise; here the released number is whole, and its probabilities differ from the law by at most 2^−53.
+//! Many implementations of Laplace noise are not private, since the floats that they release are not spaced
+//! like real numbers. Here the released number is whole, and its probabilities differ from the law by at most
+//! 2^−53.
 //!
 //! # References
 //! - Ghosh, Roughgarden, Sundararajan, *Universally utility-maximizing privacy mechanisms*, SIAM J. Comput.
@@ -29,7 +30,7 @@ use serde::Serialize;
 /// use ndp_dp::{Delta, DiscreteLaplace, Mechanism};
 /// let count = DiscreteLaplace::new(1, 2.0)?;
 /// assert!(*count.pure_epsilon().value() <= 0.5);
-/// // With some δ to spare, less: ln of e^0.5 - 0.01 (1 + e^0.5), which is 0.4838.
+/// // If δ = 0.01 is allowed, ε is smaller: the logarithm of e^0.5 - 0.01 (1 + e^0.5), which is 0.4838.
 /// let epsilon = *count.epsilon(Delta::new(0.01)?).value();
 /// assert!((epsilon - 0.483_804).abs() < 1e-5);
 /// # Ok::<(), ndp_dp::Error>(())
@@ -81,8 +82,8 @@ impl DiscreteLaplace {
         Interval::new(f64::from(self.sensitivity)) / Interval::new(self.scale)
     }
 
-    /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, rounded up. Every `m` bounds the profile from
-    /// below, so that the neighbors of one that is a rounding away from the best do no harm.
+    /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, rounded up. Rounding may miss the best `m` by
+    /// one, so its neighbors are tried as well, which does no harm: the profile is the maximum over all `m`.
     fn profile(&self, epsilon: f64) -> f64 {
         if epsilon >= self.pure_epsilon().into_value() {
             return 0.0;
@@ -95,7 +96,7 @@ impl DiscreteLaplace {
             if !(0.0..sensitivity).contains(&m) {
                 continue;
             }
-            // ε − (Δ − m)/t, which near ε₀ is a difference in the last digits.
+            // ε − (Δ − m)/t, computed without the cancellation near ε₀.
             let seen = Interval::product_less(epsilon, self.scale, sensitivity - m) / scale;
             let within = -(-(Interval::new(m) / scale)).expm1();
             let gap = (q * within - seen.expm1()) / (Interval::ONE + q);
@@ -104,7 +105,7 @@ impl DiscreteLaplace {
         most.min(1.0)
     }
 
-    /// One noise value: the difference of two geometric ones.
+    /// One noise value: the difference of two geometric random numbers.
     pub fn noise(&self, rng: &mut (impl Rng + ?Sized)) -> i64 {
         let mut geometric = || {
             // 1 − U is uniform on (0, 1], so the logarithm is finite, and at most 37 t.
@@ -131,7 +132,7 @@ impl Mechanism for DiscreteLaplace {
         let twice = alpha + excess;
         let q = (-u).exp();
         let share = (Interval::ONE + q) * -(-(twice * u)).expm1();
-        // q − r = q (1 − q^{2(α−1)}), which does not cancel.
+        // q − r is computed as q (1 − q^{2(α−1)}), which does not cancel.
         let minor = q * -(-(Interval::new(2.0) * excess * u)).expm1() / share;
         let divergence = if (excess * pure).low() > 1.0 {
             pure + (minor * (-(twice * pure)).expm1()).ln_1p() / excess
@@ -141,7 +142,7 @@ impl Mechanism for DiscreteLaplace {
             let sum = major * exp_remainder(excess * pure) + minor * exp_remainder(-(alpha * pure)) + linear;
             sum.ln_1p() / excess
         };
-        // Nothing costs more than ε₀, and the limit is reached when orders overflow.
+        // The loss is at most ε₀, which is also its limit for orders that overflow.
         Exact::new(divergence.high().clamp(0.0, pure.high())).into()
     }
 
@@ -178,7 +179,8 @@ fn first_order(alpha: Interval, excess: Interval, u: Interval) -> Interval {
 /// `sinh x − x` for `0 ≤ x ≤ 1`, to full relative accuracy.
 fn sinh_remainder(x: Interval) -> Interval {
     let square = x * x;
-    // Nested from x^23/23! down; what follows changes the last factor by less than 1/500.
+    // The series by Horner's scheme from x^23/23! down; the terms after that change the last factor by less
+    // than 1/500.
     let mut sum = Interval::between(1.0, 1.002);
     for k in (2..=11).rev() {
         let k = f64::from(k);
@@ -193,9 +195,9 @@ fn whole(x: f64) -> i64 {
     x.floor() as i64
 }
 
-/// Beyond, noise values are no longer whole floats.
+/// The largest scale: above it noise values would no longer be exact as floats.
 const MAX_SCALE: f64 = 1e12;
-/// Below, there is no noise.
+/// The smallest scale: below it the noise is practically always 0.
 const MIN_SCALE: f64 = 1e-12;
 
 #[cfg(test)]
@@ -338,7 +340,8 @@ mod tests {
                     <= epsilon.next_up().next_up()
             );
         }
-        // The generic search takes it as it is: less noise than for δ = 0 where some δ is allowed.
+        // The generic search works for this mechanism: it needs less noise than for δ = 0 if some δ is
+        // allowed.
         let least = smallest_sigma(0.01, |sigma| DiscreteLaplace::with_std(2, sigma)?.delta(0.5))?;
         assert!(*least.reached.value() <= 0.01);
         assert!(least.parameter.get() < std(&DiscreteLaplace::new(2, 4.0)?));

@@ -1,7 +1,7 @@
 //! The Laplace mechanism: its exact losses.
 //!
 //! Noise with density `e^{−|x|/b}/(2b)` on a scalar query of sensitivity `Δ` is `ε₀`-DP with `ε₀ = Δ/b`.
-//! The neighboring relation is the one under which the sensitivity was taken; the observer sees the noisy
+//! The neighboring relation is the one for which the sensitivity was computed; the observer sees the noisy
 //! value. The statements are about real numbers: the last bits of a floating-point sample can reveal more.
 //!
 //! # References
@@ -48,10 +48,10 @@ impl Laplace {
 
     /// `1 − e^{(ε − ε₀)/2}`, positive part, rounded up.
     fn profile(&self, epsilon: f64) -> f64 {
-        // ε − ε₀ = (ε b − Δ)/b, which near ε₀ is a difference in the last digits.
+        // ε − ε₀ = (ε b − Δ)/b, where the difference is computed without cancellation near ε₀.
         let gap =
             Interval::product_less(epsilon, self.scale, self.sensitivity.get()) / Interval::new(self.scale);
-        // The sum makes a zero positive.
+        // Adding 0.0 turns -0.0 into 0.0.
         (-(Interval::new(0.5) * gap).expm1()).high().clamp(0.0, 1.0) + 0.0
     }
 }
@@ -75,7 +75,7 @@ impl Mechanism for Laplace {
             let sum = major * exp_remainder(excess * epsilon) + minor * exp_remainder(-(alpha * epsilon));
             sum.ln_1p() / excess
         };
-        // Nothing costs more than ε₀, and the limit is reached when orders overflow.
+        // The loss is at most ε₀, which is also its limit for orders that overflow.
         Exact::new(divergence.high().clamp(0.0, pure)).into()
     }
 
@@ -101,7 +101,8 @@ pub(crate) fn exp_remainder(x: Interval) -> Interval {
     if x.low().abs() > 0.5 || x.high().abs() > 0.5 {
         return x.expm1() - x;
     }
-    // Nested from x^18/18! down; the next term is below 1e-20 of the first, and the sum above 3/4.
+    // The series by Horner's scheme from x^18/18! down. The next term is below 1e-20 times the first, and the
+    // sum is above 3/4.
     let mut sum = Interval::between(1.0_f64.next_down(), 1.0_f64.next_up());
     for k in (3..=18).rev() {
         sum = Interval::ONE + sum * x / Interval::new(f64::from(k));
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn remainders_of_wide_intervals_are_no_series() {
         let wide = exp_remainder(Interval::between(-60.0, 0.1));
-        // e^x − 1 − x is at most 59 there, and intervals give 0.105 + 60.
+        // There e^x − 1 − x is at most 59, and interval arithmetic gives at most 0.105 + 60.
         assert!(wide.low() <= 0.0 && 59.0 <= wide.high() && wide.high() < 60.2, "{wide:?}");
     }
 

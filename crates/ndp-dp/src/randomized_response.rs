@@ -46,9 +46,9 @@ impl RandomizedResponse {
         Ok(Self { labels, gamma, local_epsilon: local_epsilon(labels, gamma)? })
     }
 
-    /// The randomized response over `labels` labels that is `local_epsilon`-DP: `γ = L/(e^{ε₀} − 1 + L)` is
-    /// rounded up, and the `ε₀` kept is that of the rounded `γ`, up to 1/2^53 of its complement below the one
-    /// asked for.
+    /// The randomized response over `labels` labels that is `local_epsilon`-DP. `γ = L/(e^{ε₀} − 1 + L)` is
+    /// rounded up, and the `ε₀` of the mechanism is that of the rounded `γ`. It may be slightly below
+    /// `local_epsilon`, by as much as a change of `1 − γ` by 2^−53 makes.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] when `labels < 2` or when
@@ -61,14 +61,14 @@ impl RandomizedResponse {
             "leave a positive probability of a random answer",
             local_epsilon,
         )?;
-        // With many labels 1 − γ has few digits left: the sampler's own ε₀ counts. It is at most what was
-        // asked for, since γ was rounded up.
+        // With many labels 1 − γ has only a few significant digits, so the ε₀ of the rounded γ is used. It is
+        // at most local_epsilon, since γ was rounded up.
         let kept = self::local_epsilon(labels, gamma)?.min(local_epsilon);
         Ok(Self { labels, gamma, local_epsilon: kept })
     }
 
-    /// The parts of [`Self::new`] or of [`Self::with_epsilon`], and nothing else: a smaller `ε₀` would be a
-    /// false guarantee.
+    /// The mechanism from its parts, which must be those that [`Self::new`] or [`Self::with_epsilon`] make: a
+    /// smaller `ε₀` would be a false guarantee.
     fn from_parts(labels: u32, gamma: f64, local_epsilon: f64) -> Result<Self, Error> {
         let given = Self { labels, gamma, local_epsilon };
         let made = [Self::new(labels, gamma)?, Self::with_epsilon(labels, local_epsilon)?];
@@ -94,7 +94,8 @@ impl RandomizedResponse {
         self.gamma
     }
 
-    /// `δ` at `ε` between two ends. Next to `ε₀` it is what is left of two probabilities that nearly cancel.
+    /// An enclosure of `δ` at `ε`. Close to `ε₀` it is the difference of two nearly equal probabilities, and
+    /// the enclosure is wide.
     fn enclosure(&self, epsilon: f64) -> Interval {
         let high = profile(epsilon, self.local_epsilon, self.labels);
         if high == 0.0 {
@@ -118,8 +119,8 @@ impl RandomizedResponse {
     }
 }
 
-/// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on; an upper bound where `ε` is so near to `ε₀`
-/// that this is not known to nine digits.
+/// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 for `ε ≥ ε₀`. If `ε` is so close to `ε₀` that this is not
+/// known to nine digits, it is an upper bound.
 impl Mechanism for RandomizedResponse {
     fn stated(&self) -> Option<Stated> {
         Some(Stated::of(
@@ -133,12 +134,12 @@ impl Mechanism for RandomizedResponse {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let (alpha, epsilon) = (Interval::new(order.get()), Interval::new(self.local_epsilon));
         let excess = alpha - Interval::ONE;
-        // The argument of the logarithm is 1 + (1 − e^{−(α−1)ε₀})(e^{αε₀} − 1)/(e^{ε₀} + L − 1): no
-        // cancellation.
+        // The argument of the logarithm is written as 1 + (1 − e^{−(α−1)ε₀})(e^{αε₀} − 1)/(e^{ε₀} + L − 1),
+        // which does not cancel.
         let log_gain = (-(excess * epsilon)).log1m_exp() + (alpha * epsilon).log_expm1()
             - log_total(epsilon, self.labels);
         let divergence = Interval::ZERO.log_add_exp(log_gain) / excess;
-        // Rounding, or an overflow of α ε₀, may pass the limit α → ∞.
+        // Because of rounding, or if α ε₀ overflows, the result may exceed ε₀, its limit as α → ∞.
         Exact::new(divergence.high().min(self.local_epsilon)).into()
     }
 
@@ -158,8 +159,8 @@ impl Mechanism for RandomizedResponse {
     }
 }
 
-/// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP, rounded up; 0
-/// where it underflows.
+/// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP, rounded up; 0 if
+/// it underflows.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] unless `labels ≥ 2`.
@@ -185,7 +186,7 @@ pub(crate) fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
     )?;
     let (labels, random) = (Interval::new(f64::from(labels)), Interval::new(gamma));
     let kept = labels * (Interval::ONE - random);
-    // The quotient overflows for subnormal gamma; its logarithm does not.
+    // For a tiny gamma the quotient may overflow, but the difference of logarithms does not.
     let epsilon = if gamma < 1e-3 { (kept + random).ln() - random.ln() } else { (kept / random).ln_1p() };
     Ok(epsilon.high().max(0.0))
 }
@@ -253,7 +254,7 @@ mod tests {
             for epsilon in [0.0, 1e-12, 1e-3, 0.5, 3.0, 40.0, 600.0] {
                 let there = RandomizedResponse::with_epsilon(labels, epsilon)?;
                 let back = local_epsilon(labels, there.gamma())?;
-                // γ near 1 holds ε₀ only to L ulp of 1.
+                // For γ near 1, its rounding changes ε₀ by up to L units in the last place of 1.
                 assert_relative_eq!(back, epsilon, max_relative = 1e-13, epsilon = 1e-15 * f64::from(labels));
             }
         }
