@@ -234,11 +234,16 @@ mod tests {
         let target = (&Target::worst(Measure::Gaussian, 1.0), Sensitivity::new(1.0)?);
         let run =
             |observers: &[usize], rule| calibrate(&matrix, observers, rule, ExactOptions::default(), target);
-        assert!(run(&[], (Convergence::Accelerated(0.5), 0.25)).is_err());
-        assert!(run(&[6], (Convergence::Accelerated(0.5), 0.25)).is_err());
-        assert!(run(&[0], (Convergence::Accelerated(0.0), 0.25)).is_err());
-        assert!(run(&[0], (Convergence::Plain(0.5), f64::NAN)).is_err());
-        assert!(run(&[0], (Convergence::Randomized(0.5), 0.25)).is_err());
+        let found = run(&[], (Convergence::Accelerated(0.5), 0.25));
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the number of observers", .. })));
+        let found = run(&[6], (Convergence::Accelerated(0.5), 0.25));
+        assert!(matches!(found, Err(Error::NodeOutOfRange { node: 6, nodes: 6 })));
+        let found = run(&[0], (Convergence::Accelerated(0.0), 0.25));
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the spectral gap", .. })));
+        let unbounded = run(&[0], (Convergence::Plain(0.5), f64::NAN));
+        assert!(matches!(unbounded, Err(Error::InvalidParameter { name: "the spread of the inputs", .. })));
+        let found = run(&[0], (Convergence::Randomized(0.5), 0.25));
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the convergence", .. })));
         Ok(())
     }
 }

@@ -372,13 +372,15 @@ mod tests {
     #[test]
     fn bad_settings_are_refused() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 2.0)?;
-        for setting in [
-            RandomGraph { observers: 0, ..SETTING },
-            RandomGraph { degree: 200, ..SETTING },
-            RandomGraph { observers: 195, ..SETTING },
-            RandomGraph { observers: usize::MAX, ..SETTING },
+        let seen = "the number of observers and their neighbors";
+        for (setting, refused) in [
+            (RandomGraph { observers: 0, ..SETTING }, "the number of observers"),
+            (RandomGraph { degree: 200, ..SETTING }, seen),
+            (RandomGraph { observers: 195, ..SETTING }, seen),
+            (RandomGraph { observers: usize::MAX, ..SETTING }, seen),
         ] {
-            assert!(setting.loss(order, sensitivity, sigma).is_err());
+            let found = setting.loss(order, sensitivity, sigma);
+            assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused));
         }
         // Nobody is hidden: the local loss.
         let all = RandomGraph { degree: 199, ..SETTING };

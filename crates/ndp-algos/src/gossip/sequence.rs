@@ -101,11 +101,12 @@ mod tests {
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
         let protocol = SequenceGossip::from(GossipSequence::one_peer_hypercube(2)?);
-        assert!(protocol.coalition_loss(&[4]).is_err());
-        assert!(protocol.coalition_loss(&[]).is_err());
-        assert!(protocol.coalition_loss(&[0, 0]).is_err());
+        assert!(matches!(protocol.coalition_loss(&[4]), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
+        assert!(matches!(protocol.coalition_loss(&[]), Err(Error::EmptyCoalition)));
+        assert!(matches!(protocol.coalition_loss(&[0, 0]), Err(Error::RepeatedMember(0))));
         let empty = Array2::zeros((4, 0));
-        assert!(protocol.run(empty.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(1)).is_err());
+        let found = protocol.run(empty.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(1));
+        assert!(matches!(found, Err(Error::Shape { expected: 1, got: 0, .. })));
         Ok(())
     }
 }

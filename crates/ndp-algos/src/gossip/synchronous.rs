@@ -85,7 +85,8 @@ mod tests {
     fn bad_parameters_are_refused() -> Result<(), Error> {
         let plain = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
         for parameter in [0.99, 2.0, f64::NAN] {
-            assert!(plain.clone().accelerated(parameter).is_err());
+            let found = plain.clone().accelerated(parameter);
+            assert!(matches!(found, Err(Error::InvalidParameter { name: "the Chebyshev parameter", .. })));
         }
         Ok(())
     }

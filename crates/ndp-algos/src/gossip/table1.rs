@@ -208,12 +208,19 @@ mod tests {
     #[test]
     fn bad_budgets_are_refused() -> Result<(), Error> {
         for epsilon in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert!(budget(64, epsilon)?.calibrate(Convergence::Accelerated(0.5), 3.0).is_err());
+            let found = budget(64, epsilon)?.calibrate(Convergence::Accelerated(0.5), 3.0);
+            assert!(matches!(found, Err(Error::InvalidParameter { name: "the mean loss allowed", .. })));
         }
-        assert!(budget(1, 1.0)?.calibrate(Convergence::Accelerated(0.5), 3.0).is_err());
-        assert!(budget(64, 1.0)?.calibrate(Convergence::Accelerated(0.0), 3.0).is_err());
+        let alone = budget(1, 1.0)?.calibrate(Convergence::Accelerated(0.5), 3.0);
+        assert!(matches!(alone, Err(Error::InvalidParameter { name: "the number of nodes", .. })));
+        let apart = budget(64, 1.0)?.calibrate(Convergence::Accelerated(0.0), 3.0);
+        assert!(matches!(apart, Err(Error::InvalidParameter { name: "the spectral gap", .. })));
         for participation in [0.0, 1.5, f64::NAN] {
-            assert!(budget(64, 1.0)?.calibrate(Convergence::Randomized(0.5), participation).is_err());
+            let found = budget(64, 1.0)?.calibrate(Convergence::Randomized(0.5), participation);
+            assert!(matches!(
+                found,
+                Err(Error::InvalidParameter { name: "the number of messages of a round", .. })
+            ));
         }
         Ok(())
     }

@@ -271,8 +271,10 @@ mod tests {
             }
             assert_relative_eq!(most, worst, max_relative = 1e-12);
         }
-        assert!(worst_error(&[], |x| x, sigma, 0.25).is_err());
-        assert!(worst_error(&[f64::NAN, 1.0], |x| x, sigma, 0.25).is_err());
+        let found = worst_error(&[], |x| x, sigma, 0.25);
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the number of nodes", .. })));
+        let found = worst_error(&[f64::NAN, 1.0], |x| x, sigma, 0.25);
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "every eigenvalue", .. })));
         Ok(())
     }
 
@@ -373,12 +375,15 @@ mod tests {
         assert_eq!(stopping_rounds(1, Convergence::Accelerated(1.0), sigma, 0.0)?, 0);
         assert_eq!(stopping_rounds(2, Convergence::Plain(1.0), sigma, 0.0)?, 1);
         for gap in [0.0, -1.0, 1.1, f64::NAN] {
-            assert!(stopping_rounds(5, Convergence::Accelerated(gap), sigma, 0.0).is_err());
+            let found = stopping_rounds(5, Convergence::Accelerated(gap), sigma, 0.0);
+            assert!(matches!(found, Err(Error::InvalidParameter { name: "the spectral gap", .. })));
         }
         for spread in [-1.0, f64::INFINITY, f64::NAN] {
-            assert!(stopping_rounds(5, Convergence::Plain(0.5), sigma, spread).is_err());
+            let found = stopping_rounds(5, Convergence::Plain(0.5), sigma, spread);
+            assert!(matches!(found, Err(Error::InvalidParameter { name: "the spread of the inputs", .. })));
         }
-        assert!(stopping_rounds(0, Convergence::Plain(0.5), sigma, 0.0).is_err());
+        let nobody = stopping_rounds(0, Convergence::Plain(0.5), sigma, 0.0);
+        assert!(matches!(nobody, Err(Error::InvalidParameter { name: "the number of nodes", .. })));
         Ok(())
     }
 }

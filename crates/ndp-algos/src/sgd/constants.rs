@@ -175,8 +175,10 @@ mod tests {
             Constants { sensitivity: f64::INFINITY, ..GOOD }.require_bounded(),
             Err(crate::Error::Unbounded.into())
         );
-        assert!(Constants { strong_convexity: 1.5, ..GOOD }.require_bounded().is_err());
-        assert!(Constants { domain: Domain::Ball(f64::NAN), ..GOOD }.require_bounded().is_err());
+        let stronger = Constants { strong_convexity: 1.5, ..GOOD }.require_bounded();
+        assert!(matches!(stronger, Err(Error::InvalidParameter { name: "the strong convexity", .. })));
+        let nowhere = Constants { domain: Domain::Ball(f64::NAN), ..GOOD }.require_bounded();
+        assert!(matches!(nowhere, Err(Error::InvalidParameter { name: "the radius", .. })));
     }
 
     /// A smoothness that is no number moved nothing apart, and one that is infinite could.
@@ -184,7 +186,13 @@ mod tests {
     fn steps_are_nonexpansive_only_where_that_is_known() {
         for bad in [f64::NAN, f64::INFINITY, -1.0] {
             let constants = Constants { smoothness: bad, ..GOOD };
-            assert!(constants.require_nonexpansive(0.5).is_err(), "{bad}");
+            let found = constants.require_nonexpansive(0.5);
+            let refused = if bad == f64::INFINITY {
+                found == Err(crate::Error::StepTooLong { step: 0.5, limit: 0.0 }.into())
+            } else {
+                matches!(found, Err(Error::InvalidParameter { name: "the smoothness", .. }))
+            };
+            assert!(refused, "{bad}: {found:?}");
             assert!(bad == -1.0 || constants.contraction(0.5) == f64::INFINITY, "{bad}");
         }
         // 2/β as a float may lie above 2/β: the product decides.
@@ -193,7 +201,9 @@ mod tests {
             let constants = Constants { smoothness: f64::from(k) / 7.0, strong_convexity: 0.0, ..GOOD };
             let limit = 2.0 / constants.smoothness;
             let above = limit.mul_add(constants.smoothness, -2.0) > 0.0;
-            assert_eq!(constants.require_nonexpansive(limit).is_err(), above);
+            let found = constants.require_nonexpansive(limit);
+            let too_long = Err(crate::Error::StepTooLong { step: limit, limit }.into());
+            assert_eq!(found, if above { too_long } else { Ok(()) });
             assert_eq!(constants.contraction(limit) > 1.0, above);
             refused += u32::from(above);
         }

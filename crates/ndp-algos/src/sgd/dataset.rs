@@ -359,7 +359,8 @@ mod tests {
             (0..80).map(|i| train.row(i)[0] as i64).chain((0..20).map(|i| test.row(i)[0] as i64)).collect();
         rows.sort_unstable();
         assert_eq!(rows, (0..100).collect::<Vec<_>>());
-        assert!(data.stratified_split(100, &mut ChaCha8Rng::seed_from_u64(1)).is_err());
+        let all = data.stratified_split(100, &mut ChaCha8Rng::seed_from_u64(1));
+        assert!(matches!(all, Err(Error::InvalidParameter { name: "the number of test examples", .. })));
         Ok(())
     }
 

@@ -413,7 +413,8 @@ mod tests {
             logistic.require_nonexpansive(8.1),
             Err(crate::Error::StepTooLong { step: 8.1, limit: 8.0 }.into())
         );
-        assert!(Domain::Ball(f64::NAN).check().is_err());
+        let found = Domain::Ball(f64::NAN).check();
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the radius", .. })));
         Ok(())
     }
 

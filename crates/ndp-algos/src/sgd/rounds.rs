@@ -445,12 +445,17 @@ mod tests {
             assert!(matches!(Round::new(&basis(bad), &eye, 0.0), Err(Error::InvalidParameter { .. })));
             assert!(matches!(Round::new(&basis(0.0), &eye, bad), Err(Error::InvalidParameter { .. })));
         }
-        assert!(Round::new(&basis(0.0), &(&eye * f64::NAN), 0.0).is_err());
-        assert!(Round::new(&basis(0.0), &Array2::eye(2), 0.0).is_err());
-        assert!(shift_loss(&[], 0, &[1.0; 3]).is_err());
-        assert!(shift_loss(&[&round], 3, &[1.0; 3]).is_err());
-        assert!(shift_loss(&[&round], 0, &[1.0; 2]).is_err());
-        assert!(shift_loss(&[&round], 0, &[f64::NAN; 3]).is_err());
+        let no_number = Round::new(&basis(0.0), &(&eye * f64::NAN), 0.0);
+        assert!(matches!(no_number, Err(Error::InvalidParameter { name: "every entry of a round", .. })));
+        let small = Round::new(&basis(0.0), &Array2::eye(2), 0.0);
+        assert!(matches!(small, Err(Error::Shape { expected: 3, got: 2, .. })));
+        let found = shift_loss(&[], 0, &[1.0; 3]);
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the number of rounds", .. })));
+        let found = shift_loss(&[&round], 3, &[1.0; 3]);
+        assert!(matches!(found, Err(Error::NodeOutOfRange { node: 3, nodes: 3 })));
+        assert!(matches!(shift_loss(&[&round], 0, &[1.0; 2]), Err(Error::Shape { expected: 3, got: 2, .. })));
+        let no_number = shift_loss(&[&round], 0, &[f64::NAN; 3]);
+        assert!(matches!(no_number, Err(Error::InvalidParameter { name: "a contraction constant", .. })));
         Ok(())
     }
 }

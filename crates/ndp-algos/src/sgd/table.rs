@@ -314,7 +314,8 @@ mod tests {
             assert_eq!(table.classes, None);
         }
         let semicolon = TableOptions { separator: Some(Separator::Semicolon), ..TableOptions::new("y") };
-        assert!(Table::read("a,y\n1,2\n".as_bytes(), &semicolon).is_err());
+        let found = Table::read("a,y\n1,2\n".as_bytes(), &semicolon).unwrap_err().to_string();
+        assert!(found.contains("no column is named 'y'; there are: a,y"), "{found}");
         Ok(())
     }
 

@@ -78,7 +78,11 @@ mod tests {
             assert_relative_eq!(reader.estimate(60), estimate, max_relative = 1e-13);
             assert_relative_eq!(reader.variance(90)?, variance, max_relative = 1e-13);
         }
-        assert!(HistogramEstimator::new(RandomizedResponse::new(4, 1.0)?, 150, 20).is_err());
+        let random = HistogramEstimator::new(RandomizedResponse::new(4, 1.0)?, 150, 20);
+        assert!(matches!(
+            random,
+            Err(Error::InvalidParameter { name: "the probability gamma of a random answer", .. })
+        ));
         let reader = HistogramEstimator::new(RandomizedResponse::new(4, 0.4)?, 150, 20)?;
         assert!(matches!(reader.variance(151), Err(Error::InvalidParameter { .. })));
         Ok(())

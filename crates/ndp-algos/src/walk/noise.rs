@@ -353,8 +353,11 @@ mod tests {
                 release.delta(0.0)?.into_value() < 1.0 && release.rdp(Order::new(2.0)?).into_value() <= pure
             );
         }
-        assert!(TokenNoise::named("cauchy", sigma).is_err() && "gaussian".parse::<TokenNoise>().is_err());
-        assert!("gaussian(-1)".parse::<TokenNoise>().is_err());
+        let unknown = |what, name: &str| Err(ndp_dp::Error::UnknownName { what, name: name.into() }.into());
+        assert_eq!(TokenNoise::named("cauchy", sigma), unknown("law of noise", "cauchy"));
+        assert_eq!("gaussian".parse::<TokenNoise>(), unknown("noise", "gaussian"));
+        let negative = Err(ndp_dp::Error::InvalidSigma(-1.0).into());
+        assert_eq!("gaussian(-1)".parse::<TokenNoise>(), negative);
         Ok(())
     }
 
@@ -388,10 +391,15 @@ mod tests {
         let bounds = Bounds::new(-0.1, 1.0)?;
         assert_eq!(serde_json::to_string(&bounds)?, "[-0.1,1.0]");
         assert_eq!(serde_json::from_str::<Bounds>("[-0.1,1.0]")?, bounds);
-        for bad in ["\"laplace(0)\"", "\"laplace\"", "\"own(1)\""] {
-            assert!(serde_json::from_str::<TokenNoise>(bad).is_err(), "{bad}");
+        for (bad, said) in [
+            ("\"laplace(0)\"", "sigma must be positive and finite, got 0"),
+            ("\"laplace\"", "there is no noise named \"laplace\""),
+            ("\"own(1)\"", "there is no law of noise named \"own\""),
+        ] {
+            assert_eq!(serde_json::from_str::<TokenNoise>(bad).unwrap_err().to_string(), said);
         }
-        assert!(serde_json::from_str::<Bounds>("[1.0,1.0]").is_err());
+        let empty = serde_json::from_str::<Bounds>("[1.0,1.0]").unwrap_err().to_string();
+        assert_eq!(empty, "the length of the interval of contributions must be positive and finite, got 0");
         Ok(())
     }
 
@@ -402,7 +410,9 @@ mod tests {
         }
         let bounds = Bounds::new(-1.0, 2.0)?;
         assert_eq!(bounds.sensitivity()?.get(), 3.0);
-        assert!(bounds.check(0, 2.0).is_ok() && bounds.check(0, f64::NAN).is_err());
+        assert!(bounds.check(0, 2.0).is_ok());
+        let no_number = bounds.check(0, f64::NAN).map_err(|e| e.to_string());
+        assert_eq!(no_number, Err("node 0 contributes NaN, outside [-1, 2]".to_owned()));
         let refused = bounds.check(4, 2.5);
         assert_eq!(
             refused.map_err(|e| e.to_string()),

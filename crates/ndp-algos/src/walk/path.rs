@@ -136,11 +136,15 @@ mod tests {
         };
         assert_eq!(path(3, &[2, 0, 2], 3).receptions()?, [vec![1], vec![], vec![0, 2]]);
         assert_eq!(path(3, &[0, 3], 2).receptions(), Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
-        assert!(path(1 << 31, &[0], 1).receptions().is_err());
+        let found = path(1 << 31, &[0], 1).receptions();
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the number of nodes", .. })));
         assert!(path(3, &[0, 1, 2], 2).check_on_graph().is_ok());
-        assert!(path(3, &[0, 1], 2).check_on_graph().is_err());
-        assert!(path(3, &[0], 0).check_on_graph().is_err());
-        assert!(path(3, &[0, 4], 1).check_on_graph().is_err());
+        let found = path(3, &[0, 1], 2).check_on_graph();
+        assert!(matches!(found, Err(Error::Shape { expected: 3, got: 2, .. })));
+        let found = path(3, &[0], 0).check_on_graph();
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the number of steps", .. })));
+        let found = path(3, &[0, 4], 1).check_on_graph();
+        assert!(matches!(found, Err(Error::NodeOutOfRange { node: 4, nodes: 3 })));
         Ok(())
     }
 }

@@ -200,10 +200,14 @@ fn bad_input_is_refused() -> Result<(), Error> {
             let refused = AcceleratedGossip::given(&graph, Vec::new(), 0.0, momentum);
             assert!(matches!(refused, Err(Error::InvalidParameter { .. })));
         }
-        assert!(AcceleratedGossip::drawn(&law, 4, bad, momentum, &mut rng(1)).is_err());
-        assert!(stopping_rounds(4, Convergence::AcceleratedRandomized(bad), Sigma::new(1.0)?, 0.25).is_err());
+        let drawn = AcceleratedGossip::drawn(&law, 4, bad, momentum, &mut rng(1));
+        assert!(matches!(drawn, Err(Error::InvalidParameter { name: "the time of a run", .. })));
+        let convergence = Convergence::AcceleratedRandomized(bad);
+        let rounds = stopping_rounds(4, convergence, Sigma::new(1.0)?, 0.25);
+        assert!(matches!(rounds, Err(Error::InvalidParameter { name: "the mixing rate", .. })));
     }
-    assert!(AcceleratedGossip::drawn(&law, 3, 1.0, momentum, &mut rng(1)).is_err());
+    let fewer = AcceleratedGossip::drawn(&law, 3, 1.0, momentum, &mut rng(1));
+    assert_eq!(fewer, Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
     let none = AcceleratedGossip::drawn(&law, 4, 0.0, momentum, &mut rng(1))?;
     assert_eq!(none.coalition_loss(&[1])?.loss.value().unit, [0.0, 1.0, 0.0, 0.0]);
     assert!(matches!(none.coalition_loss(&[4]), Err(Error::NodeOutOfRange { .. })));

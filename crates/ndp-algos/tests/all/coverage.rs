@@ -380,7 +380,8 @@ fn dsgd_declares_nothing_by_default() -> Result<(), Error> {
         let found = mu(&format!("steps=3,correlation={back}"))?.0;
         assert!((found - (1.0 + 2.25 + 3.0625_f64).sqrt()).abs() < 1e-12, "{found}");
     }
-    assert!(registry::find("dsgd")?.build(&matrix, &"alike=2".parse()?).is_err());
+    let two = registry::find("dsgd")?.build(&matrix, &"alike=2".parse()?);
+    assert!(matches!(two, Err(Error::InvalidParameter { name: "alike", value: 2.0, .. })));
     Ok(())
 }
 
@@ -468,7 +469,7 @@ fn the_neighbor_of_a_leaf_makes_the_bound_exact() -> Result<(), Error> {
         assert_eq!(without, with, "{name}");
         // Nor is anybody a hint who is looked at already.
         assert_eq!(alone.clone().hinting(12)?, alone);
-        assert!(alone.hinting(13).is_err());
+        assert_eq!(alone.hinting(13), Err(Error::NodeOutOfRange { node: 13, nodes: 13 }));
     }
     Ok(())
 }

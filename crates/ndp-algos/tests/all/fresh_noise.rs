@@ -409,14 +409,21 @@ fn bad_input_is_refused() -> Result<(), Error> {
         assert!(matches!(FreshNoiseGossip::new(matrix, bad), Err(Error::InvalidParameter { .. })));
     }
     let sigma = Sigma::new(1.0)?;
-    assert!(flat_variances(3, f64::NAN).is_err() && flat_variances(1, -1.0).is_err());
-    assert!(flat_variances(0, 0.0).is_err());
+    for (rounds, share, refused) in [
+        (3, f64::NAN, "the share of later noise"),
+        (1, -1.0, "the share of later noise"),
+        (0, 0.0, "the number of rounds"),
+    ] {
+        let found = flat_variances(rounds, share);
+        assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused));
+    }
     let graph = generators::path_graph(4)?;
     let protocol = constant(&graph, 2, 0.1)?;
     assert_eq!(protocol.coalition_loss(&[4]).map(|_| ()), Err(Error::NodeOutOfRange { node: 4, nodes: 4 }));
-    assert!(protocol.coalition_loss(&[]).is_err());
-    assert!(protocol.coalition_loss(&[1, 1]).is_err());
-    assert!(protocol.run(Array2::zeros((4, 0)).view(), sigma, &mut ChaCha8Rng::seed_from_u64(1)).is_err());
+    assert_eq!(protocol.coalition_loss(&[]).map(|_| ()), Err(Error::EmptyCoalition));
+    assert_eq!(protocol.coalition_loss(&[1, 1]).map(|_| ()), Err(Error::RepeatedMember(1)));
+    let empty = protocol.run(Array2::zeros((4, 0)).view(), sigma, &mut ChaCha8Rng::seed_from_u64(1));
+    assert!(matches!(empty, Err(Error::Shape { expected: 1, got: 0, .. })));
     let pairs = far(&graph, 2, 0);
     let matrix = &protocol.matrix;
     let refused = |pairs: &[(usize, usize)]| {
@@ -425,9 +432,15 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert!(matches!(refused(&[]), Error::InvalidParameter { .. }));
     assert_eq!(refused(&[(2, 0), (0, 4)]), Error::NodeOutOfRange { node: 4, nodes: 4 });
     assert_eq!(refused(&[(2, 0), (3, 3)]), Error::SourceIsObserver(3));
-    for (target, floor) in [(0.0, 1.0), (f64::NAN, 1.0), (0.1, -1.0), (0.1, f64::NAN)] {
-        assert!(optimize(matrix, 2, &pairs, Limit::Mean(target), floor, DesignStopping::default()).is_err());
+    for (rounds, target, floor, refused) in [
+        (2, 0.0, 1.0, "the target loss"),
+        (2, f64::NAN, 1.0, "the target loss"),
+        (2, 0.1, -1.0, "the floor of the first variance"),
+        (2, 0.1, f64::NAN, "the floor of the first variance"),
+        (0, 0.1, 1.0, "the number of rounds"),
+    ] {
+        let found = optimize(matrix, rounds, &pairs, Limit::Mean(target), floor, DesignStopping::default());
+        assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused));
     }
-    assert!(optimize(matrix, 0, &pairs, Limit::Mean(0.1), 1.0, DesignStopping::default()).is_err());
     Ok(())
 }

@@ -31,7 +31,8 @@ fn ledgers_add_up_by_pair() -> Result<(), Error> {
     }
     assert_eq!(ledgers.verdict()?, Verdict::Met);
     assert!(ledgers.pair(0, &observer).is_none());
-    assert!(ledgers.record("hidden", &first, noise, Adaptivity::OnHidden).is_err());
+    let hidden = ledgers.record("hidden", &first, noise, Adaptivity::OnHidden);
+    assert_eq!(hidden, Err(ndp_dp::Error::HiddenAdaptivity.into()));
     assert_eq!(ledgers.pairs().map(|(_, _, ledger)| ledger.entries().len()).max(), Some(2));
     Ok(())
 }
@@ -103,7 +104,8 @@ fn every_run_is_written_down_for_the_same_observers() -> Result<(), Error> {
         let refused = ledgers.record("fewer", &accounts, noise, Adaptivity::Fixed);
         assert!(matches!(refused, Err(Error::OtherObservers { .. })), "{refused:?}");
     }
-    assert!(ledgers.record("nobody", &[], noise, Adaptivity::Fixed).is_err());
+    let nobody = ledgers.record("nobody", &[], noise, Adaptivity::Fixed);
+    assert!(matches!(nobody, Err(Error::InvalidParameter { name: "the number of observers", .. })));
     // Twice the same observer is one; the order is none.
     ledgers.record("again", &[account(&zero)?, account(&three)?], noise, Adaptivity::Fixed)?;
     assert_eq!(ledgers.pairs().count(), 6);

@@ -300,7 +300,8 @@ fn rounds_may_differ_and_some_nodes_may_stand_for_all() -> Result<(), Error> {
         evaluation.stride = 0;
         evaluation
     };
-    assert!(sgd.run(&objective, &users, None, |_, _| Ok(Mixing::Server), Some(&none), &mut rng(2)).is_err());
+    let never = sgd.run(&objective, &users, None, |_, _| Ok(Mixing::Server), Some(&none), &mut rng(2));
+    assert!(matches!(never, Err(Error::InvalidParameter { name: "the stride between nodes", .. })));
     Ok(())
 }
 
@@ -396,7 +397,8 @@ fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
     assert!((right as f64 / 400.0 - history.accuracy[3]).abs() < 1e-12);
     let stopped = longer.run(&objective, &users, None, Some(&evaluation), &mut rng(2))?;
     assert_eq!(stopped.history.last_accuracy, history.accuracy.last().copied());
-    assert!(Evaluation::new(0, &data).is_err());
+    let never = Evaluation::new(0, &data);
+    assert!(matches!(never, Err(Error::InvalidParameter { name: "the steps between evaluations", .. })));
     Ok(())
 }
 
@@ -431,13 +433,22 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let data = logistic(40, &[1.0, 0.0], &mut rng(1))?;
     let users = in_order(&data, 4)?;
     let objective = Linear::from(LinearLoss::Logistic);
-    let fails = |walk: WalkSgd| walk.run(&objective, &users, None, None, &mut rng(1)).is_err();
-    assert!(fails(WalkSgd { steps: 0, ..WALK }));
-    assert!(fails(WalkSgd { step_size: StepSize::Constant(f64::NAN), ..WALK }));
-    assert!(fails(WalkSgd { start: Some(4), ..WALK }));
-    assert!(fails(WalkSgd { update: Update::AsReleased { clip: 0.0 }, ..WALK }));
+    let fails =
+        |walk: WalkSgd| walk.run(&objective, &users, None, None, &mut rng(1)).map(|_| ()).unwrap_err();
+    for (walk, refused) in [
+        (WalkSgd { steps: 0, ..WALK }, "the number of steps"),
+        (WalkSgd { step_size: StepSize::Constant(f64::NAN), ..WALK }, "the step size"),
+        (WalkSgd { update: Update::AsReleased { clip: 0.0 }, ..WALK }, "the clipping norm"),
+        (WalkSgd { domain: Domain::Ball(f64::NAN), ..WALK }, "the radius"),
+    ] {
+        let found = fails(walk);
+        assert!(matches!(found, Error::InvalidParameter { name, .. } if name == refused), "{found:?}");
+    }
+    let outside = WalkSgd { start: Some(4), ..WALK };
+    assert_eq!(fails(outside), Error::NodeOutOfRange { node: 4, nodes: 4 });
     let small = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(3)?));
-    assert!(fails(WalkSgd { route: small.into(), ..WALK }));
+    let small = WalkSgd { route: small.into(), ..WALK };
+    assert_eq!(fails(small), Error::Shape { what: "users", expected: 3, got: 4 });
     let descent = |mixing: Mixing| {
         let run = DESCENT.run(&objective, &users, None, |_, _| Ok(mixing.clone()), None, &mut rng(1));
         run.map(|_| ()).unwrap_err()
@@ -450,12 +461,15 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert!(matches!(descent(wild), Error::InvalidParameter { value: 2.0, .. }));
     let three = in_order(&data, 3)?;
     let peers = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::OnePeerHypercube);
-    assert!(DESCENT.run(&objective, &three, None, peers, None, &mut rng(1)).is_err());
+    let hypercube = DESCENT.run(&objective, &three, None, peers, None, &mut rng(1));
+    assert!(matches!(hypercube, Err(Error::InvalidParameter { name: "the number of nodes", .. })));
     let sampled = MuffliatoSgd { batch: Some(0), ..DESCENT };
-    assert!(sampled.run(&objective, &users, None, peers, None, &mut rng(1)).is_err());
+    let empty = sampled.run(&objective, &users, None, peers, None, &mut rng(1));
+    assert!(matches!(empty, Err(Error::InvalidParameter { name: "the batch size", .. })));
     for batch in [0, 5] {
         let server = FederatedSgd { batch, step_size: 1.0, domain: Domain::Ball(1.0), initial: None };
-        assert!(server.run(&objective, &users, None, None, &mut rng(1)).is_err());
+        let found = server.run(&objective, &users, None, None, &mut rng(1));
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "the batch size", .. })));
     }
     // Labels that a classifier is not made for, test examples of another kind, domains that are none.
     let wrong = Dataset::new(Array2::ones((4, 2)), vec![0.0, 1.0, 1.0, 0.0])?;
@@ -478,16 +492,17 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let other = Evaluation::new(1, &Dataset::new(Array2::ones((4, 3)), vec![1.0; 4])?)?;
     let refused = WALK.run(&objective, &users, None, Some(&other), &mut rng(1)).map(|_| ());
     assert_eq!(refused, Err(Error::Shape { what: "features of the test examples", expected: 2, got: 3 }));
-    assert!(fails(WalkSgd { domain: Domain::Ball(f64::NAN), ..WALK }));
     let initial = Some(vec![1.0, 1.0]);
     let outside = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::Ball(1.0), initial };
-    assert!(outside.run(&objective, &users, None, None, &mut rng(1)).is_err());
-    for bad in [
-        Linear { clip: Some(-1.0), ..objective },
-        Linear { l2: f64::INFINITY, ..objective },
-        Linear { l2: -1.0, ..objective },
+    let found = outside.run(&objective, &users, None, None, &mut rng(1));
+    assert!(matches!(found, Err(Error::InvalidParameter { name: "the norm of the first model", .. })));
+    for (bad, refused) in [
+        (Linear { clip: Some(-1.0), ..objective }, "the clipping norm"),
+        (Linear { l2: f64::INFINITY, ..objective }, "the ridge"),
+        (Linear { l2: -1.0, ..objective }, "the ridge"),
     ] {
-        assert!(WALK.run(&bad, &users, None, None, &mut rng(1)).is_err());
+        let found = WALK.run(&bad, &users, None, None, &mut rng(1));
+        assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused));
         assert_eq!(bad.constants(1.0, 1.0, Domain::Unbounded).sensitivity, f64::INFINITY);
     }
     Ok(())

@@ -240,7 +240,11 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     assert!(matches!(fails(long, &logistic()).carried(), Some(&crate::Error::StepTooLong { .. })));
     let ridge = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
     assert_eq!(fails(FIG2, &ridge), crate::Error::Unbounded.into());
-    assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
+    let everyone = complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta);
+    assert!(matches!(
+        everyone,
+        Err(Error::Privacy(ndp_dp::Error::InvalidParameter { name: "the number of colluders", .. }))
+    ));
     let curator = WalkSgd::new(Route::Complete, 100, 0.034, None);
     assert!(central(&curator, &logistic(), 40, sigma, delta).is_ok());
     for run in [

@@ -72,8 +72,8 @@ mod tests {
                 }
             }
         }
-        assert!(CompleteWalk::new(3, 1)?.cost_law().is_err());
-        assert!(CompleteWalk::new(3, 30_000)?.cost_law().is_err());
+        assert!(matches!(CompleteWalk::new(3, 1)?.cost_law(), Err(Error::NotOffered(_))));
+        assert!(matches!(CompleteWalk::new(3, 30_000)?.cost_law(), Err(Error::NotOffered(_))));
         Ok(())
     }
 

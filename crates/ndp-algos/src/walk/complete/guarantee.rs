@@ -336,7 +336,8 @@ mod tests {
         let counted = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(2e-6)?)?;
         let exact = *Gdp::new(0.1 * 151f64.sqrt())?.epsilon(d(1e-6)?).value();
         assert_relative_eq!(*counted.value(), exact, max_relative = 1e-9);
-        assert!(walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(1e-6)?).is_err());
+        let spent = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(1e-6)?);
+        assert_eq!(spent, Err(ndp_dp::Error::InvalidDelta(0.0).into()));
         Ok(())
     }
 
@@ -344,8 +345,14 @@ mod tests {
     fn extremes_are_limits_or_errors() -> Result<(), Error> {
         let walk = CompleteWalk::new(10, 100)?;
         assert_eq!(walk.epsilon(0.0, d(1e-6)?)?.value().approx_dp.epsilon(), 0.0);
-        assert!(walk.epsilon(f64::NAN, d(1e-6)?).is_err() && walk.epsilon(f64::INFINITY, d(1e-6)?).is_err());
-        assert!(walk.delta(0.1, f64::NAN).is_err() && walk.calibrated_mu(f64::INFINITY, d(1e-6)?).is_err());
+        for mu in [f64::NAN, f64::INFINITY] {
+            let found = walk.epsilon(mu, d(1e-6)?);
+            assert!(matches!(found, Err(Error::Privacy(ndp_dp::Error::InvalidMu(_)))));
+        }
+        let unknown = walk.delta(0.1, f64::NAN);
+        assert!(matches!(unknown, Err(Error::Privacy(ndp_dp::Error::InvalidEpsilon(_)))));
+        let endless = walk.calibrated_mu(f64::INFINITY, d(1e-6)?);
+        assert_eq!(endless, Err(ndp_dp::Error::InvalidEpsilon(f64::INFINITY).into()));
         let enormous = walk.epsilon(1e3, d(1e-6)?)?.value().approx_dp.epsilon();
         assert!(enormous > 1e4);
         // A single step with all others colluding is one release.

@@ -152,7 +152,13 @@ mod tests {
         assert_eq!(visits(1).contributions(&path), [true, true, false, false]);
         assert!(!CompleteOptions::default().may_bind(9) && !visits(9).may_bind(9));
         assert!(visits(8).may_bind(9) && edges(1).may_bind(9));
-        assert!(visits(0).checked().is_err() && edges(0).checked().is_err() && edges(1).checked().is_ok());
+        for (options, refused) in
+            [(visits(0), "the cap on contributions"), (edges(0), "the cap on the uses of an edge")]
+        {
+            let found = options.checked();
+            assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused));
+        }
+        assert!(edges(1).checked().is_ok());
         Ok(())
     }
 }

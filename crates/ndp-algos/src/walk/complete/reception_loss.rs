@@ -213,7 +213,10 @@ mod tests {
     fn bad_input_is_refused() -> Result<(), Error> {
         let walk = CompleteWalk::new(5, 50)?;
         let sum = CompleteSum { walk, ..sum(2, 2, 0.5)? };
-        assert!(sum.reception_delta(f64::NAN, 3).is_err() && sum.reception_delta(-0.1, 3).is_err());
+        for epsilon in [f64::NAN, -0.1] {
+            let found = sum.reception_delta(epsilon, 3);
+            assert!(matches!(found, Err(Error::Privacy(ndp_dp::Error::InvalidEpsilon(_)))));
+        }
         assert_eq!(*sum.reception_delta(0.1, 0)?.value(), 0.0);
         // A far too large ε does not overflow.
         assert!(*sum.reception_delta(1e5, 4)?.value() < 1e-300);

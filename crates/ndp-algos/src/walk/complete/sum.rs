@@ -132,7 +132,11 @@ mod tests {
         let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
         let run = sum.run(|u, k| ((u + k) % 2) as f64, &mut ChaCha8Rng::seed_from_u64(5))?;
         assert!(run.tokens.iter().all(|token| token.fract() == 0.0));
-        assert!(sum.run(|_, _| 0.5, &mut ChaCha8Rng::seed_from_u64(5)).is_err());
+        let half = sum.run(|_, _| 0.5, &mut ChaCha8Rng::seed_from_u64(5));
+        assert!(matches!(
+            half,
+            Err(Error::InvalidParameter { name: "a contribution behind this noise", .. })
+        ));
         assert!(matches!(sum.mu(), Err(Error::NoGuarantee(_))));
         Ok(())
     }

@@ -353,8 +353,9 @@ mod tests {
         assert!(epsilon(&plain)?.high < epsilon(&walk)?.low);
         let capped = plain.with_options(WalkOptions { cap: Some(2), ..options })?;
         assert!(matches!(HiddenPath::new(&capped, 0, 3), Err(Error::NotOffered(_))));
-        assert!(HiddenPath::new(&walk, 0, 0).is_err());
-        assert!(HiddenLosses::default().epsilon(Delta::new(0.1)?, 0.1).is_err());
+        assert!(matches!(HiddenPath::new(&walk, 0, 0), Err(Error::SourceIsObserver(0))));
+        let none = HiddenLosses::default().epsilon(Delta::new(0.1)?, 0.1);
+        assert!(matches!(none, Err(Error::InvalidParameter { name: "the number of tokens", .. })));
         Ok(())
     }
 }

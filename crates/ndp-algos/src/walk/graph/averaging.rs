@@ -589,13 +589,15 @@ mod tests {
             let on_path = OnPath { protocol: bad, path: path(&[0, 1]) };
             assert!(matches!(on_path.coalition_view(&[1]), Err(Error::InvalidParameter { .. })));
         }
-        for initial in [array![], array![f64::INFINITY]] {
+        let coordinate = "every coordinate of the initial token";
+        for (initial, refused) in [(array![], "the dimension"), (array![f64::INFINITY], coordinate)] {
             let bad = averaging(Steps::Constant(0.1), initial);
             assert!(matches!(bad.require_amplification(&path(&[0, 1])), Err(Error::InvalidParameter { .. })));
             let w = GossipMatrix::metropolis(&cycle_graph(4)?);
             let values = Array2::zeros((4, bad.initial.len()));
             let noise = Sigma::new(1.0)?;
-            assert!(bad.mean_squared_error(&w, values.view(), noise, Some(3)).is_err());
+            let found = bad.mean_squared_error(&w, values.view(), noise, Some(3));
+            assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused));
         }
         let averaging = averaging(Steps::Given(vec![0.1]), array![0.0]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);

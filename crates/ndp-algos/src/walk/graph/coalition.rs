@@ -344,8 +344,10 @@ mod tests {
         assert!(matches!(new(1, &[2], Start::Node(9), 5), Err(Error::Graph(_))));
         assert!(matches!(new(1, &[2], Start::Uniform, 0), Err(Error::Graph(_))));
         let laws = new(1, &[2], Start::Uniform, 5).unwrap();
-        assert!(loss(&laws, local(2.0, 1.0), FinalToken::Masked, &Stop::never()).is_err());
-        assert!(capped_loss(&laws, local(2.0, 1.0), FinalToken::Withheld, 0, &Stop::never()).is_err());
+        let masked = loss(&laws, local(2.0, 1.0), FinalToken::Masked, &Stop::never());
+        assert!(matches!(masked, Err(Error::InvalidParameter { name: "the final token", .. })));
+        let none = capped_loss(&laws, local(2.0, 1.0), FinalToken::Withheld, 0, &Stop::never());
+        assert!(matches!(none, Err(Error::InvalidParameter { name: "the cap on contributions", .. })));
         assert_eq!(
             *loss(&laws, local(2.0, 1e-200), FinalToken::Withheld, &Stop::never()).unwrap().value(),
             f64::INFINITY

@@ -512,7 +512,8 @@ mod tests {
         for (contributions, visit) in [(vec![3, 3], 5), (vec![4, 2], 5), (vec![1, 5], 5), (vec![6], 5)] {
             assert!(matches!(Interval::new(contributions, visit), Err(Error::InvalidParameter { .. })));
         }
-        assert!(Interval { contributions: vec![0], visit: 2 }.mixed(0).is_err());
+        let flat = Interval { contributions: vec![0], visit: 2 }.mixed(0);
+        assert!(matches!(flat, Err(Error::InvalidParameter { name: "the depth M", .. })));
         assert_eq!(Odometer::new(1, &[0, 1]), Err(Error::SourceIsObserver(1)));
         assert!(matches!(Odometer::new(1, &[]), Err(Error::InvalidParameter { .. })));
     }

@@ -183,7 +183,8 @@ mod tests {
         let depth_1 = *renewal::loss_by_depth(&laws, local(0.3), &[1])?[0].1.value();
         assert!(found > 1000.0);
         assert_relative_eq!(found, depth_1, max_relative = 1e-9);
-        assert!(loss(&walk, 1, &Start::Node(0), 500, local(1e-3)).is_err());
+        let loud = loss(&walk, 1, &Start::Node(0), 500, local(1e-3));
+        assert!(matches!(loud, Err(Error::InvalidParameter { name: "the noise multiplier sigma", .. })));
         Ok(())
     }
 

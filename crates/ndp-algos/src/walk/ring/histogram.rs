@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((total(&run.token_at(3)?), total(&run.token_at(8)?)), (5, 10));
         assert!(run.published && total(&run.token) == 14);
         assert_eq!(run.reports.len(), 10);
-        assert!(run.token_at(10).is_err());
+        assert!(matches!(run.token_at(10), Err(Error::InvalidParameter { name: "the step", .. })));
         Ok(())
     }
 
@@ -199,11 +199,18 @@ mod tests {
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
         let response = RandomizedResponse::new(3, 0.4)?;
-        assert!(RingHistogram::new(1, 3, response, FinalToken::Withheld).is_err());
-        assert!(RingHistogram::new(3, 0, response, FinalToken::Withheld).is_err());
+        let alone = RingHistogram::new(1, 3, response, FinalToken::Withheld);
+        assert!(matches!(alone, Err(Error::InvalidParameter { name: "the number of nodes of a ring", .. })));
+        let idle = RingHistogram::new(3, 0, response, FinalToken::Withheld);
+        assert!(matches!(idle, Err(Error::InvalidParameter { name: "the number of rounds", .. })));
         let noise = RandomizedResponse::new(3, 1.0)?;
-        assert!(RingHistogram::new(3, 1, noise, FinalToken::Withheld).is_err());
-        assert!(RandomizedResponse::new(1, 0.4).is_err());
+        let random = RingHistogram::new(3, 1, noise, FinalToken::Withheld);
+        assert!(matches!(
+            random,
+            Err(Error::InvalidParameter { name: "the probability gamma of a random answer", .. })
+        ));
+        let single = RandomizedResponse::new(1, 0.4);
+        assert!(matches!(single, Err(ndp_dp::Error::InvalidParameter { name: "the number of labels", .. })));
         let rng = &mut ChaCha8Rng::seed_from_u64(2);
         let histogram = histogram(3, 2, FinalToken::Withheld)?;
         let run = |labels: Array2<u32>, rng: &mut ChaCha8Rng| histogram.run(labels.view(), rng);

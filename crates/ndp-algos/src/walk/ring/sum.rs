@@ -442,7 +442,8 @@ mod tests {
         }
         let laplace = TokenNoise::named("laplace", Sigma::new(1.0)?)?;
         let bounds = Bounds::new(0.0, 1.0)?;
-        assert!(RingSum::new(3, 1, bounds, laplace, Placement::Distributed).is_err());
+        let shares = RingSum::new(3, 1, bounds, laplace, Placement::Distributed);
+        assert!(matches!(shares, Err(Error::NoGuarantee(_))));
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let ring = unit(3, 2, Placement::Counter)?;
         assert!(matches!(ring.run(Array2::zeros((3, 3)).view(), rng), Err(Error::Shape { .. })));

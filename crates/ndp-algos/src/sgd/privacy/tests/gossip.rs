@@ -94,10 +94,12 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
         assert!(mean <= 0.5 * (1.0 + 1e-9) && mean > 0.499_999, "{mean}");
     }
     let wrong = |mixings: &[Mixing], observer| {
-        GossipObserver::new(&DESCENT, mixings, &constants, 6, observer).is_err()
+        GossipObserver::new(&DESCENT, mixings, &constants, 6, observer).map(|_| ())
     };
-    assert!(wrong(&[Mixing::OnePeerHypercube], 0));
-    assert!(wrong(&[Mixing::Server, Mixing::Server], 0));
-    assert!(wrong(&[Mixing::Server], 6));
+    let hypercube = wrong(&[Mixing::OnePeerHypercube], 0);
+    assert!(matches!(hypercube, Err(Error::InvalidParameter { name: "the number of nodes", .. })));
+    let two = wrong(&[Mixing::Server, Mixing::Server], 0);
+    assert_eq!(two, Err(Error::Shape { what: "mixings of rounds", expected: 3, got: 2 }));
+    assert_eq!(wrong(&[Mixing::Server], 6), Err(Error::NodeOutOfRange { node: 6, nodes: 6 }));
     Ok(())
 }

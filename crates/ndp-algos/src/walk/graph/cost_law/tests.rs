@@ -270,8 +270,13 @@ fn bad_input_is_named() -> Result<(), Error> {
     assert!(matches!(walk.cost_law(7, &[0]), Err(Error::NodeOutOfRange { .. })));
     assert!(matches!(walk.cost_law(0, &[]), Err(Error::EmptyCoalition)));
     let law = walk.cost_law(0, &[2])?;
-    assert!(law.delta(noise(1.0), f64::NAN).is_err() && law.delta(noise(1.0), -1.0).is_err());
-    assert!(law.least_noise(0.0, ndp_dp::Delta::new(0.1)?).is_err() && law.at_least(0.0).is_err());
+    for epsilon in [f64::NAN, -1.0] {
+        let found = law.delta(noise(1.0), epsilon);
+        assert!(matches!(found, Err(Error::InvalidParameter { name: "epsilon", .. })));
+    }
+    let lossless = law.least_noise(0.0, ndp_dp::Delta::new(0.1)?);
+    assert!(matches!(lossless, Err(Error::InvalidParameter { name: "epsilon", .. })));
+    assert!(matches!(law.at_least(0.0), Err(Error::InvalidParameter { name: "the cost", .. })));
     let long = TokenWalk::new(&w, Start::Uniform, 30_000)?;
     assert!(matches!(long.cost_law(0, &[1]), Err(Error::NotOffered(_))));
     Ok(())
