@@ -1,10 +1,12 @@
-//! Federated SGD in one dimension, its last model's law computed by quadrature, against the bounds.
+//! Compares the bounds for federated SGD with the law of the last model in one dimension, computed by
+//! quadrature.
 //!
-//! One user per round. The changed user's gradient is `+L` or `−L`; the others' are constant or quadratic.
-//! The law of the model is kept as two atoms (the ends of the ball) and a density at the nodes of a composite
-//! five-point Gauss–Legendre rule, on the ball or, when that is wide, on the part any run reaches; in the
-//! panels where the integrand changes sign its interpolating polynomial is cut at 0. The error is below 1e-6,
-//! checked by doubling the nodes. A finite check of the bounds, in one dimension, not a proof.
+//! There is one user per round. The gradient of the changed user is `+L` or `−L`; those of the others are
+//! constant or linear, from quadratic losses. The law of the model is stored as two atoms (at the ends of the
+//! ball) and a density at the nodes of a composite five-point Gauss–Legendre rule. The nodes cover the ball
+//! or, if that is wide, the part that runs can reach. In panels where the integrand changes sign, the
+//! positive part of its interpolating polynomial is integrated. The error is below 1e-6, which is checked by
+//! doubling the number of nodes. This is a check of finitely many cases in one dimension, not a proof.
 
 use crate::Error;
 use crate::Mechanism;
@@ -13,7 +15,7 @@ use approx::assert_relative_eq;
 use ndp_numeric::gaussian_profile::theta;
 use ndp_numeric::special::{normal_density, normal_tail};
 
-/// Another user's gradient `slope · (w − center)`.
+/// The gradient of another user, `slope · (w − center)`.
 #[derive(Clone, Copy)]
 struct Other {
     slope: f64,
@@ -50,7 +52,7 @@ impl Ball {
         let noise = STEP * setting.sigma;
         let reach = setting.users as f64 * STEP * LIPSCHITZ + 9.0 * noise * (setting.users as f64).sqrt();
         let extent = setting.radius.min(reach);
-        // Five-point Gauss–Legendre rule on each panel.
+        // The five-point Gauss–Legendre rule on each panel.
         let rule = [
             (0.0, 128.0 / 225.0),
             (0.538_469_310_105_683, 0.478_628_670_499_366_5),
@@ -70,7 +72,7 @@ impl Ball {
         Self { radius: setting.radius, noise, nodes, weights }
     }
 
-    /// The law after a step from the point `w`, before noise already moved to `target`.
+    /// Adds to a law the mass of a step that moves a point to `target` before the noise is added.
     fn land(&self, target: f64, mass: f64, law: &mut Law) {
         law.high += mass * normal_tail((self.radius - target) / self.noise);
         law.low += mass * normal_tail((self.radius + target) / self.noise);
@@ -107,7 +109,7 @@ impl Ball {
         law
     }
 
-    /// `E_ε(p‖q)`: atoms exactly, the density panel by panel.
+    /// `E_ε(p‖q)`: the atoms exactly, and the density panel by panel.
     fn divergence(&self, p: &Law, q: &Law, epsilon: f64) -> f64 {
         let weight = epsilon.exp();
         let value: Vec<f64> = p.density.iter().zip(&q.density).map(|(p, q)| p - weight * q).collect();
@@ -138,8 +140,8 @@ fn positive_part(x: &[f64], v: &[f64], width: f64) -> f64 {
     (0..CELLS).map(|i| step * polynomial(start + (i as f64 + 0.5) * step).max(0.0)).sum()
 }
 
-/// The exact divergence of the last models: of the mixtures over the hidden round, and averaged over a known
-/// round.
+/// The exact divergence of the last models: of the mixtures over the round, which is hidden, and averaged
+/// over the round as if it were known.
 fn exact(setting: &Setting, panels: usize) -> [f64; 2] {
     let ball = Ball::new(setting, panels);
     let n = setting.users;
@@ -170,8 +172,8 @@ fn bounds(setting: &Setting) -> Result<[f64; 2], Error> {
         step: STEP,
         sigma: setting.sigma,
     };
-    // Constant gradients are 0-smooth, quadratic ones `slope`-smooth; the changed user's loss is linear, so M
-    // = 1.
+    // Losses with constant gradients are 0-smooth, quadratic ones `slope`-smooth. The loss of the changed
+    // user is linear, so the contraction factor is M = 1.
     let factor = ContractionFactor::strongly_convex(STEP, 0.0, setting.other.slope)?;
     let run = FederatedDescent::new(parameters, factor)?;
     Ok([run.theorem2_delta(setting.epsilon)?.into_value(), run.delta(setting.epsilon)?.into_value()])
@@ -208,9 +210,9 @@ fn the_last_model_never_exceeds_the_bounds() -> Result<(), Error> {
     Ok(())
 }
 
-/// The closest setting of the specification to its five digits, and its loosest one. There the ball is so
-/// wide that the model is the sum of five noises and one displacement, whose divergence is `θ_0(2/√5) =
-/// 0.34528`; the specification's 0.3441 carries the error of its grid.
+/// The settings of the specification with the closest bound, to its five digits, and with the loosest one. In
+/// the latter the ball is so wide that the model is the sum of five noises and one displacement, whose
+/// divergence is `θ_0(2/√5) = 0.34528`; the value 0.3441 of the specification has the error of its grid.
 #[test]
 fn closest_and_loosest_settings() -> Result<(), Error> {
     let closest = Setting { users: 2, radius: 0.3, sigma: 2.0, epsilon: 0.0, other: STILL };
@@ -227,7 +229,8 @@ fn closest_and_loosest_settings() -> Result<(), Error> {
     Ok(())
 }
 
-/// One round is one Gaussian mechanism; more nodes change nothing that matters.
+/// One round is one Gaussian mechanism, and twice as many nodes change the result by less than the stated
+/// error.
 #[test]
 fn the_quadrature_is_as_exact_as_it_says() {
     let one = Setting { users: 1, radius: 5.0, sigma: 1.0, epsilon: 0.7, other: STILL };

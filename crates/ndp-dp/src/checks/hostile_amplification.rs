@@ -1,4 +1,5 @@
-//! Every amplification on hostile numbers: a typed error or a number, never NaN, a panic or a hang.
+//! Every amplification with hostile numbers: it returns a typed error or a number, never NaN, and does not
+//! panic or hang.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use crate::federated::ContractionFactor;
@@ -41,7 +42,7 @@ fn deltas() -> [Delta; 4] {
     [f64::MIN_POSITIVE, 1e-300, 1e-6, 1.0 - f64::EPSILON].map(|delta| Delta::new(delta).unwrap())
 }
 
-/// A loss: nonnegative, perhaps infinite, never NaN.
+/// Asserts that a number is a loss: nonnegative, perhaps infinite, not NaN.
 #[track_caller]
 fn loss(value: f64) {
     assert!(value >= 0.0, "{value}");
@@ -150,12 +151,12 @@ fn shuffling_bounds() {
     }
 }
 
-/// The most reports accepted, where the loss is rarest and the windows widest.
+/// The largest number of reports, where losses are rarest and windows are widest.
 #[test]
 fn the_largest_exact_bound_ends() {
     let start = Instant::now();
     bound(shuffling::rr_blanket_delta(0.3, 0.5, 4, MAX_REPORTS));
-    // Some tenths of a second on an idle machine; a hang is hours.
+    // It takes some tenths of a second on an idle machine; without the limits it would take hours.
     assert!(start.elapsed().as_secs() < 120);
 }
 
@@ -221,7 +222,7 @@ fn walks() {
             }
         }
     }
-    // Nearly a coalition of all, and hardly ever a look.
+    // Almost everyone observes, or observers hardly ever receive the token.
     for (users, colluders) in [(u64::MAX, 1), (u64::MAX, u64::MAX - 1), (2, 1)] {
         let run = UncappedWalk::new(300, users, colluders, LastIterate::Published).unwrap();
         for theta in [1e-300, 1.0, 600.0] {

@@ -1,5 +1,5 @@
-//! Tests that need more than one module, against values computed elsewhere, all paths of small cases, and
-//! hostile input.
+//! Tests that need more than one module: against values computed elsewhere, against all paths of small cases,
+//! and with hostile input.
 
 mod federated_exact;
 mod hostile_amplification;

@@ -1,5 +1,5 @@
-//! No accountant falls below the truth, nor far above it: `tests/reference/outward.py` made the table, at
-//! extreme parameters, from the definitions at 700 digits.
+//! No accountant returns a value below the truth, or far above it. `tests/reference/outward.py` computed the
+//! table of true values at extreme parameters, from the definitions with 700 digits.
 
 use crate::federated::ContractionFactor;
 use crate::iteration::{Geometric, NoisyStep};
@@ -94,15 +94,16 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
     })
 }
 
-/// How far above the truth a value may be, relative to it or to 1 for a logarithm.
+/// The most by which a value may be above the truth, relative to it, or to 1 for a logarithm.
 fn tolerance(name: &str) -> f64 {
     match name {
-        // Sums of a thousand terms, charged with the root of their number; logarithms of tiny numbers.
+        // Sums of a thousand terms, whose rounding allowance grows with the root of their number, and
+        // logarithms of tiny numbers.
         "optimal_profile" | "optimal_epsilon_of" | "log_phi" => 2e-11,
         "hoeffding" | "bennett" | "rr_hoeffding" | "rr_bennett" => 1e-9,
-        // e^{−x} for x up to 745.
+        // Exponentials e^{−x} for x up to 745, which magnify the error of x.
         "gaussian_delta" | "one_minus_theta" | "optimal_delta" | "mironov_delta" => 1e-11,
-        // Differences that cancel to 10^-4 near order 1, charged with what they may err by.
+        // Near order 1, differences that cancel to a relative 10^-4, with an allowance for their error.
         "poisson_gaussian" => 1e-10,
         "rr_rdp" | "laplace_rdp" | "log_mean_exp" | "optimal_epsilon" => 1e-12,
         _ => 2e-13,
@@ -133,7 +134,7 @@ fn no_value_falls_below_the_truth() {
         }
         let scale =
             if name.starts_with("log_") || name.contains("_log_") { 1.0 + bound.abs() } else { bound.abs() };
-        // Below, a float has fewer digits.
+        // Below 1e-290 floats have fewer digits, so nothing is said about the distance.
         let loose = if bound.abs() < 1e-290 { 0.0 } else { above / scale };
         let entry = worst.entry(name).or_insert((0.0, ""));
         if loose > entry.0 || loose.is_nan() {

@@ -1,5 +1,5 @@
-//! What holds for every input: directions, orders of bounds, independence of order, and no NaN from any
-//! number.
+//! Properties that hold for every input: directions of rounding, the order of different bounds, independence
+//! of the order of composition, and no NaN from any number.
 
 use crate::calibration::smallest_sigma;
 use crate::{
@@ -18,7 +18,7 @@ fn delta() -> impl Strategy<Value = Delta> {
     prop_oneof![scale(-300, -1), 0.1..0.999_f64].prop_filter_map("a delta", |delta| Delta::new(delta).ok())
 }
 
-/// Rounding of a few operations.
+/// An allowance for the rounding of a few operations.
 const SLACK: f64 = 1.0 + 1e-11;
 
 proptest! {
@@ -63,7 +63,7 @@ proptest! {
         let optimal = point(rho).delta(epsilon)?.into_value();
         let mironov = conversion::mironov_delta(rho, order, epsilon)?.into_value();
         prop_assert!(0.0 <= optimal && optimal <= mironov * SLACK && mironov <= 1.0);
-        // More loss, larger bounds.
+        // A larger loss has larger bounds.
         prop_assert!(optimal <= point(rho * 1.1).delta(epsilon)?.into_value() * SLACK);
     }
 
@@ -88,11 +88,12 @@ proptest! {
         let bound = renyi.epsilon(delta).into_value();
         let truth = exact.epsilon(delta).into_value();
         prop_assert!(truth <= bound * SLACK, "{truth} {bound}");
-        // The order of composition does not matter, nor does the split of a count.
+        // Neither the order of composition matters, nor whether a count is split into two.
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-11 * (1.0 + a.abs()) || a == b;
         prop_assert!(same(bound, backwards.0.epsilon(delta).into_value()));
         prop_assert!(same(truth, backwards.1.epsilon(delta).into_value()));
-        // The continuous search beats the grid, the concentrated closed form loses to both.
+        // The search over all orders is at most the grid, and the closed form of concentrated privacy is at
+        // least both.
         let gdp = exact;
         let searched = conversion::best_epsilon(|order| gdp.rdp(order).into(), delta).into_value().approx_dp.epsilon();
         prop_assert!(truth <= searched * SLACK && searched <= bound * (1.0 + 1e-8));
@@ -120,10 +121,11 @@ proptest! {
         ] {
             prop_assert!(optimal <= other.value().epsilon() * SLACK);
         }
-        // Optimal composition of (ε, δ) cannot beat the exact account of a Gaussian with this (ε, δ).
+        // Optimal composition of (ε, δ) is not below the exact account of a Gaussian release with this (ε,
+        // δ).
         let gaussian = Measure::Approx(Delta::new(release.delta())?).largest_mu(release.epsilon())? * count;
         prop_assert!(gaussian.epsilon(total).into_value() <= optimal * SLACK);
-        // More releases, a smaller delta: a larger epsilon.
+        // More releases or a smaller delta give a larger epsilon.
         let more = composition::optimal(release, count + 1, total)?.unwrap().into_value().epsilon();
         prop_assert!(optimal <= more * SLACK);
         let stricter = composition::optimal(release, count, slack)?.unwrap().into_value().epsilon();
@@ -215,7 +217,7 @@ proptest! {
     }
 }
 
-/// Counts of 1e12, epsilons of 1e4 and deltas next to 0 and 1 end in a limit within a moment.
+/// Counts of 1e12, epsilons of 1e4 and deltas close to 0 and 1 give a limit within a moment.
 #[test]
 fn large_compositions_do_not_hang() -> Result<(), Error> {
     for epsilon in [1e-6, 1.0, 1e4] {

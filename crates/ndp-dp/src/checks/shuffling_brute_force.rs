@@ -1,4 +1,4 @@
-//! Every shuffling bound against the exact divergence, over all data sets of a few users.
+//! Compares every shuffling bound with the exact divergence over all data sets of a few users.
 
 use crate::shuffling::{
     bennett_delta, clones_delta, fixed_blanket_delta, hoeffding_delta, rr_bennett_delta, rr_blanket_delta,
@@ -67,7 +67,7 @@ fn bounds_cover_every_data_set() -> Result<(), Error> {
                 for others in data_sets(labels, m - 1) {
                     let rest =
                         others.iter().fold(empty(), |law, &label| add(&law, &report(&mechanism, label)));
-                    // Both directions, as the pair is ordered.
+                    // Both directions are covered, since the pair (label, other) is ordered.
                     for label in 0..labels {
                         for other in (0..labels).filter(|&other| other != label) {
                             let p = add(&rest, &report(&mechanism, label));
@@ -78,7 +78,7 @@ fn bounds_cover_every_data_set() -> Result<(), Error> {
                 }
                 let reports = u64::from(m);
                 let blanket = *rr_blanket_delta(epsilon, local, labels, reports)?.value();
-                // The brute force itself rounds.
+                // The allowance is for the rounding of the brute force.
                 assert!(
                     worst <= blanket + 1e-15,
                     "L={labels} m={m} ε={epsilon} ε₀={local}: {worst} {blanket}"
@@ -98,7 +98,7 @@ fn bounds_cover_every_data_set() -> Result<(), Error> {
             }
         }
     }
-    // The blanket is attained for some data set with more than one user.
+    // For some data set with more than one user the blanket bound is attained.
     assert!(tightest > 1.0 - 1e-9, "{tightest}");
     Ok(())
 }
@@ -122,11 +122,13 @@ fn one_report_among_uniform_elements_is_covered() -> Result<(), Error> {
     Ok(())
 }
 
-/// Two-letter randomizers at the limit of `ε₀`-DP, each user with its own: the clones cover them.
+/// The clones bound covers users who each have a randomizer of their own, with two answers, at the limit of
+/// `ε₀`-DP.
 #[test]
 fn clones_cover_mixed_randomizers() -> Result<(), Error> {
     let local = 1.0_f64;
-    // The other users' probabilities of answering 1 may be anything within a factor e^{ε₀} of each other.
+    // The probability with which another user answers 1 may be anything in this range, whose ends differ by
+    // the factor e^{ε₀}; both ends and the middle are tried.
     let extremes = [1.0 / (1.0 + local.exp()), 0.5, local.exp() / (1.0 + local.exp())];
     for epsilon in [0.0, 0.2, 0.7] {
         for m in 2..=5 {

@@ -1,5 +1,5 @@
-//! Values that were once below the truth: underflow to 0, rounding inwards, a requested number in place of
-//! the sampler's own.
+//! Values that earlier versions reported below the truth, because of underflow to 0, of rounding to the wrong
+//! side, or because the requested number was returned instead of that of the sampler.
 
 use crate::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use crate::mixture::{Part, log_mean_exp};
@@ -28,13 +28,14 @@ fn a_delta_that_underflows_is_the_smallest_float() -> Result<(), Error> {
     assert_eq!(run.theorem2_delta(1e4)?.into_value(), SMALLEST);
     assert_eq!(run.delta(1e4)?.into_value(), SMALLEST);
     assert_eq!(release.gdp().into_value().delta(1e4)?.into_value(), SMALLEST);
-    // What is 0 stays 0.
+    // A loss that is 0 stays 0.
     assert_eq!(Gdp::new(0.0)?.delta(1.0)?.into_value(), 0.0);
     assert_eq!(Rdp { order, epsilon: 0.0 }.delta(1.0)?.into_value(), 0.0);
     Ok(())
 }
 
-/// `L = 2^32 − 1` labels at `ε₀ = 1e-4`: the nearest `γ` has `1 − γ` to 0.5 %, and gave 1.00131e-4.
+/// With `L = 2^32 − 1` labels and `ε₀ = 1e-4`, rounding `γ` to nearest changes `1 − γ` by up to 0.5 %. The
+/// mechanism then had an `ε₀` of 1.00131e-4.
 #[test]
 fn randomized_response_reports_the_epsilon_of_its_own_gamma() -> Result<(), Error> {
     for labels in [2, 3, 1000, u32::MAX] {
@@ -42,7 +43,7 @@ fn randomized_response_reports_the_epsilon_of_its_own_gamma() -> Result<(), Erro
             let mechanism = RandomizedResponse::with_epsilon(labels, asked)?;
             let kept = mechanism.pure_epsilon().into_value();
             assert!(kept <= asked, "{labels} {asked}: {kept}");
-            // 1 − γ is exact where it matters, and ln(1 + x) ≥ x − x²/2.
+            // 1 − γ is computed without rounding for γ ≥ 1/2, and ln(1 + x) ≥ x − x²/2.
             let x = f64::from(labels) * (1.0 - mechanism.gamma()) / mechanism.gamma();
             let least = if x < 1e-4 { x - x * x / 2.0 } else { libm::log1p(x) };
             assert!(kept >= least * (1.0 - 1e-15), "{labels} {asked}: {kept} {least}");
@@ -53,8 +54,8 @@ fn randomized_response_reports_the_epsilon_of_its_own_gamma() -> Result<(), Erro
     Ok(())
 }
 
-/// One response of `ε` is `(E, δ)`-DP exactly when `E ≥ ln(e^ε − δ(1 + e^ε))`, which near its end is `ε −
-/// δ(1 + e^{−ε})`: a difference of totals that rounding must not eat.
+/// One randomized response of `ε` is `(E, δ)`-DP exactly if `E ≥ ln(e^ε − δ(1 + e^ε))`, which for a small `δ`
+/// is about `ε − δ(1 + e^{−ε})`. Rounding must not make it smaller.
 #[test]
 fn optimal_composition_is_not_short_near_its_end() -> Result<(), Error> {
     for epsilon in [1e-8, 1e-3, 0.1, 1.0, 20.0] {
@@ -70,20 +71,21 @@ fn optimal_composition_is_not_short_near_its_end() -> Result<(), Error> {
             }
         }
     }
-    // Many responses: the end itself is the answer when nothing may be lost, and the divergence there is 0.
+    // Many responses: if δ is almost 0, the answer is the sum of all ε, where the divergence is 0.
     for (epsilon, count) in [(0.1, 7_u64), (0.3, 1000), (1e-3, 123_457)] {
         let release = ApproxDp::new(epsilon, 0.0)?;
         let reached =
             composition::optimal(release, count, Delta::new(SMALLEST)?)?.map(UpperBound::into_value);
         let reached = reached.map_or(f64::INFINITY, ApproxDp::epsilon);
-        // One more rounding of so small a number is a few units of it: an exponential and two logarithms.
+        // An allowance of a few times the smallest float, for the rounding of an exponential and two
+        // logarithms.
         assert!(composition::optimal_delta(release, count, reached)?.into_value() <= 16.0 * SMALLEST);
     }
     Ok(())
 }
 
-/// A part seen with probability 0.3 costs 0.3 as the order tends to 1; the logarithm of a mean next to 1 has
-/// no digits left.
+/// A part of loss 1 that is seen with probability 0.3 costs 0.3 as the order tends to 1. The mean whose
+/// logarithm is taken is then so close to 1 that computing it directly would lose all accuracy.
 #[test]
 fn mixtures_keep_their_mean_next_to_order_one() -> Result<(), Error> {
     let parts = [Part { weight: 0.3, loss: 1.0 }, Part { weight: 0.7, loss: 0.0 }];
@@ -94,7 +96,7 @@ fn mixtures_keep_their_mean_next_to_order_one() -> Result<(), Error> {
     Ok(())
 }
 
-/// Counts beyond 2^53 are no floats: the nearest one may be smaller.
+/// Counts beyond 2^53 may not be floats, and the nearest float may be smaller.
 #[test]
 fn large_counts_are_rounded_up() -> Result<(), Error> {
     let count = (1_u64 << 53) + 1;
@@ -107,18 +109,18 @@ fn large_counts_are_rounded_up() -> Result<(), Error> {
     assert!(
         composition::naive(&[(ApproxDp::new(1.0, 0.0)?, count)]).value().epsilon() >= 9_007_199_254_740_994.0
     );
-    // Tiny parameters: their squares underflow.
+    // Tiny parameters whose squares underflow.
     let tiny = Gdp::new(1e-200)? * 4;
     assert!(tiny.mu() >= 2e-200 && tiny.mu() < 2.1e-200);
     assert!(Gdp::new(1e-200)?.rdp(order).into_value() > 0.0);
     Ok(())
 }
 
-/// `q δ` and `ln(1 + q (e^ε − 1))` at `q = 1/3`: products that round down.
+/// `q δ` and `ln(1 + q (e^ε − 1))` at `q = 1/3`, where rounding to nearest would round products down.
 #[test]
 fn subsampling_rounds_up() -> Result<(), Error> {
     let third = subsampling::without_replacement(ApproxDp::new(0.1, 0.1)?, 1, 3)?.into_value();
-    // In units of 2^-60, exactly: 3 δ' ≥ δ.
+    // 3 δ' ≥ δ, checked exactly in units of 2^-60.
     let units = |x: f64| (x * 2f64.powi(60)) as u128;
     assert!(3 * units(third.delta()) >= units(0.1));
     assert!(subsampling::poisson(ApproxDp::new(1.0, SMALLEST)?, 0.1)?.value().delta() >= SMALLEST);

@@ -1,11 +1,12 @@
-//! Walk SGD on the complete graph against all of its paths, and against the size of the printed lemma.
+//! Compares the bounds for walk SGD on the complete graph with the sum over all paths, and with the printed
+//! lemma.
 
 use crate::Error;
 use crate::iteration::{Geometric, LastIterate, UncappedWalk, absorption_cost};
 use approx::assert_relative_eq;
 
-/// `ln E exp(θ cost)` over all paths of three users, where user 0 is exposed and user 1 watches, and every
-/// segment between two looks costs its least absorption.
+/// `ln E exp(θ cost)` over all paths of three users, where user 0 is exposed and user 1 observes. The cost of
+/// every segment between two looks is the least cost of absorption.
 fn optimal_log_mgf(steps: u32, theta: f64, published: bool) -> Result<f64, Error> {
     let mut total = 0.0;
     for path in 0..3u32.pow(steps) {
@@ -32,8 +33,9 @@ fn optimal_log_mgf(steps: u32, theta: f64, published: bool) -> Result<f64, Error
     Ok((total / 3f64.powi(steps as i32)).ln())
 }
 
-/// Three users, 6 steps, `θ = 1/2`: charged per contribution .78460, observed segments only .60735, optimal
-/// absorption .59789; with the final token 1.02204, 1.02204 and .99946.
+/// Three users, 6 steps, `θ = 1/2`. If every contribution is charged, the moment is 0.78460; if only those of
+/// observed segments are, 0.60735; with the optimal absorption, 0.59789. With publication of the final token
+/// they are 1.02204, 1.02204 and 0.99946.
 #[test]
 fn the_recursions_are_close_to_the_optimum_over_all_paths() -> Result<(), Error> {
     for (token, recursion, observed, optimal) in [
@@ -49,7 +51,7 @@ fn the_recursions_are_close_to_the_optimum_over_all_paths() -> Result<(), Error>
     Ok(())
 }
 
-/// The theorem with `φ` against Lemma 1's `2 θ ln n / n` per contribution, at `θ = 1`.
+/// Compares the theorem with `φ` and the `2 θ ln n / n` per contribution of Lemma 1, at `θ = 1`.
 #[test]
 fn the_replacement_of_lemma_1_has_nearly_its_size() -> Result<(), Error> {
     for (users, expected) in [(10u64, 1.0009), (100, 1.042), (2000, 1.047)] {
