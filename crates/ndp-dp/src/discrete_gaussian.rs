@@ -162,6 +162,7 @@ fn below(n: u128, rng: &mut (impl Rng + ?Sized)) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::refused;
     use crate::{Delta, LossLaw, Neighbors, Sigma};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -269,11 +270,10 @@ mod tests {
 
     #[test]
     fn zero_is_refused_by_name() {
-        let named = |result: Result<DiscreteGaussian, Error>| match result {
-            Err(Error::InvalidParameter { name, .. }) => Some(name),
-            _ => None,
-        };
-        assert_eq!(named(DiscreteGaussian::new(0, 1)), Some("the sensitivity of a query with whole values"));
-        assert_eq!(named(DiscreteGaussian::new(1, 0)), Some("the parameter of discrete Gaussian noise"));
+        assert_eq!(
+            refused(DiscreteGaussian::new(0, 1)),
+            Some("the sensitivity of a query with whole values")
+        );
+        assert_eq!(refused(DiscreteGaussian::new(1, 0)), Some("the parameter of discrete Gaussian noise"));
     }
 }

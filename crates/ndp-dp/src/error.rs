@@ -144,6 +144,12 @@ pub(crate) fn check_probability(p: f64) -> Result<(), Error> {
     ensure((0.0..=1.0).contains(&p), "a probability", "lie between 0 and 1", p)
 }
 
+/// The name of the parameter that `found` refuses, for tests: none when it refuses something else, or nothing.
+#[cfg(test)]
+pub(crate) fn refused<T>(found: Result<T, Error>) -> Option<&'static str> {
+    if let Err(Error::InvalidParameter { name, .. }) = found { Some(name) } else { None }
+}
+
 impl From<ndp_numeric::OutOfRange> for Error {
     fn from(ndp_numeric::OutOfRange { name, condition, value }: ndp_numeric::OutOfRange) -> Self {
         Self::InvalidParameter { name, condition, value }

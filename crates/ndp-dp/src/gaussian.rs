@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(*epsilon(f64::INFINITY, d(0.5))?.value(), f64::INFINITY);
         assert_eq!(*epsilon(1e200, d(0.5))?.value(), f64::INFINITY);
         assert!(
-            delta(f64::NAN, 1.0).is_err()
+            matches!(delta(f64::NAN, 1.0), Err(Error::InvalidEpsilon(..)))
                 && matches!(delta(1.0, -1.0), Err(Error::InvalidMu(..)))
                 && matches!(mu(f64::INFINITY, d(0.1)), Err(Error::InvalidEpsilon(..)))
         );

@@ -214,6 +214,7 @@ fn log_total(local_epsilon: Interval, labels: u32) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::refused;
     use approx::assert_relative_eq;
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
@@ -324,7 +325,10 @@ mod tests {
         assert_eq!(*strong.delta(0.0)?.value(), 1.0);
         assert_eq!(*strong.delta(1e4)?.value(), 0.0);
         assert_eq!(*strong.rdp(Order::new(1e300)?).value(), 700.0);
-        assert!(RandomizedResponse::with_epsilon(2, 1e4).is_err());
+        assert_eq!(
+            refused(RandomizedResponse::with_epsilon(2, 1e4)),
+            Some("the local epsilon of a sampler of randomized response")
+        );
         assert_eq!(gamma(2, 1e4)?, 0.0);
         assert!(RandomizedResponse::new(2, 5e-324)?.pure_epsilon().value().is_finite());
         Ok(())
@@ -333,17 +337,20 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         for bad in [f64::NAN, -0.1, 0.0, 1.1, f64::INFINITY] {
-            assert!(RandomizedResponse::new(3, bad).is_err());
+            assert_eq!(
+                refused(RandomizedResponse::new(3, bad)),
+                Some("the probability gamma of a random answer")
+            );
         }
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(RandomizedResponse::with_epsilon(3, bad).is_err());
-            assert!(gamma(3, bad).is_err());
+            assert!(matches!(RandomizedResponse::with_epsilon(3, bad), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(gamma(3, bad), Err(Error::InvalidEpsilon(_))));
         }
-        assert!(RandomizedResponse::new(1, 0.5).is_err());
-        assert!(RandomizedResponse::new(0, 0.5).is_err());
+        assert_eq!(refused(RandomizedResponse::new(1, 0.5)), Some("the number of labels"));
+        assert_eq!(refused(RandomizedResponse::new(0, 0.5)), Some("the number of labels"));
         let mechanism = RandomizedResponse::new(3, 0.5).unwrap();
-        assert!(mechanism.sample(3, &mut ChaCha8Rng::seed_from_u64(0)).is_err());
-        assert!(mechanism.delta(f64::NAN).is_err());
+        assert_eq!(refused(mechanism.sample(3, &mut ChaCha8Rng::seed_from_u64(0))), Some("a label"));
+        assert!(matches!(mechanism.delta(f64::NAN), Err(Error::InvalidEpsilon(_))));
     }
 
     /// Each count is binomial; six standard deviations are exceeded with probability below 2e-9.

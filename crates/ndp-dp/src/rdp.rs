@@ -215,6 +215,7 @@ fn nothing_spent(order: Order) -> Rdp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::refused;
     use crate::{Gaussian, Sensitivity, Sigma};
     use approx::assert_relative_eq;
 
@@ -292,7 +293,8 @@ mod tests {
         assert_eq!(leaked.delta(1.0)?.into_value(), 1.0);
         let many = RdpAccountant::default().compose(&release(1.0), u64::MAX);
         assert!(many.epsilon(delta).into_value() > 1e18);
-        assert!(RdpAccountant::on(&[]).is_err() && leaked.delta(-1.0).is_err());
+        assert_eq!(refused(RdpAccountant::on(&[])), Some("the number of orders"));
+        assert!(matches!(leaked.delta(-1.0), Err(Error::InvalidEpsilon(-1.0))));
         Ok(())
     }
 }

@@ -221,20 +221,27 @@ mod tests {
 
     #[test]
     fn a_grade_is_not_mistaken_for_another() {
-        for bad in [
-            r#"{"grade":"exact","value":0.3}"#,
-            r#"{"grade":"estimate","value":0.3}"#,
-            r#"{"grade":"printed","value":0.3,"note":1}"#,
-            r#"{"grade":"printed","value":null}"#,
-            r#"{"grade":"certain","value":0.3}"#,
-            r#"{"value":0.3}"#,
-            "0.3",
+        for (bad, said) in [
+            (r#"{"grade":"exact","value":0.3}"#, "the grade must be printed, got exact"),
+            (r#"{"grade":"estimate","value":0.3}"#, "the grade must be printed, got estimate"),
+            (r#"{"grade":"printed","value":0.3,"note":1}"#, "unknown field `note`"),
+            (r#"{"grade":"printed","value":null}"#, "invalid type: null"),
+            (r#"{"grade":"certain","value":0.3}"#, "unknown variant `certain`"),
+            (r#"{"value":0.3}"#, "missing field `grade`"),
+            ("0.3", "invalid type: floating point `0.3`"),
         ] {
-            assert!(serde_json::from_str::<Printed<f64>>(bad).is_err(), "{bad}");
+            let found = serde_json::from_str::<Printed<f64>>(bad).unwrap_err().to_string();
+            assert!(found.starts_with(said), "{bad}: {found}");
         }
-        assert!(serde_json::to_string(&Exact::new(f64::NAN)).is_err());
+        let written = serde_json::to_string(&Exact::new(f64::NAN));
+        assert_eq!(written.unwrap_err().to_string(), "NaN is no number to write");
         // The invariant of what is graded is checked too.
-        assert!(serde_json::from_str::<Recorded<UnitLoss>>(r#"{"grade":"exact","value":-1.5}"#).is_err());
+        let negative = serde_json::from_str::<Recorded<UnitLoss>>(r#"{"grade":"exact","value":-1.5}"#);
+        let found = negative.unwrap_err().to_string();
+        assert!(
+            found.starts_with("the unit loss of several releases must be nonnegative, got -1.5"),
+            "{found}"
+        );
     }
 
     #[test]

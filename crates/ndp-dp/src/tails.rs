@@ -120,6 +120,7 @@ pub(crate) fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperB
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::refused;
     use approx::assert_relative_eq;
     use ndp_numeric::binomial::MAX_TRIALS;
 
@@ -151,7 +152,7 @@ mod tests {
         assert_relative_eq!(printed, 7.438, max_relative = 1e-4);
         let truth = ndp_numeric::binomial::log_tail_up(7, 1_000, 0.001)?.exp();
         assert_relative_eq!(truth, 1.003e-5, max_relative = 1e-3);
-        assert!(n_chernoff(1_000, 0.001, d(1e-6)).is_err());
+        assert_eq!(refused(n_chernoff(1_000, 0.001, d(1e-6))), Some("the mean of a Chernoff count"));
         Ok(())
     }
 
@@ -193,8 +194,10 @@ mod tests {
                 }
             }
         }
-        assert!(n_exact(MAX_TRIALS + 1, 0.5, d(0.1)).is_err());
-        assert!(n_exact(5, f64::NAN, d(0.1)).is_err() && n_exact(5, -0.1, d(0.1)).is_err());
+        assert_eq!(refused(n_exact(MAX_TRIALS + 1, 0.5, d(0.1))), Some("the number of trials"));
+        for bad in [f64::NAN, -0.1] {
+            assert_eq!(refused(n_exact(5, bad, d(0.1))), Some("a probability"));
+        }
         Ok(())
     }
 }

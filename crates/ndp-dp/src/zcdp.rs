@@ -99,6 +99,7 @@ impl Mechanism for Zcdp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::refused;
     use approx::assert_relative_eq;
 
     #[test]
@@ -122,7 +123,8 @@ mod tests {
         let closed = zcdp.closed_epsilon(Delta::new(1e-6)?);
         assert_relative_eq!(closed, 3.524_516_272_538_22, max_relative = 1e-12);
         assert_relative_eq!(Zcdp::from_pure(0.4)?.value().rho(), 0.08, max_relative = 1e-14);
-        assert!(Zcdp::new(f64::NAN).is_err() && Zcdp::from_pure(-1.0).is_err());
+        assert_eq!(refused(Zcdp::new(f64::NAN)), Some("the concentrated parameter rho"));
+        assert_eq!(refused(Zcdp::from_pure(-1.0)), Some("epsilon"));
         assert_eq!(Zcdp::new(f64::INFINITY)?.epsilon(Delta::new(0.5)?).into_value(), f64::INFINITY);
         Ok(())
     }

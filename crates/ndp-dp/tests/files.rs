@@ -25,14 +25,15 @@ fn through<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {
     // Nothing is read from a text with a field too many.
     if text.starts_with('{') {
         let more = text.replacen('{', "{\"surplus\":1,", 1);
-        assert!(serde_json::from_str::<T>(&more).is_err(), "{more}");
+        refused::<T>("unknown field `surplus`", &[&more]);
     }
 }
 
-fn refused<T: DeserializeOwned + Debug>(texts: &[&str]) {
+/// None of the `texts` is read as a `T`: each is refused with a message that begins with `said`.
+fn refused<T: DeserializeOwned + Debug>(said: &str, texts: &[&str]) {
     for text in texts {
-        let read = serde_json::from_str::<T>(text);
-        assert!(read.is_err(), "{text} was read as {read:?}");
+        let found = serde_json::from_str::<T>(text).expect_err(text).to_string();
+        assert!(found.starts_with(said), "{text}: {found}");
     }
 }
 
@@ -41,13 +42,15 @@ fn quantities_come_back() -> Tested {
     through((Sigma::new(1.0 / 3.0)?, NoiseMultiplier::new(1e-300)?, Sensitivity::new(2.0)?));
     through((Order::new(1.0 + f64::EPSILON)?, Delta::new(1e-300)?, ContractionFactor::new(0.1)?));
     through((Gdp::new(f64::INFINITY)?, Zcdp::new(f64::INFINITY)?, UnitLoss::new(0.7)?));
-    refused::<Sigma>(&["0", "-1.0", "\"inf\"", "null", "\"1\""]);
-    refused::<Order>(&["1", "\"inf\""]);
-    refused::<Delta>(&["0", "1"]);
+    refused::<Sigma>("sigma must be positive and finite", &["0", "-1.0", "\"inf\""]);
+    refused::<Sigma>("invalid", &["null", "\"1\""]);
+    refused::<Order>("the Rényi order alpha must be finite and above 1", &["1", "\"inf\""]);
+    refused::<Delta>("delta must lie strictly between 0 and 1", &["0", "1"]);
     through(UnitLoss::of_releases(1.5)?);
     through(UnitLoss::of_releases(f64::INFINITY)?);
-    refused::<UnitLoss>(&["-1.5", "null"]);
-    refused::<Gdp>(&["-0.5"]);
+    refused::<UnitLoss>("the unit loss of several releases must be nonnegative", &["-1.5"]);
+    refused::<UnitLoss>("invalid type: null", &["null"]);
+    refused::<Gdp>("the Gaussian parameter mu must be nonnegative", &["-0.5"]);
     Ok(())
 }
 
@@ -59,7 +62,14 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(Laplace::new(one, 0.3)?);
     through(DiscreteLaplace::new(3, 0.3)?);
     through(DiscreteGaussian::new(3, 2)?);
-    refused::<DiscreteGaussian>(&[r#"{"sensitivity":0,"sigma":1}"#, r#"{"sensitivity":1,"sigma":0}"#]);
+    refused::<DiscreteGaussian>(
+        "the sensitivity of a query with whole values must be at least 1",
+        &[r#"{"sensitivity":0,"sigma":1}"#],
+    );
+    refused::<DiscreteGaussian>(
+        "the parameter of discrete Gaussian noise must be at least 1",
+        &[r#"{"sensitivity":1,"sigma":0}"#],
+    );
     for response in [RandomizedResponse::new(3, 0.37)?, RandomizedResponse::with_epsilon(1000, 0.7)?] {
         through(response);
     }
@@ -90,15 +100,25 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     let parameters =
         FederatedParameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
     through(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?);
-    refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);
-    refused::<WalkDescent>(&[
-        r#"{"run":{"steps":0,"users":9,"colluders":1,"last_iterate":"withheld","first_holder":"uniform"},"step":{"lipschitz":1.0,"sigma":10.0},"longest":9}"#,
-        r#"{"run":{"steps":5,"users":9,"colluders":9,"last_iterate":"withheld","first_holder":"uniform"},"step":{"lipschitz":1.0,"sigma":10.0},"longest":9}"#,
-    ]);
-    refused::<CappedWalk>(&[
-        r#"{"contributions":1,"step":{"lipschitz":1.0,"sigma":1.0},"gap":{"p":0.5,"q":0.4}}"#,
-    ]);
-    refused::<ApproxDp>(&[r#"{"epsilon":-1.0,"delta":0.0}"#, r#"{"epsilon":null,"delta":0.0}"#]);
+    refused::<Laplace>("the scale of Laplace noise must be", &[r#"{"sensitivity":1.0,"scale":0.0}"#]);
+    refused::<WalkDescent>(
+        "the number of steps of a walk must lie between",
+        &[
+            r#"{"run":{"steps":0,"users":9,"colluders":1,"last_iterate":"withheld","first_holder":"uniform"},"step":{"lipschitz":1.0,"sigma":10.0},"longest":9}"#,
+        ],
+    );
+    refused::<WalkDescent>(
+        "the number of colluders must lie between",
+        &[
+            r#"{"run":{"steps":5,"users":9,"colluders":9,"last_iterate":"withheld","first_holder":"uniform"},"step":{"lipschitz":1.0,"sigma":10.0},"longest":9}"#,
+        ],
+    );
+    refused::<CappedWalk>(
+        "the probability of no success of a geometric law",
+        &[r#"{"contributions":1,"step":{"lipschitz":1.0,"sigma":1.0},"gap":{"p":0.5,"q":0.4}}"#],
+    );
+    refused::<ApproxDp>("epsilon must be nonnegative", &[r#"{"epsilon":-1.0,"delta":0.0}"#]);
+    refused::<ApproxDp>("invalid type: null", &[r#"{"epsilon":null,"delta":0.0}"#]);
     Ok(())
 }
 
@@ -108,7 +128,8 @@ fn the_loss_of_a_mechanism_cannot_be_forged() -> Tested {
     let response = RandomizedResponse::with_epsilon(4, 1.0)?;
     let mut fields: serde_json::Value = serde_json::to_value(response)?;
     fields["local_epsilon"] = 0.5.into();
-    assert!(serde_json::from_value::<RandomizedResponse>(fields).is_err());
+    let found = serde_json::from_value::<RandomizedResponse>(fields).unwrap_err().to_string();
+    assert!(found.starts_with("the local epsilon of randomized response must be that of"), "{found}");
     Ok(())
 }
 
@@ -116,7 +137,10 @@ fn the_loss_of_a_mechanism_cannot_be_forged() -> Tested {
 fn losses_come_back() -> Tested {
     through(ObserverLoss { observer: 1, unit: vec![0.1, 1.0, f64::INFINITY] });
     through(PairwiseLoss::from_rows(2, vec![1.0, 0.1 + 0.2, 0.5, 1.0])?);
-    refused::<PairwiseLoss>(&[r#"{"n":2,"unit":[1.0,0.5,0.5]}"#]);
+    refused::<PairwiseLoss>(
+        "the number of pairwise losses must be the square",
+        &[r#"{"n":2,"unit":[1.0,0.5,0.5]}"#],
+    );
     Ok(())
 }
 
@@ -134,7 +158,8 @@ fn an_account_is_read_as_a_claim() -> Tested {
     assert_eq!(claim.grade, Grade::UpperBound);
     assert_eq!(claim.value.as_slice(), *rdp.spent().value());
     let more = rdp.clone().compose(&release, 1).spent().value().to_vec();
-    assert!(claim.clone().verify(ndp_dp::UpperBound::new(more).into()).is_err());
+    let verified = claim.clone().verify(ndp_dp::UpperBound::new(more).into());
+    assert!(matches!(verified, Err(Error::Unconfirmed { .. })));
     let less = RdpAccountant::default().compose(&release, 29).spent().value().to_vec();
     assert!(claim.verify(ndp_dp::UpperBound::new(less).into()).is_ok());
     let calibrated = calibration::smallest_epsilon(Delta::new(1e-6)?, |_| Ok(Exact::new(1e-9)))?;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use crate::Error;
+use crate::error::refused;
 use crate::iteration::LastIterate::{self, Published, Withheld};
 use crate::iteration::{CappedWalk, FirstHolder, Geometric, NoisyStep, UncappedWalk, absorption_cost};
 use crate::{Order, Sigma};
@@ -239,10 +240,8 @@ fn a_given_first_step_is_seen_at_once() -> Result<(), Error> {
                 && *long.total_log_mgf(0.3, longest)?.value() >= total(long, 0.3)
         );
     }
-    assert!(
-        CappedWalk::new(2, NoisyStep::new(1.0, Sigma::new(1.0)?)?, 5, 1)?
-            .rdp_from_given_start(Order::new(2.0)?, 0)
-            .is_err()
-    );
+    let capped = CappedWalk::new(2, NoisyStep::new(1.0, Sigma::new(1.0)?)?, 5, 1)?;
+    let never = capped.rdp_from_given_start(Order::new(2.0)?, 0);
+    assert_eq!(refused(never), Some("the number of steps of a walk"));
     Ok(())
 }

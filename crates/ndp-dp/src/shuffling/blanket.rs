@@ -200,6 +200,7 @@ fn check_all(epsilon: f64, local_epsilon: f64, m: u64) -> Result<(), Error> {
 mod tests {
     use super::super::{clones_delta, rr_blanket_delta};
     use super::*;
+    use crate::error::refused;
     use approx::assert_relative_eq;
     use proptest::prelude::*;
 
@@ -269,13 +270,13 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(hoeffding_delta(bad, 1.0, 10).is_err());
-            assert!(bennett_delta(0.1, bad, 10).is_err());
-            assert!(rr_hoeffding_delta(0.1, bad, 3, 10).is_err());
-            assert!(rr_bennett_delta(bad, 1.0, 3, 10).is_err());
+            assert!(matches!(hoeffding_delta(bad, 1.0, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(bennett_delta(0.1, bad, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(rr_hoeffding_delta(0.1, bad, 3, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(rr_bennett_delta(bad, 1.0, 3, 10), Err(Error::InvalidEpsilon(_))));
         }
-        assert!(hoeffding_delta(0.1, 1.0, 0).is_err());
-        assert!(rr_bennett_delta(0.1, 1.0, 1, 10).is_err());
+        assert_eq!(refused(hoeffding_delta(0.1, 1.0, 0)), Some("the number of shuffled reports"));
+        assert_eq!(refused(rr_bennett_delta(0.1, 1.0, 1, 10)), Some("the number of labels"));
     }
 
     proptest! {

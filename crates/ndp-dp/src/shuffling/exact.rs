@@ -201,6 +201,7 @@ fn check_all(epsilon: f64, local_epsilon: f64, reports: u64, name: &'static str)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::refused;
     use approx::assert_relative_eq;
     use proptest::prelude::*;
 
@@ -349,17 +350,20 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(rr_blanket_delta(bad, 1.0, 3, 10).is_err());
-            assert!(rr_blanket_delta(0.1, bad, 3, 10).is_err());
-            assert!(clones_delta(bad, 1.0, 10).is_err());
-            assert!(fixed_blanket_delta(0.1, bad, 3, 10).is_err());
+            assert!(matches!(rr_blanket_delta(bad, 1.0, 3, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(rr_blanket_delta(0.1, bad, 3, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(clones_delta(bad, 1.0, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(fixed_blanket_delta(0.1, bad, 3, 10), Err(Error::InvalidEpsilon(_))));
         }
         for m in [0, 1_000_000_000_000, u64::MAX] {
-            assert!(rr_blanket_delta(0.1, 1.0, 3, m).is_err());
-            assert!(clones_delta(0.1, 1.0, m).is_err());
+            assert_eq!(refused(rr_blanket_delta(0.1, 1.0, 3, m)), Some("the number of shuffled reports"));
+            assert_eq!(refused(clones_delta(0.1, 1.0, m)), Some("the number of shuffled reports"));
         }
-        assert!(fixed_blanket_delta(0.1, 1.0, 3, u64::MAX).is_err());
-        assert!(rr_blanket_delta(0.1, 1.0, 1, 10).is_err());
+        assert_eq!(
+            refused(fixed_blanket_delta(0.1, 1.0, 3, u64::MAX)),
+            Some("the number of elements plus one")
+        );
+        assert_eq!(refused(rr_blanket_delta(0.1, 1.0, 1, 10)), Some("the number of labels"));
     }
 
     proptest! {

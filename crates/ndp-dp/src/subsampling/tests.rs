@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::refused;
 use crate::{Sensitivity, Sigma, gaussian};
 use approx::assert_relative_eq;
 use proptest::prelude::*;
@@ -150,21 +151,22 @@ fn limits_are_right() -> Result<(), Error> {
 #[test]
 fn bad_input_is_refused() -> Result<(), Error> {
     let pure = ApproxDp::new(1.0, 0.0)?;
-    assert!(without_replacement(pure, 3, 2).is_err());
-    assert!(without_replacement(pure, 0, 0).is_err());
+    assert_eq!(refused(without_replacement(pure, 3, 2)), Some("the size of the sample"));
+    assert_eq!(refused(without_replacement(pure, 0, 0)), Some("the number of users"));
     for bad in [f64::NAN, -0.1, 1.1] {
-        assert!(poisson(pure, bad).is_err());
+        assert_eq!(refused(poisson(pure, bad)), Some("a probability"));
         let gaussian = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
-        assert!(PoissonGaussian::new(gaussian, bad).is_err());
+        assert_eq!(refused(PoissonGaussian::new(gaussian, bad)), Some("a probability"));
     }
-    assert!(WithReplacement::new(0, 3).is_err());
+    assert_eq!(refused(WithReplacement::new(0, 3)), Some("the number of users to draw from"));
     let draws = WithReplacement::new(5, 3)?;
+    let free = |_, _| Ok(UpperBound::new(0.0));
     for bad in [f64::NAN, -1.0, f64::INFINITY] {
-        assert!(draws.epsilon(bad).is_err());
-        assert!(draws.approx_dp(bad, |_, _| Ok(UpperBound::new(0.0))).is_err());
+        assert!(matches!(draws.epsilon(bad), Err(Error::InvalidEpsilon(_))));
+        assert!(matches!(draws.approx_dp(bad, free), Err(Error::InvalidEpsilon(_))));
     }
     let many = WithReplacement::new(2, 1_000_000_000_000_000)?;
-    assert!(many.approx_dp(1.0, |_, _| Ok(UpperBound::new(0.0))).is_err());
+    assert_eq!(refused(many.approx_dp(1.0, free)), Some("the number of trials of a binomial window"));
     Ok(())
 }
 

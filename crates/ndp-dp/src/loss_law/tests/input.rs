@@ -33,10 +33,10 @@ fn bad_input_is_refused() {
             LossLaw::finite(&[bad, 1.0 - bad], &[0.5, 0.5], Neighbors::ReplaceOne),
             Err(Error::InvalidLaw { what: "probability", .. })
         ));
-        assert!(
-            LossLaw::of_delta(|_| 0.0, |_| 0.0, if bad > 1.0 { bad } else { -0.1 }, Neighbors::ReplaceOne)
-                .is_err()
-        );
+        assert!(matches!(
+            LossLaw::of_delta(|_| 0.0, |_| 0.0, bad, Neighbors::ReplaceOne),
+            Err(Error::InvalidParameter { name: "the relative error of a profile", .. })
+        ));
         assert!(matches!(
             LossLaw::of_delta(move |_| bad, |_| 0.0, 0.0, Neighbors::ReplaceOne),
             Err(Error::InvalidParameter { name: "the delta of a profile", .. })
@@ -64,9 +64,10 @@ fn bad_input_is_refused() {
         LossLaw::of_delta(|e| 0.1 + 0.001 * e.min(1.0), |_| 0.0, 0.0, Neighbors::ReplaceOne),
         Err(Error::InvalidParameter { name: "the delta of a profile", .. })
     ));
-    assert!(
-        LossLaw::of_delta(|e| if e < 1.0 { 0.5 } else { 0.1 }, |_| 0.0, 0.0, Neighbors::ReplaceOne).is_err()
-    );
+    assert!(matches!(
+        LossLaw::of_delta(|e| if e < 1.0 { 0.5 } else { 0.1 }, |_| 0.0, 0.0, Neighbors::ReplaceOne),
+        Err(Error::InvalidParameter { name: "the delta of a profile", .. })
+    ));
     let law = sampled(0.1, 1.0, 5);
     assert!(
         matches!(law.delta(-1.0), Err(Error::InvalidEpsilon(..)))
