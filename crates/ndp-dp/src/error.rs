@@ -35,10 +35,10 @@ pub enum Error {
     /// A unit loss is outside [0, 1], or NaN.
     #[error("a unit loss must lie in [0, 1], got {0}")]
     InvalidUnitLoss(f64),
-    /// A text that should be a number is none.
+    /// A text that should be a number is not one.
     #[error("{0:?} is not a number")]
     NotANumber(String),
-    /// A name that stands for nothing here.
+    /// A name that is not known here.
     #[error("there is no {what} named {name:?}")]
     UnknownName {
         /// What the name should stand for.
@@ -46,7 +46,7 @@ pub enum Error {
         /// The name given.
         name: String,
     },
-    /// A number read from a file is no guarantee: recomputing it does not confirm it.
+    /// A number read from a file is not a guarantee, since recomputing it did not confirm it.
     #[error(
         "a recorded number must be confirmed by recomputing it: recorded {recorded}, recomputed {recomputed}"
     )]
@@ -56,7 +56,7 @@ pub enum Error {
         /// Grade and value that were computed.
         recomputed: String,
     },
-    /// A list of numbers is no probability law: an entry is not a probability, or the sum is not 1 within
+    /// A list of numbers is not a probability law: an entry is not a probability, or the sum is not 1 within
     /// `1e-9`.
     #[error("a law needs nonnegative entries that sum to 1, got a {what} of {value} at {index}")]
     InvalidLaw {
@@ -77,13 +77,13 @@ pub enum Error {
         /// The best value that can be reached.
         best: f64,
     },
-    /// A Rényi loss was asked of an accountant that speaks of `(ε, δ)` only.
+    /// A Rényi loss was requested from an accountant that knows only `(ε, δ)`.
     #[error("this accountant has no Rényi bound: ask for epsilon at a delta")]
     NoRenyiBound,
-    /// The Gaussian parameter was asked of a view that is not Gaussian.
+    /// The Gaussian parameter of a view that is not Gaussian was requested.
     #[error("this view is not Gaussian and has no mu: ask for epsilon at a delta or for a Rényi loss")]
     NotGaussian,
-    /// Guarantees about different neighboring relations do not compose.
+    /// Guarantees about different neighboring relations were to be composed, which is not possible.
     #[error("guarantees about different neighboring relations do not compose")]
     MixedNeighbors,
     /// A run depended on something that the observer did not see.
@@ -91,25 +91,25 @@ pub enum Error {
         "runs that depend on what the observer did not see do not compose: declare them fixed or on seen values"
     )]
     HiddenAdaptivity,
-    /// A limit on `(ε, δ)` for runs chosen adaptively that are not all Gaussian.
+    /// A ledger with a limit on `(ε, δ)` has runs that were chosen adaptively and are not all Gaussian.
     #[error(
         "runs chosen adaptively that are not all Gaussian need a limit at one Rényi order, not one on epsilon and delta"
     )]
     AdaptiveOrder,
-    /// The cost of runs chosen adaptively was asked of a ledger with neither a limit nor an odometer.
+    /// The cost of adaptively chosen runs was requested from a ledger with neither a limit nor an odometer.
     #[error(
         "what runs chosen by earlier outputs have cost is not their sum: fix a limit before the first run, or an odometer"
     )]
     AdaptiveSum,
-    /// The cost of runs chosen adaptively was asked of a ledger whose limit they broke.
+    /// The cost of adaptively chosen runs was requested from a ledger whose limit they exceeded.
     #[error(
         "runs chosen by earlier outputs went beyond the limit, so that nothing is guaranteed for all of them together"
     )]
     LimitBroken,
-    /// A ledger without a limit was asked whether it is kept.
+    /// A ledger without a limit was asked whether its limit is kept.
     #[error("the ledger has no limit")]
     NoLimit,
-    /// What an accountant outside this crate says of its failure.
+    /// An accountant outside this crate failed; the text is its message.
     #[error("{0}")]
     Accountant(String),
     /// The computation was to end before its answer.
@@ -139,12 +139,12 @@ pub fn ensure_positive(name: &'static str, value: f64) -> Result<(), Error> {
     ensure(0.0 < value && value.is_finite(), name, "be positive and finite", value)
 }
 
-/// Refuses what is no probability.
+/// Refuses a number that is not a probability.
 pub(crate) fn check_probability(p: f64) -> Result<(), Error> {
     ensure((0.0..=1.0).contains(&p), "a probability", "lie between 0 and 1", p)
 }
 
-/// The name of the parameter that `found` refuses, for tests: none when it refuses something else, or nothing.
+/// For tests: the name of the parameter that was refused; `None` if something else was refused, or nothing.
 #[cfg(test)]
 pub(crate) fn refused<T>(found: Result<T, Error>) -> Option<&'static str> {
     if let Err(Error::InvalidParameter { name, .. }) = found { Some(name) } else { None }

@@ -1,11 +1,11 @@
-//! Graded numbers in files, and what a guarantee is worth that was read from one.
+//! Graded numbers in files, and what a guarantee is worth after it was read from a file.
 //!
 //! Every graded number is written with its grade, `{"grade":"exact","value":0.3}`, so that a printed number
-//! and an exact one differ in a file as they do in the types. Reading is where the two ways part. A
-//! [`Printed`] number or an [`Estimate`] is as true in a file as it was before. A guarantee rests on a
-//! computation, which a file does not hold: anybody can write `"exact"`. What is read is therefore a
-//! [`Recorded`] number, which no function that wants a guarantee takes. It becomes one again when the
-//! computation is repeated and confirms it:
+//! and an exact one differ in a file as they do in the types. They are not read alike. A [`Printed`] number
+//! or an [`Estimate`] is worth the same in a file as before. A guarantee, however, rests on a computation,
+//! which the file does not contain: anybody can write `"exact"`. It is therefore read as a [`Recorded`]
+//! number, which no function accepts as a guarantee. It becomes a guarantee again when the computation is
+//! repeated and confirms it:
 //!
 //! ```
 //! use ndp_dp::{Gdp, Guarantee, Mechanism, Recorded};
@@ -36,7 +36,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A number as a file states it: a grade and a value, neither of them checked.
+/// A number as stated in a file: a grade and a value, neither of which has been checked.
 ///
 /// # Examples
 /// ```
@@ -58,12 +58,12 @@ pub struct Recorded<T> {
 impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
     /// The recorded number as a guarantee, if `recomputed`, a guarantee for the same quantity, confirms it.
     ///
-    /// A recorded upper bound holds when it [covers](Covers) the recomputed value. A recorded exact value
-    /// must be the recomputed one, and that one exact. Whoever calls this answers for the two being about the
-    /// same quantity.
+    /// A recorded upper bound is confirmed if it [covers](Covers) the recomputed value. A recorded exact
+    /// value must equal the recomputed one, which must be exact as well. The caller is responsible for both
+    /// being about the same quantity.
     ///
     /// # Errors
-    /// [`Error::Unconfirmed`] otherwise, and for recorded numbers that are no guarantees.
+    /// [`Error::Unconfirmed`] otherwise, and for recorded numbers whose grade is not that of a guarantee.
     pub fn verify(self, recomputed: Guarantee<T>) -> Result<Guarantee<T>, Error> {
         let confirmed = match (self.grade, &recomputed) {
             (Grade::Exact, Guarantee::Exact(value)) => *value.value() == self.value,
@@ -81,8 +81,8 @@ impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
     }
 }
 
-/// A value that may bound another of its kind, in the one direction that is safe: more loss, more noise
-/// needed.
+/// A value that may bound another one of its type from above, the safe direction for losses and for noise
+/// that is needed.
 ///
 /// # Examples
 /// ```
@@ -92,7 +92,7 @@ impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 pub trait Covers {
-    /// Whether a quantity that is at most `other` is at most `self`. False whenever the two cannot be
+    /// Whether every quantity that is at most `other` is also at most `self`. False if the two cannot be
     /// compared.
     fn covers(&self, other: &Self) -> bool;
 }
@@ -235,7 +235,7 @@ mod tests {
         }
         let written = serde_json::to_string(&Exact::new(f64::NAN));
         assert_eq!(written.unwrap_err().to_string(), "NaN is no number to write");
-        // The invariant of what is graded is checked too.
+        // The invariant of the value is checked as well.
         let negative = serde_json::from_str::<Recorded<UnitLoss>>(r#"{"grade":"exact","value":-1.5}"#);
         let found = negative.unwrap_err().to_string();
         assert!(
@@ -263,12 +263,12 @@ mod tests {
             let refused = recorded(grade, stated).verify(recomputed);
             assert!(matches!(refused, Err(Error::Unconfirmed { .. })), "{grade} {stated}");
         }
-        // A looser bound than the recomputed one is true, and stays the bound that was recorded.
+        // A recorded bound that is looser than the recomputed one is true. It stays as it was recorded.
         assert_eq!(recorded(Grade::UpperBound, 0.4).verify(exact(0.3)), Ok(bound(0.4)));
         assert_eq!(recorded(Grade::UpperBound, f64::INFINITY).verify(bound(0.3)), Ok(bound(f64::INFINITY)));
     }
 
-    /// Lists are compared entry by entry, not as words in a dictionary.
+    /// Lists are compared entry by entry, and not in lexicographic order.
     #[test]
     fn a_bound_covers_every_entry() -> Result<(), Error> {
         assert!(vec![1.0, 2.0].covers(&vec![1.0, 1.0]));

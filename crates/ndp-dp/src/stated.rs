@@ -1,36 +1,37 @@
-//! What is said beside the number of a mechanism alone, which knows no observer but the one of its output.
+//! The statement that belongs to the numbers of a single mechanism, whose observer is the one who sees its
+//! output.
 
 use crate::neighbors::Neighbors;
 use serde::Serialize;
 
-/// What a guarantee of a mechanism alone is about: data sets that are compared, what may move and how far,
-/// and by which theorem the numbers hold. Plain data, equal where they say the same.
+/// The statement behind a guarantee of a single mechanism: which data sets are compared, what may change
+/// between them and by how much, and by which theorem the numbers hold. Statements are plain data, and equal
+/// if they say the same.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Laplace, Mechanism, Moves, Sensitivity};
 /// let stated = Laplace::new(Sensitivity::new(2.0)?, 3.0)?.stated().ok_or("a mechanism")?;
 /// assert_eq!((stated.neighbors, stated.moves), (None, Moves::Number { by: 2.0 }));
-/// // A bound on a loss, by whatever mechanism, is about nothing that it could name.
+/// // A bound on a loss does not know the mechanism that it bounds, so it has no statement.
 /// assert_eq!(ndp_dp::Gdp::new(1.0)?.stated(), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stated {
-    /// The version of the form in files.
+    /// The version of the format in files.
     pub version: u32,
-    /// Which data sets are neighbors; `None` for those under which the sensitivity was taken, whatever they
-    /// are.
+    /// Which data sets are neighbors; `None` if they are those for which the caller computed the sensitivity.
     pub neighbors: Option<Neighbors>,
     /// What differs between neighbors.
     pub moves: Moves,
-    /// The type whose numbers these are.
+    /// The type that computes the numbers.
     pub function: &'static str,
     /// A section of `docs/theory.md`.
     pub theorem: &'static str,
 }
 
-/// What a mechanism hides, and how far it moves between neighbors.
+/// What a mechanism hides, and by how much it may differ between neighbors.
 ///
 /// # Examples
 /// ```
@@ -42,24 +43,25 @@ pub struct Stated {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum Moves {
-    /// A vector, by at most so much in the Euclidean norm.
+    /// A vector that changes by at most `by` in the Euclidean norm.
     Vector {
         /// The sensitivity.
         by: f64,
     },
-    /// A vector, by at most the sensitivity in the Euclidean norm, of which the noise is a multiple.
+    /// A vector that changes by at most the sensitivity in the Euclidean norm; the noise is given in units of
+    /// it.
     VectorInUnits,
-    /// A number, by at most so much.
+    /// A number that changes by at most `by`.
     Number {
         /// The sensitivity.
         by: f64,
     },
-    /// A whole number, by at most so much.
+    /// A whole number that changes by at most `by`.
     Whole {
         /// The sensitivity.
         by: u32,
     },
-    /// A label, to any other one.
+    /// A label that changes to any other one.
     Label {
         /// How many labels there are.
         of: u32,
@@ -67,7 +69,7 @@ pub enum Moves {
 }
 
 impl Stated {
-    /// Of this function, by the section of `docs/theory.md` on accounting.
+    /// The statement of a type whose theorem is in the section of `docs/theory.md` on accounting.
     pub(crate) const fn of(neighbors: Option<Neighbors>, moves: Moves, function: &'static str) -> Self {
         Self { version: 1, neighbors, moves, function, theorem: "Accounting" }
     }
