@@ -1,4 +1,4 @@
-//! Laws where accounts are asked for: profiles, Rényi divergences, least noise.
+//! Laws used as accountants: profiles, Rényi divergences, least noise.
 
 use super::{delta, gaussian, laplaces, sampled};
 use crate::loss_law::least_noise;
@@ -24,7 +24,7 @@ fn profiles_and_ledgers_take_laws() {
     assert_eq!(ledger.record("release", other, Adaptivity::Fixed), Err(Error::MixedNeighbors));
 }
 
-/// The law's `ε` is below that of its Rényi divergences, which add up.
+/// The `ε` of the law is below the one by its Rényi divergences, which add up over the releases.
 #[test]
 fn renyi_divergences_are_those_of_the_parts() {
     let order = Order::new(4.0).unwrap();
@@ -48,7 +48,8 @@ fn renyi_divergences_are_those_of_the_parts() {
     );
 }
 
-/// The noise found holds, a hundred-thousandth less does not; and it is less than by Rényi divergences.
+/// The noise found meets the target, and a hundred-thousandth less does not. It is less than by Rényi
+/// divergences.
 #[test]
 fn the_least_noise_is_the_least() {
     let unit = Sensitivity::new(1.0).unwrap();

@@ -1,9 +1,10 @@
-//! Compositions whose values a well-kept library gives without a proof, from above, on a grid of 2.5e-5.
+//! Compositions compared with the values of a well-maintained library, which are pessimistic but not proven,
+//! on a grid of 2.5e-5.
 
 use super::{delta, laplaces, sampled};
 use crate::{LossLaw, Neighbors};
 
-/// The upper end is at most 1e-4 above the peer's value, the lower end below it.
+/// Asserts that the upper end is at most 1e-4 above the value of the peer, and the lower end below it.
 fn check_epsilon(law: &LossLaw, at: f64, peer: f64) {
     let found = law.epsilon(delta(at));
     assert!(found.lower() < peer && found.upper() < peer + 1e-4, "{found:?} {peer}");
@@ -37,7 +38,7 @@ fn many_records_at_a_time() {
     check_delta(&law, 0.051_262_546_52);
 }
 
-/// Where the peer's `δ` is 1.00023.
+/// A case for which the peer returns a `δ` of 1.00023.
 #[test]
 fn half_of_the_records_at_a_time() {
     let law = sampled(0.487, 0.557, 361);
@@ -57,7 +58,8 @@ fn sampled_steps_and_laplace_releases() {
     check_epsilon(&LossLaw::compose(&parts).unwrap(), 1e-6, 5.858_515);
 }
 
-/// The value and the gaps of a law with atoms, on steps that divide them and on steps that do not.
+/// The value and the gap between the ends for a law with atoms, with steps that divide the distance of the
+/// atoms and with steps that do not.
 #[test]
 fn atoms_want_to_be_on_the_grid() {
     let law = laplaces(2.0, 16, Neighbors::ReplaceOne);
@@ -68,7 +70,7 @@ fn atoms_want_to_be_on_the_grid() {
     let gap = misses.upper() - misses.lower();
     assert!((2e-4..9.5e-3).contains(&gap), "{misses:?}");
     assert!(misses.lower() < 6.297_45 && 6.297_445 < misses.upper(), "{misses:?}");
-    // Unasked, a step is chosen that divides them.
+    // By default, a step that divides the distance is chosen.
     let found = law.epsilon(delta(1e-3));
     assert!(found.upper() - found.lower() < 1e-4 && (found.upper() - 6.297_45).abs() < 1e-4, "{found:?}");
 }

@@ -1,5 +1,5 @@
-//! Compositions whose truth can be had: normal laws, finite pairs by enumeration, two releases by an
-//! integral, binomial counts.
+//! Compositions whose true values can be computed otherwise: normal laws, finite pairs by enumeration, two
+//! releases by an integral, binomial counts.
 
 use super::{delta, gaussian, laplace, laplaces, sampled};
 use crate::loss_law::Direction;
@@ -10,19 +10,19 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// Both ends around the truth, which errs by at most `error`, relative.
+/// Asserts that the two ends enclose the truth, which is known up to the relative `error`.
 fn check(found: crate::loss_law::Enclosed, truth: f64, error: f64) {
     assert!(found.lower() <= truth * (1.0 + error), "{found:?} {truth}");
     assert!(truth * (1.0 - error) <= found.upper(), "{found:?} {truth}");
 }
 
-/// A Gaussian release that the law is not told to be one, so that it is composed on a grid.
+/// A Gaussian release that is given by its profile only, so that it is composed on a grid.
 fn hidden_gaussian(mu: f64) -> LossLaw {
     let profile = move |epsilon: f64| exact::delta(epsilon, mu).unwrap().into_value();
     LossLaw::of_delta(profile, profile, 1e-12, Neighbors::ReplaceOne).unwrap()
 }
 
-/// Squares of `μ` add up: the composed law must enclose the profile of the sum, and `ε` to 1e-4.
+/// Squares of `μ` add up: the composed law must enclose the profile of the sum, and `ε` within 1e-4.
 #[test]
 fn normal_laws_compose_to_normal_laws() {
     let mut rng = ChaCha8Rng::seed_from_u64(30);
@@ -43,14 +43,14 @@ fn normal_laws_compose_to_normal_laws() {
         let epsilon = truth * rng.random_range(0.3..1.2);
         check(law.delta(epsilon).unwrap(), exact::delta(epsilon, square.sqrt()).unwrap().into_value(), 1e-11);
     }
-    // Told, they are one normal law, exactly.
+    // As known Gaussian releases they are one normal law, exactly.
     let told = LossLaw::gaussian(gaussian(2.0), Neighbors::ReplaceOne).times(30).unwrap();
     let found = told.epsilon(delta(1e-5));
     assert_eq!(found.guarantee().grade(), crate::Grade::Exact);
     check(found, (Gdp::new(0.5).unwrap() * 30).epsilon(delta(1e-5)).into_value(), 1e-13);
 }
 
-/// `Σ_k max(0, P − e^ε Q)` over all sequences of outcomes, by how often each outcome occurs.
+/// `Σ max(0, P − e^ε Q)` over all sequences of outcomes, grouped by how often each outcome occurs.
 fn enumerated(parts: &[(&[f64], &[f64], usize)], epsilon: f64) -> f64 {
     let mut outcomes = vec![(1.0, 1.0)];
     for &(p, q, count) in parts {
@@ -64,7 +64,8 @@ fn enumerated(parts: &[(&[f64], &[f64], usize)], epsilon: f64) -> f64 {
     outcomes.iter().map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
 }
 
-/// Random pairs with masses in 64ths, some of them 0, composed at most eight times in all.
+/// Random pairs with masses that are multiples of 1/64, some of them 0, in compositions of at most eight
+/// releases.
 #[test]
 fn finite_pairs_follow_their_enumeration() {
     let mut rng = ChaCha8Rng::seed_from_u64(31);
@@ -93,7 +94,7 @@ fn finite_pairs_follow_their_enumeration() {
                 law.times(*count as u64).unwrap()
             })
             .collect();
-        // Atoms between points cost each release up to a step.
+        // If atoms lie between grid points, each release loses up to a step.
         let composed = LossLaw::compose(&laws).unwrap().with_step(1e-4).unwrap();
         for (direction, exchanged) in [(Direction::Remove, false), (Direction::Add, true)] {
             let parts: Vec<(&[f64], &[f64], usize)> = kinds
@@ -116,8 +117,8 @@ fn finite_pairs_follow_their_enumeration() {
     }
 }
 
-/// Two labels: the number of true answers is binomial, so that a million releases are a sum of a thousand
-/// terms; exact.
+/// Randomized response with two labels: the number of true answers is binomial, so that the exact value for a
+/// million releases is a sum of about a thousand terms.
 #[test]
 fn randomized_response_follows_the_binomial_law() {
     for (local, count, at, width) in [
@@ -140,7 +141,7 @@ fn randomized_response_follows_the_binomial_law() {
                 })
                 .sum()
         };
-        // The truth at either end, by slow sums.
+        // The true profile at either end, by slow sums.
         assert!(profile(found.lower() * (1.0 - 1e-10)) >= at * (1.0 - 1e-9), "{local} {count}: {found:?}");
         assert!(profile(found.upper() * (1.0 + 1e-10)) <= at * (1.0 + 1e-9), "{local} {count}: {found:?}");
         assert!(found.upper() - found.lower() <= width * found.upper(), "{local} {count}: {found:?}");
@@ -150,7 +151,7 @@ fn randomized_response_follows_the_binomial_law() {
     assert_eq!(few.epsilon(delta(1e-3)).guarantee().grade(), crate::Grade::Exact);
 }
 
-/// Whole-valued noise: the laws convolved term by term.
+/// Noise on whole numbers, whose laws are convolved term by term.
 #[test]
 fn whole_valued_noise_follows_the_convolution() {
     let laws = |mass: &dyn Fn(i64) -> f64, shift: i64, reach: i64| -> (Vec<f64>, Vec<f64>) {
@@ -183,7 +184,8 @@ fn whole_valued_noise_follows_the_convolution() {
     }
 }
 
-/// `δ_2(ε) = E_{L}[δ_1(ε − L)]`, the inner profile at numbers of either sign, by midpoints.
+/// The profile of two releases, `δ_2(ε) = E_L[δ_1(ε − L)]`, by the midpoint rule. The inner profile is needed
+/// at numbers of either sign.
 fn twice(
     epsilon: f64,
     outputs: &dyn Fn(f64) -> (f64, f64),
@@ -208,7 +210,7 @@ fn twice(
         .sum()
 }
 
-/// A profile at numbers of either sign, of a pair that is its own reverse.
+/// Extends a profile to numbers of either sign, for a pair that is symmetric.
 fn both_signs(positive: impl Fn(f64) -> f64) -> impl Fn(f64) -> f64 {
     move |epsilon: f64| {
         if epsilon >= 0.0 { positive(epsilon) } else { 1.0 - epsilon.exp() * (1.0 - positive(-epsilon)) }
@@ -223,7 +225,7 @@ fn two_laplace_releases_follow_their_integral() {
     let outputs = |y: f64| ((-y.abs() / scale).exp() / (2.0 * scale), ((y - 1.0).abs() - y.abs()) / scale);
     let law = laplaces(scale, 2, Neighbors::ReplaceOne);
     for epsilon in [0.0, 0.2, 0.6, 1.0, 1.2] {
-        // Where the inner profile or the loss has a kink.
+        // The points at which the inner profile or the loss has a kink.
         let kinks = [
             0.0,
             1.0,
@@ -281,7 +283,8 @@ fn sampled_releases_follow_their_integral() {
     }
 }
 
-/// Sampled Laplace noise: one release by its integral, and the smaller `ε₀` of the sample is not exceeded.
+/// Sampled Laplace noise: one release by its integral. The loss does not exceed the `ε₀` of the sampled
+/// release, which is smaller.
 #[test]
 fn sampled_laplace_follows_its_integral() {
     let (rate, scale) = (0.2, 1.0);

@@ -8,7 +8,7 @@ fn law(bounds: &[(f64, f64)]) -> LossLaw {
     LossLaw::of_bounds(&bounds, Neighbors::ReplaceOne).unwrap()
 }
 
-/// One bound, composed, is the optimal composition, which is a sum over binomial coefficients.
+/// One bound, composed, gives the optimal composition theorem, which is a sum over binomial coefficients.
 #[test]
 fn one_bound_composes_optimally() {
     for (epsilon, failure) in [(0.1, 1e-8), (0.7, 0.0), (2.5, 1e-3), (1e-3, 0.0), (0.0, 1e-4), (30.0, 1e-9)] {
@@ -32,7 +32,8 @@ fn one_bound_composes_optimally() {
     }
 }
 
-/// The whole profile of a mechanism is the mechanism, whatever else is said of it that is weaker.
+/// If all points of a profile are given as bounds, the result is that of the mechanism; weaker bounds in
+/// addition change nothing.
 #[test]
 fn the_corners_of_a_profile_are_its_law() {
     let response = RandomizedResponse::with_epsilon(5, 0.8).unwrap();
@@ -49,7 +50,8 @@ fn the_corners_of_a_profile_are_its_law() {
     }
 }
 
-/// Between two bounds the profile is a straight line in `e^ε`, and its image on the other side of 1.
+/// Between two bounds the profile is a straight line in `e^ε`, and its mirror image on the other side of 1 as
+/// well.
 #[test]
 fn a_profile_is_straight_between_bounds() {
     let (low, high) = ((0.2f64, 0.05), (1.0f64, 0.002));
@@ -57,7 +59,7 @@ fn a_profile_is_straight_between_bounds() {
     let at = |epsilon: f64| found.delta(epsilon).unwrap().upper();
     let share = (0.6f64.exp() - low.0.exp()) / (high.0.exp() - low.0.exp());
     assert!((at(0.6) - (low.1 + share * (high.1 - low.1))).abs() < 1e-12);
-    // At 0: the chord from the first bound to its image at x = 1/e^ε, 1 − x + x δ.
+    // At ε = 0 it is on the chord from the first bound to its mirror image, 1 − x + x δ at x = 1/e^ε.
     let x = (-low.0).exp();
     let share = (1.0 - x) / (low.0.exp() - x);
     assert!((at(0.0) - ((1.0 - share) * (1.0 - x + x * low.1) + share * low.1)).abs() < 1e-12);
@@ -65,7 +67,7 @@ fn a_profile_is_straight_between_bounds() {
     assert_eq!(found.epsilon(delta(1e-3)).upper(), f64::INFINITY);
 }
 
-/// Bounds that say nothing, and nearly nothing.
+/// Bounds that say nothing, and bounds that say almost nothing.
 #[test]
 fn extreme_bounds_are_answered() {
     assert_eq!(law(&[(0.0, 1.0)]).delta(3.0).unwrap().upper(), 1.0);
@@ -78,7 +80,8 @@ fn extreme_bounds_are_answered() {
     ));
 }
 
-/// What a user's function leaves at infinity counts once for each release and hides nothing else.
+/// The mass at infinity of a profile given as a function counts once for each release, and does not hide
+/// other losses.
 #[test]
 fn a_profile_that_ends_above_zero_can_be_composed() {
     let profile = |epsilon: f64| 1e-9 + (1.0 - 1e-9) * -((0.5 * (epsilon - 0.5)).min(0.0).exp_m1());

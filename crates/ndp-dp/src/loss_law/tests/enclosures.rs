@@ -1,4 +1,4 @@
-//! The two laws of one pair on a grid, and that every rounding goes to its side.
+//! The upper and the lower law of a pair on a grid, and the direction of every rounding.
 
 use super::{delta, gaussian, laplace};
 use crate::loss_law::enclosing::Enclosing;
@@ -30,8 +30,8 @@ fn pairs() -> Vec<(&'static str, Box<dyn Pair>)> {
     ]
 }
 
-/// At points and between, above and below; masses sum to 1; and the gap is that of the theory where the law
-/// is smooth.
+/// At grid points and between them, the profiles of the two laws are above and below that of the pair. Their
+/// masses sum to 1, and for a smooth law the gap between them is that of the theory.
 #[test]
 fn laws_enclose_the_profile_everywhere() {
     for (name, pair) in pairs() {
@@ -63,8 +63,7 @@ fn laws_enclose_the_profile_everywhere() {
     }
 }
 
-/// A function that errs by all that was declared, in either direction, and a law that must enclose what it
-/// errs from.
+/// A function with the full declared error in either direction: the law must enclose the true profile.
 #[test]
 fn declared_errors_are_rounded_to_the_safe_side() {
     let truth = |epsilon: f64| -((0.5 * (epsilon - 0.5)).min(0.0).exp_m1());
@@ -91,7 +90,7 @@ fn declared_errors_are_rounded_to_the_safe_side() {
     }
 }
 
-/// The recurrence of a sweep is the sum that defines the profile, also across gaps.
+/// The recurrence of a sweep gives the sum that defines the profile, also across gaps between points.
 #[test]
 fn sweeps_add_up_the_profile() {
     let masses: Vec<(i64, f64)> = vec![(-40, 0.2), (-3, 0.3), (0, 0.1), (1, 0.15), (7, 0.2), (90, 0.04)];
@@ -109,8 +108,8 @@ fn sweeps_add_up_the_profile() {
     assert!(sweep.error() < 1e-12);
 }
 
-/// Tilt, window and grid are chosen to be tight, not for the answer to hold: with any of them, ends enclose
-/// ends.
+/// Tilt, window and grid are chosen for tight answers, but any choice gives valid ones, so that the answers
+/// of different choices overlap.
 #[test]
 fn grids_do_not_change_the_truth() {
     let law = LossLaw::sampled_gaussian(gaussian(1.0), 0.05).unwrap().times(50).unwrap();

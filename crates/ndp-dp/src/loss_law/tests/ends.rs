@@ -1,4 +1,4 @@
-//! Which end of what is known about a pair is taken, for pairs of which little is known.
+//! Which end of an interval is used, tested with pairs that are known only up to wide intervals.
 
 use super::{laplace, laplaces, sampled};
 use crate::loss_law::answers::{self, Ends, Fineness};
@@ -11,11 +11,11 @@ use crate::{Error, LossLaw, Neighbors, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
 
-/// On both sides of 0 the other pair is asked at numbers that are not negative: at `−ε` for all `ε < 0` of
-/// the interval.
+/// For an interval of `ε` with 0 inside, the exchanged pair is evaluated at nonnegative numbers only: at `−ε`
+/// for the negative part of the interval.
 #[test]
 fn the_other_pair_is_asked_on_its_side() {
-    // δ' = (2 − ε)/8 for the other pair, of slope 1/8 each nat, and 1/4 for the pair itself.
+    // The exchanged pair has δ' = (2 − ε)/8, with a slope of 1/8 per nat, and the pair itself δ = 1/4.
     let other = |epsilon: Interval| {
         assert!(epsilon.low() >= 0.0, "{epsilon:?}");
         let at = |epsilon: f64| 0.125 * (2.0 - epsilon);
@@ -24,8 +24,8 @@ fn the_other_pair_is_asked_on_its_side() {
     };
     let own = |_: Interval| Point { delta: Interval::new(0.25), slope: Some(Interval::ZERO) };
     let found = two_sided(Interval::between(-1.0, 1.0), own, other);
-    // On the left 1 − x + x δ', with 1/8 ≤ δ' ≤ 1/4 and 1/e ≤ x ≤ 1, which intervals take to be independent;
-    // and x (1 − δ' − 1/8), which is 3/4 at most. On the right 1/4 and 0.
+    // To the left of 0, δ is 1 − x + x δ' with 1/8 ≤ δ' ≤ 1/4 and 1/e ≤ x ≤ 1, which interval arithmetic
+    // treats as independent, and the slope is x (1 − δ' − 1/8), at most 3/4. To the right they are 1/4 and 0.
     let x = (-1.0_f64).exp();
     let wanted = (0.125 * x, 1.0 - x + 0.25);
     assert!((found.delta.low() - wanted.0).abs() < 1e-15, "{found:?}");
@@ -42,7 +42,7 @@ fn largest_losses_are_enclosed() {
     assert!(largest.high() - largest.low() < 1e-16, "{largest:?}");
 }
 
-/// A quarter is known to be at infinity, and nothing else.
+/// A pair of which only a mass of 1/4 at infinity is known.
 #[derive(Clone, Copy, Debug)]
 struct Leak;
 
@@ -52,8 +52,8 @@ impl Pair for Leak {
     }
 }
 
-/// `N₀` against `(1 − q) N₀ + q N₁`: the second has at least `1 − q` of all mass of the first, so that no
-/// loss is above `−ln(1 − q)`; there the profile ends, with its slope.
+/// `N₀` against `(1 − q) N₀ + q N₁`: the second law has at least `1 − q` times every mass of the first, so
+/// that no loss is above `−ln(1 − q)`. There the profile and its slope become 0.
 #[test]
 fn what_a_record_adds_ends() {
     let pair = Sampled { base: Leak, rate: 0.5, side: Side::Add };
@@ -61,14 +61,15 @@ fn what_a_record_adds_ends() {
         let nothing = Point { delta: Interval::ZERO, slope: Some(Interval::ZERO) };
         assert_eq!(pair.at(Interval::new(epsilon)), nothing, "{epsilon}");
     }
-    // Before it ends: t δ₀ with t = 1 − x/2.
+    // Below that point the profile is t δ₀ with t = 1 − x/2.
     let found = pair.at(Interval::new(0.5)).delta;
     let wanted = 0.25 * (1.0 - 0.5 * 0.5_f64.exp());
     assert!(found.low() <= wanted + 1e-16 && wanted - 1e-16 <= found.high() && found.high() < wanted + 1e-15);
 }
 
-/// Of a stated profile over an interval: from its value at the right end to that at the left one, each
-/// moved by the error that was declared. 1/2 within a sixteenth is at most 1/2 divided by 15/16.
+/// Over an interval of `ε`, a stated profile lies between its values at the right and at the left end, each
+/// moved outward by the declared error. A true value that is stated as 1/2 within a sixteenth is at most 1/2
+/// divided by 15/16.
 #[test]
 fn stated_profiles_are_known_at_both_ends() -> Result<(), Error> {
     let delta = |epsilon: f64| 0.5 * (-epsilon).exp();
@@ -76,16 +77,16 @@ fn stated_profiles_are_known_at_both_ends() -> Result<(), Error> {
     let wide = pair.at(Interval::between(0.0, 2.0)).delta;
     assert!((wide.low() - 0.9375 * delta(2.0)).abs() < 1e-15, "{wide:?}");
     assert!((wide.high() - 0.5 / 0.9375).abs() < 1e-15, "{wide:?}");
-    // The product with 15/16 is rounded once: exactly, its sign tells.
+    // The product with 15/16 is rounded once; its exact comparison shows in which direction.
     let one = pair.at(Interval::ZERO).delta;
     assert!(one.high().mul_add(0.9375, -0.5) >= 0.0, "{one:?}");
     assert!((one.low() - 0.46875).abs() < 1e-15, "{one:?}");
     Ok(())
 }
 
-/// Left of 0 a Rényi divergence says nothing by itself: the bound is the chord from 1 to that at 0, and
-/// nothing is below `1 − x`. With no divergence it is `1 − x`: at −0.3 a number whose next larger float is
-/// this one (60 digits).
+/// For `ε < 0` a Rényi divergence gives no bound by itself. The bound is the chord from 1 at `x = 0` to the
+/// bound at `ε = 0`, and no profile is below `1 − x`. If the divergence is 0, the profile is `1 − x`; the
+/// number here is the smallest float above its value at −0.3 (60 digits).
 #[test]
 fn renyi_bounds_are_chords_below_one() {
     let nothing = FromRenyi::new(|_: Order| UpperBound::new(0.0)).at(Interval::new(-0.3)).delta;
@@ -95,7 +96,7 @@ fn renyi_bounds_are_chords_below_one() {
     assert!(wide.high() >= 0.259_181_779_318_282_2 && wide.low() == 0.0, "{wide:?}");
 }
 
-/// An atom whose interval holds that of another one: they become one, wherever they are.
+/// If the interval of an atom contains that of another one, they are merged, in whatever order they come.
 #[test]
 fn atoms_within_others_become_one() {
     let atom = |low, high, mass: f64| Atom { loss: Interval::between(low, high), mass: Interval::new(mass) };
@@ -112,9 +113,9 @@ fn atoms_within_others_become_one() {
     }
 }
 
-/// The outputs that are left out, beyond `15 σ`, added up to far beyond: those of large loss count as a mass
-/// at infinity, those of small loss with the smallest loss that is kept; neither as more than twice what they
-/// are.
+/// The outputs beyond `15 σ` that are left out, summed up here to far beyond. Those with a large loss count
+/// as a mass at infinity, and those with a small loss have the smallest loss that is kept. Neither is charged
+/// with more than twice its mass.
 #[test]
 fn discrete_normal_tails_are_counted() {
     for sigma in [1.0, 3.0, 100.0] {
@@ -132,7 +133,7 @@ fn discrete_normal_tails_are_counted() {
     }
 }
 
-/// Weights 1, 1 against 1, 3: halves against a quarter and three.
+/// The weights 1, 1 against 1, 3 become the laws 1/2, 1/2 against 1/4, 3/4.
 #[test]
 fn weights_are_divided_by_their_sums() {
     let (forward, backward) = atoms::finite(&[1.0, 1.0], &[1.0, 3.0]);
@@ -149,7 +150,8 @@ fn weights_are_divided_by_their_sums() {
 
 type Chain = Vec<(Arc<dyn Pair>, u64)>;
 
-/// A `δ` of exactly the mass at infinity is reached, at 0 here: nothing else has a positive loss.
+/// A `δ` that equals the mass at infinity is reached, here at `ε = 0`, since no other outcome has a positive
+/// loss.
 #[test]
 fn a_delta_that_is_attained_is_reached() {
     let (sharp, _) = atoms::finite(&[0.25, 0.75], &[0.0, 1.0]);
@@ -158,7 +160,7 @@ fn a_delta_that_is_attained_is_reached() {
     assert_eq!(answers::epsilon(&chain, 0.249, Fineness::Width(1e-4)).upper, f64::INFINITY);
 }
 
-/// What was not released has no profile, at 0 also.
+/// The profile of no release is 0 everywhere, also at `ε = 0`.
 #[test]
 fn nothing_has_no_profile() {
     for fineness in [Fineness::Width(1e-4), Fineness::Step(0.1)] {
@@ -168,8 +170,8 @@ fn nothing_has_no_profile() {
     }
 }
 
-/// All numbers that are asked are answered, the last one also: of two randomized responses with a ratio of
-/// 3 the loss is `2 ln 3` with probability 9/16, and not positive otherwise.
+/// Every number in the question gets an answer, also the last one. Two randomized responses with a ratio of 3
+/// have a loss of `2 ln 3` with probability 9/16, and no positive loss otherwise.
 #[test]
 fn profiles_answer_all_questions() {
     let chain: Chain = vec![(Arc::new(atoms::randomized_response(2, 0.5)), 2)];
@@ -183,8 +185,8 @@ fn profiles_answer_all_questions() {
     }
 }
 
-/// Losses that are far enough from each other and from 0 are points of a curve, others are not: the cells are
-/// of 1/2048, and a tenth of that is too near.
+/// Losses become points of a curve if they are far enough from each other and from 0. The cells have a length
+/// of 1/2048, and a tenth of that is too close.
 #[test]
 fn curves_leave_out_what_is_too_near() {
     let atom = |loss: f64| Atom { loss: Interval::new(loss), mass: Interval::new(0.25) };
@@ -201,8 +203,8 @@ fn curves_leave_out_what_is_too_near() {
     assert!(found.windows(2).all(|pair| pair[1] - pair[0] >= 0.09 * cell));
 }
 
-/// Answers are as narrow as asked, and of smooth laws hardly narrower, which would take longer. Two scales
-/// have atoms that are on no grid together: there the first grid may not do.
+/// Answers are as narrow as requested. For smooth laws they are hardly narrower than that, since it would
+/// take longer. The atoms of two scales have no common grid, so the first grid may not be fine enough.
 #[test]
 fn answers_are_as_narrow_as_asked() -> Result<(), Error> {
     let two = LossLaw::compose(&[

@@ -1,4 +1,4 @@
-//! What is refused, and the limits.
+//! Input that is refused, and limits.
 
 use super::{delta, gaussian, laplaces, sampled};
 use crate::loss_law::Direction;
@@ -16,7 +16,7 @@ fn relations_and_directions_do_not_mix() {
     assert_eq!(remove.clone().only(Direction::Add).err(), Some(Error::MixedNeighbors));
     let other = add.clone().only(Direction::Add).unwrap();
     assert_eq!(LossLaw::compose(&[remove.clone(), other]).err(), Some(Error::MixedNeighbors));
-    // One direction and a law of both: the one direction of both.
+    // A law with one direction and a law with both compose to one with that direction only.
     let both = LossLaw::compose(&[remove.clone(), add.clone()]).unwrap();
     let ten = sampled(0.1, 1.0, 10).only(Direction::Remove).unwrap();
     assert_eq!(both.epsilon(delta(1e-6)), ten.epsilon(delta(1e-6)));
@@ -59,7 +59,7 @@ fn bad_input_is_refused() {
         LossLaw::discrete_gaussian(Sigma::new(1e5).unwrap(), Neighbors::ReplaceOne),
         Err(Error::InvalidParameter { name: "the parameter of discrete Gaussian noise", .. })
     ));
-    // Increasing; a step, which is not convex.
+    // Functions that are no profile: one that increases, and a step, which is not convex.
     assert!(matches!(
         LossLaw::of_delta(|e| 0.1 + 0.001 * e.min(1.0), |_| 0.0, 0.0, Neighbors::ReplaceOne),
         Err(Error::InvalidParameter { name: "the delta of a profile", .. })
@@ -96,13 +96,13 @@ fn bad_input_is_refused() {
     ));
 }
 
-/// What is below what was asked, and above: nothing panics, and ends stay ends.
+/// Extreme questions: nothing panics, and the ends remain in order.
 #[test]
 fn limits_are_the_right_ones() {
     let nothing = sampled(0.1, 1.0, 5).times(0).unwrap();
     assert_eq!((nothing.epsilon(delta(1e-5)).upper(), nothing.delta(0.0).unwrap().upper()), (0.0, 0.0));
     assert_eq!(sampled(0.0, 1.0, 1000).epsilon(delta(1e-9)).upper(), 0.0);
-    // Every record takes part: Gaussian noise.
+    // If every record takes part, this is plain Gaussian noise.
     let all = sampled(1.0, 10.0, 100).epsilon(delta(1e-5));
     let gaussians = LossLaw::gaussian(gaussian(1.0), Neighbors::AddOrRemove).epsilon(delta(1e-5));
     assert!(all.lower() <= gaussians.upper() && gaussians.lower() <= all.upper(), "{all:?} {gaussians:?}");
@@ -133,7 +133,7 @@ fn limits_are_the_right_ones() {
     }
 }
 
-/// What is known of a mechanism decides the grade, not how near the ends are.
+/// The grade depends on what is known of a mechanism, and not only on how close the ends are.
 #[test]
 fn bounds_stay_bounds() {
     let exact = LossLaw::gaussian(gaussian(1.0), Neighbors::ReplaceOne);
@@ -144,15 +144,15 @@ fn bounds_stay_bounds() {
         (grade(&exact), grade(&seen), grade(&hidden)),
         (Grade::Exact, Grade::Exact, Grade::UpperBound)
     );
-    // δ of a mixture is the mixture of the δ.
+    // The δ of a mixture is the mixture of the values of δ.
     let of = |law: &LossLaw| law.delta(0.5).unwrap().upper();
     assert!((of(&seen) - 0.3 * of(&parts[0].1) - 0.7 * of(&parts[1].1)).abs() < 1e-15);
-    // From the Rényi curve alone, never less than the law itself, and not much more.
+    // The law from a Rényi curve alone is never below the law itself, and not far above it.
     let from_renyi = LossLaw::from_renyi(|order| UpperBound::new(0.5 * order.get()), Neighbors::ReplaceOne);
     let (bound, law) = (from_renyi.epsilon(delta(1e-5)), exact.epsilon(delta(1e-5)));
     assert_eq!(bound.guarantee().grade(), Grade::UpperBound);
     assert!(law.upper() < bound.upper() && bound.upper() < 1.1 * law.upper(), "{bound:?} {law:?}");
-    // And composed with a law: above both.
+    // Composed with a law, it is above both.
     let both = LossLaw::compose(&[from_renyi, exact.clone()]).unwrap().with_width(1e-2).unwrap();
     let two = exact.times(2).unwrap().epsilon(delta(1e-5));
     let found = both.epsilon(delta(1e-5));

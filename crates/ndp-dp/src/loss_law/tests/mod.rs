@@ -1,4 +1,5 @@
-//! Laws against values computed elsewhere, against slow definitions, and against what a user may get wrong.
+//! Tests of laws against values computed elsewhere, against slow definitions, and with input that users may
+//! get wrong.
 
 mod accounting;
 mod against_peers;

@@ -1,10 +1,10 @@
-//! Five hundred random compositions, up to five distinct parts, 1 to 10⁴ times, `δ` from 1e-12 to 0.1,
-//! against slow sums.
+//! Five hundred random compositions of up to five distinct parts, each occurring 1 to 10⁴ times, with `δ`
+//! from 1e-12 to 0.1, compared with slow sums.
 //!
-//! The truth is a sum over outcomes: with a normal part of parameter `μ` among the parts, `δ(ε) = E G(ε −
-//! L)`, `G` the profile of that part at numbers of either sign and `L` the loss of all others. Laws of
-//! finitely many losses are summed as they are; a density is summed at the points of a rule that is exact to
-//! 1e-12 or more here, where `G` is smooth.
+//! The truth is a sum over outcomes. With a normal part of parameter `μ` among the parts, it is `δ(ε) = E G(ε
+//! − L)`, where `G` is the profile of that part at numbers of either sign, and `L` the loss of all the
+//! others. Laws of finitely many losses are summed directly. A density is summed at the nodes of a quadrature
+//! rule, which is accurate to 1e-12 here, since `G` is smooth.
 
 use super::{gaussian, laplace};
 use crate::{Delta, Gdp, LossLaw, Neighbors, RandomizedResponse, gaussian as exact};
@@ -15,13 +15,13 @@ use rand_chacha::rand_core::SeedableRng;
 /// Losses with their probabilities.
 type Losses = Vec<(f64, f64)>;
 
-/// A composition and how its truth is summed: in each direction the normal part's `μ` and the losses of the
-/// others.
+/// A composition, and what its true value is computed from: in each direction the `μ` of the normal part, and
+/// the losses of the others.
 struct Drawn {
     law: LossLaw,
     mu: f64,
     directions: Vec<Losses>,
-    /// Laws with atoms that differ.
+    /// The number of different laws with atoms.
     atomic: usize,
     what: String,
 }
@@ -32,8 +32,8 @@ impl Drawn {
             if self.mu == 0.0 {
                 return -epsilon.min(0.0).exp_m1();
             }
-            // To some 1e-13 of itself here, which is all that a truth for 1e-8 needs: there are millions of
-            // terms.
+            // Accurate to a relative 1e-13, which is enough for a truth that is needed to 1e-8. A faster
+            // formula matters, since there are millions of terms.
             let tail = |x: f64| 0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2);
             let (middle, half) = (epsilon / self.mu, 0.5 * self.mu);
             if middle - half > 30.0 { 0.0 } else { tail(middle - half) - epsilon.exp() * tail(middle + half) }
@@ -46,7 +46,7 @@ impl Drawn {
         self.directions.iter().map(sum).fold(0.0, f64::max)
     }
 
-    /// Both ends around the truth, and near to each other.
+    /// Asserts that the two ends enclose the truth and are close to each other.
     fn check(&self, at: f64) {
         let found = self.law.epsilon(Delta::new(at).unwrap());
         let (lower, upper) = (found.lower(), found.upper());
@@ -57,19 +57,19 @@ impl Drawn {
             let there = self.delta(lower * (1.0 - 1e-11));
             assert!(there >= at * (1.0 - 1e-8), "{what}, {at:e}: {found:?}, true delta {there:e}");
         }
-        // Atoms of two laws lie on no common grid: their lower law is a step too low for each.
+        // The atoms of two laws have no common grid, so that the lower law of each is up to a step too low.
         let width = if self.atomic < 2 { 1.0001e-4 } else { 2e-2 };
         assert!(upper - lower <= width, "{what}, {at:e}: {found:?}");
     }
 }
 
-/// All sums of losses, those left out that cannot matter.
+/// All sums of two losses, without those whose probability is negligible.
 fn all_sums(one: &Losses, other: &Losses) -> Losses {
     let pairs = one.iter().flat_map(|&(a, p)| other.iter().map(move |&(b, q)| (a + b, p * q)));
     pairs.filter(|&(_, chance)| chance > 1e-32).collect()
 }
 
-/// Two labels: `count − 2 wrong` times the loss of one.
+/// Randomized response with two labels: the total loss is `count − 2 wrong` times that of one response.
 fn responses(mechanism: RandomizedResponse, count: u64) -> Losses {
     let other = mechanism.gamma() / 2.0;
     let pure = ((1.0 - other) / other).ln();
@@ -82,7 +82,7 @@ fn responses(mechanism: RandomizedResponse, count: u64) -> Losses {
         .collect()
 }
 
-/// Points and weights of Gauss and Legendre on `[0, 1]`, by Newton's method.
+/// Nodes and weights of the Gauss–Legendre rule on `[0, 1]`, by Newton's method.
 fn rule(points: u32) -> Vec<(f64, f64)> {
     let n = f64::from(points);
     (0..points)
@@ -103,8 +103,8 @@ fn rule(points: u32) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Laplace noise: half of the outputs have the largest loss, some the least, and those between the two
-/// answers the ones between.
+/// Laplace noise: half of the outputs have the largest loss, some the smallest, and outputs between the two
+/// answers have losses in between.
 fn laplace_losses(scale: f64, mu: f64) -> Losses {
     let pure = 1.0 / scale;
     let mut losses = vec![(pure, 0.5), (-pure, 0.5 * (-pure).exp())];
@@ -119,8 +119,8 @@ fn laplace_losses(scale: f64, mu: f64) -> Losses {
     losses
 }
 
-/// A sampled normal release: under both data sets, by the trapezoidal rule, which is exact to all digits for
-/// such integrands.
+/// A sampled normal release under either data set, by the trapezoidal rule, which is accurate to all digits
+/// for such integrands.
 fn sampled_losses(rate: f64, sigma: f64) -> [Losses; 2] {
     let mu = 1.0 / sigma;
     let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
@@ -142,12 +142,12 @@ fn count(rng: &mut ChaCha8Rng, most: f64) -> u64 {
     log_uniform(rng, 1.0, most + 0.999) as u64
 }
 
-/// Normal releases that the law is not told to be such.
+/// Normal releases that are given by their profile only, so that they are composed on a grid.
 fn normal(rng: &mut ChaCha8Rng) -> Drawn {
     let parts: Vec<(f64, u64)> =
         (0..rng.random_range(1..=5)).map(|_| (log_uniform(rng, 3e-3, 1.0), count(rng, 1e4))).collect();
-    // At most 5 in all: beyond an epsilon of 100 the declared error of 10⁴ profiles makes answers up to 3e-4
-    // wide.
+    // The total μ is at most 5: beyond an epsilon of 100 the declared errors of 10⁴ profiles would make
+    // answers up to 3e-4 wide.
     let square: f64 = parts.iter().map(|(mu, count)| mu * mu * *count as f64).sum();
     let shrink = (5.0 / square.sqrt()).min(1.0);
     let laws: Vec<LossLaw> = parts
@@ -168,7 +168,7 @@ fn normal(rng: &mut ChaCha8Rng) -> Drawn {
     }
 }
 
-/// Answers of two labels, with up to three kinds of them, and normal noise or none.
+/// Up to three kinds of randomized response with two labels, with or without normal noise.
 fn answers(rng: &mut ChaCha8Rng) -> Drawn {
     let kinds = rng.random_range(1..=3_usize);
     let (mut laws, mut losses, mut what) = (Vec::new(), vec![(0.0, 1.0)], String::new());
@@ -192,7 +192,7 @@ fn answers(rng: &mut ChaCha8Rng) -> Drawn {
     Drawn { law, mu: square.sqrt(), directions: vec![losses], atomic: kinds, what }
 }
 
-/// Laplace noise of up to two scales, normal noise.
+/// Laplace noise of up to two scales, and normal noise.
 fn laplaces(rng: &mut ChaCha8Rng) -> Drawn {
     let (sigma, normals) = (log_uniform(rng, 0.5, 20.0), count(rng, 1e3));
     let sigma = sigma.clamp(0.2 * (normals as f64).sqrt(), 2.5 * (normals as f64).sqrt());
@@ -213,7 +213,7 @@ fn laplaces(rng: &mut ChaCha8Rng) -> Drawn {
     Drawn { law, mu, directions: vec![losses], atomic: kinds, what }
 }
 
-/// A sampled release among normal ones, both directions.
+/// A sampled release together with normal ones, in both directions.
 fn samples(rng: &mut ChaCha8Rng) -> Drawn {
     let (sigma, normals) = (log_uniform(rng, 0.5, 20.0), count(rng, 1e4));
     let sigma = sigma.clamp(0.2 * (normals as f64).sqrt(), 2.5 * (normals as f64).sqrt());

@@ -1,10 +1,11 @@
-//! A record that may not be the one that was released.
+//! Releases that involve the replaced record only with some probability.
 
 use super::{delta, gaussian, laplaces, sampled};
 use crate::{Error, LossLaw, Mechanism, Neighbors, RandomizedResponse};
 
-/// `δ` of the exact mixtures `(1 − q) M + q N₁` and `(1 − q) M + q N₁'` of three-valued answers, in both
-/// directions, whatever others answer: never above the law, and equal to it where there are no others.
+/// The `δ` of the exact mixtures `(1 − q) M + q N₁` and `(1 − q) M + q N₁'` of answers with three values, in
+/// both directions and for any answers `M` of others, is never above that of the law, and equal to it without
+/// others.
 #[test]
 fn mixtures_with_others_are_covered() {
     for (local, rate) in [(0.7, 0.3), (2.0, 0.05), (0.2, 1.0), (5.0, 1e-3)] {
@@ -30,7 +31,8 @@ fn mixtures_with_others_are_covered() {
     }
 }
 
-/// One drawn of all is the release itself, none is nothing; composed it is far below what all would cost.
+/// A rate of 1 gives the release itself, and a rate of 0 nothing. Composed, the loss is far below that
+/// without sampling.
 #[test]
 fn rates_have_their_limits() {
     let step = LossLaw::gaussian(gaussian(1.5), Neighbors::ReplaceOne);
@@ -41,14 +43,15 @@ fn rates_have_their_limits() {
     }
     let never = LossLaw::sampled_replaced(&step, 0.0).unwrap().times(10).unwrap();
     assert_eq!(never.epsilon(delta(1e-9)).upper(), 0.0);
-    // A record that is added or removed costs less than one that is replaced by another.
+    // Adding or removing a record costs less than replacing it by another one.
     let added = sampled(0.01, 1.5, 1000).epsilon(delta(1e-6)).upper();
     let replaced = LossLaw::sampled_replaced(&step, 0.01).unwrap().times(1000).unwrap();
     let replaced = replaced.epsilon(delta(1e-6)).upper();
     assert!(added < replaced && replaced < 2.5 * added, "{added} {replaced}");
 }
 
-/// The Gaussian profile at the inner level, and a release with two directions by the larger of them.
+/// The profile is the Gaussian one at the inner level. For a release with two directions it is the larger
+/// one.
 #[test]
 fn profiles_are_those_of_the_inner_level() {
     let law = |release: &LossLaw, rate| LossLaw::sampled_replaced(release, rate).unwrap();
@@ -65,7 +68,7 @@ fn profiles_are_those_of_the_inner_level() {
         let [a, b] = [&one, &other].map(|law| law.delta(epsilon).unwrap().upper());
         assert!((a - b).abs() < 1e-15, "{a} {b}");
     }
-    // ln(1 + .2 (5 − 1)): the larger of ln 1.8 and ln 5 decides.
+    // The largest loss is ln(1 + 0.2 (5 − 1)) = ln 1.8, from the larger one, ln 5, of the two directions.
     assert!(one.delta(0.5).unwrap().upper() > 0.0 && one.delta(1.8f64.ln() + 1e-9).unwrap().upper() == 0.0);
 }
 

@@ -1,4 +1,4 @@
-//! Trade-off curves against closed forms: every point by the test that attains it.
+//! Trade-off curves against closed forms, which come from the tests that attain each point.
 
 use super::{gaussian, laplace, sampled};
 use crate::loss_law::{Direction, Tradeoff};
@@ -9,28 +9,28 @@ fn normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// Both ends around the truth at a level, and as near as said.
+/// Asserts that the two ends enclose the truth at a level, and are at most `width` apart.
 fn check(curve: &Tradeoff, level: f64, truth: f64, width: f64) {
     let point = curve.at(level).unwrap();
     assert!(point.lower <= truth + 1e-13 && truth - 1e-13 <= point.upper, "{point:?} {truth}");
     assert!(point.upper - point.lower <= width, "{point:?} {truth}");
 }
 
-/// Convex, falling, from at most 1 to 0, and below `1 − a`: both ends.
+/// Asserts that both ends are convex and decreasing, from at most 1 to 0, and below `1 − a`.
 fn check_shape(curve: &Tradeoff) {
     let points = curve.points(257).unwrap();
     for end in [|p: &crate::loss_law::TradeoffPoint| p.lower, |p: &crate::loss_law::TradeoffPoint| p.upper] {
         for window in points.windows(3) {
             let [a, b, c] = [0, 1, 2].map(|k| end(&window[k]));
             assert!(a >= b - 1e-15 && b >= c - 1e-15, "{window:?}");
-            // The upper end errs by its width.
+            // The upper end is convex only up to its distance from the truth.
             assert!(2.0 * b <= a + c + 1e-4, "{window:?}");
         }
         assert!(points.iter().all(|point| end(point) <= 1.0 - point.level + 1e-15));
         assert_eq!(end(&points[256]), 0.0);
     }
     assert!(points.iter().all(|point| point.lower <= point.upper));
-    // The guarantee is convex to the last digits.
+    // The lower end, which is the guarantee, is convex up to rounding.
     assert!(points.windows(3).all(|w| 2.0 * w[1].lower <= w[0].lower + w[2].lower + 1e-14));
 }
 
@@ -45,7 +45,7 @@ fn normal_laws_have_their_curves() {
             check(&curve, normal(-t), normal(t - mu), 1e-5);
         }
     }
-    // Composed on a grid.
+    // Now composed on a grid.
     let profile = |epsilon: f64| crate::gaussian::delta(epsilon, 0.2).unwrap().into_value();
     let law = LossLaw::of_delta(profile, profile, 1e-12, Neighbors::ReplaceOne).unwrap();
     let curve = law.times(25).unwrap().tradeoff();
@@ -62,7 +62,8 @@ fn normal_laws_have_their_curves() {
     );
 }
 
-/// Dong, Roth and Su, Section 2.2: straight, hyperbolic, straight.
+/// Dong, Roth and Su, Section 2.2: the curve of Laplace noise consists of a straight line, a hyperbola and a
+/// straight line.
 #[test]
 fn laplace_noise_has_its_curve() {
     for scale in [0.5_f64, 2.0] {
@@ -83,8 +84,8 @@ fn laplace_noise_has_its_curve() {
     }
 }
 
-/// Corners at the outcomes by likelihood ratio: one label, the rest, the other label. Two labels attain every
-/// pure `ε`-DP.
+/// The corners are at the outcomes in the order of their likelihood ratios: one label, the other labels, the
+/// second of the two labels. With two labels the curve is the lowest one that pure `ε`-DP allows.
 #[test]
 fn randomized_response_has_a_polygon() {
     for (labels, local) in [(2, 1.0), (4, 0.3), (10, 3.0)] {
@@ -110,7 +111,8 @@ fn randomized_response_has_a_polygon() {
     }
 }
 
-/// The two directions are inverse to each other, and not symmetric; what holds for both is below either.
+/// The curves of the two directions are inverse to each other and not symmetric. The curve that holds for
+/// both is below either of them.
 #[test]
 fn sampled_releases_have_a_curve_in_each_direction() {
     let (rate, mu) = (0.3, 1.5);
@@ -126,7 +128,8 @@ fn sampled_releases_have_a_curve_in_each_direction() {
     let mixture = |t: f64| (1.0 - rate) * normal(t) + rate * normal(t - mu);
     for k in -40..=40 {
         let t = 0.1 * f64::from(k);
-        // Without the record is the null hypothesis, rejected beyond t; then with it, rejected below t.
+        // First the null hypothesis is that the record is absent, and it is rejected above t; then that it is
+        // present, rejected below t.
         check(&remove, normal(-t), mixture(t), 1e-4);
         check(&add, mixture(t), normal(-t), 1e-4);
         for level in [normal(-t), mixture(t)] {
@@ -135,7 +138,7 @@ fn sampled_releases_have_a_curve_in_each_direction() {
         }
     }
     assert_eq!(both.power(0.3).unwrap().guarantee().grade(), Grade::UpperBound);
-    // Composed: between the curves of the larger profile and of the Gaussian that dominates it.
+    // The composed curve lies between that of the larger profile and that of a Gaussian that dominates it.
     let curve = sampled(0.01, 1.0, 1000).tradeoff();
     check_shape(&curve);
     let unsampled = Gdp::new(1000f64.sqrt()).unwrap();
@@ -146,7 +149,7 @@ fn sampled_releases_have_a_curve_in_each_direction() {
 fn levels_out_of_range_are_refused_and_limits_are_right() {
     let nothing = sampled(0.1, 1.0, 5).times(0).unwrap().tradeoff();
     assert!((nothing.at(0.3).unwrap().lower - 0.7).abs() < 1e-15 && nothing.at(0.3).unwrap().upper >= 0.7);
-    // What is told with probability 0.01 is told: f(0) = 0.99.
+    // The pair tells the data sets apart with probability 0.01, so f(0) = 0.99.
     let sharp = LossLaw::finite(&[0.01, 0.99], &[0.0, 1.0], Neighbors::ReplaceOne).unwrap();
     let curve = sharp.clone().only(Direction::Remove).unwrap().tradeoff();
     check(&curve, 0.0, 0.99, 1e-12);

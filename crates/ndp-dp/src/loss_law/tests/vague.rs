@@ -1,5 +1,5 @@
-//! Pairs that are known up to wide intervals: whichever pair within them is the true one, it is enclosed.
-//! With intervals of a rounding's width nobody would see which end was taken.
+//! Pairs that are known only up to wide intervals: every pair within them must be enclosed. With intervals as
+//! narrow as a rounding error, a test could not see whether the right end was used.
 
 use crate::loss_law::Direction;
 use crate::loss_law::answers::{self, Ends, Fineness};
@@ -14,11 +14,11 @@ use crate::{Error, LossLaw, Neighbors, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
 
-/// A normal pair, with a mass of 1/20 at infinity, whose profile is known up to this share of itself.
+/// A normal pair with a mass of 1/20 at infinity, whose profile is known up to a relative `width`.
 #[derive(Clone, Copy, Debug)]
 struct Vague {
     width: f64,
-    /// Whether it knows its slope.
+    /// Whether its slope is known.
     slopes: bool,
 }
 
@@ -32,7 +32,7 @@ fn truth(epsilon: f64) -> Point {
 
 impl Pair for Vague {
     fn at(&self, epsilon: Interval) -> Point {
-        // From a smaller share of what is lost to a larger share of what is kept.
+        // The lower end is a smaller share of δ, and the upper end is 1 minus a smaller share of 1 − δ.
         let below = |x: f64| x * (1.0 - self.width);
         let (left, right) = (truth(epsilon.low()), truth(epsilon.high()));
         let delta = Interval::between(below(right.delta.low()), 1.0 - below(1.0 - left.delta.high()));
@@ -52,7 +52,7 @@ fn profile(masses: &[(i64, f64)], infinite: f64, step: f64, offset: f64, epsilon
     infinite + above.map(|(loss, mass)| -mass * (epsilon - loss).exp_m1()).sum::<f64>()
 }
 
-/// The law above is above the highest profile, that below is below the lowest.
+/// The upper law is above the highest profile within the intervals, and the lower law below the lowest.
 #[test]
 fn laws_enclose_all_profiles_that_may_be_true() {
     for (width, slopes) in [(1e-3, true), (0.1, true), (1e-3, false), (0.1, false)] {
@@ -70,7 +70,7 @@ fn laws_enclose_all_profiles_that_may_be_true() {
                 // No profile is below 1 - x.
                 let lowest = known.low().max(-epsilon.exp_m1());
                 assert!(below <= lowest + 1e-12, "{width} {step} {epsilon}: {below} {known:?}");
-                // Nor is more given away than the grid and the intervals make.
+                // The gap is not larger than the grid and the intervals explain.
                 if width < 0.01 {
                     assert!(above - below < 0.02 + step * step, "{step} {epsilon}: {above} {below}");
                 }
@@ -79,7 +79,7 @@ fn laws_enclose_all_profiles_that_may_be_true() {
     }
 }
 
-/// One release answers by its own intervals.
+/// For a single release, the answers are the ends of its own intervals.
 #[test]
 fn one_release_has_the_ends_of_its_profile() {
     let chain: Vec<(Arc<dyn Pair>, u64)> = vec![(Arc::new(Vague { width: 0.1, slopes: true }), 1)];
@@ -91,7 +91,7 @@ fn one_release_has_the_ends_of_its_profile() {
         assert!(ends.lower <= 0.9001 * truth.low() && most - 1e-4 <= ends.upper, "{ends:?}");
         assert_eq!(answers::delta(&chain, epsilon, fineness), *ends);
     }
-    // At a target between the highest and the lowest profile at 1, both ends of ε are there.
+    // For a target between the highest and the lowest profile at ε = 1, the ends of ε lie on both sides of 1.
     let target = truth(1.0).delta.low();
     let ends = answers::epsilon(&chain, target, fineness);
     assert!(ends.lower < 0.95 && 1.05 < ends.upper, "{ends:?}");
@@ -99,7 +99,8 @@ fn one_release_has_the_ends_of_its_profile() {
     assert_eq!(answers::delta(&Vec::new(), 1.0, fineness), Ends::NOTHING);
 }
 
-/// Of two widths and of two steps the smaller; a step, once asked for, stays.
+/// The finer of two widths or of two steps is the smaller one. A step, once requested, takes precedence over
+/// a width.
 #[test]
 fn the_finer_of_two_wins() {
     let (width, step) = (Fineness::Width, Fineness::Step);
@@ -113,7 +114,7 @@ fn the_finer_of_two_wins() {
     }
 }
 
-/// The points of a curve are those of a grid and the losses of the only release, on either side of 0.
+/// The points of a curve are those of a grid and the absolute values of the losses of a single release.
 #[test]
 fn curves_have_points_at_atoms() {
     let atom = |loss: f64| Atom { loss: Interval::new(loss), mass: Interval::new(0.5) };
@@ -125,7 +126,7 @@ fn curves_have_points_at_atoms() {
     );
 }
 
-/// Losses a little beside a grid of 1/2, known to 1e-12: the offsets are outside all of them.
+/// Losses slightly off a grid of 1/2, known to 1e-12: the two offsets enclose all of their distances from it.
 #[test]
 fn atoms_on_a_grid_are_moved_outward() {
     let atom = |loss: f64, mass: f64| Atom {
@@ -145,21 +146,22 @@ fn atoms_on_a_grid_are_moved_outward() {
         }
         assert!(laws.upper.infinite >= 0.15 && laws.lower.infinite <= 0.05);
     }
-    // Beside the grid there is no such law, wherever the atom stands.
+    // If any of the atoms is off the grid, there is no such law.
     for place in 0..3 {
         let mut losses = [-0.5, 0.0, 0.5];
         losses[place] += 0.01;
         let pair = Atoms::new(losses.map(|loss| atom(loss, 0.3)).to_vec(), Interval::ZERO, None);
         assert!(Enclosing::of_atoms(&pair, 0.5).is_none(), "{place}");
     }
-    // What has no mass for sure has none below.
+    // An atom that may have no mass has none in the lower law.
     let maybe = Atom { loss: Interval::ZERO, mass: Interval::between(0.0, 1e-20) };
     let pair = Atoms::new(vec![maybe, atom(0.5, 0.9)], Interval::ZERO, None);
     let laws = Enclosing::of_atoms(&pair, 0.5).expect("on the grid");
     assert_eq!((laws.upper.masses.len(), laws.lower.masses.len()), (2, 1));
 }
 
-/// Atoms that overlap become one, whose profile lies between those of all their mass at either end.
+/// Atoms that overlap are merged into one, whose profile lies between those with the whole mass at either
+/// end.
 #[test]
 fn atoms_that_cannot_be_told_apart_are_enclosed_together() {
     let atom = |low, high, mass: f64| Atom { loss: Interval::between(low, high), mass: Interval::new(mass) };
@@ -186,7 +188,8 @@ fn atoms_that_cannot_be_told_apart_are_enclosed_together() {
     }
 }
 
-/// A mixture leaks what its parts leak, and its Rényi divergence is that of the weighted moments.
+/// The mass at infinity of a mixture is the weighted sum of those of its parts, and its Rényi divergence
+/// follows from the weighted moments.
 #[test]
 fn mixtures_add_all_their_parts() {
     let parts: Vec<(Interval, Arc<dyn Pair>)> = vec![
@@ -198,13 +201,13 @@ fn mixtures_add_all_their_parts() {
     let normal = |mu: f64| Arc::new(GaussianPair { mu: Interval::new(mu) }) as Arc<dyn Pair>;
     let mixture =
         Mixture { parts: vec![(Interval::new(0.5), normal(1.0)), (Interval::new(0.5), normal(2.0))] };
-    // At order 3: half of e^(2 · 3/2) and half of e^(2 · 6).
+    // At order 3 the moment is half of e^(2 · 3/2) plus half of e^(2 · 6).
     let expected = 0.5 * (0.5 * 3_f64.exp() + 0.5 * 12_f64.exp()).ln();
     let found = mixture.renyi(3.0).expect("both have one");
     assert!((expected - 1e-12..expected + 1e-12).contains(&found), "{found} {expected}");
 }
 
-/// An interval of `ε` on both sides of 0, and a wide one: what holds at each of its points is enclosed.
+/// For an interval of `ε` with 0 inside, and for a wide one, the values at all of its points are enclosed.
 #[test]
 fn wide_intervals_enclose_all_their_points() {
     let normal = GaussianPair { mu: Interval::new(1.0) };
@@ -224,7 +227,8 @@ fn wide_intervals_enclose_all_their_points() {
     assert_eq!(nonnegative(Interval::between(-1.0, 2.0)), Interval::between(0.0, 2.0));
 }
 
-/// Of a profile that is known up to a twentieth: the curve lies between those of the highest and the lowest.
+/// For a profile that is known up to a twentieth, the curve lies between those of the highest and the lowest
+/// profile.
 #[test]
 fn curves_enclose_all_trade_offs_that_may_be_true() -> Result<(), Error> {
     let width = 0.05;
@@ -246,7 +250,7 @@ fn curves_enclose_all_trade_offs_that_may_be_true() -> Result<(), Error> {
     };
     for level in [0.0, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0] {
         let found = curve.at(level)?;
-        // A grid may miss the best x by a millionth.
+        // The grid used here may miss the best x, which costs up to a millionth.
         assert!(found.lower <= best(level, 1.0 + width) + 1e-5, "{level}: {found:?}");
         assert!(found.upper >= best(level, 1.0 - width) - 1e-12, "{level}: {found:?}");
         assert!(found.lower <= found.upper && found.upper <= 1.0 - level);
@@ -255,7 +259,7 @@ fn curves_enclose_all_trade_offs_that_may_be_true() -> Result<(), Error> {
     Ok(())
 }
 
-/// The points of a curve go from 0 to 1, both among them.
+/// The levels of the points of a curve go from 0 to 1, including both.
 #[test]
 fn points_of_a_curve_reach_both_ends() -> Result<(), Error> {
     let side = (vec![Ends { lower: 0.0, upper: 0.0 }; 2], 0.0);
@@ -265,7 +269,7 @@ fn points_of_a_curve_reach_both_ends() -> Result<(), Error> {
     Ok(())
 }
 
-/// Laws with two directions are told from those with one, and releases of the same pairs from others.
+/// Laws with two directions are distinguished from those with one, and equal releases are merged.
 #[test]
 fn directions_are_counted() -> Result<(), Error> {
     let one = LossLaw::from_renyi(|order| UpperBound::new(0.1 * order.get()), Neighbors::AddOrRemove);
