@@ -10,7 +10,7 @@ fn check(value: f64, reference: f64) {
     assert_relative_eq!(value, reference, max_relative = 1e-11);
 }
 
-/// A loss that underflows is 0, not -0, which would be printed.
+/// A loss that underflows is 0 and not -0, whose sign would be printed.
 #[test]
 fn nothing_lost_has_no_sign() -> Result<(), Error> {
     let delta = optimal_delta(ApproxDp::new(0.5, 0.0)?, 1, 0.5)?.into_value();
@@ -35,14 +35,14 @@ fn rules_match_reference_values() -> Result<(), Error> {
     let point = optimal_point(ApproxDp::new(0.095, 9.5e-7)?, 8, 2)?.into_value();
     check(point.epsilon(), 0.38);
     check(point.delta(), 0.008_923_257_452_166_073);
-    // Theorem 1 of the ring: 20 rounds.
+    // 20 rounds of Theorem 1 for the ring.
     let ring = advanced(ApproxDp::new(0.2, 1e-6)?, 20, d(1e-6)).into_value();
     check(ring.epsilon(), 5.587_187_033_594_279);
     check(ring.delta(), 2.1e-5);
     Ok(())
 }
 
-/// The divergence of all 2^k answer strings, enumerated.
+/// The divergence by enumeration of all 2^k strings of answers.
 fn brute_force(release: ApproxDp, count: u64, epsilon: f64) -> f64 {
     let p = 1.0 / (1.0 + (-release.epsilon()).exp());
     let mut excess = 0.0;
@@ -163,8 +163,8 @@ fn extremes_are_limits_or_errors() -> Result<(), Error> {
     Ok(())
 }
 
-/// Almost all of the total `δ` is what the releases cost themselves: hardly any is left for a rule, and
-/// none may take more.
+/// The releases themselves use up almost all of the total `δ`. Hardly any slack is left for the rules, and
+/// none of them may use more.
 #[test]
 fn no_rule_takes_more_than_the_slack() -> Result<(), Error> {
     for (epsilon, delta, count) in [(0.1, 1e-6, 10), (0.3, 1e-3, 50), (0.01, 1e-7, 1000)] {
@@ -179,14 +179,14 @@ fn no_rule_takes_more_than_the_slack() -> Result<(), Error> {
     Ok(())
 }
 
-/// `x` in units of `2^-60`, exactly, for numbers between `2^-8` and 1.
+/// A number between `2^-8` and 1 in units of `2^-60`, exactly.
 fn units(x: f64) -> i128 {
     let scaled = x * 2f64.powi(60);
     assert!(scaled.fract() == 0.0);
     scaled as i128
 }
 
-/// Sums of a few parts are not below the exact sum of the floats that were given.
+/// Sums of a few parts are never below the exact sum of the given floats.
 #[test]
 fn sums_are_rounded_up() -> Result<(), Error> {
     for (a, b) in [(0.1, 0.7), (0.1, 0.2), (0.3, 0.6), (0.015, 0.83), (0.17, 0.29)] {
@@ -207,8 +207,8 @@ fn sums_are_rounded_up() -> Result<(), Error> {
     Ok(())
 }
 
-/// The total is what rounding makes of the releases' own `δ`: nothing is left for the other rules, and
-/// for advanced composition a few units in the last place, which are counted exactly here.
+/// The total `δ` is the rounded sum of those of the releases. No slack is left for the other rules, and for
+/// advanced composition only a few units in the last place, which are counted exactly here.
 #[test]
 fn advanced_composition_takes_what_is_left_and_no_more() -> Result<(), Error> {
     let mut seen = 0;
@@ -219,7 +219,7 @@ fn advanced_composition_takes_what_is_left_and_no_more() -> Result<(), Error> {
             let (own, rest) = two_product(count as f64, delta);
             let left = (total - own) - rest;
             let found = best(&[(release, count)], d(total))?.into_value();
-            // √(2k ln(1/δ')) ε, and kε², which is small.
+            // The bound is √(2k ln(1/δ')) ε, plus kε², which is small.
             let least = (-2.0 * count as f64 * left.ln()).sqrt() * 1e-5;
             if found.rule == Rule::Advanced {
                 seen += 1;

@@ -30,7 +30,7 @@ fn bounds_match_reference_values() -> Result<(), Error> {
     Ok(())
 }
 
-/// "More users per round, more privacy" is false in general for the bound: section 7.
+/// Section 7 of the specification: "more users per round, more privacy" is not true of the bound in general.
 #[test]
 fn larger_batches_are_not_always_more_private() -> Result<(), Error> {
     for (batch, reference) in [(1, 0.004_17), (4, 0.008_89), (20, 0.020_7), (120, 0.048_5)] {
@@ -42,8 +42,9 @@ fn larger_batches_are_not_always_more_private() -> Result<(), Error> {
     Ok(())
 }
 
-/// The last display of Theorem 2's proof has `2L√m/σ` where averaging divides the changed gradient by `m` and
-/// the noise by `√m`: safe, but 31 and 136 times the statement's value at the parameters of Figure 2.
+/// The last formula in the proof of Theorem 2 has `2L√m/σ`, although averaging divides the changed gradient
+/// by `m` and the noise only by `√m`. It is safe, but 31 and 136 times the value of the theorem at the
+/// parameters of Figure 2.
 #[test]
 fn the_proof_s_last_display_is_too_large() -> Result<(), Error> {
     for (batch, factor) in [(10, 31.0), (20, 136.0)] {
@@ -56,7 +57,7 @@ fn the_proof_s_last_display_is_too_large() -> Result<(), Error> {
 
 #[test]
 fn long_runs_are_bounded_by_blocks_from_above() -> Result<(), Error> {
-    // With an inactive projection b_k = θ(r/√k): sum it all.
+    // If the projection has no effect, b_k = θ(r/√k), and all terms are summed here.
     let users = 60_000;
     let run_long = run(users, 1, [1.0, 1e6, 0.5, 1.0], 1.0);
     for epsilon in [0.0, 0.01, 0.3] {
@@ -110,7 +111,7 @@ fn bad_parameters_are_refused() {
         );
         assert!(matches!(run.all_models_delta(epsilon), Err(crate::Error::InvalidEpsilon(..))));
     }
-    // Far below the smallest float, but not 0.
+    // The δ is far below the smallest float, and is reported as that float, not as 0.
     assert_eq!(run.delta(1e4).unwrap().into_value(), f64::from_bits(1));
     assert!(
         matches!(
@@ -160,7 +161,7 @@ proptest! {
         prop_assert!(here.delta(epsilon + 0.1)?.into_value() <= mix * slack);
         prop_assert!(at(sigma * 1.1, factor).delta(epsilon)?.into_value() <= mix * slack);
         prop_assert!(mix <= at(sigma, 1.0).delta(epsilon)?.into_value() * slack);
-        // The Rényi bound is weaker than the release of every model in general, but never above it.
+        // The Rényi bound never exceeds the Rényi loss of the release of every model.
         let order = Order::new(3.0)?;
         let ratio = here.step_ratio();
         prop_assert!(here.rdp(order).into_value() <= 1.5 * ratio * ratio * slack);

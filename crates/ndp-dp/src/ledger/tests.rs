@@ -6,7 +6,7 @@ fn gaussian(mu: f64) -> Profile {
     Profile::gaussian(Exact::new(Gdp::new(mu).unwrap()).into(), "node 0")
 }
 
-/// A Rényi loss of so much times the order.
+/// A Rényi loss that is the given number times the order.
 struct Linear(f64);
 
 impl crate::profile::Curve for Linear {
@@ -25,7 +25,7 @@ fn gaussian_runs_add_up_exactly() -> Result<(), Error> {
     assert!(!ledger.fits(&gaussian(0.81), Adaptivity::OnSeen)?);
     ledger.record("b", gaussian(0.81), Adaptivity::OnSeen)?;
     assert_eq!((ledger.remaining()?.into_value(), ledger.verdict()?), (0.0, Verdict::Violated));
-    // Chosen by what was seen, and beyond the limit: their sum is no guarantee.
+    // The runs were chosen by what was seen and exceed the limit, so their sum is no guarantee.
     assert_eq!(ledger.spent().err(), Some(Error::LimitBroken));
     let mut fixed = Ledger::with_limit(Measure::Gaussian, 1.0)?;
     for mu in [0.6, 0.81] {
@@ -37,7 +37,7 @@ fn gaussian_runs_add_up_exactly() -> Result<(), Error> {
     Ok(())
 }
 
-/// Rényi bounds and Gaussian runs: between the Gaussian truth and the sum of both.
+/// The composition of Rényi bounds and Gaussian runs lies between the Gaussian truth and the sum of both.
 #[test]
 fn different_notions_compose() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
@@ -50,8 +50,8 @@ fn different_notions_compose() -> Result<(), Error> {
     let back = both.delta(found.value().epsilon())?.into_value().delta();
     assert_relative_eq!(back, 1e-6, max_relative = 1e-6);
     assert!(matches!(both.loss(Measure::Gaussian), Err(Error::NotGaussian)));
-    // With a part that has (ε, δ) only, here randomized response: at most the two ε added up at half of δ
-    // each.
+    // With a part of which only (ε, δ) is known, here randomized response, it is at most the sum of the two ε
+    // at half of δ each.
     struct Pure(f64);
     impl crate::profile::Curve for Pure {
         fn epsilon(&self, delta: Delta) -> Result<crate::Guarantee<crate::ApproxDp>, Error> {
@@ -72,8 +72,8 @@ fn different_notions_compose() -> Result<(), Error> {
     Ok(())
 }
 
-/// A hundred runs of 0.1, each after a look at the outputs: planned they cost 4.3772 at delta 1e-5, and
-/// the sum is what a look takes advantage of.
+/// A hundred runs of 0.1, each chosen after a look at the outputs. Planned in advance they would cost 4.3772
+/// at delta 1e-5, a sum that an observer who may look can exceed.
 #[test]
 fn adaptive_runs_cost_the_limit_or_the_odometer_and_never_the_sum() -> Result<(), Error> {
     let delta = Delta::new(1e-5)?;
@@ -99,7 +99,7 @@ fn adaptive_runs_cost_the_limit_or_the_odometer_and_never_the_sum() -> Result<()
     assert_eq!(odometer.delta(7.3)?.into_value().delta(), 1.0);
     assert_eq!(odometer.epsilon(Delta::new(1e-6)?)?.into_value().epsilon(), f64::INFINITY);
     assert_eq!(odometer.mu(), None);
-    // Limits: in their own terms, and what follows from them.
+    // Limits are answered in their own terms, with what follows from them.
     let limits = [
         (Measure::Gaussian, 1.5, Gdp::new(1.5)?.epsilon(delta).into_value()),
         (Measure::Approx(delta), 6.0, 6.0),
@@ -114,7 +114,7 @@ fn adaptive_runs_cost_the_limit_or_the_odometer_and_never_the_sum() -> Result<()
         let broken = spent(Ledger::with_limit(measure, 0.1)?, Adaptivity::OnSeen);
         assert_eq!(broken.err(), Some(Error::LimitBroken));
     }
-    // What `fits` refuses, `spent` refuses.
+    // `spent` refuses what `fits` refuses.
     let renyi = Profile::of_curve(Linear(1e-3), "node 0");
     let mut mixed = Ledger::with_limit(Measure::Approx(delta), 3.0)?;
     mixed.record("a", renyi.clone(), Adaptivity::OnSeen)?;
@@ -127,7 +127,7 @@ fn adaptive_runs_cost_the_limit_or_the_odometer_and_never_the_sum() -> Result<()
     Ok(())
 }
 
-/// By the losses themselves, and at order 2 in whole numbers.
+/// Checked by the losses themselves, and at order 2 in whole numbers.
 #[test]
 fn largest_and_remaining_parameters_are_rounded_down() -> Result<(), Error> {
     let two = Measure::Renyi(Order::new(2.0)?);
@@ -139,13 +139,13 @@ fn largest_and_remaining_parameters_are_rounded_down() -> Result<(), Error> {
             assert!(loss(mu.mu().next_up())? > allowed, "{measure:?} {allowed:e}");
             assert_eq!(gaussian(mu.mu()).check(measure, allowed)?, Verdict::Met);
         }
-        // At order 2 the loss is μ²: in whole numbers of 2^-120, where these are exact.
+        // At order 2 the loss is μ², which is compared in multiples of 2^-120, where this is exact.
         if (0.05..10.0).contains(&allowed) {
             let scaled = |x: f64| (x * f64::from(1 << 30) * f64::from(1 << 30)) as u128;
             let mu = scaled(two.largest_mu(allowed)?.mu());
             assert!(mu * mu <= scaled(allowed) << 60);
         }
-        // What is left fits, and is nearly all.
+        // A run that uses what is left fits, and uses almost all of it.
         let mut ledger = Ledger::with_limit(Measure::Gaussian, allowed)?;
         ledger.record("a", gaussian(0.6 * allowed), Adaptivity::Fixed)?;
         let left = ledger.remaining()?.into_value();
@@ -164,7 +164,7 @@ fn what_voids_the_sum_is_refused() -> Result<(), Error> {
     assert!(ledger.fits(&renyi, Adaptivity::Fixed)?);
     assert_eq!(ledger.fits(&renyi, Adaptivity::OnSeen), Err(Error::AdaptiveOrder));
     ledger.record("a", renyi.clone(), Adaptivity::Fixed)?;
-    // What is left in terms of a Gaussian release is less than the whole.
+    // What is left, as the ε of a Gaussian release, is less than the whole limit.
     let left = ledger.remaining()?.into_value();
     assert!(0.5 < left && left < 1.0, "{left}");
     let mut other = gaussian(0.1);
@@ -178,8 +178,8 @@ fn what_voids_the_sum_is_refused() -> Result<(), Error> {
     Ok(())
 }
 
-/// Where a node is added or removed the rest is that of the same ledger where it is replaced: the losses
-/// are the same numbers.
+/// With the relation of added or removed records, what is left is the same as with replaced data, since the
+/// losses are the same numbers.
 #[test]
 fn what_is_left_has_the_relation_of_the_runs() -> Result<(), Error> {
     let left = |neighbors| -> Result<f64, Error> {

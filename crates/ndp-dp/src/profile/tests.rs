@@ -1,4 +1,4 @@
-//! Profiles whose law is known: their composition, with each other and with what is known by other bounds.
+//! Profiles whose law is known: their composition with each other, and with profiles known by other bounds.
 
 use super::{Curve, Measure, Profile, Verdict};
 use crate::{
@@ -26,7 +26,7 @@ fn epsilon(profile: &Profile, at: f64) -> f64 {
     profile.epsilon(delta(at)).unwrap().value().epsilon()
 }
 
-/// A Rényi bound, and nothing else.
+/// A mechanism of which only a Rényi bound is known.
 struct Renyi(f64);
 
 impl Curve for Renyi {
@@ -35,12 +35,13 @@ impl Curve for Renyi {
     }
 }
 
-/// The value of a well-kept library for 500 sampled steps and ten Laplace releases, run by run on a ledger.
+/// The value of a well-maintained library for 500 sampled steps and ten Laplace releases, recorded run by run
+/// on a ledger.
 #[test]
 fn runs_on_a_ledger_compose_by_their_laws() {
     let mut ledger = Ledger::with_limit(Measure::Approx(delta(1e-6)), 5.9).unwrap();
     for _ in 0..5 {
-        // Equal laws that were made one by one.
+        // The laws are equal, but made separately.
         let training = sampled(0.01, 1.0).times(100).unwrap().profile("node 3");
         ledger.record("training", training, Adaptivity::Fixed).unwrap();
         let releases = laplace(2.0, Neighbors::AddOrRemove).times(2).unwrap().profile("node 3");
@@ -56,7 +57,7 @@ fn runs_on_a_ledger_compose_by_their_laws() {
     let mut more = Profile::gaussian(Exact::new(more).into(), "node 3");
     more.neighbors = Neighbors::AddOrRemove;
     assert!(ledger.fits(&more, Adaptivity::Fixed).unwrap());
-    // By Rényi divergences it is more; and a Gaussian run is part of the law.
+    // By Rényi divergences it would be more. A Gaussian run becomes part of the law.
     let by_renyi = crate::conversion::best_epsilon(
         |order| UpperBound::new(spent.renyi(order).unwrap().value().epsilon),
         delta(1e-6),
@@ -66,7 +67,7 @@ fn runs_on_a_ledger_compose_by_their_laws() {
     assert!(epsilon(&both, 1e-6) > found && epsilon(&both, 1e-6) <= 5.9);
 }
 
-/// What is Gaussian stays a closed form, whoever says so; one law alone is what it was.
+/// Gaussian profiles stay a closed form, however they were made, and a single law stays as it was.
 #[test]
 fn closed_forms_stay() {
     let law = LossLaw::gaussian(noise(2.0), Neighbors::ReplaceOne).times(9).unwrap();
@@ -79,7 +80,7 @@ fn closed_forms_stay() {
     let both = Profile::compose(&[profile, other]).unwrap();
     assert!((both.mu().unwrap().value().mu() - 2.5).abs() < 1e-14);
     assert_eq!(both.epsilon(delta(1e-5)).unwrap().grade(), Grade::Exact);
-    // One release each of a closed form: exact, the form's own value.
+    // Single releases with a closed form are exact and have its value.
     let response = RandomizedResponse::with_epsilon(4, 1.0).unwrap();
     let whole = DiscreteLaplace::new(2, 1.5).unwrap();
     let forms: [(LossLaw, &dyn Mechanism); 2] = [
@@ -101,8 +102,8 @@ fn closed_forms_stay() {
     }
 }
 
-/// A law and a Rényi bound: not above the sum of Rényi bounds, not below the law with what the bound is a
-/// bound of.
+/// A law composed with a Rényi bound is not above the sum of Rényi bounds, and not below the law composed
+/// with the release that the bound is about.
 #[test]
 fn renyi_bounds_join_laws() {
     let law = laplace(2.0, Neighbors::ReplaceOne).times(40).unwrap();
@@ -126,7 +127,7 @@ fn renyi_bounds_join_laws() {
         let back = both.delta(found).unwrap().value().delta();
         assert!(back <= at * 1.01, "{at}: {back}");
     }
-    // With a part of which only one (ε, δ) is known, δ is divided.
+    // With a part of which only one (ε, δ) is known, δ is divided among the parts.
     let stated = |at: Delta| -> Result<Guarantee<ApproxDp>, Error> {
         let epsilon = if at.get() >= 1e-7 { 0.3 } else { f64::INFINITY };
         Ok(UpperBound::new(ApproxDp::new(epsilon, at.get())?).into())
@@ -147,7 +148,7 @@ fn limits_are_violated_only_by_proven_ends() {
     assert_eq!(profile.check(measure, high).unwrap(), Verdict::Met);
     assert_eq!(profile.check(measure, 0.5 * (low + high)).unwrap(), Verdict::NotShown);
     assert_eq!(profile.check(measure, 0.99 * low).unwrap(), Verdict::Violated);
-    // Pairs that only dominate show no violation.
+    // Pairs that merely dominate cannot show a violation.
     let hidden = LossLaw::hidden_mixture(&[(0.5, sampled(0.1, 1.0)), (0.5, sampled(0.1, 2.0))]).unwrap();
     assert_eq!(hidden.times(50).unwrap().profile("node 3").check(measure, 1e-3).unwrap(), Verdict::NotShown);
 }
@@ -164,7 +165,7 @@ fn pure_losses_add_up() {
     assert_eq!(Profile::nothing("nobody").pure_epsilon().unwrap().into_value(), 0.0);
     let bound = Profile::of_curve(Renyi(0.1), "node 3");
     assert_eq!(Profile::compose(&[all, bound]).unwrap().pure_epsilon().unwrap().into_value(), f64::INFINITY);
-    // In one direction a sample of Gaussian noise has a largest loss.
+    // In one direction, sampled Gaussian noise has a bounded loss.
     let added = sampled(0.1, 1.0).only(crate::loss_law::Direction::Add).unwrap().pure_epsilon();
     assert!((added.upper() + 0.9f64.ln()).abs() < 1e-15 && added.lower() > 0.105_36);
     assert_eq!(sampled(0.1, 1.0).pure_epsilon().upper(), f64::INFINITY);
@@ -172,8 +173,7 @@ fn pure_losses_add_up() {
     assert_eq!(sharp.pure_epsilon().lower(), f64::INFINITY);
 }
 
-/// So many kinds that transforms would take long are accounted by Rényi divergences, as before there were
-/// laws.
+/// So many different releases that their transforms would take long are accounted for by Rényi divergences.
 #[test]
 fn many_kinds_take_no_time() {
     let start = std::time::Instant::now();
@@ -185,7 +185,7 @@ fn many_kinds_take_no_time() {
     assert!(start.elapsed().as_secs() < 60);
 }
 
-/// The `ε` at every `δ`, as what it was asked.
+/// An accountant that records every `δ` it is asked for.
 struct Asked(std::sync::Mutex<Vec<f64>>);
 
 impl Curve for std::sync::Arc<Asked> {
@@ -195,7 +195,7 @@ impl Curve for std::sync::Arc<Asked> {
     }
 }
 
-/// What is composed by its `ε(δ)` alone shares the `δ` with all other parts.
+/// A part that is known only by its `ε(δ)` shares the `δ` with all other parts.
 #[test]
 fn parts_share_the_delta() -> Result<(), Error> {
     let normal = Profile::gaussian(UpperBound::new(Gdp::new(0.5)?).into(), "node 3");
@@ -210,13 +210,13 @@ fn parts_share_the_delta() -> Result<(), Error> {
             let largest = curve.0.lock().unwrap().iter().copied().fold(0.0, f64::max);
             assert!(largest <= share && largest > 0.99 * share, "{others}: {largest} of {share}");
         }
-        // Not less than the parts by themselves at the whole.
+        // The total is not below the sum of the parts at the whole δ.
         assert!(total >= f64::from(others) * -(1e-3_f64.ln()));
     }
     Ok(())
 }
 
-/// A law that is known from above alone, by a Rényi curve: the smaller of two answers.
+/// For a law that is known only from above, by a Rényi curve, the smaller of two answers is used.
 #[test]
 fn bounds_by_renyi_are_not_worse_than_their_conversion() -> Result<(), Error> {
     for rho in [0.01, 0.5, 3.0] {
@@ -247,7 +247,7 @@ fn renyi_losses_add_up_outward() -> Result<(), Error> {
     Ok(())
 }
 
-/// What a Gaussian view costs is known exactly, in all terms.
+/// The loss of a Gaussian view is known exactly in all terms.
 #[test]
 fn gaussian_views_have_exact_numbers() -> Result<(), Error> {
     let gdp = Gdp::new(0.5)?;

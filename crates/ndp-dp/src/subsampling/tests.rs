@@ -30,8 +30,8 @@ fn sampled_gaussian_matches_high_precision() {
     assert_relative_eq!(rdp(0.25, 0.8, 2.0), 0.054_516_646_012_164_92, max_relative = 1e-12);
 }
 
-/// `D_α` between `N(0, 1)` and the mixture, in both directions, by the trapezoidal rule (exponentially
-/// accurate here): the value is the larger of the two.
+/// The value is the larger one of the divergences between `N(0, 1)` and the mixture in the two directions,
+/// computed by the trapezoidal rule, which is exponentially accurate here.
 #[test]
 fn sampled_gaussian_covers_both_directions() {
     for (rate, mu) in [(0.1, 1.0), (0.3, 0.5), (0.02, 2.0)] {
@@ -42,7 +42,7 @@ fn sampled_gaussian_covers_both_directions() {
             for i in -2500..4000 {
                 let x = step * f64::from(i);
                 let clean = density(x);
-                // The ratio of mixture to N(0, 1), which does not underflow where the densities do.
+                // The ratio of the mixture to N(0, 1), computed directly, since the densities may underflow.
                 let ratio = 1.0 - rate + rate * (mu * x - 0.5 * mu * mu).exp();
                 there += clean * ratio.powf(alpha) * step;
                 back += clean * ratio.powf(1.0 - alpha) * step;
@@ -55,8 +55,9 @@ fn sampled_gaussian_covers_both_directions() {
     }
 }
 
-/// mpmath at 60 digits, by quadrature of `g`: with the record against without, and back. At order 5.3 of
-/// the third, the convexity of `(α − 1) D_α` alone gives a hundred times the truth.
+/// Values of mpmath at 60 digits, by quadrature of `g`, for the law with the record against that without it,
+/// and in the other direction. At order 5.3 of the third case, convexity of `(α − 1) D_α` alone would give a
+/// hundred times the truth.
 #[test]
 fn fractional_orders_match_60_digits() -> Result<(), Error> {
     for (rate, mu, alpha, removed, added) in FRACTIONAL {
@@ -84,7 +85,8 @@ const FRACTIONAL: [(f64, f64, f64, f64, f64); 9] = [
     (0.02, 2.0, 1.001, 0.004_372_887_459_391_705, 0.002_916_088_496_602_077_5),
 ];
 
-/// Along the orders: no seam between sums and quadrature, and never above the convexity of neighbors.
+/// The divergence increases with the order, without a jump between sums and quadrature, and is never above
+/// the bound by convexity.
 #[test]
 fn divergences_rise_without_a_seam() {
     for (rate, mu) in [(1e-9, 1e-6), (0.001, 2.0), (0.3, 0.1), (0.5, 20.0), (0.999, 4.0), (1e-3, 30.0)] {
@@ -98,8 +100,8 @@ fn divergences_rise_without_a_seam() {
     }
 }
 
-/// With replacement, the sampled sum of a database of zeros but for one user: the exact laws are mixtures
-/// of Gaussians, and the bound holds (it is an equality for one draw).
+/// Draws with replacement for the noisy sum of a database of zeros, except for one user. The exact laws are
+/// mixtures of Gaussians, and the bound holds; for one draw it is an equality.
 #[test]
 fn draws_cover_the_exact_mixture() -> Result<(), Error> {
     let mu = 1.0;
@@ -142,7 +144,7 @@ fn limits_are_right() -> Result<(), Error> {
     assert_eq!(rdp(1.0, 2.0, 5.0), 10.0);
     assert_eq!(rdp(0.5, 1e200, 5.0), f64::INFINITY);
     assert_eq!(rdp(0.5, 1.0, 1e300), 5e299);
-    // Nobody is ever drawn.
+    // Without draws nothing is lost.
     let nobody = WithReplacement::new(5, 0)?.approx_dp(1.0, |_, _| Ok(UpperBound::new(1.0)))?.into_value();
     assert!(nobody.epsilon() == 0.0 && nobody.delta() < 1e-300);
     Ok(())
@@ -190,7 +192,8 @@ proptest! {
         let there = sampling.epsilon(epsilon)?;
         prop_assert!(there <= epsilon);
         prop_assert!(there <= WithReplacement::new(pool, draws + 1)?.epsilon(epsilon)?);
-        // With replacement a user is drawn less often than in as many draws without.
+        // With replacement a given user is drawn with a smaller probability than in the same number of draws
+        // without.
         prop_assert!(there <= here.epsilon() * (1.0 + 1e-12) || draws > pool);
     }
 

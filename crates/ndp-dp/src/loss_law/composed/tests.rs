@@ -1,5 +1,5 @@
-//! Composed laws whose allowances are so large that each of them is seen, and windows that hold only a part
-//! of a law.
+//! Composed laws whose error allowances are so large that a test can see each of them, and windows that
+//! contain only a part of a law.
 
 use super::*;
 use crate::loss_law::enclosing::Enclosing;
@@ -31,7 +31,7 @@ fn sum(law: &Composed, epsilon: f64) -> f64 {
     points.filter(|&(loss, _)| loss > epsilon).map(|(loss, mass)| -mass * (epsilon - loss).exp_m1()).sum()
 }
 
-/// What the documentation of the module says of either end.
+/// The upper or the lower end by the formula in the documentation of the module.
 fn defined(law: &Composed, epsilon: f64) -> f64 {
     let noise = |at: f64| law.noise * (-law.tilt * (at - law.reference as f64 * law.step)).exp();
     match law.end {
@@ -48,7 +48,7 @@ fn defined(law: &Composed, epsilon: f64) -> f64 {
     }
 }
 
-/// Each allowance goes to the side of its end, in full.
+/// Every allowance is applied in full, in the direction of the end.
 #[test]
 fn allowances_count_on_their_side() {
     for end in [End::Upper, End::Lower] {
@@ -59,19 +59,19 @@ fn allowances_count_on_their_side() {
             assert!((found - wanted).abs() < 1e-9, "{end:?} {epsilon}: {found} {wanted}");
         }
     }
-    // Above the largest index only the mass at infinity is left; below the window nothing is known.
+    // Above the largest index only the mass at infinity is left; below the window the ends are trivial.
     assert_eq!((vague(End::Upper).delta(0.78), vague(End::Lower).delta(0.76)), (0.01, 0.01));
     assert_eq!(vague(End::Upper).delta(-0.49), 1.0);
 }
 
-/// The offset that points are looked up by is the middle of what is known of it.
+/// Points are looked up by the middle of the interval of the offset.
 #[test]
 fn losses_are_counted_from_the_middle_of_the_offset() {
     let law = Composed { offset: Interval::between(0.0, 1.0), ..vague(End::Upper) };
     assert_eq!(law.past_offset(2.0), 1.5);
 }
 
-/// `ε` of a `δ` is where the end takes that value.
+/// The `ε` at a `δ` is the point where the end has the value `δ`.
 #[test]
 fn epsilons_invert_both_ends() {
     for (end, targets) in [(End::Upper, [0.09, 0.12, 0.15]), (End::Lower, [0.03, 0.05, 0.065])] {
@@ -83,8 +83,8 @@ fn epsilons_invert_both_ends() {
     }
 }
 
-/// The noise of a tilted law grows to the left by `e^{θh}` a point, here 150: two points to the left of the
-/// answer nothing is seen of the law any more, and the answer must not be taken from there.
+/// The noise of a tilted law grows by a factor of `e^{θh}` per point to the left, here 150. Two points to the
+/// left of the answer the noise hides the law completely, and the search must not start there.
 #[test]
 fn a_lower_end_is_found_beside_its_noise() {
     let law = Composed { tilt: 20.0, noise: 1e-5, reference: 2, offset: Interval::ZERO, ..vague(End::Lower) };
@@ -98,7 +98,7 @@ fn laws(masses: &[(i64, f64)], step: f64, infinite: f64) -> Enclosing {
     Enclosing { upper: law.clone(), lower: law, upper_offset, lower_offset }
 }
 
-/// The profile of `count` independent losses, multiplied out.
+/// The profile of `count` independent losses, summed over all combinations.
 fn multiplied_out(laws: &Enclosing, count: u64, epsilon: f64) -> f64 {
     let mut all = BTreeMap::from([(0_i64, 1.0)]);
     for _ in 0..count {
@@ -116,9 +116,9 @@ fn multiplied_out(laws: &Enclosing, count: u64, epsilon: f64) -> f64 {
     1.0 - kept + above.map(|(loss, mass)| -mass * (epsilon - loss).exp_m1()).sum::<f64>()
 }
 
-/// A window of 16 points, and a law that has 26: wherever the window lies and whatever the tilts, the ends
-/// enclose the profile. A window that holds all of it gives it up to rounding, where
-/// it is not tilted by much.
+/// A window of 16 points for a law with 26. Wherever the window lies and whatever the tilts are, the ends
+/// enclose the profile. A window that contains the whole law gives the profile up to rounding, if the tilt is
+/// moderate.
 #[test]
 fn windows_that_cut_a_law_enclose_it() {
     for step in [0.1, 0.4] {
@@ -149,9 +149,9 @@ fn windows_that_cut_a_law_enclose_it() {
     }
 }
 
-/// The squares of the weights `e^{−θs} (1 − e^{−s})` at the points `s = (k + r) h`, added up: the norm is not
-/// below their root, and on a fine grid its square is above by no more than the largest weight, 1, and the
-/// error of a sum for an integral.
+/// The norm is at least the root of the sum of the squares of the weights `e^{−θs} (1 − e^{−s})` at the
+/// points `s = (k + r) h`. On a fine grid its square exceeds that sum by at most the largest weight, 1, plus
+/// the error of replacing a sum by an integral.
 #[test]
 fn weights_have_at_most_their_norm() {
     for tilt in [0.3, 1.0, 3.0, 20.0] {
@@ -165,11 +165,12 @@ fn weights_have_at_most_their_norm() {
             }
         }
     }
-    // Weights are at most 1, and there are no more than points.
+    // Weights are at most 1, and there is one for each point, so the norm is at most the root of their
+    // number.
     assert!((weight_norm(0.0, 0.1, 64) - 8.0).abs() < 1e-7);
 }
 
-/// What the transforms err by enters the sum through the weights of all points.
+/// The error of the transforms is multiplied by the norm of the weights of all points.
 #[test]
 fn errors_of_bins_are_weighted() {
     let (step, tilt, size) = (0.01, 1.0, 256);
@@ -195,8 +196,8 @@ fn masses_at_infinity_are_rounded_outward() {
     assert!(lower < exact && exact < upper && upper - lower < 1e-13, "{lower} {upper}");
 }
 
-/// All of a law at the first point above the window: Chernoff's bound is 1, which is the truth, and rounding
-/// must not take it below.
+/// The whole mass of a law is at the first point above the window. Chernoff's bound is then 1, the true
+/// value, and rounding must not make it smaller.
 #[test]
 fn what_lies_above_is_rounded_up() {
     for (step, count) in [(0.1, 1), (0.3, 7), (0.7, 3)] {

@@ -1,10 +1,10 @@
-//! Lines, slopes and the place of the grid, of pairs whose numbers are chosen to be seen.
+//! Lines, slopes and the position of the grid, for pairs whose values are easy to compute by hand.
 
 use super::*;
 use crate::loss_law::atoms::Atoms;
 use crate::loss_law::gaussian::GaussianPair;
 
-/// The same point everywhere.
+/// A pair that has the same point everywhere.
 #[derive(Debug)]
 struct Everywhere(Point);
 
@@ -14,8 +14,8 @@ impl Pair for Everywhere {
     }
 }
 
-/// A tangent takes the lower end of `δ`, the flatter slope to its left and the steeper one to its right; one
-/// that would fall below the mass at infinity begins at the right end of the cell instead.
+/// A tangent uses the lower end of `δ`, the flatter slope to its left and the steeper one to its right. If it
+/// would fall below the mass at infinity, the tangent at the right end of the cell is used instead.
 #[test]
 fn lines_are_below_all_that_is_known() {
     let delta = Interval::between(0.3, 0.4);
@@ -27,13 +27,13 @@ fn lines_are_below_all_that_is_known() {
         assert!((-1e-16..1e-15).contains(&gap.0) && (-1e-16..1e-15).contains(&gap.1), "{found:?} {wanted:?}");
     };
     near(line(0.1), (0.3 + 0.1 * behind, 0.3 - 0.2 * ahead));
-    // At the middle it would be 0.243.
+    // The tangent at the middle would be 0.243 there.
     let whole = -(-0.5_f64).exp_m1();
     near(line(0.28), (0.3 + 0.1 * whole, 0.3));
     near(line(0.35), (0.35 + 0.1 * whole, 0.35));
 }
 
-/// `δ = (1 − x/8)²`, without its slope.
+/// The profile `δ = (1 − x/8)²`, whose slope is not stated.
 #[derive(Debug)]
 struct Parabola;
 
@@ -44,8 +44,8 @@ impl Pair for Parabola {
     }
 }
 
-/// The chord of a parabola has the slope of the middle between its ends: `(1 − (1 + y)/16)/4` from `x = 1` to
-/// `y`, here an eighth of the width to either side.
+/// The chord of a parabola has the slope of the parabola at the middle between its ends, `(1 − (1 + y)/16)/4`
+/// from `x = 1` to `y`. Here `y` is an eighth of the width to either side.
 #[test]
 fn slopes_come_from_chords_to_both_sides() {
     let middle = Interval::ZERO;
@@ -55,7 +55,7 @@ fn slopes_come_from_chords_to_both_sides() {
     assert!((found.high() - chord((-0.1_f64).exp())).abs() < 1e-13, "{found:?}");
 }
 
-/// Halving a bracket ends at the boundary.
+/// The bisection ends at the boundary.
 #[test]
 fn halving_ends_at_the_boundary() {
     assert!((bisect(1.0, 2.0, |x| x >= 1.7) - 1.7).abs() < 1e-14);
@@ -75,7 +75,8 @@ impl Pair for Top {
     }
 }
 
-/// Exactly: a product of two floats is the sum of two floats.
+/// The offset compared with its exact value: the product of two floats is the sum of two floats without
+/// error.
 #[test]
 fn grids_are_moved_to_at_most_the_largest_atom() {
     let mut inexact = 0;
@@ -84,14 +85,14 @@ fn grids_are_moved_to_at_most_the_largest_atom() {
         let moved = offset(&Top(top), step);
         let index = (top / step).round();
         let (product, rest) = ndp_numeric::incomplete::two_product(index, step);
-        // The difference to the product is a float, being less than half of it.
+        // The difference is a float without rounding, since it is less than half of the product.
         assert!(moved <= (top - product) - rest && moved > top - product - 1e-14, "{top} {step}: {moved}");
         inexact += u32::from(rest != 0.0);
     }
     assert!(inexact > 50, "{inexact}");
 }
 
-/// A normal pair of which it is not known whether a fifth is at infinity.
+/// A normal pair that may have a mass of up to 1/5 at infinity.
 #[derive(Debug)]
 struct Normal(f64);
 
@@ -105,9 +106,9 @@ impl Pair for Normal {
     }
 }
 
-/// The loss of a normal pair is normal, of mean `±μ²/2` and deviation `μ`. The tangent at `m` meets the line
-/// `1 − x` at `P(L ≤ m)/Q(L ≤ m)` and the line 0 at `P(L > m)/Q(L > m)`; the grid has the one with more mass
-/// beyond it, as far as the cells go.
+/// The loss of a normal pair is normal with mean `±μ²/2` and standard deviation `μ`. The tangent at `m` meets
+/// the line `1 − x` at `P(L ≤ m)/Q(L ≤ m)`, and the line 0 at `P(L > m)/Q(L > m)`. The grid has a point at
+/// the one with more mass beyond it, as far as the cells reach.
 #[test]
 fn grids_have_the_mean_of_a_tail() {
     let tail = |x: f64| 0.5 * libm::erfc(x / std::f64::consts::SQRT_2);
@@ -125,10 +126,10 @@ fn grids_have_the_mean_of_a_tail() {
         (3.0, 1.1, -2, 1),
         (1.3, 0.8, -9, 2),
         (1.3, 0.8, -3, 3),
-        // The mean of the left tail is beyond the points, or just beyond what can be had.
+        // The mean of the left tail is beyond the points, or just beyond the reach of the search.
         (0.7, 0.7, 0, 5),
         (0.3, 0.5, 0, 5),
-        // Half a step to the other side of the right point there would be less mass than on the left.
+        // Half a step on the other side of the right point there would be less mass than on the left.
         (0.7, 0.9, -9, 11),
     ] {
         let (half, rise) = (0.5 * step, 0.5 * mu * mu);
@@ -154,21 +155,21 @@ fn grids_have_the_mean_of_a_tail() {
         let point = if on_left >= on_right { left } else { right };
         *(if on_left >= on_right { &mut chosen.0 } else { &mut chosen.1 }) += 1;
         let found = pile(&Normal(mu), step, &(first..=last).map(i64::from).collect::<Vec<_>>());
-        // Moved by whole steps, which rounding may count differently.
+        // The offset is only determined up to whole steps, which rounding may count differently.
         let gap = (found - point) / step;
         assert!((gap - gap.round()).abs() < 1e-6, "{mu} {step} {first} {last}: {found} {point}");
     }
     assert!(chosen.0 > 1 && chosen.1 > 1, "{chosen:?}");
 }
 
-/// Atoms beside a grid, moved to its points on their left: none of their mass is lost, and all of it loses
-/// less.
+/// Atoms that are not on the grid are moved to the next points on their left. No mass is lost, and all losses
+/// become smaller.
 #[test]
 fn atoms_beside_a_grid_keep_their_masses() {
     let atom = |loss: f64, mass: f64| Atom { loss: Interval::new(loss), mass: Interval::new(mass) };
     let atoms = vec![atom(-0.31, 0.25), atom(0.07, 0.25), atom(0.42, 0.5)];
     let laws = Enclosing::new(&Atoms::new(atoms, Interval::ZERO, None), 0.25, &[]);
-    // The largest atom is a point: the others are 0.35 and 0.73 below it, 1.4 and 2.92 steps.
+    // The largest atom is a grid point. The others are 0.35 and 0.73 below it, that is 1.4 and 2.92 steps.
     let masses: Vec<f64> = laws.lower.masses.iter().map(|&(_, mass)| mass).collect();
     let top = laws.lower.masses.last().map_or(0, |last| last.0);
     let places: Vec<i64> = laws.lower.masses.iter().map(|&(index, _)| top - index).collect();

@@ -1,4 +1,4 @@
-//! What a plan is for: answers that are as tight as the memory allows.
+//! Tests of the choices that make answers tight within the memory available.
 
 use super::*;
 use crate::loss_law::gaussian::GaussianPair;
@@ -7,7 +7,7 @@ fn normal(mu: f64, count: u64) -> Outline {
     Outline::new(&[(Arc::new(GaussianPair { mu: Interval::new(mu) }) as Arc<dyn Pair>, count)])
 }
 
-/// Masses at multiples of a step of 2^-10, as one part of an outline.
+/// An outline with one part, whose masses are at multiples of 2^-10.
 fn of_masses(masses: &[(i64, f64)]) -> Outline {
     let unit = 1_i64 << 30;
     let masses = masses.iter().map(|&(index, mass)| (index * unit, mass)).collect();
@@ -18,7 +18,7 @@ fn of_masses(masses: &[(i64, f64)]) -> Outline {
 
 const STEP: f64 = 1.0 / 1024.0;
 
-/// The window begins a point below the lowest loss.
+/// The window begins one point below the lowest loss.
 #[test]
 fn windows_begin_below_the_lowest_loss() {
     let (range, aside) = ((-1.3, 4.0), (0.5, 0.7));
@@ -28,7 +28,7 @@ fn windows_begin_below_the_lowest_loss() {
     assert_eq!(window, Window { tilt: 2.0, first: -4, reference: 2, aside });
 }
 
-/// Exponentials of tilts up to twice the largest one are below `e^600`.
+/// The exponentials of tilts up to twice the largest tilt are below `e^600`.
 #[test]
 fn tilts_are_as_large_as_exponentials_allow() {
     for (mu, count) in [(0.1, 3), (2.0, 100)] {
@@ -40,15 +40,15 @@ fn tilts_are_as_large_as_exponentials_allow() {
     }
 }
 
-/// Of a loss that is `1` or `−1` a hundred times, asked for a `δ` that only the largest sums have: the tilt
-/// stops where the mean is a fiftieth of its way below the largest loss.
+/// A hundred releases with a loss of `1` or `−1`, and a `δ` that only the largest sums reach. The tilt stops
+/// where the distance of the mean from the largest loss is a fiftieth of what it is without a tilt.
 #[test]
 fn tilts_stop_next_to_the_largest_loss() {
     let atom = |loss: f64, mass: f64| super::super::pair::Atom {
         loss: Interval::new(loss),
         mass: Interval::new(mass),
     };
-    // e/(1 + e) and 1/(1 + e): randomized response, of mean loss tanh(1/2).
+    // The masses e/(1 + e) and 1/(1 + e) of randomized response, whose mean loss is tanh(1/2).
     let atoms = vec![atom(1.0, 0.731_058_578_630_004_9), atom(-1.0, 0.268_941_421_369_995_1)];
     let pair = super::super::atoms::Atoms::new(atoms, Interval::ZERO, Some(2.0));
     let outline = Outline::new(&[(Arc::new(pair) as Arc<dyn Pair>, 100)]);
@@ -57,8 +57,8 @@ fn tilts_stop_next_to_the_largest_loss() {
     assert!((aim.epsilon - (100.0 - 0.02 * (100.0 - start))).abs() < 1e-3, "{aim:?}");
 }
 
-/// A law that is dense up to 100 steps and nearly empty from there on: all points where it is dense and one
-/// cell and its neighbor further, which may begin to be; then as few as are allowed.
+/// A law that is dense up to 100 steps and almost empty beyond. All points are used where it is dense and for
+/// one cell and its neighbor beyond, which may be partly dense; after that as few as allowed.
 #[test]
 fn points_are_dense_where_the_law_is() {
     let masses: Vec<(i64, f64)> = (0..=10).map(|k| (100 * k, if k < 2 { 0.5 } else { 1e-12 })).collect();
@@ -68,8 +68,8 @@ fn points_are_dense_where_the_law_is() {
     assert_eq!(points, wanted);
 }
 
-/// With a tilt the masses are no longer a law: what is left out is measured by all of the tilted mass, so
-/// that a law whose masses are all a thousandth or a thousand times as large has the same points.
+/// With a tilt the masses no longer sum to 1. The cost of left-out points is measured relative to the total
+/// tilted mass, so that a law with all masses a thousand times smaller or larger has the same points.
 #[test]
 fn points_do_not_depend_on_the_size_of_masses() {
     let points = |size: f64| {
