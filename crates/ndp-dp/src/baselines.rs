@@ -227,9 +227,10 @@ mod tests {
         Ok(())
     }
 
-    /// The noise of Figure 2 of the network DP paper at twelve contributions. The specification's searches
-    /// over coarse orders gave 0.931 and 2.07 for the server; every integer order gives less at `ε = 1` (own
-    /// evaluation in 15 digits: 0.99993 at 1.9669, order 14) and shows 0.931 to be rounded down.
+    /// The noise of Figure 2 of the network DP paper at twelve contributions. The specification, which
+    /// searched a coarse grid of orders, has 0.931 and 2.07 for the server. With every integer order less
+    /// noise is enough at `ε = 1` (a separate evaluation with 15 digits gives 0.99993 at 1.9669, order 14),
+    /// and 0.931 turns out to be rounded down.
     #[test]
     fn figure_2_sigmas() -> Result<(), Error> {
         for (epsilon, local, central) in [(10.0, 3.749, 0.931), (1.0, 29.27, 1.966_9)] {
@@ -252,7 +253,7 @@ mod tests {
         Ok(Gaussian::within(epsilon, delta, moved)?.sigma.get())
     }
 
-    /// Rényi divergence of two laws on the line given by their log densities, by the trapezoid rule.
+    /// The Rényi divergence of two laws on the line, given by their log densities, by the trapezoidal rule.
     fn quadrature(p: impl Fn(f64) -> f64, q: impl Fn(f64) -> f64, alpha: f64) -> f64 {
         let step = 0.01;
         let sum: f64 = (-3_000..=3_000)
@@ -262,8 +263,8 @@ mod tests {
         sum.ln() / (alpha - 1.0)
     }
 
-    /// Against the mixtures that the observer really compares, other users at four places within the
-    /// sensitivity, both directions.
+    /// Compared with the mixtures that the observer really sees, for other users at four values within the
+    /// sensitivity, in both directions.
     #[test]
     fn sampled_divergences_stay_below_the_bound() -> Result<(), Error> {
         let log_density = |x: f64| -x * x / 2.0 - ndp_numeric::special::LN_SQRT_2PI;

@@ -279,7 +279,8 @@ mod tests {
         Ok(())
     }
 
-    /// A Gaussian's curve, whose exact profile no conversion may undercut and the best nearly reaches.
+    /// For the curve of a Gaussian, no conversion may be below the exact profile, and the best one almost
+    /// reaches it.
     #[test]
     fn best_conversions_lie_between_the_truth_and_every_single_order() -> Result<(), Error> {
         for mu in [0.01_f64, 0.3, 1.0, 6.0] {
@@ -303,8 +304,8 @@ mod tests {
         Ok(())
     }
 
-    /// The best order of a Gaussian grows like `1/μ`: beyond every fixed grid at small `ε`, below it at
-    /// large. The exact profile says what may be lost: the optimal conversion is within a fifth of it.
+    /// The best order of a Gaussian is proportional to `1/μ`: above any fixed grid for small `ε`, and below
+    /// it for large ones. The optimal conversion is within a fifth of the exact profile.
     #[test]
     fn orders_are_searched_as_far_as_they_help() -> Result<(), Error> {
         for (mu, delta) in [
@@ -361,7 +362,7 @@ mod tests {
         Ok(())
     }
 
-    /// What is no divergence bounds nothing: below every number, or no number.
+    /// A number that is no divergence, because it is negative or NaN, bounds nothing.
     #[test]
     fn curves_without_a_bound_give_none() -> Result<(), Error> {
         for broken in [f64::NEG_INFINITY, f64::NAN, f64::INFINITY] {

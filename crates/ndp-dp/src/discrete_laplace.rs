@@ -212,7 +212,8 @@ mod tests {
 
     const CASES: [(u32, f64); 7] = [(1, 0.3), (1, 1.0), (1, 20.0), (2, 1.5), (3, 0.7), (7, 4.0), (10, 2.0)];
 
-    /// Both laws on every whole number that has a float for a probability, shifted by `Δ`.
+    /// The laws of the two answers, which differ by `Δ`, on all whole numbers whose probability does not
+    /// underflow.
     fn laws(mechanism: &DiscreteLaplace) -> (Vec<f64>, Vec<f64>) {
         let reach = (800.0 * mechanism.scale).ceil() as i64 + 20;
         let q = (-1.0 / mechanism.scale).exp();
@@ -235,8 +236,8 @@ mod tests {
         Ok(())
     }
 
-    /// For the floats themselves, by mpmath at 60 digits, close to `ε₀`: a difference of rounded numbers is
-    /// off by up to a hundredth.
+    /// Values close to `ε₀` by mpmath at 60 digits, for the floats as given. A difference of rounded numbers
+    /// would be off by up to a hundredth.
     #[test]
     fn delta_next_to_the_pure_epsilon_matches_60_digits() -> Result<(), Error> {
         for (sensitivity, scale, epsilon, expected) in [
@@ -253,7 +254,7 @@ mod tests {
         Ok(())
     }
 
-    /// `Σ p^α q^{1−α}` term by term, with the logarithm of each term, also far out.
+    /// `Σ p^α q^{1−α}` term by term, from the logarithms of the terms, so that those far out count as well.
     #[test]
     fn the_renyi_loss_is_the_sum_over_outputs() -> Result<(), Error> {
         for (sensitivity, scale) in CASES {
@@ -276,7 +277,7 @@ mod tests {
         Ok(())
     }
 
-    /// mpmath at 60 digits, from the closed form.
+    /// Values of mpmath at 60 digits, from the closed form.
     #[test]
     fn the_renyi_loss_matches_60_digits() -> Result<(), Error> {
         for (sensitivity, scale, alpha, expected) in RENYI {
@@ -287,7 +288,7 @@ mod tests {
         Ok(())
     }
 
-    /// For noise that spans many whole numbers, the continuous mechanism.
+    /// For noise that spans many whole numbers, the values tend to those of the continuous mechanism.
     #[test]
     fn wide_noise_is_nearly_continuous() -> Result<(), Error> {
         let continuous = Laplace::new(Sensitivity::new(1000.0)?, 2000.0)?;
@@ -363,7 +364,8 @@ mod tests {
         Ok(())
     }
 
-    /// Dvoretzky–Kiefer–Wolfowitz with Massart's constant at error rate 1e-9, at the whole numbers.
+    /// Compared with the law by the Dvoretzky–Kiefer–Wolfowitz inequality with Massart's constant, at an
+    /// error rate of 1e-9.
     #[test]
     fn the_sampler_follows_its_law() -> Result<(), Error> {
         let runs = 100_000;
@@ -420,7 +422,7 @@ mod tests {
         (5, 1e12, 3.0, 3.749_999_999_994e-23),
     ];
 
-    /// Standard deviation `1/(√2 sinh(1/(2t)))` of the noise.
+    /// The standard deviation of the noise, `1/(√2 sinh(1/(2t)))`.
     fn std(mechanism: &DiscreteLaplace) -> f64 {
         std::f64::consts::FRAC_1_SQRT_2 / libm::sinh(0.5 / mechanism.scale)
     }

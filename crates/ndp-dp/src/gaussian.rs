@@ -200,7 +200,8 @@ mod tests {
         Delta::new(delta).unwrap()
     }
 
-    /// Root-found 50-digit values of the specification; tolerance 1e-12 instead of its 1e-9.
+    /// Values of the specification, found as roots with 50 digits; the tolerance is 1e-12 instead of its
+    /// 1e-9.
     #[test]
     fn inverses_match_reference_values() -> Result<(), Error> {
         let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-12);
@@ -216,7 +217,8 @@ mod tests {
         Ok(())
     }
 
-    /// Next to 1 the slope of the profile has no digits: the search began at 0 and did not end.
+    /// For a `δ` close to 1 the slope of the profile is inaccurate. An earlier search started at 0 and did
+    /// not end.
     #[test]
     fn a_delta_next_to_one_has_its_epsilon() -> Result<(), Error> {
         for below in 1..9 {
@@ -284,8 +286,8 @@ mod tests {
         Ok(())
     }
 
-    /// The float before the one returned does not meet the target, also where Newton's iteration ends several
-    /// floats above it, as at the first three here.
+    /// The float before the one returned does not meet the target, even if Newton's iteration ends several
+    /// floats above it, as it does for the first three here.
     #[test]
     fn no_float_before_the_one_returned_meets_the_target() -> Result<(), Error> {
         let far = [
@@ -305,7 +307,7 @@ mod tests {
         Ok(())
     }
 
-    /// The least floats that are not below `Δ √(2 ln(1.25/δ))/ε`, from 60 digits.
+    /// The smallest floats that are not below `Δ √(2 ln(1.25/δ))/ε`, computed with 60 digits.
     #[test]
     fn classic_noise_is_rounded_up() -> Result<(), Error> {
         for (epsilon, delta, sensitivity, least) in [
@@ -319,8 +321,8 @@ mod tests {
         Ok(())
     }
 
-    /// The largest floats that are not above `Φ(Φ^{−1}(1 − α) − 25)`, from 60 digits: a quantile that is off
-    /// by one unit in its last place moves them by some ten.
+    /// The largest floats that are not above `Φ(Φ^{−1}(1 − α) − 25)`, computed with 60 digits. An error of
+    /// one unit in the last place of the quantile would change them by about ten floats.
     #[test]
     fn errors_of_the_second_kind_are_rounded_down() -> Result<(), Error> {
         for (alpha, most) in [

@@ -119,7 +119,7 @@ mod tests {
         Laplace::new(Sensitivity::new(pure).unwrap(), 1.0).unwrap()
     }
 
-    /// mpmath at 50 digits, from the two exponentials.
+    /// Values of mpmath at 50 digits, from the two exponentials.
     #[test]
     fn renyi_loss_matches_50_digits() -> Result<(), Error> {
         for (pure, alpha, expected) in [
@@ -137,7 +137,7 @@ mod tests {
         Ok(())
     }
 
-    /// Trapezoidal quadrature of `(p − e^ε q)₊` with the kink on a node.
+    /// Compared with the trapezoidal rule for `(p − e^ε q)₊`, with the kink at a node.
     #[test]
     fn profile_matches_quadrature() -> Result<(), Error> {
         for (pure, epsilon) in [(1.0, 0.0_f64), (1.0, 0.3), (2.0, 1.5), (0.1, 0.05)] {
@@ -151,7 +151,7 @@ mod tests {
         Ok(())
     }
 
-    /// For the floats themselves, by mpmath at 60 digits, close to `ε₀`.
+    /// Values close to `ε₀` by mpmath at 60 digits, for the floats as given.
     #[test]
     fn delta_next_to_the_pure_epsilon_matches_60_digits() -> Result<(), Error> {
         for (sensitivity, scale, epsilon, expected) in [
@@ -198,7 +198,7 @@ mod tests {
         assert!(matches!(laplace(1.0).delta(-0.1), Err(Error::InvalidEpsilon(..))));
     }
 
-    /// Of an interval from −60 to 1/10: the series is for small numbers only, and says nothing there.
+    /// On an interval from −60 to 1/10 the series, which is for small numbers, must not be used.
     #[test]
     fn remainders_of_wide_intervals_are_no_series() {
         let wide = exp_remainder(Interval::between(-60.0, 0.1));
@@ -206,7 +206,7 @@ mod tests {
         assert!(wide.low() <= 0.0 && 59.0 <= wide.high() && wide.high() < 60.2, "{wide:?}");
     }
 
-    /// The parameter that is wrong is named; and a loss of 0 at `ε₀` is 0, not −0, which would be printed.
+    /// The error names the wrong parameter. The `δ` at `ε₀` is 0 and not −0, whose sign would be printed.
     #[test]
     fn what_is_wrong_is_named_and_nothing_has_no_sign() -> Result<(), Error> {
         for scale in [-1.0, 0.0, f64::INFINITY, f64::NAN] {

@@ -250,7 +250,7 @@ const MINUS_INFINITY: &str = "-inf";
 mod tests {
     use super::*;
 
-    /// A value after it was written and read.
+    /// Writes a value and reads it again: the text and the value.
     fn through<T: Serialize + for<'de> Deserialize<'de> + 'static>(value: T) -> (String, T) {
         let text = serde_json::to_string(&Borrowed(&value)).unwrap();
         let back = serde_json::from_str::<Owned<T>>(&text).unwrap().0;

@@ -124,8 +124,8 @@ mod tests {
         pairs.iter().map(|&(weight, loss)| Part { weight, loss }).collect()
     }
 
-    /// `D_α` between two mixtures of unit Gaussians, by the trapezoidal rule: the hidden mixture costs less
-    /// than the bound, far-apart parts (which are visible) as much.
+    /// `D_α` between two mixtures of unit Gaussians, by the trapezoidal rule. It is below the bound if the
+    /// part is hidden, and equal to it if the parts are so far apart that they are visible.
     #[test]
     fn gaussian_mixtures_cost_at_most_the_bound() -> Result<(), Error> {
         for (distance, alpha) in [(0.0, 2.0), (2.0, 3.0), (60.0, 2.0), (60.0, 1.3)] {

@@ -148,7 +148,7 @@ mod tests {
         odometer.epsilon().into_value().epsilon()
     }
 
-    /// The first is the value of the specification; all by mpmath at 30 digits.
+    /// The first value is that of the specification; all are by mpmath at 30 digits.
     #[test]
     fn values_match_many_digits() {
         for (rho, delta, variance, expected) in VALUES {
@@ -171,9 +171,9 @@ mod tests {
         }
     }
 
-    /// Up to 1000 runs of `μ = 0.1`, stopped when the loss is well above what was claimed: `δ` is `E_P (1 −
-    /// e^{ε − L})₊` at that time. The best rule (backward induction on a fine grid) makes 0.0571 of the plain
-    /// sum's 0.01; a simple one comes near.
+    /// Up to 1000 runs of `μ = 0.1`, stopped when the loss `L` is well above the claimed `ε`. The true `δ` is
+    /// `E_P (1 − e^{ε − L})₊` at that time. Where the plain sum claims 0.01, the best rule (by backward
+    /// induction on a fine grid) reaches 0.0571, and the simple rule used here comes close to it.
     #[test]
     fn who_stops_at_the_best_time_breaks_the_sum_and_not_the_odometer() -> Result<(), Error> {
         let (mu, runs, paths, delta) = (0.1, 1000_u64, 20_000_u32, Delta::new(0.01)?);
@@ -209,7 +209,8 @@ mod tests {
         Ok(())
     }
 
-    /// No `ρ` is better than a run fixed in advance, and the best lies near `V`.
+    /// For every `ρ` the odometer gives more than runs fixed in advance, and the best `ρ` is of the size of
+    /// `V`.
     #[test]
     fn the_odometer_is_dearer_than_a_plan() -> Result<(), Error> {
         for delta in [1e-9, 1e-5, 0.01] {

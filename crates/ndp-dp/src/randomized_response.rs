@@ -219,12 +219,12 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
 
-    /// The probabilities of the outputs on input 0, by definition.
+    /// The probabilities of the outputs for an input, by definition.
     fn law(labels: u32, gamma: f64, input: u32) -> Vec<f64> {
         (0..labels).map(|y| gamma / f64::from(labels) + if y == input { 1.0 - gamma } else { 0.0 }).collect()
     }
 
-    /// `1 − γ + γ/L − e^ε γ/L` for the floats themselves, by mpmath at 60 digits, close to `ε₀`.
+    /// `1 − γ + γ/L − e^ε γ/L` close to `ε₀` by mpmath at 60 digits, for the floats as given.
     #[test]
     fn delta_next_to_the_pure_epsilon_is_exact_or_called_a_bound() -> Result<(), Error> {
         for (labels, gamma, epsilon, expected, exact) in [
@@ -284,7 +284,7 @@ mod tests {
         Ok(())
     }
 
-    /// mpmath at 50 digits, from the sum of three powers.
+    /// Values of mpmath at 50 digits, from the sum of three powers.
     #[test]
     fn renyi_loss_keeps_its_digits_at_the_ends() -> Result<(), Error> {
         for (labels, epsilon, alpha, expected) in RENYI_50_DIGITS {

@@ -144,8 +144,8 @@ mod tests {
         Ok(())
     }
 
-    /// The printed use of the Chernoff count outside its range: it claims at most 1e-6 where the truth is
-    /// 1.003e-5.
+    /// The Chernoff count as printed, used outside its range: it claims a probability of at most 1e-6 where
+    /// the truth is 1.003e-5.
     #[test]
     fn chernoff_is_refused_where_it_is_false() -> Result<(), Error> {
         let printed = 1.0 + (3.0_f64 * (1e6_f64).ln()).sqrt();
@@ -156,7 +156,8 @@ mod tests {
         Ok(())
     }
 
-    /// Against sums of probabilities built by multiplication, which share nothing with the fast path.
+    /// Compared with sums of probabilities that are built by multiplication, which share no code with the
+    /// fast path.
     #[test]
     fn quantiles_match_direct_sums() -> Result<(), Error> {
         for trials in [1_u64, 2, 7, 40] {

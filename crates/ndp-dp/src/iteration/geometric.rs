@@ -359,7 +359,7 @@ mod tests {
         Ok(())
     }
 
-    /// mpmath at 40 digits: `log1p(nsum(...))` over all `g`.
+    /// Values of mpmath at 40 digits: `log1p(nsum(...))` over all `g`.
     #[test]
     fn log_phi_matches_high_precision() -> Result<(), Error> {
         for (hits, users, theta, expected) in LOG_PHI {
@@ -435,7 +435,7 @@ mod tests {
     }
 
     proptest! {
-        /// The closed evaluation against the definition, which is slow and rounded up.
+        /// The fast evaluation, which is rounded up, compared with the slow definition.
         #[test]
         fn fast_paths_match_the_definition(log_p in -7.0..0.0_f64, theta in 1e-6..120.0_f64) {
             let law = Geometric::new(libm::exp(log_p))?;
@@ -464,7 +464,8 @@ mod tests {
         }
     }
 
-    /// A contribution that is seen at once loses `θ`, and none loses more, whatever rounding is charged.
+    /// A contribution that is seen at once has the exponent `θ`, and no contribution has more, despite the
+    /// rounding that is charged.
     #[test]
     fn cut_gaps_lose_no_more_than_being_seen() -> Result<(), Error> {
         for p in [1.0 - 1e-15, 1.0 - 1e-13] {
@@ -478,8 +479,8 @@ mod tests {
         Ok(())
     }
 
-    /// `Li_2(0.4)` and `Li_3(0.4)`, and `ζ` where all but its first term is below the last digit of 1; mpmath
-    /// at 40 digits.
+    /// `Li_2(0.4)` and `Li_3(0.4)` by mpmath at 40 digits, and `ζ(60)`, of which only the first term matters
+    /// in a float.
     #[test]
     fn polylogarithms_match_40_digits() {
         let at = Polylogarithm::new(0.4, 0.6);
