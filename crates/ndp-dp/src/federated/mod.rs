@@ -1,15 +1,15 @@
 //! Federated SGD that releases only its last model.
 //!
 //! A random partition, independent of the data, splits `n` users into `T = ⌊n/m⌋` batches of `m`; the others
-//! do not take part. Round `t` is `W_t = proj_ρ(W_{t−1} − (1/m) Σ_j η (∇ℓ(W_{t−1}, x_j) + Z_j))`, `Z_j ~ N(0, σ²
-//! I)`, with `proj_ρ` the projection on the ball of radius `ρ` around 0 and a start `W_0` in that ball that
-//! does not depend on the data.
+//! do not take part. Round `t` is `W_t = proj_ρ(W_{t−1} − (1/m) Σ_j η (∇ℓ(W_{t−1}, x_j) + Z_j))`,
+//! `Z_j ~ N(0, σ² I)`, where `proj_ρ` is the projection on the ball of radius `ρ` around 0. The start `W_0`
+//! is in that ball and does not depend on the data.
 //!
 //! All values bound `δ` at a given `ε` for replacing one user's data, **against a reader of the last model
 //! only**. The aggregator is trusted, and so are the participants, who receive intermediate models. Against
 //! participants, or if any other model is released, only [`FederatedDescent::all_models_delta`] holds.
-//! Batches that are drawn anew in every round are not covered. The loss
-//! is convex, `L`-Lipschitz and `β`-smooth on the ball, and `η ≤ 2/β`: [`ContractionFactor`] checks it.
+//! Batches that are drawn anew in every round are not covered. The loss is convex, `L`-Lipschitz and
+//! `β`-smooth on the ball, and `η ≤ 2/β`: [`ContractionFactor`] checks it.
 //!
 //! # References
 //! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*,

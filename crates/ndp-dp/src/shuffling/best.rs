@@ -69,10 +69,10 @@ pub enum Bound {
     Hoeffding,
     /// The privacy blanket by Bennett's inequality, in closed form.
     Bennett,
-    /// The privacy blanket of randomized response, without an inequality in between: `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε
-    /// (s − h))/M)₊` with `γ` the probability of a random answer, `B ~ Bin(m − 1, γ)`, `M = B + 1`, `s ~
-    /// Bin(M, 2/L)`, `h ~ Bin(s, 1/2)`. Balle, Bell, Gascón and Nissim 2019, arXiv:1903.02837, Lemma 5.3.
-    /// Attained by some data for many parameters.
+    /// The privacy blanket of randomized response, without an inequality in between:
+    /// `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε (s − h))/M)₊` with `γ` the probability of a random answer,
+    /// `B ~ Bin(m − 1, γ)`, `M = B + 1`, `s ~ Bin(M, 2/L)`, `h ~ Bin(s, 1/2)`. Balle, Bell,
+    /// Gascón and Nissim 2019, arXiv:1903.02837, Lemma 5.3. Attained by some data for many parameters.
     #[doc(alias = "rr_blanket_exact_delta")]
     Blanket,
 }
