@@ -33,7 +33,7 @@ pub(crate) use sum::{best_c, gamma_n};
 use ndp_dp::Error;
 use ndp_dp::parts::ensure;
 
-/// The name of the parameter that `found` refuses, for tests: none when it refuses something else, or nothing.
+/// For tests: the name of the parameter that was refused; `None` if something else was refused, or nothing.
 #[cfg(test)]
 fn refused<T>(found: Result<T, Error>) -> Option<&'static str> {
     if let Err(Error::InvalidParameter { name, .. }) = found { Some(name) } else { None }
