@@ -280,34 +280,40 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     // are not what a run has.
     let (new, matrix, other) =
         (|| VectorProgram::new(12), &said.matrix, GossipMatrix::metropolis(&complete_graph(3)?));
-    for refused in [
-        both(MessageNoise::PerLink).noise(0.5),
-        both(MessageNoise::Broadcast).rounds(matrix, 2),
-        new().rounds(matrix, 2),
-        new().rounds(matrix, 1).noise(1.0).rounds(matrix, 1),
-        new(),
-        new().noise(0.0).rounds(matrix, 2),
-        new().noise(1.0).noise(-1.0).rounds(matrix, 2),
-        new().noise(f64::NAN),
-        new().noise(1.0).rounds(matrix, 1).rings(&said.rings, 0.0, (0.1, 1.0)),
-        new().noise(1.0).rings(&said.rings, 0.0, (f64::INFINITY, 1.0)),
-        new().noise(1.0).rings(&[ActiveEdge { wait: 0.0, edge: (3, 12) }], 0.0, (0.1, 1.0)),
-        new().noise(1.0).rings(&[ActiveEdge { wait: 0.0, edge: (3, 3) }], 0.0, (0.1, 1.0)),
-        new().noise(1.0).accelerated_rounds(matrix, 2, 0.0),
-        new().noise(1.0).accelerated_rounds(matrix, 2, 1.5).accelerated_rounds(matrix, 2, 1.5),
-        new().noise(1.0).noisy_rounds(matrix, 2, MessageNoise::PerLink, -0.1),
-        new().noise(1.0).rounds(&other, 2),
+    let (first, beside) = ("the first part of a protocol on vectors", "momentum beside other parts");
+    let (one, variance) = ("the number of rounds must be at least 1", "the first noise variance");
+    for (refused, why) in [
+        (both(MessageNoise::PerLink).noise(0.5), beside),
+        (both(MessageNoise::Broadcast).rounds(matrix, 2), beside),
+        (new().rounds(matrix, 2), one),
+        (new().rounds(matrix, 1).noise(1.0).rounds(matrix, 1), first),
+        (new(), one),
+        (new().noise(0.0).rounds(matrix, 2), variance),
+        (new().noise(1.0).noise(-1.0).rounds(matrix, 2), "every noise variance"),
+        (new().noise(f64::NAN), variance),
+        (new().noise(1.0).rounds(matrix, 1).rings(&said.rings, 0.0, (0.1, 1.0)), beside),
+        (new().noise(1.0).rings(&said.rings, 0.0, (f64::INFINITY, 1.0)), "the mixing rate"),
+        (new().noise(1.0).rings(&[ActiveEdge { wait: 0.0, edge: (3, 12) }], 0.0, (0.1, 1.0)), "node 12"),
+        (
+            new().noise(1.0).rings(&[ActiveEdge { wait: 0.0, edge: (3, 3) }], 0.0, (0.1, 1.0)),
+            "the end of an edge",
+        ),
+        (new().noise(1.0).accelerated_rounds(matrix, 2, 0.0), "the Chebyshev parameter"),
+        (new().noise(1.0).accelerated_rounds(matrix, 2, 1.5).accelerated_rounds(matrix, 2, 1.5), beside),
+        (new().noise(1.0).noisy_rounds(matrix, 2, MessageNoise::PerLink, -0.1), "the ratio of message noise"),
+        (new().noise(1.0).rounds(&other, 2), "nodes of a gossip matrix"),
     ] {
         let values = Array2::ones((12, 1));
-        let run = refused.run(values.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(0));
-        assert!(
-            refused.coalition_loss(&[0]).is_err() && refused.coalition_view(&[0]).is_err(),
-            "{refused:?}"
-        );
-        assert!(
-            run.is_err() && refused.error_bound(noise).is_err() && refused.program().is_err(),
-            "{refused:?}"
-        );
+        for found in [
+            refused.run(values.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(0)).map(|_| ()),
+            refused.coalition_loss(&[0]).map(|_| ()),
+            refused.coalition_view(&[0]).map(|_| ()),
+            refused.error_bound(noise).map(|_| ()),
+            refused.program().map(|_| ()),
+        ] {
+            let found = found.unwrap_err().to_string();
+            assert!(found.contains(why), "{refused:?}: {found}");
+        }
         assert_eq!(refused.own_variance(), None);
     }
     let overheard = both(MessageNoise::Overheard);
