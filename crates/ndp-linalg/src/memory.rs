@@ -49,6 +49,7 @@ mod tests {
 
     #[test]
     fn absurd_sizes_do_not_wrap_around() {
-        assert!(require_dense("W", usize::MAX, usize::MAX).is_err());
+        let error = Error::TooLarge { what: "W", bytes: u128::MAX, limit: MEMORY_LIMIT };
+        assert_eq!(require_dense("W", usize::MAX, usize::MAX), Err(error));
     }
 }
