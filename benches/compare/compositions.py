@@ -1,13 +1,15 @@
 """Compositions by the law of the privacy loss: other people's libraries beside ndp, values and times.
 
-Run: pip install dp-accounting prv-accountant
+Run: pip install dp-accounting prv-accountant autodp
      cargo run --release -p ndp-benches --example compositions | python benches/compare/compositions.py
 Each line of the input is a composition and both ends of ndp: parts `name parameters times`, then delta, lower, upper and seconds. dp-accounting
 connects the dots on its grid (a value from above, without a bound on its rounding; three steps, the finest that it does in time); prv-accountant
-gives an interval with its own estimate of errors, for Gaussian, sampled Gaussian and Laplace parts. The last column says who is
-outside: a peer's value below ndp's lower end would be a value below the truth, or a false lower end; a value above the upper end is loose.
+gives an interval with its own estimate of errors, for Gaussian, sampled Gaussian and Laplace parts; autodp adds up Rényi losses, from above
+(its Fourier accountant answers with negative numbers beside numpy 2). The last column says who is outside: a peer's value below ndp's lower end would be a value below the truth, or a false lower end; a value above the upper end is loose.
 """
 
+import contextlib
+import io
 import sys
 import time
 
@@ -18,6 +20,11 @@ try:
     import prv_accountant
 except ImportError:  # pragma: no cover
     prv_accountant = None
+
+try:
+    from autodp import mechanism_zoo, transformer_zoo
+except ImportError:  # pragma: no cover
+    mechanism_zoo = None
 
 MOST = 2_000_000
 
@@ -63,6 +70,23 @@ def by_prv(parts, delta):
     return low, high
 
 
+def by_autodp(parts, delta):
+    """Rényi losses added up, or nothing where it is not installed."""
+    if mechanism_zoo is None:
+        return None
+    sampled = transformer_zoo.AmplificationBySampling(PoissonSampling=True)
+    mechanisms = {
+        "gaussian": lambda p: mechanism_zoo.GaussianMechanism(p[0]),
+        "sampled": lambda p: sampled(mechanism_zoo.GaussianMechanism(p[1]), p[0], improved_bound_flag=True),
+        "laplace": lambda p: mechanism_zoo.LaplaceMechanism(b=p[0]),
+        # The probability of the true one of two labels.
+        "response": lambda p: mechanism_zoo.RandresponseMechanism(p=1 - p[0] / 2),
+    }
+    with contextlib.redirect_stdout(io.StringIO()):
+        made = [mechanisms[name](parameters) for name, parameters, _ in parts]
+        return float(transformer_zoo.Composition()(made, [times for _, _, times in parts]).get_approxDP(delta))
+
+
 def timed(work):
     start = time.perf_counter()
     try:
@@ -102,10 +126,22 @@ def main():
         value, taken = timed(lambda: by_prv(parts, delta))
         if isinstance(value, tuple):
             compared += 1
+            # Below 0 the question has no answer; ndp says 0.
+            value = max(value[0], 0.0), max(value[1], 0.0)
             verdict = "" if value[0] <= upper and lower <= value[1] else "DISJOINT from ndp's interval"
             below += bool(verdict)
             value = f"[{value[0]:.7f}, {value[1]:.7f}]"
         print(f"    prv-accountant: {value} in {taken * 1e3:.0f} ms {verdict}")
+        value, taken = timed(lambda: by_autodp(parts, delta))
+        verdict = ""
+        if isinstance(value, float):
+            compared += 1
+            if value < lower:
+                below, verdict = below + 1, "BELOW the lower end"
+            else:
+                verdict = f"{value - upper:.1e} above the upper end"
+            value = f"{value:.7f}"
+        print(f"    autodp: {value} in {taken * 1e3:.0f} ms {verdict}")
     print(f"{compared} values compared: {below} contradict ndp, {loose} are more than 1e-4 above its upper end")
     return below
 
