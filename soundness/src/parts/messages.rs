@@ -88,7 +88,9 @@ impl Part for Messages {
         if kind == MessageNoise::Overheard && taps.is_empty() {
             let refused = matches!(reported, Err(ndp_account::Error::NotOffered(_)));
             outcome.check(refused, || {
-                case.violation("nodes said to hear noise", String::new(), "assert!(report.is_err());")
+                let code = code.strip_suffix("?;").map_or_else(|| code.clone(), |code| format!("{code};"));
+                let must = "assert!(matches!(report, Err(ndp_account::Error::NotOffered(_))));";
+                Case { code: &code, ..case }.violation("nodes said to hear noise", String::new(), must)
             });
             return outcome;
         }
