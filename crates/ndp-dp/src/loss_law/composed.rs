@@ -15,14 +15,14 @@
 //! bin is never below its true mass. The upper law has to add only the mass that may lie above the window.
 //! The lower law subtracts Chernoff's bound on both tails of `a*`.
 //!
-//! *Error of `a*`.* For spectra `|z|, |ẑ| ≤ B` of the parts, `|Π ẑ^T − Π z^T| ≤ Π max(B, 1)^T Σ T |ẑ − z|`,
-//! and so in the 2-norm over all frequencies, where `‖ẑ − z‖ ≤ ρ √N ‖a‖` with the error `ρ` of the transform.
-//! Powers by repeated squaring add a relative error of `(1 + 3u)^{ΣT} − 1`, and the inverse transform one of
-//! `ρ`. Negative results are set to 0, which is closer to the truth. By the Cauchy–Schwarz inequality the sum
-//! above then
-//! errs by at most the 2-norm of the error times that of the weights `e^{−θJh} (1 − e^{ε−Jh})`, whose square
-//! is at most `e^{−2θε} min(N, 1 + 1/(2hθ(2θ + 1)(θ + 1)))`: the weights rise once and then fall, so that the
-//! sum of their squares is at most the largest square plus the integral of the squares, divided by `h`.
+//! *Error of `a*`.* For spectra `|z|, |ẑ| ≤ B` of the parts, `|Π ẑ^T − Π z^T| ≤ Π max(B, 1)^T Σ T |ẑ −
+//! z|`, and so in the 2-norm over all frequencies, where `‖ẑ − z‖ ≤ ρ √N ‖a‖` with the error `ρ` of the
+//! transform. Powers by repeated squaring add a relative error of `(1 + 3u)^{ΣT} − 1`, and the inverse
+//! transform one of `ρ`. Negative results are set to 0, which is closer to the truth. By the
+//! Cauchy–Schwarz inequality the sum above then errs by at most the 2-norm of the error times that of the
+//! weights `e^{−θJh} (1 − e^{ε−Jh})`, whose square is at most `e^{−2θε} min(N, 1 + 1/(2hθ(2θ + 1)(θ +
+//! 1)))`: the weights rise once and then fall, so that the sum of their squares is at most the largest
+//! square plus the integral of the squares, divided by `h`.
 
 use super::grid_law::{End, Sweep};
 use super::tilted::{Part, Tilted};

@@ -33,14 +33,14 @@
 //! * *Pairs.* Only pairs of laws that are proved to dominate their mechanism are used. For a record that is
 //!   *replaced* in a sample of fixed size, the pair gives a bound ([`LossLaw::sampled_replaced`]). If only a
 //!   Rényi curve is known, see [`LossLaw::from_renyi`]; if only some `(ε, δ)` are, [`LossLaw::of_bounds`]. If
-//! a   relation has two directions (a record added, a record removed), each direction is composed on its own,
+//!   a relation has two directions (a record added, a record removed), each direction is composed on its own,
 //!   and the answer is the larger one.
 //! * *Grid.* The upper law of a pair connects the dots `(e^{ε_i}, δ(ε_i))`; the lower one is made of
-//! tangents.   The error of both is of the order of the square of the step where the law is smooth. Atoms are
-//! placed on   the grid.
+//!   tangents. The error of both is of the order of the square of the step where the law is smooth. Atoms are
+//!   placed on the grid.
 //! * *Convolution.* Laws are tilted by `e^{θL}`, so that a small `δ` keeps its relative accuracy, and
-//! convolved   by Fourier transforms whose error is bounded, not estimated. The bound is added to the upper
-//! end and   subtracted from the lower one.
+//!   convolved by Fourier transforms whose error is bounded, not estimated. The bound is added to the upper
+//!   end and subtracted from the lower one.
 //!
 //! Proofs are in the files of this module and, in short, in the section on privacy loss laws of
 //! `docs/theory.md`.

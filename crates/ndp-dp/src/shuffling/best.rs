@@ -59,10 +59,9 @@ pub enum Bound {
     /// McMillan and Talwar 2020, arXiv:2012.12803, Theorem 3.1.
     #[doc(alias = "shuffle_clones_closed")]
     ClonesClosed,
-    /// The clones of any randomizer, computed numerically: the hockey-stick divergence between `(A + D, C − A
-    /// + 1 − D)`
-    /// and `(A + 1 − D, C − A + D)` for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~
-    /// Bin(C, 1/2)`. Theorem 3.2 there.
+    /// The clones of any randomizer, computed numerically: the hockey-stick divergence between
+    /// `(A + D, C − A + 1 − D)` and `(A + 1 − D, C − A + D)` for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`,
+    /// `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. Theorem 3.2 there.
     #[doc(alias = "clones_numeric_delta")]
     Clones,
     /// The privacy blanket by Hoeffding's inequality, in closed form.
