@@ -155,7 +155,7 @@ impl Bench {
         if self.large || self.report {
             sh.set_var("NDP_BENCH_ONCE", results.join("once"));
         }
-        let filter = self.filter;
+        let filter = if self.report { Some(self.filter.unwrap_or_else(named)) } else { self.filter };
         cmd!(sh, "cargo bench --package ndp-benches -- {filter...}").run()?;
         println!("\n{}", table(&results)?);
         if self.report {
@@ -163,6 +163,16 @@ impl Bench {
         }
         Ok(())
     }
+}
+
+/// A regular expression for the benchmarks of all goals. The names of their folders have `_` for `/`.
+fn named() -> String {
+    let names = GOALS.iter().flat_map(|goal| match goal.measure {
+        Measure::Seconds(name) | Measure::Gigabytes(name) => [Some(name), None],
+        Measure::AtMost(a, b) | Measure::AtLeast(a, b) => [Some(a), Some(b)],
+    });
+    let names: Vec<String> = names.flatten().map(|name| name.replace('_', ".")).collect();
+    names.join("|")
 }
 
 /// All goals with the newest measurements, including those of earlier runs.
