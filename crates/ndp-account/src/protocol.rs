@@ -62,8 +62,8 @@ pub struct Observation {
 ///
 /// To add such a protocol, implement the two required methods. Every such protocol is a
 /// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::Target), comparisons and audits.
-/// Override [`coalition_loss_until`](Self::coalition_loss_until) if the protocol has a better account than its view
-/// gives, and [`observe`](Self::observe) if its real runs are to be audited.
+/// Override [`coalition_loss_until`](Self::coalition_loss_until) if the protocol has a better account than
+/// its view gives, and [`observe`](Self::observe) if its real runs are to be audited.
 ///
 /// # Examples
 /// ```

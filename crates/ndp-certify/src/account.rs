@@ -32,10 +32,10 @@ impl Default for Budget<'_> {
 }
 
 impl<'a> Budget<'a> {
-    /// The default, no longer than `stop` says.
+    /// The default, no longer and no larger than `stop` says.
     #[must_use]
-    pub const fn until(stop: &'a Stop) -> Self {
-        Self { memory: 12 << 30, bits: 4224, stop }
+    pub fn until(stop: &'a Stop) -> Self {
+        Self { memory: stop.memory().min(12 << 30), bits: 4224, stop }
     }
 }
 
@@ -84,7 +84,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Certificate, Error> {
         return Ok(assemble(layout, None, decisions.rank(), decisions.failure, 0));
     }
     if let Some((_, enclosure)) =
-        dense::orthonormal(rows, budget)?.filter(|(_, found)| found.width() <= WIDTH)
+        dense::orthonormal(rows, budget.memory, budget.stop)?.filter(|(_, found)| found.width() <= WIDTH)
     {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
     }
@@ -100,6 +100,9 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Certificate, Error> {
     let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
     let mut scales = rows.column_scales();
     let found = search(budget, rank as f64 * rank as f64 * n as f64, |limbs| {
+        if held(rank, n, limbs) > budget.memory {
+            return Attempt::Stop;
+        }
         attempt_rows(rows, &kept, &mut scales, limbs, budget.stop)
     })?;
     let (enclosure, bits) = found.map_or((None, 0), |found| (Some(found.enclosure), found.bits));
@@ -177,6 +180,11 @@ pub fn basis_of_rows(rows: &Rows, budget: Budget<'_>) -> Result<(f64, Combined),
         attempt_rows(rows, &kept, &mut scales, limbs, budget.stop)
     })?;
     Ok((decisions.failure, found.ok_or(Error::NotCertified { bits: budget.bits })?))
+}
+
+/// Bytes of so many combinations with this many limbs, and in floats.
+pub(super) fn held(rank: usize, coordinates: usize, limbs: usize) -> u64 {
+    bytes(rank, coordinates, 8 * (limbs as u64 + 1))
 }
 
 fn decide_krylov(view: &Krylov, budget: Budget<'_>) -> Result<Decisions, Error> {

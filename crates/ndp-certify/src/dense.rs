@@ -1,29 +1,29 @@
 //! Views in which every row has a noise of its own: the inverse of a floating-point Cholesky factor, taken as
 //! exact, makes the rows orthonormal, without primes and without extended precision.
 
-use crate::account::Budget;
 use crate::enclosure::{Enclosure, up};
 use crate::layout::bytes;
 use crate::rows::{Layout, Rows};
 use ndarray::{Array2, ArrayView2, ShapeBuilder, s};
 use ndp_linalg::{add_lower_product, cholesky, invert_lower, lower_product};
-use ndp_numeric::stop::{Stopped, work};
+use ndp_numeric::stop::{Stop, Stopped, work};
 
 /// Nearly orthonormal combinations of all rows, over the coordinates, and what they prove; `None` where the
-/// rows are too many, where this takes more than the memory allowed, and where their covariance has no Cholesky
+/// rows are too many, where this takes more than `memory` bytes, and where their covariance has no Cholesky
 /// factor in floats.
 pub(crate) fn orthonormal(
     rows: &Rows,
-    budget: Budget<'_>,
+    memory: u64,
+    stop: &Stop,
 ) -> Result<Option<(Vec<Vec<f64>>, Enclosure)>, Stopped> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
-    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > budget.memory {
+    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > memory {
         return Ok(None);
     }
     let walks = (0..r).map(|k| rows.cost(k)).fold(0, u64::saturating_add);
     // Products and a factorisation of blocks do several operations at a time.
-    budget.stop.spend(walks.saturating_add(work([r, r, 2 * n + r]) / 4))?;
+    stop.spend(walks.saturating_add(work([r, r, 2 * n + r]) / 4))?;
     Ok(independent(rows, layout))
 }
 

@@ -93,7 +93,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Gram, Error> {
         return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, failure));
     }
     if let Some((vectors, enclosure)) =
-        dense::orthonormal(rows, budget)?.filter(|(_, found)| found.width() <= WIDTH)
+        dense::orthonormal(rows, budget.memory, budget.stop)?.filter(|(_, found)| found.width() <= WIDTH)
     {
         return Ok(assemble(layout, Some((vectors, Some(enclosure))), Vec::new(), vec![true; r], 53, 0.0));
     }
@@ -107,6 +107,9 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Gram, Error> {
         // Inputs may be scaled down during the search, so record which scales belong to which precision.
         let mut history: Vec<(u32, Vec<i64>)> = Vec::new();
         let found = account::search(budget, rank * rank * n as f64, |limbs| {
+            if account::held(kept.len(), n, limbs) > budget.memory {
+                return account::Attempt::Stop;
+            }
             let found = account::attempt_rows(rows, &kept, &mut scales, limbs, budget.stop);
             history.push((fixed::bits(limbs), scales.clone()));
             found

@@ -15,6 +15,7 @@ use ndp_account::Observer;
 use ndp_account::Protocol as _;
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_numeric::stop::Stop;
 use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -189,7 +190,7 @@ impl Study {
         let named = plain::name(&self.graph, observer);
         let in_vain =
             |error: ndp_account::Error| Failure::Refused(format!("{name}, observer {named}: {error}"));
-        let (account, bound) = protocol.look(observer).map_err(in_vain)?;
+        let (account, bound) = protocol.look(observer, Stop::never()).map_err(in_vain)?;
         let hops: Vec<Option<u32>> = match observer.members() {
             [] => vec![None; self.graph.node_count()],
             members => nearest(&self.graph, members),

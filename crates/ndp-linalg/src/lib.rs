@@ -1,6 +1,6 @@
-//! Dense linear algebra on `f64`, `ndarray` in and out, and the memory that a result may take ([`memory`]). An
-//! implementation detail of the `ndp` workspace: nothing here is stable. Nothing here ends before its result:
-//! callers ask their `Stop` with the cost of an operation before they begin it.
+//! Dense linear algebra on `f64`, `ndarray` in and out, and the memory that a result may take
+//! ([`memory`]). An implementation detail of the `ndp` workspace: nothing here is stable. Nothing here
+//! ends before its result: callers ask their `Stop` with the cost of an operation before they begin it.
 //!
 //! This is the only crate that knows the backend, [faer](https://docs.rs/faer), which reads and writes the
 //! memory of the arrays themselves; only an array that is contiguous in neither order is copied, once. Every

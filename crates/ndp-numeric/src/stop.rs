@@ -5,12 +5,12 @@
 //! a nanosecond of one core, by formulas of sizes alone, and before it is done: a step that would go beyond
 //! what is left is refused, not begun.
 //!
-//! With a limit on work alone, whether a computation ends is the same on every machine and for any number of
-//! threads: the work of all parts adds up to the same sum in any order, a part is refused exactly if the sum
-//! is beyond the limit, and after one refusal all others are refused. Two things must stay true for this: no
-//! step is counted or left out by chance (what one part finds in a cache counts as if it had worked it out),
-//! and no part of an answer survives the refusal of another one that ran beside it under the same limit. Parts
-//! that may end alone have [limits of their own](Stop::within).
+//! With a limit on work alone, whether a computation ends is the same on every machine and for any number
+//! of threads: the work of all parts adds up to the same sum in any order, a part is refused exactly if
+//! the sum is beyond the limit, and after one refusal all others are refused. Two things must stay true
+//! for this: no step is counted or left out by chance (what one part finds in a cache counts as if it had
+//! worked it out), and no part of an answer survives the refusal of another one that ran beside it under
+//! the same limit. Parts that may end alone have [limits of their own](Stop::within).
 
 use std::fmt;
 use std::sync::Arc;
@@ -59,6 +59,8 @@ struct Limits {
     outer: Stop,
     /// Cores of this machine, where there is an end in time.
     cores: u64,
+    /// Bytes that an answer may hold.
+    memory: u64,
 }
 
 impl Stop {
@@ -71,7 +73,7 @@ impl Stop {
     /// Ends what somebody asks to [end](Self::ask), and nothing else.
     #[must_use]
     pub fn asked_for() -> Self {
-        Self::never().with(None, u64::MAX)
+        Self::never().with(None, u64::MAX, u64::MAX)
     }
 
     /// Ends at a time; a step that is sure to take longer than is left ends before it begins.
@@ -89,7 +91,7 @@ impl Stop {
     /// Ends when this one does, and at a time.
     #[must_use]
     pub fn and_at(&self, until: Instant) -> Self {
-        self.with(Some(until), u64::MAX)
+        self.with(Some(until), u64::MAX, u64::MAX)
     }
 
     /// Ends when this one does, and after so many units of work of its own, which count in this one too.
@@ -107,14 +109,27 @@ impl Stop {
     /// ```
     #[must_use]
     pub fn within(&self, most: u64) -> Self {
-        self.with(None, most)
+        self.with(None, most, u64::MAX)
     }
 
-    fn with(&self, until: Option<Instant>, most: u64) -> Self {
+    /// Ends when this one does; answers may hold so many bytes at a time, if they estimate that. What would
+    /// take more is refused by whoever would hold it, with an error of its own.
+    #[must_use]
+    pub fn holding(&self, bytes: u64) -> Self {
+        self.with(None, u64::MAX, bytes)
+    }
+
+    /// The bytes that an answer may hold; `u64::MAX` without a limit.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        self.0.as_ref().map_or(u64::MAX, |limits| limits.memory.min(limits.outer.memory()))
+    }
+
+    fn with(&self, until: Option<Instant>, most: u64, memory: u64) -> Self {
         let (asked, spent) = (AtomicBool::new(false), AtomicU64::new(0));
         let cores = until.and_then(|_| std::thread::available_parallelism().ok());
         let cores = cores.map_or(1, |cores| u64::try_from(cores.get()).unwrap_or(1));
-        Self(Some(Arc::new(Limits { asked, until, most, spent, outer: self.clone(), cores })))
+        Self(Some(Arc::new(Limits { asked, until, most, spent, outer: self.clone(), cores, memory })))
     }
 
     /// From now on computations with this one, its clones and [parts](Self::within) end soon, on all threads.
@@ -281,6 +296,8 @@ mod tests {
         let all = Stop::after_work(5);
         assert_eq!(all.within(100).left(), Some(5));
         assert_eq!(all.within(100).spend(6), Err(Stopped::OutOfWork));
+        // The least limit on memory holds, whoever set it.
+        assert_eq!((all.memory(), all.holding(7).within(1).holding(9).memory()), (u64::MAX, 7));
     }
 
     /// Steps of several threads add up: whether all fit depends on their sum alone.

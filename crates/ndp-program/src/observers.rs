@@ -178,6 +178,13 @@ impl Seen {
         if stop == &Stop::never() {
             return Ok(());
         }
+        // Digits grow with every sum on the way.
+        let mut depths: Vec<usize> = Vec::with_capacity(program.values.len());
+        for definition in program.values.iter() {
+            let mut depth = 0;
+            definition.each_term(|term, _| depth = depth.max(depths[term] + 1));
+            depths.push(depth);
+        }
         let mut visited = vec![u32::MAX; program.values.len()];
         let mut open: Vec<usize> = Vec::new();
         for (number, row) in (0u32..).zip(&self.rows) {
@@ -192,7 +199,7 @@ impl Seen {
                     }
                 });
             }
-            stop.spend(work([terms + 1, OF_TERM]))?;
+            stop.spend(work([terms + 1, OF_TERM * (depths[row.value] + 1)]))?;
         }
         Ok(())
     }
@@ -236,5 +243,5 @@ impl Seen {
     }
 }
 
-/// Work of a term of a value on the way back from a row, about.
-const OF_TERM: usize = 100;
+/// Work of a term of a value on the way back from a row, about, for every sum between the two.
+const OF_TERM: usize = 150;

@@ -49,8 +49,8 @@ pub struct AccountOptions {
 }
 
 impl Default for AccountOptions {
-    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes, as long
-    /// as it takes.
+    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes, as
+    /// long as it takes.
     fn default() -> Self {
         let Budget { memory, bits, .. } = Budget::default();
         Self {

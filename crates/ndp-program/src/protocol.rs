@@ -97,7 +97,11 @@ impl Protocol for Declared {
     }
 
     fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
-        let options = AccountOptions { stop: stop.clone(), ..self.options.clone() };
+        let options = AccountOptions {
+            memory_limit: self.options.memory_limit.min(stop.memory()),
+            stop: stop.clone(),
+            ..self.options.clone()
+        };
         let account = self.program.account_with(observer, &options)?;
         Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity, terms: self.terms() }))
     }

@@ -376,14 +376,19 @@ pub fn target(target: &Target) -> String {
 
 /// What is said about pairs when time ran out before their losses were computed.
 #[must_use]
-pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
+pub fn out_of_time(known: usize, all: usize, bound: Option<f64>, by_work: bool) -> String {
     let others = bound.map_or_else(
         || "nothing is said of the others".to_owned(),
         |bound| {
             format!("each of the others loses at most {}, what the noisy values themselves show", up(bound))
         },
     );
-    format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
+    let why = if by_work {
+        "all pairs take more work than the default allows (--patience SECONDS gives it more)"
+    } else {
+        "time ran out"
+    };
+    format!("{why}: {known} of {all} pairs are known, drawn at random; {others}")
 }
 
 /// What is known while the accounts of the observers are still being computed. `known` is the loss towards an

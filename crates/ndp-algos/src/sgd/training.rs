@@ -438,15 +438,7 @@ impl OfTraining<'_> {
 
     fn pair(&self, u: usize) -> Pair {
         let v = self.observer.single(self.training.users)?;
-        if let Some(known) = self.pairs[u].get() {
-            return known.clone();
-        }
-        let found = self.training.pair((u, v), &self.stop).map(Arc::new);
-        // Whoever comes second finds an equal pair; one that ended on the way is not kept.
-        if !matches!(found, Err(Error::Stopped(_))) {
-            let _ = self.pairs[u].set(found.clone());
-        }
-        found
+        self.pairs[u].get_or_init(|| self.training.pair((u, v), &self.stop).map(Arc::new)).clone()
     }
 }
 

@@ -19,6 +19,7 @@ mod one_protocol;
 mod problems;
 mod reading;
 mod sgd;
+mod stops;
 mod tasks;
 mod terms;
 mod walk_audit;

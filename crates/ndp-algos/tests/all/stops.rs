@@ -1,5 +1,5 @@
-//! Long computations end when somebody asks, at a time, or after so much work: with an error, soon, and after the
-//! same work on any number of threads.
+//! Long computations end when somebody asks, at a time, or after so much work: with an error, soon, and
+//! after the same work on any number of threads.
 
 use ndp_account::{Error, Observer, Protocol};
 use ndp_algos::registry::{self, Parameters};
@@ -83,9 +83,8 @@ fn work_does_not_depend_on_threads() -> Result<(), Error> {
     for (name, parameters, observer) in rows {
         let run = |threads: usize, most: u64| {
             let stop = Stop::after_work(most);
-            let found = on_threads(threads, || {
-                epsilon(built(name, parameters, &graph)?.as_ref(), observer, &stop)
-            });
+            let found =
+                on_threads(threads, || epsilon(built(name, parameters, &graph)?.as_ref(), observer, &stop));
             (found, stop.spent())
         };
         let (found, work) = run(1, u64::MAX - 1);
@@ -109,7 +108,10 @@ fn reasons_are_told_apart() -> Result<(), Error> {
     let one = Observer::node(0);
     let past = epsilon(protocol.as_ref(), &one, &Stop::at(Instant::now()));
     assert_eq!(past, Err(Error::Stopped(Stopped::OutOfTime)));
-    assert_eq!(epsilon(protocol.as_ref(), &one, &Stop::after_work(9)), Err(Error::Stopped(Stopped::OutOfWork)));
+    assert_eq!(
+        epsilon(protocol.as_ref(), &one, &Stop::after_work(9)),
+        Err(Error::Stopped(Stopped::OutOfWork))
+    );
     let stop = Stop::asked_for();
     let account = protocol.account_until(&one, &stop)?;
     stop.ask();

@@ -1,6 +1,5 @@
 //! Options that several questions share.
 
-use crate::patience::Limit;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -221,21 +220,8 @@ pub(crate) struct Unit {
 /// How long an answer may take.
 #[derive(Args, Debug)]
 pub(crate) struct Effort {
-    /// Seconds, all protocols together, before bounds stand in for what is seen; 600, and 10 for each
-    /// protocol where a bound covers a large graph in any case, 2 where somebody learns as much.
+    /// Seconds, all protocols together, before bounds stand in for what is seen; by default a limit on
+    /// counted work, about ten seconds of it, so that the answer is the same on every machine.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) patience: Option<u64>,
-}
-
-impl Effort {
-    /// The seconds to wait for this many protocols. The default is shorter if a `bound` covers every observer
-    /// anyway.
-    pub(crate) fn limit(&self, protocols: usize, bound: bool) -> Limit {
-        Limit::Seconds(self.seconds(protocols, bound))
-    }
-
-    /// The same in seconds.
-    pub(crate) fn seconds(&self, protocols: usize, bound: bool) -> u64 {
-        self.patience.unwrap_or(if bound { 10 * protocols as u64 } else { 600 })
-    }
 }

@@ -5,7 +5,7 @@ use super::prove::Proof;
 use crate::args::Calibrate;
 use crate::errors::{Failure, in_words};
 use crate::output::{count, finite, note, number, up};
-use crate::patience::Patient;
+use crate::patience::{Limit, Patient};
 use crate::question::Chosen;
 use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
@@ -54,8 +54,7 @@ impl<'a> Study<'a> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
         let target = asked.target.required(&graph)?;
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
-        let limit = asked.effort.limit(1, chosen.by_bound());
-        let mut protocol = question::chosen(&asked.protocol, &matrix, limit)?;
+        let mut protocol = question::chosen(&asked.protocol, &matrix, Limit::told(asked.effort.patience))?;
         protocol.protocol = protocol.protocol.where_it_wins(asked.effort.patience, &chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
@@ -72,7 +71,7 @@ impl<'a> Study<'a> {
         });
         let covered = covered(&self.protocol, &self.chosen, quiet)?;
         let before = self.protocol.notes().len();
-        let least = covered.least_noise(&self.target)?;
+        let least = self.protocol.steady(|| covered.least_noise(&self.target))?;
         drop(meanwhile);
         // `covered` has already printed the notes about observers; print only those added since.
         self.protocol.notes().iter().skip(before).for_each(|text| note(text));

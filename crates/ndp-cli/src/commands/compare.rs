@@ -5,7 +5,7 @@ mod show;
 use crate::args::Compare;
 use crate::errors::Failure;
 use crate::output::note;
-use crate::patience::{Budget, Patient};
+use crate::patience::{Budget, Limit, Patient};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::{input, question, show as showing};
@@ -59,8 +59,7 @@ impl<'a> Study<'a> {
         let names = &self.names;
         let progress = Progress::new(names.len() as u64, "protocols", quiet);
         let (mut rows, mut notes) = (Vec::new(), Vec::new());
-        let seconds = self.asked.effort.seconds(names.len(), self.chosen.by_bound());
-        let mut budget = Budget::new(seconds, names.len());
+        let mut budget = Budget::new(Limit::told(self.asked.effort.patience), names.len());
         for name in names {
             let (entry, parameters) = name.split_once(':').unwrap_or((name, ""));
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.

@@ -5,6 +5,7 @@ use super::losses::hops;
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
 use crate::output::{csv, json, line, up};
+use crate::patience::Limit;
 use crate::progress::Progress;
 use crate::show::{Exposed, Part, summary};
 use crate::{input, plain, question};
@@ -47,7 +48,8 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             ))
         })?;
         let noise = question::noise(noise, 1.0)?;
-        let protocol = question::protocol(name, &matrix, asked.effort.limit(1, false))?.for_every_pair();
+        let protocol =
+            question::protocol(name, &matrix, Limit::told(asked.effort.patience))?.for_every_pair();
         let accounts = accounts(&protocol, &chosen.observers, quiet)?.into_iter();
         let accounts =
             accounts.map(|account| named(account, names.clone())).collect::<Result<Vec<_>, _>>()?;
@@ -56,6 +58,8 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             Some(_) if ledgers.fits(&accounts, noise, adaptivity)? => "fits",
             Some(_) => "does not fit",
         };
+        // Once to see whether the limit comes on the way.
+        protocol.steady(|| ledgers.clone().record(run, &accounts, noise, adaptivity))?;
         ledgers.record(run, &accounts, noise, adaptivity)?;
         let of_run = Statement::of(&Said::by_all(&accounts), &coverage)?;
         statement = Some(statement.map_or(Ok(of_run.clone()), |before: Statement| before.and(&of_run))?);

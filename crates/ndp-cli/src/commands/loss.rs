@@ -9,6 +9,7 @@ use super::prove::Proof;
 use crate::args::Loss;
 use crate::errors::Failure;
 use crate::output::{line, note, npy};
+use crate::patience::Limit;
 use crate::question::{self, Chosen, ChosenProtocol};
 use crate::{input, plain, show as showing};
 use ndp_account::{Allowed, Coverage, Covered, Observer, Rest, Statement, Target, Worst, check, largest};
@@ -85,8 +86,7 @@ impl<'a> Study<'a> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
         let (measure, target) = (asked.target.measure()?, asked.target.target(&graph)?);
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
-        let limit = asked.effort.limit(1, chosen.by_bound());
-        let mut protocol = question::chosen(&asked.protocol, &matrix, limit)?;
+        let mut protocol = question::chosen(&asked.protocol, &matrix, Limit::told(asked.effort.patience))?;
         protocol.protocol = protocol.protocol.where_it_wins(asked.effort.patience, &chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
@@ -111,7 +111,7 @@ impl<'a> Study<'a> {
         // Computed after the losses: if a bound replaced one of them, the statement must name the bound's
         // theorem.
         let statement = covered.statement()?;
-        let Losses { entries, not_known, bound: not_known_at_most } = losses;
+        let Losses { entries, not_known, bound: not_known_at_most, .. } = losses;
         let worst = worst_of(&covered, &entries, not_known, noise, measure)?;
         let others = of_others(&covered, noise, measure)?;
         let of_others = others.map(|(loss, account, u)| (loss, Some((account, u))));

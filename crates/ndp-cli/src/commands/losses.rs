@@ -1,4 +1,5 @@
-//! Losses of all pairs that are known before `--patience` runs out.
+//! Losses of all pairs that are known before `--patience`, or the work that the command counts for an answer,
+//! runs out.
 
 use crate::errors::Failure;
 use crate::patience::{Patient, was_out};
@@ -77,11 +78,20 @@ pub(super) fn all(
             };
             same.map_or_else(Vec::new, copy)
         } else {
-            let found = outside.par_iter().map(|&u| one(u)).collect::<Result<Vec<_>, Failure>>()?;
-            found.into_iter().flatten().collect()
+            let stop = protocol.stop_of(account.observer());
+            let mut entries = Vec::new();
+            for nodes in outside.chunks(AT_ONCE) {
+                let found = nodes.par_iter().map(|&u| one(u)).collect::<Result<Vec<_>, Failure>>()?;
+                // With counted work these are known all or none: which of them came first depends on threads.
+                if protocol.counts_work() && stop.check().is_err() {
+                    break;
+                }
+                entries.extend(found.into_iter().flatten());
+            }
+            entries
         };
         entries.sort_by_key(|entry| entry.u);
-        Ok(Losses { not_known: outside.len() - entries.len(), entries, bound: None })
+        Ok(Losses { not_known: outside.len() - entries.len(), entries, bound: None, by_work: false })
     };
     let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
     let not_known = all.iter().map(|found| found.not_known).sum();
@@ -103,11 +113,15 @@ pub(super) fn all(
         bound = bounds.map(|bounds| bounds.into_iter().fold(0.0, f64::max));
     }
     if entries.is_empty() && not_known > 0 && bound.is_none() {
-        return Err(Failure::Refused(
-            "no loss was known in time: more --patience, fewer observers, rounds or steps".into(),
-        ));
+        return Err(Failure::Refused(if protocol.counts_work() {
+            "every loss takes more work than the default allows: --patience SECONDS gives it more, or take fewer \
+             observers, rounds or steps"
+                .into()
+        } else {
+            "no loss was known in time: more --patience, fewer observers, rounds or steps".into()
+        }));
     }
-    Ok(Losses { entries, not_known, bound })
+    Ok(Losses { entries, not_known, bound, by_work: protocol.counts_work() })
 }
 
 /// The losses that were computed, and the number of pairs that were not known in time.
@@ -116,6 +130,8 @@ pub(super) struct Losses {
     pub(super) not_known: usize,
     /// An upper bound on the loss of each pair that is not known.
     pub(super) bound: Option<f64>,
+    /// Whether counted work was the limit, and not time.
+    by_work: bool,
 }
 
 impl Losses {
@@ -123,7 +139,7 @@ impl Losses {
     pub(super) fn note(&self) -> Option<String> {
         (self.not_known > 0).then(|| {
             let (known, all) = (self.entries.len(), self.entries.len() + self.not_known);
-            ndp_report::words::out_of_time(known, all, self.bound)
+            ndp_report::words::out_of_time(known, all, self.bound, self.by_work)
         })
     }
 }
@@ -166,3 +182,6 @@ pub(super) fn of_others<'a>(
     let most = most.collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
     Ok(most.reduce(|a, b| if b.0 > a.0 { b } else { a }))
 }
+
+/// Nodes whose losses are computed beside one another.
+const AT_ONCE: usize = 16;

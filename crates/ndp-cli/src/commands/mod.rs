@@ -25,8 +25,6 @@ use crate::patience::Patient;
 use crate::progress::Progress;
 use crate::question::Chosen;
 use clap::CommandFactory;
-use ndp_account::Protocol as _;
-use ndp_account::parts::each_in_order;
 use ndp_account::{Account, Audience, Covered, Observer, Row, Target};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
@@ -101,11 +99,7 @@ fn accounts<'a>(
     quiet: bool,
 ) -> Result<Vec<Box<dyn Account + 'a>>, ndp_account::Error> {
     let progress = Progress::new(observers.len() as u64, "observers", quiet);
-    let accounts = each_in_order(observers, |observer| {
-        let account = protocol.account(observer);
-        progress.one();
-        account
-    });
+    let accounts = protocol.accounts(observers, || progress.one());
     drop(progress);
     for text in protocol.notes() {
         note(&text);
@@ -130,12 +124,16 @@ fn by_groups<'a>(
 /// The row of a protocol in a comparison: its noise, error and messages. Observers are covered as in
 /// [`covered`].
 fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audience, target: &Target) -> Row {
-    let row = Row::of(name, built, target, |protocol| match protocol.settled(audience, target) {
-        Some(covered) => Ok(covered),
-        None => by_groups(protocol, audience, |observers| {
-            each_in_order(observers, |observer| protocol.account(observer))
-        }),
-    });
+    let of = || {
+        Row::of(name, built.clone(), target, |protocol| match protocol.settled(audience, target) {
+            Some(covered) => Ok(covered),
+            None => by_groups(protocol, audience, |observers| protocol.accounts(observers, || {})),
+        })
+    };
+    let row = match &built {
+        Ok(protocol) => protocol.steady(of),
+        Err(_) => of(),
+    };
     Row { least: row.least.map_err(in_words), error: row.error.map_err(in_words), ..row }
 }
 

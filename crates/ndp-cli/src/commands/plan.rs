@@ -48,6 +48,8 @@ struct Found {
     statement: Statement,
     /// How long the answer took.
     seconds: f64,
+    /// The counted work that finding it took.
+    work: u64,
 }
 
 impl Found {
@@ -107,8 +109,7 @@ impl<'a> Study<'a> {
         let candidates = &self.candidates;
         let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
         let mut found = Vec::new();
-        let patience = self.asked.effort.seconds(candidates.len(), self.chosen.by_bound());
-        let mut budget = Budget::new(patience, candidates.len());
+        let mut budget = Budget::new(Limit::told(self.asked.effort.patience), candidates.len());
         for candidate in candidates {
             found.extend(self.one(&self.graph, candidate, budget.next())?);
             if let Some(best) = found.iter().min_by(|a, b| Found::better(a, b)) {
@@ -157,6 +158,7 @@ impl<'a> Study<'a> {
             coverage: row.coverage.unwrap_or(Coverage::Named { observers: 0 }),
             statement,
             seconds: start.elapsed().as_secs_f64(),
+            work: built.work(),
         }))
     }
 }

@@ -9,7 +9,7 @@ use super::losses::{all, of_others};
 use crate::args::{Knowledge, Train};
 use crate::errors::Failure;
 use crate::output::{note, number};
-use crate::patience::Patient;
+use crate::patience::{Limit, Patient};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::show::Exposed;
@@ -81,7 +81,7 @@ impl<'a> Study<'a> {
         let bounds = DataBounds::default();
         let constants = problem.objective.constants(bounds.feature_norm, bounds.label_size, problem.domain);
         let protocol = PrivateTraining::new(problem.count, constants, problem.training.clone())?;
-        let protocol = Patient::new(Box::new(protocol), asked.effort.limit(1, false)).for_every_pair();
+        let protocol = Patient::new(Box::new(protocol), Limit::told(asked.effort.patience)).for_every_pair();
         let knowledge = Knowledge { hidden_senders: false, without_own_noise: false, seed: asked.seed };
         let mut chosen = question::observers(&graph, &asked.observers, &knowledge)?;
         if matches!(problem.training, Training::Federated(_)) && asked.observers.is_default() {
@@ -95,7 +95,7 @@ impl<'a> Study<'a> {
     fn answer(&self, quiet: bool) -> Result<Trained<'_>, Failure> {
         let (asked, problem) = (self.asked, &self.problem);
         let covered = covered(&self.protocol, &self.chosen, quiet)?;
-        let accounted = self.accounted(&covered, quiet)?;
+        let accounted = self.protocol.steady(|| self.accounted(&covered, quiet))?;
         let sigma = accounted.noise.sigma(Sensitivity::new(problem.sensitivity)?)?;
         let progress = Progress::new(2 * u64::from(asked.runs), "trainings", quiet);
         let private = histories(problem, Some(sigma), asked, &progress)?;

@@ -217,8 +217,8 @@ struct Motion<N> {
 /// The shift of all noises, exactly, and about what it costs.
 type Completed = (Vec<(usize, BigRational)>, f64);
 
-/// The shift of all noises; no reason as the error where a pivot has no part in its row after all, or a number
-/// is out of reach of the arithmetic.
+/// The shift of all noises; no reason as the error where a pivot has no part in its row after all, or a
+/// number is out of reach of the arithmetic.
 fn completed<A: Arithmetic>(
     exact: &A,
     program: &Program,

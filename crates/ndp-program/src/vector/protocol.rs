@@ -52,6 +52,7 @@ impl LinearProtocol for VectorProgram<'_> {
     }
 
     fn overheard_loss_until(&self, tapped: &[(usize, usize)], stop: &Stop) -> Result<LossReport, Error> {
+        stop.spend(self.cost_of_rows())?;
         let certificate = account::of_rows(&self.overheard_rows(tapped)?, Budget::until(stop))?;
         Ok(LossReport::new(Vec::new(), certificate, true))
     }

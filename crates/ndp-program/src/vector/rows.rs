@@ -112,8 +112,16 @@ impl VectorProgram<'_> {
             (Engine::Powers, Some((matrix, _))) => {
                 account::of_krylov(&self.exact_powers(coalition, known)?, matrix.graph(), budget)?
             }
-            _ => account::of_rows(&self.exact_rows(coalition, known, false)?, budget)?,
+            _ => {
+                budget.stop.spend(self.cost_of_rows())?;
+                account::of_rows(&self.exact_rows(coalition, known, false)?, budget)?
+            }
         })
+    }
+
+    /// Work of stating the rows of what is heard, about: a weight is looked up for every noise of a message.
+    pub(super) fn cost_of_rows(&self) -> u64 {
+        self.entries().saturating_mul(if self.has_noisy_messages() { 700 } else { 10 })
     }
 
     /// The nodes from which something is heard in time.

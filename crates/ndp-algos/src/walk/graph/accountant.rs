@@ -156,8 +156,8 @@ impl OnGraph {
         Ok(laws)
     }
 
-    /// The law of the cost of `u`, one for all questions; none for walks that are too long, or where its first
-    /// visits are not known in time.
+    /// The law of the cost of `u`, one for all questions; none for walks that are too long, or where its
+    /// first visits are not known in time.
     fn cost(&self, u: usize, laws: &Laws) -> Option<Arc<CostLaw>> {
         let law = || {
             let (members, options) = (self.observer.members(), self.walk.options());

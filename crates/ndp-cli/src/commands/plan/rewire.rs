@@ -3,7 +3,7 @@
 use super::{Found, Plans};
 use crate::errors::Failure;
 use crate::input;
-use crate::patience::Limit;
+use crate::patience::{Limit, WORK};
 use crate::progress::Progress;
 use ndp_graph::Graph;
 use rand::SeedableRng;
@@ -56,13 +56,24 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
     let best = fewest.filter(|fewest| fewest.error.is_some()).unwrap_or(best);
     // Each suggested edge takes [`TRIED`] answers. If all of them cannot be expected within the patience,
     // none is started.
-    let (seconds, patience) = (best.seconds * (asked.rewire * TRIED) as f64, asked.effort.seconds(1, false));
-    if seconds > patience as f64 {
-        return Ok(Edges::NotTried(format!(
-            "No edges are suggested: to try {TRIED} for each of {} takes about {seconds:.0} s, more than the {patience} s of --patience; \
-             ask for fewer observers or edges, or for more patience.",
-            asked.rewire,
-        )));
+    let answers = asked.rewire * TRIED;
+    let seconds = best.seconds * answers as f64;
+    match asked.effort.patience {
+        Some(patience) if seconds > patience as f64 => {
+            return Ok(Edges::NotTried(format!(
+                "No edges are suggested: to try {TRIED} for each of {} takes about {seconds:.0} s, more than the {patience} s of \
+                 --patience; ask for fewer observers or edges, or for more patience.",
+                asked.rewire,
+            )));
+        }
+        None if best.work.saturating_mul(answers as u64) > WORK => {
+            return Ok(Edges::NotTried(format!(
+                "No edges are suggested: to try {TRIED} for each of {} takes more work than the default allows; ask for fewer \
+                 observers or edges, or give it more by --patience SECONDS.",
+                asked.rewire,
+            )));
+        }
+        _ => {}
     }
     let before = best.error.unwrap_or(f64::INFINITY);
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
@@ -74,7 +85,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         for (u, v) in near(&graph, TRIED, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            let found = study.one(&larger, &best.candidate, Limit::Seconds(patience))?;
+            let found = study.one(&larger, &best.candidate, Limit::told(asked.effort.patience))?;
             if let Some(error) = found.and_then(|found| found.error).filter(|&error| error < smallest) {
                 better = Some((error, larger, (u, v)));
             }

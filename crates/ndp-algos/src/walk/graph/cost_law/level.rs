@@ -86,8 +86,8 @@ impl FirstWindow {
 }
 
 impl Level {
-    /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded, or `stop` says
-    /// so.
+    /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded, or
+    /// `stop` says so.
     pub(super) fn first(
         intervals: &[Intervals],
         window: &FirstWindow,

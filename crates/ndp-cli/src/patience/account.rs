@@ -1,0 +1,219 @@
+//! Accounts and profiles within a limit, with the bound that may stand for them.
+
+use ndp_account::{Account, Assumption, By, Error, Observer, RestsOn, Terms};
+use ndp_certify::Error as Certify;
+use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
+use ndp_numeric::stop::{Stop, Stopped};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An account whose profiles have a limit. It offers no `unit_losses`: an account that has them answers at
+/// once and is used directly.
+pub(super) struct PatientAccount<'a> {
+    pub(super) account: Box<dyn Account + 'a>,
+    pub(super) stop: Stop,
+    pub(super) bound: Option<Box<dyn Account + 'a>>,
+    pub(super) every_pair: bool,
+    pub(super) given_up: GivenUp,
+}
+
+/// Where it is written that the bound replaced answers of an account.
+#[derive(Clone)]
+pub(super) struct GivenUp {
+    pub(super) used: Arc<AtomicBool>,
+    /// With an account for whose pairs the bound may stand, all of them.
+    pub(super) cut: Option<Arc<Mutex<BTreeSet<Observer>>>>,
+    pub(super) of: Observer,
+}
+
+impl GivenUp {
+    /// Whether the bound stands for all pairs from now on.
+    fn is_cut(&self) -> bool {
+        self.cut.as_ref().is_some_and(|cut| locked(cut).contains(&self.of))
+    }
+
+    /// Whether the bound replaced an answer.
+    fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed) || self.is_cut()
+    }
+
+    /// The limit came.
+    fn cut(&self) {
+        if let Some(cut) = &self.cut {
+            locked(cut).insert(self.of.clone());
+        }
+    }
+}
+
+impl PatientAccount<'_> {
+    /// The bound, if an answer does not fit in memory or, where the bound may replace pairs, is late.
+    fn instead<T>(
+        &self,
+        answer: impl FnOnce(&dyn Account) -> Result<T, Error>,
+        bound: impl FnOnce(&dyn Account) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let may = if self.every_pair && self.given_up.is_cut() {
+            Err(Stopped::OutOfWork)
+        } else {
+            self.stop.check()
+        };
+        let found = may.map_err(Error::from).and_then(|()| answer(&*self.account));
+        let (wanted, why) = match found {
+            Err(error) if was_out(&error) => (self.every_pair, error),
+            Err(error) if is_too_large(&error) => (true, error),
+            known => return known,
+        };
+        let Some(account) = self.bound.as_deref().filter(|_| wanted) else { return Err(why) };
+        match why {
+            Error::Stopped(_) => self.given_up.cut(),
+            _ => self.given_up.used.store(true, Ordering::Relaxed),
+        }
+        bound(account)
+    }
+}
+
+impl Account for PatientAccount<'_> {
+    fn observer(&self) -> &Observer {
+        self.account.observer()
+    }
+
+    fn node_count(&self) -> usize {
+        self.account.node_count()
+    }
+
+    fn terms(&self) -> Terms {
+        self.account.terms()
+    }
+
+    /// The theorems of the account, and those of the bound once it has replaced an answer.
+    fn theorems(&self) -> Vec<By> {
+        let used = self.bound.iter().filter(|_| self.given_up.is_used());
+        self.account.theorems().into_iter().chain(used.flat_map(|bound| bound.theorems())).collect()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        let profile = self.instead(|account| account.profile(u, noise), |bound| bound.profile(u, noise))?;
+        if profile.mu().is_some() {
+            return Ok(profile);
+        }
+        let (against, neighbors) = (Arc::clone(&profile.against), profile.neighbors);
+        let bound = self.bound.as_ref().filter(|_| self.every_pair);
+        let bound = bound.map(|bound| bound.profile(u, noise)).transpose()?;
+        let curve = PatientCurve { profile, stop: self.stop.clone(), bound, given_up: self.given_up.clone() };
+        let mut profile = Profile::of_curve(curve, &against);
+        profile.neighbors = neighbors;
+        Ok(profile)
+    }
+
+    /// The bound never replaces this answer, because its unit loss is the same for every node.
+    fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
+        self.stop.check()?;
+        self.account.unit(u)
+    }
+
+    fn failure(&self) -> f64 {
+        self.account.failure()
+    }
+
+    fn rests_on(&self) -> Vec<RestsOn> {
+        self.account.rests_on()
+    }
+
+    fn class(&self) -> Option<(usize, usize)> {
+        self.account.class()
+    }
+
+    fn mirror_of(&self) -> Option<usize> {
+        self.account.mirror_of()
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        self.account.assumptions()
+    }
+
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        let of = |account: &dyn Account| account.least_noise(u, measure, allowed);
+        self.instead(of, of)
+    }
+}
+
+/// A profile whose numbers have a limit.
+struct PatientCurve {
+    profile: Profile,
+    stop: Stop,
+    bound: Option<Profile>,
+    given_up: GivenUp,
+}
+
+impl PatientCurve {
+    fn ask<T>(&self, question: impl Fn(&Profile) -> Result<T, ndp_dp::Error>) -> Result<T, ndp_dp::Error> {
+        let cut = self.bound.is_some() && self.given_up.is_cut();
+        let may = if cut { Err(Stopped::OutOfWork) } else { self.stop.check() };
+        let found = may.map_err(ndp_dp::Error::from).and_then(|()| question(&self.profile));
+        match (found, &self.bound) {
+            (Err(ndp_dp::Error::Stopped(_)), Some(bound)) => {
+                self.given_up.cut();
+                question(bound)
+            }
+            (found, _) => found,
+        }
+    }
+}
+
+impl Curve for PatientCurve {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
+        match self.ask(move |profile| profile.renyi(order)) {
+            Ok(loss) => Ok(Some(loss.map(|loss| loss.epsilon))),
+            Err(ndp_dp::Error::NoRenyiBound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        self.ask(move |profile| profile.epsilon(delta))
+    }
+
+    fn quick_epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
+        self.ask(move |profile| Ok(profile.quick_epsilon(delta, limit))).ok().flatten()
+    }
+
+    fn keeps(&self, limit: ApproxDp) -> bool {
+        self.ask(move |profile| Ok(profile.keeps(limit))) == Ok(true)
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        self.ask(move |profile| profile.delta(epsilon))
+    }
+}
+
+pub(super) fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the error says that an answer was not known in time.
+pub(crate) fn was_out(error: &Error) -> bool {
+    matches!(error, Error::Stopped(_))
+}
+
+pub(super) fn is_too_large(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Certify(Certify::TooLarge { .. } | Certify::NotCertified { .. })
+            | Error::Graph(ndp_graph::Error::TooLarge { .. })
+    )
+}
+
+/// Whether an answer was refused because it would hold more than so many bytes, which more patience allows.
+pub(super) fn is_beyond(error: &Error, memory: u64) -> bool {
+    match error {
+        Error::Certify(Certify::TooLarge { limit, .. }) => *limit == memory,
+        Error::Graph(ndp_graph::Error::TooLarge { limit, .. }) => *limit == u128::from(memory),
+        _ => false,
+    }
+}

@@ -1,0 +1,125 @@
+//! How long an answer may take: seconds that were told, or counted work.
+
+use ndp_numeric::stop::Stop;
+use std::time::{Duration, Instant};
+
+/// How long an answer may take.
+#[derive(Clone, Debug)]
+pub(crate) enum Limit {
+    /// As long as it takes.
+    Never,
+    /// So many seconds; 0 asks for the bounds at once.
+    Seconds(u64),
+    /// Counted work, so that one command gives one answer on every machine.
+    Work(Stop),
+}
+
+impl Limit {
+    /// So many seconds where they were told, counted work otherwise.
+    pub(crate) fn told(seconds: Option<u64>) -> Self {
+        seconds.map_or_else(Self::by_work, Self::Seconds)
+    }
+
+    /// The counted work of one question, and the memory that goes with it.
+    pub(crate) fn by_work() -> Self {
+        Self::Work(counted(WORK))
+    }
+
+    pub(super) fn stop(&self) -> Stop {
+        match self {
+            Self::Never => Stop::never(),
+            Self::Seconds(seconds) => after(*seconds),
+            Self::Work(stop) => stop.clone(),
+        }
+    }
+
+    /// The same limit, but not less than so many seconds; of counted work that of a question, and none of
+    /// this one's.
+    pub(super) fn at_least(&self, least: u64) -> Self {
+        match self {
+            Self::Never => Self::Never,
+            Self::Seconds(seconds) => Self::Seconds((*seconds).max(least)),
+            Self::Work(_) => Self::by_work(),
+        }
+    }
+
+    /// The same kind of limit, of so many seconds or the work of as many on two cores.
+    pub(super) fn of(&self, seconds: u64) -> Self {
+        match self {
+            Self::Never => Self::Never,
+            Self::Seconds(_) => Self::Seconds(seconds),
+            Self::Work(_) => Self::Work(counted(seconds.saturating_mul(OF_A_SECOND))),
+        }
+    }
+
+    /// Whether bounds are asked for at once.
+    pub(super) fn is_none_at_all(&self) -> bool {
+        matches!(self, Self::Seconds(0))
+    }
+
+    /// Half of what is left; the end in time that this was `started`.
+    pub(super) fn half(&self, started: Instant) -> (Stop, Option<Instant>) {
+        match self {
+            Self::Never => (Stop::never(), None),
+            Self::Work(stop) => (stop.within(stop.left().unwrap_or(0) / 2), None),
+            Self::Seconds(seconds) => {
+                let now = Instant::now();
+                let until = started.checked_add(Duration::from_secs(*seconds));
+                let half = until.map(|until| now + until.saturating_duration_since(now) / 2);
+                (half.map_or_else(Stop::never, Stop::at), half)
+            }
+        }
+    }
+}
+
+fn after(seconds: u64) -> Stop {
+    Instant::now().checked_add(Duration::from_secs(seconds)).map_or_else(Stop::never, Stop::at)
+}
+
+fn counted(work: u64) -> Stop {
+    Stop::after_work(work).holding(MEMORY)
+}
+
+/// A part of a limit on work for each of so many that may end alone.
+pub(super) fn share(stop: &Stop, parts: usize) -> u64 {
+    stop.left().map_or(u64::MAX, |left| left / parts.max(1) as u64)
+}
+
+/// A limit that several questions share. Each gets an equal part of what the earlier ones left over.
+pub(crate) struct Budget {
+    limit: Limit,
+    started: Instant,
+    questions: usize,
+}
+
+impl Budget {
+    pub(crate) fn new(limit: Limit, questions: usize) -> Self {
+        Self { limit, started: Instant::now(), questions }
+    }
+
+    /// The limit of the next question.
+    pub(crate) fn next(&mut self) -> Limit {
+        let questions = self.questions.max(1);
+        self.questions = self.questions.saturating_sub(1);
+        match &self.limit {
+            Limit::Never => Limit::Never,
+            Limit::Work(all) => Limit::Work(all.within(share(all, questions))),
+            Limit::Seconds(seconds) => {
+                let left = Duration::from_secs(*seconds).saturating_sub(self.started.elapsed());
+                let share = left / u32::try_from(questions).unwrap_or(u32::MAX);
+                // 0 seconds ask for bounds, so that must happen only if no time is left. A share below one
+                // second is raised to one.
+                Limit::Seconds(if left.is_zero() { 0 } else { share.as_secs().max(1) })
+            }
+        }
+    }
+}
+
+/// Counted work that takes about a second on two cores.
+const OF_A_SECOND: u64 = 2_000_000_000;
+
+/// Counted work of a question where no time is told.
+pub(crate) const WORK: u64 = 10 * OF_A_SECOND;
+
+/// Bytes that its answer may hold.
+const MEMORY: u64 = 3 << 29;
