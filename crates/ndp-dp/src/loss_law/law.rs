@@ -131,8 +131,8 @@ impl LossLaw {
         }
     }
 
-    /// The law with answers whose ends differ by about `width · min(1, ε)` in `ε`, as far as memory allows.
-    /// The default width is 1e-4.
+    /// The law with answers whose ends differ by about `width · min(1, ε)` in `ε`, as far as memory and the
+    /// precision of declared functions allow. The default width is 1e-4.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless the width is positive and finite.
