@@ -14,12 +14,12 @@ impl VectorProgram<'_> {
     /// on another number of nodes; [`Error::NodeOutOfRange`]; [`Error::NotOffered`] for a round before the
     /// first noise, and for accelerated rounds, noise on messages or momentum beside other parts.
     pub(super) fn checked(&self) -> Result<(), Error> {
-        NoiseSchedule::new(self.variances())?;
         let [Part::Noise(_), rest @ ..] = self.parts.as_slice() else {
             return Err(Error::NotOffered(
                 "the first part of a protocol on vectors is the noise that every node adds",
             ));
         };
+        NoiseSchedule::new(self.variances())?;
         rest.iter().try_for_each(|part| self.checked_part(part))?;
         if rest.len() > 1 && rest.iter().any(stands_alone) {
             return Err(Error::NotOffered(

@@ -281,13 +281,13 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     let (new, matrix, other) =
         (|| VectorProgram::new(12), &said.matrix, GossipMatrix::metropolis(&complete_graph(3)?));
     let (first, beside) = ("the first part of a protocol on vectors", "momentum beside other parts");
-    let (one, variance) = ("the number of rounds must be at least 1", "the first noise variance");
+    let variance = "the first noise variance";
     for (refused, why) in [
         (both(MessageNoise::PerLink).noise(0.5), beside),
         (both(MessageNoise::Broadcast).rounds(matrix, 2), beside),
-        (new().rounds(matrix, 2), one),
+        (new().rounds(matrix, 2), first),
         (new().rounds(matrix, 1).noise(1.0).rounds(matrix, 1), first),
-        (new(), one),
+        (new(), first),
         (new().noise(0.0).rounds(matrix, 2), variance),
         (new().noise(1.0).noise(-1.0).rounds(matrix, 2), "every noise variance"),
         (new().noise(f64::NAN), variance),
