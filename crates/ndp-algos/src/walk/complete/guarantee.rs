@@ -6,6 +6,7 @@
 
 use super::CompleteWalk;
 use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::conversion::Converted;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Rdp, UpperBound, tails};
 use ndp_numeric::sums::up;
@@ -106,8 +107,8 @@ impl CompleteWalk {
     /// never more.
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`; [`ndp_dp::Error::InvalidDelta`] when `δ` does not exceed
-    /// the failure probability of the count.
+    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`; [`Error::InvalidParameter`] when `δ` does not exceed the
+    /// failure probability of the count.
     pub(crate) fn local_epsilon(
         &self,
         mu: f64,
@@ -115,9 +116,17 @@ impl CompleteWalk {
         delta: Delta,
     ) -> Result<UpperBound<f64>, Error> {
         let (count, failure) = self.visit_count(visits)?;
-        let rest = Delta::new(delta.get() - failure)?;
+        let rest = delta_beside(failure, delta)?;
         Ok(Gdp::new(up(mu * (count as f64).sqrt()))?.epsilon(rest).into())
     }
+}
+
+/// What remains of `delta` when `failure` of it is spent: the probability that a node contributes more often
+/// than is accounted for.
+pub(super) fn delta_beside(failure: f64, delta: Delta) -> Result<Delta, Error> {
+    let name = "the probability of more contributions than are accounted for";
+    ensure(failure < delta.get(), name, "be below delta, of which it is a part", failure)?;
+    Ok(Delta::new(delta.get() - failure)?)
 }
 
 /// The smallest value over the orders, and its order. `at` gives the value and the loss at an order;
@@ -336,8 +345,11 @@ mod tests {
         let counted = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(2e-6)?)?;
         let exact = *Gdp::new(0.1 * 151f64.sqrt())?.epsilon(d(1e-6)?).value();
         assert_relative_eq!(*counted.value(), exact, max_relative = 1e-9);
-        let spent = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(1e-6)?);
-        assert_eq!(spent, Err(ndp_dp::Error::InvalidDelta(0.0).into()));
+        for delta in [1e-6, 1e-7] {
+            let spent = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(delta)?).unwrap_err();
+            let said = spent.to_string();
+            assert!(said.ends_with("must be below delta, of which it is a part, got 0.000001"), "{said}");
+        }
         Ok(())
     }
 

@@ -20,7 +20,7 @@
 use super::CompleteHistogram;
 use super::constant_data::ConstantWalk;
 use super::constant_data::require_no_caps;
-use super::guarantee::Visits;
+use super::guarantee::{Visits, delta_beside};
 use super::reception_loss::GroupProfile;
 use ndp_account::{Error, Senders};
 use ndp_dp::shuffling::{self, Bound};
@@ -112,7 +112,7 @@ impl CompleteHistogram {
     fn seen_alone(&self, visits: Visits, delta: Delta) -> Result<f64, Error> {
         let (count, failure) = self.report_count(visits)?;
         let release = LossLaw::randomized_response(self.response);
-        let most = release.clone().times(count)?.epsilon(Delta::new(delta.get() - failure)?).upper();
+        let most = release.clone().times(count)?.epsilon(delta_beside(failure, delta)?).upper();
         Ok(most.min(self.walk.law_of_releases(release)?.epsilon(delta).upper()))
     }
 
@@ -130,7 +130,7 @@ impl CompleteHistogram {
     /// The local guarantee: every report seen alone, whatever the path, the coalition and the publication.
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidDelta`] when `δ` does not exceed the failure probability of the count;
+    /// [`Error::InvalidParameter`] when `δ` does not exceed the failure probability of the count;
     /// [`Error::NoGuarantee`] for a cap on visits that is not the protocol's.
     pub(crate) fn local_epsilon(&self, visits: Visits, delta: Delta) -> Result<UpperBound<f64>, Error> {
         Ok(UpperBound::new(self.seen_alone(visits, delta)?))
@@ -470,6 +470,8 @@ mod tests {
             let refused = histogram.local_epsilon(Visits::Capped(cap), delta);
             assert!(matches!(refused, Err(Error::NoGuarantee(_))));
         }
+        let spent = plain.local_epsilon(Visits::Quantile(delta), delta);
+        assert!(matches!(spent, Err(Error::InvalidParameter { value, .. }) if value == delta.get()));
         for senders in [Senders::Hidden, Senders::Known] {
             assert!(matches!(capped.law(senders), Err(Error::NoGuarantee(_))));
         }
