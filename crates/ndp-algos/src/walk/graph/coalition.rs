@@ -85,7 +85,7 @@ impl CoalitionLaws {
 /// the last step is handed to the coalition wherever the walk ends.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for [`FinalToken::Masked`], for which there is no rule.
+/// [`Error::NoGuarantee`] for [`FinalToken::Masked`], for which there is no rule.
 ///
 /// # Complexity
 /// `O(|F|² T²)`.
@@ -99,11 +99,7 @@ pub(crate) fn loss(
         FinalToken::Withheld => false,
         FinalToken::Published => true,
         FinalToken::Masked => {
-            return Err(Error::InvalidParameter {
-                name: "the final token",
-                condition: "be withheld or published: there is no rule for masking it on a graph",
-                value: f64::NAN,
-            });
+            return Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"));
         }
     };
     let at_every_step = up(laws.horizon() as f64 * local.cost(), 1);
@@ -345,7 +341,8 @@ mod tests {
         assert!(matches!(new(1, &[2], Start::Uniform, 0), Err(Error::Graph(_))));
         let laws = new(1, &[2], Start::Uniform, 5).unwrap();
         let masked = loss(&laws, local(2.0, 1.0), FinalToken::Masked, &Stop::never());
-        assert!(matches!(masked, Err(Error::InvalidParameter { name: "the final token", .. })));
+        let no_rule = "there is no rule for masking the final token on a graph";
+        assert_eq!(masked, Err(Error::NoGuarantee(no_rule)));
         let none = capped_loss(&laws, local(2.0, 1.0), FinalToken::Withheld, 0, &Stop::never());
         assert!(matches!(none, Err(Error::InvalidParameter { name: "the cap on contributions", .. })));
         assert_eq!(
