@@ -72,8 +72,13 @@ mod tests {
                 }
             }
         }
-        assert!(matches!(CompleteWalk::new(3, 1)?.cost_law(), Err(Error::NotOffered(_))));
-        assert!(matches!(CompleteWalk::new(3, 30_000)?.cost_law(), Err(Error::NotOffered(_))));
+        let law = "not offered: the law of the cost is for walks";
+        for (steps, why) in
+            [(1, "on which a node receives what the first step made"), (30_000, "of at most 20,000 steps")]
+        {
+            let refused = CompleteWalk::new(3, steps)?.cost_law().unwrap_err();
+            assert_eq!(refused.to_string(), format!("{law} {why}"));
+        }
         Ok(())
     }
 

@@ -251,7 +251,12 @@ impl CostLaw {
         steps: usize,
         published: bool,
     ) -> Result<Self, Error> {
-        if !(1..=MOST_STEPS).contains(&steps) {
+        if steps == 0 {
+            return Err(Error::NotOffered(
+                "the law of the cost is for walks on which a node receives what the first step made",
+            ));
+        }
+        if steps > MOST_STEPS {
             return Err(TOO_LONG);
         }
         let source = Source::Values(Passages::uniform(n, colluders, steps));
@@ -474,7 +479,7 @@ impl CostLaw {
     }
 }
 
-const TOO_LONG: Error = Error::NotOffered("the law of the cost is for walks of 1 to 20,000 steps");
+const TOO_LONG: Error = Error::NotOffered("the law of the cost is for walks of at most 20,000 steps");
 /// Cells of a fine table.
 const CELLS: usize = 1024;
 /// Of a fine table of a law of gaps: without equations to solve cells cost little, and rounding up to half as
