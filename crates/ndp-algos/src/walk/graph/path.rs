@@ -1,11 +1,11 @@
-//! Where the token goes and who contributes: the part of a run that no data influence.
+//! Where the token goes and who contributes: the part of a run that does not depend on any data.
 //!
-//! The holder at time `t = 0..T` either contributes or only adds noise, then draws the next holder from its
-//! row of the transition matrix. A cap, a refractory period and a cap on the use of edges turn contributions
-//! into noise-only steps; the path itself stays that of the walk, so the accountants, which charge every
-//! visit, remain valid: fewer contributions never cost more. The bound of so many gaps under a cap needs
-//! more, namely that who contributes is decided before the next holder is drawn: it is not used where edges
-//! wear out.
+//! The holder at time `t = 0..T` either contributes or only adds noise, and then draws the next holder from
+//! its row of the transition matrix. A cap, a refractory period and a limit on the use of edges turn
+//! contributions into noise-only steps. The path itself stays that of the walk, so that accountants that
+//! charge every visit remain valid: fewer contributions never cost more. The bound `N ε_gap` under a cap
+//! needs more, namely that a holder decides whether it contributes before it draws the next holder. It is
+//! therefore not used if edges wear out.
 
 use super::contribution::require_positive;
 use crate::walk::{FinalToken, Path};
@@ -39,20 +39,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EdgeRule {
-    /// Nothing: edges may be used without limit.
+    /// Edges may be used without limit.
     #[default]
     Unlimited,
-    /// A holder that received the token over an edge beyond its number of uses, or is about to send it over
-    /// one, only adds noise. It draws the next holder before it decides, so that contributions under a cap
-    /// may gather before the steps that hide least: the cap then counts with the whole local loss of each.
+    /// A holder only adds noise if it received the token over an edge beyond its number of uses, or is about
+    /// to send it over one. It draws the next holder before it decides, so that the contributions that a cap
+    /// allows may be made mostly before the steps that hide least. Under a cap each contribution is therefore
+    /// charged the whole local loss.
     NoiseOnly(usize),
-    /// The edge is no longer used: the token stays instead. The walk then depends on its past, and
-    /// only the [cost of its realised path](Path::cost) accounts for it.
+    /// The edge is no longer used: the token stays with its holder instead. The walk then depends on its
+    /// past, and only the [cost of its realised path](Path::cost) accounts for it.
     Dismiss(usize),
 }
 
-/// Limits on the contributions of a [`TokenWalk`], what comes before it and after it, and how far its
-/// accounts follow it.
+/// The limits on the contributions of a [`TokenWalk`], what happens before it and after it, and for how many
+/// steps its accounts follow it.
 ///
 /// # Examples
 /// ```
@@ -71,23 +72,24 @@ pub enum EdgeRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WalkOptions {
-    /// The token walks untouched for so many steps before time 0: it carries a public constant then, so only
-    /// the start law changes. 0 by default.
+    /// The number of steps that the token walks before time 0. It carries a public constant during these
+    /// steps, so that they change only the law of the start. 0 by default.
     pub burn_in: usize,
-    /// Each node contributes at most so many times, and only adds noise on later visits. `None`, the default,
-    /// for no cap.
+    /// The number of times that each node contributes at most; on later visits it only adds noise. `None`,
+    /// the default, for no cap.
     pub cap: Option<usize>,
-    /// At least so many steps between two contributions of a node, noise-only visits in between: then every
-    /// charge of a realised path is at most `1/min(refractory, time to the observer's next visit)`. 1, the
-    /// default, is no restriction.
+    /// The least number of steps between two contributions of a node; on visits in between it only adds
+    /// noise. Every charge of a realised path is then at most `1/min(refractory, time to the observer's next
+    /// visit)`. 1, the default, is no restriction.
     pub refractory: usize,
     /// Limits on the use of edges.
     pub edges: EdgeRule,
     /// What becomes of the token after the last step: it stays with the last holder, by default, or is handed
-    /// to every node. There is no rule for masking it.
+    /// to every node. Masking it is not offered.
     pub final_token: FinalToken,
-    /// Accounts follow first visits for so many steps only, and charge what is left at the first time beyond:
-    /// for walks of very many steps. It needs a cap. `None`, the default, for the whole walk.
+    /// The number of steps for which accounts follow first visits, for walks of very many steps; what is left
+    /// is charged as a visit at the first time beyond. It needs a cap. `None`, the default, for the whole
+    /// walk.
     pub horizon: Option<usize>,
 }
 
@@ -169,16 +171,17 @@ impl TokenWalk {
         self.steps
     }
 
-    /// Whether every node is as likely as every other one to hold the token first.
+    /// Whether every node is equally likely to be the first holder.
     pub(super) fn starts_anywhere(&self) -> bool {
         matches!(self.start, Start::Uniform)
     }
 
-    /// The law of the holder at time 0: the start, pushed through the burn-in, and not below the true one.
+    /// The law of the holder at time 0: the start law after the burn-in. No probability is below the true
+    /// one.
     ///
     /// # Errors
-    /// [`Error::Graph`] after so long a burn-in (some `10^5` steps) that rounding may have moved it by 1e-9;
-    /// [`Error::Stopped`].
+    /// [`Error::Graph`] if the burn-in is so long (about `10^5` steps) that rounding may have changed the law
+    /// by 1e-9; [`Error::Stopped`].
     pub(crate) fn law_at_0(&self, stop: &Stop) -> Result<Start, Error> {
         if self.options.burn_in == 0 {
             return Ok(self.start.clone());
@@ -191,7 +194,7 @@ impl TokenWalk {
             walk.incoming().multiply(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
         }
-        // Every probability is raised by what rounding may have taken from it: the loss is an average over
+        // Every probability is raised by what rounding may have taken from it. The loss is an average over
         // the start, so that a little too much mass is on the safe side. A start law may sum to 1 + 1e-9.
         let error = 1.0 + (self.options.burn_in as f64 + 1.0) * walk.error_per_step();
         law.iter_mut().for_each(|p| *p *= error);
@@ -244,8 +247,8 @@ impl TokenWalk {
         path
     }
 
-    /// Contributions of a node, at most: one a step, no more than the cap, and none within the refractory
-    /// period of another.
+    /// The largest number of contributions of a node: at most one per step, no more than the cap, and no two
+    /// of them within the refractory period.
     pub(super) fn most_contributions(&self) -> usize {
         self.options.cap.unwrap_or(usize::MAX).min(self.steps.div_ceil(self.options.refractory))
     }
@@ -260,7 +263,7 @@ impl TokenWalk {
         &self.matrix
     }
 
-    /// Draws the index of the next holder within the row of `holder`.
+    /// Draws the position of the next holder in the row of `holder`.
     fn draw_slot(&self, holder: usize, rng: &mut impl Rng) -> usize {
         draw_index(self.matrix.csr().row(holder).1, rng)
     }
@@ -292,7 +295,8 @@ mod tests {
         TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(n).unwrap()))
     }
 
-    /// Asserts that a path is one of this walk: its steps are possible, its contributions within the limits.
+    /// Asserts that this walk can take a path: its steps are possible and its contributions are within the
+    /// limits.
     fn check(walk: &TokenWalk, path: &Path) -> Result<(), Error> {
         path.check_on_graph()?;
         assert_eq!((path.nodes, path.steps()), (walk.node_count(), walk.steps));
@@ -365,7 +369,8 @@ mod tests {
             check(&walk, &path)?;
             assert!(path.contribution_counts().iter().all(|&count| count <= 9));
 
-            // A contribution between two uses of the edges to v by u: at most 2E are next to v.
+            // With at most E uses of each edge, u contributes at most 2E times right before or right after v
+            // holds the token.
             let walk = TokenWalk::new(&w, Start::Uniform, 300)?
                 .with_options(WalkOptions { edges: EdgeRule::NoiseOnly(4), ..WalkOptions::default() })?;
             let path = walk.sample(&mut rng);
@@ -389,7 +394,8 @@ mod tests {
         Ok(())
     }
 
-    /// Rules only ever lower the taut cost of a path, so the accountants stay valid under them.
+    /// The limits on contributions only ever lower the taut cost of a path, so that the accountants stay
+    /// valid.
     #[test]
     fn rules_never_raise_the_cost() -> Result<(), Error> {
         let w = ring(5);
@@ -412,7 +418,7 @@ mod tests {
         Ok(())
     }
 
-    /// The reported loss covers the mean over all paths of the capped walk, burn-in included.
+    /// The reported loss covers the mean over all paths of the capped walk, also after a burn-in.
     #[test]
     fn the_loss_of_a_capped_walk_covers_all_paths() -> Result<(), Error> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
@@ -453,13 +459,14 @@ mod tests {
         Ok(())
     }
 
-    /// `E exp(θ hits)` of the walk from node 0 with [`EdgeRule::NoiseOnly`] of one use and a cap, `hits` the
-    /// contributions of node 0 that node 1 sees one step later. With steps of size 1/2, which overwrite the
-    /// token, the cost of a path is just that. The state of the rule is followed over all paths at once.
+    /// `E exp(θ hits)` of the walk from node 0 with [`EdgeRule::NoiseOnly`] of one use and a cap, where
+    /// `hits` are the contributions of node 0 that node 1 sees one step later. With steps of size 1/2, which
+    /// overwrite the token, this is the cost of a path. The masses of all states are followed, so that no
+    /// path is left out.
     fn mean_over_worn_edges(w: &TransitionMatrix, cap: usize, steps: usize, theta: f64) -> f64 {
         let n = w.node_count();
-        // Holder, used edges at node 0 (a bit each way), whether it arrived over a worn one, its
-        // contributions.
+        // The state: the holder, the used edges at node 0 (a bit each way), whether the token arrived over a
+        // worn edge, and the number of contributions of node 0.
         let mut masses = std::collections::BTreeMap::from([((0, 0u32, false, 0), 1.0)]);
         for _ in 0..steps {
             let mut after = std::collections::BTreeMap::new();
@@ -484,8 +491,8 @@ mod tests {
         masses.values().sum()
     }
 
-    /// Node 0 mostly sends the token to node 2, which keeps it for long: a gap costs little. Once that edge
-    /// is worn, node 0 contributes only when it sends the token to the observer at once.
+    /// Node 0 mostly sends the token to node 2, which keeps it for long, so that a gap costs little. Once
+    /// that edge is worn, node 0 contributes only when it sends the token to the observer at once.
     #[test]
     fn contributions_that_know_the_next_holder_are_not_charged_by_gaps() -> Result<(), Error> {
         let mut rows = Array2::zeros((8, 8));

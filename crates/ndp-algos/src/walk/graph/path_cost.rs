@@ -23,10 +23,10 @@ use ndp_account::parts::ensure;
 use ndp_dp::{Exact, UpperBound};
 use ndp_numeric::rounding;
 
-/// What observers have learned about one node on a realised path, in units of the local loss `c₀` of a
+/// What observers have learned about one node on a realised path, in units of the local loss `c₀` of one
 /// contribution.
 ///
-/// A statement about this path, against observers who know it.
+/// It is a statement about this path, against observers who know the path.
 ///
 /// # Examples
 /// ```
@@ -39,25 +39,26 @@ use ndp_numeric::rounding;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathCost {
-    /// The taut string over all intervals: whatever the gradients, for non-expansive step maps. Attained by
-    /// some gradients.
+    /// The cost by the taut string, summed over all intervals. It holds for all gradients and non-expansive
+    /// step maps, and is attained by some gradients.
     pub adaptive: UpperBound<f64>,
     /// `Σ k²/slots`, for contributions that do not depend on the token (constant gradients, sums and running
-    /// averages) and steps that keep distances (the token is a sum): `k` contributions in an interval,
-    /// `slots` its steps whose noise the observers do not know.
+    /// averages) and steps that preserve distances (the token is a sum). `k` is the number of contributions
+    /// in an interval, and `slots` the number of its steps whose noise the observers do not know.
     pub constant: Exact<f64>,
 }
 
 impl Path {
-    /// What a coalition that pools what it sees (often one node) has learned about `u` when the token took
-    /// this path; the Rényi loss in nats is the cost times [`LocalLoss::cost`](super::LocalLoss::cost).
+    /// What a coalition that pools what it sees (often one node) has learned about `u` when the token has
+    /// taken this path. The Rényi loss in nats is the cost times [`LocalLoss::cost`](super::LocalLoss::cost).
     ///
-    /// Contributions that no observer has seen the result of are free. With [`FinalToken::Published`] the
-    /// observers see the token after the last step, too.
+    /// Contributions whose result no observer has seen are free. With [`FinalToken::Published`] the observers
+    /// also see the token after the last step.
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`]; [`Error::InvalidParameter`] without observers; [`Error::NodeOutOfRange`]
-    /// and [`Error::Shape`] for what is no path; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+    /// and [`Error::Shape`] if the fields do not form a path; [`Error::NoGuarantee`] for
+    /// [`FinalToken::Masked`].
     ///
     /// # Examples
     /// ```
@@ -123,7 +124,7 @@ impl Interval {
         }
     }
 
-    /// The taut string, the best bound for gradients that may depend on the token.
+    /// The cost by the taut string, the best bound for gradients that may depend on the token.
     ///
     /// Grade: an upper bound against an adversary who knows the path; attained by some gradients.
     pub(super) fn taut(&self) -> UpperBound<f64> {
@@ -134,8 +135,8 @@ impl Interval {
         UpperBound::new(hull.cost(self.visit))
     }
 
-    /// The `m`-th most recent contribution, `m ≤ depth`, costs `(2m − 1)/distance`, an older one
-    /// `1/gap` to the next: at least the taut string, for every depth of at least 1.
+    /// The `m`-th most recent contribution, `m ≤ depth`, costs `(2m − 1)/distance`, and an older one `1/gap`,
+    /// where the gap runs to the next contribution. At least the taut string, for every depth of at least 1.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a depth of 0.
@@ -154,7 +155,7 @@ impl Interval {
         Ok(UpperBound::new(rounded_up(cost, self.contributions.len())))
     }
 
-    /// Every contribution costs `1/gap` to the next contribution or the visit.
+    /// Every contribution costs `1/gap`, where the gap runs to the next contribution or the visit.
     pub(super) fn gaps(&self) -> UpperBound<f64> {
         let next = self.contributions.iter().skip(1).copied().chain([self.visit]);
         let cost = self.contributions.iter().zip(next).map(|(now, next)| 1.0 / (next - now) as f64).sum();
@@ -167,7 +168,7 @@ impl Interval {
     }
 }
 
-/// A margin for `terms` additions and divisions of nonnegative numbers.
+/// `cost` with a margin for `terms` additions and divisions of nonnegative numbers.
 fn rounded_up(cost: f64, terms: usize) -> f64 {
     cost * (1.0 + (terms + 2) as f64 * f64::EPSILON)
 }
@@ -181,7 +182,7 @@ impl Hull {
         let rise_run = |a: (usize, usize), b: (usize, usize)| ((b.1 - a.1) as u128, (b.0 - a.0) as u128);
         while let [.., a, b] = self.0[..] {
             let (left, right) = (rise_run(a, b), rise_run(b, (time, count)));
-            // The slope on the left is at least that on the right: b is above the hull.
+            // The left slope is at least the right one: b is on or above the hull.
             if left.0 * right.1 < right.0 * left.1 {
                 break;
             }
@@ -202,20 +203,20 @@ impl Hull {
     }
 }
 
-/// Follows one token and keeps count of what the observers have learned about one node.
+/// Follows one token and adds up what the observers have learned about one node.
 ///
-/// Record the holders of every step in order, the one at time 0 first; the last holder, who makes no
-/// step, only arrives. The reading is what all visits of the observers so far have cost; contributions
-/// that no observer has seen the result of are free.
+/// Record the holders of every step in order, beginning with the holder at time 0. The last holder makes no
+/// step and only arrives. The reading is the cost of all visits of the observers so far; contributions whose
+/// result no observer has seen are free.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Odometer {
     exposed: usize,
     observers: Vec<usize>,
     time: usize,
-    /// The hull and the number of the contributions since the last visit.
+    /// The hull of the contributions since the last visit, and their number.
     hull: Hull,
     pending: usize,
-    /// Slots with unknown noise since the last visit.
+    /// The number of slots since the last visit whose noise the observers do not know.
     slots: usize,
     cost: f64,
     constant_cost: rounding::Interval,
@@ -265,8 +266,8 @@ impl Odometer {
         }
     }
 
-    /// The token, as it is now, is shown to the observers: on a visit, or because the result is
-    /// published.
+    /// The token, as it is now, is shown to the observers: because one of them holds it, or because the
+    /// result is published.
     pub(super) fn observe(&mut self) {
         if self.pending > 0 {
             self.cost += std::mem::take(&mut self.hull).cost(self.time);
@@ -278,16 +279,16 @@ impl Odometer {
         (self.pending, self.slots) = (0, 0);
     }
 
-    /// Number of contributions that no observer has seen the result of.
+    /// The number of contributions whose result no observer has seen.
     #[cfg(test)]
     pub(super) fn pending(&self) -> usize {
         self.pending
     }
 
-    /// The taut string over all intervals so far, in units of the local loss.
+    /// The cost by the taut string of all intervals so far, in units of the local loss.
     ///
-    /// Grade: upper bound on what the observers, who may know the path, have learned, whatever the
-    /// gradients, for non-expansive step maps. It is a statement about this path.
+    /// Grade: an upper bound on what the observers, who may know the path, have learned, for all gradients
+    /// and non-expansive step maps. It is a statement about this path.
     pub(super) fn cost(&self) -> UpperBound<f64> {
         UpperBound::new(rounded_up(self.cost, self.intervals))
     }
@@ -323,7 +324,7 @@ mod tests {
         Ok(())
     }
 
-    /// `min Σ a²` by brute force on a grid of `a` in multiples of `1/parts`.
+    /// The minimum of `Σ a²` by brute force, on a grid of `a` in multiples of `1/parts`.
     fn by_grid(interval: &Interval, parts: usize) -> f64 {
         fn best(slot: usize, end: usize, spent: usize, parts: usize, at: &[usize]) -> f64 {
             if slot == end {
@@ -342,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_taut_string_is_the_optimum_on_a_grid_that_contains_it() -> Result<(), Error> {
-        // The slopes of these hulls are multiples of 1/parts.
+        // The slopes of these hulls are multiples of 1/parts, so that the grid contains the minimum.
         for (contributions, visit, parts) in [
             (vec![0, 1, 5], 7, 10),
             (vec![0, 1], 3, 6),
@@ -369,8 +370,8 @@ mod tests {
         Ok(())
     }
 
-    /// What an observer learns when the step of slot `j` multiplies the distance by `slopes[j]`: with
-    /// weights `p_j = Π_{l > j} slopes[l]`, a shift of `Σ ± p_{s_i}` in noise of variance `Σ p_j²`.
+    /// What an observer learns if the step of slot `j` multiplies the distance by `slopes[j]`: with weights
+    /// `p_j = Π_{l > j} slopes[l]` it sees a shift of `Σ ± p_{s_i}` in noise of variance `Σ p_j²`.
     fn linear_cost(interval: &Interval, slopes: &[f64], signs: u32) -> f64 {
         let mut weight = 1.0;
         let (mut shift, mut variance) = (0.0, 0.0);
@@ -384,8 +385,8 @@ mod tests {
         shift * shift / variance
     }
 
-    /// The attack record: thousands of random contracting steps with random signs stay below the taut
-    /// string, and the slopes read off the hull reach it.
+    /// Thousands of random contracting steps with random signs stay below the taut string, and the slopes
+    /// that are read off the hull attain it.
     #[test]
     fn no_linear_attack_beats_the_taut_string_and_one_reaches_it() -> Result<(), Error> {
         let mut rng = ChaCha8Rng::seed_from_u64(11);
@@ -406,7 +407,7 @@ mod tests {
                     .collect();
                 assert!(linear_cost(&interval, &slopes, rng.random()) <= taut * (1.0 + 1e-12));
             }
-            // Shift per slot along the hull, a nondecreasing sequence: p_j ∝ a_j.
+            // The shift per slot along the hull is a nondecreasing sequence, and p_j ∝ a_j.
             let mut hull = Hull::default();
             interval.contributions.iter().enumerate().for_each(|(i, &s)| hull.push(s, i));
             hull.push(visit, interval.contributions.len());
@@ -446,7 +447,7 @@ mod tests {
             }
         }
 
-        /// More contributions never cost less: what makes caps and refractory periods safe.
+        /// More contributions never cost less, so that caps and refractory periods are safe.
         #[test]
         fn a_superset_of_contributions_never_costs_less(interval in intervals(), left_out in 0usize..12) {
             let mut fewer = interval.clone();
@@ -470,7 +471,7 @@ mod tests {
             prop_assert!(*kept.taut().value() <= charges * (1.0 + 1e-12));
         }
 
-        /// The odometer reads what the intervals cost.
+        /// The reading of the odometer is the sum of the costs of the intervals.
         #[test]
         fn the_odometer_adds_up_intervals(path in proptest::collection::vec(0usize..4, 1..60)) {
             let mut odometer = Odometer::new(0, &[2, 3]).unwrap();
@@ -501,7 +502,7 @@ mod tests {
             odometer.record(holder, action);
         }
         assert_relative_eq!(*odometer.cost().value(), 0.5, max_relative = 1e-14);
-        // Publishing right away adds nothing: v's own step is known to it.
+        // Publishing the token right away adds nothing: v knows the noise of its own step.
         odometer.observe();
         assert_relative_eq!(*odometer.cost().value(), 0.5, max_relative = 1e-14);
         Ok(())
