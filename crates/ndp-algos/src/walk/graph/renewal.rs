@@ -10,9 +10,10 @@
 //! ε = ln E exp(θ · cost) / (α − 1),      θ = (α − 1) c₀ = α (α − 1) / (2σ²),
 //! ```
 //!
-//! which is the divergence for an adversary who also sees the path, so it holds for every view:
-//! hidden path, known sender, known times. It includes the random number of contributions, needs no
-//! condition on `σ`, and holds for every `M`; the minimum over several `M` is reported.
+//! This is the divergence for an adversary who also sees the path, so that it holds for all observers: those
+//! who do not know the path, who know the sender, or who know the times. It includes the random number of
+//! contributions, needs no condition on `σ`, and holds for every `M`; the minimum over several `M` is
+//! reported.
 //!
 //! # How it is computed
 //! With the laws of first visits of `{u, v}` (`uu`, `uv`, `vu`, `vv`, and from the start `su`, `sv`) as
@@ -24,11 +25,11 @@
 //! S = D_1 + … + D_M + D_M G,   I = vv + S vu                           from the first contribution, from v
 //! ```
 //!
-//! (`uu` and its kin are those of the walk itself; the walk reversed in time, by which the recursion
-//! is usually stated, has the same laws with the ends exchanged.) Everything is done with the
-//! *excess over the same series at `θ = 0`*, that is with `E exp(θ cost) − 1`, so that small losses keep
-//! their relative accuracy, and all series are tilted by powers of one `r ≤ 1`, so that large ones
-//! do not overflow. Sums, products and quotients are rounded up.
+//! (`uu` and the others are laws of the walk itself; the walk reversed in time, with which the recursion is
+//! usually stated, has the same laws with the ends exchanged.) All computations are done with the *excess
+//! over the same series at `θ = 0`*, that is with `E exp(θ cost) − 1`, so that small losses keep their
+//! relative accuracy. All series are tilted by powers of one `r ≤ 1`, so that large ones do not overflow.
+//! Sums, products and quotients are rounded up.
 //!
 //! # References
 //! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
@@ -46,21 +47,22 @@ use ndp_numeric::stop::Stop;
 /// The depths `M` among which the best is chosen.
 const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 
-/// Those of a quick bound.
+/// The depths of a quick bound.
 const QUICK_DEPTHS: [usize; 2] = [1, 6];
 
-/// Beyond this `θ` the local loss of a contribution at every step is reported: powers of `e^θ` would
-/// overflow, and no such loss is of any use.
+/// If `θ` is larger, the local loss times the number of steps is reported: powers of `e^θ` would overflow,
+/// and such a loss is of no use anyway.
 const MAX_EXPONENT: f64 = 300.0;
 
-/// Kernels are tilted to at most this mass, so that rounding up does not push them beyond 1.
+/// Kernels are tilted so that their mass is at most this, and rounding up does not push it beyond 1.
 const UNIT_MASS: f64 = 1.0 - 1e-11;
 
-/// The loss from `u` to `v` over a walk, smallest over several depths `M`. With a cap, `u` contributes at
-/// most so many times and only adds noise on its further visits: then it is the best of the recursion, which
-/// charges every visit, of `N ε_gap` and of `N c₀`.
+/// The loss from `u` to `v` over a walk, the smallest over several depths `M`. With a cap, `u` contributes at
+/// most this many times and only adds noise on its further visits. The loss is then the smallest of the
+/// recursion, which charges every visit, of `N ε_gap` and of `N c₀`.
 ///
-/// Meaning and preconditions as for [`TokenWalk::loss`](super::TokenWalk::loss), the final token withheld.
+/// Meaning and preconditions are those of [`TokenWalk::loss`](super::TokenWalk::loss), with the final token
+/// withheld.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a cap of 0; [`Error::Stopped`].
@@ -92,9 +94,9 @@ pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss, stop: &Stop) -> Result
     Ok(UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min)))
 }
 
-/// A quick bound on [`uncapped`], by few depths, the first one alone where that loss is all that is asked
-/// for: `(α − 1)` times it bounds `ln E e^{θC}`, `C` the cost of the path, the cost at every depth being at
-/// least that.
+/// A quick bound on [`uncapped`], from few depths. Only the first depth is tried if its loss `is_enough`. `(α
+/// − 1)` times the bound is at least `ln E e^{θC}`, where `C` is the cost of the path, since the cost at
+/// every depth is at least `C`.
 ///
 /// # Errors
 /// [`Error::Stopped`].
@@ -130,8 +132,8 @@ pub(super) fn loss_by_depth(
     Ok(depths.iter().zip(losses).map(|(&depth, loss)| (depth, UpperBound::new(loss))).collect())
 }
 
-/// The loss at every depth, at most that of a contribution at every step; no deeper than to a loss that is
-/// `enough`, the others then staying what a contribution at every step costs.
+/// The loss at every depth, at most that of a contribution at every step. The depths after the first loss
+/// that `is_enough` are not computed and keep the cost of a contribution at every step.
 fn losses(
     laws: &PairLaws,
     local: LocalLoss,
@@ -150,12 +152,12 @@ fn losses(
     let mut tilt = first_tilt(laws, theta);
     // One pass is enough unless the depths differ by orders of magnitude.
     for _ in 0..3 {
-        // What all depths share takes some ten products, and each depth four.
+        // What all depths share takes about ten products, and each depth takes four.
         stop.spend(products.cost().saturating_mul(16))?;
         let mut largest = f64::NEG_INFINITY;
         let common = Common::new(laws, theta, tilt, products);
         let loss_of = |(own_tilt, log_excess): (f64, f64)| {
-            // Rounding: a sum of T terms, and the tilt, whose logarithm is T times as uncertain.
+            // Rounding: that of a sum of T terms and that of the tilt, whose logarithm is multiplied by T.
             let margin = (horizon * (4.0 + own_tilt.abs()) + 64.0) * f64::EPSILON;
             local.loss_of_log_excess(log_excess + margin)
         };
@@ -176,8 +178,8 @@ fn losses(
     Ok(losses)
 }
 
-/// The logarithm of the largest `r ≤ 1` at which the generating functions of the chains of
-/// contributions and, at depth 1, of the intervals are at most 1.
+/// The logarithm of the largest `r ≤ 1` at which the generating functions of the chains of contributions and,
+/// at depth 1, of the intervals are at most 1.
 fn first_tilt(laws: &PairLaws, theta: f64) -> f64 {
     let charged = |law: &[f64]| -> Vec<f64> {
         law.iter().enumerate().map(|(t, &p)| p + charge(0.0, p, theta, 1, t)).collect()
@@ -208,7 +210,7 @@ fn at(series: &[f64], r: f64) -> f64 {
     parts.iter().rev().fold(0.0, |sum, x| sum * r + x)
 }
 
-/// The end of `[low, high]` that is tame after halving down to `width`; `low` is tame, `high` not.
+/// Halves `[low, high]`, where `low` is tame and `high` is not, down to `width`, and returns the tame end.
 fn bisect(mut low: f64, mut high: f64, width: f64, tame: impl Fn(f64) -> bool) -> f64 {
     while high - low > width {
         let middle = low + (high - low) / 2.0;
@@ -249,8 +251,8 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(x, y)| (x + y) * (1.0 + f64::EPSILON)).collect()
 }
 
-/// What all depths share, tilted by `e^{tilt · t}`. Letters as in the module documentation; `plain` is
-/// a series at `θ = 0`, `more` what the charges add to it.
+/// What all depths share, tilted by `e^{tilt · t}`. Letters are those of the module documentation; `plain` is
+/// a series at `θ = 0`, and `more` what the charges add to it.
 struct Common<'a> {
     laws: &'a PairLaws,
     theta: f64,
@@ -264,7 +266,7 @@ struct Common<'a> {
     /// `D_1` at `θ = 0`, and its excess.
     last: Vec<f64>,
     last_more: Vec<f64>,
-    /// At `θ = 0`: first visit of `v` from `v`; from the start.
+    /// At `θ = 0`: the first visit of `v` from `v`, and from the start.
     return_plain: Vec<f64>,
     arrival_plain: Vec<f64>,
 }
@@ -318,8 +320,8 @@ impl<'a> Common<'a> {
         }
     }
 
-    /// For each depth the tilt that suits it and the logarithm of `E exp(θ cost) − 1`; nothing where
-    /// numbers overflow, and beyond the first depth that is enough.
+    /// For each depth the tilt that suits it and the logarithm of `E exp(θ cost) − 1`. `None` if numbers
+    /// overflow, and for depths after the first that is enough.
     fn excesses(
         &self,
         depths: &[usize],
@@ -331,7 +333,7 @@ impl<'a> Common<'a> {
         let mut plain = products.factor(self.last.clone());
         let mut more = products.factor(self.last_more.clone());
         let mut more_so_far = self.last_more.clone();
-        // No more contributions than steps: beyond T all depths are the same.
+        // There are no more contributions than steps, so that all depths beyond T are the same.
         let horizon = self.laws.horizon();
         for depth in 1..=depths.iter().copied().max().unwrap_or(0).min(horizon) {
             stop.spend(products.cost().saturating_mul(4))?;
@@ -359,7 +361,7 @@ impl<'a> Common<'a> {
         Ok(excesses)
     }
 
-    /// From `S − S°`, the excess of the chains of contributions before a visit of `v`.
+    /// The excess of the walk from `S − S°`, the excess of the chains of contributions before a visit of `v`.
     fn excess(&self, passage_more: Vec<f64>, products: &Products) -> Option<(f64, f64)> {
         let passage_more = products.factor(passage_more);
         let interval_more = products.product(&passage_more, &self.vu);
@@ -418,7 +420,7 @@ fn charge(more: f64, plain: f64, theta: f64, m: usize, t: usize) -> f64 {
         let surcharge = x.exp_m1();
         (more + (more + plain) * surcharge, x)
     } else {
-        // Together, since the factor alone may overflow where the product does not.
+        // The two factors are combined as logarithms, since one may overflow when the product does not.
         let log = (more + plain).ln();
         ((log + x).exp(), x + log.abs())
     };
@@ -460,9 +462,9 @@ mod tests {
         }
     }
 
-    /// Section 6: ring of 6, from 0 to 3, T = 20, M = 1, 2, 4. The specification's last uniform value,
-    /// .2452745497515854, is off by 4e-10: plain loops in another language give the one below, and the
-    /// other eight as stated.
+    /// Section 6: ring of 6, from 0 to 3, T = 20, M = 1, 2, 4. The last uniform value of the specification,
+    /// .2452745497515854, is off by 4e-10: an independent program with plain loops gives the one below, and
+    /// agrees with the specification on the other eight.
     #[test]
     fn the_reference_depths() {
         let w = GossipMatrix::metropolis(&cycle_graph(6).unwrap());
@@ -481,8 +483,8 @@ mod tests {
         }
     }
 
-    /// Section 0: hypercube 2^11, T = 1150, α = 2, σ = 2, M = 6, distances 1, 2, 6 and 11; each below
-    /// the published .0292, .00391, .000684, .000580.
+    /// Section 0: hypercube 2^11, T = 1150, α = 2, σ = 2, M = 6, distances 1, 2, 6 and 11. Each value is
+    /// below the published .0292, .00391, .000684, .000580.
     #[test]
     fn the_reference_hypercube() {
         let w = GossipMatrix::metropolis(&hypercube_graph(11).unwrap());
@@ -494,8 +496,8 @@ mod tests {
         }
     }
 
-    /// The recursion is the expectation over all paths, for every depth, start and kind of matrix, and at
-    /// least that of the taut string and of constant gradients.
+    /// The recursion is the expectation over all paths, for every depth, start and kind of matrix. It is at
+    /// least that of the taut string and that of constant gradients.
     #[test]
     fn the_recursion_is_the_sum_over_all_paths() {
         let theta = local(2.0, 1.2).exponent();
@@ -529,7 +531,8 @@ mod tests {
         }
     }
 
-    /// Fourier transforms, tilts and margins against plain loops, over five orders of magnitude of θ.
+    /// Fourier transforms, tilts and margins give the same as plain loops, over five orders of magnitude of
+    /// θ.
     #[test]
     fn the_fast_recursion_is_just_above_the_plain_one() {
         let barbell = Graph::from_edges(
@@ -557,7 +560,7 @@ mod tests {
                         let plain = plain_recursion(&walk, [*u, *v], &start, horizon, theta, depth);
                         let slack = 1e-13 * horizon as f64;
                         let ceiling = horizon as f64 * local.cost();
-                        // Where the plain numbers overflow, ours do not.
+                        // If the plain numbers overflow, those of the accountant do not.
                         let (low, high) = if plain.is_finite() {
                             (plain.ln() - slack, plain.ln() * (1.0 + 1e-7) + slack)
                         } else {

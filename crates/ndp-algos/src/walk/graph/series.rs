@@ -1,35 +1,35 @@
 //! Products and quotients of power series with nonnegative coefficients, rounded up.
 //!
-//! The renewal accountant multiplies sequences of length `T + 1` dozens of times. Short ones are
-//! multiplied term by term: every sum is of nonnegative terms, so a relative margin covers its
-//! rounding. Long ones are multiplied by fast Fourier transform, whose rounding is absolute, of
-//! the size of the norms: every coefficient is raised by a bound on it. So a result is never
-//! below the product of what came in, and an accountant built from such products stays an upper
-//! bound.
+//! The renewal accountant multiplies sequences of length `T + 1` dozens of times. Short ones are multiplied
+//! term by term: every sum has nonnegative terms, so that a relative margin covers its rounding. Long ones
+//! are multiplied by fast Fourier transform, whose rounding error is absolute and proportional to the norms:
+//! every coefficient is raised by a bound on it. A result is therefore never below the product of the inputs,
+//! and an accountant built from such products stays an upper bound.
 //!
 //! # Error of a product
 //! Let `ω^{4n} = 1` and `E` the error of a transform of size `n` ([`Scrambled::error`]). Two series of at
-//! most `n` real coefficients are turned by the powers of `ω`, transformed, multiplied, transformed back and
-//! turned back: that is their product modulo `x^n − i`, whose real parts are the first `n` coefficients.
-//! Turning a real number errs by `6u` of it, `u = 2^{−53}`, so that a spectrum errs by `e = (1 + 6u)(1 + E) −
-//! 1` times `√n ‖a‖` in the 2-norm. By Cauchy and Schwarz the products of two spectra err by `(2e + e² + 3u
-//! (1 + e)²) n ‖a‖ ‖b‖` in the 1-norm; each result of the inverse transform errs by at most that over `n`, by
-//! `(E + 2u)(1 + …)` of the 1-norm of its input over `n`, and turning back adds `8u`: `Fft::error`, times
-//! `‖a‖ ‖b‖`.
+//! most `n` real coefficients are multiplied by the powers of `ω`, transformed, multiplied, transformed back
+//! and divided by the powers of `ω`. This gives their product modulo `x^n − i`, whose real parts are the
+//! first `n` coefficients. Multiplying a real number by a power of `ω` has a relative error of `6u`, `u =
+//! 2^{−53}`, so that the 2-norm of a spectrum errs by `e √n ‖a‖`, `e = (1 + 6u)(1 + E) − 1`. By the
+//! Cauchy–Schwarz inequality the products of two spectra err by `(2e + e² + 3u (1 + e)²) n ‖a‖ ‖b‖` in the
+//! 1-norm. Each result of the inverse transform errs by at most this error over `n`, plus `(E + 2u)(1 + …)`
+//! times the 1-norm of its input over `n`, and dividing by the powers of `ω` adds `8u`. The sum is
+//! `Fft::error` times `‖a‖ ‖b‖`.
 //!
 //! # References
 //! - Brent, Percival, Zimmermann, *Error bounds on complex floating-point multiplication*, 2007: a product
 //!   errs by at most `√5 u`.
-//! - Lorden, *On excess over the boundary*, 1970: expected number of renewals.
+//! - Lorden, *On excess over the boundary*, 1970: the expected number of renewals.
 
 use ndp_numeric::fourier::{Scrambled, TESTED, root};
 use ndp_numeric::stop::work;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Below this length term by term is faster than a transform.
+/// Below this length, multiplying term by term is faster than a transform.
 const DIRECT_LENGTH: usize = 200;
 
-/// Up to this length solving forward is faster than by transforms.
+/// Up to this length, solving an equation forward is faster than by transforms.
 const FORWARD_LENGTH: usize = 1000;
 
 /// Multiplies power series truncated after `length` coefficients.
@@ -43,7 +43,7 @@ pub(super) struct Products {
 /// A series made ready to be multiplied several times.
 pub(super) struct Factor {
     values: Vec<f64>,
-    /// Number of leading zeros: a product starts at the sum of the two.
+    /// The number of leading zeros. A product has as many as both factors together.
     zeros: usize,
     norm: f64,
     spectrum: Spectrum,
@@ -58,12 +58,12 @@ impl Factor {
 /// A kernel made ready for equations `x = source + kernel · x`.
 pub(super) struct Solver<'k> {
     kernel: &'k Factor,
-    /// A bound on the number of renewals and the spectrum of about `1/(1 − kernel)`; `None` where equations
-    /// are solved term by term.
+    /// A bound on the number of renewals, and the spectrum of an approximation of `1/(1 − kernel)`. `None` if
+    /// equations are solved term by term.
     newton: Option<(f64, Spectrum)>,
 }
 
-/// Real and imaginary parts.
+/// A spectrum by its real and imaginary parts.
 #[derive(Clone, Debug, Default)]
 struct Spectrum {
     re: Vec<[f64; 1]>,
@@ -92,7 +92,7 @@ impl Spectrum {
     }
 }
 
-/// Transforms of real series of at most so many coefficients.
+/// Transforms of real series of at most a given number of coefficients.
 #[derive(Debug)]
 struct Fft {
     transform: Scrambled,
@@ -100,13 +100,13 @@ struct Fft {
     turns: Vec<(f64, f64)>,
 }
 
-/// What was planned last: many pairs of nodes share it.
+/// The transforms that were planned last, which many pairs of nodes share.
 static PLANS: Mutex<Vec<Arc<Fft>>> = Mutex::new(Vec::new());
-/// Plans that are kept.
+/// The number of plans that are kept.
 const MOST_PLANS: usize = 24;
 
 impl Fft {
-    /// `None` for more coefficients than there are transforms for.
+    /// `None` if there is no transform for so many coefficients.
     fn new(length: usize) -> Option<Arc<Self>> {
         let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
         let size = Scrambled::size_for(length)?;
@@ -145,14 +145,14 @@ impl Fft {
         parts.take(length).map(|((re, im), turn)| re[0] * turn.0 + im[0] * turn.1).collect()
     }
 
-    /// Bound on the error of any coefficient of a product of series of Euclidean norm 1, or of a sum of so
-    /// many such products, over their number.
+    /// A bound on the error of any coefficient of a sum of `products` products of series of Euclidean norm 1,
+    /// divided by `products`.
     fn error(&self, products: usize) -> f64 {
         let unit = 0.5 * f64::EPSILON;
         let transform = self.transform.error();
         let spectrum = 6.0 * unit + transform;
         let roundings = 5.0 + 2.0 + 8.0 + products as f64;
-        // What is of second order is far below 1/1000 of this.
+        // Terms of second order are far below 1/1000 of this.
         1.001 * (2.0 * spectrum + transform + roundings * unit)
     }
 }
@@ -163,19 +163,19 @@ impl Products {
         Self { length, fft: if length > DIRECT_LENGTH { Fft::new(length) } else { None }, forward: false }
     }
 
-    /// The same, equations of up to [`FORWARD_LENGTH`] coefficients being solved without transforms: with
-    /// other roundings, the sooner.
+    /// The same, except that equations of up to [`FORWARD_LENGTH`] coefficients are solved without
+    /// transforms: faster, and with other rounding errors.
     pub(super) fn quick(length: usize) -> Self {
         Self { forward: length <= FORWARD_LENGTH, ..Self::new(length) }
     }
 
-    /// The same without transforms: slow and tight, the definition that the rest is tested against.
+    /// The same without transforms: slow and precise, the definition that the rest is tested against.
     #[cfg(test)]
     pub(super) fn direct(length: usize) -> Self {
         Self { length, fft: None, forward: false }
     }
 
-    /// Work of a product with its transforms, about.
+    /// The approximate work of a product with its transforms.
     pub(super) fn cost(&self) -> u64 {
         let per_entry = match &self.fft {
             Some(fft) => 4 * (fft.size().ilog2() as usize + 1),
@@ -195,8 +195,8 @@ impl Products {
         Factor { values, zeros, norm, spectrum }
     }
 
-    /// `Σ a b` over the pairs, rounded up; the first `head` coefficients term by term, so that what
-    /// is then multiplied by something large carries no absolute error.
+    /// `Σ a b` over the pairs, rounded up. The first `head` coefficients are computed term by term, so that
+    /// they have no absolute error when they are multiplied by something large.
     pub(super) fn sum_of_products(&self, pairs: &[(&Factor, &Factor)], head: usize) -> Vec<f64> {
         let pairs: Vec<_> = pairs.iter().filter(|(a, b)| a.zeros + b.zeros < self.length).collect();
         let zeros = pairs.iter().map(|(a, b)| a.zeros + b.zeros).min().unwrap_or(self.length);
@@ -255,7 +255,7 @@ impl Products {
         self.solve_with(source, &self.solver(kernel))
     }
 
-    /// What [`Self::solve`] needs of a kernel, for several sources.
+    /// What [`Self::solve`] needs of a kernel, computed once for several sources.
     pub(super) fn solver<'k>(&self, kernel: &'k Factor) -> Solver<'k> {
         let newton = || {
             let fft = self.fft.as_ref()?;
@@ -266,7 +266,7 @@ impl Products {
         Solver { kernel, newton: if needed { newton() } else { None } }
     }
 
-    /// [`Self::solve`] by the solver of its kernel.
+    /// As [`Self::solve`], with the solver of its kernel.
     pub(super) fn solve_with(&self, source: &[f64], solver: &Solver<'_>) -> Vec<f64> {
         let kernel = solver.kernel;
         if kernel.zeros == self.length {
@@ -278,13 +278,13 @@ impl Products {
         self.solve_by_newton(source, solver).unwrap_or_else(|| solve_term_by_term(source, &kernel.values))
     }
 
-    /// An approximate solution `y` by Newton's method, then a margin that is proven.
+    /// An approximate solution `y` by Newton's method, plus a margin that is proven.
     ///
     /// The error obeys `x − y = r + kernel · (x − y)` with the residual `r = source + kernel · y − y`,
     /// so that `x − y ≤ U max r`, where `U` bounds the number of renewals up to the last coefficient
     /// of a process with waiting times `kernel` (the sum of the coefficients of `1/(1 − kernel)`).
     ///
-    /// `None` without transforms, or when the kernel has more than mass 1 and no such bound is known.
+    /// `None` without transforms, or if the kernel has a mass above 1, for which no such bound is known.
     fn solve_by_newton(&self, source: &[f64], solver: &Solver<'_>) -> Option<Vec<f64>> {
         let (fft, kernel) = (self.fft.as_ref()?, solver.kernel);
         let (renewals, inverse) = solver.newton.as_ref()?;
@@ -299,7 +299,7 @@ impl Products {
             .map(|((&s, &i), &y)| (s + i - y) + 4.0 * f64::EPSILON * (s.abs() + i.abs() + y.abs()))
             .fold(0.0, f64::max);
         let margin = (residual + error) * renewals;
-        // Nothing happens before the source does.
+        // The solution is zero up to the first coefficient of the source that is not.
         let zeros = source.iter().position(|&s| s != 0.0).unwrap_or(self.length);
         solution[..zeros].fill(0.0);
         for y in &mut solution[zeros..] {
@@ -308,7 +308,7 @@ impl Products {
         Some(solution)
     }
 
-    /// `1 / (1 − kernel)`, approximately, doubling the number of right coefficients.
+    /// `1 / (1 − kernel)`, approximately; each step doubles the number of correct coefficients.
     fn inverse(&self, kernel: &[f64]) -> Option<Vec<f64>> {
         let mut lengths = vec![self.length];
         while let Some(&last) = lengths.last().filter(|&&last| last > 64) {
@@ -319,7 +319,7 @@ impl Products {
         one[0] = 1.0;
         let mut inverse = solve_term_by_term(&one, &kernel[..first]);
         for &next in lengths.iter().rev() {
-            // x ← x + x (1 − (1 − kernel) x); the bracket vanishes up to the old length.
+            // x ← x + x (1 − (1 − kernel) x), where the bracket vanishes up to the old length.
             let known = inverse.len();
             let fft = Fft::new(next)?;
             let x = fft.spectrum(&inverse);
@@ -332,7 +332,7 @@ impl Products {
     }
 }
 
-/// `x` with a margin for `operations` roundings of nonnegative numbers, and for underflow.
+/// `x` plus a margin for `operations` roundings of nonnegative numbers, and for underflow.
 pub(super) fn up(x: f64, operations: usize) -> f64 {
     x * (1.0 + (operations + 2) as f64 * f64::EPSILON) + f64::MIN_POSITIVE
 }
@@ -362,27 +362,28 @@ fn solve_term_by_term(source: &[f64], kernel: &[f64]) -> Vec<f64> {
     x
 }
 
-/// The same, each coefficient added to all later ones as soon as it is known: loops without sums, which take
-/// several coefficients at a time.
+/// The same, but each coefficient is added to all later ones as soon as it is known: such loops have no sums
+/// and can be vectorised.
 fn solve_forward(source: &[f64], kernel: &[f64]) -> Vec<f64> {
     let zeros = source.iter().position(|&s| s != 0.0).unwrap_or(source.len());
     let mut x = source.to_vec();
     for t in zeros..x.len() {
         let (known, later) = x.split_at_mut(t + 1);
-        // As many products and sums as term by term, in another order; products below that underflow.
+        // There are as many products and sums as term by term, in another order. Products below this size
+        // underflow.
         known[t] = up(known[t].max(FORWARD_LEAST), t + 1);
         later.iter_mut().zip(&kernel[1..]).for_each(|(x, k)| *x += k * known[t]);
     }
     x
 }
 
-/// Stands for what is smaller, products that underflow to 0 included, and is far above the numbers that are
-/// slow to multiply.
+/// Replaces smaller values, including products that underflow to 0. It is far above the subnormal numbers,
+/// which are slow to multiply.
 const FORWARD_LEAST: f64 = 1e-290;
 
-/// At least the expected number of renewals, the one at 0 included, within the length of `kernel`,
-/// the law of the waiting time: `T/m₁ + m₂/m₁²`, what the law lacks being put beyond the end.
-/// `None` when its mass exceeds 1.
+/// An upper bound on the expected number of renewals, the one at 0 included, within the length of `kernel`,
+/// the law of the waiting time: `T/m₁ + m₂/m₁²`. The mass that the law lacks is put beyond the end. `None` if
+/// its mass exceeds 1.
 fn renewal_bound(kernel: &[f64]) -> Option<f64> {
     let end = kernel.len() as f64;
     let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
@@ -408,7 +409,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
 
-    /// Nonnegative, with leading zeros, spanning ten orders of magnitude.
+    /// Nonnegative series with leading zeros, spanning ten orders of magnitude.
     fn series(rng: &mut ChaCha8Rng, length: usize, zeros: usize) -> Vec<f64> {
         (0..length).map(|t| if t < zeros { 0.0 } else { 10f64.powf(-10.0 * rng.random::<f64>()) }).collect()
     }
@@ -421,7 +422,8 @@ mod tests {
         law
     }
 
-    /// Against the definition, to the margins of both; with a source that begins late, and none.
+    /// Compares with the definition, to the margins of both; also for a source that begins late, and for no
+    /// source.
     #[test]
     fn solving_forward_is_the_definition() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -433,10 +435,10 @@ mod tests {
                 for (t, (x, y)) in found.iter().zip(&expected).enumerate() {
                     let margin = 8.0 * (t + 3) as f64 * f64::EPSILON * (t + 1) as f64;
                     assert!((x - y).abs() <= margin * y, "{t} of {length}: {x} {y}");
-                    // Never below the sum in plain floats by more than these round.
+                    // Never below the sum in plain floats, up to the rounding of that sum.
                     assert!(*x >= source[t]);
                 }
-                // What is exact in floats: multiples of powers of two.
+                // A case that is exact in floats: multiples of powers of two.
                 let halves: Vec<f64> = (0..length).map(|t| if t == 1 { 0.5 } else { 0.0 }).collect();
                 let one: Vec<f64> = (0..length).map(|t| if t == 0 { 1.0 } else { 0.0 }).collect();
                 let powers = solve_forward(&one, &halves);
@@ -533,7 +535,7 @@ mod tests {
                 let mut one = vec![0.0; length];
                 one[0] = 1.0;
                 let renewals: f64 = solve_term_by_term(&one, &kernel).iter().sum();
-                // Rounding may put the mass a little above 1.
+                // Rounding may make the mass a little larger than 1.
                 let bound = renewal_bound(&kernel).unwrap_or(f64::INFINITY);
                 assert!(renewals <= bound * (1.0 + 1e-12), "{renewals} > {bound}");
                 assert!(bound == f64::INFINITY || bound < 4.0 * renewals + 2.0);
