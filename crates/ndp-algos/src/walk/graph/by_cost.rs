@@ -1,4 +1,4 @@
-//! `ε` and `δ` of a walk at one noise, by its Rényi losses or by the law of its cost, whichever is smaller.
+//! `ε` and `δ` of a walk at one noise: the smaller of what its Rényi losses and the law of its cost give.
 
 use super::cost_law::CostLaw;
 use ndp_dp::profile::epsilon_by_one_order;
@@ -8,24 +8,26 @@ use ndp_dp::{
 use ndp_numeric::stop::Stop;
 use std::sync::Arc;
 
-/// The accountant of one pair at one noise: its Rényi losses, and the law of its cost where it is offered.
+/// The accountant of one pair of nodes at one noise: its Rényi losses, and the law of its cost if there is
+/// one.
 pub(crate) struct ByCost<F> {
-    /// The Rényi loss at an order, at this noise; perhaps infinite.
+    /// The Rényi loss at an order, at this noise; it may be infinite.
     pub(crate) renyi: F,
     pub(crate) cost: Option<Arc<CostLaw>>,
     pub(crate) noise: NoiseMultiplier,
-    /// By moments of the cost, where these are followed; by one order where they are not.
+    /// Quick bounds by moments of the cost. Without them a quick bound takes a single Rényi order.
     pub(crate) quick: Option<Box<dyn Quick>>,
-    /// Ends all of them. Where one of them has ended, others may seem to say more than they do.
+    /// Stops all of these. When one of them has been stopped, the others may give answers that are
+    /// incomplete, so that `stop` is checked before an answer is returned.
     pub(crate) stop: Stop,
 }
 
-/// What moments of the cost say of a pair at one noise.
+/// Quick bounds from moments of the cost, for a pair of nodes at one noise.
 pub(crate) trait Quick: Send + Sync {
-    /// A proven `ε` at `delta`, near the smallest where that is near the limit.
+    /// A proven `ε` at `delta`, close to the smallest one if that is close to `limit`.
     fn epsilon(&self, delta: Delta, limit: f64) -> Option<f64>;
 
-    /// Whether the limit is seen to be kept by more than that.
+    /// Whether other moments, which are tried one after another, prove that `limit` holds.
     fn keeps(&self, delta: Delta, limit: f64) -> bool;
 }
 
@@ -80,8 +82,8 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
 }
 
 impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
-    /// The accountant takes up to milliseconds for an order: a coarse grid, beyond its end for as long as
-    /// that gains, then a fine one around its best.
+    /// An order takes up to milliseconds. The search therefore tries a coarse grid of orders, goes beyond an
+    /// end of it for as long as this gives a smaller `ε`, and then tries a fine grid around the best order.
     fn epsilon_by_renyi(&self, delta: Delta) -> Result<f64, Error> {
         let mut best = (f64::INFINITY, 2.5);
         let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, Error> {
@@ -117,8 +119,8 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
     }
 }
 
-/// The least noise at which `epsilon` is at most `limit` at `delta`, where the law says as little as
-/// everything else there: nothing where something else is smaller.
+/// The least noise at which `epsilon` is at most `limit` at `delta`, if the law of the cost gives the
+/// smallest bound there; `None` if another bound is smaller.
 ///
 /// # Errors
 /// Those of `epsilon`.
@@ -137,14 +139,15 @@ pub(crate) fn least_noise_by_law(
     Ok((epsilon(found)?.value().epsilon() > NEAR * limit).then_some(found))
 }
 
-/// The share of a limit that a law uses up at the noise that it asks for.
+/// If `epsilon` at the noise that the law asks for is below this share of the limit, another bound is smaller
+/// than the law's.
 const NEAR: f64 = 1.0 - 1e-5;
 
-/// A noise hardly above the given one at which `epsilon` was seen to be at most `limit`: what is found at a
-/// noise need not be what that noise was found from.
+/// The given noise, or a slightly larger one, at which `epsilon` was computed and is at most `limit`. The
+/// noise may come from another computation, which rounds differently.
 ///
 /// # Errors
-/// Those of `epsilon`; [`Error::NotAchievable`] where a tenth more is not enough.
+/// Those of `epsilon`; [`Error::NotAchievable`] if a noise that is a tenth larger is not enough.
 pub(crate) fn seen_to_hold(
     mut noise: f64,
     limit: f64,
@@ -162,5 +165,6 @@ pub(crate) fn seen_to_hold(
     Err(Error::NotAchievable { what: "epsilon of a walk", target: limit, best }.into())
 }
 
-/// Orders looked at beyond either end of a grid: steps of 0.7 on a logarithmic scale to some `1e18`.
+/// The number of orders that are tried beyond either end of a grid, in steps of 0.7 of `ln(α − 1)`: up to
+/// about `1e18`.
 const BEYOND: i32 = 50;

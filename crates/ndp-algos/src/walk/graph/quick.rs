@@ -1,15 +1,15 @@
 //! A quick bound on `ε` from one exponential moment of a path's cost.
 //!
 //! With `C` the [cost of the path](super::PathCost), `δ(ε) = E θ_ε(√C/σ)` for observers who know the path,
-//! `θ_ε(μ)` the `δ` at `ε` of a Gaussian pair. For every `t > 0`
+//! where `θ_ε(μ)` is the `δ` at `ε` of a Gaussian pair. For every `t > 0`
 //!
 //! ```text
 //! δ(ε) ≤ A · (E e^{tC/σ²} − 1),      A = sup_{s > 0} θ_ε(√s)/(e^{ts} − 1),
 //! ```
 //!
-//! because `θ_ε(√s) ≤ A (e^{ts} − 1)` at every `s`, also at 0. The moment is one recursion
-//! ([`renewal`](super::renewal)), and `A` the same for all pairs: a small part of what the law of `C` takes,
-//! and far below the Rényi bound from the same moment.
+//! because `θ_ε(√s) ≤ A (e^{ts} − 1)` at every `s`, including 0. The moment is one recursion
+//! ([`renewal`](super::renewal)), and `A` is the same for all pairs. This takes a small part of the time that
+//! the law of `C` takes, and the bound is far below the Rényi bound from the same moment.
 
 use super::{LocalLoss, renewal};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order};
@@ -19,21 +19,21 @@ use ndp_numeric::stop::Stop;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The Rényi loss of a walk as a moment: `ln E e^{θC}/(α − 1)`, at most, `C` at least the cost of the path. A
-/// loss that is all that is asked for may be as large as it likes.
+/// The Rényi loss of a walk as an exponential moment: at least `ln E e^{θC}/(α − 1)`, where `C` is the cost
+/// of the path. The search for a smaller loss may end with any loss for which `is_enough` holds.
 pub(crate) trait Moments {
     /// The loss at an order and noise; `None` where there is none.
     fn loss(&self, local: LocalLoss, is_enough: &dyn Fn(f64) -> bool) -> Option<f64>;
 }
 
-/// By few depths of the renewal.
+/// From few depths of the renewal accountant.
 impl Moments for PairLaws {
     fn loss(&self, local: LocalLoss, is_enough: &dyn Fn(f64) -> bool) -> Option<f64> {
         Watched { laws: self, stop: &Stop::never() }.loss(local, is_enough)
     }
 }
 
-/// The same, no longer than `stop` says: then there is none.
+/// The same until `stop` ends the computation; there is then no loss.
 struct Watched<'a> {
     laws: &'a PairLaws,
     stop: &'a Stop,
@@ -45,18 +45,19 @@ impl Moments for Watched<'_> {
     }
 }
 
-/// A proven `ε` of a walk at `delta`, by one moment that suits where it is near `limit > 0`: costs matter
-/// whose `θ_ε(√s)` is `delta` to the power `share`.
+/// A proven `ε` of a walk at `delta`, by one moment. The order is chosen to suit an `ε` near `limit > 0`: the
+/// costs `s` that matter most there are taken to be those with `θ_ε(√s) = delta^share`.
 ///
-/// Holds as the law of the cost does: for contributions that do not depend on the token, whatever keeps nodes
-/// from contributing at some of their visits, and for others where `C` allows it.
+/// It holds whenever the law of the cost holds: for contributions that do not depend on the token, even if
+/// something keeps nodes from contributing on some of their visits; for other contributions if `C` is an
+/// upper bound on their cost.
 fn epsilon(
     moments: &impl Moments,
     noise: NoiseMultiplier,
     (delta, limit): (Delta, f64),
     share: f64,
 ) -> Option<f64> {
-    // Where θ_ε(√s) is this, its logarithm grows like t s.
+    // At the cost where θ_ε(√s) has this value, its logarithm should grow like t s.
     let matter = Delta::new(delta.get().powf(share)).ok()?;
     let cost = Measure::Approx(matter).largest_mu(limit).ok()?.mu().powi(2);
     let exponent = (0.5 * (limit / cost).powi(2) - 0.125).max(1e-6);
@@ -65,7 +66,7 @@ fn epsilon(
     Some(Moment::new(moments, local, (delta.get(), limit))?.epsilon(delta.get(), limit))
 }
 
-/// A proven `ε` at `delta`, near the smallest where that is near `limit`.
+/// A proven `ε` at `delta`, close to the smallest one if that is close to `limit`.
 pub(crate) fn by_first_moment(
     moments: &impl Moments,
     noise: NoiseMultiplier,
@@ -75,7 +76,8 @@ pub(crate) fn by_first_moment(
     epsilon(moments, noise, (delta, limit), FIRST_SHARE)
 }
 
-/// Whether some other moment of the laws of a pair shows that the limit is kept; not seen where it ends.
+/// Whether another moment of the laws of a pair proves that the limit holds; `false` if the computation is
+/// stopped.
 pub(super) fn pair_keeps(
     laws: &PairLaws,
     noise: NoiseMultiplier,
@@ -86,12 +88,12 @@ pub(super) fn pair_keeps(
     keeps(&Watched { laws, stop }, noise, delta, limit)
 }
 
-/// Whether some other moment shows that the limit is kept.
+/// Whether another moment proves that the limit holds.
 pub(crate) fn keeps(moments: &impl Moments, noise: NoiseMultiplier, delta: Delta, limit: f64) -> bool {
     for share in OTHER_SHARES {
         match epsilon(moments, noise, (delta, limit), share) {
             Some(found) if found <= limit => return true,
-            // Another moment does not make much of it.
+            // A bound so far above the limit does not get below it with another moment.
             Some(found) if found > FAR * limit => return false,
             _ => {}
         }
@@ -99,12 +101,12 @@ pub(crate) fn keeps(moments: &impl Moments, noise: NoiseMultiplier, delta: Delta
     false
 }
 
-/// What was asked: the exposed node, and the bits of noise, `δ` and limit.
+/// What was asked: the exposed node, and the bits of the noise, of `δ` and of the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked(usize, [u64; 3]);
 
-/// Answers by what was asked: a search asks all pairs twice at the noise at which it ends. No value
-/// depends on what was asked before.
+/// The answers given so far: a search asks about all pairs twice at the noise at which it ends. No answer
+/// depends on earlier questions.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     known: Mutex<BTreeMap<Asked, Option<f64>>>,
@@ -120,7 +122,7 @@ impl Answers {
         limit: f64,
     ) -> Option<f64> {
         let asked = Asked(u, [noise.get().to_bits(), delta.get().to_bits(), limit.to_bits()]);
-        // A poisoned lock holds whole entries all the same.
+        // If another thread panicked while it held the lock, the entries are still complete.
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&found) = known().get(&asked) {
             return found;
@@ -137,13 +139,13 @@ impl Answers {
     }
 }
 
-/// `ln A` by the bits of `ε` and `t`: pairs ask for the same ones, whoever observes.
+/// `ln A` by the bits of `ε` and `t`: all pairs ask for the same values, for every observer.
 static SUPREMA: Mutex<BTreeMap<[u64; 2], f64>> = Mutex::new(BTreeMap::new());
 
-/// [`log_ratio`], kept.
+/// [`log_ratio`], computed once for each pair of arguments.
 fn supremum(epsilon: f64, exponent: f64) -> f64 {
     let asked = [epsilon.to_bits(), exponent.to_bits()];
-    // A poisoned lock holds whole entries all the same.
+    // If another thread panicked while it held the lock, the entries are still complete.
     let known = || SUPREMA.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(&found) = known().get(&asked) {
         return found;
@@ -156,21 +158,21 @@ fn supremum(epsilon: f64, exponent: f64) -> f64 {
     found
 }
 
-/// `E e^{tC/σ²} − 1` at most.
+/// An upper bound on `E e^{tC/σ²} − 1`.
 #[derive(Clone, Copy, Debug)]
 struct Moment {
     /// `t`, rounded down.
     exponent: f64,
-    /// The logarithm of the mean less 1, rounded up.
+    /// The logarithm of (the mean − 1), rounded up.
     log_excess: f64,
 }
 
 impl Moment {
-    /// At `t = α(α − 1)/2`, to no more digits than show that `delta` at `limit` is kept.
+    /// The moment at `t = α(α − 1)/2`, only as precise as is needed to show that `delta` holds at `limit`.
     fn new(moments: &impl Moments, local: LocalLoss, (delta, limit): (f64, f64)) -> Option<Self> {
         let order = local.order.get();
         let exponent = 0.5 * order * (order - 1.0) * (1.0 - 1e-14);
-        // When to stop looking for a smaller loss is no guarantee.
+        // This decides only when the search for a smaller loss ends; no guarantee depends on it.
         let loss_at = |epsilon: f64| {
             let most = delta.ln() - supremum(epsilon, exponent) - SPARE;
             most.is_finite().then(|| local.loss_of_log_excess(most))
@@ -182,8 +184,8 @@ impl Moment {
         Some(Self { exponent, log_excess: log_excess + MARGIN })
     }
 
-    /// A proven `ε` at `delta`: above `limit` close to the smallest that this moment proves, also where that
-    /// is hardly below; otherwise some `ε` below it.
+    /// A proven `ε` at `delta`. If it is above `limit`, or only slightly below, it is close to the smallest
+    /// `ε` that this moment proves; otherwise it is some proven `ε` below `limit`.
     fn epsilon(self, delta: f64, limit: f64) -> f64 {
         if self.log_excess == f64::NEG_INFINITY {
             return 0.0;
@@ -191,7 +193,7 @@ impl Moment {
         let holds = |epsilon: f64| self.log_delta(epsilon) <= delta.ln() - MARGIN;
         let near = CLOSE * limit;
         if holds(near) {
-            // Who is below it need not know by how much.
+            // An answer that is below the limit need not be precise.
             let mut high = near;
             while high > LEAST * limit && holds(STEP * high) {
                 high *= STEP;
@@ -212,17 +214,18 @@ impl Moment {
         high
     }
 
-    /// `ln δ(ε)` at most: rounding is added in proportion to the size of what was added up.
+    /// An upper bound on `ln δ(ε)`. A margin for rounding is added in proportion to the size of the terms.
     fn log_delta(self, epsilon: f64) -> f64 {
         let ratio = supremum(epsilon, self.exponent);
         ratio + self.log_excess + RELATIVE * (ratio.abs() + self.log_excess.abs())
     }
 }
 
-/// `ln sup_{s>0} θ_ε(√s)/(e^{ts} − 1)`, within some rounding errors, for `ε > 0`.
+/// `ln sup_{s>0} θ_ε(√s)/(e^{ts} − 1)` up to a few rounding errors, for `ε > 0`.
 ///
 /// On `[a, b]` the ratio is at most `θ_ε(√b)/(e^{ta} − 1)`. As a function of `s` the numerator is convex up
-/// to `2√(1 + ε²) − 2`, so that its quotient by `s` increases there; beyond any `a` it is at most 1.
+/// to `2√(1 + ε²) − 2`, so that its quotient by `s` increases there. Beyond any `a` the numerator is at
+/// most 1.
 fn log_ratio(epsilon: f64, exponent: f64) -> f64 {
     let square = epsilon * epsilon;
     let bend = 2.0 * square / (1.0 + (1.0 + square).sqrt());
@@ -235,7 +238,7 @@ fn log_ratio(epsilon: f64, exponent: f64) -> f64 {
     };
     let mut most = log_theta(a) - (exponent * a).ln();
     while -log_excess(a) > most {
-        // Logarithms of both grow like t s there.
+        // The logarithms of numerator and denominator both grow like t s there.
         let b = a * (1.0 + (WIDTH / (1.0 + exponent * a)).max(1e-3));
         most = most.max(log_theta(b) - log_excess(a));
         a = b;
@@ -246,31 +249,32 @@ fn log_ratio(epsilon: f64, exponent: f64) -> f64 {
     most
 }
 
-/// By how much less than what is allowed, in logarithms, an excess is small enough: more than all margins.
+/// The margin, in logarithms, by which an excess must be below the largest one that is allowed. It is larger
+/// than all margins for rounding together.
 const SPARE: f64 = 1e-8;
-/// Suprema, and answers, that are kept.
+/// The largest number of suprema, and of answers, that are kept.
 const MOST_KEPT: usize = 1 << 16;
-/// Powers of `δ` that costs have at the limit for which moments are taken: first, and where that one does not
-/// decide.
+/// For which costs `s` a moment is chosen: those with `θ_ε(√s)` equal to this power of `δ` at the limit. The
+/// first one, and then those that are tried if it does not decide.
 const FIRST_SHARE: f64 = 0.7;
 const OTHER_SHARES: [f64; 2] = [0.5, 0.3];
-/// A bound that is so many times the limit stays above it by other moments, and by other depths.
+/// A bound that is this many times the limit stays above it with other moments and other depths.
 const FAR: f64 = 4.0;
 const HOPELESS: f64 = 8.0;
-/// What rounding may make of a sum of logarithms, in proportion to its terms. Each term is one float
-/// operation after another, at most ten, on values that are no larger than it or than [`MARGIN`] covers:
-/// `10 · 2^-52`.
+/// The relative rounding error of a sum of logarithms, in proportion to the size of its terms. Each term is
+/// the result of at most ten float operations in a row, on values that are either no larger than the term or
+/// covered by [`MARGIN`]: `10 · 2^-52`.
 const RELATIVE: f64 = 1e-14;
-/// The same of logarithms that cancel: of `e^{ts} − 1` for small `ts`, and of `δ`, no larger than 750, some
-/// ten operations of `2^-52` each are below 1e-11.
+/// The absolute error of logarithms that cancel: of `e^{ts} − 1` for small `ts`, and of `δ`. They are at most
+/// 750 in size, so that about ten operations of `2^-52` each err by less than 1e-11.
 const MARGIN: f64 = 1e-9;
-/// Of the intervals on which the ratio is bounded, in units of what it may be too large by, relative.
+/// The width of the intervals on which the ratio is bounded, in units of the relative error that it causes.
 const WIDTH: f64 = 0.2;
-/// Steps of the search, and its ends.
+/// The step of the search, and its ends.
 const STEP: f64 = 0.7;
 const LEAST: f64 = 1e-3;
 const MOST: f64 = 1e6;
-/// Who is so near to the limit is not decided by this bound.
+/// Between this share of the limit and the limit itself, this bound does not decide whether the limit holds.
 const CLOSE: f64 = 0.98;
 
 #[cfg(test)]
@@ -283,7 +287,7 @@ mod tests {
     use ndp_graph::{GossipMatrix, TransitionMatrix};
     use ndp_numeric::gaussian_profile::theta;
 
-    /// Never below the lower end of the law of the cost, and often not far above it.
+    /// The bound is never below the lower end of the law of the cost, and often not far above it.
     #[test]
     fn quick_answers_are_above_the_law() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;
@@ -307,7 +311,7 @@ mod tests {
                         assert!(found >= truth.lower(), "{u} {steps} {noise:?} {share}: {found} {truth:?}");
                         let kept = keeps(&laws, noise, delta, limit);
                         assert!(!kept || truth.lower() <= limit, "{u} {steps} {noise:?} {share}: {truth:?}");
-                        // A limit of twice the truth is often seen to hold.
+                        // A limit of twice the truth is often proven to hold.
                         if share == 2.0 {
                             all += 1;
                             near += usize::from(kept || found <= limit);
@@ -320,7 +324,7 @@ mod tests {
         Ok(())
     }
 
-    /// At every cost, and attained within some percent at one of them.
+    /// The bound holds at every cost, and is attained within some percent at one of them.
     #[test]
     fn the_ratio_bounds_every_cost() {
         for epsilon in [0.01, 0.3, 1.0, 4.0, 30.0] {
@@ -332,7 +336,7 @@ mod tests {
                     let log = ndp_numeric::gaussian_profile::log_theta(epsilon, s.sqrt());
                     let excess = exponent * s;
                     let excess = if excess > 30.0 { excess } else { excess.exp_m1().ln() };
-                    // The logarithm of a small theta is rounded up by as much as it is large.
+                    // The logarithm of a small theta is rounded up in proportion to its size.
                     let above = log - excess - ratio;
                     assert!(above <= 1e-9 * (1.0 + log.abs()), "{epsilon} {exponent} {s}: {above}");
                     nearest = nearest.max(above.exp());
@@ -343,8 +347,8 @@ mod tests {
         }
     }
 
-    /// A cost that is always the same, and one that is there with some probability: never below the truth,
-    /// not far above it.
+    /// For a cost that is constant, and for one that occurs with some probability: the bound is never below
+    /// the truth and not far above it.
     #[test]
     fn known_costs_are_bounded() {
         for (cost, probability, exponent) in [(0.07, 1.0, 90.0), (0.2, 1e-2, 20.0), (0.12, 1e-3, 40.0)] {
@@ -353,11 +357,11 @@ mod tests {
             for epsilon in [0.2, 0.5, 1.0, 2.0] {
                 let truth = probability * theta(epsilon, f64::sqrt(cost));
                 assert!(truth <= moment.log_delta(epsilon).exp() * (1.0 + 1e-9));
-                // Asked at the true δ the answer is above the true ε.
+                // At the true δ, the proven ε is above the true ε.
                 let found = moment.epsilon(truth, 1.0);
                 assert!(epsilon <= found, "{epsilon} {found}");
             }
-            // Where the exponent suits a limit somewhat above the truth is seen to be kept.
+            // If the exponent suits the question, a limit somewhat above the truth is proven to hold.
             let mut truth = 0.01;
             while probability * theta(truth, f64::sqrt(cost)) > 1e-5 {
                 truth *= 1.001;
@@ -365,7 +369,7 @@ mod tests {
             let limit = 1.4 * truth;
             let found = moment.epsilon(1e-5, limit);
             assert!((truth..=CLOSE * limit).contains(&found), "{found} {truth}");
-            // What is not seen to be well within a limit is above it.
+            // A result that is not well within the limit is above it.
             let found = moment.epsilon(1e-5, truth);
             assert!(found > truth, "{found} {truth}");
         }
