@@ -1,15 +1,15 @@
-//! Observers who pool what they see, any start, and publication of the result.
+//! The loss towards observers who pool what they see, for any start, also if the result is published.
 //!
-//! A coalition `F` knows the noises and the observations of all its members, so an interval runs
-//! between consecutive visits of `F`. At depth 1 every contribution of `u` costs `1/gap` to the next
-//! visit of `u` or `F`, and with `g_xy(t) = P_x(first visit of {u} ∪ F at t, at y)` the values
+//! A coalition `F` knows the noises and the observations of all its members, so that an interval runs between
+//! consecutive visits of `F`. At depth 1 every contribution of `u` costs `1/gap`, where the gap runs to the
+//! next visit of `u` or `F`. With `g_xy(t) = P_x(first visit of {u} ∪ F at t, at y)` the values
 //!
 //! ```text
 //! E_u(j) = E_u exp(θ cost of the next j steps),     E_w(j) likewise from a member w
 //! ```
 //!
-//! obey a forward recursion, for every transition matrix and start law. It is kept, as in
-//! [`renewal`](super::renewal), for `E − 1`.
+//! obey a forward recursion, for every transition matrix and start law. As in [`renewal`](super::renewal),
+//! the recursion is computed for `E − 1`, which keeps small losses accurate.
 
 use super::LocalLoss;
 use super::contribution;
@@ -22,22 +22,23 @@ use ndp_graph::hitting::{FirstVisits, Start, Walk};
 use ndp_graph::kernel::dot;
 use ndp_numeric::stop::{Stop, work};
 
-/// Beyond this `θ` the local loss of a contribution at every step is reported.
+/// If `θ` is larger, the local loss times the number of steps is reported: larger exponents would overflow.
 const MAX_EXPONENT: f64 = 300.0;
 
 /// The first visits of a walk to an exposed node and a coalition.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CoalitionLaws {
-    /// First visits from `u`, then from every member, to `u`, then to every member.
+    /// First visits from `u` (entry 0) and from every member; the targets are `u` and every member, in the
+    /// same order.
     from: Vec<FirstVisits>,
-    /// First visits from the start, `u` and the members left out.
+    /// First visits from the start, for starts other than `u` and the members.
     outside: FirstVisits,
-    /// Start probability of `u`, then of every member.
+    /// The probability that the walk starts at `u` (entry 0), then that it starts at each member.
     inside: Vec<f64>,
 }
 
 impl CoalitionLaws {
-    /// For the loss from `u` to `coalition` over `horizon` steps.
+    /// The laws for the loss from `u` to `coalition` over `horizon` steps.
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`] when `u` is a member; [`Error::Graph`] for nodes or a start outside
@@ -72,7 +73,7 @@ impl CoalitionLaws {
         self.outside.none.len() - 1
     }
 
-    /// First visits of `u` and the coalition together, from `u`.
+    /// The first visits from `u` to the set of `u` and the coalition.
     pub(crate) fn gaps(&self) -> &FirstVisits {
         &self.from[0]
     }
@@ -110,8 +111,8 @@ pub(crate) fn loss(
     Ok(UpperBound::new(local.loss_of_log_excess(log_excess).min(at_every_step)))
 }
 
-/// As [`loss`] when `u` contributes at most `cap` times and only adds noise afterwards: the best of
-/// the recursion, which charges every visit, `N ε_gap` and `N c₀`.
+/// As [`loss`], when `u` contributes at most `cap` times and only adds noise afterwards. It is the smallest
+/// of the recursion, which charges every visit, of `N ε_gap` and of `N c₀`.
 ///
 /// # Errors
 /// As [`loss`]; [`Error::InvalidParameter`] for a cap of 0.
@@ -131,13 +132,14 @@ pub(crate) fn capped_loss(
     Ok(capped.map(|capped| capped.min(uncapped).min(up(cap as f64 * local.cost(), 1))))
 }
 
-/// The recursion over the number of steps that are left. All values carry a common factor
-/// `e^{-log_scale}`, so that they do not overflow.
+/// The recursion over the number of remaining steps. All values carry a common factor `e^{-log_scale}`, so
+/// that they do not overflow.
 struct Recursion<'a> {
     laws: &'a CoalitionLaws,
     theta: f64,
     published: bool,
-    /// `kernels[x][y]`: the law of the first visit from `x` at `y`, charged when `x` is `u`; reversed.
+    /// `kernels[x][y]`: the law of the first visit at `y` from `x`, times the charge if `x` is `u`, reversed
+    /// in time.
     kernels: Vec<Vec<Vec<f64>>>,
     log_scale: f64,
 }
@@ -164,14 +166,14 @@ impl<'a> Recursion<'a> {
         Self { laws, theta, published, kernels, log_scale: 0.0 }
     }
 
-    /// What the steps that end within `j` steps add to `E_u − 1` at θ alone: the charge of the
-    /// contribution at the start itself, when an observer comes at all.
+    /// For each `j`, what is added to `E_u(j) − 1` by the charge of a contribution at the start of these `j`
+    /// steps, if an observer comes within them.
     fn sources(&self) -> Vec<f64> {
         let visits = &self.laws.from[0];
         let horizon = self.laws.horizon();
         let surcharge = |t: usize| if t == 0 { 0.0 } else { (self.theta / t as f64).exp_m1() };
         let raised = |p: f64, t: usize| p * (1.0 + visits.relative_error[t]);
-        // Probability that the coalition comes within j steps, from u.
+        // The probability that the coalition comes within j steps, from u.
         let mut seen: Vec<f64> = vec![0.0];
         let mut arrivals = 0.0;
         let mut sources = vec![0.0];
@@ -185,7 +187,7 @@ impl<'a> Recursion<'a> {
             charged_arrivals = up(charged_arrivals + members(j) * surcharge(j), 3);
             let again = |kernel: &[f64], seen: &[f64]| dot(&kernel[horizon - j..horizon], seen);
             let source = if self.published {
-                // Every contribution is seen: charge the gap to the next visit or to the end.
+                // Every contribution is seen: the charge is that of the gap to the next visit or to the end.
                 let returns = surcharged[horizon - j];
                 charged_arrivals = up(charged_arrivals + returns, 1);
                 charged_arrivals + raised(visits.none[j], j) * surcharge(j)
@@ -251,7 +253,7 @@ mod tests {
         LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
-    /// One observer or two, any start, any matrix, with and without publication.
+    /// For one observer or two, any start and any matrix, with and without publication.
     #[test]
     fn the_recursion_is_the_sum_over_all_paths() {
         let local = local(2.0, 1.1);

@@ -1,19 +1,20 @@
 //! One contribution of `u`, and contributions under a cap.
 //!
-//! Let `h_t` be the probability that the observers' first visit after the contribution is `t` steps
-//! later. What they see then carries `t` noises, so that given `t` the contribution costs at most
-//! `c₀/t`, and over the path
+//! Let `h_t` be the probability that the observers' first visit after the contribution is `t` steps later.
+//! What they see then carries `t` noises, so that given `t` the contribution costs at most `c₀/t`, and
+//! averaged over the path
 //!
 //! ```text
 //! ε₁ = ln( 1 + Σ_{t ≤ R} h_t (e^{(α−1) c₀/t} − 1) ) / (α − 1)
 //! ```
 //!
-//! with `R` the steps that remain. First passage bounds a *single* contribution only: several that
-//! are observed together cost more than their sum (see `renewal.rs`).
+//! where `R` is the number of steps that remain. First visits bound the loss of a *single* contribution only:
+//! several contributions that are observed together cost more than the sum of their losses (see
+//! `renewal.rs`).
 //!
-//! Under a hard cap of `N` contributions, each costs at most `1/gap` to the next visit of `u` or the
-//! observers, and gaps are independent: `ε ≤ N ε_gap`, with `ε_gap` the formula above for the first
-//! visit of the set that contains `u` as well.
+//! Under a hard cap of `N` contributions, each costs at most `1/gap`, where the gap runs to the next visit of
+//! `u` or the observers. Gaps are independent, so that `ε ≤ N ε_gap`, where `ε_gap` is the formula above for
+//! the first visit of the set of `u` and the observers.
 
 use super::LocalLoss;
 use super::series::up;
@@ -21,15 +22,15 @@ use ndp_account::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws};
 
-/// Sharp bound `ε₁` on the loss of a single contribution, `steps` before the end of the walk, the final token
-/// withheld.
+/// Sharp bound `ε₁` on the loss of a single contribution that is made `steps` steps before the end of the
+/// walk, if the final token is withheld.
 ///
 /// `visits` are the [first visits](ndp_graph::hitting::Walk::first_visits) to the observers (one node, or a
-/// coalition) from the contributing node `u`. Rényi loss in nats at the order of `local`, for *one*
-/// contribution of `u` replaced, all others being what they are, whatever the observers know of the path;
-/// further visits of `u` add noise, with or without data that stay. It is at most `c₀`, and less than that of
-/// a walk with a [cap](super::WalkOptions::cap), which must allow for several contributions, wherever `u` is
-/// visited again before the observers.
+/// coalition) from the contributing node `u`. The result is a Rényi loss in nats at the order of `local`,
+/// when *one* contribution of `u` is replaced and all others stay the same, whatever the observers know of
+/// the path. Further visits of `u` add noise, with or without data, which stay the same. The bound is at most
+/// `c₀`. It is smaller than that of a walk with a [cap](super::WalkOptions::cap), which must allow for
+/// several contributions, if `u` may be visited again before the observers.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] when `steps` is 0 or beyond the horizon of the laws.
@@ -60,14 +61,14 @@ pub fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<Upp
     Ok(UpperBound::new(local.loss_of_log_excess(excess.ln()).min(local.cost_up())))
 }
 
-/// The loss `N ε_gap` of a walk of `steps` steps in which `u` contributes at most `cap` times and only
-/// adds noise on its further visits; never above `N c₀`.
+/// The loss `N ε_gap` of a walk of `steps` steps on which `u` contributes at most `cap` times and only adds
+/// noise on its further visits; never above `N c₀`.
 ///
-/// `visits` are the first visits of the set of `u` *and* the observers, from `u`; under a cap of 1 those of
-/// the observers alone, as further visits of `u` only add noise. Their law may be shorter than the walk: what
-/// is left is charged at the first time beyond it. Rényi loss in nats, all data of `u` replaced, for every
-/// start of the walk and whatever the observers know of its path, under the preconditions of
-/// [`TokenWalk::loss`](super::TokenWalk::loss).
+/// `visits` are the first visits from `u` to the set of `u` *and* the observers. Under a cap of 1 they may be
+/// those to the observers alone, as further visits of `u` only add noise. Their law may be shorter than the
+/// walk: the remaining probability is charged as a visit at the first time beyond the law. The result is a
+/// Rényi loss in nats when all data of `u` are replaced, for every start of the walk and whatever the
+/// observers know of its path, under the preconditions of [`TokenWalk::loss`](super::TokenWalk::loss).
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a cap or a number of steps of 0.
@@ -81,13 +82,13 @@ pub(crate) fn capped(
     Ok(of_gaps(gap_loss(visits, local, steps)?, cap))
 }
 
-/// `N ε_gap`.
+/// `N ε_gap`, rounded up.
 pub(super) fn of_gaps(gap: f64, cap: usize) -> UpperBound<f64> {
     UpperBound::new(up(cap as f64 * gap, 2))
 }
 
-/// As [`capped`] when the final token is handed to the observers: the last contribution may then be
-/// seen at once, so `c₀ + (N − 1) ε_gap`.
+/// As [`capped`], when the final token is handed to the observers: they may then see the last contribution at
+/// once, so that the loss is `c₀ + (N − 1) ε_gap`.
 ///
 /// # Errors
 /// As [`capped`].
@@ -101,7 +102,7 @@ pub(crate) fn capped_and_published(
     Ok(of_gaps_and_published(gap_loss(visits, local, steps)?, local, cap))
 }
 
-/// `c₀ + (N − 1) ε_gap`, for at least one contribution.
+/// `c₀ + (N − 1) ε_gap` for `N ≥ 1`, rounded up.
 pub(super) fn of_gaps_and_published(gap: f64, local: LocalLoss, cap: usize) -> UpperBound<f64> {
     UpperBound::new(up(local.cost() + cap.saturating_sub(1) as f64 * gap, 4))
 }
@@ -172,7 +173,7 @@ mod tests {
         LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
-    /// Section 4 of the specification: T = 10, α = 2, σ = 2: `Σ h_t/t` and the sharp bound; `S_10`.
+    /// Section 4 of the specification, T = 10, α = 2, σ = 2: `Σ h_t/t`, the sharp bound and `S_10`.
     #[test]
     fn the_reference_table() {
         let expected = [
@@ -187,14 +188,15 @@ mod tests {
             let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], 10).unwrap();
             let sharp = *sharp(&visits, local, 10).unwrap().value();
             assert_relative_eq!(sharp, sharp_loss, max_relative = 1e-12);
-            // By weak convexity `(1 + c) c₀ Σ h_t/t`, `c = (α − 1) c₀`; first passage is at most occupation.
+            // By weak convexity the loss is at most (1 + c) c₀ Σ h_t/t with c = (α − 1) c₀; first visits are
+            // no more likely than visits.
             let (convex, occupation) = (1.25 * 0.25 * sum, 0.5 * occupation_sum);
             assert!(sharp <= convex && convex <= occupation);
         }
     }
 
-    /// Section 0.2: adding the first-passage means of all contributions stays below the true mean on the
-    /// star, where nothing is hidden from the hub (T = 30, α = 2, σ = 6, uniform start).
+    /// Section 0.2 of the specification: the sum of first-visit means over all contributions is below the
+    /// true mean on the star, where nothing is hidden from the hub (T = 30, α = 2, σ = 6, uniform start).
     #[test]
     fn first_passage_bounds_one_contribution_only() {
         let (_, w, u, v) = reference_rows().swap_remove(2);
@@ -204,14 +206,15 @@ mod tests {
         let mean = |steps: usize| (1..=steps).map(|t| law[t] / t as f64).sum::<f64>();
         let added: f64 = (0..horizon).map(|s| local.cost() / 6.0 * mean(horizon - s)).sum();
         assert_relative_eq!(added, 0.053_116_992_219_579_1, max_relative = 1e-12);
-        // A contribution counts when the hub comes after it: c₀ E N, N the number of such.
+        // A contribution counts if the hub comes after it. The loss is c₀ E N, where N is the number of such
+        // contributions.
         let arrives = |steps: usize| law[1..=steps].iter().sum::<f64>();
         let mean_count: f64 = (0..horizon).map(|s| local.cost() / 6.0 * arrives(horizon - s)).sum();
         assert_relative_eq!(mean_count, 0.120_393_295_185_913, max_relative = 1e-12);
         assert!(added < 0.5 * mean_count);
     }
 
-    /// The law of one contribution, from all paths, for single observers and coalitions.
+    /// The loss of one contribution, against its mean over all paths, for single observers and coalitions.
     #[test]
     fn the_sharp_bound_is_the_mean_over_paths() {
         let local = local(3.0, 1.5);
@@ -248,7 +251,7 @@ mod tests {
                 let short = Walk::from(&w).first_visits(&Start::Node(u), &targets, 2).unwrap();
                 for cap in 1..=3 {
                     let bound = *capped(&visits, local, steps, cap).unwrap().value();
-                    // A law cut short is charged more, not less.
+                    // A law that is cut short is charged more, not less.
                     assert!(*capped(&short, local, steps, cap).unwrap().value() >= bound * (1.0 - 1e-12));
                     assert!(bound <= cap as f64 * local.cost() * (1.0 + 1e-12));
                     let published = *capped_and_published(&visits, local, steps, cap).unwrap().value();
@@ -270,7 +273,7 @@ mod tests {
                         let mean = expectation(&dense, &law, steps, &|path| (theta * taut(path, cap)).exp());
                         assert!(mean.ln() <= bound * (1.0 + 1e-12), "{} > {bound}", mean.ln());
                         let mean = expectation(&dense, &law, steps, &|path| {
-                            // The end of the walk is one more visit of the observers.
+                            // Publication at the end of the walk is one more visit of the observers.
                             let mut path = path.to_vec();
                             path[steps] = observers[0];
                             (theta * taut(&path, cap)).exp()
@@ -292,7 +295,7 @@ mod tests {
         assert!(invalid(sharp(&visits, local(2.0, 2.0), 11)));
         assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0)));
         assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1)));
-        // Absurd noise levels give the local loss or nothing, never NaN.
+        // Extreme noises give the local loss or 0, never NaN.
         let tiny =
             LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e-200).unwrap() };
         assert_eq!(*capped(&visits, tiny, 10, 3).unwrap().value(), f64::INFINITY);

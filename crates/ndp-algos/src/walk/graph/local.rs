@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// One contribution with its noise, released at once: `c₀ = α / (2σ²)` nats at order `α`.
 ///
-/// `σ` is the noise multiplier: the noise has standard deviation `Δσ` in every coordinate, where
-/// `Δ` is the most by which a contribution may move. Costs of paths are dimensionless multiples
-/// of `c₀`; a cost that depends on the path is averaged as `E exp(θ · cost)`, `θ = (α − 1) c₀`.
+/// `σ` is the noise multiplier: the noise has standard deviation `Δσ` in every coordinate, where `Δ` is the
+/// most by which a contribution may change. Costs of paths are dimensionless multiples of `c₀`. A cost that
+/// depends on the path is averaged as `E exp(θ · cost)`, `θ = (α − 1) c₀`.
 ///
 /// # Examples
 /// ```
@@ -28,7 +28,7 @@ pub struct LocalLoss {
 }
 
 impl LocalLoss {
-    /// `c₀ = α / (2σ²)` in nats, maybe infinite for a tiny `σ`; never rounded down to 0.
+    /// `c₀ = α / (2σ²)` in nats; may be infinite for a tiny `σ`, but is never rounded down to 0.
     #[must_use]
     pub fn cost(self) -> f64 {
         (self.order.get() / 2.0 / self.noise.get() / self.noise.get()).max(f64::MIN_POSITIVE)
@@ -55,15 +55,14 @@ impl LocalLoss {
         (theta.low().max(0.0), theta.high())
     }
 
-    /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss when `E exp((α − 1) loss) − 1 = e^x`; positive unless `x
-    /// = −∞`, and infinite where `x` is no number.
+    /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss for which `E exp((α − 1) loss) − 1 = e^x`. It is
+    /// positive unless `x = −∞`, and infinite if `x` is NaN.
     pub(super) fn loss_of_log_excess(self, x: f64) -> f64 {
         if x == f64::NEG_INFINITY || x.is_nan() {
             return if x.is_nan() { f64::INFINITY } else { 0.0 };
         }
         let log = if x < 0.0 { x.exp().ln_1p() } else { x + (-x).exp().ln_1p() };
-        // A logarithm far below 0 has lost digits of what it stands for, one for every power of two in its
-        // size.
+        // e^x has a relative error of |x| roundings if x is far below 0, since x itself is rounded.
         let error = (3.0 - x.min(0.0)).max(8.0);
         (log / (self.order.get() - 1.0) * (1.0 + error * f64::EPSILON)).max(f64::MIN_POSITIVE)
     }

@@ -1,17 +1,17 @@
 //! A node whose only neighbor is the observer: nothing is hidden, and the loss is known exactly.
 //!
-//! Let `v` be the only neighbor of `u`, as the hub is of every leaf of a star. Whenever the token
-//! comes back from `u`, the observer knows to whom it sent it and when: it sees `k` contributions
-//! with `k` noises, a loss of `k²/k` local losses. Over the walk
+//! Let `v` be the only neighbor of `u`, as the hub is of every leaf of a star. Whenever the token comes back
+//! from `u`, the observer knows when it sent the token there. It sees `k` contributions with `k` noises,
+//! which cost `k²/k = k` local losses. Over the walk
 //!
 //! ```text
 //! ε = ln E exp(θ N) / (α − 1),     N = number of contributions of u that a visit of v follows,
 //! ```
 //!
-//! (the observer being the only node that the token can come to `u` from, as well as the only one that it
-//! can go to: on a directed cycle the token brings along noise that the observer does not know), which is
-//! no amplification at all, and refutes the claim that contributions composed along the
-//! walk cost `(T/n) · 2c₀ Σ_t (W^t)_{uv}/t` (see `ndp_printed::walk`).
+//! This needs that the token can come to `u` only from the observer, and go from `u` only to it: on a
+//! directed cycle, for example, the token brings along noise that the observer does not know. The loss shows
+//! no amplification at all, and refutes the claim that contributions composed along the walk cost `(T/n) ·
+//! 2c₀ Σ_t (W^t)_{uv}/t` (see `ndp_printed::walk`).
 
 use super::{LocalLoss, origins};
 use ndp_account::Error;
@@ -22,14 +22,14 @@ use ndp_numeric::stop::work;
 
 /// The loss from `u` to its only neighbor over `steps` steps, in nats at the order of `local`.
 ///
-/// Grade: exact for contributions that do not depend on the token and an observer who knows the
-/// start node or the first sender (from a start at the observer nothing is hidden anyway); an upper
-/// bound for every other one.
+/// Grade: exact for contributions that do not depend on the token and an observer who knows the start node or
+/// the first sender (if the walk starts at the observer, nothing is hidden anyway); an upper bound for every
+/// other observer.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `u` has exactly one neighbor, counting those that the token leaves `u`
-/// to and those that it comes from, for no step, or when the loss overflows; [`Error::Graph`] for nodes or a
-/// start outside the graph; [`Error::Stopped`] where the walk [ends](Walk::until).
+/// [`Error::InvalidParameter`] unless exactly one node other than `u` is next to it (as a node that the token
+/// may go to from `u`, or come from), for no step, or if the loss overflows; [`Error::Graph`] for nodes or a
+/// start outside the graph; [`Error::Stopped`] if the computation is [stopped](Walk::until).
 pub fn loss(
     walk: &Walk<'_>,
     u: usize,
@@ -54,11 +54,12 @@ pub fn loss(
     ensure(steps != 0, "the number of steps", "be at least 1", 0.0)?;
     let (stay, leave) = (from_u[u], from_u[v]);
     let theta = local.exponent();
-    // Everything is linear in a tiny θ, which would underflow on the way.
+    // All terms are proportional to a tiny θ, which would underflow on the way.
     let lift = if theta < 1e-200 { 100.0 * std::f64::consts::LN_10 } else { 0.0 };
     let (charge, surcharge) = (theta.exp(), theta.exp_m1() * lift.exp());
-    // Everything is an excess over the law of the walk: the mass at every node times what has been
-    // charged, minus the mass. At u what is pending is charged in one copy and not in the other.
+    // All values are excesses over the law of the walk: the mass at every node times what has been charged,
+    // minus the mass. At u there are two copies: in one the pending contribution is charged, in the other it
+    // is not.
     let mut law = start.law(n)?;
     let mut excess = vec![0.0; n];
     let mut pending = 0.0;
@@ -108,8 +109,8 @@ mod tests {
         LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
-    /// Section 0 of the specification: star, leaf to hub, σ = 10, from a uniform start and from the hub.
-    /// The hub's numbers were made again with 40 digits; the specification's last one, .421265718768,
+    /// Section 0 of the specification: star, leaf to hub, σ = 10, from a uniform start and from the hub. The
+    /// numbers for the hub were recomputed with 40 digits; the last one of the specification, .421265718768,
     /// is off by 2e-10.
     #[test]
     fn the_reference_stars() -> Result<(), Error> {
@@ -129,7 +130,7 @@ mod tests {
         let w = GossipMatrix::new(&star_graph(5)?, Weights::MaxDegree)?;
         let found = *loss(&Walk::from(&w), 1, &Start::Uniform, 30, local(6.0))?.value();
         assert_relative_eq!(found, 0.131_344_494_444_695, max_relative = 1e-12);
-        // Where θ is tiny the loss is proportional to it, and never 0.
+        // If θ is tiny, the loss is proportional to it, and never 0.
         let at =
             |sigma: f64| loss(&Walk::from(&w), 1, &Start::Uniform, 30, local(sigma)).map(Exact::into_value);
         assert_relative_eq!(at(1e120)?, at(1e90)? * 1e-60, max_relative = 1e-12);
@@ -140,7 +141,7 @@ mod tests {
         Ok(())
     }
 
-    /// Against all paths and the exact cost of each; and the renewal accountant at depth 1 equals it.
+    /// Equals the mean over all paths of the exact cost of each, and the renewal accountant at depth 1.
     #[test]
     fn it_is_the_mean_over_all_paths_and_the_first_depth() -> Result<(), Error> {
         let graphs = [(star_graph(3)?, 2, 0), (path_graph(4)?, 0, 1), (path_graph(3)?, 2, 1)];
@@ -151,7 +152,7 @@ mod tests {
                     for sigma in [0.5, 3.0] {
                         let theta = local(sigma).exponent();
                         let mean = expectation(&w.to_dense()?, &start.law(n)?, 7, &|path| {
-                            // Until the observer first has the token, contributions arrive one by one.
+                            // Until the observer first holds the token, contributions are charged one by one.
                             let odometer = odometer(path, u, &[v]);
                             let visits = path.iter().rposition(|&x| x == v);
                             let count = visits.map_or(0, |t| path[..t].iter().filter(|&&x| x == u).count());
@@ -188,9 +189,9 @@ mod tests {
         Ok(())
     }
 
-    /// On a directed cycle every node has one successor, and another one before it whose noise the successor
-    /// does not know. Two steps from there, all noises of three nodes given: the observer sees half of the
-    /// contribution.
+    /// On a directed cycle every node has one successor, and another node before it, whose noise the
+    /// successor does not know. On a walk of two steps from that node, on three nodes, the observer sees the
+    /// contribution with two noises, which halves its cost.
     #[test]
     fn a_directed_cycle_hides_something() -> Result<(), Error> {
         let w =
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(*seen.constant_gradient_cost().value(), 0.5);
         let found = loss(&walk, 0, &start, 2, local(1.0));
         assert!(matches!(found, Err(Error::InvalidParameter { value: 2.0, .. })), "{found:?}");
-        // Weights of a walk may differ in the two directions, as long as both are there.
+        // The weights of a walk may differ in the two directions, as long as both are positive.
         let w =
             TransitionMatrix::from_dense(array![[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 1.0, 0.0]].view())?;
         for (u, v) in [(0, 1), (2, 1)] {
@@ -210,8 +211,8 @@ mod tests {
             let mean = expectation(&w.to_dense()?, &start.law(3)?, 7, &|path| {
                 (theta * *odometer(path, u, &[v]).constant_gradient_cost().value()).exp_m1()
             });
-            // From node 2 the token goes to the observer at once or is its own: nothing is hidden before its
-            // first visit.
+            // From node 2 the token goes to the observer at once, or stays: nothing is hidden before the
+            // observer's first visit.
             let found = *loss(&walk, u, &start, 7, local(0.9))?.value();
             assert_relative_eq!(found, mean.ln_1p(), max_relative = 1e-12);
         }
