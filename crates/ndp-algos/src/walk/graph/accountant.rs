@@ -1,4 +1,4 @@
-//! Averaging by a token that walks on a graph, as an accountant and an auditor see it.
+//! The privacy account of averaging by a token that walks on a graph, and the attack that audits it.
 
 use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
@@ -21,8 +21,8 @@ use rand::Rng;
 use std::sync::{Arc, OnceLock};
 
 /// Every holder adds its value and noise of the given multiplier to a running average. Accounts are upper
-/// bounds that hold whatever the observer knows of the path and of its own noise, and never above what all
-/// contributions seen alone cost.
+/// bounds that hold whatever the observer knows of the path and of its own noise. They are never above the
+/// cost of releasing all contributions one by one.
 impl Protocol for TokenWalk {
     fn node_count(&self) -> usize {
         TokenWalk::node_count(self)
@@ -40,7 +40,8 @@ impl Protocol for TokenWalk {
         let mut hops = vec![None; n];
         let mut front = members.to_vec();
         front.iter().for_each(|&v| hops[v] = Some(0usize));
-        // How many steps a token takes from each node to a member: backwards along the moves of the walk.
+        // The number of steps that a token needs from each node to a member, by a search from the members
+        // backwards along the moves of the walk.
         let moves = Walk::from(self.matrix());
         for distance in 1.. {
             let mut next = Vec::new();
@@ -68,19 +69,20 @@ impl Protocol for TokenWalk {
         Ok(at_most(Box::new(account), local))
     }
 
-    /// The path is drawn without looking at the data, so that whoever hears every contribution with its
-    /// noise, and knows the path, can form whatever the token shows.
+    /// The path is drawn without looking at the data. An observer who hears every contribution with its
+    /// noise, and knows the path, can therefore compute everything that the token shows.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         bound_of_releases(TokenWalk::node_count(self), self.most_contributions(), observer, TERMS)
     }
 
-    /// What keeps the moves keeps a walk that starts anywhere with the same probability: limits and options
-    /// are the same for all nodes.
+    /// A permutation of the nodes that preserves the transition matrix is a symmetry of the protocol if the
+    /// start is uniform: limits and options are the same for all nodes.
     fn symmetries(&self) -> Vec<Vec<u32>> {
         if self.starts_anywhere() { self.matrix().symmetries() } else { Vec::new() }
     }
 
-    /// From a uniform start, the values in an interval of length 1: through the slowest mode of the walk.
+    /// For a uniform start and values in an interval of length 1, by the second largest eigenvalue of the
+    /// matrix.
     fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
         let n = TokenWalk::node_count(self);
         require_operator(n)?;
@@ -90,8 +92,8 @@ impl Protocol for TokenWalk {
             return Err(Error::NotOffered("the error of a walk is known for symmetric matrices"));
         }
         let values = sym_eigenvalues(dense.view())?;
-        // Of a stationary walk with second eigenvalue λ the mean of T visits has variance at most D (1 +
-        // λ)/((1 - λ) T), D ≤ 1/4.
+        // The mean of T visits of a stationary walk with second largest eigenvalue λ has variance at most D
+        // (1 + λ)/((1 - λ) T), where D ≤ 1/4 is the variance of the values.
         let second = values[values.len() - 2];
         let visits = 0.25 * ((1.0 + second) / ((1.0 - second) * self.steps() as f64)).clamp(0.0, 1.0);
         let visits = if visits.is_nan() { 0.25 } else { visits };
@@ -121,11 +123,11 @@ impl Protocol for TokenWalk {
     }
 }
 
-/// The first visits of all nodes may be kept in this many bytes; beyond, they are computed anew for each
-/// question.
+/// The first visits of all nodes are kept if they need at most this many bytes; otherwise they are computed
+/// anew for each question.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// A node contributes again and again, each time with new noise.
+/// A node may contribute many times, each time with new noise.
 const TERMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
     .on("every contribution")
     .by("ndp_algos::walk::graph::TokenWalk::loss", "Random walks");
@@ -135,11 +137,11 @@ struct OnGraph {
     observer: Observer,
     hops: Vec<Option<usize>>,
     laws: Vec<OnceLock<Arc<Laws>>>,
-    /// The laws of the cost, where they are offered.
+    /// For each node, the law of the cost if there is one for this walk.
     costs: Vec<OnceLock<Option<Arc<CostLaw>>>>,
     kept: bool,
     quick: Arc<quick::Answers>,
-    /// Ends all that is worked out later.
+    /// Stops the computations that later questions start.
     stop: Stop,
 }
 
@@ -150,14 +152,14 @@ impl OnGraph {
         }
         let laws = Arc::new(self.walk.laws(u, self.observer.members(), &self.stop)?);
         if self.kept {
-            // Whoever comes second finds equal laws.
+            // If another thread has set them in the meantime, its laws are equal to these.
             let _ = self.laws[u].set(laws.clone());
         }
         Ok(laws)
     }
 
-    /// The law of the cost of `u`, one for all questions; none for walks that are too long, or where its
-    /// first visits are not known in time.
+    /// The law of the cost of `u`, computed once for all questions. `None` if the walk is too long, or if
+    /// `stop` ends the computation of its first visits.
     fn cost(&self, u: usize, laws: &Laws) -> Option<Arc<CostLaw>> {
         let law = || {
             let (members, options) = (self.observer.members(), self.walk.options());
@@ -178,7 +180,8 @@ impl OnGraph {
     }
 }
 
-/// Cells of the tables of an account of a walk of up to so many steps; half as many for longer ones.
+/// The number of cells in the tables of an account, for walks of at most `SHORT` steps; longer walks get
+/// half as many.
 const CELLS: usize = 512;
 const SHORT: usize = 2000;
 
@@ -195,7 +198,7 @@ impl Account for OnGraph {
         TERMS
     }
 
-    /// The smaller of a Rényi bound and of the law of the cost.
+    /// Every answer is the smaller of a Rényi bound and the bound by the law of the cost.
     fn theorems(&self) -> Vec<By> {
         vec![TERMS.by, TERMS.by("ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks").by]
     }
@@ -203,7 +206,8 @@ impl Account for OnGraph {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.node_count())?;
         let against = self.observer.to_string();
-        // A token does not come farther than its steps, unless it is handed to all at the end.
+        // A token that is not handed to everybody at the end cannot reach an observer who is more steps away
+        // than the walk is long.
         let withheld = self.walk.options().final_token == FinalToken::Withheld;
         if withheld && self.hops[u].is_none_or(|hops| hops > self.walk.steps()) {
             return Ok(Profile::nothing(&against));
@@ -222,7 +226,8 @@ impl Account for OnGraph {
         Ok(Profile::of_curve(ByCost { renyi, cost, noise, quick, stop }, &against))
     }
 
-    /// By the law of the cost, where that is what the profile goes by.
+    /// Asks the law of the cost first, and uses its answer if the profile at that noise has no smaller bound
+    /// than this law.
     fn least_noise(
         &self,
         u: usize,
@@ -241,7 +246,7 @@ impl Account for OnGraph {
     }
 }
 
-/// Moments of the cost of `u`, whose first visits are followed.
+/// Bounds for `u` by moments of the cost of its path, from its first visits.
 struct ByMoments {
     u: usize,
     laws: Arc<Laws>,
@@ -261,7 +266,8 @@ impl Quick for ByMoments {
     }
 }
 
-/// Runs along fresh paths, which the observer knows; the score is the log-likelihood ratio.
+/// An attack by an observer who knows the path, which is drawn anew for every run. Its score is the logarithm
+/// of the likelihood ratio.
 struct OnPaths<'a> {
     walk: &'a TokenWalk,
     members: Vec<usize>,
@@ -283,7 +289,8 @@ impl Attacker for OnPaths<'_> {
     }
 }
 
-/// Runs a linear Gaussian protocol once and returns the logarithm of the likelihood ratio of the two worlds.
+/// Runs a linear Gaussian protocol once and returns the logarithm of the likelihood ratio of the two worlds,
+/// in which `u` has different data.
 pub(in crate::walk) fn log_likelihood_ratio(
     protocol: &impl LinearProtocol,
     members: &[usize],

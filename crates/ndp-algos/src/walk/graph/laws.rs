@@ -1,4 +1,5 @@
-//! What an account of a walk follows for an exposed node and its observers, and the loss that comes of it.
+//! The laws of first visits that an account of a walk needs for an exposed node and its observers, and the
+//! loss that follows from them.
 
 use super::LocalLoss;
 use super::coalition::{self, CoalitionLaws};
@@ -14,15 +15,16 @@ use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws, Start, Walk};
 use ndp_numeric::stop::Stop;
 
-/// First visits, as far as they are followed.
+/// First visits, over as many steps as the account follows.
 pub(super) struct Laws {
     of_all: Followed,
-    /// Of the observers alone, from the node, over the whole walk: where it contributes once.
+    /// First visits from the node to the observers alone, over the whole walk; only if the node contributes
+    /// once.
     of_one: Option<FirstVisits>,
 }
 
 impl Laws {
-    /// Those of a pair over the whole walk, where these are followed.
+    /// The first visits of a pair over the whole walk, if these are what is followed.
     pub(super) const fn pair(&self) -> Option<&PairLaws> {
         match &self.of_all {
             Followed::Pair(laws) => Some(laws),
@@ -30,7 +32,7 @@ impl Laws {
         }
     }
 
-    /// First visits up to a horizon and the cap, where these are followed.
+    /// First visits up to a horizon, with the cap, if these are what is followed.
     pub(super) const fn gaps(&self) -> Option<(&FirstVisits, usize)> {
         match &self.of_all {
             Followed::Gaps { visits, cap } => Some((visits, *cap)),
@@ -40,34 +42,36 @@ impl Laws {
 }
 
 enum Followed {
-    /// Of one node and one observer over the whole walk, the final token withheld.
+    /// The laws of one node and one observer over the whole walk, when the final token is withheld.
     Pair(PairLaws),
-    /// Of a node and a coalition over the whole walk.
+    /// The laws of a node and a coalition over the whole walk.
     Coalition(CoalitionLaws),
-    /// Of a node and its observers as one set (of the observers alone where it contributes once), from the
-    /// node, up to the horizon; under this cap.
+    /// First visits from the node, up to the horizon, to the set of the node and its observers (the observers
+    /// alone if the node contributes once), with the cap.
     Gaps { visits: FirstVisits, cap: usize },
-    /// The same for a symmetric matrix, where nothing is followed step by step.
+    /// The same for a symmetric matrix, for which first visits are not followed step by step
+    /// (`long_walk.rs`).
     Symmetric { u: usize, members: Vec<usize>, horizon: usize, cap: usize },
 }
 
 impl TokenWalk {
-    /// What observers who pool what they see (often one node) learn about `u` over the walk: a Rényi loss in
-    /// nats at the order of `local`.
+    /// What observers who pool what they see (often one node) learn about `u` during the walk: a Rényi loss
+    /// in nats at the order of `local`.
     ///
-    /// It is `ln E exp(θ · cost) / (α − 1)`, `θ = (α − 1) c₀`: the mean is over paths, and each path costs at
-    /// most what amplification by iteration says of the contributions between two visits of the observers, in
-    /// units of the local loss `c₀` (the best of several such bounds). Under a cap of `N` contributions it is
-    /// at most `N ε_gap` (not where edges wear out), `ε_gap` that of one contribution up to the next visit of
-    /// `u` or an observer, and `N c₀`; with a [horizon](super::WalkOptions::horizon) it is `N ε_gap`. Who
-    /// contributes once, the final token withheld, loses at most the [sharp bound](contribution::sharp).
+    /// The loss is `ln E exp(θ · cost) / (α − 1)`, `θ = (α − 1) c₀`, where the mean is over paths. A path
+    /// costs at most what amplification by iteration gives for the contributions between two visits of the
+    /// observers, in units of the local loss `c₀`; the best of several such bounds is taken. Under a cap of
+    /// `N` contributions the loss is also at most `N c₀` and, unless edges wear out, `N ε_gap`, where `ε_gap`
+    /// is the loss of one contribution up to the next visit of `u` or an observer. With a
+    /// [horizon](super::WalkOptions::horizon) it is `N ε_gap`. A node that contributes once, while the final
+    /// token is withheld, loses at most the [sharp bound](contribution::sharp).
     ///
     /// Protects the data of `u`, all of them replaced at once, against observers who see the token on their
-    /// visits at times `1..=T`, and may know the whole path and their own noises; with
+    /// visits at times `1..=T` and may know the whole path and their own noises. With
     /// [`FinalToken::Published`] the token after the last step is one more observation, wherever the walk
-    /// ends. Preconditions: every step map of the other nodes is non-expansive (their objectives convex and
-    /// smooth, step at most `2/L`, or a plain sum), every step adds fresh noise, and contributions fewer than
-    /// one per visit are replaced by noise-only steps.
+    /// ends. Preconditions: every step map of the other nodes is non-expansive (their objectives are convex
+    /// and smooth and the step is at most `2/L`, or the token is a plain sum); every step adds fresh noise;
+    /// and a visit on which a node does not contribute is a noise-only step.
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`], [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`],
@@ -96,7 +100,7 @@ impl TokenWalk {
         self.loss_by(&self.laws(u, members, stop)?, local, stop)
     }
 
-    /// What [`Self::loss`] follows, the same for all orders and noises.
+    /// The laws that [`Self::loss`] needs, which are the same for all orders and noises.
     pub(super) fn laws(&self, u: usize, members: &[usize], stop: &Stop) -> Result<Laws, Error> {
         require_pair(self, u, members)?;
         let (walk, options, steps) = (Walk::from(self.matrix()).until(stop), self.options(), self.steps());
@@ -123,7 +127,7 @@ impl TokenWalk {
         Ok(Laws { of_all, of_one })
     }
 
-    /// The best of the bounds that these laws allow, and of what all contributions cost that are released at
+    /// The smallest of the bounds that these laws allow and of the cost of releasing all contributions at
     /// once.
     pub(super) fn loss_by(
         &self,
@@ -165,13 +169,13 @@ impl TokenWalk {
         }
     }
 
-    /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time
-    /// to the next visit after a contribution distributed as after any visit.
+    /// Whether a holder knows that it will contribute before it draws the next holder. Only then has the time
+    /// to the next visit after a contribution the same law as after any visit.
     fn decides_beforehand(&self) -> bool {
         !matches!(self.options().edges, EdgeRule::NoiseOnly(_))
     }
 
-    /// Nothing for a walk whose losses follow from first visits.
+    /// Checks that the losses of this walk follow from first visits.
     pub(super) fn require_accounts(&self) -> Result<(), Error> {
         match self.options().edges {
             EdgeRule::Dismiss(_) => Err(Error::NoGuarantee(
@@ -186,7 +190,7 @@ impl TokenWalk {
     }
 }
 
-/// Nothing for an exposed node and observers of a walk whose losses follow from first visits.
+/// Checks that the losses from `u` to these members follow from first visits.
 pub(super) fn require_pair(walk: &TokenWalk, u: usize, members: &[usize]) -> Result<(), Error> {
     walk.require_accounts()?;
     let n = walk.node_count();
@@ -214,7 +218,7 @@ mod tests {
         Ok(LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(3.0)? })
     }
 
-    /// The account says of every option what the loss says, and refuses what it refuses.
+    /// The account gives for every option what the loss gives, and refuses what the loss refuses.
     #[test]
     fn accounts_know_what_the_walk_does() -> Result<(), Error> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(9)?));
@@ -239,7 +243,7 @@ mod tests {
                 losses.push(loss);
             }
         }
-        // Publication and a horizon cost something.
+        // Publication costs something, and so does a horizon.
         for (less, more) in [(0, 2), (1, 3), (4, 6), (5, 7), (4, 8), (5, 9), (8, 10), (9, 11)] {
             assert!(losses[less] <= losses[more] * (1.0 + 1e-12), "{losses:?}");
         }
@@ -251,7 +255,7 @@ mod tests {
         Ok(())
     }
 
-    /// Too few steps to arrive: nothing is learned, but from a token that everybody gets.
+    /// With too few steps to reach the observer nothing is learned, unless everybody gets the final token.
     #[test]
     fn a_published_token_arrives_everywhere() -> Result<(), Error> {
         let (local, ring) = (local()?, directed_cycle(9)?);
@@ -261,13 +265,14 @@ mod tests {
         };
         assert_eq!(at(&walk)?, 0.0);
         let shown = WalkOptions { final_token: FinalToken::Published, ..WalkOptions::default() };
-        // One contribution of node 1, and one more step.
+        // One contribution of node 1, followed by one more step.
         assert_relative_eq!(at(&walk.with_options(shown)?)?, local.cost() / 2.0, max_relative = 1e-9);
         Ok(())
     }
 
-    /// A contribution that is the only one is charged up to the next visit of the observers, not of its own
-    /// node: on a lazy walk that is most of its loss. The truth is that of all paths.
+    /// If a node contributes only once, this contribution is charged up to the next visit of the observers,
+    /// not up to the next visit of its own node, which on a lazy walk would be most of the loss. The true
+    /// loss is the mean over all paths.
     #[test]
     fn one_contribution_has_the_sharp_bound() -> Result<(), Error> {
         let graph = cycle_graph(6)?;
@@ -288,8 +293,8 @@ mod tests {
                 let gap =
                     Walk::from(&w).first_visits(&Start::Node(0), &[vec![0], members.clone()].concat(), 7)?;
                 assert!(20.0 * loss < *contribution::capped(&gap, local, 7, 1)?.value());
-                // Released once at the start, and seen at the first visit of a member, if at all: c₀/t after
-                // t steps of noise.
+                // Contributed once at the start and seen at the first visit of a member, if there is one:
+                // c₀/t after t steps of noise.
                 let law = Start::Node(0).law(6)?;
                 let mean = super::super::oracle::expectation(&dense, &law, 7, &|path| {
                     let first = path.iter().position(|x| members.contains(x));
@@ -297,7 +302,8 @@ mod tests {
                 });
                 assert_relative_eq!(loss, mean.ln_1p(), max_relative = 1e-12);
             }
-            // The last holder's token is seen by all: what is contributed last is seen at once.
+            // Everybody sees the token of the last holder, so that a contribution at the last step is seen at
+            // once.
             let shown = WalkOptions { final_token: FinalToken::Published, ..options };
             let walk = walk.with_options(shown)?;
             assert!(*walk.loss(0, &[3], local)?.value() >= local.cost() / 7.0);
@@ -305,7 +311,7 @@ mod tests {
         Ok(())
     }
 
-    /// The fast form for symmetric matrices against first visits, followed.
+    /// The fast form for symmetric matrices gives the same as first visits that are followed step by step.
     #[test]
     fn both_ways_to_a_horizon_agree() -> Result<(), Error> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(9)?));

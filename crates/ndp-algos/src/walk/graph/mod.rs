@@ -1,8 +1,8 @@
 //! A token that walks on a graph, and what each node learns about each other.
 //!
-//! A run has two halves: the path, which no data influence ([`TokenWalk`], [`Path`](super::Path)), and the
-//! values on it ([`TokenAveraging`] here, gradients in [`sgd`](crate::sgd)). Losses go from an exposed
-//! node `u` to an observer `v`, who may know the whole path:
+//! A run has two halves: the path, which does not depend on any data ([`TokenWalk`], [`Path`](super::Path)),
+//! and the values on it ([`TokenAveraging`] here, gradients in [`sgd`](crate::sgd)). Losses go from an
+//! exposed node `u` to an observer `v`, who may know the whole path:
 //!
 //! | question | answer | grade |
 //! |---|---|---|
@@ -12,10 +12,10 @@
 //! | what does one contribution cost? | [`contribution::sharp`] | `UpperBound` |
 //! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
-//! | what at an epsilon and a delta, between two proven ends? | [`TokenWalk::cost_law`] | `Exact` or `UpperBound` |
-//! | what is possible without knowing the path? | [`HiddenPath`] | `Estimate` |
-//! | how much noise for a target? | [`least_noise`](ndp_account::least_noise) | `UpperBound` |
-//! | what was printed? | `ndp_printed::walk` | `Printed` |
+//! | which `ε` and `δ`, between two proven ends? | [`TokenWalk::cost_law`] | `Exact` or `UpperBound` |
+//! | what can an observer do who does not know the path? | [`HiddenPath`] | `Estimate` |
+//! | how much noise does a target need? | [`least_noise`](ndp_account::least_noise) | `UpperBound` |
+//! | what do the papers print? | `ndp_printed::walk` | `Printed` |
 //! | how accurate is it? | [`TokenAveraging::mean_squared_error`] | exact |
 //!
 //! Noise is measured by a noise multiplier: its standard deviation over the sensitivity of a
