@@ -1,19 +1,20 @@
-//! What is possible without knowing the path: the exact likelihood ratio over hidden visits, on simulated
-//! tokens.
+//! What an observer can achieve who does not know the path: the exact likelihood ratio, averaged over the
+//! hidden visits, on simulated tokens.
 //!
-//! Accounts of walks hold for observers who know the path. Here `v` sees the token when it has it and knows
-//! its own noise, not where the token was. All other data are equal and constant, and `v` knows them. Between
-//! two sightings `L` steps apart it sees `k + N(0, (L − 1)σ²)` in units of the sensitivity, `k` the hidden
-//! number of contributions of `u`; the first interval of a token that started elsewhere has `L` noises. Given
-//! the times of the sightings the intervals are independent, with `p(k | L)` from the laws of first visits,
-//! and
+//! Accounts of walks hold for observers who know the path. Here `v` sees the token when it holds it and knows
+//! its own noise, but not where the token was in between. All other data are equal, constant and known to
+//! `v`. Between two sightings `L` steps apart it sees `k + N(0, (L − 1)σ²)` in units of the sensitivity,
+//! where `k` is the hidden number of contributions of `u`; the first interval of a token that started
+//! elsewhere has `L` noises. Given the times of the sightings, the intervals are independent, with
+//! probabilities `p(k | L)` that follow from the laws of first visits, and
 //!
 //! ```text
 //! Λ = Π_intervals Σ_k p(k | L) exp((2kX − k²)/(2mσ²)),   δ(ε) = max( E_1 (1 − e^ε/Λ)₊ , E_0 (1 − e^ε Λ)₊ )
 //! ```
 //!
-//! is this observer's exact profile, of which means over simulated tokens are estimates. For other data of
-//! the others it may be larger: never a guarantee, but no guarantee can be below it.
+//! is the exact profile of this observer; means over simulated tokens estimate it. With other data of the
+//! other nodes the profile may be larger. It is therefore never a guarantee, but no guarantee can be below
+//! it.
 //!
 //! # References
 //! - Hoeffding, *Probability inequalities for sums of bounded random variables*, 1963, Theorem 1: confidence
@@ -54,28 +55,28 @@ pub struct HiddenPath {
     shares: Shares,
 }
 
-/// `p(k | L)` of all kinds of intervals, entry `L` a list over `k`.
+/// `p(k | L)` for each kind of interval; entry `L` is a list over `k`.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     pub(super) between: Vec<Vec<f64>>,
     pub(super) first: Vec<Vec<f64>>,
-    /// After the last sighting, where the token is shown at the end.
+    /// After the last sighting, if the token is shown at the end.
     pub(super) last: Vec<Vec<f64>>,
     pub(super) unseen: Vec<f64>,
 }
 
-/// An estimate with its confidence.
+/// An estimate with a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Possible {
     /// The estimate.
     pub value: Estimate<f64>,
-    /// The true value is not below this, …
+    /// The true value is not below this end, …
     pub low: f64,
-    /// … and not above that, with the confidence that was asked for.
+    /// … and not above this one, with the confidence that was asked for.
     pub high: f64,
 }
 
-/// Losses `ln Λ` of simulated tokens: with the data of `u` and without them.
+/// The losses `ln Λ` of simulated tokens, in both worlds: with the data of `u` and without them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HiddenLosses {
     /// `ln Λ` of tokens to which `u` contributed 1.
@@ -101,7 +102,7 @@ impl HiddenPath {
         Ok(Self { walk: walk.clone(), u, v, shares: shares(walk, u, v)? })
     }
 
-    /// Simulates so many tokens, each with and without the data of `u`.
+    /// Simulates this many tokens, each with and without the data of `u`.
     pub fn losses(&self, noise: NoiseMultiplier, tokens: usize, rng: &mut impl Rng) -> HiddenLosses {
         let mut losses = HiddenLosses::default();
         for _ in 0..tokens {
@@ -113,8 +114,8 @@ impl HiddenPath {
         losses
     }
 
-    /// `ε` at this `δ` and noise, from so many simulated tokens; the two ends hold with probability `1 −
-    /// error_rate`.
+    /// `ε` at this `δ` and noise, estimated from this many simulated tokens. Both ends of the interval hold
+    /// with probability `1 − error_rate`.
     ///
     /// # Errors
     /// Those of [`HiddenLosses::epsilon`].
@@ -129,7 +130,7 @@ impl HiddenPath {
         self.losses(noise, tokens, rng).epsilon(delta, error_rate)
     }
 
-    /// `ln Λ` of what is seen on this path, with the data of `u` and without them.
+    /// `ln Λ` of what `v` sees on this path, with the data of `u` and without them.
     fn of_path(&self, path: &Path, sigma: f64, rng: &mut impl Rng) -> (f64, f64) {
         let steps = path.contributes.len();
         let published = self.walk.options().final_token == FinalToken::Published;
@@ -166,13 +167,14 @@ impl HiddenPath {
 }
 
 impl HiddenLosses {
-    /// Adds the losses of other tokens of the same attack.
+    /// Adds the losses of further tokens of the same attack.
     pub fn extend(&mut self, other: Self) {
         self.with.extend(other.with);
         self.without.extend(other.without);
     }
 
-    /// `δ(ε)`, the larger of the two directions; the two ends hold with probability `1 − error_rate`.
+    /// `δ(ε)`, the larger of the two directions. Both ends of the interval hold with probability `1 −
+    /// error_rate`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] without tokens, for an `ε` that is negative or not finite, or for an error
@@ -180,7 +182,7 @@ impl HiddenLosses {
     pub fn delta(&self, epsilon: f64, error_rate: f64) -> Result<Possible, Error> {
         self.check(error_rate)?;
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
-        // Two directions with two ends each.
+        // Hoeffding's bound is used four times: two directions with two ends each.
         let log = (4.0 / error_rate).ln();
         let ends = [&self.with, &self.without].map(|losses| {
             let mean = mean_delta(losses, epsilon);
@@ -190,16 +192,16 @@ impl HiddenLosses {
         Ok(Possible { value: Estimate::new(larger(|e| e.0)), low: larger(|e| e.1), high: larger(|e| e.2) })
     }
 
-    /// `ε(δ)`, the larger of the two directions; the two ends hold with probability `1 − error_rate`. The
-    /// upper one is infinite where the tokens are too few for this `δ`.
+    /// `ε(δ)`, the larger of the two directions. Both ends of the interval hold with probability `1 −
+    /// error_rate`. The upper end is infinite if there are too few tokens for this `δ`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] without tokens, or for an error rate outside `(0, 1)`.
     pub fn epsilon(&self, delta: Delta, error_rate: f64) -> Result<Possible, Error> {
         self.check(error_rate)?;
         let log = (4.0 / error_rate).ln();
-        // Each end falls with ε, as the mean does, so that it holds where it crosses δ if it holds at the
-        // true ε.
+        // Both ends of the confidence interval for δ(ε) fall with ε, as the mean does. If they hold at the
+        // true ε, the points where they cross δ enclose it.
         let crossing = |end: &dyn Fn(f64, usize) -> f64| -> f64 {
             [&self.with, &self.without].into_iter().fold(0.0, |most, losses| {
                 let at = |epsilon: f64| end(mean_delta(losses, epsilon), losses.len()) > delta.get();
@@ -249,7 +251,7 @@ fn mean_delta(losses: &[f64], epsilon: f64) -> f64 {
     losses.iter().filter(part).map(|loss| -(epsilon - loss).exp_m1()).sum::<f64>() / losses.len() as f64
 }
 
-/// The least mean that is not refuted: `n KL(found, mean) ≤ log`.
+/// The smallest mean that the observed one does not refute: `n KL(found, mean) ≤ log`.
 fn mean_below(found: f64, n: usize, log: f64) -> f64 {
     let (mut low, mut high) = (0.0, found);
     for _ in 0..60 {
@@ -259,7 +261,7 @@ fn mean_below(found: f64, n: usize, log: f64) -> f64 {
     low
 }
 
-/// The largest such mean.
+/// The largest mean that the observed one does not refute.
 fn mean_above(found: f64, n: usize, log: f64) -> f64 {
     let (mut low, mut high) = (found, 1.0);
     for _ in 0..60 {
@@ -269,7 +271,7 @@ fn mean_above(found: f64, n: usize, log: f64) -> f64 {
     high
 }
 
-/// Of two coins, by Kullback and Leibler.
+/// The Kullback–Leibler divergence of two coins.
 fn divergence(p: f64, q: f64) -> f64 {
     let term = |p: f64, q: f64| if p == 0.0 { 0.0 } else { p * (p / q).ln() };
     term(p, q) + term(1.0 - p, 1.0 - q)
@@ -288,8 +290,9 @@ mod tests {
         NoiseMultiplier::new(sigma).unwrap()
     }
 
-    /// Path 3 from node 2, four steps: of 81 paths, one visits node 0 and returns at the end, one returns
-    /// then without; who sees that compares `½ N(0, 3σ²) + ½ N(1, 3σ²)` with `N(0, 3σ²)`.
+    /// The path graph of 3 nodes from node 2, four steps. Of 81 paths one visits node 0 and first returns to
+    /// node 2 at the end, and one first returns then without visiting node 0. An observer who sees the token
+    /// then compares `½ N(0, 3σ²) + ½ N(1, 3σ²)` with `N(0, 3σ²)`.
     #[test]
     fn a_path_of_three_nodes_by_integration() -> Result<(), Error> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
@@ -320,8 +323,8 @@ mod tests {
         Ok(())
     }
 
-    /// The specification: hypercube of 64 nodes, 640 steps, noise 3, delta 1e-3: 0.27 at distance 6 (path
-    /// known .51), 0.39 at distance 1 (1.11).
+    /// From the specification: a hypercube of 64 nodes, 640 steps, noise 3, delta 1e-3. Epsilon is 0.27 at
+    /// distance 6 (.51 if the path is known) and 0.39 at distance 1 (1.11).
     #[test]
     fn hidden_paths_tell_less() -> Result<(), Error> {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&hypercube_graph(6)?));
@@ -332,7 +335,7 @@ mod tests {
             let found = HiddenPath::new(&walk, 0, v)?.epsilon(noise(3.0), delta, 30_000, 1e-3, rng)?;
             assert!((found.value.value() - hidden).abs() < 0.1 * hidden, "{found:?}");
             assert!(found.low < hidden && hidden < found.high && found.high < known, "{found:?}");
-            // The specification's number is of 20,000 paths.
+            // The number of the specification is estimated from 20,000 paths.
             let by_law = walk.cost_law(0, &[v])?.epsilon(noise(3.0), delta)?;
             assert!((by_law.upper() / known - 1.0).abs() < 0.05, "{by_law:?}");
         }
