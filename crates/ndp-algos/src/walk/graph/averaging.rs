@@ -8,9 +8,9 @@
 //!         = (1 − 2γ_t) x_t + 2γ_t (y_v + z),
 //! ```
 //!
-//! that is, it contributes the noisy value `y_v + z`: gradients have twice the sensitivity of values
-//! and twice their noise, and the noise multiplier is `σ/Δ` either way. A noise-only step adds
-//! `2γ_t z` and moves nothing.
+//! that is, it contributes the noisy value `y_v + z`. Gradients have twice the sensitivity of values and
+//! twice their noise, so that the noise multiplier is `σ/Δ` either way. A noise-only step adds `2γ_t z` and
+//! does not move the token otherwise.
 //!
 //! # References
 //! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
@@ -52,8 +52,8 @@ use std::sync::Arc;
 pub enum Steps {
     /// `γ_t = γ`.
     Constant(f64),
-    /// `γ = 1/(2k)` at the `k`-th contribution: the token is the average of the noisy values so far,
-    /// plus the noise-only steps. It carries `k` along.
+    /// `γ = 1/(2k)` at the `k`-th contribution: the token is the average of the noisy values so far, plus the
+    /// noises of noise-only steps. The token carries the number `k` with it.
     RunningAverage,
     /// Any sequence, one per step.
     Given(Vec<f64>),
@@ -86,11 +86,12 @@ pub struct TokenAveraging {
     pub steps: Steps,
     /// The public value at which the token starts; its length is the dimension `d`.
     pub initial: Array1<f64>,
-    /// What becomes of the token after the last step; there is no rule for masking it.
+    /// What becomes of the token after the last step. Masking it is not offered.
     pub final_token: FinalToken,
 }
 
-/// `x ← keep · x + add · (value + noise)` for a contribution, without the value for a noise-only step.
+/// `x ← keep · x + add · (value + noise)` for a contribution; for a noise-only step the same without the
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Update {
     keep: f64,
@@ -98,7 +99,8 @@ struct Update {
 }
 
 impl TokenAveraging {
-    /// Nothing for what the fields say of themselves; every use asks.
+    /// Checks the step sizes, the initial value and the final token. Every method that uses the fields calls
+    /// it.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a step size that is not positive and finite, an initial value
@@ -124,11 +126,12 @@ impl TokenAveraging {
         }
     }
 
-    /// Whether amplification by iteration covers a run on `path`, so that its accountants apply.
+    /// Checks that amplification by iteration covers a run on `path`, so that the accountants of this module
+    /// apply.
     ///
-    /// In units of its latest noise the token must never move apart: with `x_{t+1} = a_t x_t + b_t (…)`,
-    /// `|a_t| b_{t−1} ≤ b_t`. Constant steps up to `2/L = 1` and the running average pass; steps that
-    /// decrease faster, and noise-only steps while steps decrease, do not.
+    /// Measured in units of the latest noise, two tokens must never move apart: with `x_{t+1} = a_t x_t + b_t
+    /// (…)` the condition is `|a_t| b_{t−1} ≤ b_t`. Constant steps up to `2/L = 1` and the running average
+    /// satisfy it. Steps that decrease faster, and noise-only steps while the step sizes decrease, do not.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] when it does not; [`Error::Shape`] for fewer given steps than the path has;
@@ -145,11 +148,11 @@ impl TokenAveraging {
         Ok(())
     }
 
-    /// Runs on given values (`n` by `d`), with noise of standard deviation `sigma` per coordinate of a
-    /// value, the noise multiplier times the sensitivity of a value.
+    /// Runs on given values (`n` by `d`). `sigma` is the standard deviation of the noise on each coordinate
+    /// of a value: the noise multiplier times the sensitivity of a value.
     ///
-    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
-    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    /// The noise is drawn in floating point, for studies only. A real release needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and an account of its own.
     ///
     /// # Errors
     /// [`Error::Shape`] when dimensions differ or steps are missing; [`Error::NodeOutOfRange`] for a holder
@@ -223,10 +226,10 @@ impl TokenAveraging {
 
 /// A run of [`TokenAveraging`]: the path, the token before every step and at the end, the noises.
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. A node sees the token at its
-/// visits, the rows `t` with `path.holders[t]` the node, and the last row if it is `published`. What it
-/// passed on, row `t + 1`, and drew itself it knows, and so to whom it passed it on; where senders are known
-/// (Remark 3) it also learns who sent it the token, `path.holders[t − 1]`.
+/// No node sees all of this: it is for tests and for measuring accuracy. A node sees the token at its visits,
+/// the rows `t` with `path.holders[t]` the node, and the last row if it is `published`. It also knows what it
+/// did itself: the token that it passed on (row `t + 1`), the noise that it drew, and to whom it passed the
+/// token. If senders are known (Remark 3), it learns who sent it the token, too: `path.holders[t − 1]`.
 ///
 /// # Examples
 /// ```
@@ -252,14 +255,14 @@ pub struct AveragingRun {
     pub path: Path,
     /// The token at times `0..=T`, one row each.
     pub tokens: Array2<f64>,
-    /// The noise on a value that was drawn at each step, one row each.
+    /// The noise that was drawn at each step, in units of a value, one row each.
     pub noises: Array2<f64>,
     /// Whether every node learns the final token.
     pub published: bool,
 }
 
 impl OnPath<TokenAveraging> {
-    /// The times at which the members see the token, and those at which they draw the noise.
+    /// The times at which the members see the token, and the steps whose noise they draw themselves.
     fn seen(&self, members: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Error> {
         self.protocol.check()?;
         self.path.check_on_graph()?;
@@ -273,8 +276,8 @@ impl OnPath<TokenAveraging> {
         Ok((times, (0..end).filter(is_member).collect()))
     }
 
-    /// What the members see at `times` as rows with exact entries; they drew the noises of the steps in
-    /// `own`.
+    /// What the members see at `times`, as rows with exact entries. They know the noises of the steps in
+    /// `own`, which they drew.
     fn exact_rows(&self, members: &[usize], times: &[usize], own: &[usize], updates: &[Update]) -> Rows {
         let mut noise_of = vec![None; updates.len()];
         let mut noises = 0;
@@ -283,7 +286,7 @@ impl OnPath<TokenAveraging> {
             noises += 1;
         }
         let left_out = |u: usize| !own.is_empty() && members.binary_search(&u).is_ok();
-        // Who never contributes loses nothing.
+        // A node that never contributes loses nothing.
         let mut gives = vec![false; self.path.nodes];
         let held = self.path.holders.iter().zip(&self.path.contributes);
         held.filter(|(_, contributes)| **contributes).for_each(|(&u, _)| gives[u] = true);
@@ -303,7 +306,7 @@ impl OnPath<TokenAveraging> {
             known: own.len(),
             adds_up: false,
         };
-        // The only register is the token.
+        // The program has one register, the token.
         let (mut steps, mut messages) = (Vec::new(), Vec::new());
         for (t, update) in updates.iter().enumerate() {
             steps.push(trace::Step::Scale(0, update.keep));
@@ -370,7 +373,7 @@ impl LinearProtocol for OnPath<TokenAveraging> {
     ) -> Result<Observation, Error> {
         let members = checked_coalition(coalition, self.path.nodes)?;
         let (times, own) = self.seen(&members)?;
-        // Coordinates are independent runs here, all from a token at 0.
+        // The coordinates are independent runs of this program, all from a token at 0.
         let at_zero = TokenAveraging { initial: Array1::zeros(values.ncols()), ..self.protocol.clone() };
         let transcript = at_zero.run(&self.path, values, sigma, &mut &mut *rng)?;
         let rows = |rows: &Array2<f64>, times: &[usize]| rows.select(ndarray::Axis(0), times);
@@ -413,7 +416,7 @@ mod tests {
         some(holders, &vec![true; holders.len() - 1])
     }
 
-    /// On five nodes.
+    /// A path on five nodes.
     fn some(holders: &[usize], contributes: &[bool]) -> Path {
         Path { nodes: 5, holders: holders.to_vec(), contributes: contributes.to_vec() }
     }
@@ -424,7 +427,7 @@ mod tests {
             odometer.record(holder, contributes);
         }
         odometer.arrive(path.holders[path.steps()]);
-        // The public question says the same.
+        // The public method gives the same.
         let cost = path.cost(u, observers, FinalToken::Withheld).unwrap();
         assert_eq!((cost.adaptive, cost.constant), (odometer.cost(), odometer.constant_gradient_cost()));
         odometer
@@ -450,7 +453,7 @@ mod tests {
         Ok(())
     }
 
-    /// Noise of a running average after t steps has variance σ²/t per coordinate.
+    /// The noise of a running average after t steps has variance σ²/t per coordinate.
     #[test]
     fn noise_has_the_stated_variance() -> Result<(), Error> {
         let running = averaging(Steps::RunningAverage, Array1::zeros(1));
@@ -475,8 +478,8 @@ mod tests {
         Ok(())
     }
 
-    /// Given the path, the exact loss of a running average is `Σ k²/slots`, and a contracting token never
-    /// leaks more than the taut string.
+    /// Given the path, the exact loss of a running average is `Σ k²/slots`, and a token under contracting
+    /// steps never leaks more than the taut string says.
     #[test]
     fn exact_losses_given_the_path_agree_with_the_odometer() -> Result<(), Error> {
         let w = ring(4);
@@ -515,7 +518,7 @@ mod tests {
         Ok(())
     }
 
-    /// The likelihood ratio on real transcripts: at least 0.9 of the exact μ, never above.
+    /// The likelihood ratio on real transcripts shows at least 0.9 of the exact μ, and never more than μ.
     #[test]
     fn an_attack_on_transcripts_meets_the_exact_loss() -> Result<(), Error> {
         let running = averaging(Steps::RunningAverage, Array1::zeros(1));
@@ -542,7 +545,7 @@ mod tests {
                 let protocol = OnPath { protocol: averaging.clone(), path: path.clone() };
                 let unit = Attack::optimal(&protocol.coalition_view(&[*v])?, *u)?.unit;
                 assert!(unit > 0.0 && unit <= read(path, *u, &[*v]).cost().value() + 1e-9);
-                // The noise at which two normal laws are told apart best.
+                // The μ, and so the noise, at which an audit tells two normal laws apart best.
                 let mu = 1.5;
                 let sigma = Sigma::new(unit.sqrt() / mu)?;
                 let plan = AuditPlan { runs: 60_000, error_rate: 1e-4 };

@@ -22,17 +22,18 @@ use ndp_graph::GossipMatrix;
 
 impl TokenAveraging {
     /// `E‖x_T − ȳ‖²` after `steps` steps of a walk from a uniform start on which every visit is a
-    /// contribution; of very many steps for `None`. Exact, for a constant step and for the running average.
+    /// contribution; `None` asks for the limit of many steps. Exact, for a constant step and for the running
+    /// average.
     ///
-    /// `values` is `n` by `d`; `sigma` is the noise on a value, per coordinate.
+    /// `values` is `n` by `d`; `sigma` is the standard deviation of the noise on each coordinate of a value.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::InvalidParameter`] for no step, or a step size outside `(0, 1]`, beyond
-    /// which the token diverges; at 1 it never forgets, and there is no limit. [`Error::NotOffered`] for
-    /// other steps, and for the limit of a running average.
+    /// [`Error::Shape`]; [`Error::InvalidParameter`] for no step, or for a step size outside `(0, 1]`: beyond
+    /// 1 the token diverges, and at 1, where it never forgets its start, there is no limit.
+    /// [`Error::NotOffered`] for other steps, and for the limit of a running average.
     ///
     /// # Complexity
-    /// `O(T · nonzeros · d)`, fewer when `(1 − 2γ)^T` vanishes.
+    /// `O(T · nonzeros · d)`, less if `(1 − 2γ)^T` vanishes before the last step.
     ///
     /// # Examples
     /// ```
@@ -73,15 +74,15 @@ impl TokenAveraging {
 
 /// `E‖x_T − ȳ‖²` of averaging with constant steps after `steps` steps from a uniform start.
 ///
-/// `values` is `n` by `d`; `sigma` is the noise on a value, per coordinate. Exact, for walks on which
-/// every visit is a contribution.
+/// `values` is `n` by `d`; `sigma` is the standard deviation of the noise on each coordinate of a value.
+/// Exact, for walks on which every visit is a contribution.
 ///
 /// # Errors
 /// [`Error::Shape`]; [`Error::InvalidParameter`] for no step, or a step size outside `(0, 1]`, beyond
 /// which the token diverges.
 ///
 /// # Complexity
-/// `O(T · nonzeros · d)`, fewer when `a^T` vanishes.
+/// `O(T · nonzeros · d)`, less if `a^T` vanishes before the last step.
 fn mean_squared_error(
     matrix: &GossipMatrix,
     values: ArrayView2<'_, f64>,
@@ -116,7 +117,7 @@ fn mean_squared_error(
 /// `(4γ²/(1 − a²)) ( (1/n) ỹᵀ (I + aW)(I − aW)^{-1} ỹ + dσ² )`.
 ///
 /// # Errors
-/// As [`mean_squared_error`]; a step size of 1 is refused: the token then never forgets.
+/// As [`mean_squared_error`]. A step size of 1 is refused: the token then never forgets where it started.
 fn limit_of_mean_squared_error(
     matrix: &GossipMatrix,
     values: ArrayView2<'_, f64>,
@@ -194,7 +195,7 @@ fn covariances(matrix: &GossipMatrix, deviation: Array2<f64>) -> impl Iterator<I
     })
 }
 
-/// `(I − aW)^{-1}` of every column, to full accuracy.
+/// `(I − aW)^{-1}` applied to every column of `right`, to full accuracy.
 fn conjugate_gradients(matrix: &GossipMatrix, a: f64, right: &Array2<f64>) -> Result<Array2<f64>, Error> {
     let n = matrix.node_count();
     let mut solution = Array2::zeros(right.dim());
@@ -273,7 +274,7 @@ mod tests {
         assert_relative_eq!(limit, 0.834_203_564_466_722_8, max_relative = 1e-13);
         let late = mean_squared_error(&w, y.view(), array![1.0].view(), (0.1, noise()), 5000)?;
         assert_relative_eq!(late, limit, max_relative = 1e-13);
-        // The same questions, asked of the protocol.
+        // The public method gives the same.
         let averaging = averaging(Steps::Constant(0.1));
         let ask =
             |averaging: &TokenAveraging, steps| averaging.mean_squared_error(&w, y.view(), noise(), steps);

@@ -1,4 +1,5 @@
-//! Theorem 2 on private SGD by a walk, which no function offers: the units of its printed error do not fit.
+//! Theorem 2 on private SGD by a walk. No function offers it, because the units of the printed error bound do
+//! not agree.
 //!
 //! # References
 //! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
@@ -7,7 +8,7 @@
 mod tests {
     use approx::assert_relative_eq;
 
-    /// A strongly convex problem as Theorem 2 has it: private SGD by a walk.
+    /// A strongly convex problem with the constants of Theorem 2.
     #[derive(Clone, Copy)]
     struct Problem {
         smoothness: f64,
@@ -18,9 +19,10 @@ mod tests {
         variance: f64,
     }
 
-    /// Step and error of Theorem 2, its powers of `μ` and `L` corrected: `γ = min{1/L, ln(B)/(μT)}` and
-    /// `2e^{−Tμ/L} ‖x_0 − x*‖² + (39 τ ζ² L/(μ³T) + variance/(μ²T)) ln B`, `B = T μ³ ‖x_0 − x*‖² / (39 L τ
-    /// ζ²)`; where `B ≤ 1` or infinite, `γ = 1/L` and its own error.
+    /// The step size and the error of Theorem 2, with its powers of `μ` and `L` corrected: `γ = min{1/L,
+    /// ln(B)/(μT)}` and `2e^{−Tμ/L} ‖x_0 − x*‖² + (39 τ ζ² L/(μ³T) + variance/(μ²T)) ln B`, where `B = T μ³
+    /// ‖x_0 − x*‖² / (39 L τ ζ²)`. If `B ≤ 1` or `B` is infinite, `γ = 1/L`, with the error of that step
+    /// size.
     fn theorem_2(p: &Problem, steps: u32) -> (f64, f64) {
         let (l, mu, t) = (p.smoothness, p.strong_convexity, f64::from(steps));
         let drift = 39.0 * p.mixing_time * p.heterogeneity * l;
@@ -49,7 +51,8 @@ mod tests {
         let error = 8.0 * (-1000f64).exp() + (39.0 * 5.0 * 0.01 * 2.0 / 8.0 + 0.3 / 4.0) / 1000.0 * log;
         assert_relative_eq!(found.1, error, max_relative = 1e-13);
         assert_relative_eq!(found.0, log / 2000.0, max_relative = 1e-13);
-        // x measured in units ten times smaller: distances grow by 10, gradients shrink by 10.
+        // If x is measured in units that are ten times smaller, distances grow by 10 and gradients shrink
+        // by 10.
         let scaled = Problem {
             smoothness: 0.02,
             strong_convexity: 0.02,
