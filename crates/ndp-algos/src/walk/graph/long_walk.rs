@@ -1,19 +1,19 @@
 //! The loss `N ε_gap` on walks too long to follow first visits step by step.
 //!
-//! With `h_t` the law of the first visit of the set of `u` and its observers, from `u`, and `g_t = e^{θ/t} −
-//! 1`, a gap costs `ε_gap = ln(1 + x)/(α − 1)`,
+//! Let `h_t` be the law of the first visit, from `u`, to the set of `u` and its observers, and `g_t = e^{θ/t}
+//! − 1`. The loss of a gap is `ε_gap = ln(1 + x)/(α − 1)`,
 //!
 //! ```text
 //! x = Σ_{t ≤ cut} h_t g_t + P(no visit up to the cut) g_{cut+1} = g_{cut+1} + Σ_{t ≤ cut} h_t (g_t − g_{cut+1}).
 //! ```
 //!
-//! For a symmetric `W` the law is `h_t = ⟨r_u, Q^{t−2} r⟩`, `t ≥ 2`, where `Q` is `W` without the set, `r_u`
-//! the column of `u` and `r` the sum of the columns of the set, so that `x` is a quadratic form `⟨r_u, F(Q)
-//! r⟩` of the polynomial `F(x) = Σ_t w_t x^{t−2}`, `w_t = g_t − g_{cut+1} ≥ 0`. In Chebyshev polynomials it
-//! is `F = Σ_j f_j T_j` with `f_j = Σ_t w_t P(|S_{t−2}| = j) ≥ 0`, `S` the simple random walk on the
-//! integers: it has spread `√cut`, so that some `√cut` terms are enough, and what is left out is at most the
-//! sum of the other `f_j`. Two terms come from one product with the matrix, as `T_{j+k} + T_{|j−k|} = 2 T_j
-//! T_k`. The coefficients are the same for all pairs of a walk.
+//! For a symmetric `W` the law is `h_t = ⟨r_u, Q^{t−2} r⟩` for `t ≥ 2`, where `Q` is `W` without the set,
+//! `r_u` the column of `u` and `r` the sum of the columns of the set. So `x` is a quadratic form `⟨r_u, F(Q)
+//! r⟩` of the polynomial `F(x) = Σ_t w_t x^{t−2}`, `w_t = g_t − g_{cut+1} ≥ 0`. In Chebyshev polynomials,
+//! `F = Σ_j f_j T_j` with `f_j = Σ_t w_t P(|S_{t−2}| = j) ≥ 0`, where `S` is the simple random walk on the
+//! integers. After `cut` steps it has a spread of `√cut`, so that about `√cut` terms are enough, and the rest
+//! is at most the sum of the other `f_j`. Since `T_{j+k} + T_{|j−k|} = 2 T_j T_k`, one product with the
+//! matrix gives two terms. The coefficients are the same for all pairs of a walk.
 //!
 //! # References
 //! - Varopoulos, *Long range estimates for Markov chains*, 1985, and Carne, *A transmutation formula for
@@ -28,7 +28,7 @@ use ndp_graph::hitting::Walk;
 use ndp_graph::{Csr, TransitionMatrix};
 use ndp_numeric::stop::{Stop, work};
 
-/// What all pairs of a long walk share at one order and noise.
+/// The coefficients that all pairs of a long walk share, for one order and noise.
 #[derive(Clone, Debug)]
 pub(super) struct LongWalk<'a> {
     matrix: &'a TransitionMatrix,
@@ -38,19 +38,19 @@ pub(super) struct LongWalk<'a> {
     beyond: f64,
     /// `w_1`, the weight of a first visit at time 1.
     at_once: f64,
-    /// `f_j`, and the sum of those left out.
+    /// The coefficients `f_j`, and the sum of those that are left out.
     coefficients: Vec<f64>,
     left_out: f64,
     stop: &'a Stop,
 }
 
 impl<'a> LongWalk<'a> {
-    /// A walk of `steps` steps, first visits followed up to time `cut`; what is left is charged at the first
-    /// time beyond it.
+    /// For a walk of `steps` steps, of which first visits are followed up to time `cut`. A later visit is
+    /// charged as if it came at the first time beyond it.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for 0 steps, or a cut that is 0 or leaves more than `10^6` steps to
-    /// follow; [`Error::NoGuarantee`] for a matrix that is not symmetric bit by bit.
+    /// [`Error::InvalidParameter`] for 0 steps, or a cut of 0 or one that leaves more than `10^6` steps to
+    /// follow; [`Error::NoGuarantee`] for a matrix that is not exactly symmetric.
     ///
     /// # Complexity
     /// `O(cut^{3/2})`.
@@ -70,7 +70,7 @@ impl<'a> LongWalk<'a> {
         if walk.incoming() != matrix.csr() {
             return Err(Error::NoGuarantee("first visits by halves need a symmetric matrix"));
         }
-        // Beyond this θ the local loss is reported, and nothing of this is used.
+        // For a larger θ the local loss is reported, and none of these coefficients is used.
         let theta = local.exponent().min(MAX_EXPONENT);
         let charge = |t: usize| (theta / t as f64).exp_m1();
         let beyond = if cut < steps { charge(cut + 1) } else { 0.0 };
@@ -89,7 +89,8 @@ impl<'a> LongWalk<'a> {
         })
     }
 
-    /// `ε_gap` from `u` to a coalition of other nodes, at most `c₀`: a fast form of following first visits.
+    /// `ε_gap` from `u` to a coalition of other nodes, at most `c₀`. It gives the same as following first
+    /// visits, but faster.
     ///
     /// # Complexity
     /// `O(√cut · nonzeros)`.
@@ -105,7 +106,7 @@ impl<'a> LongWalk<'a> {
         })
     }
 
-    /// `x` of the module documentation, rounded up; nothing where that says no more than the local loss.
+    /// `x` of the module documentation, rounded up; `None` if the bound says no more than the local loss.
     fn excess(&self, u: usize, set: &[usize]) -> Result<Option<f64>, Error> {
         if self.local.exponent() > MAX_EXPONENT {
             return Ok(None);
@@ -113,7 +114,7 @@ impl<'a> LongWalk<'a> {
         let csr = self.matrix.csr();
         let n = csr.node_count();
         let once: f64 = set.iter().map(|&y| csr.get(u, y)).sum();
-        // Columns r_u and r without the set, pushed on by T_j.
+        // The columns r_u and r without the set, to which T_j will be applied.
         let mut first = vec![[0.0; 2]; n];
         for &y in set {
             let (columns, weights) = csr.row(y);
@@ -128,8 +129,8 @@ impl<'a> LongWalk<'a> {
         clear(&mut first, set);
         let mut moments = Moments::new(first, csr, set);
         let terms = self.coefficients.len() as f64;
-        // The error of T_i r obeys the recursion of T_i, and is at most Σ (i − k + 1) |e_k|, |e_k| three
-        // units.
+        // The error of T_i r satisfies the recursion of T_i, and is at most Σ (i − k + 1) |e_k|, where each
+        // |e_k| is at most three units.
         let unit = self.error_per_step + 8.0 * f64::EPSILON;
         let of_moment = 2.1 * unit * (terms + 2.0) * (terms + 4.0) + 4.0 * (n + 4) as f64 * f64::EPSILON;
         if of_moment > 0.01 {
@@ -137,13 +138,14 @@ impl<'a> LongWalk<'a> {
         }
         let (mut sum, mut size) = (0.0, 0.0);
         for &coefficient in &self.coefficients {
-            // Two terms come from one product.
+            // Only every other term needs a product with the matrix.
             self.stop.spend(work([1, csr.parts().1.len() + 2 * n]))?;
             let term = coefficient * moments.next();
             sum += term;
             size += coefficient;
         }
-        // Sizes of moments are at most the product of the norms; coefficients are known to `cut` roundings.
+        // A moment is at most the product of the norms; the coefficients have a relative error of `cut`
+        // roundings.
         let norms = moments.norms() * (1.0 + 2.0 * n as f64 * f64::EPSILON);
         let rounding = size * norms * (terms + 8.0) * f64::EPSILON;
         let error = norms * (1.01 * size * of_moment + self.left_out) + rounding;
@@ -156,7 +158,7 @@ impl<'a> LongWalk<'a> {
 struct Moments<'a> {
     csr: &'a Csr,
     set: &'a [usize],
-    /// `T_{i−1}` and `T_i` of `r_u` and `r`.
+    /// `T_{i−1}` and `T_i`, applied to `r_u` and `r`.
     previous: Vec<[f64; 2]>,
     current: Vec<[f64; 2]>,
     /// The first two moments, and the squared norms of `r_u` and `r`.
@@ -222,8 +224,8 @@ fn clear(lanes: &mut [[f64; 2]], set: &[usize]) {
 /// The coefficients of `Σ_k weights[k] x^k` in Chebyshev polynomials up to some degree, and a bound on the
 /// sum of all others.
 ///
-/// They come from positive terms alone: each is known to a relative error of `weights.len()` roundings, which
-/// the bound covers as well.
+/// All terms are positive, so that each coefficient has a relative error of at most `weights.len()`
+/// roundings. The bound covers these as well.
 ///
 /// # Errors
 /// [`Error::Stopped`].
@@ -238,7 +240,7 @@ fn chebyshev(weights: &[f64], stop: &Stop) -> Result<(Vec<f64>, f64), Error> {
     law[0] = 1.0;
     for (k, &weight) in weights.iter().enumerate() {
         stop.spend(work([degree + 1]))?;
-        // Only every other place can be reached.
+        // After an even or odd number of steps, only places of the same parity can be reached.
         let reached = k.min(degree);
         for j in (k % 2..=reached).step_by(2) {
             coefficients[j] += weight * law[j];
@@ -252,13 +254,13 @@ fn chebyshev(weights: &[f64], stop: &Stop) -> Result<(Vec<f64>, f64), Error> {
                 next[j + 1] += 0.5 * law[j];
             }
         }
-        // What leaves the range is left out for good.
+        // What leaves the range is left out for good; the bound on the rest covers it.
         next[degree + 1] = 0.0;
         std::mem::swap(&mut law, &mut next);
     }
     let all: f64 = weights.iter().sum();
     let rounding = (4 * steps + 16) as f64 * f64::EPSILON * all;
-    // Shorten what the smooth weights make negligible.
+    // Leaves out further coefficients that are negligible because the weights are smooth.
     let mut kept = coefficients.len();
     let mut dropped = 0.0;
     while kept > 1 && dropped + coefficients[kept - 1] <= LEFT_OUT * all {
@@ -273,10 +275,10 @@ fn chebyshev(weights: &[f64], stop: &Stop) -> Result<(Vec<f64>, f64), Error> {
 /// The share of the coefficients that may be left out.
 const LEFT_OUT: f64 = 1e-11;
 
-/// Beyond this the coefficients alone would take seconds.
+/// For a larger cut, the coefficients alone would take seconds.
 const MAX_CUT: usize = 1_000_000;
 
-/// As in the renewal accountant: beyond this `θ` the local loss is reported.
+/// As in the renewal accountant: for a larger `θ` the local loss is reported.
 const MAX_EXPONENT: f64 = 300.0;
 
 #[cfg(test)]
@@ -308,7 +310,7 @@ mod tests {
         contribution::capped(&visits, local, steps, cap).unwrap().into_value()
     }
 
-    /// The fast form is nowhere below the definition, and agrees with it to the rounding it claims.
+    /// The fast form is never below the definition, and agrees with it up to the rounding that it claims.
     #[test]
     fn agrees_with_following_first_visits_step_by_step() -> Result<(), Error> {
         let walks = [
@@ -328,7 +330,7 @@ mod tests {
                     for (u, members) in [(0, vec![1]), (1, vec![0]), (2, vec![4]), (0, vec![1, 3, 4])] {
                         let fast = contribution::of_gaps(walk.gap(u, &members)?, sizes[2]).into_value();
                         let slow = step_by_step(w, u, &members, local, sizes);
-                        // The definition is rounded up too, by some units per step.
+                        // The definition is rounded up as well, by a few units per step.
                         assert!(fast >= slow * (1.0 - 1e-10) - 1e-300, "{fast} is below {slow}");
                         assert_relative_eq!(fast, slow, max_relative = 2e-6, epsilon = 1e-300);
                     }
@@ -338,7 +340,7 @@ mod tests {
         Ok(())
     }
 
-    /// `x^k` itself, with weight 1 on one power.
+    /// `x^k` itself: weight 1 on a single power.
     #[test]
     fn chebyshev_coefficients_of_powers() -> Result<(), Error> {
         let (coefficients, left_out) = chebyshev(&[0.0, 0.0, 0.0, 1.0], &NEVER)?;

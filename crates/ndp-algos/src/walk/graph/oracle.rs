@@ -1,5 +1,5 @@
-//! Slow definitions that the tests of this folder compare with: every path of a small walk, and the
-//! renewal recursion term by term.
+//! Slow definitions that the tests of this folder compare with: a sum over every path of a small walk, and
+//! the renewal recursion term by term.
 
 use super::path_cost::{Interval, Odometer};
 use ndarray::{Array2, array};
@@ -38,7 +38,7 @@ pub(super) fn expectation(
         .sum()
 }
 
-/// What happens between visits of the observers on a path; what is pending at the end is left out.
+/// The intervals between visits of the observers on a path. What no observer has seen at the end is left out.
 pub(super) fn intervals(path: &[usize], u: usize, observers: &[usize]) -> Vec<Interval> {
     let mut intervals = Vec::new();
     let mut times = Vec::new();
@@ -52,7 +52,8 @@ pub(super) fn intervals(path: &[usize], u: usize, observers: &[usize]) -> Vec<In
     intervals
 }
 
-/// Mixed cost of a path; the last holder does not contribute, and nothing is seen of it anyway.
+/// The mixed cost of a path. The last holder does not contribute, and nobody would see its contribution
+/// anyway.
 pub(super) fn mixed_cost(path: &[usize], u: usize, observers: &[usize], depth: usize) -> f64 {
     intervals(path, u, observers).iter().map(|i| *i.mixed(depth).unwrap().value()).sum()
 }
@@ -67,8 +68,8 @@ pub(super) fn odometer(path: &[usize], u: usize, observers: &[usize]) -> Odomete
     odometer
 }
 
-/// `E exp(θ cost)` of the renewal recursion, as it is stated: backward chain, plain loops. Of a symmetric
-/// matrix, whose backward chain is the walk itself.
+/// `E exp(θ cost)` of the renewal recursion as it is stated, for the chain backwards in time, by plain loops.
+/// It takes a symmetric matrix, whose backward chain is the walk itself.
 pub(super) fn plain_recursion(
     walk: &Walk<'_>,
     [u, v]: [usize; 2],
