@@ -1,19 +1,23 @@
 //! Contributions that depend on the token: gradients, with steps that never move two tokens further apart.
 //!
-//! By amplification by iteration the contributions between two sightings cost at most `Σ a²`, whatever the
-//! gradients, for any shares `a ≥ 0` of the slots of noise between, of which up to every slot there are no
-//! more than contributions so far, and in all as many ([`PathCost`](crate::walk::graph::PathCost), the taut
-//! string). Here contributions are taken together in *groups*, each with the slots up to the next one:
+//! By amplification by iteration, the contributions between two sightings cost at most `Σ a²`, for all
+//! gradients and any shares `a ≥ 0` of the slots of noise in between, provided that the shares up to any slot
+//! sum to no more than the contributions so far, and all shares sum to the number of contributions
+//! ([`PathCost`](crate::walk::graph::PathCost), the taut string). Here contributions are combined into
+//! *groups*, each with the slots up to the next group:
 //!
-//! * A contribution at most `g` steps after the one before belongs to its group, up to `J` of them.
-//! * Let the last of `j` contributions wait `τ` steps for the next one or the sighting. They are at least 1
-//!   and at most `g` apart, so that up to `l` slots after the slot `j − 1` before the last one there were at
-//!   least `l/g`. So `j/(τ + j − 1)` for each of the last `τ + j − 1` slots is allowed where it is at most
-//!   `1/g`, and costs `j²/(τ + j − 1)`. Otherwise `1/g` for each of the first `j − 1` and what is left for
-//!   the `τ` after them, `(j − 1)/g² + (j − (j − 1)/g)²/τ`; or 1 for the slot of each contribution, `j`.
+//! * A contribution at most `g` steps after the previous one belongs to the same group, up to `J`
+//!   contributions.
+//! * Let the last of `j` contributions be `τ` steps before the next group or the sighting. The contributions
+//!   are at least 1 and at most `g` steps apart. Counted from `j − 1` slots before the last contribution, at
+//!   least `l/g` contributions were therefore made up to the `l`-th slot. So the share `j/(τ + j − 1)` for
+//!   each of the last `τ + j − 1` slots is allowed if it is at most `1/g`, and costs `j²/(τ + j − 1)`.
+//!   Otherwise the shares are `1/g` for each of the first `j − 1` slots and the rest evenly over the `τ`
+//!   slots after them, which costs `(j − 1)/g² + (j − (j − 1)/g)²/τ`, or 1 for the slot of each contribution,
+//!   which costs `j`.
 //!
-//! `J = 1` is the cost of gaps, `1/τ`. Groups are a renewal at their first contributions and the visits of
-//! the observers, up to the last sighting.
+//! `J = 1` charges `1/τ`, the cost of gaps. The first contributions of groups and the visits of the observers
+//! form a renewal process, up to the last sighting.
 
 use super::intervals::{ByCount, Charging, Intervals, left, sightings, unseen_tails};
 use super::passages::{Passages, Side};
@@ -21,14 +25,14 @@ use super::system::Charge;
 use ndp_account::Error;
 use ndp_numeric::stop::Stop;
 
-/// How contributions are taken together.
+/// How contributions are combined into groups.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
-    /// `J`.
+    /// `J`, the largest size of a group.
     most: usize,
-    /// `g`.
+    /// `g`, the largest number of steps between two contributions of a group.
     gap: usize,
-    /// Number of contributions, and steps from the first to the last.
+    /// The kinds of groups: the number of contributions, and the steps from the first to the last.
     kinds: Vec<(usize, usize)>,
 }
 
@@ -41,13 +45,13 @@ impl Groups {
         Self { most, gap, kinds: (1..=most).flat_map(of_size).collect() }
     }
 
-    /// `J` and `g`.
+    /// `J` and `g`, for tests.
     #[cfg(test)]
     pub(super) fn rule(&self) -> (usize, usize) {
         (self.most, self.gap)
     }
 
-    /// The groups that seem to cost least. A guess: each choice gives a law from above.
+    /// The groups that seem to cost least. The choice is heuristic: every choice gives a valid upper law.
     pub(super) fn best(passages: &Passages) -> Self {
         let steps = passages.steps();
         let most = if steps > LONG { FEW } else { MANY };
@@ -75,14 +79,14 @@ impl Groups {
         Self::new(most, best.map_or(1, |(gap, _)| gap), steps)
     }
 
-    /// The charge of a kind whose first contribution is `t` steps away from the next group, the sighting or
-    /// the end.
+    /// The charge of a group of this kind whose first contribution is `t` steps before the next group, the
+    /// sighting or the end.
     pub(super) fn charge(&self, kind: usize, t: usize) -> Charge {
         let (size, before) = self.kinds[kind];
         charge(size, self.gap, t.saturating_sub(before))
     }
 
-    /// For each size the law of the steps from the first contribution to the last.
+    /// For each size of a group, the law of the number of steps from its first contribution to its last.
     fn bursts(&self, again: &[f64]) -> Vec<Vec<f64>> {
         let steps = again.len() - 1;
         let mut bursts = vec![vec![1.0]];
@@ -100,7 +104,9 @@ impl Groups {
         bursts
     }
 
-    /// Of every kind the series of what follows its last contribution, `ends(is the group full, τ)`.
+    /// For each kind, the series of the time from the first contribution of a group to what ends it. The
+    /// argument `ends(full, τ)` is the probability that this comes `τ` steps after the last contribution,
+    /// where `full` says whether the group has `J` contributions.
     fn ended(&self, bursts: &[Vec<f64>], steps: usize, ends: impl Fn(bool, usize) -> f64) -> ByCount {
         let of_kind = |&(size, before): &(usize, usize)| {
             let burst = bursts[size - 1].get(before).copied().unwrap_or(0.0);
@@ -113,8 +119,9 @@ impl Groups {
     }
 }
 
-/// What `size` contributions cost at most of which the last waits `t` steps; at the very end of the walk,
-/// where the last one is none any more, 1 for each.
+/// The most that `size` contributions cost if the last of them is `t` steps before the end of the group. With
+/// `t = 0` the last visit is at the very end of the walk and contributes nothing, so that 1 is charged for
+/// each of the others.
 pub(super) fn charge(size: usize, gap: usize, t: usize) -> Charge {
     let (size, gap, t) = (size as u64, gap as u64, t as u64);
     let whole = |numerator: u64| Charge { numerator, denominator: 1 };
@@ -129,13 +136,13 @@ pub(super) fn charge(size: usize, gap: usize, t: usize) -> Charge {
     if numerator < size * denominator { Charge { numerator, denominator } } else { whole(size) }
 }
 
-/// A sum of products of so many nonnegative numbers, rounded up.
+/// A sum of products with this number of operations on nonnegative numbers, rounded up.
 fn raised(sum: f64, operations: usize) -> f64 {
     sum * (1.0 + (operations + 1) as f64 * f64::EPSILON)
 }
 
-/// Groups of contributions of `u` by their first ones, then visits of each member, as a renewal whose charges
-/// belong to what begins at `u`; from above.
+/// The upper laws of a renewal process of first contributions of groups of `u`, and visits of each member.
+/// Intervals that begin at `u` carry the charges.
 ///
 /// # Errors
 /// [`Error::Stopped`].
@@ -164,21 +171,23 @@ pub(super) fn visits(
     let between: Vec<Vec<ByCount>> = [of_u].into_iter().chain(of_members).collect();
     let starts = [&passages.start].into_iter().chain(&passages.start_seen);
     let first = starts.map(|p| free(passages.side_of_start(p, Side::Upper))).collect();
-    // What was taken away is known from below.
+    // An upper bound on the remaining probability needs lower bounds on what is subtracted.
     let none = |laws: Vec<&Vec<f64>>| -> Vec<f64> {
         let taken: Vec<Vec<f64>> = laws.into_iter().map(|law| passages.side(law, Side::Lower)).collect();
         left(taken.iter().map(Vec::as_slice).collect(), Side::Upper, 0.0)
     };
     let mut tail = Vec::new();
     if published {
-        // What is pending is seen at the end; nothing is contributed after the last step.
+        // At the end everybody sees the contributions that were pending. There is no contribution after the
+        // last step.
         let shown = none([&passages.again].into_iter().chain(&passages.seen).collect());
         tail.push(groups.ended(&bursts, steps, |_, t| shown[t]));
         for (back, among) in passages.back.iter().zip(&passages.among) {
             tail.push(free(none([back].into_iter().chain(among).collect())));
         }
     } else {
-        // Nobody sees what is pending: the last sighting is the end, whether u is visited after it or not.
+        // Nobody sees pending contributions: the path ends with the last sighting, whether u is visited after
+        // it or not.
         tail.push(free(vec![0.0; steps + 1]));
         tail.extend(unseen_tails(passages, stop)?.into_iter().map(free));
     }
@@ -189,9 +198,9 @@ pub(super) fn visits(
     Ok(upper)
 }
 
-/// `J`, and less for walks of more steps.
+/// `J`, which is smaller for walks of more steps.
 const MANY: usize = 8;
 const FEW: usize = 4;
 const LONG: usize = 4000;
-/// `g`, from which one is chosen.
+/// The values among which `g` is chosen.
 const GAPS: [usize; 8] = [1, 2, 3, 4, 6, 8, 12, 16];

@@ -1,39 +1,39 @@
-//! Contributions under a cap, by their gaps alone: for walks of very many steps, and whatever the
-//! contributions depend on.
+//! The law of the cost of contributions under a cap, from their gaps alone: for walks of very many steps, and
+//! for contributions that may depend on anything.
 //!
-//! Each of at most `N` contributions costs at most `1/t`, `t` the steps up to the next visit of `u` or an
-//! observer. Where a holder knows beforehand that it will contribute, gaps are independent and all have the
-//! same law, so that the cost is at most the sum of `N` draws from it.
+//! Each of at most `N` contributions costs at most `1/t`, where `t` is the number of steps up to the next
+//! visit of `u` or an observer. If a holder knows beforehand that it will contribute, gaps are independent
+//! and all have the same law. The cost is then at most the sum of `N` draws from it.
 
 use super::level::Level;
 use super::passages::Side;
 use super::spread::Spread;
 use super::system::{Charge, Grid, Rounding};
 
-/// The law of one gap: probabilities of its lengths, and of being longer.
+/// The law of one gap: the probability of each length, and of a longer gap.
 #[derive(Clone, Debug)]
 pub(super) struct Gaps {
     /// `law[t]`, the probability of a gap of `t` steps.
     pub(super) law: Vec<f64>,
-    /// Probability of a gap longer than these that is charged as if it ended then.
+    /// The probability of a gap longer than these lengths, which is charged as if it ended at the next one.
     pub(super) longer: f64,
-    /// Relative error of all of these.
+    /// The relative error of all these probabilities.
     pub(super) error: f64,
-    /// Draws.
+    /// The number of draws, `N`.
     pub(super) cap: usize,
-    /// One more contribution, seen at once.
+    /// Whether the last token is published, so that one contribution is seen at once.
     pub(super) published: bool,
 }
 
 impl Gaps {
-    /// Where every next holder is drawn uniformly, and one of `ends` of `n` nodes ends a gap: lengths are
-    /// geometric. With `p = ends/n` gaps of more than some `40/p` steps, or a million, are charged as if they
-    /// ended then.
+    /// The case in which every next holder is drawn uniformly of `n` nodes, `ends` of which end a gap: the
+    /// lengths of gaps are geometric with `p = ends/n`. Gaps of more than about `40/p` steps, or of more than
+    /// a million, are charged as if they ended then.
     ///
-    /// The cost of a walk whose holders are all drawn so is at most that of `cap` independent gaps, in
-    /// distribution, also where the last token is published: given the number of visits that end gaps, the
-    /// gaps between them and up to the end of the walk are exchangeable, and independent of which visits are
-    /// contributions; counted from the end of the walk they are geometric.
+    /// The cost of a walk whose holders are all drawn uniformly, including the first, is in distribution at
+    /// most that of `cap` independent gaps, also if the last token is published: given the number of visits
+    /// that end gaps, the gaps between them and up to the end of the walk are exchangeable, and independent
+    /// of which visits are contributions. Counted from the end of the walk they are geometric.
     pub(super) fn uniform(n: usize, ends: usize, steps: usize, cap: usize) -> Self {
         let p = (ends as f64 / n as f64).min(1.0);
         let others = n.saturating_sub(ends) as f64 / n as f64;
@@ -44,13 +44,13 @@ impl Gaps {
             law.push(left * p);
             left *= others;
         }
-        // A rounding of each share, one for each step, one for the product.
+        // One rounding for each step, and those of the share and the product.
         let error = (followed as f64 + 4.0) * f64::EPSILON;
         let longer = if followed < steps { left } else { 0.0 };
         Self { law, longer, error, cap, published: false }
     }
 
-    /// The first table: beyond it next to nothing.
+    /// The first table, whose window is the smallest that leaves out a negligible probability.
     pub(super) fn first_table(&self, cells: usize) -> Level {
         let rounded = |window: f64| self.table(window, cells, ROUNDED).level;
         let mut window = 2.0 * self.cap.next_power_of_two() as f64;
@@ -65,14 +65,14 @@ impl Gaps {
         table
     }
 
-    /// The table of costs up to `window`, a power of two as the number of cells is.
+    /// The table of costs up to `window`; both `window` and the number of cells are powers of two.
     pub(super) fn table(&self, window: f64, cells: usize, rounding: Rounding) -> Spread {
         let grid = Grid::of_step(window / cells as f64);
         let place = |slots: usize| {
             let (cell, shares) = grid.place(Charge::of_count(1, slots), rounding);
             [0, 1].map(|next| (cell + next, shares[next]))
         };
-        // Probabilities of the cells of one charge, and E (x − a)(b − x).
+        // The probabilities of the cells of one charge, and E (x − a)(b − x).
         let mut one = vec![0.0; cells];
         let (mut charged, mut variance) = (0.0, 0.0);
         let lengths = self.law.iter().copied().enumerate().skip(1).chain([(self.law.len(), self.longer)]);
@@ -87,14 +87,15 @@ impl Gaps {
             }
         }
         let sum = |terms: usize| (terms + 4) as f64 * f64::EPSILON;
-        // A share errs by four units, and two of them are added.
+        // A share errs by four units, and two shares are added.
         let roundings = self.error + sum(2 * self.law.len() + 8);
-        // What is not charged has the rest; of a small rest little is known but that it is not larger.
+        // The remaining probability has no charge. If it is small, it has no accurate digits, but it is not
+        // too small.
         let rest = (1.0 - charged * (1.0 - roundings)).clamp(0.0, 1.0);
         one[0] += rest;
         let draws = if self.published { self.cap - 1 } else { self.cap };
         let law = power(&one, draws);
-        // One more unit for each term of each product, of which there are less than twice as many as draws.
+        // One more unit for each term of each product; there are fewer than twice as many products as draws.
         let error = 1.01 * (draws as f64 * roundings + 2.0 * (draws as f64 + 1.0) * sum(cells));
         variance *= draws as f64;
         let mut shown = vec![0.0; cells];
@@ -111,8 +112,8 @@ impl Gaps {
         } else {
             shown = law;
         }
-        // The true law has mass 1; that of the cells is too large by at most three times the error of a draw,
-        // for each.
+        // The true law has mass 1. The mass of the cells is too large by at most three times the error of a
+        // draw, for each draw.
         let total: f64 = shown.iter().sum();
         let beyond = (1.0 - total + error + 3.1 * draws as f64 * roundings + sum(cells)).clamp(0.0, 1.0);
         let mut upper = vec![beyond; cells + 1];
@@ -127,7 +128,7 @@ impl Gaps {
     }
 }
 
-/// The law of a sum of so many draws, cells beyond the last left out.
+/// The law of a sum of `draws` draws, without the cells beyond the last one.
 fn power(law: &[f64], draws: usize) -> Vec<f64> {
     let mut result = vec![0.0; law.len()];
     result[0] = 1.0;
@@ -144,11 +145,13 @@ fn power(law: &[f64], draws: usize) -> Vec<f64> {
     result
 }
 
-/// The product of two laws on as many cells. Each cell adds up at most as many products as there are cells.
+/// The product of two laws with the same number of cells. Each cell is a sum of at most as many products as
+/// there are cells.
 fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; a.len()];
     let add = |out: &mut [f64], i: usize| out[i..].iter_mut().zip(b).for_each(|(out, y)| *out += a[i] * y);
-    // Several cells of `a` at a time, so that every cell of the product is read and written less often.
+    // Several cells of `a` are taken at a time, so that every cell of the product is read and written less
+    // often.
     for first in (0..a.len()).step_by(ROWS) {
         let rows = first..a.len().min(first + ROWS);
         let Some(x) = a.get(rows.clone()).and_then(|rows| rows.first_chunk::<ROWS>()) else {
@@ -159,7 +162,7 @@ fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
             rows.filter(|&i| a[i] > 0.0).for_each(|i| add(&mut out, i));
             continue;
         }
-        // The first cells, which not all of the rows reach.
+        // The first cells, to which not all of these rows contribute.
         for (more, out) in out[first..].iter_mut().take(ROWS - 1).enumerate() {
             *out += (0..=more).map(|row| x[row] * b[more - row]).sum::<f64>();
         }
@@ -170,15 +173,15 @@ fn product(a: &[f64], b: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Cells that are taken together, and fewest of them that are worth it.
+/// The number of cells that are taken together, and the least number of them for which this is faster.
 const ROWS: usize = 8;
 const FEW_ROWS: usize = 3;
 
-/// Steps of a geometric gap.
+/// The largest number of steps of a geometric gap that are followed.
 const MOST_FOLLOWED: usize = 1 << 20;
-/// How coarse tables round.
+/// How coarse tables round their charges.
 pub(super) const ROUNDED: Rounding = Rounding::To(Side::Upper);
-/// What may be beyond the first table, and the smallest one.
+/// The probability that may lie beyond the first table, and the smallest window.
 const NEGLIGIBLE: f64 = 1e-11;
 const SMALLEST: f64 = 1e-9;
 
@@ -189,7 +192,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
 
-    /// Against the definition, cell by cell, with few and with many cells that are not 0.
+    /// Compares with the definition, cell by cell, for laws with few and with many nonzero cells.
     #[test]
     fn products_are_the_definition() {
         let rng = &mut ChaCha8Rng::seed_from_u64(4096);
