@@ -1,29 +1,29 @@
-//! The law of the cost from its generating function on two circles: powers of `z` for the cost, powers of `x`
-//! for time.
+//! The law of the cost from its generating function on two circles: powers of `z` stand for the cost and
+//! powers of `x` for time.
 //!
-//! For each root of unity `ω` the series in time at `z = ρω` are transformed to `|x| = r < 1`, the renewal
-//! equation is solved there number by number, and the coefficient of `x^T` is read off; one more transform
-//! gives the probabilities of the cells.
+//! For each root of unity `ω`, the series in time at `z = ρω` are transformed to points `|x| = r < 1`. The
+//! renewal equation is solved at each of these points, and the coefficient of `x^T` follows. One more
+//! transform, over `ω`, gives the probabilities of the cells.
 //!
-//! *Error.* Write `E` for means of absolute values and `‖·‖` for roots of means of squares over the points of
-//! the circle, and let hats be computed.
+//! *Error.* `E` denotes the mean of absolute values over the points of the circle, `‖·‖` the root of the mean
+//! of squares, and hats denote computed values.
 //!
 //! * A transform of `N` points errs by at most `e √N` times the 2-norm of its input
 //!   ([`ndp_numeric::fourier`]), so that `‖Î − I‖ ≤ e_I`, `e` times the 2-norm of the series at `(r, ρ)`, and
 //!   by Parseval the values `y = (1 − I)^{−1} G`, whose coefficients are probabilities, have `‖y‖ ≤ (1 −
 //!   r²)^{−1/2}`.
-//! * `|(1 − I(x, z))^{−1}| ≤ (1 − I(r, ρ))^{−1}` entry by entry. So with the row `Z = F (1 − I)^{−1}` at `(r,
-//!   ρ)`: `E|F ŷ − F y| ≤ Σ Z_w (e_G + 2 Σ e_I ‖y‖)` once `√N Σ e_I` is below half the gap `1 − I`, and `F`
-//!   itself adds `e_F ‖y‖`.
+//! * `|(1 − I(x, z))^{−1}| ≤ (1 − I(r, ρ))^{−1}` entry by entry. With the row `Z = F (1 − I)^{−1}` at `(r,
+//!   ρ)`, therefore, `E|F ŷ − F y| ≤ Σ Z_w (e_G + 2 Σ e_I ‖y‖)` if `√N Σ e_I` is less than half of `1 − I`.
+//!   The error of `F` itself adds `e_F ‖y‖`.
 //! * The coefficient of `x^T` is a mean over the circle divided by `r^T`: its error is at most that of the
-//!   mean. What is folded from the coefficients `T + N, T + 2N, …` is not negative and at most `r^N / (1 −
-//!   r^N)` in all.
-//! * A sum of neighboring cells is the mean over `ω` of the values against a Dirichlet kernel, of mean at
-//!   most `2 + ln N`.
+//!   mean. The coefficients `T + N, T + 2N, …` are folded into it. They are not negative, and add at most
+//!   `r^N / (1 − r^N)` in all.
+//! * A sum of neighboring cells is the mean over `ω` of the values times a Dirichlet kernel, whose absolute
+//!   mean is at most `2 + ln N`.
 //!
-//! *Transforms.* `N = mM` points for at most `M` coefficients: the frequencies `mq + j` are those of a
-//! transform of `M` points, once the coefficient `t` was turned by `e^{−2πi jt/N}`, which errs by at most
-//! `8u`.
+//! *Transforms.* With `N = mM` points for at most `M` coefficients, the frequencies `mq + j` are those of a
+//! transform of `M` points after the coefficient `t` is multiplied by `e^{−2πi jt/N}`, which has a relative
+//! error of at most `8u`.
 
 mod points;
 
@@ -34,20 +34,20 @@ use ndp_numeric::stop::{Stop, work};
 use points::{Spectrum, coefficient};
 use rayon::prelude::*;
 
-/// Probabilities of cells `0..N`, counted modulo `N`.
+/// The probabilities of the cells `0..N`; larger costs are counted modulo `N`.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
     /// `Σ_i P(cell j + iN) ρ^{iN}`.
     pub(super) masses: Vec<f64>,
-    /// Any sum of neighboring cells, the last one at `Y`, errs by at most so much times `ρ^{−Y}`, …
+    /// Any sum of neighboring cells, the last of which is `Y`, errs by at most this times `ρ^{−Y}`, …
     error: f64,
-    /// … and is too large by at most this, from paths of other lengths.
+    /// … and is too large by at most this, because of paths of other lengths.
     pub(super) folded: f64,
     log_damping: f64,
 }
 
 impl Cells {
-    /// Error of a sum of cells up to `last`.
+    /// A bound on the error of a sum of cells up to `last`.
     pub(super) fn error(&self, last: usize) -> f64 {
         if self.log_damping == 0.0 {
             return self.error;
@@ -55,18 +55,18 @@ impl Cells {
         2.0 * self.error * (-self.log_damping * last as f64).exp()
     }
 
-    /// What is counted in cells that are `N` too low, at most.
+    /// A bound on the weight of a cost that is counted `N` cells too low, as a multiple of its probability.
     pub(super) fn wrapped(&self) -> f64 {
         (self.log_damping * self.masses.len() as f64).exp()
     }
 }
 
-/// The transforms of one system.
+/// The transforms for one system.
 pub(super) struct Circle<'a> {
     system: &'a System,
-    /// Of `M` points.
+    /// A transform of `M` points.
     transform: Scrambled,
-    /// The roots of unity of order `N`, and the multiple `m` of `M` that it is.
+    /// The roots of unity of order `N`, and the ratio `m = N/M`.
     roots: Vec<Complex>,
     parts: usize,
     /// `x_p^{−T} r^T` at all points, part by part.
@@ -76,32 +76,33 @@ pub(super) struct Circle<'a> {
     stop: &'a Stop,
 }
 
-/// Real and imaginary parts at all `z` of a block.
+/// The real or imaginary parts at all `z` of a block.
 type Lanes = [f64; LANES];
 
-/// A series with the weights `r^t ρ^cell` put in.
+/// A series with the weights `r^t ρ^cell` included.
 struct Weighed<'a> {
     charges: &'a Charges,
     masses: Vec<f64>,
     /// The value at `(r, ρ)`.
     sum: f64,
-    /// Bound on the error of a transform, in the mean square.
+    /// A bound on the error of a transform, as the root of the mean of squares.
     error: f64,
-    /// The spectra of all parts, where they do not depend on `z`.
+    /// The spectra of all parts, if they do not depend on `z`.
     free: Option<Vec<Planes>>,
 }
 
-/// Real and imaginary parts.
+/// Real and imaginary parts of a spectrum.
 type Planes = (Vec<[f64; 1]>, Vec<[f64; 1]>);
 
 impl<'a> Circle<'a> {
-    /// `None` for walks that are too long.
+    /// `None` if the walk is too long.
     pub(super) fn new(system: &'a System, stop: &'a Stop) -> Option<Self> {
-        // Of longer walks no more than must be: then errors count more.
+        // Long walks get the least number of points that is possible, which makes their errors count more.
         let least = if system.steps > LONG { 9 * (system.steps + 1) / 2 } else { 6 * (system.steps + 1) };
         let transform = Scrambled::power_of_two((system.steps + 1).max(16))?;
         let parts = least.div_ceil(transform.size());
-        // Roots of six times a power of two are those of three times another.
+        // Six times a power of two is three times another power of two, so that these are roots of the same
+        // order.
         let parts = if parts > 6 { return None } else { parts.max(3) };
         let points = parts * transform.size();
         if points > 3 * TESTED / 64 {
@@ -121,21 +122,21 @@ impl<'a> Circle<'a> {
         self.roots.len()
     }
 
-    /// The probabilities of `count` cells, a power of two, with `ρ = e^{log_damping} ≤ 1`. `None` where no
-    /// error bound is known, or the work was to end.
+    /// The probabilities of `count` cells, a power of two, with `ρ = e^{log_damping} ≤ 1`. `None` if no error
+    /// bound is known, or the computation is stopped.
     pub(super) fn cells(&self, count: usize, log_damping: f64) -> Option<Cells> {
         let (values, error) = self.values(count, log_damping)?;
         let (masses, last) = invert(&values, count, log_damping)?;
         Some(Cells { masses, error: kernel(count) * error + last, folded: 1.01 * FOLDED, log_damping })
     }
 
-    /// The mass of all cells, at most.
+    /// An upper bound on the total mass of all cells.
     pub(super) fn total(&self) -> Option<f64> {
         let (values, error) = self.values(1, 0.0)?;
         Some(values[0].re + error)
     }
 
-    /// The coefficients of `x^T` at `z = ρω^k` for `k ≤ count/2`, and how much each of them errs at most.
+    /// The coefficients of `x^T` at `z = ρω^k` for `k ≤ count/2`, and a bound on the error of each.
     fn values(&self, count: usize, log_damping: f64) -> Option<(Vec<Complex>, f64)> {
         let between: Vec<Vec<Weighed<'_>>> =
             self.system.between.iter().map(|row| self.weighed(row, log_damping)).collect();
@@ -144,7 +145,7 @@ impl<'a> Circle<'a> {
         let error = self.error(&between, &first, &tail)?;
         let members = first.len();
         let series: Vec<&Weighed<'_>> = between.iter().flatten().chain(&first).chain(&tail).collect();
-        // The cells that occur, and where each entry finds its own among them.
+        // The cells that occur, and for each entry the place of its cell among them.
         let charged =
             || series.iter().filter(|series| series.free.is_none()).flat_map(|series| &series.charges.cells);
         let mut used: Vec<usize> = charged().map(|&cell| cell as usize & (count - 1)).collect();
@@ -166,7 +167,8 @@ impl<'a> Circle<'a> {
             .map(|&(cell, mass)| (cell % count, mass * (log_damping * cell as f64).exp()))
             .collect();
         let scale = (-self.log_radius * self.system.steps as f64).exp() / self.points() as f64;
-        // Of a block: all charges, and the transforms of all series that have some, for some `z` together.
+        // For each block of values of `z`: all charges, and the transforms of all series that have charges,
+        // for all `z` of the block together.
         let entries: usize = series.iter().map(|series| series.masses.len()).sum();
         let transforms = series.iter().filter(|series| series.free.is_none()).count() + members * members;
         let of_block = work([LANES, entries + used.len()]).saturating_add(work([
@@ -178,7 +180,7 @@ impl<'a> Circle<'a> {
         let block = |buffers: &mut Buffers, k: usize| -> Option<Vec<Complex>> {
             self.stop.spend(of_block).ok()?;
             let Buffers { phases, values, spectra, row } = buffers;
-            // The powers z^cell of all z of the block.
+            // The powers z^cell for all z of the block.
             phases.clear();
             phases.extend(used.iter().map(|&cell| {
                 let at = |lane: usize| roots[(k + lane).wrapping_mul(cell) & (count - 1)];
@@ -239,22 +241,23 @@ impl<'a> Circle<'a> {
         for (t, pair) in charges.starts.windows(2).enumerate() {
             let entries = pair[0]..pair[1];
             let (mut at_time, mut error) = (0.0, 0.0);
-            // A root of unity errs by 5u, its product by 1u, the sum by 1u for each term.
+            // The relative error of a root of unity is 5u, of a product with it 1u, and of the sum 1u for
+            // each term.
             let terms = (pair[1] - pair[0] + 9) as f64;
             for (&cell, &mass) in charges.cells[entries.clone()].iter().zip(&charges.masses[entries]) {
                 let exponent = self.log_radius * t as f64 + log_damping * f64::from(cell);
                 let weighed = mass * exponent.exp();
                 masses.push(weighed);
                 at_time += weighed;
-                // Each part of the exponent errs by 2u of its size, the weight and the product by some units
-                // more.
+                // Each part of the exponent errs by 2u of its size; the weight and the product add a few
+                // units.
                 error += weighed * (terms - 3.0 * exponent + 4.0) * unit;
             }
             sum += at_time;
             square += at_time * at_time;
             rounded += error * error;
         }
-        // With the turn before the transform.
+        // This includes the multiplication before the transform.
         let transform = 1.001 * (self.transform.error() + 8.0 * unit);
         let error = (transform * square.sqrt() + rounded.sqrt()) * (1.0 + 1e-9);
         let free = charges.is_free().then(|| {
@@ -298,8 +301,8 @@ impl<'a> Circle<'a> {
         self.transform.run(re, im);
     }
 
-    /// Bound on the error of the coefficient of `x^T`, at every `z`, times what a sum of cells makes of it.
-    /// `None` where the equation is too near to having no solution.
+    /// A bound on the error of the coefficient of `x^T`, at every `z`, times the factor by which a sum of
+    /// cells increases it. `None` if the equation is too close to having no solution.
     fn error(
         &self,
         between: &[Vec<Weighed<'_>>],
@@ -317,8 +320,8 @@ impl<'a> Circle<'a> {
         }
         let gap = between.iter().map(|row| 1.0 - row.iter().map(|entry| entry.sum).sum::<f64>());
         let gap = gap.fold(f64::INFINITY, f64::min);
-        // Solving a row-dominant system of a few equations errs by as much as a change of its entries; one
-        // equation, by a few units of its solution.
+        // Elimination in a row-dominant system of a few equations has the error of a change of its entries.
+        // The solution of a single equation errs by a few units.
         let solving = if members == 1 { 0.0 } else { 64.0 * (members * members) as f64 * unit };
         let row = |row: &Vec<Weighed<'_>>| row.iter().map(|entry| entry.error).sum::<f64>() + solving;
         let worst = between.iter().map(row).fold(0.0, f64::max);
@@ -328,8 +331,8 @@ impl<'a> Circle<'a> {
         }
         let size = 1.01 / (-(2.0 * self.log_radius).exp_m1()).sqrt();
         let entering: f64 = first.iter().map(|first| first.error + 32.0 * unit * first.sum).sum();
-        // The mean over the circle is a sum in three levels, of at most 32, 32 and 128 terms, and one of at
-        // most six.
+        // The mean over the circle is a sum in three levels, of at most 32, 32 and 128 terms, and a last one
+        // of at most six.
         let adding: f64 = 110.0 * unit * first.iter().map(|first| first.sum).sum::<f64>();
         let on_the_way: f64 = reach
             .iter()
@@ -343,7 +346,7 @@ impl<'a> Circle<'a> {
     }
 }
 
-/// The cells from the values at `ρ ω^k`, and the error of a sum of some of them that this transform makes,
+/// The cells from the values at `ρ ω^k`, and the error that this transform adds to a sum of some of them,
 /// before the damping is undone.
 fn invert(values: &[Complex], count: usize, log_damping: f64) -> Option<(Vec<f64>, f64)> {
     let largest = values.iter().map(|value| value.square_norm().sqrt()).fold(0.0, f64::max);
@@ -354,7 +357,7 @@ fn invert(values: &[Complex], count: usize, log_damping: f64) -> Option<(Vec<f64
     let mut all = vec![Complex::ZERO; transform.size()];
     for (k, &value) in values.iter().enumerate() {
         all[k] = value;
-        // Cells are real; so are the values at these two.
+        // The cells are real, and so are the values at these two points.
         if k == 0 || 2 * k == count {
             all[k].im = 0.0;
         } else {
@@ -364,14 +367,14 @@ fn invert(values: &[Complex], count: usize, log_damping: f64) -> Option<(Vec<f64
     transform.invert(&mut all);
     let undone = |(cell, z): (usize, &Complex)| z.re * (-log_damping * cell as f64).exp();
     let masses = all.iter().enumerate().take(count).map(undone).collect();
-    // In the 2-norm, so that a sum of all N cells has √N times as much; undoing the damping errs by units of
-    // the cells themselves.
+    // The error is bounded in the 2-norm, so that a sum of all N cells has √N times as much. Undoing the
+    // damping errs by a few units of the cells themselves.
     let error = 1.001 * (transform.error() + 64.0 * f64::EPSILON) * largest * (count as f64).sqrt();
     Some((masses, error + count as f64 * f64::EPSILON))
 }
 
-/// What a sum of neighboring cells makes of an error of the values on the circle: the mean of a Dirichlet
-/// kernel of `count` points.
+/// The factor by which a sum of neighboring cells increases an error of the values on the circle: the
+/// absolute mean of a Dirichlet kernel of `count` points.
 fn kernel(count: usize) -> f64 {
     2.0 + (count as f64).ln()
 }
@@ -395,7 +398,7 @@ impl Weighed<'_> {
     }
 }
 
-/// Working memory of a block.
+/// The working memory for a block of values of `z`.
 struct Buffers {
     phases: Vec<(Lanes, Lanes)>,
     values: Vec<(Vec<Lanes>, Vec<Lanes>)>,
@@ -414,9 +417,9 @@ impl Buffers {
     }
 }
 
-/// Values of `z` that are taken together.
+/// The number of values of `z` that are computed together.
 const LANES: usize = 4;
-/// Steps from which on a walk is long.
+/// Walks of more steps are long.
 const LONG: usize = 2000;
-/// `r^N`, what is folded from longer walks.
+/// `r^N`, the share of longer walks that is folded in.
 const FOLDED: f64 = 1e-9;

@@ -1,9 +1,9 @@
-//! The renewal equation at single points of the circle in time.
+//! Solves the renewal equation at single points of the circle in time.
 
 use super::{LANES, Lanes};
 use ndp_numeric::fourier::Complex;
 
-/// A series in time at all `z` of a block, transformed; or one that is the same at all of them.
+/// The transform of a series in time at all `z` of a block, or of a series that is the same at all of them.
 #[derive(Clone, Copy)]
 pub(super) enum Spectrum<'a> {
     Charged(&'a [Lanes], &'a [Lanes]),
@@ -28,7 +28,7 @@ impl Spectrum<'_> {
     }
 }
 
-/// `Σ_p (F (1 − I)^{−1} G)(x_p) turn_p` for each `z`; the spectra are those of `I` row by row, of `F` and of
+/// `Σ_p (F (1 − I)^{−1} G)(x_p) turn_p` for each `z`. The spectra are those of `I` row by row, then `F`, then
 /// `G`.
 pub(super) fn coefficient(
     spectra: &[Spectrum<'_>],
@@ -52,7 +52,7 @@ pub(super) fn coefficient(
     sum
 }
 
-/// For one observer.
+/// The case of one observer.
 fn of_one(
     kernel: &Spectrum<'_>,
     first: &Spectrum<'_>,
@@ -64,7 +64,7 @@ fn of_one(
     for (p, turn) in (from..).zip(turns) {
         let ((kr, ki), (fr, fi), (gr, gi)) = (kernel.lanes(p), first.lanes(p), tail.lanes(p));
         for l in 0..LANES {
-            // F G turn times the conjugate of 1 − I, over its square.
+            // F G turn times the conjugate of 1 − I, divided by |1 − I|².
             let (re, im) = (fr[l] * gr[l] - fi[l] * gi[l], fr[l] * gi[l] + fi[l] * gr[l]);
             let (re, im) = (re * turn.re - im * turn.im, re * turn.im + im * turn.re);
             let gap = 1.0 - kr[l];
@@ -99,8 +99,8 @@ fn of_several(
     })
 }
 
-/// Solves `(1 − I) y = G` at one point, by elimination without exchanges; `y` is then the last column of
-/// `scratch`, row by row.
+/// Solves `(1 − I) y = G` at one point, by elimination without pivoting. `y` is then the last column of
+/// `scratch`, which is stored row by row.
 fn eliminate(spectra: &[Spectrum<'_>], m: usize, p: usize, lane: usize, scratch: &mut Vec<Complex>) {
     let width = m + 1;
     let tail = &spectra[m * (m + 1)..];
@@ -134,12 +134,12 @@ fn eliminate(spectra: &[Spectrum<'_>], m: usize, p: usize, lane: usize, scratch:
     }
 }
 
-/// `a/b`; relative error of a few units.
+/// `a/b`, with a relative error of a few units.
 fn quotient(a: Complex, b: Complex) -> Complex {
     let scale = 1.0 / b.square_norm();
     let product = a.times(b.conjugate());
     Complex { re: product.re * scale, im: product.im * scale }
 }
 
-/// Points of one partial sum.
+/// The number of points in a partial sum.
 const BLOCK: usize = 32;
