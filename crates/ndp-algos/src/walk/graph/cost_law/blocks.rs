@@ -1,35 +1,36 @@
-//! A law at few of its costs, for `ε` and noises near one pair: still not below it, or not above it.
+//! A law with few costs, for `ε` and noises near a given pair: it still bounds the original law from the same
+//! side.
 //!
 //! As a function of the cost, `f(s) = θ_ε(√s)`, `s = C/σ²`, is convex up to `s* = 2ε²/(1 + √(1 + ε²))` and
-//! concave from there (`spread.rs` has its second derivative). So for masses `m_i` at costs `s_i` between `a`
-//! and `b`, of sum `m` and mean `s̄`,
+//! concave from there on (its second derivative is in `spread.rs`). For masses `m_i` at costs `s_i` between
+//! `a` and `b`, with sum `m` and mean `s̄`, therefore
 //!
 //! ```text
 //! m f(s̄)  ≤  Σ m_i f(s_i)  ≤  m (t f(b) + (1 − t) f(a)),   t = (s̄ − a)/(b − a),
 //! ```
 //!
-//! where `f` is convex, and the other way around where it is concave. Both lose something of the second order
-//! in `b − a`; around `s*` costs stay as they are.
+//! where `f` is convex, and the other way around where it is concave. Both sides err by a term of second
+//! order in `b − a`. Costs around `s*` are kept as they are.
 
 use super::mixture::Mixture;
 use ndp_numeric::gaussian_profile::theta;
 use std::f64::consts::PI;
 
-/// Masses, and the root of the cost of each.
+/// Probabilities, and the root of the cost of each.
 #[derive(Debug)]
 pub(super) struct Blocks {
     pub(super) parts: Vec<(f64, f64)>,
-    /// Where `s* σ²` lies while they count.
+    /// The law is a bound for all `ε` and `σ` for which `s* σ²` lies between these.
     turns: (f64, f64),
 }
 
 impl Blocks {
-    /// Of a law, for all `ε` and `σ` that move `s* σ²` by at most the share `around`, with blocks that change
-    /// `δ(ε)` by about `slack` each.
+    /// From a law, valid for all `ε` and `σ` that change `s* σ²` by at most the relative amount `around`.
+    /// Each block changes `δ(ε)` by about `slack`.
     pub(super) fn new(law: &Mixture, epsilon: f64, sigma: f64, around: f64, slack: f64) -> Self {
         let turn = turn(epsilon, sigma);
         let turns = (turn * (1.0 - around), turn * (1.0 + around));
-        // A few units are those of roots and squares.
+        // This covers the few roundings of roots and squares.
         let (convex_to, concave_from) = (turns.0 * (1.0 - 1e-9), turns.1 * (1.0 + 1e-9));
         let bend = Bend { epsilon, sigma };
         let roots = law.roots();
@@ -44,7 +45,7 @@ impl Blocks {
                 parts.take_one(from);
                 continue;
             }
-            // A chord ends at the first cost of what was taken before.
+            // The chord of a block ends at the first cost of the block that was taken before it.
             let end = to.min(roots.len() - 1);
             let (first, last, mass) = (cost(from), cost(end), law.mass(from, to));
             let shape = match (last <= convex_to, first >= concave_from) {
@@ -72,7 +73,7 @@ impl Blocks {
         Self { parts: parts.parts, turns }
     }
 
-    /// Whether they count there.
+    /// Whether the law is a bound for these.
     pub(super) fn covers(&self, epsilon: f64, sigma: f64) -> bool {
         let turn = turn(epsilon, sigma);
         self.turns.0 <= turn && turn <= self.turns.1
@@ -89,7 +90,7 @@ fn turn(epsilon: f64, sigma: f64) -> f64 {
     2.0 * epsilon * epsilon / (1.0 + epsilon.hypot(1.0)) * (sigma * sigma)
 }
 
-/// How far `f` is from its chords, about.
+/// An estimate of the distance of `f` from its chords.
 struct Bend {
     epsilon: f64,
     sigma: f64,
@@ -109,25 +110,26 @@ impl Bend {
     }
 }
 
-/// Parts in the order of falling costs.
+/// The parts found so far, in the order of falling costs.
 struct Parts<'a> {
     law: &'a Mixture,
     parts: Vec<(f64, f64)>,
 }
 
 impl Parts<'_> {
-    /// A cost as it is.
+    /// Takes a single cost as it is.
     fn take_one(&mut self, at: usize) {
         self.parts.push((self.law.mass(at, at + 1), self.law.roots()[at]));
     }
 
-    /// The whole block at its worst end: its largest cost in an upper law.
+    /// Puts a whole block at the end that keeps the bound valid: its largest cost in an upper law, its
+    /// smallest in a lower one.
     fn take_side(&mut self, from: usize, to: usize) {
         let at = if self.law.is_upper() { to - 1 } else { from };
         self.parts.push((self.law.mass(from, to), self.law.roots()[at]));
     }
 
-    /// At the mean cost.
+    /// Puts a block at its mean cost.
     fn take_mean(&mut self, from: usize, to: usize) {
         let law = self.law;
         let mass = law.mass(from, to);
@@ -136,15 +138,15 @@ impl Parts<'_> {
         }
         let squares = |at: usize| (law.mass(at, at + 1), law.roots()[at] * law.roots()[at]);
         let sum: f64 = (from..to).map(squares).map(|(mass, cost)| mass * cost).sum();
-        // Each mass, square, product and sum, the quotient and the root.
+        // Roundings: one for each mass, square, product and sum, and those of the quotient and the root.
         let error = ((to - from) as f64 + 16.0) * f64::EPSILON;
         let mean = sum / mass;
         let root = if law.is_upper() { mean * (1.0 + error) } else { mean * (1.0 - error) }.sqrt();
-        // Rounding does not leave the block.
+        // Rounding must not move the mean out of the block.
         self.parts.push((mass, root.clamp(law.roots()[from], law.roots()[to - 1])));
     }
 
-    /// At its first cost and at that of `end`.
+    /// Divides a block between its first cost and the cost at `end`, so that the mean is preserved.
     fn take_chord(&mut self, from: usize, to: usize, end: usize) {
         let (law, roots) = (self.law, self.law.roots());
         let (first, last) = (roots[from] * roots[from], roots[end] * roots[end]);
@@ -155,7 +157,7 @@ impl Parts<'_> {
         }
         let share = |at: usize| (roots[at] * roots[at] - first) / (last - first);
         let above: f64 = (from..to).map(|at| law.mass(at, at + 1) * share(at)).sum();
-        // As in a mean, and what cancels in differences of squares.
+        // The roundings of a mean, and the cancellation in differences of squares.
         let error = (to - from) as f64 + 16.0 + 8.0 * last / (last - first);
         let margin = mass * error * f64::EPSILON;
         let side = |x: f64| if law.is_upper() { x.max(0.0) + margin } else { (x - margin).max(0.0) };
@@ -170,5 +172,5 @@ impl Parts<'_> {
     }
 }
 
-/// Blocks are no wider, as ratios of costs, but where they make no difference.
+/// The largest ratio of the costs in a block, unless the block is negligible.
 const WIDEST: f64 = 1.2;

@@ -1,8 +1,8 @@
-//! Where an answer lies, by floats: nothing in this file is a bound. What is found here is proven by the law
-//! itself (`search.rs`), once or twice.
+//! Finds where an answer lies, by plain floats. Nothing in this file is a bound: the law itself proves what
+//! is found here, in one or two evaluations (`search.rs`).
 //!
-//! Each law is put on nodes `s_k = e^{k STEP}` of the cost that all laws share, by interpolation of the fifth
-//! degree, so that one row of `θ_ε(√s_k/σ)` gives `δ(ε)` by every law, to some parts in a thousand.
+//! Each law is put on nodes `s_k = e^{k STEP}` of the cost that all laws share, by interpolation of degree
+//! five. One row of `θ_ε(√s_k/σ)` then gives `δ(ε)` by every law, up to a few parts in a thousand.
 
 use super::spread::{Sided, bends};
 use super::tables::Tables;
@@ -11,18 +11,18 @@ use ndp_numeric::gaussian_profile::theta;
 use ndp_numeric::special::mills_ratio;
 use std::f64::consts::PI;
 
-/// A law on the nodes.
+/// A law as weights on the nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weights {
-    /// The node that the first weight belongs to, counted from `LOWEST`.
+    /// The node of the first weight, counted from `LOWEST`.
     first: usize,
     weights: Vec<f64>,
-    /// The probability of a cost at which everything is lost.
+    /// The probability of an infinite cost, at which `δ` is 1.
     certain: f64,
 }
 
 impl Weights {
-    /// From roots of costs, ascending, and the probabilities of being at least as large as these.
+    /// From ascending roots of costs, and the probabilities that the cost is at least as large.
     pub(super) fn new(roots: &[f64], at_least: &[f64]) -> Self {
         let place = |root: f64| (2.0 * root.ln() / STEP - LOWEST).max(2.0);
         let finite = roots.partition_point(|&root| root < ENDLESS);
@@ -53,7 +53,7 @@ impl Weights {
     }
 }
 
-/// Weights of the nodes −2, …, 3 for a place in `[0, 1]`.
+/// The weights of the nodes −2, …, 3 for interpolation at a place in `[0, 1]`.
 fn lagrange(place: f64) -> [f64; 6] {
     let nodes = [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0];
     nodes.map(|own| {
@@ -62,7 +62,7 @@ fn lagrange(place: f64) -> [f64; 6] {
     })
 }
 
-/// What is looked for, with what is given.
+/// What is to be found, with the value that is given.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Question {
     /// `ε` at a noise.
@@ -72,7 +72,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// `ε` and the noise where the answer is `x`.
+    /// `ε` and the noise if the answer is `x`.
     pub(super) const fn at(self, x: f64) -> (f64, f64) {
         match self {
             Self::Epsilon { sigma } => (x, sigma),
@@ -80,7 +80,7 @@ impl Question {
         }
     }
 
-    /// The slope of `θ_ε(√s/σ)` in the answer, with `μ = √s/σ`.
+    /// The derivative of `θ_ε(√s/σ)` with respect to the answer, where `μ = √s/σ`.
     fn slope(self, epsilon: f64, mu: f64, sigma: f64) -> f64 {
         let a = epsilon / mu - 0.5 * mu;
         let bell = (-0.5 * a * a).exp() / (2.0 * PI).sqrt();
@@ -91,14 +91,15 @@ impl Question {
     }
 }
 
-/// `θ` at the nodes and its slope in the answer, from the largest cost downwards.
+/// The values of `θ` at the nodes and their derivatives with respect to the answer, from the largest cost
+/// downwards.
 struct Row {
     end: usize,
     values: Vec<(f64, f64)>,
 }
 
 impl Row {
-    /// Down to where what is left is no share of `δ` by this law.
+    /// Ends at the node below which the rest is negligible in `δ` by this law.
     fn new(end: usize, law: &Weights, question: Question, x: f64) -> Self {
         let (epsilon, sigma) = question.at(x);
         let (mut values, mut sum) = (Vec::new(), law.certain);
@@ -116,7 +117,7 @@ impl Row {
         Self { end, values }
     }
 
-    /// `δ(ε)` by a law, and its slope.
+    /// `δ(ε)` by a law, and its derivative.
     fn of(&self, law: &Weights) -> (f64, f64) {
         let above = self.end - law.end();
         let pairs = law.weights.iter().rev().zip(self.values.iter().skip(above));
@@ -124,11 +125,11 @@ impl Row {
     }
 }
 
-/// The laws of one side on the nodes.
+/// The laws of one side (upper or lower) on the nodes.
 struct Laws<'a> {
     laws: Vec<Sided<'a>>,
     upper: bool,
-    /// One that has a weight wherever others have, of what matters.
+    /// A law that has a weight wherever the others have one that matters.
     reference: &'a Weights,
     end: usize,
 }
@@ -141,7 +142,7 @@ impl<'a> Laws<'a> {
         Self { laws, upper, reference, end }
     }
 
-    /// `δ(ε)` by each of the laws with what spreading may have moved, and the slope without that.
+    /// `δ(ε)` by each of the laws, including what spreading may have moved, and the derivative without it.
     fn values(&self, question: Question, x: f64) -> Vec<(f64, f64)> {
         let (epsilon, sigma) = question.at(x);
         let row = Row::new(self.end, self.reference, question, x);
@@ -154,18 +155,18 @@ impl<'a> Laws<'a> {
     }
 }
 
-/// An answer as floats have it.
+/// An answer in plain floats.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
     pub(super) x: f64,
-    /// The slope of `ln δ` there.
+    /// The derivative of `ln δ` at `x`.
     pub(super) slope: f64,
-    /// The laws that are near the best there, the best first.
+    /// The laws that are close to the best at `x`, the best first.
     pub(super) laws: Vec<usize>,
 }
 
-/// Where the best of the laws of one side is `delta`, by Newton's steps from `x`; none where that is not
-/// found. An `ε` of 0 where `δ(0)` is less.
+/// The `x` at which the best of the laws of one side gives `delta`, by Newton's method from a starting point;
+/// `None` if it is not found. The answer for `ε` is 0 if `δ(0)` is less than `delta`.
 pub(super) fn answer(
     tables: &Tables,
     upper: bool,
@@ -202,7 +203,7 @@ pub(super) fn answer(
                 return Some(Guess { x: 0.0, slope: 0.0, laws: vec![0] });
             }
         }
-        // Where Newton's step leaves the bracket, or is too bold to be believed.
+        // Newton's step is replaced if it leaves the bracket, or is larger than a factor of 16.
         let inside = low < next && next < high && next < 16.0 * x && 16.0 * next > x;
         x = match (inside, high.is_finite()) {
             (true, _) => next,
@@ -214,39 +215,39 @@ pub(super) fn answer(
     None
 }
 
-/// The laws of one side that are near the best at this noise and `ε`, the best first.
+/// The laws of one side that are close to the best at this noise and `ε`, the best first.
 pub(super) fn laws(tables: &Tables, upper: bool, sigma: f64, epsilon: f64) -> Vec<usize> {
     near_best(&Laws::new(tables, upper).values(Question::Epsilon { sigma }, epsilon), upper)
 }
 
-/// Which of the values may be the best in truth, the best first.
+/// The indices of the values that may be the best when computed exactly, the best first.
 fn near_best(values: &[(f64, f64)], upper: bool) -> Vec<usize> {
     let best = best(values, upper);
     let like = |&at: &usize| at != best && (values[at].0 / values[best].0).ln().abs() < LIKE;
     std::iter::once(best).chain((0..values.len()).filter(like)).collect()
 }
 
-/// The law with the least upper value, or with the largest lower one.
+/// The index of the law with the smallest upper value, or with the largest lower one.
 fn best(values: &[(f64, f64)], upper: bool) -> usize {
     let better = |a: f64, b: f64| if upper { a < b } else { a > b };
     (0..values.len()).fold(0, |best, next| if better(values[next].0, values[best].0) { next } else { best })
 }
 
-/// Of the nodes, in the logarithm of the cost.
+/// The distance of the nodes, in the logarithm of the cost.
 const STEP: f64 = 1.0 / 16.0;
 /// The place of the lowest node: the cost `e^{−64}`.
 const LOWEST: f64 = -1024.0;
-/// The root of a cost at which everything is lost.
+/// The root of a cost that stands for an infinite one.
 pub(super) const ENDLESS: f64 = 1e20;
-/// What is left out of a sum, relative to it.
+/// The share of a sum that may be left out.
 const NO_SHARE: f64 = 1e-7;
-/// Values that are not followed.
+/// Values below this are not followed.
 const LEAST: f64 = 1e-300;
-/// How near `ln δ` must come.
+/// How close to its target `ln δ` must come.
 const NEAR: f64 = 1e-2;
-/// Laws whose `ln δ` differ by no more are compared by proven values.
+/// Laws whose `ln δ` differ by no more than this are compared by proven values.
 const LIKE: f64 = 5e-3;
 const MOST_STEPS: usize = 40;
-/// Guesses lie between these.
+/// Guesses lie between these bounds.
 const SMALLEST: f64 = 1e-12;
 const LARGEST: f64 = 1e6;
