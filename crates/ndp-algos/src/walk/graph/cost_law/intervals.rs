@@ -1,4 +1,4 @@
-//! How long the intervals between sightings are, and how often `u` contributes in them.
+//! The lengths of the intervals between sightings, and the number of contributions of `u` in them.
 //!
 //! With the laws of first visits as power series in time (`f_vu` from `v` to `u` and so on), an interval of
 //! length `L` between two sightings holds `k ≥ 1` contributions with probability `(f_vu f_uu^{k−1} f_uv)(L)`,
@@ -12,21 +12,22 @@ use super::system::{Charge, solve};
 use ndp_account::Error;
 use ndp_numeric::stop::Stop;
 
-/// Series in the length of an interval, one for each number of contributions, or for each kind of charge; the
-/// first is free.
+/// Series in the length of an interval, one for each number of contributions or for each kind of charge. The
+/// first series is free of charge.
 pub(super) type ByCount = Vec<Vec<f64>>;
 
-/// What an interval costs.
+/// How an interval is charged.
 #[derive(Clone, Debug)]
 pub(super) enum Charging {
-    /// `k²` over the noises of others than the observer who begins it.
+    /// `k²` over the number of noises that the observer who begins the interval did not draw.
     Values,
-    /// What groups of contributions cost that may depend on the token.
+    /// The cost of groups of contributions that may depend on the token.
     Groups(Groups),
 }
 
 impl Charging {
-    /// The charge of an entry in an interval of length `t` that began at a sighting, or at the start.
+    /// The charge of entry `index` in an interval of length `t`. `at_sighting` says whether the interval
+    /// began at a sighting, whose noise is known, or at the start.
     pub(super) fn charge(&self, index: usize, t: usize, at_sighting: bool) -> Charge {
         match (self, index) {
             (_, 0) => Charge::FREE,
@@ -36,29 +37,31 @@ impl Charging {
     }
 }
 
-/// The laws of all kinds of intervals, none above (or none below) the truth.
+/// The laws of all kinds of intervals, none of them below the truth (for an upper law) or none above it (for
+/// a lower one).
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
-    /// `between[w][w']`: from a sighting by `w` to the next, by `w'`.
+    /// `between[w][w']`: from a sighting by `w` to the next one, by `w'`.
     pub(super) between: Vec<Vec<ByCount>>,
     /// From the start to the first sighting, by `w`.
     pub(super) first: Vec<ByCount>,
-    /// `tail[w]`: from a sighting by `w` to the end of the walk, so many steps later, without another one.
+    /// `tail[w]`: the time from a sighting by `w` to the end of the walk without another sighting.
     pub(super) tail: Vec<ByCount>,
-    /// From the start to the end of the walk without a sighting, by contributions.
+    /// From the start to the end of the walk without a sighting, by the number of contributions.
     pub(super) unseen: Vec<f64>,
-    /// Mean number of sightings, at most.
+    /// An upper bound on the mean number of sightings.
     pub(super) sightings: f64,
     pub(super) charging: Charging,
-    /// Probability of a path with more contributions in an interval than are followed, at most.
+    /// An upper bound on the probability of a path on which an interval has more contributions than are
+    /// followed.
     pub(super) lost: f64,
 }
 
 impl Intervals {
-    /// From above. With `published` the token at the end is one more sighting.
+    /// The upper laws. If the token is `published`, its end is one more sighting.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where there are too many contributions in an interval.
+    /// [`Error::NotOffered`] if an interval may have too many contributions to follow.
     pub(super) fn above(passages: &Passages, published: bool, stop: &Stop) -> Result<Self, Error> {
         let steps = passages.steps();
         let (counts, lost) = counts(passages)?;
@@ -73,7 +76,7 @@ impl Intervals {
         Ok(upper)
     }
 
-    /// From above and from below.
+    /// The upper and the lower laws.
     ///
     /// # Errors
     /// As [`Self::above`].
@@ -94,7 +97,7 @@ impl Intervals {
         Ok([upper, lower])
     }
 
-    /// The ends of a walk whose last token is seen.
+    /// Adds the ends of a walk whose last token is seen.
     fn show_ends(
         &mut self,
         passages: &Passages,
@@ -105,7 +108,8 @@ impl Intervals {
     ) -> Result<(), Error> {
         let other = if side == Side::Upper { Side::Lower } else { Side::Upper };
         let left = |taken: Vec<&[f64]>| left(taken, side, self.lost);
-        // From a contribution to the end, unseen: no visit of u or a member, or one of u at the very end.
+        // From a contribution to the end, unseen: neither u nor a member is visited, or u only at the very
+        // end.
         let again = passages.side(&passages.again, other);
         let seen: Vec<Vec<f64>> = passages.seen.iter().map(|law| passages.side(law, other)).collect();
         let mut last = left(seen.iter().chain([&again]).map(Vec::as_slice).collect());
@@ -134,13 +138,14 @@ impl Intervals {
         Ok(())
     }
 
-    /// The same where only the first `cap` contributions of a path count: of every member one copy for each
-    /// number of contributions so far, the last one for all that follow.
+    /// The same laws if only the first `cap` contributions of a path count. Every member has one copy for
+    /// each number of contributions so far; the last copy stands for `cap` or more.
     pub(super) fn capped(self, cap: usize, side: Side) -> Self {
         let members = self.first.len();
         let length = self.tail[0][0].len();
         let states = || (0..=cap).flat_map(|so_far| (0..members).map(move |w| (so_far, w)));
-        // Of an interval after `so_far` contributions with so many counted ones.
+        // The law of an interval that begins after `so_far` contributions and in which `count` contributions
+        // count.
         let counted = |laws: &ByCount, so_far: usize, count: usize| -> Vec<f64> {
             let all = if so_far + count < cap { count + 1 } else { laws.len() };
             sum(laws.get(count..all.min(laws.len())).unwrap_or_default(), length, side)
@@ -214,8 +219,8 @@ impl Intervals {
     }
 }
 
-/// What is left of 1 after each time once laws are taken away: not below the truth where these are not above
-/// it, and the other way around, less what is `lost`.
+/// What remains of 1 after each time when the laws are subtracted. An upper bound if `taken` are lower
+/// bounds, and the other way around. A lower bound also gives up the probability `lost`.
 pub(super) fn left(taken: Vec<&[f64]>, side: Side, lost: f64) -> Vec<f64> {
     let mut sum = 0.0;
     let length = taken.first().map_or(0, |law| law.len());
@@ -231,7 +236,8 @@ pub(super) fn left(taken: Vec<&[f64]>, side: Side, lost: f64) -> Vec<f64> {
         .collect()
 }
 
-/// For each member the probability that nobody sees the token for so long after it did, at most.
+/// For each member, an upper bound on the probability that nobody sees the token for this number of steps
+/// after the member did.
 pub(super) fn unseen_tails(passages: &Passages, stop: &Stop) -> Result<Vec<Vec<f64>>, Error> {
     let side = Side::Lower;
     let (steps, products) = (passages.steps(), Products::new(passages.steps() + 1));
@@ -254,7 +260,7 @@ fn sum(series: &[Vec<f64>], length: usize, side: Side) -> Vec<f64> {
     (0..length).map(|t| series.iter().map(|law| law[t]).sum::<f64>() * moved).collect()
 }
 
-/// Contributions that follow one another.
+/// Repeated contributions, which follow one another by returns to `u`.
 struct Chain<'a> {
     products: &'a Products,
     again: Factor,
@@ -279,8 +285,8 @@ impl Chain<'_> {
         Ok(laws)
     }
 
-    /// The sum of `source · again^{k−1} · last` over `k = 1..=most`, or over more: twice as many terms with
-    /// each power of two of `again`.
+    /// The sum of `source · again^{k−1} · last` over `k = 1..=most`, or over more `k`: each squaring of
+    /// `again` doubles the number of terms.
     fn any(&self, source: &Factor, last: &Factor, most: usize) -> Result<Vec<f64>, Error> {
         let mut law = self.product(source, last);
         let mut power = self.products.factor(self.again.values().to_vec());
@@ -304,7 +310,8 @@ impl Chain<'_> {
     }
 }
 
-/// The mean number of sightings up to `T` is at most `e (F (1 − I)^{−1})(e^{−1/T})`, and at most `T + 1`.
+/// An upper bound on the mean number of sightings up to `T`: `e (F (1 − I)^{−1})(e^{−1/T})`, and at most `T +
+/// 1`.
 pub(super) fn sightings(upper: &Intervals, steps: usize) -> f64 {
     let most = (steps + 1) as f64;
     let at = |laws: &ByCount| -> f64 {
@@ -315,12 +322,13 @@ pub(super) fn sightings(upper: &Intervals, steps: usize) -> f64 {
     let members = upper.first.len();
     let transposed = (0..members).map(|w| upper.between.iter().map(|row| at(&row[w])).collect()).collect();
     let means = solve(transposed, upper.first.iter().map(at).collect());
-    // e to 1e-16, weights to 4e-16 each, sums of T + 1 of them.
+    // Roundings: e to 1e-16, weights to 4e-16 each, and sums of T + 1 of them.
     let bound = means.map_or(f64::INFINITY, |means| 1.0001 * std::f64::consts::E * means.iter().sum::<f64>());
     if bound >= 0.0 { (bound + upper.lost * most).min(most) } else { most }
 }
 
-/// How many contributions in an interval are followed, and the probability that some interval has more.
+/// The number of contributions in an interval that are followed, and the probability that some interval has
+/// more.
 fn counts(passages: &Passages) -> Result<(usize, f64), Error> {
     let steps = passages.steps();
     let sum = |law: &[f64], all: bool| -> f64 {
@@ -330,7 +338,7 @@ fn counts(passages: &Passages) -> Result<(usize, f64), Error> {
     };
     let again = sum(&passages.again, false);
     let back = passages.back.iter().map(|law| sum(law, false)).fold(0.0, f64::max);
-    // At most T + 1 intervals, each with more than k contributions with probability back · again^k.
+    // There are at most T + 1 intervals, each with more than k contributions with probability back · again^k.
     let mut lost = (steps + 1) as f64 * back + sum(&passages.start, true);
     let most = (MOST_ENTRIES / ((steps + 1) * (passages.members() + 1).pow(2))).max(1);
     let mut counts = 0;
@@ -343,11 +351,11 @@ fn counts(passages: &Passages) -> Result<(usize, f64), Error> {
         counts += 1;
         lost *= again * (1.0 + f64::EPSILON);
     }
-    // Nobody contributes more often than there are steps.
+    // There are no more contributions than steps.
     Ok((counts.max(1), if counts >= steps { 0.0 } else { lost }))
 }
 
-/// Probability that is given up.
+/// The probability that may be given up.
 const NEGLIGIBLE: f64 = 1e-15;
-/// Numbers that the series may have.
+/// The largest number of entries of all series together.
 const MOST_ENTRIES: usize = 1 << 24;

@@ -1,9 +1,9 @@
-//! Tables of the law of the cost on finer and finer grids, and how they are joined.
+//! Tables of the law of the cost on finer and finer grids, and how they are combined.
 //!
-//! All grids are powers of two. Charges that are rounded up on a finer grid never exceed those that are
-//! rounded up on a coarser one. So with `C'` and `C''` the costs on the finer and the coarser grid, `P(C' ≥
-//! Y) ≤ P(C'' ≥ Y)`: a table follows the cells below some `Y`, and what is beyond is that of a coarser one.
-//! For the lower law everything is the other way around.
+//! All grids are powers of two. A charge that is rounded up on a finer grid never exceeds the same charge
+//! rounded up on a coarser one. With the cost `C'` on the finer and `C''` on the coarser grid, therefore,
+//! `P(C' ≥ Y) ≤ P(C'' ≥ Y)`: a fine table follows the cells below some `Y`, and takes the probability of
+//! larger costs from a coarser one. For the lower law, all inequalities are reversed.
 
 use super::circle::{Cells, Circle};
 use super::intervals::Intervals;
@@ -12,37 +12,39 @@ use super::system::{Grid, Rounding, System};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::{Stop, Stopped};
 
-/// Both ends of the probabilities that the cost is at least so many cells.
+/// Upper and lower bounds on the probability that the cost is at least a number of cells.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     pub(super) grid: Grid,
-    /// `at_least[j] ≥ P(C ≥ j h)` for `j = 0..=Y`; the last one is what is beyond this table.
+    /// `at_least[j] ≥ P(C ≥ j h)` for `j = 0..=Y`; the last entry is the probability of what lies beyond this
+    /// table.
     pub(super) upper: Vec<f64>,
     /// `at_least[j] ≤ P(C ≥ j h)`.
     pub(super) lower: Vec<f64>,
 }
 
-/// Which laws are computed.
+/// Which of the two laws are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::walk::graph) enum Ends {
-    /// The one above alone.
+    /// The upper law alone.
     Upper,
-    /// That and the one below.
+    /// The upper law and the lower one.
     Both,
 }
 
-/// A part of a table on a finer grid.
+/// A part of a table, on a finer grid.
 pub(super) struct Window {
     pub(super) grid: Grid,
-    /// Cells that are followed, half of all.
+    /// The number of cells that are followed: half of all cells.
     pub(super) half: usize,
-    /// Where they end, and where all repeat, on the coarser grid.
+    /// On the coarser grid, the cell at which they end, and the one at which counting modulo their number
+    /// begins again.
     pub(super) next: usize,
     pub(super) folded: usize,
     pub(super) log_damping: f64,
 }
 
-/// The first window: a power of two beyond which the cost lies with next to no probability, and that
+/// The first window: a power of two such that a larger cost has a negligible probability, and that
 /// probability.
 pub(super) struct FirstWindow {
     exponent: i32,
@@ -50,13 +52,13 @@ pub(super) struct FirstWindow {
 }
 
 impl FirstWindow {
-    /// For costs of at most `most`.
+    /// For costs that are never larger than `most`.
     ///
     /// # Errors
     /// [`Stopped`].
     pub(super) fn new(upper: &Intervals, most: usize, stop: &Stop) -> Result<Self, Stopped> {
         let wide = (most.max(2).next_power_of_two().trailing_zeros() + 1).cast_signed();
-        // One grid for several windows, the widest of which has the most cells.
+        // One grid serves several windows, the widest of which has the largest number of cells.
         let system_of = |exponent: i32| {
             let grid = Grid::dyadic(exponent - FINEST.cast_signed());
             stop.spend(System::cost(upper))?;
@@ -86,8 +88,8 @@ impl FirstWindow {
 }
 
 impl Level {
-    /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded, or
-    /// `stop` says so.
+    /// The first table, with `cells` cells, a power of two. `None` if the rounding error cannot be bounded,
+    /// or the computation is stopped.
     pub(super) fn first(
         intervals: &[Intervals],
         window: &FirstWindow,
@@ -98,8 +100,8 @@ impl Level {
         Self::on_grid(intervals, grid, cells, window.beyond, stop)
     }
 
-    /// As [`Self::first`] on a given grid; `beyond` is at least the probability of a cost of `cells` steps or
-    /// more.
+    /// As [`Self::first`] on a given grid. `beyond` is an upper bound on the probability of a cost of `cells`
+    /// steps or more.
     pub(super) fn on_grid(
         intervals: &[Intervals],
         grid: Grid,
@@ -113,8 +115,8 @@ impl Level {
         Some(Self { grid, upper: at_least_up(&upper, lost, cells - 1, beyond), lower })
     }
 
-    /// A table of costs up to `1/narrower` of those of this one, on half of as many cells, so that the other
-    /// half keeps apart what is counted modulo their number.
+    /// A table of the costs up to `1/narrower` of the range of this one. It uses half of the cells, so that
+    /// larger costs, which are counted modulo the number of cells, fall into the other half first.
     pub(super) fn within(
         &self,
         intervals: &[Intervals],
@@ -126,16 +128,17 @@ impl Level {
         let (upper, lost, lower) = both(intervals, grid, cells, log_damping, stop)?;
         let lower = lower.map_or_else(
             || vec![0.0; half + 1],
-            // What is counted N cells too low costs at least N steps.
+            // A cost that is counted N cells too low is at least N cells.
             |lower| at_least_down(&lower, half - 1, self.lower[next], lower.wrapped() * self.upper[folded]),
         );
         Some(Self { grid, upper: at_least_up(&upper, lost, half - 1, self.upper[next]), lower })
     }
 
-    /// The costs up to `1/narrower` of those of this table on half of so many cells, with `ρ^N = damped`.
+    /// The window of costs up to `1/narrower` of the range of this table, on half of `cells` cells, with
+    /// `ρ^N = damped`.
     pub(super) fn part(&self, narrower: usize, cells: usize, damped: f64) -> Window {
         let (half, window) = (cells / 2, self.reach() / narrower);
-        // All are powers of two.
+        // All of these numbers are powers of two.
         let times = (half / window.max(1)).max(1);
         let grid = self.grid.finer(times as u64);
         let (next, folded) = (half / times, (cells / times).min(self.reach()));
@@ -147,14 +150,14 @@ impl Level {
         self.upper.len() - 1
     }
 
-    /// The cost at which it ends.
+    /// The cost at which the table ends.
     pub(super) fn window(&self) -> f64 {
         self.grid.cost(self.reach())
     }
 }
 
-/// The law above on a grid, with the probability of what it leaves out, and the one below where intervals are
-/// known from below.
+/// The upper law on a grid, with the probability that it leaves out, and the lower law if lower laws of
+/// intervals are given.
 fn both(
     intervals: &[Intervals],
     grid: Grid,
@@ -201,14 +204,15 @@ pub(super) fn at_least_down(cells: &Cells, last: usize, beyond: f64, wrapped: f6
     at_least
 }
 
-/// So many cells at least say how wide the first window must be, and at most: powers of two.
+/// The base-2 logarithm of the least number of cells that is used to find the width of the first window, and
+/// of the largest.
 const COARSE: u32 = 8;
 const FINEST: u32 = 11;
-/// The smallest window, as a power of two.
+/// The smallest window, as an exponent of two.
 const SMALLEST: i32 = -40;
-/// What may be beyond the first window.
+/// The probability that may lie beyond the first window.
 const NEGLIGIBLE: f64 = 1e-11;
-/// What a table may leave out.
+/// The probability that a table may leave out.
 pub(super) const FORGOTTEN: f64 = 1e-10;
-/// `ρ^N` on all tables but the first.
+/// `ρ^N` in all tables but the first.
 const DAMPED: f64 = 1e-2;

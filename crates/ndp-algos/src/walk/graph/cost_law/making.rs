@@ -1,4 +1,4 @@
-//! Which tables of a law a question needs, and how they are made.
+//! Decides which tables of a law a question needs, and makes them.
 
 use super::intervals::Intervals;
 use super::level::{Ends, FirstWindow, Level};
@@ -17,15 +17,15 @@ impl CostLaw {
         self.tables_of(1)
     }
 
-    /// Tables that are fine enough where this question needs it: coarse ones until small costs hardly matter,
-    /// then a fine one up to where most of `δ` comes from.
+    /// Tables that are fine enough for this question: coarse ones until small costs hardly matter, and then a
+    /// fine one of the costs that cause most of `δ`.
     pub(super) fn tables_for(&self, sigma: f64, epsilon: f64) -> Result<Arc<Tables>, Error> {
         let mut tables = self.tables()?;
         loop {
             let law = &tables.upper;
             let sums = law.sums(epsilon, sigma);
             let whole = sums[sums.len() - 1];
-            // Which tables there are depends on shares that are rounded up; most questions need no more than
+            // The choice of tables depends on shares that are rounded up. Most questions can be decided by
             // plain sums.
             let rounded = LazyCell::new(|| {
                 let whole = law.delta(epsilon, sigma, 1e-6);
@@ -43,13 +43,13 @@ impl CostLaw {
                 return Ok(tables);
             }
             let narrower = last.window() / NARROWER as f64;
-            // The same where the grid is too coarse to tell, as far as it can be told.
+            // The same decision, for costs that the grid is too coarse to resolve.
             let unresolved = exceeds(last.grid.cost(LEAST_RESOLVED), 0.5);
             if (unresolved || exceeds(narrower, SMALL_SHARE)) && tables.coarse.len() < MOST_COARSE {
                 tables = self.tables_of(tables.coarse.len() + 1)?;
                 continue;
             }
-            // The least window that has nearly all.
+            // The smallest window that contains nearly all of δ.
             let mut window = tables.coarse[0].window();
             while exceeds(0.5 * window, LARGE_SHARE) {
                 window *= 0.5;
@@ -60,7 +60,7 @@ impl CostLaw {
             if tables.spread.len() >= MOST_FINE {
                 return Ok(tables);
             }
-            // What spreading may move matters: once more, four times as fine.
+            // If spreading moves δ too much, one more table is made, which is four times as fine.
             let bends = if spread.is_empty() { (0.0, 0.0) } else { bends(epsilon) };
             let moved = |spread: &&Spread| {
                 let by = |law: &Mixture| Sided::new(law, spread.variance).moved_by(bends, sigma);
@@ -82,8 +82,8 @@ impl CostLaw {
         }
     }
 
-    /// The law of intervals, from above and, where both ends are asked for, from below; none where the law
-    /// follows from gaps.
+    /// The upper laws of intervals and, if both ends are asked for, the lower ones. `None` if the law follows
+    /// from gaps.
     pub(super) fn intervals(&self) -> Result<Option<Arc<[Intervals]>>, Error> {
         let mut known = self.intervals.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
@@ -113,12 +113,13 @@ impl CostLaw {
         Ok(known.clone())
     }
 
-    /// Intervals take more memory than tables, which answer most questions from then on.
+    /// Drops the intervals, which take more memory than the tables. Most later questions need only the
+    /// tables.
     pub(super) fn forget_intervals(&self) {
         *self.intervals.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// At least so many coarse tables.
+    /// The tables, of which at least `levels` are coarse.
     pub(super) fn tables_of(&self, levels: usize) -> Result<Arc<Tables>, Error> {
         self.stop.check()?;
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +142,7 @@ impl CostLaw {
                 (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells, &self.stop),
                 (_, None, _) => None,
             };
-            // What ended on the way has no table either.
+            // If the computation was stopped on the way, there is no table for that reason.
             self.stop.check()?;
             coarse.push(next.ok_or(NO_BOUND)?);
         }
@@ -151,12 +152,13 @@ impl CostLaw {
         Ok(tables.clone())
     }
 
-    /// One more fine table, of costs up to `window`.
+    /// Adds one more fine table, of costs up to `window`.
     fn refined(&self, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let (coarse, mut spread) = (tables.coarse.clone(), tables.spread.clone());
         match (&self.source, self.intervals()?) {
-            // At large epsilon, where costs are near their largest, rounding up is the better of the two.
+            // For a large epsilon, for which costs near the largest one matter, rounding up is better than
+            // spreading.
             (Source::Gaps(gaps), _) => {
                 let level = gaps.table(window, cells, gaps::ROUNDED).level;
                 spread.push(Spread { level, variance: 0.0 });
@@ -182,21 +184,21 @@ impl CostLaw {
     }
 }
 
-/// Rounding that cannot be bounded.
+/// The error if the rounding cannot be bounded.
 const NO_BOUND: Error = Error::NotOffered("the rounding of the law of the cost is not bounded for this walk");
-/// Cells of a coarse table.
+/// The number of cells of a coarse table.
 const COARSE_CELLS: usize = 256;
 /// How much narrower each coarse table is than the one before.
 pub(super) const NARROWER: usize = 8;
-/// Tables of one law.
+/// The largest number of coarse tables and of fine ones.
 pub(super) const MOST_COARSE: usize = 6;
 const MOST_FINE: usize = 8;
-/// One more coarse table is made where the costs within it make more than this share of `δ`.
+/// One more coarse table is made if the costs within it cause more than this share of `δ`.
 const SMALL_SHARE: f64 = 0.05;
-/// A fine table reaches to where this share of `δ` is, and spreading may move this one.
+/// A fine table contains the costs that cause this share of `δ`; and spreading may change `δ` by this share.
 const LARGE_SHARE: f64 = 0.9;
 const MOVED_SHARE: f64 = 0.03;
-/// Shares that differ by more are told apart by plain sums.
+/// Plain sums decide about shares that differ from the limit by more than this.
 const CLEAR: f64 = 0.03;
-/// A coarse table has at least so many cells up to where half of `δ` is.
+/// A coarse table has at least this number of cells below the cost up to which half of `δ` is caused.
 const LEAST_RESOLVED: usize = 16;
