@@ -1,26 +1,27 @@
 //! The law of a path's cost, from which every loss of a walk follows.
 //!
-//! The path is drawn without looking at the data. Fix it: where contributions do not depend on the token and
-//! steps keep distances (sums and running averages, constant gradients), what `v` sees of `u` is a Gaussian
-//! pair with `μ² = C/σ²`, `C = Σ k²/slots` the [cost of the path](super::PathCost): `k` contributions between
-//! two sightings, and `slots` steps there whose noise `v` does not know. Hence, for an observer who knows the
-//! path,
+//! The path is drawn without looking at the data. Given the path, if contributions do not depend on the token
+//! and steps preserve distances (sums and running averages, constant gradients), what `v` sees of `u` is a
+//! Gaussian pair with `μ² = C/σ²`. Here `C = Σ k²/slots` is the [cost of the path](super::PathCost), a sum
+//! over the intervals between two sightings: `k` is the number of contributions in an interval, and `slots`
+//! the number of its steps whose noise `v` does not know. For an observer who knows the path, therefore,
 //!
 //! ```text
 //! δ(ε) = E_path δ_Gauss(ε; √C/σ),
 //! ```
 //!
-//! exactly, and for every observer who knows less, at most. Only the law of `C` is needed. It depends neither
-//! on the noise nor on `ε`, `δ` or an order, so that one [`CostLaw`] answers all questions about a pair.
+//! exactly, and for every observer who knows less this is an upper bound. Only the law of `C` is needed. It
+//! does not depend on the noise, on `ε`, `δ` or an order, so that one [`CostLaw`] answers all questions about
+//! a pair.
 //!
 //! # How it is computed
 //! The walk starts anew at every sighting: intervals are independent given who sees the token, and the mean
-//! of `z^C` over paths obeys a renewal equation with positive terms. Charges are rounded up to a grid for the
-//! upper law, down for the lower one; the equation is solved on circles of `z` and time by transforms whose
-//! rounding is bounded (`circle.rs`). Coarse tables say where most of the loss comes from (`level.rs`), a
-//! fine one follows there, whose charges keep their means, so that what the grid makes of the loss is of the
-//! second order (`spread.rs`). What is beyond the grid is put at the largest cost that is possible, one for
-//! each contribution.
+//! of `z^C` over paths satisfies a renewal equation with positive terms. Charges are rounded to a grid, up
+//! for the upper law and down for the lower one. The equation is solved on circles of `z` and of time by
+//! transforms whose rounding is bounded (`circle.rs`). Coarse tables show which costs cause most of the loss
+//! (`level.rs`), and a fine table follows these costs. Its charges keep their means, so that the error of the
+//! grid is of second order (`spread.rs`). A cost beyond the grid is replaced by the largest possible cost, 1
+//! for each contribution.
 //!
 //! The section "The law of a walk's cost" of `docs/theory.md` has the statement and its proof.
 
@@ -65,12 +66,12 @@ use std::sync::{Arc, Mutex};
 
 use tables::Tables;
 
-/// The law of what a path of a [`TokenWalk`] tells observers about one node, between two proven ends: see
-/// [`TokenWalk::cost_law`].
+/// The law of the cost of a path of a [`TokenWalk`], which is what the path tells observers about one node,
+/// between two proven ends: see [`TokenWalk::cost_law`].
 ///
-/// Questions compute what they need of the law and keep it; the next one is answered in about a
-/// millisecond: floats say where the answer lies, and the law proves it at some of its costs
-/// (`guess.rs`, `blocks.rs`).
+/// A question computes the part of the law that it needs and keeps it, so that the next question is answered
+/// in about a millisecond: plain floats show where the answer lies, and the law proves it from a few of its
+/// costs (`guess.rs`, `blocks.rs`).
 ///
 /// # Examples
 /// ```
@@ -92,50 +93,51 @@ pub struct CostLaw {
     source: Source,
     steps: usize,
     published: bool,
-    /// Contributions of the node, at most.
+    /// The largest number of contributions of the node.
     most: usize,
-    /// The cap on them where the law counts them.
+    /// The cap on contributions, if the law counts them.
     cap: Option<usize>,
-    /// Whether all visits contribute, so that the law is that of the walk itself and not only above it.
+    /// Whether the lower law is computed and all visits contribute, so that the lower law is that of the walk
+    /// itself.
     attained: bool,
-    /// The same, whichever laws are computed.
+    /// Whether all visits contribute, or the law counts the cap, whichever laws are computed.
     is_free_of_limits: bool,
     cells: usize,
     ends: Ends,
     tables: Mutex<Arc<Tables>>,
-    /// What tables are made from, while a question is being answered.
+    /// What tables are made from; kept only while a question is being answered.
     intervals: Mutex<Option<Arc<[Intervals]>>>,
-    /// Ends what is worked out when it is asked for.
+    /// Stops the computations that a question starts.
     stop: Stop,
 }
 
-/// What the law follows from.
+/// What the law is computed from.
 #[derive(Debug)]
 enum Source {
     /// Contributions that do not depend on the token.
     Values(Passages),
-    /// Others, with non-expansive steps.
+    /// Contributions that may depend on the token, with non-expansive steps.
     Gradients(Passages, Groups),
-    /// Others under a cap, by their gaps alone.
+    /// The same under a cap, computed from the gaps alone.
     Gaps(Gaps),
 }
 
 impl TokenWalk {
     /// The law of the cost towards observers who pool what they see (often one node), for contributions that
-    /// do not depend on the token and steps that keep distances, such as sums and running averages.
+    /// do not depend on the token and steps that preserve distances, such as sums and running averages.
     ///
-    /// `δ(ε) = E δ_Gauss(ε; √C/σ)`, exact for observers who know the path, an upper bound for all others.
-    /// A cap `N` is counted along the path while `T ((N + 1) F)² ≤ 20,000`, for `F` observers. With a larger
-    /// one, a refractory period or edges that wear out the upper end is that of all contributions, and at
-    /// most that of so many released at once: fewer never cost more; the lower end is then 0.
+    /// `δ(ε) = E δ_Gauss(ε; √C/σ)`: exact for observers who know the path, an upper bound for all others. A
+    /// cap `N` is counted along the path if `T ((N + 1) F)² ≤ 20,000` for `F` observers. With a larger cap, a
+    /// refractory period or edges that wear out, the upper end is that of contributions on all visits, and at
+    /// most that of the largest number of contributions released at once: fewer contributions never cost
+    /// more. The lower end is then 0.
     ///
     /// # Errors
-    /// As [`Self::loss`]; [`Error::NotOffered`] for walks of more than 20,000 steps, and where a node
-    /// contributes too often between two visits of the observers.
+    /// As [`Self::loss`]; [`Error::NotOffered`] for walks of more than `20,000/F²` steps, and if a node may
+    /// contribute too often between two visits of the observers.
     ///
-    /// # Complexity
-    /// First visits as for [`Self::loss`]; then, with the first question, for `F` members `O(N T (|F|² log
-    /// T + |F|³))` for each table of `N = 256` or 1024 cells, mostly five.
+    /// First visits as for [`Self::loss`]; then, with the first question, `O(N T (F² log T + F³))` for each
+    /// table of `N = 256` or 1024 cells, of which there are mostly five.
     ///
     /// # Examples
     /// ```
@@ -153,7 +155,7 @@ impl TokenWalk {
         self.cost_law_in_cells(u, members, None, (CELLS, Ends::Both), &Stop::never())
     }
 
-    /// The same with so many cells, a power of two, from first visits that are known already.
+    /// The same with this number of cells, a power of two, from first visits that may be known already.
     pub(super) fn cost_law_in_cells(
         &self,
         u: usize,
@@ -171,14 +173,14 @@ impl TokenWalk {
         }
         let walk = Walk::from(self.matrix()).until(stop);
         let start = self.law_at_0(stop)?;
-        // The law after a burn-in was raised by at most this.
+        // The start law after a burn-in was raised by at most this.
         let start_error = 3.0 * (options.burn_in as f64 + 1.0) * walk.error_per_step();
         let passages = match (known, members) {
             (Some(laws), _) => Passages::of_pair(laws, start_error),
             (None, &[v]) => Passages::of_pair(&walk.pair_laws(u, v, &start, steps)?, start_error),
             (None, _) => Passages::of_coalition(&walk, u, members, &start, steps, start_error)?,
         };
-        // What the law cannot follow makes it one of all contributions, which cost more.
+        // If the law cannot follow the limits, it is that of contributions on all visits, which cost more.
         let cap = options.cap.filter(|&cap| cap < steps);
         let states = |cap: usize| cap.saturating_add(1).saturating_mul(members.len());
         let followed = |&cap: &usize| steps.saturating_mul(states(cap).saturating_pow(2)) <= MOST_STEPS;
@@ -202,20 +204,20 @@ impl TokenWalk {
     }
 }
 
-/// How often `u` contributes in intervals of every length, for an observer who sees the token at their ends
-/// and not in between.
+/// The probabilities of each number of contributions of `u` in intervals of every length, for an observer who
+/// sees the token at their ends and not in between.
 pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Error> {
     let law = walk.cost_law(u, &[v])?;
     let Source::Values(passages) = &law.source else {
         return Err(Error::NotOffered("the attack is for contributions that do not depend on the token"));
     };
     let upper = Intervals::above(passages, law.published, &law.stop)?;
-    // At each length the shares of the counts; none where there is no such interval.
+    // The probabilities of the numbers of contributions for each length; empty if there is no such interval.
     let at_lengths = |laws: &[Vec<f64>]| -> Vec<Vec<f64>> {
         let length = laws.first().map_or(0, Vec::len);
         (0..length).map(|t| share(laws.iter().map(|law| law[t]).collect())).collect()
     };
-    // Without contribution: neither was visited, or u at the very end.
+    // No contribution: neither node was visited, or u only at the very end.
     let mut unseen = upper.unseen.clone();
     if let Some(none) = unseen.first_mut() {
         let visited: f64 = passages.start.iter().chain(&passages.start_seen[0]).sum();
@@ -229,7 +231,7 @@ pub(super) fn shares(walk: &TokenWalk, u: usize, v: usize) -> Result<Shares, Err
     })
 }
 
-/// Numbers over their sum, without what cannot be told from nothing.
+/// Masses divided by their sum, without those that are negligible.
 fn share(masses: Vec<f64>) -> Vec<f64> {
     let sum: f64 = masses.iter().sum();
     let mut shares: Vec<f64> = masses.into_iter().map(|p| if sum > 1e-290 { p / sum } else { 0.0 }).collect();
@@ -240,7 +242,7 @@ fn share(masses: Vec<f64>) -> Vec<f64> {
 }
 
 impl CostLaw {
-    /// From above, for contributions that do not depend on the token, on a walk whose next holder is always
+    /// The upper law for contributions that do not depend on the token, on a walk whose next holder is always
     /// drawn uniformly of `n` nodes, towards `colluders` nodes.
     ///
     /// # Errors
@@ -270,7 +272,7 @@ impl CostLaw {
     /// [`Error::NotOffered`] for more than 20,000 steps.
     pub(crate) fn of_gradients(laws: &PairLaws, published: bool) -> Result<Self, Error> {
         let steps = laws.horizon();
-        // Two kinds of visits are followed, of the node and of the observer.
+        // Two kinds of visits are followed, those of the node and those of the observer.
         if steps > MOST_STEPS {
             return Err(TOO_LONG);
         }
@@ -281,12 +283,12 @@ impl CostLaw {
     }
 
     /// The same on a walk whose next holder is always drawn uniformly of `n` nodes, towards `colluders` nodes
-    /// who pool what they see, about any other node: where a node is said to start, about that one, who loses
-    /// most. Under a cap all visits beyond it add their noise.
+    /// who pool what they see, about any other node. If the walk starts at a given node, the law is that of
+    /// this node, which loses most. Under a cap, all visits beyond it add their noise.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for no colluders or none but them, and for no step; without a cap for more than
-    /// 20,000; under one where the last token of a walk from a given node is published.
+    /// [`Error::NotOffered`] if nobody colludes, everybody does, or there is no step; without a cap, for more
+    /// than 20,000 steps; with a cap, if the walk starts at a given node and its last token is published.
     pub(crate) fn of_uniform_gradients(
         (n, colluders): (usize, usize),
         steps: usize,
@@ -300,7 +302,7 @@ impl CostLaw {
             ));
         }
         match cap {
-            // The gap up to the end may be a first one that is not drawn.
+            // The gap up to the end may be the first one, which is not a draw from the law of gaps.
             Some(_) if starts_at_u && published => Err(Error::NotOffered(
                 "the law of the cost of a capped walk from a given node whose end is seen",
             )),
@@ -319,8 +321,9 @@ impl CostLaw {
         }
     }
 
-    /// The same under a cap, whatever the start: by the first visits of the node and its observers together
-    /// (under a cap of 1 of the observers alone), as far as they are followed.
+    /// The same under a cap, for any start, from the first visits to the set of the node and its observers
+    /// (under a cap of 1 to the observers alone). Visits after the last time of `visits` are charged as if
+    /// they came at the next time.
     pub(crate) fn of_gaps(visits: &FirstVisits, steps: usize, cap: usize, published: bool) -> Self {
         let seen = steps.min(visits.none.len() - 1);
         let law = (0..=seen).map(|t| visits.at.iter().map(|law| law[t]).sum()).collect();
@@ -348,16 +351,16 @@ impl CostLaw {
         }
     }
 
-    /// The same law, whose answers end in [`Error::Stopped`] when `stop` says so.
+    /// The same law, whose computations end with [`Error::Stopped`] when `stop` says so.
     pub(crate) fn until(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
     }
 
-    /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to
-    /// 1e-9, an upper bound otherwise.
+    /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path if both ends agree to
+    /// 1e-9, and an upper bound otherwise.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ ε < ∞`; [`Error::NotOffered`] where a node contributes too
+    /// [`Error::InvalidParameter`] unless `0 ≤ ε < ∞`; [`Error::NotOffered`] if a node may contribute too
     /// often between two sightings.
     pub fn delta(&self, noise: NoiseMultiplier, epsilon: f64) -> Result<Enclosed, Error> {
         ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
@@ -368,7 +371,7 @@ impl CostLaw {
         Ok(Enclosed::between(lower.min(upper), upper, self.attained))
     }
 
-    /// Whether `limit` is seen to be kept, by coarse tables where they are enough.
+    /// Whether the law proves `limit`, by coarse tables if they are enough.
     pub(crate) fn keeps(&self, noise: NoiseMultiplier, limit: ApproxDp) -> bool {
         let (sigma, epsilon) = (noise.get(), limit.epsilon());
         let holds = |tables: Result<Arc<Tables>, Error>| {
@@ -406,7 +409,7 @@ impl CostLaw {
 
     /// The Rényi loss at the order of `local`, `ln E e^{θC} / (α − 1)`, in nats; graded as [`Self::delta`].
     ///
-    /// What lies beyond the grid has its largest possible cost here, which large orders feel:
+    /// Costs beyond the grid are replaced by the largest possible cost, which matters at large orders:
     /// [`TokenWalk::loss`] is often smaller.
     ///
     /// # Errors
@@ -420,11 +423,11 @@ impl CostLaw {
         Ok(Enclosed::between(lower.low().max(0.0), upper.high(), self.attained))
     }
 
-    /// The least noise multiplier at which `δ(ε) ≤ δ`: it lies between the least noises of the two laws, and
-    /// the upper one is enough.
+    /// The least noise multiplier at which `δ(ε) ≤ δ`. It lies between the least noises of the lower and the
+    /// upper law, and the latter is enough.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 < ε < ∞`, and where no noise up to `1e9` is seen to be enough;
+    /// [`Error::InvalidParameter`] unless `0 < ε < ∞`, and if no noise up to `1e9` is proven to be enough;
     /// [`Error::NotOffered`] as for [`Self::delta`].
     pub fn least_noise(&self, epsilon: f64, delta: Delta) -> Result<Enclosed, Error> {
         ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
@@ -471,8 +474,8 @@ impl CostLaw {
         Ok(Enclosed::between(at(&tables.lower), at(&tables.upper), self.attained))
     }
 
-    /// Whether another bound on `ε` is hardly smaller: where neither rounding to the grid nor what is beyond
-    /// it makes much of `δ`. A guess, by which no number gets smaller.
+    /// Whether other bounds on `ε` are hardly smaller, because neither rounding to the grid nor costs beyond
+    /// it change `δ` much. It is a heuristic that decides only whether other bounds are computed as well.
     pub(crate) fn is_tight(&self, noise: NoiseMultiplier, epsilon: f64) -> bool {
         let Ok(tables) = self.tables() else { return false };
         self.is_free_of_limits && epsilon.is_finite() && tables.is_tight(noise.get(), epsilon)
@@ -480,10 +483,10 @@ impl CostLaw {
 }
 
 const TOO_LONG: Error = Error::NotOffered("the law of the cost is for walks of at most 20,000 steps");
-/// Cells of a fine table.
+/// The number of cells of a fine table.
 const CELLS: usize = 1024;
-/// Of a fine table of a law of gaps: without equations to solve cells cost little, and rounding up to half as
-/// many made a tenth of `ε`.
+/// The number of cells of a fine table of a law of gaps. Without equations to solve, cells cost little, and
+/// half as many would raise `ε` by a tenth.
 const GAP_CELLS: usize = 4096;
-/// Steps, times the square of the number of observers.
+/// The largest number of steps, times the square of the number of observers.
 const MOST_STEPS: usize = 20_000;
