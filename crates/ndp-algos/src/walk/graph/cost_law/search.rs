@@ -1,5 +1,5 @@
-//! `ε` at a `δ` and the least noise, ending on the side that was seen to hold: from a guess by the secant's
-//! steps, or by regula falsi on a monotone function.
+//! Finds `ε` at a given `δ`, and the least noise. The search ends at a value for which the bound was proven.
+//! It starts from a guess and takes secant steps, or uses regula falsi on a monotone function.
 
 use super::guess::{self, Guess, Question};
 use super::spread::Sided;
@@ -14,9 +14,9 @@ pub(super) fn delta(tables: &Tables, upper: bool, sigma: f64, epsilon: f64) -> f
     if upper { values.fold(1.0, f64::min) } else { values.fold(0.0, f64::max) }
 }
 
-/// Where the upper end of an answer lies, by floats.
+/// Where the upper end of an answer lies, by plain floats.
 pub(super) fn guess(tables: &Tables, question: Question, delta: f64) -> Option<Guess> {
-    // As of one Gaussian release of the mean cost.
+    // The start is the answer for one Gaussian release of the mean cost.
     let (root, tail) = (tables.upper.typical(), (-2.0 * delta.ln()).sqrt());
     let start = match question {
         Question::Epsilon { sigma } => root / sigma * (0.5 * root / sigma + tail),
@@ -25,13 +25,13 @@ pub(super) fn guess(tables: &Tables, question: Question, delta: f64) -> Option<G
     guess::answer(tables, true, question, delta, start)
 }
 
-/// Both ends of `ε` by the best of the laws, from where [`guess`] has the upper one.
+/// Both ends of `ε` by the best of the laws. `near` is the guess of [`guess`] for the upper end.
 pub(super) fn epsilon(tables: &Tables, sigma: f64, delta: f64, near: Option<&Guess>) -> (f64, f64) {
     let question = Question::Epsilon { sigma };
     let upper = near.and_then(|near| best(tables, true, question, delta, near)).unwrap_or_else(|| {
         let newest = tables.newest();
         let upper = epsilon_up(&newest, sigma, delta);
-        // Another law may be smaller there.
+        // Another law may give a smaller value there.
         let best = tables.above(upper.min(MOST_ASKED), sigma);
         if best.is(&newest) { upper } else { upper.min(epsilon_up(&best, sigma, delta)) }
     });
@@ -45,10 +45,10 @@ pub(super) fn epsilon(tables: &Tables, sigma: f64, delta: f64, near: Option<&Gue
     (lower.min(upper), upper)
 }
 
-/// Both ends of the least noise, likewise.
+/// Both ends of the least noise, in the same way.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] where no noise up to `1e9` is seen to be enough.
+/// [`Error::InvalidParameter`] if no noise up to `1e9` is proven to be enough.
 pub(super) fn noise(
     tables: &Tables,
     epsilon: f64,
@@ -59,7 +59,7 @@ pub(super) fn noise(
     let upper = match near.and_then(|near| best(tables, true, question, delta, near)) {
         Some(upper) => upper,
         None => {
-            // The one that has no infinite cost.
+            // The rounded law, which has no infinite cost.
             let rounded = Sided::new(&tables.upper, 0.0);
             let upper = noise_up(&rounded, epsilon, delta)?;
             let best = tables.above(epsilon, upper);
@@ -73,14 +73,14 @@ pub(super) fn noise(
     Ok((lower.min(upper), upper))
 }
 
-/// The end of an answer on one side by the laws that are best where the guess is; none where it leads
-/// nowhere.
+/// The end of an answer on one side, by the laws that are best at the guess; `None` if the guess does not
+/// lead to an answer.
 fn best(tables: &Tables, upper: bool, question: Question, delta: f64, near: &Guess) -> Option<f64> {
     let laws: Vec<Sided<'_>> = tables.laws(upper).collect();
     let law = |at: &usize| laws.get(*at);
     if near.x == 0.0 {
         let (epsilon, sigma) = question.at(0.0);
-        // At 0 no bend is bounded from above: the rounded law.
+        // At ε = 0 the second derivative has no upper bound, so that only the rounded law can be used.
         return (!upper || law(&0)?.whole(epsilon, sigma) <= delta).then_some(0.0);
     }
     let mut found = from_guess(near.laws.first().and_then(law)?, question, delta, near.x, near.slope)?;
@@ -96,8 +96,8 @@ fn best(tables: &Tables, upper: bool, question: Question, delta: f64, near: &Gue
     Some(found)
 }
 
-/// The smallest `x` seen with `δ ≤ delta` by an upper law, or the largest with `δ > delta` by a lower one, to
-/// [`NEAREST`]: by secants from `x`, where `slope` is that of `ln δ`.
+/// The smallest `x` that was proven to have `δ ≤ delta` by an upper law, or the largest with `δ > delta` by a
+/// lower one, to a relative [`NEAREST`]. It takes secant steps from `x`; `slope` is the derivative of `ln δ`.
 fn from_guess(law: &Sided<'_>, question: Question, delta: f64, x: f64, mut slope: f64) -> Option<f64> {
     let (epsilon, sigma) = question.at(x);
     let blocks = law.blocks(epsilon, sigma, AROUND, delta * BENT);
@@ -105,7 +105,7 @@ fn from_guess(law: &Sided<'_>, question: Question, delta: f64, x: f64, mut slope
         let (epsilon, sigma) = question.at(x);
         blocks.covers(epsilon, sigma).then(|| log_ratio(law.delta_by(&blocks, epsilon, sigma), delta))
     };
-    // A little to the side that holds.
+    // Aims slightly to the side on which the bound holds.
     let aside = if law.is_upper() { 1.0 + 0.2 * NEAREST } else { 1.0 - 0.2 * NEAREST };
     let (mut at, mut value) = (x, excess(x)?);
     for _ in 0..MOST_SECANTS {
@@ -117,7 +117,7 @@ fn from_guess(law: &Sided<'_>, question: Question, delta: f64, x: f64, mut slope
         let next = (at - left) * aside;
         let there = excess(next)?;
         let secant = (there - value) / (next - at);
-        // Between neighbors there are no digits for a slope.
+        // Between neighboring floats a slope has no accurate digits.
         if secant < 0.5 * slope && secant > 2.0 * slope {
             slope = secant;
         }
@@ -126,7 +126,7 @@ fn from_guess(law: &Sided<'_>, question: Question, delta: f64, x: f64, mut slope
     None
 }
 
-/// The smallest `ε` found with `δ(ε) ≤ delta`; infinite where none is.
+/// The smallest `ε` found with `δ(ε) ≤ delta`; infinite if there is none.
 pub(super) fn epsilon_up(law: &Sided<'_>, sigma: f64, delta: f64) -> f64 {
     let by = |slack: f64| move |epsilon: f64| log_ratio(law.delta(epsilon, sigma, delta * slack), delta);
     let (rough, excess) = (by(ROUGH), by(SLACK));
@@ -140,7 +140,7 @@ pub(super) fn epsilon_up(law: &Sided<'_>, sigma: f64, delta: f64) -> f64 {
         high = (2.0 * low.0, rough(2.0 * low.0));
     }
     let near = if low.1 > 0.0 { boundary(&rough, low, high, true, ROUGH) } else { 0.0 };
-    // The digits, from where they begin.
+    // The bracket is small from here on, and the search refines its digits.
     let mut high = (near, excess(near));
     if near == 0.0 || high.1 > 0.0 {
         return near;
@@ -158,11 +158,11 @@ pub(super) fn epsilon_up(law: &Sided<'_>, sigma: f64, delta: f64) -> f64 {
     boundary(&excess, low, high, true, CLOSE)
 }
 
-/// The largest `ε` up to `most` found with `δ(ε) > delta`; 0 where none is.
+/// The largest `ε` up to `most` found with `δ(ε) > delta`; 0 if there is none.
 pub(super) fn epsilon_down(law: &Sided<'_>, sigma: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
-    // Both ends are mostly near each other.
+    // The two ends are mostly close to each other.
     let near = (1.0 - NEAR) * most.min(LARGEST);
     let mut low = (near, excess(near));
     if low.1 <= 0.0 {
@@ -186,7 +186,7 @@ pub(super) fn epsilon_down(law: &Sided<'_>, sigma: f64, delta: f64, most: f64) -
 /// The least noise found with `δ(ε) ≤ delta`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] where none up to `1e9` is.
+/// [`Error::InvalidParameter`] if there is none up to `1e9`.
 fn noise_up(law: &Sided<'_>, epsilon: f64, delta: f64) -> Result<f64, Error> {
     let by = |slack: f64| move |log: f64| log_ratio(law.delta(epsilon, log.exp(), delta * slack), delta);
     let (rough, excess) = (by(ROUGH), by(SLACK));
@@ -220,7 +220,7 @@ fn noise_up(law: &Sided<'_>, epsilon: f64, delta: f64) -> Result<f64, Error> {
     Ok(boundary(&excess, low, high, true, CLOSE).exp())
 }
 
-/// The largest noise up to `most` found with `δ(ε) > delta`; 0 where none is.
+/// The largest noise up to `most` found with `δ(ε) > delta`; 0 if there is none.
 fn noise_down(law: &Sided<'_>, epsilon: f64, delta: f64, most: f64) -> f64 {
     let slack = delta * SLACK;
     let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
@@ -239,18 +239,19 @@ fn noise_down(law: &Sided<'_>, epsilon: f64, delta: f64, most: f64) -> f64 {
     boundary(&excess, low, high, false, CLOSE).exp()
 }
 
-/// `ln(value/delta)`, positive exactly where `value` is the larger one.
+/// `ln(value/delta)`, which is positive exactly if `value` is larger.
 fn log_ratio(value: f64, delta: f64) -> f64 {
     if value == 0.0 {
         return -LARGEST_LOG;
     }
     let log = (value / delta).ln();
-    // A quotient of neighbors may be 1.
+    // The quotient of two neighboring floats may be rounded to 1.
     if value > delta { log.max(f64::MIN_POSITIVE) } else { log.min(0.0) }
 }
 
-/// Where `excess`, positive at `low` and not at `high`, each with its value, changes its sign, to a relative
-/// `close`: the end that was seen to hold (`above`), or the last one that was seen not to.
+/// Where `excess`, which is positive at `low` and not at `high`, changes its sign, to a relative `close`.
+/// Each end comes with its value. Returns the end at which `excess` was not positive (`above`), or the last
+/// one at which it was.
 fn boundary(
     excess: &impl Fn(f64) -> f64,
     (mut low, mut at_low): (f64, f64),
@@ -266,7 +267,7 @@ fn boundary(
         let chord = low + (high - low) * at_low / (at_low - at_high);
         let inside = low < chord && chord < high && at_low.is_finite() && at_high.is_finite();
         let mut middle = if inside { chord } else { low + (high - low) / 2.0 };
-        // A little beyond where the boundary seems to be, so that the other end comes close, too.
+        // The step goes slightly beyond the expected boundary, so that the other end comes close to it, too.
         let shift = 0.2 * close * high.abs().max(1e-3);
         middle = (middle + if side >= 0 { -shift } else { shift }).clamp(low, high);
         if middle <= low || middle >= high {
@@ -290,24 +291,24 @@ fn boundary(
     if above { high } else { low }
 }
 
-/// What a block may make of a difference, as a share of `δ`.
+/// The change of `δ` by a block, as a share of `δ`.
 const SLACK: f64 = 1e-5;
-/// The same, and how near the two ends come, where nothing but the place is looked for.
+/// The same, and the distance of the two ends, when only a rough place is looked for.
 const ROUGH: f64 = 3e-3;
-/// How near an answer comes to where a law has its `δ`.
+/// How close an answer comes to the point where a law has this `δ`, relative.
 const NEAREST: f64 = 1e-9;
 const MOST_SECANTS: usize = 8;
-/// What a block may be bent, as a share of `δ`.
+/// The change of `δ` by the bend of a block, as a share of `δ`.
 const BENT: f64 = 3e-7;
-/// How far `s* σ²` may be from that of the guess, relative.
+/// The largest relative distance of `s* σ²` from that of the guess.
 const AROUND: f64 = 0.02;
 /// Laws are compared at an `ε` of at most this.
 const MOST_ASKED: f64 = 1e6;
-/// How near the two ends come.
+/// How close the two ends come, relative.
 const CLOSE: f64 = 1e-7;
-/// How much smaller the lower end is looked for at first, relative.
+/// The relative distance below the upper end at which the lower end is first looked for.
 const NEAR: f64 = 0.05;
-/// The largest `ε` looked at.
+/// The largest `ε` that is tried.
 const LARGEST: f64 = 1e9;
-/// Noises from `e^{−21}` to `e^{21}`.
+/// Noises from `e^{−21}` to `e^{21}` are tried.
 const LARGEST_LOG: f64 = 21.0;

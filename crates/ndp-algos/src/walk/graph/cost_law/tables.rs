@@ -1,29 +1,29 @@
-//! What was computed of a law so far, and the best of it for a question.
+//! The tables of a law that were computed so far, and the best of them for a question.
 
 use super::level::Level;
 use super::mixture::Mixture;
 use super::spread::{Sided, Spread};
 use ndp_numeric::rounding::Interval;
 
-/// Tables of a law.
+/// The tables of a law.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// The first one has all costs, each of the others those of a part of the one before.
+    /// The first table contains all costs; each of the others contains a part of the range of the one before.
     pub(super) coarse: Vec<Level>,
-    /// Fine ones where questions needed them, by spreading.
+    /// Fine tables with spread charges, made where questions needed them.
     pub(super) spread: Vec<Spread>,
-    /// The laws by rounding.
+    /// The laws from tables with rounded charges.
     pub(super) upper: Mixture,
     pub(super) lower: Mixture,
-    /// The laws by each table that spreads.
+    /// The laws from each table with spread charges.
     spread_laws: Vec<[Mixture; 2]>,
-    /// Mean number of sightings, at most.
+    /// An upper bound on the mean number of sightings.
     pub(super) sightings: f64,
 }
 
 impl Tables {
-    /// For each cost the finest table that reaches so far; `most` is the largest cost, `attained` says
-    /// whether there is a law from below.
+    /// Combines the tables: each cost is taken from the finest table that contains it. `most` is the largest
+    /// cost, and `attained` says whether there is a lower law.
     pub(super) fn joined(
         coarse: Vec<Level>,
         spread: Vec<Spread>,
@@ -37,7 +37,7 @@ impl Tables {
         let most = Interval::new(most as f64);
         let mut reached = 0.0;
         for level in levels {
-            // Grids and windows are powers of two, so that these are exact.
+            // Grids and windows are powers of two, so that these numbers are exact.
             let from = ndp_numeric::casts::floor(reached / level.grid.cost(1)).max(1);
             for cell in from..level.reach() {
                 let cost = Interval::new(level.grid.cost(cell));
@@ -51,10 +51,10 @@ impl Tables {
         }
         let beyond = coarse.first().map_or(1.0, |first| first.upper[first.reach()]);
         upper.push((most, beyond));
-        // What is spread or rounded may cost more than is possible.
+        // After spreading or rounding, a cost may be larger than is possible; here it counts as infinite.
         plain.push((Interval::new(BEYOND), beyond));
-        // What is beyond a table that spreads is that of all contributions rounded, on a grid that is not
-        // finer.
+        // Costs beyond a table with spread charges have the probabilities of the rounded law of all
+        // contributions, whose grid there is not finer.
         let spread_laws = spread
             .iter()
             .map(|spread| {
@@ -74,7 +74,7 @@ impl Tables {
         Self { coarse, spread, upper, lower, spread_laws, sightings }
     }
 
-    /// All laws of one side, the rounded one first.
+    /// All laws of one side, the one with rounded charges first.
     pub(super) fn laws(&self, upper: bool) -> impl Iterator<Item = Sided<'_>> {
         let side = usize::from(!upper);
         let rounded = Sided::new(if upper { &self.upper } else { &self.lower }, 0.0);
@@ -83,23 +83,23 @@ impl Tables {
         std::iter::once(rounded).chain(spread)
     }
 
-    /// A law from above: the one by the last table.
+    /// An upper law: the one from the last table that was made.
     pub(super) fn newest(&self) -> Sided<'_> {
         self.laws(true).last().unwrap_or_else(|| Sided::new(&self.upper, 0.0))
     }
 
-    /// The least of the laws from above, as far as this question goes.
+    /// The smallest upper law for this question.
     pub(super) fn above(&self, epsilon: f64, sigma: f64) -> Sided<'_> {
         self.best(true, epsilon, sigma)
     }
 
-    /// The largest of those from below.
+    /// The largest lower law for this question.
     pub(super) fn below(&self, epsilon: f64, sigma: f64) -> Sided<'_> {
         self.best(false, epsilon, sigma)
     }
 
     fn best(&self, upper: bool, epsilon: f64, sigma: f64) -> Sided<'_> {
-        // To a thousandth of what is compared.
+        // `δ` up to a thousandth, which is enough to compare laws.
         let rough = (0..3).fold(1e-2, |slack, _| 1e-3 * self.upper.delta(epsilon, sigma, slack));
         let mut best = Sided::new(if upper { &self.upper } else { &self.lower }, 0.0);
         let mut value = best.delta(epsilon, sigma, rough);
@@ -112,14 +112,14 @@ impl Tables {
         best
     }
 
-    /// Whether neither the grid nor what is beyond it makes much of `δ`.
+    /// Whether neither the grid nor costs beyond it change `δ` much.
     pub(super) fn is_tight(&self, sigma: f64, epsilon: f64) -> bool {
         let law = &self.upper;
         let whole = law.delta(epsilon, sigma, 1e-6);
         let whole = law.delta(epsilon, sigma, 1e-4 * whole);
         let small = |cost: f64| law.delta_of(law.below(cost), epsilon, sigma, 1e-4 * whole) / whole;
         let window = self.coarse[0].window();
-        // The cost below which half of δ is, and the finest grid there.
+        // The cost below which half of δ is caused, and the finest grid there.
         let mut cost = window;
         while small(cost) > 0.5 && cost > 1e-9 {
             cost *= 0.8;
@@ -134,10 +134,10 @@ impl Tables {
     }
 }
 
-/// A cost at which everything is lost.
+/// A cost that stands for an infinite one, at which `δ` is 1.
 const BEYOND: f64 = 1e100;
 
-/// Larger costs are not more probable: what is known of them holds for smaller ones, too.
+/// Larger costs are not more probable than smaller ones, so that bounds on one hold for the other, too.
 fn law(mut points: Vec<(Interval, f64)>, upper: bool) -> Mixture {
     let mut least = 0.0;
     points.iter_mut().rev().for_each(|(_, at_least)| {
