@@ -1,19 +1,20 @@
-//! Charges that are spread over the two grid points around them, so that their means stay: an error of the
-//! second order in the step.
+//! Charges that are divided between the two grid points around them, so that their means stay the same. The
+//! error is then of second order in the step.
 //!
 //! A charge `x` between the neighboring points `a` and `b = a + h` is put at `b` with probability `(x −
-//! a)/h`, at `a` otherwise, by itself. For a function `f` of the cost, all else fixed, the mean of `f` then
-//! moves by `½ f''(ξ) (x − a)(b − x)`. One charge after the other: with `C̃` the cost of what was spread and
-//! `V = E Σ (x − a)(b − x)` over the charges of a path,
+//! a)/h`, and at `a` otherwise, independently of everything else. For a function `f` of the cost, the mean of
+//! `f` then moves by `½ f''(ξ) (x − a)(b − x)` if all other charges stay the same. Applied to one charge
+//! after the other, with `C̃` the cost of the spread charges and `V = E Σ (x − a)(b − x)` over the charges of
+//! a path, this gives
 //!
 //! ```text
 //! E f(C̃) − ½ V sup f''  ≤  E f(C)  ≤  E f(C̃) + ½ V sup (−f''),
 //! ```
 //!
-//! the suprema not below 0. Here `f(C) = θ_ε(√s)`, `s = C/σ²`, with `f'' = φ(x)/(2√s) (ε²/(2s²) − 1/(2s) −
-//! 1/8)/σ⁴` at `x = √s/2 − ε/√s`: convex up to some `s`, concave from there. As no charge leaves its cell,
-//! `C̃` lies between the costs whose charges are rounded down and up on this grid or on a coarser one, and
-//! what is beyond a table is known from theirs.
+//! where the suprema are at least 0. Here `f(C) = θ_ε(√s)`, `s = C/σ²`, with `f'' = φ(x)/(2√s) (ε²/(2s²) −
+//! 1/(2s) − 1/8)/σ⁴` at `x = √s/2 − ε/√s`, which is convex up to some `s` and concave from there on. As no
+//! charge leaves its cell, `C̃` lies between the costs whose charges are rounded down and up on this grid or
+//! on a coarser one. The probabilities of costs beyond a table are therefore taken from the rounded tables.
 
 use super::blocks::Blocks;
 use super::circle::Circle;
@@ -29,15 +30,15 @@ use std::f64::consts::PI;
 /// A table of the law of `C̃`.
 #[derive(Clone, Debug)]
 pub(super) struct Spread {
-    /// Not below `P(C̃ ≥ jh)`, and not above it.
+    /// Upper and lower bounds on `P(C̃ ≥ jh)`.
     pub(super) level: Level,
-    /// `V`, at most.
+    /// An upper bound on `V`.
     pub(super) variance: f64,
 }
 
 impl Spread {
-    /// Costs up to `1/narrower` of those of a coarser table, on half of `cells`; from above alone, or both
-    /// ends.
+    /// The costs up to `1/narrower` of the range of a coarser table, on half of `cells`: the upper bounds
+    /// alone, or both.
     pub(super) fn within(
         wide: &Level,
         upper: &Intervals,
@@ -51,7 +52,7 @@ impl Spread {
         let circle = Circle::new(&system, stop)?;
         let law = circle.cells(cells, log_damping)?;
         let lower = if both {
-            // No event is overrated by more than all events together.
+            // No event is overestimated by more than all events together.
             let excess = (circle.total()? - 1.0).max(0.0) + system.lost + 4.0 * f64::EPSILON;
             let left_out = law.wrapped() * wide.upper[folded] + excess;
             super::level::at_least_down(&law, half - 1, wide.lower[next], left_out)
@@ -67,12 +68,12 @@ impl Spread {
     }
 }
 
-/// One end of a law with what its charges may have moved.
+/// One end of a law, with a bound on how much spreading its charges has moved `δ`.
 #[derive(Debug)]
 pub(super) struct Sided<'a> {
     law: &'a Mixture,
     variance: f64,
-    /// The last `ε`, and the supremum that belongs to it.
+    /// The last `ε` that was asked for, and its supremum.
     bend: Cell<(f64, f64)>,
 }
 
@@ -86,7 +87,7 @@ impl<'a> Sided<'a> {
         std::ptr::eq(self.law, other.law)
     }
 
-    /// Whether it is not below the truth.
+    /// Whether the law is an upper bound.
     pub(super) const fn is_upper(&self) -> bool {
         self.law.is_upper()
     }
@@ -95,7 +96,7 @@ impl<'a> Sided<'a> {
         self.law.weights()
     }
 
-    /// `δ(ε)`, not below the truth or not above it, as the law is.
+    /// `δ(ε)`, an upper or a lower bound as the law is.
     pub(super) fn delta(&self, epsilon: f64, sigma: f64, slack: f64) -> f64 {
         self.with_moved(self.law.delta(epsilon, sigma, slack), epsilon, sigma)
     }
@@ -126,7 +127,7 @@ impl<'a> Sided<'a> {
         }
     }
 
-    /// What spreading may have made of `δ(ε)`.
+    /// A bound on how much spreading has moved `δ(ε)`.
     pub(super) fn moved(&self, epsilon: f64, sigma: f64) -> f64 {
         if self.variance == 0.0 {
             return 0.0;
@@ -139,7 +140,7 @@ impl<'a> Sided<'a> {
         moved(self.variance, bend, sigma)
     }
 
-    /// The same from both suprema at an `ε`.
+    /// The same, when both suprema at an `ε` are known.
     pub(super) fn moved_by(&self, bends: (f64, f64), sigma: f64) -> f64 {
         if self.variance == 0.0 { 0.0 } else { moved(self.variance, self.bend_of(bends), sigma) }
     }
@@ -149,31 +150,32 @@ impl<'a> Sided<'a> {
     }
 }
 
-/// What spreading may move: two squarings, two products, a quotient.
+/// How much spreading may move `δ`, with the roundings of two squares, two products and a quotient.
 fn moved(variance: f64, bend: f64, sigma: f64) -> f64 {
     0.5 * variance * bend / sigma.powi(4) * (1.0 + 16.0 * f64::EPSILON)
 }
 
-/// The suprema over `s > 0` of the second derivative of `θ_ε(√s)` and of its opposite, rounded up.
+/// The suprema over `s > 0` of the second derivative of `θ_ε(√s)` and of its negative, rounded up.
 pub(super) fn bends(epsilon: f64) -> (f64, f64) {
     if epsilon == 0.0 {
-        // −φ(√s/2)/(2√s) (1/(2s) + 1/8).
+        // The second derivative is −φ(√s/2)/(2√s) (1/(2s) + 1/8), which is unbounded near 0.
         return (0.0, f64::INFINITY);
     }
-    // The largest bend grows like 1/ε³, and the squares below have no digits: no bound is offered.
+    // The largest second derivative grows like 1/ε³, and the squares below would underflow: no bound is
+    // offered.
     if epsilon < LEAST_BENT {
         return (f64::INFINITY, f64::INFINITY);
     }
     let x = |s: f64| s.sqrt() / 2.0 - epsilon / s.sqrt();
     let phi = |x: f64| (-x * x / 2.0).exp() / (2.0 * PI).sqrt();
-    // Below `first` it is convex, and φ(x) ε² y⁵/4 with y = 1/√s bounds it, φ(x) ≤ e^{(ε − ε² y²)/2}/√(2π):
-    // decreasing in y for ε² y² > 5.
+    // Below `first` the function is convex, and its second derivative is at most φ(x) ε² y⁵/4 with y = 1/√s
+    // and φ(x) ≤ e^{(ε − ε² y²)/2}/√(2π), which decreases in y for ε² y² > 5.
     let first = (epsilon * epsilon / 100.0).min(100.0);
     let y = 1.0 / first.sqrt();
     let smallest = (0.5 * epsilon - 0.5 * epsilon * epsilon * y * y).exp() / (2.0 * PI).sqrt();
     let mut convex = smallest * epsilon * epsilon * y.powi(5) / 4.0;
     let mut concave = 0.0;
-    // Above `last` it is concave, x is positive, and all factors of a bound fall.
+    // Above `last` the function is concave, x is positive, and all factors of the bound decrease.
     let last = 4.0 * epsilon + 400.0;
     let mut a = first;
     while a < last {
@@ -186,15 +188,15 @@ pub(super) fn bends(epsilon: f64) -> (f64, f64) {
         a = b;
     }
     concave = f64::max(concave, phi(x(a)) / (2.0 * a.sqrt()) * (0.5 / a + 0.125));
-    // Arguments of up to 10^4 in the exponential function, a few units each.
+    // The exponential function has arguments of up to 10^4, with an error of a few units each.
     (convex * (1.0 + 1e-9), concave * (1.0 + 1e-9))
 }
 
-/// `ρ^N`: hardly anything costs so much that it is folded.
+/// `ρ^N`: hardly any path has a cost so large that it is folded.
 const DAMPED: f64 = 0.05;
 /// The smallest `ε` for which bends are bounded.
 const LEAST_BENT: f64 = 1e-60;
-/// Of the intervals on which second derivatives are bounded.
+/// The ratio of the ends of the intervals on which second derivatives are bounded.
 const RATIO: f64 = 1.08;
 
 #[cfg(test)]
@@ -202,7 +204,7 @@ mod tests {
     use super::*;
     use ndp_numeric::gaussian_profile::theta;
 
-    /// Against second differences, and not far above the largest.
+    /// Compared with second differences: never below, and not far above the largest.
     #[test]
     fn bends_bound_second_differences() {
         for epsilon in [0.01, 0.1, 0.5, 1.0, 3.0, 10.0] {
@@ -213,7 +215,7 @@ mod tests {
                 let step = 1e-3 * s;
                 let at = |k: f64| theta(epsilon, (s + k * step).sqrt());
                 let bend = (at(1.0) - 2.0 * at(0.0) + at(-1.0)) / (step * step);
-                // What rounding makes of a difference.
+                // What rounding adds to a difference.
                 let noise = 1e-13 * at(1.0) / (step * step);
                 assert!(bend <= convex + noise && -bend <= concave + noise, "{epsilon} {s} {bend}");
                 if noise < 1e-3 * bend.abs() {
@@ -227,7 +229,7 @@ mod tests {
             );
         }
         assert_eq!(bends(0.0), (0.0, f64::INFINITY));
-        // The search for the largest began at ε²/100, which is 0, and did not end.
+        // The search for the largest value began at ε²/100, which underflows to 0, and did not end.
         for tiny in [5e-324, 1e-300, 2.5e-188, 1e-100] {
             assert_eq!(bends(tiny), (f64::INFINITY, f64::INFINITY));
         }

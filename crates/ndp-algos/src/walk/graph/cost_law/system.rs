@@ -1,15 +1,15 @@
-//! Costs on a grid: the renewal equation in time and cost, and how likely a cost is at most to be beyond a
-//! limit.
+//! Costs on a grid: the renewal equation in time and cost, and a bound on the probability that the cost
+//! exceeds a limit.
 //!
-//! With `x` for time and `z` for cost the mean of `z^cost` over paths of `T` steps is the coefficient of
+//! With `x` for time and `z` for cost, the mean of `z^cost` over paths of `T` steps is the coefficient of
 //! `x^T` in
 //!
 //! ```text
 //! F(x, z) (1 − I(x, z))^{−1} G(x, z) + U(x, z)
 //! ```
 //!
-//! `F` the first interval, `I` the matrix of those between sightings by two members, `G` the end of the walk
-//! after the last sighting and `U` paths without one.
+//! where `F` is the first interval, `I` the matrix of the intervals between sightings by two members, `G` the
+//! end of the walk after the last sighting, and `U` the paths without a sighting.
 
 use super::intervals::{ByCount, Intervals};
 use super::passages::Side;
@@ -17,7 +17,7 @@ use ndp_numeric::casts::id;
 use ndp_numeric::rounding::{Interval, up};
 use ndp_numeric::stop::work;
 
-/// Steps of size `numerator/denominator`, on which costs lie.
+/// A grid of steps of size `numerator/denominator`, on which costs lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) numerator: u64,
@@ -47,7 +47,7 @@ impl Grid {
         Self::dyadic(exponent)
     }
 
-    /// So many times as fine.
+    /// The grid whose steps are `times` times smaller.
     pub(super) fn finer(self, times: u64) -> Self {
         if self.numerator.is_multiple_of(times) {
             Self { numerator: self.numerator / times, ..self }
@@ -61,7 +61,7 @@ impl Grid {
         cell as f64 * self.numerator as f64 / self.denominator as f64
     }
 
-    /// The cell of a charge, its share there and that of the next cell.
+    /// The cell of a charge, and the shares of the charge in this cell and in the next one.
     pub(super) fn place(self, charge: Charge, rounding: Rounding) -> (usize, [f64; 2]) {
         let size = u128::from(charge.numerator) * u128::from(self.denominator);
         let step = u128::from(charge.denominator) * u128::from(self.numerator);
@@ -78,7 +78,7 @@ impl Grid {
     }
 }
 
-/// A charge as a quotient of whole numbers, the second one positive.
+/// A charge as a quotient of integers, the second of which is positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Charge {
     pub(super) numerator: u64,
@@ -88,7 +88,7 @@ pub(super) struct Charge {
 impl Charge {
     pub(super) const FREE: Self = Self { numerator: 0, denominator: 1 };
 
-    /// `count²/slots`; nothing without a slot.
+    /// `count²/slots`; free of charge if there is no slot.
     pub(super) fn of_count(count: usize, slots: usize) -> Self {
         if slots == 0 {
             return Self::FREE;
@@ -97,17 +97,17 @@ impl Charge {
     }
 }
 
-/// What becomes of a charge between two points of the grid.
+/// What happens to a charge between two points of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rounding {
     /// It is rounded to this side.
     To(Side),
-    /// It is at either point, with its mean.
+    /// It is divided between both points, so that its mean stays the same.
     Spread,
 }
 
 impl Rounding {
-    /// What covers the roundings of the product of a mass and its share, three each.
+    /// A factor that covers the roundings of the product of a mass and its share, three each.
     fn raised(self) -> f64 {
         if self == Self::Spread { 1.0 + 4.0 * f64::EPSILON } else { 1.0 }
     }
@@ -117,10 +117,10 @@ impl Rounding {
     }
 }
 
-/// For each time the cells of the charges and their probabilities.
+/// For each time, the cells of the charges and their probabilities.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Charges {
-    /// Where the entries of each time begin, and the end.
+    /// Where the entries of each time begin, and the end of the last.
     pub(super) starts: Vec<usize>,
     pub(super) cells: Vec<u32>,
     pub(super) masses: Vec<f64>,
@@ -129,8 +129,8 @@ pub(super) struct Charges {
 }
 
 impl Charges {
-    /// With the charge of each entry of `laws` in an interval of length `t`. What is too small to matter is
-    /// left out and added to `dropped`.
+    /// Charges each entry of `laws` in an interval of length `t`. Probabilities that are too small to matter
+    /// are left out and added to `dropped`.
     fn new(
         laws: &ByCount,
         charge: impl Fn(usize, usize) -> Charge,
@@ -169,13 +169,13 @@ impl Charges {
         charges
     }
 
-    /// Whether nothing is charged.
+    /// Whether all entries are free of charge.
     pub(super) fn is_free(&self) -> bool {
         self.cells.iter().all(|&cell| cell == 0)
     }
 
-    /// For each time the sum of the masses, each weighed by its cell, the last weight being that of all
-    /// beyond, rounded up.
+    /// For each time the sum of the masses times the weights of their cells, rounded up. The last weight is
+    /// that of all larger cells.
     fn weighed(&self, weights: &[f64]) -> Vec<f64> {
         let weigh = |cell: u32| weights[(cell as usize).min(weights.len() - 1)];
         let at_time = |pair: &[usize]| {
@@ -199,17 +199,17 @@ pub(super) struct System {
     pub(super) between: Vec<Vec<Charges>>,
     pub(super) first: Vec<Charges>,
     pub(super) tail: Vec<Charges>,
-    /// Cells and probabilities of paths that nobody saw before the end.
+    /// The cells and probabilities of paths that nobody saw before the end.
     pub(super) unseen: Vec<(usize, f64)>,
-    /// Probability of what is not in the equation, at most.
+    /// An upper bound on the probability that the equation leaves out.
     pub(super) lost: f64,
-    /// `E Σ (x − a)(b − x)` over the charges `x` of a path that were spread over `a` and `b`, in squares of
-    /// the step, at most.
+    /// An upper bound on `E Σ (x − a)(b − x)` over the charges `x` of a path that were divided between `a`
+    /// and `b`, in squares of the step.
     pub(super) variance: f64,
 }
 
 impl System {
-    /// Work of placing the charges of these intervals on a grid, about.
+    /// The approximate work of placing the charges of these intervals on a grid.
     pub(super) fn cost(intervals: &Intervals) -> u64 {
         let series: usize = (intervals.between.iter().flatten())
             .chain(&intervals.first)
@@ -219,13 +219,14 @@ impl System {
         work([series, intervals.tail[0][0].len(), 20])
     }
 
-    /// Work of [`Self::log_beyond`], about: some ten times all charges, and forty times all series.
+    /// The approximate work of [`Self::log_beyond`]: ten times all charges, and four hundred times all series
+    /// and steps.
     pub(super) fn cost_beyond(&self) -> u64 {
         let charges: usize = self.charges().map(|charges| charges.cells.len()).sum();
         work([10, charges]).saturating_add(work([400, self.charges().count(), self.steps]))
     }
 
-    /// Leaves out what has a probability of about `forgotten` in all.
+    /// The equation without entries whose total probability is about `forgotten`.
     pub(super) fn new(intervals: &Intervals, grid: Grid, rounding: Rounding, forgotten: f64) -> Self {
         let mut dropped = 0.0;
         let entries: usize = intervals.between.iter().flatten().chain(&intervals.first).map(Vec::len).sum();
@@ -253,7 +254,7 @@ impl System {
         };
         let unseen = intervals.unseen.iter().enumerate().flat_map(of_unseen);
         let unseen: Vec<(usize, f64)> = unseen.filter(|&(_, mass)| mass > 0.0).collect();
-        // Intervals begin at a sighting or at the start; a path has one end, which varies by at most a
+        // Intervals begin at a sighting or at the start. A path has one end, whose variance is at most a
         // quarter.
         let row = |row: &Vec<Charges>| row.iter().map(|charges| charges.variance).sum::<f64>();
         let varied = between.iter().map(row).fold(0.0, f64::max);
@@ -266,8 +267,8 @@ impl System {
         Self { steps, between, first, tail, unseen, lost, variance }
     }
 
-    /// `ln P(cost ≥ cell)`, at most, for a cell above 0: `E r^{−T} ρ^{cost − cell}` at the best of some
-    /// `r ≤ 1 ≤ ρ`. A charge of `cell` is as good as a larger one.
+    /// An upper bound on `ln P(cost ≥ cell)` for a cell above 0: `E r^{−T} ρ^{cost − cell}`, the smallest
+    /// over some `r ≤ 1 ≤ ρ`. Charges above `cell` are replaced by `cell`, which does not change the event.
     pub(super) fn log_beyond(&self, cell: usize) -> f64 {
         let largest = self.charges().map(Charges::last_cell).max().unwrap_or(0);
         let largest = self.unseen.iter().map(|&(cell, _)| cell).max().unwrap_or(0).max(largest);
@@ -302,8 +303,8 @@ impl System {
         self.between.iter().flatten().chain(&self.first).chain(&self.tail)
     }
 
-    /// `ln E ρ^cost`, at most, for the given powers of `ρ`, none below its own: `min_r r^{−T} (F (1 − I)^{−1}
-    /// G)(r, ρ)`. Every step is rounded up, so that this holds at each `r` that is looked at.
+    /// An upper bound on `ln E ρ^cost`, given upper bounds on the powers of `ρ`: `min_r r^{−T} (F (1 −
+    /// I)^{−1} G)(r, ρ)`. Every step is rounded up, so that the bound holds at each `r` that is tried.
     fn log_transform(&self, weights: &[f64], scale: f64) -> f64 {
         let at = |charges: &Charges| charges.weighed(weights);
         let between: Vec<Vec<Vec<f64>>> =
@@ -322,7 +323,8 @@ impl System {
             let log = Interval::new(mean).ln() - Interval::new(self.steps as f64) * Interval::new(r).ln();
             log.high().is_finite().then_some(log.high())
         };
-        // Nobody ever sees the token, or else: convex in the logarithm of r, thirds.
+        // Unless nobody ever sees the token, the bound is convex in the logarithm of r: its minimum is found
+        // by dividing the bracket into thirds.
         let never = first.iter().flatten().all(|&p| p == 0.0);
         let (mut low, mut high) = (0.0, f64::min(4.0 * scale + 60.0, LARGEST_RATE));
         let mut best = if never { f64::NEG_INFINITY } else { f64::INFINITY };
@@ -344,7 +346,7 @@ impl System {
     }
 }
 
-/// `Σ a b` over pairs of nonnegative numbers, rounded up. Nothing times an infinite number is nothing.
+/// `Σ a b` over pairs of nonnegative numbers, rounded up, where 0 times infinity is 0.
 fn sum_up(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut sum, mut terms) = (0.0, 0.0);
     for (a, b) in pairs.filter(|&(a, b)| a > 0.0 && b > 0.0) {
@@ -360,17 +362,19 @@ fn series_up(series: &[f64], r: f64) -> f64 {
     raised(sum, if series.iter().all(|&p| p == 0.0) { 0.0 } else { 2.0 * series.len() as f64 })
 }
 
-/// Not below what `terms` products and sums of nonnegative numbers made of `sum`; they may have underflown.
+/// An upper bound on the exact value of `sum`, which was computed by `terms` products and sums of nonnegative
+/// numbers, some of which may have underflowed.
 fn raised(sum: f64, terms: f64) -> f64 {
     if terms == 0.0 { 0.0 } else { up(sum.max(UNDERFLOWN), terms + 2.0) }
 }
 
-/// At least the solution `y = values + matrix · y`, all numbers nonnegative: the sum over all ways through
-/// the indices of the products of their entries. `None` where it is not seen to be finite.
+/// An upper bound on the solution of `y = values + matrix · y` for nonnegative numbers: the sum, over all
+/// paths through the indices, of the products of their entries. `None` if the sum cannot be proven to be
+/// finite.
 ///
-/// One index after the other is taken out: staying there any number of times makes `1/(1 − m_ii)`, which goes
-/// to the ways between the others, `m_jk + m_ji m_ik / (1 − m_ii)`. This grows with each entry, and every
-/// step is rounded up.
+/// One index is eliminated after the other: staying there any number of times gives `1/(1 − m_ii)`, which is
+/// added to the paths between the others, `m_jk + m_ji m_ik / (1 − m_ii)`. This grows with each entry, and
+/// every step is rounded up.
 pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>> {
     let (mut matrix, mut values) = (matrix, values);
     let n = values.len();
@@ -401,12 +405,12 @@ pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>>
     values.iter().all(|value| value.is_finite()).then_some(values)
 }
 
-/// Smaller radii are not looked at: `r^T = e^{−500}`.
+/// Smaller radii are not tried: `r^T = e^{−500}`.
 const LARGEST_RATE: f64 = 500.0;
-/// Far above what underflow takes away, `2^{−1074}` at a time: from a sum of up to 2^32 terms not 1e-313, and
-/// from a law not 1e-283 (`docs/theory.md`, the law of a walk's cost).
+/// Far above what underflow can take away, at most `2^{−1074}` at a time: less than 1e-313 from a sum of up
+/// to 2^32 terms, and less than 1e-283 from a law (`docs/theory.md`, the law of a walk's cost).
 const UNDERFLOWN: f64 = 1e-280;
 /// Probabilities up to this are left out of the sums.
 const DROPPED: f64 = 1e-24;
-/// Larger cells count as this one.
+/// Larger cells are replaced by this one.
 const LAST_CELL: usize = 1 << 31;
