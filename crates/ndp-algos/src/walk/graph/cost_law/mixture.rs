@@ -5,20 +5,20 @@ use super::guess::Weights;
 use ndp_numeric::gaussian_profile::{log_theta_down, theta};
 use ndp_numeric::rounding::{Interval, down, up};
 
-/// A law of costs as the probabilities of being at least as large as given points.
+/// A law of costs, given by the probabilities that the cost is at least as large as each of some points.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mixture {
-    /// `√cost`, ascending.
+    /// The points as `√cost`, ascending.
     roots: Vec<f64>,
-    /// `P(cost ≥ this point)`, descending; one more entry, 0.
+    /// `P(cost ≥ this point)`, descending, with one more entry, 0, at the end.
     at_least: Vec<f64>,
     upper: bool,
-    /// The same for guesses.
+    /// The same law as weights on nodes, for guesses.
     weights: Weights,
 }
 
 impl Mixture {
-    /// From points and probabilities, both ascending in cost; `upper` says to which side everything is
+    /// From points and probabilities, in ascending order of cost. `upper` says to which side everything is
     /// rounded.
     pub(super) fn new(points: &[(Interval, f64)], upper: bool) -> Self {
         let end = |x: Interval| if upper { x.high() } else { x.low().max(0.0) };
@@ -36,19 +36,20 @@ impl Mixture {
         &self.weights
     }
 
-    /// A cost of the size of those that there are: the root of its mean where it is not 0, not rounded.
+    /// A typical cost, as a root: that of the mean of the costs that are positive and finite, not rounded.
     pub(super) fn typical(&self) -> f64 {
         let finite = self.roots.partition_point(|&root| root < super::guess::ENDLESS);
         let squares = (0..finite).map(|at| self.mass(at, at + 1) * self.roots[at] * self.roots[at]);
         (squares.sum::<f64>() / (self.at_least[0] - self.at_least[finite])).sqrt()
     }
 
-    /// Whether it is not below the truth.
+    /// Whether the law is an upper bound.
     pub(super) const fn is_upper(&self) -> bool {
         self.upper
     }
 
-    /// The probability of a cost of at least that of this entry, and less than that of the next one.
+    /// The probability that the cost is at least that of entry `from` and less than that of entry `to`,
+    /// rounded to its side.
     pub(super) fn mass(&self, from: usize, to: usize) -> f64 {
         let difference = self.at_least[from] - self.at_least[to];
         if self.upper { difference.next_up().max(0.0) } else { difference.next_down().max(0.0) }
@@ -65,14 +66,14 @@ impl Mixture {
         }
     }
 
-    /// `E θ_ε(√cost/σ)`, rounded to its side; entries whose values make no difference of more than `slack`
-    /// are taken together.
+    /// `E θ_ε(√cost/σ)`, rounded to its side. Entries whose values differ by no more than `slack` in the sum
+    /// are combined.
     pub(super) fn delta(&self, epsilon: f64, sigma: f64, slack: f64) -> f64 {
         let sum = self.delta_of(self.roots.len(), epsilon, sigma, slack);
         if self.upper { sum.min(1.0) } else { sum }
     }
 
-    /// As [`Self::delta`], of the first `count` entries alone.
+    /// As [`Self::delta`], but only of the first `count` entries.
     pub(super) fn delta_of(&self, count: usize, epsilon: f64, sigma: f64, slack: f64) -> f64 {
         if count == 0 {
             return 0.0;
@@ -102,15 +103,15 @@ impl Mixture {
         if self.upper { up(sum, terms).min(1.0) } else { down(sum, terms) }
     }
 
-    /// `E θ_ε(√cost/σ)`, rounded to its side, entry by entry down to those that make no difference of more
-    /// than a part in `10^{13}`.
+    /// `E θ_ε(√cost/σ)`, rounded to its side. Entries are added one by one, until the rest changes the sum by
+    /// less than a part in `10^{13}`.
     pub(super) fn whole(&self, epsilon: f64, sigma: f64) -> f64 {
         let (mut sum, mut terms) = (0.0, 4.0);
         for at in (0..self.roots.len()).rev() {
             let value = self.value(self.roots[at], epsilon, sigma);
             let rest = self.mass(0, at + 1) * value;
             if rest <= NO_DIFFERENCE * sum {
-                // Smaller costs lose less.
+                // The rest has smaller costs, and so smaller values.
                 sum += if self.upper { rest } else { 0.0 };
                 break;
             }
@@ -120,7 +121,7 @@ impl Mixture {
         if self.upper { up(sum, terms).min(1.0) } else { down(sum, terms) }
     }
 
-    /// What the first entries make of `δ(ε)`, for every number of them; not rounded.
+    /// For every count, the sum of the first `count` entries in `δ(ε)`; not rounded.
     pub(super) fn sums(&self, epsilon: f64, sigma: f64) -> Vec<f64> {
         let n = self.roots.len();
         let (mut sums, mut total) = (vec![0.0; n + 1], 0.0);
@@ -151,7 +152,8 @@ impl Mixture {
             side(Interval::new(theta) * root * root)
         };
         let (mut sum, mut terms) = (0.0, 0.0);
-        // With what is not among the points at 0: E e^x − 1.
+        // The mass that is not at the points has cost 0, so that the sum is E e^x − 1. It would overflow for
+        // large x.
         let top = exponent(n - 1).max(0.0);
         let log = if top > 600.0 {
             for at in 0..n {
@@ -170,7 +172,7 @@ impl Mixture {
         };
         let margin = (terms + top + 8.0) * 2.0 * f64::EPSILON;
         let relative = margin * (1.0 + log.abs());
-        // Where the sum is small its logarithm has the relative error of the sum.
+        // If the sum is small, its logarithm has the same relative error as the sum.
         let moved = if top > 600.0 { relative } else { margin * log.abs() };
         if self.upper { log + moved } else { (log - moved).max(0.0) }
     }
@@ -183,16 +185,16 @@ impl Mixture {
         if self.upper { up(sum, error) } else { down(sum, error) }
     }
 
-    /// Number of entries with costs below this one.
+    /// The number of entries with costs below this one.
     pub(super) fn below(&self, cost: f64) -> usize {
         let root = cost.sqrt();
         self.roots.partition_point(|&point| point < root)
     }
 
-    /// `P(cost ≥ c)`: at most, or at least.
+    /// `P(cost ≥ c)`, rounded to its side.
     pub(super) fn at_least(&self, cost: Interval) -> f64 {
-        // Of the upper law the first point that is certainly not below c; what lies between it and the one
-        // before may be at it.
+        // In an upper law this is the entry at the first point that may be at least c, since costs between
+        // two points may be at the larger one.
         let root = cost.sqrt();
         let at = if self.upper {
             self.roots.partition_point(|&point| point < root.low())
@@ -203,7 +205,7 @@ impl Mixture {
     }
 }
 
-/// What small costs may make of a sum before they are taken together, relative to it.
+/// The share of a sum below which small costs are combined.
 const NO_DIFFERENCE: f64 = 1e-13;
-/// The same for sums that are not rounded.
+/// The same share for sums that are not rounded.
 const NO_SHARE: f64 = 1e-7;

@@ -1,9 +1,9 @@
-//! First visits of an exposed node and its observers, with what is known of their error.
+//! The first visits of an exposed node and its observers, with bounds on their errors.
 
 use ndp_account::Error;
 use ndp_graph::hitting::{PairLaws, Start, Walk};
 
-/// From which side a series is known.
+/// On which side of the truth a series is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// Not below the truth.
@@ -28,9 +28,9 @@ pub(super) struct Passages {
     pub(super) start: Vec<f64>,
     /// From the start to each member, time 0 included.
     pub(super) start_seen: Vec<Vec<f64>>,
-    /// Relative error of all entries at time `t`.
+    /// The relative error of all entries at time `t`.
     error: Vec<f64>,
-    /// By how much the start law may be too large, relative.
+    /// The relative amount by which the start law may be too large.
     start_error: f64,
 }
 
@@ -49,9 +49,10 @@ impl Passages {
         }
     }
 
-    /// Where every next holder is drawn uniformly of `n` nodes, the start too, towards `colluders` who are
-    /// one observer: with `r = 1 − (c + 1)/n` the first visit of `u` or a colluder, from anywhere, is after
-    /// `t` steps with probability `r^{t−1} (c + 1)/n`, and `r^{t−1}/n` at `u`.
+    /// The case in which every holder, including the first, is drawn uniformly of `n` nodes, towards
+    /// `colluders` who are one observer. With `r = 1 − (c + 1)/n`, the first visit of `u` or a colluder, from
+    /// anywhere, is after `t` steps with probability `r^{t−1} (c + 1)/n`, and it is one of `u` with
+    /// probability `r^{t−1}/n`.
     pub(super) fn uniform(n: usize, colluders: usize, steps: usize) -> Self {
         let others = (n - colluders - 1) as f64 / n as f64;
         let powers = std::iter::successors(Some(1.0), |power| Some(power * others));
@@ -71,7 +72,7 @@ impl Passages {
             among: vec![vec![later(colluders)]],
             start: first(1),
             start_seen: vec![first(colluders)],
-            // Two roundings for each step, three for the share.
+            // Two roundings for each step, and three for the share.
             error: (0..=steps).map(|t| (t + 4) as f64 * f64::EPSILON).collect(),
             start_error: 0.0,
         }
@@ -140,17 +141,17 @@ impl Passages {
         self.seen.len()
     }
 
-    /// A series from one side.
+    /// A series as a bound from one side.
     pub(super) fn side(&self, law: &[f64], side: Side) -> Vec<f64> {
         let moved = |(&p, &error): (&f64, &f64)| match side {
-            // The error may be relative to either of the two values.
+            // The error may be relative to the computed value or to the true one.
             Side::Upper => p * (1.0 + 2.0 * error + 4.0 * f64::EPSILON),
             Side::Lower => p * (1.0 - 2.0 * error - 4.0 * f64::EPSILON).max(0.0),
         };
         law.iter().zip(&self.error).map(moved).collect()
     }
 
-    /// A series from the start from one side.
+    /// A series from the start, as a bound from one side.
     pub(super) fn side_of_start(&self, law: &[f64], side: Side) -> Vec<f64> {
         let mut moved = self.side(law, side);
         if side == Side::Lower {
