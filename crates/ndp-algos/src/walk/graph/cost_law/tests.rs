@@ -1,4 +1,4 @@
-//! The law against references in rationals and against every path of small walks.
+//! The law of the cost, compared with references in rational numbers and with every path of small walks.
 
 mod answers;
 mod gradients;
@@ -34,7 +34,7 @@ fn intervals(walk: &TokenWalk, u: usize, members: &[usize]) -> Vec<Intervals> {
     law.intervals().unwrap().unwrap().to_vec()
 }
 
-/// Both laws on a grid that has all charges, so that nothing is rounded.
+/// Both laws on a grid that contains all charges, so that nothing is rounded.
 fn on_exact_grid(walk: &TokenWalk, u: usize, members: &[usize], denominator: u64) -> (Level, [Mixture; 2]) {
     let intervals = intervals(walk, u, members);
     let cells = (walk.steps() * usize::try_from(denominator).unwrap() + 1).next_power_of_two();
@@ -50,10 +50,11 @@ fn on_exact_grid(walk: &TokenWalk, u: usize, members: &[usize], denominator: u64
     (level, both)
 }
 
-/// Graph, exposed node, observer, steps, start, cap, noise; P(C = 0), E C, δ(1/2), ε at 1e-5, by Rényi.
+/// Graph, exposed node, observer, steps, start, cap, noise; then P(C = 0), E C, δ(1/2), ε at 1e-5, and ε by
+/// Rényi divergences.
 type Row = (Graph, [usize; 2], usize, Start, Option<usize>, f64, [f64; 5]);
 
-/// The laws in rationals of the specification.
+/// The laws in the specification, computed there in rational numbers.
 fn reference_rows() -> Vec<Row> {
     let path = || path_graph(4).unwrap();
     let cube = || hypercube_graph(3).unwrap();
@@ -181,7 +182,7 @@ fn exact_grids_give_the_reference_values() {
         };
         between(1.0 - level.upper[1], free, 1.0 - level.lower[1]);
         between(lower.delta(0.5, row.5, 0.0), delta, upper.delta(0.5, row.5, 0.0));
-        // The probability that is unknown is counted at the largest cost.
+        // Probability that the law gives up is counted at the largest cost.
         assert_relative_eq!(upper.mean(), mean, epsilon = 3e-7);
         assert_relative_eq!(lower.mean(), mean, epsilon = 3e-7);
         let high = search::epsilon_up(&Sided::new(&upper, 0.0), row.5, 1e-5);
@@ -210,8 +211,8 @@ fn default_grids_enclose_the_reference_values() -> Result<(), Error> {
         let least = law.least_noise(epsilon, small)?;
         encloses(least, row.5, 0.01);
         assert!(law.delta(noise(least.upper()), epsilon)?.upper() <= 1e-5);
-        // The Rényi loss is the mixture's, below that by the recursion, which charges for non-expansive
-        // steps.
+        // The Rényi loss is that of the mixture, and below that of the recursion, which charges for arbitrary
+        // non-expansive steps.
         let local = LocalLoss { order: Order::new(2.0)?, noise: noise(row.5) };
         let by_law = law.rdp(local)?;
         let by_recursion = walk_of(&row).loss(u, &[v], local)?.into_value();
@@ -221,7 +222,7 @@ fn default_grids_enclose_the_reference_values() -> Result<(), Error> {
     Ok(())
 }
 
-/// Path 3, 0 to 2, four steps: multiples of 1/243.
+/// The path graph of 3 nodes, from 0 to 2, four steps: all probabilities are multiples of 1/243.
 #[test]
 fn the_smallest_law_is_exact() {
     let w = metropolis(&path_graph(3).unwrap());
@@ -238,7 +239,7 @@ fn the_smallest_law_is_exact() {
     assert!(level.upper[5] < 5e-9);
 }
 
-/// Coarse and fine tables agree on a walk that no enumeration reaches.
+/// Coarse and fine tables agree on a walk that is too long to enumerate.
 #[test]
 fn coarser_tables_enclose_finer_ones() -> Result<(), Error> {
     let w = metropolis(&hypercube_graph(6)?);
@@ -256,7 +257,7 @@ fn coarser_tables_enclose_finer_ones() -> Result<(), Error> {
             fine.upper() <= 1.005 * fine.lower() && coarse.upper() <= 1.02 * coarse.lower(),
             "{fine:?} {coarse:?}"
         );
-        // 20000 simulated paths.
+        // The reference is the mean over 20000 simulated paths.
         assert_relative_eq!(fine.upper(), by_paths, max_relative = 0.05);
     }
     Ok(())
@@ -282,7 +283,8 @@ fn bad_input_is_named() -> Result<(), Error> {
     Ok(())
 }
 
-/// What is said to be kept is kept: never below the lower end of the law, always well above its upper end.
+/// A limit that `keeps` accepts does hold: it is never below the lower end of the law, and limits well above
+/// the upper end are accepted.
 #[test]
 fn limits_that_are_kept_are_recognized() -> Result<(), Error> {
     let small = Delta::new(1e-5)?;
@@ -292,7 +294,7 @@ fn limits_that_are_kept_are_recognized() -> Result<(), Error> {
         for sigma in [2.0, 9.0] {
             let truth = walk.cost_law(1, &[v])?.epsilon(noise(sigma), small)?;
             for (share, kept) in [(0.5, false), (0.99, false), (1.02, true), (1.5, true)] {
-                // Tables that were never asked before, with one end and with both.
+                // Tables that were never asked before, with the upper end only and with both.
                 for ends in [Ends::Upper, Ends::Both] {
                     let law = walk.cost_law_in_cells(1, &[v], None, (512, ends), &Stop::never())?;
                     let limit = ApproxDp::new(share * truth.upper(), small.get())?;
@@ -304,8 +306,8 @@ fn limits_that_are_kept_are_recognized() -> Result<(), Error> {
     Ok(())
 }
 
-/// The account says what the law says where that is smaller, for every question but Rényi losses, and its
-/// least noise keeps the target.
+/// The account gives the bound of the law where it is the smaller one, for every question but Rényi losses,
+/// and the least noise of the account meets the target.
 #[test]
 fn accounts_take_the_smaller_bound() -> Result<(), Error> {
     use ndp_account::{Observer, Protocol};
@@ -346,7 +348,8 @@ fn accounts_take_the_smaller_bound() -> Result<(), Error> {
     Ok(())
 }
 
-/// A law is computed once, and answers do not depend on what was asked before by more than both ends allow.
+/// A law is computed once, and earlier questions change an answer by no more than the distance of its two
+/// ends.
 #[test]
 fn questions_in_any_order_agree() -> Result<(), Error> {
     let w = metropolis(&path_graph(5)?);
@@ -369,7 +372,7 @@ fn questions_in_any_order_agree() -> Result<(), Error> {
     Ok(())
 }
 
-/// The law of so many gaps against their sums, one by one, and against the Rényi bound `N ε_gap`.
+/// The law of a number of gaps, compared with their sums one by one, and with the Rényi bound `N ε_gap`.
 #[test]
 fn laws_of_gaps_are_those_of_sums() -> Result<(), Error> {
     let w = metropolis(&cycle_graph(7)?);
@@ -391,14 +394,15 @@ fn laws_of_gaps_are_those_of_sums() -> Result<(), Error> {
             let theta = |c: f64| ndp_numeric::gaussian_profile::theta(epsilon, c.sqrt() / sigma);
             let truth: f64 = sums.iter().map(|&(c, p)| p * theta(c)).sum();
             let found = law.delta(noise(sigma), epsilon)?.upper();
-            // Of two tables that differ by less than a thousandth either may answer: here 1e-4, 2e-8 off.
+            // If two tables differ by less than a thousandth, either may answer: here 1e-4, which is 2e-8
+            // off.
             assert!(truth <= found * (1.0 + 1e-12) && found <= 1.000_2 * truth, "{truth} {found}");
         }
     }
     Ok(())
 }
 
-/// Few cells that keep means enclose the references, never less tightly than rounding does.
+/// A few cells that preserve means enclose the references, never less tightly than rounding does.
 #[test]
 fn spread_charges_enclose_the_reference_values() -> Result<(), Error> {
     let mut tighter = false;
@@ -426,7 +430,7 @@ fn spread_charges_enclose_the_reference_values() -> Result<(), Error> {
     Ok(())
 }
 
-/// Never below the solution in rationals, hardly above it, and not 0 where products underflow.
+/// Never below the solution in rational numbers, hardly above it, and not 0 if products underflow.
 #[test]
 fn solutions_are_rounded_up() {
     use num_bigint::BigInt;
@@ -469,9 +473,10 @@ fn solutions_are_rounded_up() {
     assert!(system::solve(vec![vec![f64::NAN]], vec![1.0]).is_none());
 }
 
-/// A published token that nobody saw on its way, where more contributions are impossible: path 4 without
-/// loops, two steps, node 0 towards node 3. Three starts of eight end with one contribution behind two
-/// noises. (An impossible charge at an infinite weight was not a number, and all unseen paths were left out.)
+/// A published token that nobody saw on its way, when no more contributions are possible: the path graph of 4
+/// nodes without loops, two steps, node 0 towards node 3. Three starts of eight end with one contribution
+/// behind two noises. (A charge that is impossible, at an infinite weight, was NaN, so that all unseen paths
+/// were left out.)
 #[test]
 fn a_published_token_that_nobody_saw_is_charged() -> Result<(), Box<dyn std::error::Error>> {
     let w = TransitionMatrix::simple_random_walk(&path_graph(4)?)?;
@@ -487,8 +492,8 @@ fn a_published_token_that_nobody_saw_is_charged() -> Result<(), Box<dyn std::err
         let delta = truth * *ndp_dp::Mechanism::delta(&ndp_dp::Gdp::new(0.5_f64.sqrt() / 2.0)?, 0.3)?.value();
         let found = law.delta(sigma, 0.3)?;
         assert!(found.lower() <= delta * (1.0 + 1e-9) && delta <= found.upper() * (1.0 + 1e-9));
-        // From node 0 nobody ever sees the token: then there are no tables, and all is charged at the end of
-        // the window.
+        // From node 0 nobody ever sees the token. There are then no tables, and everything is charged at the
+        // end of the window.
         assert!(found.upper() < if truth < 1.0 { 1.1 } else { 2.2 } * delta, "{found:?}, {delta}");
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! Answers of a law whose tables are there: by few of its costs, from a guess.
+//! Answers of a law whose tables exist already: from a guess and a few of its costs.
 
 use super::*;
 use crate::walk::graph::cost_law::blocks::Blocks;
 
-/// A law at some hundred costs over several powers of ten.
+/// A random law with about a hundred costs over several powers of ten.
 fn random(rng: &mut ChaCha8Rng, upper: bool) -> Mixture {
     let (mut cost, mut at_least) = (10f64.powf(rng.random_range(-4.0..-1.0)), rng.random::<f64>());
     let mut points = Vec::new();
@@ -15,7 +15,7 @@ fn random(rng: &mut ChaCha8Rng, upper: bool) -> Mixture {
     Mixture::new(&points, upper)
 }
 
-/// At few costs a law stays on its side for every ε that is covered, and hardly moves.
+/// Reduced to a few costs, a law remains a bound for every ε that it covers, and hardly changes.
 #[test]
 fn blocks_keep_their_side() {
     let mut rng = ChaCha8Rng::seed_from_u64(30);
@@ -48,7 +48,8 @@ fn blocks_keep_their_side() {
     assert!(chords > 300 && fewer > 300, "{chords} {fewer}");
 }
 
-/// Entry by entry, or with small ones left out: the same to twelve digits, on the side of the law.
+/// Adding entry by entry and combining small entries give the same to twelve digits, rounded to the side of
+/// the law.
 #[test]
 fn sums_leave_nothing_out() {
     let mut rng = ChaCha8Rng::seed_from_u64(31);
@@ -59,7 +60,7 @@ fn sums_leave_nothing_out() {
             (10f64.powf(rng.random_range(-1.5..1.0)), 10f64.powf(rng.random_range(-2.0..1.5)));
         let (all, found) = (law.delta(epsilon, sigma, 0.0), law.whole(epsilon, sigma));
         if all < 1e-290 {
-            // Subnormal terms have no twelve digits.
+            // Subnormal terms do not have twelve digits.
             continue;
         }
         assert!((found - all).abs() <= 1e-12 * all, "{found:e} {all:e}");
@@ -70,8 +71,8 @@ fn sums_leave_nothing_out() {
     }
 }
 
-/// A guess is near the truth, and what follows from it is proven: `δ` at the upper end is at most that of
-/// the question, by every law that is finer, and the search without a guess finds no less.
+/// A guess is close to the truth, and the answer that follows from it is proven: `δ` at the upper end is at
+/// most that of the question, by every finer law, and a search without a guess finds no less.
 #[test]
 fn answers_from_a_guess_are_those_of_the_search() {
     let walk = TokenWalk::new(&metropolis(&hypercube_graph(5).unwrap()), Start::Uniform, 200).unwrap();
@@ -89,11 +90,11 @@ fn answers_from_a_guess_are_those_of_the_search() {
             let (low, high) = search::epsilon(&tables, sigma, delta, None);
             assert!(found.upper() <= high * (1.0 + 1e-9) && low <= found.lower() * (1.0 + 1e-6));
             assert!(found.upper() >= high * (1.0 - 1e-3), "{found:?} {high}");
-            // Proven by the law entry by entry.
+            // Proven by the law, entry by entry.
             let upper = search::delta(&tables, true, sigma, found.upper());
             assert!(upper <= delta * (1.0 + 1e-9), "{sigma} {delta}: {upper:e}");
             if found.lower() > 0.1 {
-                // The other way around.
+                // The reverse question.
                 let least = law.least_noise(found.upper(), Delta::new(delta).unwrap()).unwrap();
                 assert_relative_eq!(least.upper(), sigma, max_relative = 1e-3);
                 let by_search = search::noise(&tables, found.upper(), delta, None).unwrap();

@@ -1,14 +1,13 @@
-//! Laws of contributions that may depend on the token, against the taut string.
+//! The laws of contributions that may depend on the token, compared with the taut string.
 
 use super::*;
 
-/// Gradients: the upper law covers the taut string of every path, attained or not, and beats Rényi
-/// divergences.
+/// For gradients, the upper law covers the taut string of every path, and gives less than Rényi divergences.
 #[test]
 fn laws_of_gradients_cover_the_taut_string() -> Result<(), Error> {
     use super::super::super::oracle::{expectation, mixed_cost, odometer};
     let small = Delta::new(1e-5)?;
-    // ε by all paths, from the specification, and the best Rényi bound that it knows.
+    // ε by all paths, from the specification, and the best Rényi bound given there.
     for (graph, v, steps, truth, by_renyi) in [
         (path_graph(4)?, 3, 10, Some(3.493_831_601_719_169), 4.2),
         (cycle_graph(6)?, 3, 10, Some(2.636_627_408_306_981), f64::INFINITY),
@@ -25,12 +24,12 @@ fn laws_of_gradients_cover_the_taut_string() -> Result<(), Error> {
         let alone = Source::Gradients(passages, Groups::new(1, 1, steps));
         let by_gaps = CostLaw::above(alone, steps, false, steps, CELLS / 4);
         let by_gaps = by_gaps.epsilon(noise(2.0), small)?.upper();
-        // Within 4 % of the taut string, where gaps alone are 13 to 16 % off.
+        // Within 4 % of the taut string; gaps alone are 13 to 16 % above it.
         assert!(
             truth.is_none_or(|truth| found < 1.04 * truth && 1.12 * truth < by_gaps),
             "{found} {by_gaps}"
         );
-        // δ at some ε against all paths.
+        // Compares δ at some ε with all paths.
         let n = w.node_count();
         if n.pow(u32::try_from(steps).unwrap()) > 2_000_000 {
             continue;
@@ -57,7 +56,8 @@ fn laws_of_gradients_cover_the_taut_string() -> Result<(), Error> {
     Ok(())
 }
 
-/// Holders drawn uniformly, for colluders, caps, starts and published ends: nowhere below all paths.
+/// With holders drawn uniformly, for colluders, caps, starts and published ends: never below the mean over
+/// all paths.
 #[test]
 fn laws_of_gradients_on_the_complete_graph_cover_all_paths() -> Result<(), Error> {
     use super::super::super::oracle::{expectation, odometer};
@@ -91,7 +91,7 @@ fn laws_of_gradients_on_the_complete_graph_cover_all_paths() -> Result<(), Error
                     let found = law.delta(noise(sigma), epsilon)?.upper();
                     let what = format!("{n} {colluders} {steps} {cap:?} {starts_at_u} {published} {epsilon}");
                     assert!(all <= found * (1.0 + 1e-12), "{what}: {all} {found}");
-                    // Without a cap next to nothing is given up but a sighting after the last step.
+                    // Without a cap, the law of a published walk is nearly exact.
                     let close = cap.is_none() && published && 0.0 < epsilon;
                     assert!(!close || found < 1.05 * all + 1e-9, "{what}: {all} {found}");
                 }
@@ -105,8 +105,8 @@ fn laws_of_gradients_on_the_complete_graph_cover_all_paths() -> Result<(), Error
     Ok(())
 }
 
-/// A walk of many steps among many users under a cap: below the best Rényi order, above the quantile that
-/// simulated gaps show, and as quickly known.
+/// A walk of many steps among many users under a cap: below the best Rényi order, above the quantile of
+/// simulated gaps, and computed as quickly.
 #[test]
 fn gaps_on_the_complete_graph_beat_moments() -> Result<(), Error> {
     use ndp_dp::iteration::{CappedWalk, NoisyStep};
@@ -121,7 +121,7 @@ fn gaps_on_the_complete_graph_beat_moments() -> Result<(), Error> {
         assert_relative_eq!(renyi, by_renyi, max_relative = 1e-2);
         let by_law = law.epsilon(noise(sigma), delta)?.upper();
         assert!(by_law < 0.97 * renyi, "{by_law} {renyi}");
-        // The mean of the Gaussian profiles of drawn sums of gaps: with a margin of six standard errors.
+        // The mean of the Gaussian profiles of simulated sums of gaps, with a margin of six standard errors.
         let rng = &mut ChaCha8Rng::seed_from_u64(12);
         let p: f64 = 2.0 / users as f64;
         let draws = 40_000;
@@ -141,8 +141,9 @@ fn gaps_on_the_complete_graph_beat_moments() -> Result<(), Error> {
     Ok(())
 }
 
-/// Hypercube of 64 nodes, 640 steps: the law of gradients is within the error of 10^4 simulated paths of what
-/// groups cost there, below what gaps cost, and not below the taut string; published or not.
+/// A hypercube of 64 nodes, 640 steps: the law of gradients is, within the error of 10^4 simulated paths, the
+/// cost of groups. It is below the cost of gaps and not below the taut string, whether the token is published
+/// or not.
 #[test]
 fn laws_of_gradients_of_a_hypercube() -> Result<(), Error> {
     use super::super::super::oracle::odometer;
@@ -166,7 +167,7 @@ fn laws_of_gradients_of_a_hypercube() -> Result<(), Error> {
             let mut string = odometer(&path, 0, &[v]);
             if published {
                 string.observe();
-                // Whoever holds the token at the end is seen and does not contribute.
+                // The holder of the token at the end is seen and does not contribute.
                 path[steps] = v;
             }
             taut.push(theta(string.cost().into_value()));
@@ -184,13 +185,13 @@ fn laws_of_gradients_of_a_hypercube() -> Result<(), Error> {
         let small = Delta::new(1e-3)?;
         let [by_groups, by_gaps] =
             [&law, &by_gaps].map(|law| law.epsilon(noise(sigma), small).unwrap().upper());
-        // 2.07 for 2.36, .98 for 1.84, 1.11 for 1.97.
+        // ε by groups is 2.07, .98 and 1.11; by gaps it is 2.36, 1.84 and 1.97.
         assert!(by_groups < if v == 1 { 0.89 } else { 0.57 } * by_gaps, "{by_groups} {by_gaps}");
     }
     Ok(())
 }
 
-/// Contributions of a path taken together by their rule, up to the last visit of the observer.
+/// The cost of a path by the rule of groups, up to the last visit of the observer.
 fn grouped_cost(path: &[usize], u: usize, v: usize, groups: &Groups) -> f64 {
     let mut cost = 0.0;
     for interval in intervals_of(path, u, v) {
@@ -199,7 +200,8 @@ fn grouped_cost(path: &[usize], u: usize, v: usize, groups: &Groups) -> f64 {
     cost
 }
 
-/// Times of the contributions between two sightings, and that of the second one.
+/// For each interval between two sightings, the times of the contributions in it, and the time at which it
+/// ends.
 fn intervals_of(path: &[usize], u: usize, v: usize) -> Vec<(Vec<usize>, usize)> {
     let (mut times, mut all) = (Vec::new(), Vec::new());
     for (t, &holder) in path.iter().enumerate() {
@@ -230,7 +232,7 @@ fn cost_of_groups(times: &[usize], seen: usize, groups: &Groups) -> f64 {
     cost
 }
 
-/// The charge of a group is that by its rule, 1 for each contribution but the last at the end of the walk.
+/// The charge of a group follows its rule; at the end of the walk it is 1 for each contribution but the last.
 #[test]
 fn charges_of_groups() {
     for (size, gap) in (1..=8).flat_map(|size| (1..=8).map(move |gap| (size, gap))) {

@@ -1,11 +1,11 @@
-//! Leaves lose much in rare walks: `docs/theory.md`, "Random walks".
+//! Leaves lose much on rare walks: `docs/theory.md`, "Random walks".
 
 use super::*;
 use ndp_numeric::gaussian_profile::log_theta_down;
 
-/// What a leaf of a node of degree `d` among `n` loses at least at `ε` towards that node, which knows the
-/// path of `T` steps: with probability `(q^{k−1} − q^{T−1})/n`, `q = 1 − 1/(1 + d)`, it starts the walk and
-/// keeps the token for at least `k` steps, that end, and `μ ≥ √k/σ` then.
+/// A lower bound on the `δ` at `ε` of a leaf of a node of degree `d` among `n` nodes, towards that node,
+/// which knows the path of `T` steps: with probability `(q^{k−1} − q^{T−1})/n`, `q = 1 − 1/(1 + d)`, the leaf
+/// starts the walk and keeps the token for at least `k` steps before the walk ends, and then `μ ≥ √k/σ`.
 fn of_leaf(d: f64, n: f64, steps: f64, sigma: f64, epsilon: f64) -> f64 {
     let q: f64 = 1.0 - 1.0 / (1.0 + d);
     let at = |k: f64| {
@@ -14,8 +14,8 @@ fn of_leaf(d: f64, n: f64, steps: f64, sigma: f64, epsilon: f64) -> f64 {
     (1..50_000).map(f64::from).take_while(|&k| k < steps).map(at).fold(0.0, f64::max)
 }
 
-/// Below the law of a leaf of small stars; on the combined Facebook graph more than `δ = 1e-5` at epsilon
-/// 350, whatever the accountant.
+/// The bound is below the law of a leaf of small stars. On the combined Facebook graph it is more than `δ =
+/// 1e-5` at epsilon 350, for any accountant.
 #[test]
 fn no_bound_for_a_leaf_is_small() -> Result<(), Error> {
     for leaves in [3, 5, 9] {

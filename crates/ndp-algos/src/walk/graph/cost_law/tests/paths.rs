@@ -1,12 +1,12 @@
-//! Laws against all paths of small graphs.
+//! Laws, compared with all paths of small graphs.
 
 use super::super::system::{Rounding, System};
 use super::*;
 
-/// Nothing is rounded on a grid that has all charges.
+/// On a grid that contains all charges nothing is rounded.
 const EXACT: Rounding = Rounding::To(passages::Side::Upper);
 
-/// All connected graphs of so many nodes, up to the names of the nodes in no order.
+/// All connected graphs on the nodes `0..n`.
 fn connected_graphs(n: usize) -> Vec<Graph> {
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
     (0u32..1 << pairs.len())
@@ -27,8 +27,8 @@ fn connected_graphs(n: usize) -> Vec<Graph> {
         .collect()
 }
 
-/// Every path with its probability, an integer over `60^T` times the start's; costs in units of 1/840. The
-/// rules are applied to each path anew.
+/// Every path with its probability, as an integer over `60^T` times that of the start; costs are in units of
+/// 1/840. The limits on contributions are applied to each path from scratch.
 fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) -> BTreeMap<u64, f64> {
     let (n, steps, options) = (w.node_count(), walk.steps(), *walk.options());
     let weight = |a: usize, b: usize| -> u128 {
@@ -89,7 +89,7 @@ fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize
     law
 }
 
-/// Every path of so many steps that begins like this one, with the product of its weights.
+/// Every path of this number of steps that begins like this one, with the product of its weights.
 fn go_on(
     weights: &[Vec<u128>],
     steps: usize,
@@ -108,8 +108,8 @@ fn go_on(
     }
 }
 
-/// The upper law is nowhere below all paths, the lower one nowhere above; both are near where nothing but the
-/// grid was given up.
+/// The upper law is never below the law of all paths, and the lower law never above it. Both are close to it
+/// if only the grid was given up.
 fn check_against_paths(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) {
     let law = enumerated(walk, w, u, members);
     let (level, _) = on_exact_grid(walk, u, members, 840);
@@ -132,7 +132,7 @@ fn check_against_paths(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members
                 "{} {at_least} at {cell}: {what}",
                 level.lower[cell]
             );
-            // What transforms round grows with the number of series.
+            // The rounding of transforms grows with the number of series.
             assert!(
                 level.upper[cell] - level.lower[cell] < 1e-8 * members.len() as f64,
                 "{} at {cell}: {what}",
@@ -140,7 +140,7 @@ fn check_against_paths(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members
             );
         }
     }
-    // What is asked of the law as it is used: between, at every noise and ε.
+    // The law as it is used: the truth lies between its ends, at every noise and ε.
     let used = walk.cost_law(u, members).unwrap();
     for sigma in [0.7, 3.0] {
         for epsilon in [0.0, 0.4, 2.0] {
@@ -189,7 +189,7 @@ fn all_paths_of_small_graphs() {
     for n in 2..=4 {
         for (index, graph) in connected_graphs(n).iter().enumerate() {
             let w = metropolis(graph);
-            // Every option alone, and all together.
+            // Every option alone, and all of them together.
             let which = index % 7;
             let u = rng.random_range(0..n);
             let mut members: Vec<usize> = (0..n).filter(|&v| v != u).collect();
@@ -211,7 +211,7 @@ fn all_paths_of_small_graphs() {
     assert_eq!(tried, 1 + 4 + 38);
 }
 
-/// Of all graphs with the same edges up to the names of the nodes the first one.
+/// The first of each set of graphs that differ only in the names of nodes.
 fn up_to_names(graphs: Vec<Graph>) -> Vec<Graph> {
     let permutations = |n: usize| {
         let mut all = vec![vec![]];
@@ -238,7 +238,7 @@ fn up_to_names(graphs: Vec<Graph>) -> Vec<Graph> {
     kept
 }
 
-/// All graphs of five nodes up to their names, each with one of the options.
+/// All graphs of five nodes up to the names of nodes, each with one of the options.
 #[test]
 fn all_paths_of_graphs_of_five_nodes() {
     let rng = &mut ChaCha8Rng::seed_from_u64(5);
@@ -254,20 +254,21 @@ fn all_paths_of_graphs_of_five_nodes() {
             check_against_paths(&walk, &w, 4, &[1, 3]);
         }
     }
-    // One of eight steps, a cap counted; other options by the next test.
+    // One walk of eight steps with a counted cap; the next test has the other options.
     let options = WalkOptions { cap: Some(2), ..WalkOptions::default() };
     let w = metropolis(&graphs[0]);
     let walk = TokenWalk::new(&w, Start::Uniform, 8).unwrap().with_options(options).unwrap();
     check_against_paths(&walk, &w, 0, &[3]);
 }
 
-/// Whether all of a test is wanted, which takes minutes, and not a part that is drawn once for all.
+/// Whether the whole test is to be run, which takes minutes, instead of a part of it that is drawn with a
+/// fixed seed.
 fn is_long() -> bool {
     std::env::var_os("NDP_LONG").is_some()
 }
 
-/// All options alone, none and several together, on all graphs of up to five nodes, each with its longest
-/// walk.
+/// All options alone, none of them and several together, on all graphs of up to five nodes, each with its
+/// longest walk.
 #[test]
 fn all_options_on_all_graphs_with_eight_steps() {
     let rng = &mut ChaCha8Rng::seed_from_u64(8);
@@ -296,7 +297,7 @@ fn all_options_on_all_graphs_with_eight_steps() {
     assert_eq!(tried, if is_long() { drawn } else { drawn / 29 });
 }
 
-/// The cost of a path for contributions at every visit, up to a cap.
+/// The cost of a path if every visit contributes, up to a cap.
 fn cost_of(path: &[usize], (u, v): (usize, usize), cap: usize, published: bool) -> f64 {
     let steps = path.len() - 1;
     let (mut count, mut pending, mut slots, mut cost) = (0, 0.0, 0.0, 0.0);
@@ -315,8 +316,8 @@ fn cost_of(path: &[usize], (u, v): (usize, usize), cap: usize, published: bool) 
     cost
 }
 
-/// Against a million simulated paths: probabilities of being so large, and `δ`, each within what the
-/// inequality of Bernstein leaves but with probability 1e-9.
+/// A million simulated paths: the probabilities that the cost is at least as large, and `δ`, each within the
+/// margin of Bernstein's inequality, which fails with probability 1e-9.
 #[test]
 fn a_million_simulated_paths_of_large_graphs() {
     let paths: usize = if is_long() { 1_000_000 } else { 20_000 };
@@ -368,8 +369,8 @@ fn a_million_simulated_paths_of_large_graphs() {
                 truth.lower() - margin <= found && found <= truth.upper() + margin,
                 "{u} {v} {sigma} {epsilon}: {found} {truth:?}"
             );
-            // Both ends are near each other where somebody would ask, by the tables that were made for what
-            // was asked before: of `ε` that is less than a hundredth.
+            // For questions that are likely to be asked, the two ends are close to each other, with the
+            // tables that earlier questions made: within a hundredth for `ε`.
             let narrow = truth.upper() - truth.lower() <= 0.1 * truth.upper();
             assert!(narrow || truth.upper() < 1e-6, "{truth:?}");
         }
