@@ -1,25 +1,26 @@
 //! Real summation: the Rényi loss averaged over the walk.
 //!
-//! The path does not depend on the data. Against an observer who knows it, a segment of `m` foreign steps of
-//! which `k` are the exposed node's is a Gaussian release of parameter `k μ/√m`, `μ = Δ/σ`, so that
+//! The path does not depend on the data. Against an observer who knows it, a segment of `m` foreign steps,
+//! `k` of which are steps of the exposed node, is a Gaussian release of parameter `k μ/√m`, `μ = Δ/σ`, so
+//! that
 //!
 //! `D_α = ln E_path exp(θ Σ_segments k²/m) / (α − 1)`, `θ = α (α − 1) μ²/2`,
 //!
-//! with equality: the moment `E` is exact for that observer, an upper bound for one who does not know the
+//! with equality: the moment `E` is exact for that observer, and an upper bound for one who does not know the
 //! path. It follows from the moments `a_m` of one segment by a renewal recursion over the receptions: with
 //! `q = 1 − c/n` and `S(0) = 1`,
 //!
 //! `S(t) = (c/n) Σ_{m<t} S(t−1−m) q^m a_m`, `E = Σ_t S(t) q^{T−t} (1, or a_{T−t} if published)`.
 //!
-//! It is run for `E − 1` in place of `E`: every term is then positive and small where the loss is, so that
-//! nothing cancels at small `θ`, and all sums are rounded up.
+//! The recursion is computed for `E − 1` in place of `E`: every term is then positive, and small if the loss
+//! is, so that nothing cancels at small `θ`. All sums are rounded up.
 //!
-//! No count of receptions has to be bounded: nothing fails with some probability. Senders, receivers and
-//! times may be known. Contributions beyond a cap, when replaced by noise alone, only lower the loss;
-//! contributions may differ from visit to visit.
+//! The number of receptions needs no bound, so that there is no probability of failure. Senders, receivers
+//! and times may be known. Contributions may differ from visit to visit. Contributions beyond a cap, which
+//! are replaced by noise alone, only lower the loss.
 //!
-//! Whom it protects against: the colluders, nodes that see the tokens they receive (and the final
-//! one if it is published); replace-one neighbors, all contributions of the exposed node may change.
+//! Whom it protects against: the colluders, who see the tokens that they receive (and the final one if it is
+//! published). Neighbors are replace-one: all contributions of the exposed node may change.
 
 use super::CompleteWalk;
 use super::segment_moment::SegmentMoments;
@@ -32,20 +33,21 @@ use ndp_numeric::sums::{Total, positive_up, up};
 use rayon::prelude::*;
 
 impl CompleteWalk {
-    /// A bound on `ln E` for walks of any length: the smaller of two, both from the growth rate `λ`, the root
-    /// of the renewal equation with a look after every `look` foreign steps. Infinite where it is useless.
+    /// A bound on `ln E` for walks of any length: the smaller of two, which both follow from the growth rate
+    /// `λ`. This is the root of the renewal equation for observers who also look at the token after every
+    /// `look` foreign steps. Infinite if there is no useful bound.
     ///
-    /// With `g_L = w_L e^{−λL}`, `Σ g_L ≤ 1`: `E ≤ C e^{λT}`, `C` from the hazards `g_L/Σ_{j≥L} g_j`; and `E
-    /// − 1 ≤ (B + A T) e^{λT}`, which keeps all digits at small `θ`: `A = max_r Σ_{L≤r} w_L (1 − 1/a_{L−1})
-    /// e^{−λr} / Σ_L min(L, r) g_L` covers the excess of the segments that end within `r` steps, `B = max_r
-    /// q^r (a_r − 1) e^{−λr} / Σ_{L>r} g_L` that of the published last one, by induction over the renewal
-    /// equation of the excess.
+    /// With `g_L = w_L e^{−λL}`, `Σ g_L ≤ 1`, the first bound is `E ≤ C e^{λT}`, with `C` from the hazards
+    /// `g_L/Σ_{j≥L} g_j`. The second is `E − 1 ≤ (B + A T) e^{λT}`, which keeps all digits at small `θ`. Here
+    /// `A = max_r Σ_{L≤r} w_L (1 − 1/a_{L−1}) e^{−λr} / Σ_L min(L, r) g_L` covers the excess of the segments
+    /// that end within `r` steps, and `B = max_r q^r (a_r − 1) e^{−λr} / Σ_{L>r} g_L` that of the published
+    /// last segment, by induction over the renewal equation of the excess.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and `1 ≤ look ≤ min(T, 2^24)`.
     ///
     /// # Complexity
-    /// `O(look)`, whatever `T`.
+    /// `O(look)`, for any `T`.
     pub(crate) fn log_mgf_any_length(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         self.check_look(look)?;
@@ -64,9 +66,10 @@ impl CompleteWalk {
         Ok(UpperBound::new(by_hazard.min(ln_1p_exp(by_excess))))
     }
 
-    /// `C` of [`Self::log_mgf_any_length`], for the last segment as well.
+    /// `C` of [`Self::log_mgf_any_length`], including the factor for the last segment.
     fn hazard_factor(&self, segments: &Segments, rate: f64, weights: &[f64]) -> f64 {
-        // C = max g_L/G_L over the short segments, r = the weight of the long ones: S(t) ≤ (C + r) e^{λt}.
+        // C = max g_L/G_L over the short segments, with G_L = Σ_{j≥L} g_j. With the weight r of the long
+        // ones, S(t) ≤ (C + r) e^{λt}.
         let look = weights.len();
         let short = look / 2;
         let mut tail = Total::default();
@@ -84,7 +87,8 @@ impl CompleteWalk {
             let ln_moment = if self.is_published() { ln_1p_exp(segments.ln_excesses[j]) } else { 0.0 };
             last.add(up_exp(j as f64 * (self.ln_foreign() - rate) + ln_moment, j as f64 * rate + ln_moment));
         }
-        // Weights are rounded up by some 1e-13 only where they are negligible; hazards are quotients of them.
+        // Hazards are quotients of weights, which are rounded up by more than about 1e-13 only where they are
+        // negligible.
         (hazard + long) * last.value() * (1.0 + 1e-13)
     }
 
@@ -96,7 +100,7 @@ impl CompleteWalk {
         }
         let look = weights.len();
         let decay = (-rate).exp() * (1.0 + 2.0 * f64::EPSILON);
-        // Σ_{L>r} g_L from the back, in r = 0..look.
+        // Σ_{L>r} g_L for r in 0..look, summed from the back.
         let mut beyond = vec![0.0; look];
         let mut tail = Total::default();
         for r in (0..look).rev() {
@@ -118,11 +122,12 @@ impl CompleteWalk {
                 b = b.max(up_exp(shown - ln_scale, ln_scale) / left);
             }
         }
-        // The weights of the denominators were rounded up by some 1e-13 where it matters.
+        // The weights in the denominators were rounded up, by about 1e-13 where it matters.
         (b + a * self.step_count() as f64).ln() + ln_scale + 1e-12
     }
 
-    /// `ln` of the largest source `e_L e^{−rate·L}`, or of that of the published last segment.
+    /// The logarithm of the largest source `e_L e^{−rate·L}`, or of the source of the published last segment
+    /// if it is larger.
     fn ln_largest_source(&self, segments: &Segments, rate: f64) -> f64 {
         let ends = segments.ln_sources.iter().zip(1u32..).map(|(x, length)| x - rate * f64::from(length));
         let largest = ends.fold(f64::NEG_INFINITY, f64::max);
@@ -133,9 +138,8 @@ impl CompleteWalk {
         segments.ln_excesses.iter().zip(0..).map(shown).fold(largest, f64::max)
     }
 
-    /// A bound on `ln E` by the cheapest of the three that loses nothing visible: as exact for at most 4096
-    /// steps, else the one for any length with a look after `min(T, 40 n)` steps, `2^22` at most. Infinite
-    /// where it is useless.
+    /// A bound on `ln E`: the exact value, rounded up, for at most 4096 steps; otherwise the bound for any
+    /// length, with a look after `min(T, 40 n)` steps, at most `2^22`. Infinite if there is no useful bound.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`.
@@ -155,14 +159,14 @@ impl CompleteWalk {
     pub(crate) fn rdp_bound(&self, order: Order, mu: f64) -> Result<UpperBound<f64>, Error> {
         let alpha = order.get();
         let theta = theta_of(alpha, mu)?;
-        // A quotient of positive numbers that underflows is not 0.
+        // A positive quotient that underflows must not become 0.
         let of_order = |ln_moment: f64| {
             if ln_moment == 0.0 { 0.0 } else { positive_up(ln_moment / (alpha - 1.0)) }
         };
         Ok(self.log_mgf_bound(theta)?.map(of_order))
     }
 
-    /// Work of some sixty moments, about, as many as a question takes.
+    /// The approximate work of sixty moments, about as many as a question takes.
     pub(super) fn cost_of_moments(&self) -> u64 {
         let steps = self.step_count();
         let of_one =
@@ -182,8 +186,8 @@ impl CompleteWalk {
         }
     }
 
-    /// The segments of up to `longest` foreign steps; the moments of those longer than `full` are infinite
-    /// where `θ` is so large that no bound on their tails is known.
+    /// The segments of up to `longest` foreign steps. The moments of segments longer than `full` are infinite
+    /// if `θ` is so large that no bound on their tails is known.
     fn segments(&self, theta: f64, look: Option<usize>, longest: usize, full: usize) -> Segments {
         let moments = SegmentMoments::new(self.exposure_probability(), theta, full);
         let ln_excesses: Vec<f64> =
@@ -204,21 +208,23 @@ impl CompleteWalk {
         Segments { ln_excesses, ln_weights, ln_sources }
     }
 
-    /// `ln (E − 1)` by the recursion, with a look after `look` foreign steps or none: with `X(r)` the excess
+    /// `ln (E − 1)` by the recursion, with a look after `look` foreign steps or none. With the excess `X(r)`
     /// of a walk of `r` steps, `X(r) = Σ_{L≤r} w_L X(r − L) + Σ_{L≤r} e_L + q^r (a_r − 1 if published)`,
-    /// every term positive and rounded up.
+    /// where every term is positive and rounded up.
     fn ln_excess(&self, theta: f64, look: Option<usize>, full: usize) -> f64 {
         let steps = self.step_count();
         let longest = look.unwrap_or(steps);
         let segments = self.segments(theta, look, longest, full);
-        // Divided by e^{rate·r}, X stays between 0 and the sum of its sources: nothing overflows.
+        // X is divided by e^{rate·r}, which keeps it between 0 and the sum of its sources, so that nothing
+        // overflows.
         let Some(Growth { rate, weights }) = growth(&segments.ln_weights) else { return f64::INFINITY };
         let ln_scale = self.ln_largest_source(&segments, rate);
         if ln_scale == f64::NEG_INFINITY {
             return ln_scale;
         }
         let decay = (-rate).exp() * (1.0 + 2.0 * f64::EPSILON);
-        // backward[T − r] = X(r) e^{−rate·r − ln_scale}: both factors of the convolution are read forward.
+        // backward[T − r] = X(r) e^{−rate·r − ln_scale}, so that both factors of the convolution are read
+        // forward.
         let mut backward = vec![0.0; steps + 1];
         let mut collected = 0.0;
         for r in 1..=steps {
@@ -236,7 +242,7 @@ impl CompleteWalk {
             } else {
                 0.0
             };
-            // What underflowed was positive.
+            // A value that underflowed was positive.
             backward[steps - r] =
                 ((collected + shown + later) * (1.0 + dot_error(span))).max(f64::MIN_POSITIVE);
         }
@@ -244,12 +250,12 @@ impl CompleteWalk {
     }
 }
 
-/// Logarithms about segments, from above.
+/// Upper bounds on logarithms of quantities of segments.
 struct Segments {
     /// `ln (a_m − 1)` for `m = 0, 1, …`.
     ln_excesses: Vec<f64>,
-    /// `ln w_L` of a segment that ends at step `L`, at index `L − 1`: received after `L − 1` foreign steps,
-    /// or looked at.
+    /// `ln w_L` of a segment that ends at step `L`, at index `L − 1`: the coalition receives the token after
+    /// `L − 1` foreign steps, or looks at it.
     ln_weights: Vec<f64>,
     /// `ln e_L`: `w_L` with `a_m − 1` in place of `a_m`.
     ln_sources: Vec<f64>,
@@ -258,7 +264,7 @@ struct Segments {
 /// `θ = α (α − 1) μ²/2`, rounded up; positive for `μ > 0`.
 pub(crate) fn theta_of(alpha: f64, mu: f64) -> Result<f64, Error> {
     if 0.0 <= mu && mu.is_finite() {
-        // Paired so that a large order does not overflow before a tiny μ is seen.
+        // Paired so that a large order does not overflow before it is multiplied by a tiny μ.
         let theta = 0.5 * (alpha * mu) * ((alpha - 1.0) * mu) * (1.0 + 4.0 * f64::EPSILON);
         Ok(if mu > 0.0 { theta.max(f64::MIN_POSITIVE) } else { theta })
     } else {
@@ -280,7 +286,7 @@ fn ln_1p_exp(x: f64) -> f64 {
         return 0.0;
     }
     let value = up(if x < 0.0 { up_exp(x, 0.0).ln_1p() } else { x + (-x).exp().ln_1p() });
-    // Written so that NaN is no finite loss.
+    // Written so that NaN gives an infinite loss.
     if value >= f64::MIN_POSITIVE {
         value
     } else if value >= 0.0 {
@@ -290,7 +296,7 @@ fn ln_1p_exp(x: f64) -> f64 {
     }
 }
 
-/// `e^x`, rounded up, where `x` is a sum of terms at most `scale` beside itself.
+/// `e^x`, rounded up, where `x` is a sum of terms of size at most `scale`, and of `x` itself.
 fn up_exp(x: f64, scale: f64) -> f64 {
     if x == f64::NEG_INFINITY {
         return 0.0;
@@ -311,7 +317,7 @@ struct Growth {
 
 /// The least such rate up to `1e-11/L`; `None` for infinite weights.
 fn growth(ln_weights: &[f64]) -> Option<Growth> {
-    // The sum falls short of 1 by this much.
+    // The sum is smaller than 1 by this much.
     const MARGIN: f64 = 1e-11;
     let sums = |rate: f64| {
         let (mut sum, mut slope) = (0.0, 0.0);
@@ -326,10 +332,10 @@ fn growth(ln_weights: &[f64]) -> Option<Growth> {
     if ln_weights.iter().any(|w| !w.is_finite()) {
         return None;
     }
-    // Every term below 1 and the sum finite from here on.
+    // From this rate on, every term is at most 1 and the sum is finite.
     let mut rate = ln_weights.iter().zip(1..).map(|(w, length)| w / f64::from(length)).fold(0.0, f64::max);
-    // ln of a sum of exponentials is convex in the rate: Newton's method on it rises to the root from the
-    // left.
+    // The logarithm of a sum of exponentials is convex in the rate, so that Newton's method rises to the root
+    // from the left.
     for _ in 0..200 {
         let (sum, slope) = sums(rate);
         if sum <= 1.0 - MARGIN {
@@ -355,13 +361,13 @@ fn tilted(ln_weights: &[f64], rate: f64) -> Vec<f64> {
     ln_weights.iter().zip(1..).map(tilt).collect()
 }
 
-/// `Σ aᵢ bᵢ`: blocks of 512, each in eight sums side by side.
+/// `Σ aᵢ bᵢ` in blocks of 512, each of them as eight sums at once.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.chunks(BLOCK).zip(b.chunks(BLOCK)).map(|(a, b)| kernel::dot(a, b)).sum()
 }
 
-/// Relative error of a [`dot`] of positive numbers and of two more additions and a product: half an epsilon
-/// for every addition on the way of a term.
+/// The relative error of a [`dot`] of positive numbers, of two more additions and of a product: half an
+/// epsilon for every addition that a term goes through.
 fn dot_error(length: usize) -> f64 {
     let additions = (length / 8).min(BLOCK / 8) + length / BLOCK + 24;
     0.5 * f64::EPSILON * additions as f64
@@ -369,10 +375,11 @@ fn dot_error(length: usize) -> f64 {
 
 const BLOCK: usize = 512;
 
-/// Longer segments are not summed term by term: an infinite bound only means another order.
+/// Longer segments are not summed term by term. A bound that is infinite for that reason only means that
+/// another order is used.
 const LONGEST_FULL_SUM: usize = 500;
 
-/// The weights of longer segments would fill the memory.
+/// The weights of longer segments would need too much memory.
 const MAX_LOOK: usize = 1 << 24;
 
 #[cfg(test)]
@@ -381,9 +388,9 @@ mod tests {
     use approx::assert_relative_eq;
 
     impl CompleteWalk {
-        /// `ln E` of the module, exact against an observer who knows the path, rounded up by some parts in
-        /// 1e11 at most. With `look`, the observer also sees the token after every `look` consecutive foreign
-        /// steps: more information, so never below.
+        /// `ln E` of the module documentation, exact against an observer who knows the path, and rounded up
+        /// by at most a few parts in 1e11. With `look`, the observer also sees the token after every `look`
+        /// consecutive foreign steps. This is more information, so that the result is never smaller.
         fn log_mgf(&self, theta: f64, look: Option<usize>) -> f64 {
             ln_1p_exp(self.ln_excess(theta, look, 4000))
         }
@@ -394,7 +401,7 @@ mod tests {
         Ok(if published { walk.published() } else { walk })
     }
 
-    /// `ln E` by definition: every one of the `n^T` walks. Node 0 is exposed, the last `c` nodes observe.
+    /// `ln E` by its definition, a sum over the `n^T` walks. Node 0 is exposed, the last `c` nodes observe.
     fn enumerated(walk: &CompleteWalk, theta: f64) -> f64 {
         let (n, steps, c) = (walk.node_count(), walk.step_count(), walk.colluders);
         let cost = |k: i32, m: i32| if m == 0 { 0.0 } else { f64::from(k * k) / f64::from(m) };
@@ -440,7 +447,7 @@ mod tests {
         Ok(())
     }
 
-    /// Table of the specification.
+    /// A table of the specification.
     #[test]
     fn rdp_matches_reference_values() -> Result<(), Error> {
         let order = Order::new(3.0)?;
@@ -487,7 +494,7 @@ mod tests {
         Ok(())
     }
 
-    /// The moment of a segment against its definition in logarithms, small and large θ.
+    /// The moment of a segment, compared with its definition in logarithms, for small and large θ.
     #[test]
     fn segment_moments_match_their_definition() {
         for rho in [0.5, 0.1, 0.01, 1e-4] {
@@ -507,7 +514,8 @@ mod tests {
                         })
                         .collect();
                     let slow = ndp_numeric::logspace::log_sum_exp(&terms);
-                    // Absolute: both are sums of up to 701 probabilities, each rounded along its recurrence.
+                    // The tolerance is absolute: both are sums of up to 701 probabilities, each of which is
+                    // rounded along its recurrence.
                     let ln_moment = ln_1p_exp(moments.ln_excess(m));
                     assert_relative_eq!(ln_moment, slow, max_relative = 1e-11, epsilon = 3e-12);
                 }
@@ -515,12 +523,12 @@ mod tests {
         }
     }
 
-    /// `E − 1` by definition, over every walk; exact costs, so that it keeps all digits.
+    /// `E − 1` by its definition, a sum over every walk, with exact costs, so that it keeps all digits.
     fn enumerated_excess(walk: &CompleteWalk, theta: f64) -> f64 {
         let (n, steps, c) = (walk.node_count(), walk.step_count(), walk.colluders);
         let cost = |k: i32, m: i32| if m == 0 { 0.0 } else { f64::from(k * k) / f64::from(m) };
         let mut sum = Total::default();
-        // Exposed node, observer, other: classes of holders and their numbers.
+        // Holders are counted by class: the exposed node, the observer, and the others.
         for mut code in 0..3usize.pow(steps as u32) {
             let (mut k, mut m, mut total, mut ways) = (0, 0, 0.0, 1.0);
             for _ in 0..steps {
@@ -546,8 +554,8 @@ mod tests {
         sum.value() / (n as f64).powi(steps as i32)
     }
 
-    /// Small losses keep their digits, and are never below the truth: n = 7, T = 12, θ = 1.03e-18 once gave a
-    /// negative value.
+    /// Small losses keep their digits and are never below the truth. An earlier form gave a negative value
+    /// for n = 7, T = 12, θ = 1.03e-18.
     #[test]
     fn small_losses_keep_all_digits() -> Result<(), Error> {
         for (n, steps) in [(2, 10), (3, 9), (7, 12), (1000, 9), (1_000_000_000, 7), (2, 1), (5, 1)] {
@@ -582,7 +590,7 @@ mod tests {
                 }
             }
         }
-        // Long walks by the bound for any length: linear in θ, hardly above the recursion.
+        // Long walks by the bound for any length: it is linear in θ, and hardly above the recursion.
         for published in [false, true] {
             let walk = walk(30, 20_000, 1, published)?;
             for theta in [1e-18, 1e-9] {
@@ -602,7 +610,7 @@ mod tests {
             assert!(value(c, false)? < value(c + 1, false)?);
             assert!(value(c, false)? < value(c, true)?);
         }
-        // With everybody else colluding every visit is seen alone: E = (1 + (e^θ − 1)/n)^T.
+        // If everybody else colludes, every visit is seen alone: E = (1 + (e^θ − 1)/n)^T.
         let alone = 50.0 * (0.4f64.exp_m1() / 8.0).ln_1p();
         assert_relative_eq!(value(7, true)?, alone, max_relative = 1e-12);
         Ok(())
@@ -622,7 +630,7 @@ mod tests {
         }
         let plain = walk.rdp_bound(Order::new(2.0)?, f64::INFINITY);
         assert_eq!(plain, Err(ndp_dp::Error::InvalidMu(f64::INFINITY).into()));
-        // An enormous θ is answered, exactly or by infinity.
+        // For an enormous θ the bound is large or infinite, and not an error.
         assert!(*walk.log_mgf_bound(1e6)?.value() > 1e6);
         let long = CompleteWalk::new(1000, 1_000_000)?;
         assert_eq!(*long.log_mgf_bound(50.0)?.value(), f64::INFINITY);

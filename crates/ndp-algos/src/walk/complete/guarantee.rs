@@ -1,8 +1,8 @@
-//! Guarantees of a sum along the uniform walk: the averaged Rényi loss as `(ε, δ)`, the local guarantee it
-//! competes with, and the noise that a target needs.
+//! Guarantees of a sum along the uniform walk: the averaged Rényi loss as `(ε, δ)`, the local guarantee,
+//! which may be smaller, and the noise that a target needs.
 //!
-//! Gaussian noise, `μ = Δ/σ` for one contribution. Replace-one neighbors, all contributions of a node may
-//! change; observers as in [`CompleteWalk`].
+//! Noise is Gaussian, with `μ = Δ/σ` for one contribution. Neighbors are replace-one: all contributions of a
+//! node may change. Observers are those of [`CompleteWalk`].
 
 use super::CompleteWalk;
 use ndp_account::Error;
@@ -14,16 +14,16 @@ use ndp_numeric::sums::up;
 /// How the number of contributions of a node is bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Visits {
-    /// The protocol caps them; steps beyond the cap are noise alone.
+    /// The protocol caps them; on further visits a node adds noise alone.
     Capped(u64),
-    /// They exceed the exact quantile of their binomial law with at most this probability, which is part of
-    /// the total `δ`.
+    /// With at most this probability, which is part of the total `δ`, they exceed a number that is accounted
+    /// for: the exact quantile of their binomial law.
     Quantile(Delta),
 }
 
 impl CompleteWalk {
-    /// The smallest `ε` at `δ` that the loss averaged over the walk gives, over all orders `α`. The path may
-    /// be known.
+    /// The smallest `ε` at `δ` from the loss averaged over the walk, over all orders `α`. The observer may
+    /// know the path.
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ < ∞`.
@@ -32,15 +32,15 @@ impl CompleteWalk {
     /// About 50 moments, see [`CompleteWalk::log_mgf_bound`].
     ///
     /// # References
-    /// In place of Theorem 3 of Cyffers and Bellet, arXiv:2012.05326, whose proof fails. The conversion is
-    /// that of Canonne, Kamath and Steinke 2020.
+    /// Replaces Theorem 3 of Cyffers and Bellet, arXiv:2012.05326, whose proof fails. The conversion is that
+    /// of Canonne, Kamath and Steinke 2020.
     pub(crate) fn epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Converted>, Error> {
         let at = |order: Order| -> Result<(f64, f64), Error> {
             let rho = self.rdp_bound(order, mu)?.into_value();
             Ok((Rdp { order, epsilon: rho }.epsilon(delta).into_value(), rho))
         };
-        // ρ and the other terms grow with α, but for ln(1/δ)/(α − 1) ≥ 0: without it they bound every later
-        // ε.
+        // ρ and all other terms grow with α, except ln(1/δ)/(α − 1), which is at least 0. The sum without it
+        // is therefore a lower bound on ε at all larger orders.
         let least_beyond = |order: Order, rho: f64| {
             let alpha = order.get();
             rho + (-1.0 / alpha).ln_1p() - alpha.ln() / (alpha - 1.0)
@@ -50,8 +50,8 @@ impl CompleteWalk {
         Ok(UpperBound::new(Converted { approx_dp, order }))
     }
 
-    /// The smallest `δ` at `ε` that the loss averaged over the walk gives, over all orders `α`. The path may
-    /// be known.
+    /// The smallest `δ` at `ε` from the loss averaged over the walk, over all orders `α`. The observer may
+    /// know the path.
     ///
     /// # Errors
     /// [`ndp_dp::Error`] unless `0 ≤ μ < ∞` and `0 ≤ ε < ∞`.
@@ -60,35 +60,36 @@ impl CompleteWalk {
             let rho = self.rdp_bound(order, mu)?.into_value();
             Ok((Rdp { order, epsilon: rho }.delta(epsilon)?.into_value(), rho))
         };
-        // Beyond ρ > ε + 1 the exponent (α − 1)(ρ − ε) outgrows every other factor.
+        // Once ρ > ε + 1, the factor of exponent (α − 1)(ρ − ε) grows faster than all others decrease.
         let least_beyond = |_: Order, rho: f64| if rho > epsilon + 1.0 { 1.0 } else { 0.0 };
         let (order, delta) = best_order(at, least_beyond)?;
         let approx_dp = ApproxDp::new(epsilon, delta.min(1.0))?;
         Ok(UpperBound::new(Converted { approx_dp, order }))
     }
 
-    /// The largest `μ` found for which the loss averaged over the walk gives `(ε, δ)`; noise `σ = Δ/μ`. 0
-    /// when none does.
+    /// The largest `μ` found for which the loss averaged over the walk gives `(ε, δ)`, with noise `σ = Δ/μ`;
+    /// 0 if there is none.
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
     ///
     /// # Complexity
-    /// About 60 moments: at a given `θ` the least order that meets the target is found without any, and
-    /// `μ² = 2θ/(α (α − 1))`.
+    /// About 60 moments, one for each `θ`: the least order that meets the target then needs no further
+    /// moment, and `μ² = 2θ/(α (α − 1))`.
     pub(crate) fn calibrated_mu(&self, epsilon: f64, delta: Delta) -> Result<f64, Error> {
         Gdp::new(0.0)?.delta(epsilon)?;
         let mu_at = |ln_theta: f64| -> Result<f64, Error> {
             let theta = ln_theta.exp();
             let ln_moment = self.log_mgf_bound(theta)?.into_value();
             let Some(alpha) = least_order(ln_moment, epsilon, delta)? else { return Ok(0.0) };
-            // Four roundings at most; a smaller μ keeps the verified order valid.
+            // There are at most four roundings, and the verified order stays valid for a smaller μ.
             Ok((2.0 * theta / (alpha * (alpha - 1.0))).sqrt() * (1.0 - 4.0 * f64::EPSILON))
         };
         maximum(LN_LEAST_THETA, LN_MOST_THETA, mu_at)
     }
 
-    /// The largest number of contributions of one node to account for, and what it adds to `δ`.
+    /// The largest number of contributions of one node that is accounted for, and the part of `δ` that this
+    /// uses.
     pub(crate) fn visit_count(&self, visits: Visits) -> Result<(u64, f64), Error> {
         match visits {
             Visits::Capped(cap) => Ok((cap.min(self.step_count() as u64), 0.0)),
@@ -100,15 +101,15 @@ impl CompleteWalk {
         }
     }
 
-    /// The local guarantee: every contribution seen alone, as a release of parameter `μ √N`, whatever the
-    /// path, the coalition and the publication.
+    /// The local guarantee: every contribution is released by itself, which is a release of parameter `μ √N`,
+    /// whatever the path, the coalition and the publication are.
     ///
-    /// An upper bound: a walk visits a given node less often than its cap with some probability, even if
-    /// never more.
+    /// It is an upper bound: with some probability the walk visits a given node less often than the cap
+    /// allows.
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`; [`Error::InvalidParameter`] when `δ` does not exceed the
-    /// failure probability of the count.
+    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`; [`Error::InvalidParameter`] unless `δ` is larger than the
+    /// probability that a node contributes more often than is accounted for.
     pub(crate) fn local_epsilon(
         &self,
         mu: f64,
@@ -121,8 +122,8 @@ impl CompleteWalk {
     }
 }
 
-/// What remains of `delta` when `failure` of it is spent: the probability that a node contributes more often
-/// than is accounted for.
+/// The part of `delta` that remains when `failure` is spent, the probability that a node contributes more
+/// often than is accounted for.
 pub(super) fn delta_beside(failure: f64, delta: Delta) -> Result<Delta, Error> {
     let name = "the probability of more contributions than are accounted for";
     ensure(failure < delta.get(), name, "be below delta, of which it is a part", failure)?;
@@ -130,7 +131,7 @@ pub(super) fn delta_beside(failure: f64, delta: Delta) -> Result<Delta, Error> {
 }
 
 /// The smallest value over the orders, and its order. `at` gives the value and the loss at an order;
-/// `least_beyond` bounds from below every value at larger orders.
+/// `least_beyond` is a lower bound on the values at all larger orders.
 fn best_order(
     at: impl Fn(Order) -> Result<(f64, f64), Error>,
     least_beyond: impl Fn(Order, f64) -> f64,
@@ -161,7 +162,8 @@ fn best_order(
     Ok(best)
 }
 
-/// The largest value of `f` on a grid and by golden sections around it, of all values met.
+/// The largest of all values that a search meets, on a grid and then by golden sections around its best
+/// point.
 fn maximum(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, Error>) -> Result<f64, Error> {
     let (mut best, mut center) = (0.0, low);
     let mut x = low;
@@ -180,7 +182,7 @@ fn maximum(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, Error>) -> Result
     Ok(best)
 }
 
-/// Golden sections towards the minimum; the caller keeps the best value met.
+/// Golden-section search for a minimum; the caller keeps the best value that was met.
 fn golden(mut low: f64, mut high: f64, mut f: impl FnMut(f64) -> Result<f64, Error>) -> Result<(), Error> {
     const RATIO: f64 = 0.618_033_988_749_894_9;
     let (mut x, mut y) = (high - RATIO * (high - low), low + RATIO * (high - low));
@@ -206,8 +208,8 @@ fn least_order(ln_moment: f64, epsilon: f64, delta: Delta) -> Result<Option<f64>
         let order = Order::new(1.0 + excess)?;
         Ok(*Rdp { order, epsilon: ln_moment / excess }.epsilon(delta).value() <= epsilon)
     };
-    // The converted ε falls with α at a fixed moment until it is negative, so that the orders that meet the
-    // target are all those from one on.
+    // At a fixed moment, the converted ε falls with α until it is negative, so that the orders that meet the
+    // target are all orders from some α on.
     let (mut fails, mut holds) = (LN_LEAST_EXCESS, LN_MOST_EXCESS);
     if !ln_moment.is_finite() || !meets(holds)? {
         return Ok(None);
@@ -219,17 +221,18 @@ fn least_order(ln_moment: f64, epsilon: f64, delta: Delta) -> Result<Option<f64>
     Ok(Some(1.0 + holds.exp()))
 }
 
-/// `ln(α − 1)` of the smallest and largest orders tried: 0.01 and 1e18. The best order of a small `ε` is near
-/// `2 ln(1/δ)/ε`; searches end where no larger order can be better, so that a large end costs nothing.
+/// `ln(α − 1)` of the smallest and largest orders that are tried: 0.01 and 1e18. The best order of a small
+/// `ε` is near `2 ln(1/δ)/ε`. Searches end where no larger order can be better, so that a large end costs no
+/// time.
 const LN_LEAST_EXCESS: f64 = -4.605;
 const LN_MOST_EXCESS: f64 = 41.45;
 
-/// `ln θ` of the smallest and largest moments tried: beyond `θ = 60` a single contribution seen alone has
-/// `e^{60}` times its weight.
+/// `ln θ` of the smallest and largest moments that are tried: beyond `θ = 60`, a contribution that is seen
+/// alone raises its probability in the moment by a factor of `e^{60}`.
 const LN_LEAST_THETA: f64 = -16.0;
 const LN_MOST_THETA: f64 = 4.1;
 
-/// Grid step of both searches.
+/// The step of the grid in both searches.
 const STEP: f64 = 0.7;
 
 #[cfg(test)]
@@ -241,7 +244,7 @@ mod tests {
         Ok(Delta::new(delta)?)
     }
 
-    /// Illustrative values of the specification, which it computes on a coarse grid of orders: ε₀ = 0.1
+    /// Illustrative values of the specification, which were computed on a coarse grid of orders: ε₀ = 0.1
     /// (classic noise, δ₀ = 1e-6), T = 100 n, δ = 1e-6.
     #[test]
     fn scaling_matches_the_specification() -> Result<(), Error> {
@@ -286,7 +289,8 @@ mod tests {
                 for (epsilon, delta) in [(0.3, 1e-6), (4.0, 1e-5)] {
                     let mu = walk.calibrated_mu(epsilon, d(delta)?)?;
                     let reached = walk.epsilon(mu, d(delta)?)?.value().approx_dp.epsilon();
-                    // The two searches stop at different orders; the first is the one that verified it.
+                    // The two searches may stop at different orders, and the first one has verified its
+                    // order.
                     assert_relative_eq!(reached, epsilon, max_relative = 1e-5);
                     let more = walk.epsilon(1.001 * mu, d(delta)?)?.value().approx_dp.epsilon();
                     assert!(more > epsilon);
@@ -296,9 +300,10 @@ mod tests {
         Ok(())
     }
 
-    /// One published step among three nodes and two observers: with probability 3/5 a foreign one, of which
-    /// one in three is the exposed node's. At ε = 0 the true δ is `θ(0, μ)/5` for an observer who knows the
-    /// path, 3.8e-8 for the tiny μ at which the moment once lost all digits.
+    /// One published step among three nodes and two observers: with probability 3/5 it is a foreign step, and
+    /// one of three foreign steps is the exposed node's. At ε = 0 the true δ for an observer who knows the
+    /// path is `θ(0, μ)/5`, which is 3.8e-8 for the tiny μ at which an earlier form of the moment had no
+    /// accurate digits.
     #[test]
     fn tiny_losses_are_not_zero() -> Result<(), Error> {
         let walk = CompleteWalk::new(5, 1)?.with_colluders(2)?.published();
@@ -316,14 +321,14 @@ mod tests {
         Ok(())
     }
 
-    /// The best order of a tiny loss is far beyond a million: one published step among two nodes is one
+    /// The best order of a tiny loss is far above a million. One published step among two nodes is one
     /// release with probability 1/2.
     #[test]
     fn small_losses_have_large_orders() -> Result<(), Error> {
         let walk = CompleteWalk::new(2, 1)?.published();
         for mu in [1e-6, 1e-9, 1e-12] {
             let epsilon = walk.epsilon(mu, d(1e-5)?)?.value().approx_dp.epsilon();
-            // Rényi orders lose a constant factor against the truth, never a power of ten.
+            // Rényi orders are within a constant factor of the truth, and never off by a power of ten.
             let truth = Gdp::new(mu)?.epsilon(d(2e-5)?).into_value();
             assert!(truth <= epsilon && epsilon <= 2.0 * truth, "{mu}: {epsilon} for {truth}");
         }
@@ -336,7 +341,7 @@ mod tests {
         let capped = *walk.local_epsilon(0.1, Visits::Capped(100), d(1e-6)?)?.value();
         assert_relative_eq!(capped, *Gdp::new(1.0)?.epsilon(d(1e-6)?).value(), max_relative = 1e-12);
         // One step among fifty nodes: a node is visited with probability 1/50, so that its true ε at 1e-5 is
-        // that of one release at 5e-4, 3.352; the bound of 4.377 was once called exact.
+        // that of one release at 5e-4, 3.352. The bound of 4.377 was once called exact.
         let once: UpperBound<f64> =
             CompleteWalk::new(50, 1)?.local_epsilon(1.0, Visits::Capped(1), d(1e-5)?)?;
         assert_relative_eq!(*once.value(), 4.377, max_relative = 1e-4);

@@ -1,20 +1,20 @@
-//! The moment of one segment: how much the contributions of one node to a segment of `m` foreign steps cost,
+//! The moment of one segment: the cost of the contributions of one node to a segment of `m` foreign steps,
 //! averaged over the path.
 //!
-//! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`, kept as its excess `a_m − 1 = Σ_{k≥1} P(K = k) (e^{θ
-//! k²/m} − 1)`, a sum of positive terms that keeps all digits at the smallest `θ`.
+//! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`, is stored as its excess `a_m − 1 = Σ_{k≥1} P(K = k)
+//! (e^{θ k²/m} − 1)`, a sum of positive terms that keeps all digits for the smallest `θ`.
 
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
 
-/// Evaluates `ln (a_m − 1)` from above, for one `ρ` and one `θ`.
+/// Computes upper bounds on `ln (a_m − 1)`, for one `ρ` and one `θ`.
 pub(crate) struct SegmentMoments {
     rho: f64,
     theta: f64,
-    /// What is added to every logarithm: 0 unless `θ` is tiny.
+    /// Added to every logarithm: 0 unless `θ` is tiny.
     ln_factor: f64,
-    /// Longer segments are summed only where their tail is known: the full sum takes `O(m)`.
+    /// Longer segments are summed only if their tail is known, as the complete sum takes `O(m)`.
     longest_full_sum: usize,
-    /// Rates at which the tail is known to fall, and from which fraction of `m` on.
+    /// The rates at which the tail is known to fall, and the fraction of `m` from which each holds.
     tails: Vec<Tail>,
 }
 
@@ -24,10 +24,10 @@ struct Tail {
     from: f64,
 }
 
-/// Terms are left out from where they weigh `e^{−CUT} ρ` at most; what they weigh is added.
+/// Terms are left out once their weight is at most `e^{−CUT} ρ`, and a bound on their sum is added.
 const CUT: f64 = 42.0;
 
-/// Excesses are convex in `θ`: below this one they are bounded by their line to 0, so that nothing
+/// Excesses are convex in `θ`: for a `θ` below this one, they are bounded by the line to 0, so that nothing
 /// underflows.
 const LEAST_THETA: f64 = 1e-200;
 
@@ -63,18 +63,18 @@ impl SegmentMoments {
         log_add_exp(summed, left_out) + 4.0 * f64::EPSILON + self.ln_factor
     }
 
-    /// Bound on `ln` of the terms beyond `last`, each at most `min(1, θ k²/m) e^{−rate·k}` by `e^x − 1 ≤
-    /// min(1, x) e^x`.
+    /// A bound on `ln` of the terms beyond `last`, each of which is at most `min(1, θ k²/m) e^{−rate·k}`,
+    /// since `e^x − 1 ≤ min(1, x) e^x`.
     fn ln_left_out(&self, m: usize, last: usize, rate: f64) -> f64 {
         let first = (last + 1) as f64;
         let flat = -rate * first - (-(-rate).exp()).ln_1p();
-        // Ratios of k² e^{−rate·k} fall in k.
+        // The ratio of successive values of k² e^{−rate·k} decreases in k.
         let ratio = ((first + 1.0) / first).powi(2) * (-rate).exp();
         let small = self.theta / m as f64 * first * first / (1.0 - ratio);
         if ratio < 1.0 { flat.min(small.ln() - rate * first) } else { flat }
     }
 
-    /// `ln` of the terms up to `last`, rounded up.
+    /// `ln` of the sum of the terms up to `last`, rounded up.
     fn sum(&self, m: usize, last: usize) -> f64 {
         let (length, most) = (m as f64, last as f64);
         if self.theta * most * most / length < MAX_CHARGE && last <= MAX_RATIOS {
@@ -84,14 +84,14 @@ impl SegmentMoments {
         }
     }
 
-    /// Each term from its predecessor.
+    /// The same sum, in which each term is computed from its predecessor.
     fn sum_by_ratios(&self, m: usize, last: usize) -> f64 {
         let length = m as f64;
         let odds = self.rho / (1.0 - self.rho);
         let ln_none = length * (-self.rho).ln_1p();
         let mut shift = ln_none;
         let mut mass = 1.0;
-        // e^{θ k²/m} − 1, its step e^{θ (2k+1)/m} − 1, and the step of that.
+        // The charge e^{θ k²/m} − 1, the step to the next one, e^{θ (2k+1)/m} − 1, and the step of that step.
         let mut charge = 0.0;
         let mut step = (self.theta / length).exp_m1();
         let growth = (2.0 * self.theta / length).exp_m1();
@@ -111,14 +111,14 @@ impl SegmentMoments {
                 shift += LN_LARGE;
             }
         }
-        // A step is k roundings of a product away from its start, a charge k of those, each less than
-        // (3 + 2θ/m) ulp; a mass has 5k roundings, the sum k.
+        // The step for k has the roundings of k products, and a charge those of k steps, each less than (3 +
+        // 2θ/m) ulp. A mass has 5k roundings, and the sum k.
         let rounding = f64::EPSILON * (4.0 + 2.0 * self.theta / length);
         let total = sum + rounding * (errors + 8.0 * sum);
         total.ln() + shift + f64::EPSILON * (4.0 * ln_none.abs() + 2.0 * shift.abs() + 4.0)
     }
 
-    /// The same sum in logarithms.
+    /// The same sum, computed in logarithms.
     fn sum_of_logs(&self, m: usize, last: usize) -> f64 {
         let length = m as f64;
         let ln_odds = self.rho.ln() - (-self.rho).ln_1p();
@@ -143,26 +143,27 @@ impl SegmentMoments {
     }
 }
 
-/// Beyond this the exponents of charges would come near overflow, and beyond so many ratios their errors near
-/// 1e-11.
+/// For larger values, the exponents of charges would come close to overflow; with more ratios, their errors
+/// would come close to 1e-11.
 const MAX_CHARGE: f64 = 300.0;
 const MAX_RATIOS: usize = 256;
-/// Sums are divided by this when they exceed it; its logarithm, rounded up.
+/// Sums that exceed this are divided by it; and its logarithm, rounded up.
 const LARGE: f64 = 1e150;
 const LN_LARGE: f64 = 345.387_763_949_106_9;
 
-/// A logarithm of what was computed from `x`, rounded up.
+/// The logarithm of a value that was computed from `x`, rounded up.
 fn up_ln(ln: f64, x: f64) -> f64 {
     ln + 4.0 * f64::EPSILON * (1.0 + ln.abs().max(x))
 }
 
-/// Rates tried for the tail; small rates start earlier, large ones need fewer terms.
+/// The rates that are tried for the tail: small rates hold from an earlier term on, large ones need fewer
+/// terms.
 const TAIL_RATES: [f64; 9] = [4.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15];
 
 impl Tail {
-    /// By Chernoff, `P(K = k) ≤ e^{−m KL(k/m, ρ)}`, so the claim follows where `KL(x, ρ) ≥ θ x² + rate·x` for
-    /// every `x` above: checked on blocks from 1 downward, `KL` at the lower end (it increases beyond `ρ`)
-    /// against the right-hand side at the upper end.
+    /// By Chernoff's bound `P(K = k) ≤ e^{−m KL(k/m, ρ)}`, so that the claim follows if `KL(x, ρ) ≥ θ x² +
+    /// rate·x` for every larger `x`. This is checked on blocks from 1 downward: `KL` at the lower end of a
+    /// block (it increases beyond `ρ`) is compared with the right-hand side at the upper end.
     fn certify(rho: f64, theta: f64, rate: f64) -> Option<Self> {
         let mut upper = 1.0;
         loop {
@@ -178,7 +179,7 @@ impl Tail {
     }
 }
 
-/// Ratio of the ends of a block.
+/// The ratio of the ends of a block.
 const BLOCK: f64 = 1.02;
 
 /// `KL(x, ρ) = x ln(x/ρ) + (1−x) ln((1−x)/(1−ρ))`, for `ρ < x < 1`.
