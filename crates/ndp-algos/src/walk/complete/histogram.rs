@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// A histogram of labels reported along a uniform walk. The token starts empty.
 ///
-/// Where a cap of the walk keeps a node from reporting, it adds a uniform label.
+/// If a cap of the walk keeps a node from reporting, it adds a uniform label.
 ///
 /// # Examples
 /// ```
@@ -28,8 +28,8 @@ use std::collections::BTreeMap;
 pub struct CompleteHistogram {
     /// The walk of the token.
     pub walk: CompleteWalk,
-    /// How a node reports. An account takes the number of labels from it, and its `ε₀` from the noise of the
-    /// question.
+    /// How a node reports. An account takes only the number of labels from it; `ε₀` is given by the noise of
+    /// the question.
     pub response: RandomizedResponse,
 }
 
@@ -45,12 +45,12 @@ impl CompleteHistogram {
     }
 
     /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at
-    /// each of its visits: the secrecy of the path protects nobody whose labels depend on the number of the
-    /// visit.
+    /// each of its visits: the secrecy of the path does not protect anybody whose labels depend on the number
+    /// of the visit.
     ///
     /// # Errors
     /// [`Error::LabelOutOfRange`](crate::Error::LabelOutOfRange); [`Error::InvalidParameter`] for a response
-    /// of `γ = 1`, whose answers say nothing.
+    /// of `γ = 1`, whose reports carry no information.
     pub fn run(&self, label: impl Fn(usize) -> u32, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         let path = self.walk.sample(rng);
         let domain = self.response.labels();
@@ -84,8 +84,8 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// 20 000 runs, caps or not: mean error within 5 standard errors, mean square within 5 of the stated
-    /// variance averaged over the paths.
+    /// 20 000 runs, with and without caps: the mean error is within 5 standard errors of 0, and the mean
+    /// square within 5 of the stated variance averaged over the paths.
     #[test]
     fn estimate_is_unbiased_with_the_stated_variance() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);

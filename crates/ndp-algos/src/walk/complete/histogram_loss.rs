@@ -1,21 +1,21 @@
 //! What the nodes learn from a histogram along the uniform walk.
 //!
-//! All reports of a node together cost what [`steps`](super::steps) says, or less where seeing each of them
-//! with its sender costs less ([`releases`](super::releases)).
+//! The cost of all reports of a node together is that of [`steps`](super::steps), or that of releasing each
+//! of them with its sender ([`releases`](super::releases)), whichever is smaller.
 //!
-//! A single reception after `m` foreign steps shows a shuffle of `m` randomized responses, of which the
-//! exposed node made `k ~ Bin(m, 1/(n−c))`, hidden by the secrecy of the path
-//! ([`reception_loss`](super::reception_loss)).
-//! With `D₁(ε)` a shuffling bound for one of `m` reports, `k` of them have by group privacy
+//! A single reception after `m` foreign steps shows a shuffle of `m` randomized responses. The exposed node
+//! made `k ~ Bin(m, 1/(n−c))` of them, hidden by the secrecy of the path
+//! ([`reception_loss`](super::reception_loss)). With a shuffling bound `D₁(ε)` for one of `m` reports, group
+//! privacy gives for `k` of them
 //!
-//! `δ_k(ε) = min(1, D₁(ε/k) (e^ε − 1)/(e^{ε/k} − 1))`, 0 from `ε = k ε₀` on.
+//! `δ_k(ε) = min(1, D₁(ε/k) (e^ε − 1)/(e^{ε/k} − 1))`, which is 0 from `ε = k ε₀` on.
 //!
-//! Replace-one neighbors: the label of the exposed node, which it reports at every visit, may change.
-//! Observers know the times at which they hold the token, and the labels of everybody else; not who acted,
-//! unless a function says so.
+//! Neighbors are replace-one: the label of the exposed node, which it reports at every visit, may change.
+//! Observers know the times at which they hold the token, and the labels of everybody else. They do not know
+//! who acted, unless a function says so.
 //!
 //! # References
-//! Cyffers and Bellet, arXiv:2012.05326: Theorem 6, in whose place this stands.
+//! Cyffers and Bellet, arXiv:2012.05326: Theorem 6, which this module replaces.
 
 use super::CompleteHistogram;
 use super::constant_data::ConstantWalk;
@@ -27,15 +27,16 @@ use ndp_dp::shuffling::{self, Bound};
 use ndp_dp::{ApproxDp, Delta, LossLaw, Mechanism, Neighbors, UpperBound};
 use ndp_numeric::sums::up;
 
-/// Reports of randomized response, `ε₀` each.
+/// Reports by randomized response, each of them `ε₀`-DP.
 struct Reports {
     local: f64,
     labels: u32,
 }
 
 impl Reports {
-    /// `D₁` at `epsilon` for one of `m` reports: the least of the closed bounds and, of as many reports as
-    /// are looked at, the exact blanket; that the others are revealed only helps the observer.
+    /// `D₁` at `epsilon` for one of `m` reports: the smallest of the closed bounds and of the exact blanket,
+    /// which is computed for at most a certain number of reports. If there are more, the others are revealed,
+    /// which only helps the observer.
     fn single(&self, epsilon: f64, m: u64) -> Result<f64, Error> {
         let reports = shuffling::Reports { local_epsilon: self.local, labels: Some(self.labels) };
         let by = |bound, m| reports.delta_by(bound, epsilon, m).map(UpperBound::into_value);
@@ -44,7 +45,7 @@ impl Reports {
     }
 }
 
-/// Segments up to which the blanket of randomized response is summed whole.
+/// The largest number of reports for which the blanket of randomized response is summed completely.
 const EXACT_REPORTS: u64 = 200;
 
 impl GroupProfile for Reports {
@@ -55,19 +56,20 @@ impl GroupProfile for Reports {
         }
         let each = epsilon / group;
         let factor = if epsilon == 0.0 { group } else { up(epsilon.exp_m1() / each.exp_m1()) };
-        // A quotient rounded down is a smaller level, and the bound falls with the level.
+        // The bound falls with the level, so that a quotient that is rounded down is safe.
         let each = each * (1.0 - f64::EPSILON);
         Ok(up(self.single(each, m)? * factor).min(1.0))
     }
 }
 
 impl CompleteHistogram {
-    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to
-    /// whom it goes, after `foreign` steps of others. The labels may differ from visit to visit.
+    /// The loss `δ` at `ε` of one reception by one observer, after `foreign` steps of others. The observer
+    /// does not know from whom its token comes and to whom it goes. The labels may differ from visit to
+    /// visit.
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] where a cap may keep a
-    /// node from reporting.
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] if a cap may keep a node
+    /// from reporting.
     ///
     /// # Examples
     /// ```
@@ -86,17 +88,17 @@ impl CompleteHistogram {
         Ok(UpperBound::new(walk.segment_delta(epsilon, foreign, &reports)?))
     }
 
-    /// The law of what all reports of a node cost together: an upper bound.
+    /// The law of the loss of all reports of a node together: an upper bound.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] where a cap may keep a node from reporting: see [`ConstantWalk`].
+    /// [`Error::NoGuarantee`] if a cap may keep a node from reporting: see [`ConstantWalk`].
     pub(crate) fn law(&self, senders: Senders) -> Result<LossLaw, Error> {
         let (release, local) = (LossLaw::randomized_response(self.response), self.local());
         let two = release.clone().times(2)?;
         let at = |epsilon: f64| -> Result<ApproxDp, Error> {
             Ok(ApproxDp::new(epsilon, two.delta(epsilon)?.upper().min(1.0))?)
         };
-        // All losses of two reports are multiples of that of one.
+        // All losses of two reports are multiples of the loss of one.
         let twice = [at(0.0)?, at(local)?, ApproxDp::new(two.pure_epsilon().upper(), 0.0)?];
         let twice = LossLaw::of_bounds(&twice, Neighbors::ReplaceOne)?;
         self.constant()?.law_of_steps(senders, release, twice)
@@ -108,7 +110,8 @@ impl CompleteHistogram {
         Ok(self.walk.with_constant_data())
     }
 
-    /// Every report seen alone: by their largest number, or by the law of their number where that is less.
+    /// Every report released by itself: by their largest number, or by the law of their number if this gives
+    /// less.
     fn seen_alone(&self, visits: Visits, delta: Delta) -> Result<f64, Error> {
         let (count, failure) = self.report_count(visits)?;
         let release = LossLaw::randomized_response(self.response);
@@ -116,7 +119,7 @@ impl CompleteHistogram {
         Ok(most.min(self.walk.law_of_releases(release)?.epsilon(delta).upper()))
     }
 
-    /// The largest number of reports of one node to account for, and what it adds to `δ`.
+    /// The largest number of reports of one node that is accounted for, and the part of `δ` that this uses.
     fn report_count(&self, visits: Visits) -> Result<(u64, f64), Error> {
         if let Visits::Capped(cap) = visits
             && cap < self.walk.step_count() as u64
@@ -127,11 +130,12 @@ impl CompleteHistogram {
         self.walk.visit_count(visits)
     }
 
-    /// The local guarantee: every report seen alone, whatever the path, the coalition and the publication.
+    /// The local guarantee: every report is released by itself, whatever the path, the coalition and the
+    /// publication are.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] when `δ` does not exceed the failure probability of the count;
-    /// [`Error::NoGuarantee`] for a cap on visits that is not the protocol's.
+    /// [`Error::InvalidParameter`] unless `δ` is larger than the probability that a node reports more often
+    /// than is accounted for; [`Error::NoGuarantee`] for a cap on visits that the protocol does not have.
     pub(crate) fn local_epsilon(&self, visits: Visits, delta: Delta) -> Result<UpperBound<f64>, Error> {
         Ok(UpperBound::new(self.seen_alone(visits, delta)?))
     }
@@ -155,7 +159,7 @@ mod tests {
         Ok(CompleteHistogram { walk: CompleteWalk::new(n, steps)?, response })
     }
 
-    /// Table of the specification: `hist_cycle_delta_certified(ε, n, m, ε₀, L)`.
+    /// A table of the specification: `hist_cycle_delta_certified(ε, n, m, ε₀, L)`.
     #[test]
     fn cycles_match_reference_values() -> Result<(), Error> {
         for (epsilon, n, m, local, labels, reference) in
@@ -163,15 +167,15 @@ mod tests {
         {
             let histogram = histogram(n, 100, local, labels)?;
             let value = *histogram.reception_delta(epsilon, m)?.value();
-            // The blanket is rounded outward by some parts in 1e11.
+            // The blanket is rounded outward by a few parts in 1e11.
             assert_relative_eq!(value, reference, max_relative = 1e-10);
             assert!(value >= reference * (1.0 - 1e-13));
         }
         Ok(())
     }
 
-    /// The exact law of a hidden segment: `m` steps, each by node 0 with probability `1/(n−1)`; all others
-    /// hold one common label. Never above the bound.
+    /// The exact law of a hidden segment of `m` steps, each by node 0 with probability `1/(n−1)`, while all
+    /// others hold one common label. It is never above the bound.
     #[test]
     fn cycles_bound_the_exact_hidden_walk() -> Result<(), Error> {
         for (n, m, local, labels) in
@@ -182,7 +186,7 @@ mod tests {
             let rho = 1.0 / (n as f64 - 1.0);
             for others in 0..labels {
                 for (own, changed) in [(0, 1), (1, 0)] {
-                    // Law over sequences of reports, folded to counts by an injective code.
+                    // The law over sequences of reports, combined to counts by an injective code.
                     let law = |own: u32| -> Vec<f64> {
                         let report = |label: u32, seen: u32| {
                             f64::from(u8::from(label == seen)) * (1.0 - gamma) + gamma / f64::from(labels)
@@ -213,9 +217,9 @@ mod tests {
         Ok(())
     }
 
-    /// The exact law of a whole run by enumerating every path and every report: node 2 observes the times of
-    /// its receptions and the reports in between (and, if `known`, its senders and receivers), node 0 changes
-    /// its label, node 1 holds `other`.
+    /// The exact law of a whole run, by enumeration of every path and every report. Node 2 observes the times
+    /// of its receptions and the reports in between (and, if `known`, its senders and receivers), node 0
+    /// changes its label, and node 1 holds `other`.
     fn exact_delta(
         histogram: &CompleteHistogram,
         known: bool,
@@ -234,7 +238,7 @@ mod tests {
                 for step in 0..steps {
                     let seen = reports >> step & 1;
                     if holder(step) == 2 {
-                        // Its own report is the observer's own: half the outcomes stand for one.
+                        // The observer knows its own report, so that both outcomes of it count as one.
                         masses = masses.map(|mass| mass / 2.0);
                         view.extend([step as u32, ones]);
                         if known && step > 0 {
@@ -266,7 +270,7 @@ mod tests {
         laws.values().map(|[p, q]| (p - epsilon.exp() * q).max(0.0)).sum()
     }
 
-    /// Runs of 5 steps on 3 nodes: hidden, published, with known neighbors; never below the exact loss.
+    /// Runs of 5 steps on 3 nodes, hidden, published and with known neighbors: never below the exact loss.
     #[test]
     fn guarantees_cover_the_exact_run() -> Result<(), Error> {
         for (local, delta) in [(0.3, 0.05), (1.0, 0.05), (1.0, 0.4), (2.0, 0.6)] {
@@ -292,13 +296,14 @@ mod tests {
         Ok(())
     }
 
-    /// The law of ten receptions after one foreign step each among three nodes, of which the first reports
-    /// `own` at its visits, the second `other`, in turn; binary randomized response.
+    /// The law of ten receptions after one foreign step each among three nodes, by binary randomized
+    /// response. At its successive visits the first node reports the labels in `own`, and the second those in
+    /// `other`.
     fn ten_receptions(keep: f64, own: [u32; 10], other: [u32; 10]) -> Vec<f64> {
         let report = |label: u32, seen: u32| if label == seen { keep } else { 1.0 - keep };
         (0..1u32 << 10)
             .map(|reports| {
-                // By the number of visits of the first node so far.
+                // The masses by the number of visits of the first node so far.
                 let mut masses = vec![1.0];
                 for step in 0..10 {
                     let seen = reports >> step & 1;
@@ -314,14 +319,15 @@ mod tests {
             .collect()
     }
 
-    /// Receptions compose at one ε each for labels that are constant per node, and not for others, be they
-    /// another node's: the composition of ten receptions claims .00155 at ε = 2.247, and .00177 is true.
+    /// Receptions compose at one ε each for labels that are constant per node, and not for others, not even
+    /// if only another node's label changes: the composition of ten receptions claims .00155 at ε = 2.247,
+    /// and the truth is .00177.
     #[test]
     fn receptions_compose_for_constant_labels_alone() -> Result<(), Error> {
         let histogram = histogram(3, 20, 0.5, 2)?;
         let keep = 1.0 - histogram.response.gamma() / 2.0;
-        // One of two, each ε₀-DP: pure, so that ten compose to eight levels at a δ of the optimal
-        // composition.
+        // One report of two, each ε₀-DP, is pure DP, so that ten of them compose to eight levels at a δ of
+        // the optimal composition.
         let level = (0.5 * f64::exp_m1(0.5)).ln_1p() * (1.0 + 1e-12);
         let epsilon = 8.0 * level * (1.0 + 1e-14);
         assert_relative_eq!(epsilon, 2.247, max_relative = 3e-4);
@@ -349,8 +355,8 @@ mod tests {
         Ok(())
     }
 
-    /// Fifty nodes, 100 visits each on average: the largest number of reports of a node costs 31.1, the law
-    /// of their number 10.0, and the steps one by one, known senders, 2.4.
+    /// Fifty nodes, 100 visits each on average: accounting for the largest number of reports of a node gives
+    /// 31.1, for the law of their number 10.0, and step by step with known senders 2.4.
     #[test]
     fn accounts_are_at_most_the_local_guarantee() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;
@@ -374,19 +380,19 @@ mod tests {
         Ok(())
     }
 
-    /// Against what its parts give by hand, where all steps are alike: `T` draws of one in `n − 1`, and the
+    /// Compared with a calculation by hand when all steps are alike: `T` draws of one in `n − 1`, and the
     /// mean over the number of steps of the observer.
     #[test]
     fn hidden_steps_are_draws() -> Result<(), Error> {
         let (n, steps, local) = (6u32, 12u32, 0.5f64);
         let found = histogram(n as usize, steps as usize, local, 2)?.law(Senders::Hidden)?;
-        // A draw of binary randomized response loses 0 but with the mass on ±ln(1 + ρ(e^ε₀ − 1)).
+        // A draw of binary randomized response has loss 0, except for the mass on ±ln(1 + ρ(e^ε₀ − 1)).
         let rho = 1.0 / f64::from(n - 1);
         let (pure, total) = ((rho * local.exp_m1()).ln_1p(), rho * (0.5 * local).tanh());
         let right = total / -(-pure).exp_m1();
         let (right, left) = (right, right * (-pure).exp());
         let p = 1.0 / f64::from(n);
-        // The law of the number of losses to the right minus those to the left.
+        // The law of the number of losses to the right minus the number of those to the left.
         let mut law = vec![1.0];
         for _ in 0..steps {
             let mut next = vec![0.0; law.len() + 2];
@@ -407,7 +413,8 @@ mod tests {
         Ok(())
     }
 
-    /// The same for known senders: of a step of the observer two reports, each with probability `1/(n − 1)`.
+    /// The same for known senders: a step of the observer shows two reports, each with probability `1/(n −
+    /// 1)`.
     #[test]
     fn known_steps_are_draws_and_spotted_reports() -> Result<(), Error> {
         let (n, steps, local) = (6u32, 12u32, 0.5f64);
@@ -418,7 +425,7 @@ mod tests {
         let (right, left) = (right, right * (-pure).exp());
         let (once, both) = (p * 2.0 * rho * (1.0 - rho), p * rho * rho);
         let keep = 1.0 / (1.0 + (-local).exp());
-        // By how many reports and by how many draws the loss moves.
+        // The loss moves by a number of reports and by a number of draws.
         let none = p * (1.0 - rho) * (1.0 - rho) + both * 2.0 * keep * (1.0 - keep);
         let moves = [
             ((0, 0), none + (1.0 - p) * (1.0 - left - right)),
@@ -480,7 +487,7 @@ mod tests {
         Ok(())
     }
 
-    /// The least noise of a target is met, and a little less is not.
+    /// The least noise meets its target, and slightly less noise does not.
     #[test]
     fn the_least_noise_of_a_histogram_is_met() -> Result<(), Error> {
         let delta = Delta::new(1e-3)?;

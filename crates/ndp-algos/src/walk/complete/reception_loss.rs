@@ -1,21 +1,23 @@
-//! Loss per reception from the secrecy of the path: the exposed node may not be in the segment at all.
+//! The loss of one reception by the secrecy of the path: the exposed node may not be in the segment at all.
 //!
-//! A segment of `m` foreign steps holds the exposed node `k ~ Bin(m, ρ)` times, `ρ = 1/(n − c)`. To an
-//! observer who does not know who acted, drawing with replacement lowers the loss: with `g_m = 1 − (1 − ρ)^m`
-//! and `ε_m = ln(1 + (e^ε − 1)/g_m)`,
+//! A segment of `m` foreign steps contains the exposed node `k ~ Bin(m, ρ)` times, `ρ = 1/(n − c)`. For an
+//! observer who does not know who acted, this is drawing with replacement, which lowers the loss: with `g_m =
+//! 1 − (1 − ρ)^m` and `ε_m = ln(1 + (e^ε − 1)/g_m)`,
 //!
-//! `cycle(ε, m) = Σ_{k≥1} Bin(k; m, ρ) δ_k(ε_m)`, `δ_k` the profile of `k` contributions among the `m`.
+//! `cycle(ε, m) = Σ_{k≥1} Bin(k; m, ρ) δ_k(ε_m)`, where `δ_k` is the profile of `k` contributions among the
+//! `m`.
 //!
-//! The data may differ from visit to visit. What all receptions cost together is not composed of this: see
-//! [`steps`](super::steps).
+//! The data may differ from visit to visit. The cost of all receptions together is not composed from this:
+//! see [`steps`](super::steps).
 //!
-//! Every value is rounded up: masses, profiles and sums by bounds on their errors, that of the Gaussian
-//! profile twice its stated accuracy; the inner `ε_m` down; mass left out of a sum is added to it.
+//! Every value is rounded up: masses, profiles and sums by bounds on their errors, and the Gaussian profile
+//! by twice its stated accuracy. The inner `ε_m` is rounded down. Mass that is left out of a sum is added to
+//! it.
 //!
 //! # References
 //! - Balle, Barthe and Gaboardi, *Privacy amplification by subsampling*, 2018, arXiv:1807.01647: Theorem 10
 //!   (with replacement, exact group profiles).
-//! - Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6, in whose place this stands.
+//! - Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6, which this module replaces.
 
 use super::constant_data::require_no_caps;
 use super::{CompleteSum, CompleteWalk};
@@ -24,13 +26,13 @@ use ndp_dp::{Mechanism, UpperBound};
 use ndp_numeric::gaussian_profile;
 use ndp_numeric::sums::up;
 
-/// How well `k` contributions of one node hide among the `m` of a segment.
+/// How well `k` contributions of one node are hidden among the `m` of a segment.
 pub(crate) trait GroupProfile {
     /// An upper bound on `δ` at `epsilon`, at most 1.
     fn delta(&self, epsilon: f64, k: u64, m: u64) -> Result<f64, Error>;
 }
 
-/// Contributions with Gaussian noise: a shift of `k Δ` behind a noise of `σ √m`.
+/// Contributions with Gaussian noise: a shift of `k Δ` in noise of standard deviation `σ √m`.
 pub(crate) struct GaussianSum {
     pub(crate) mu: f64,
 }
@@ -39,7 +41,7 @@ impl GroupProfile for GaussianSum {
     fn delta(&self, epsilon: f64, k: u64, m: u64) -> Result<f64, Error> {
         let theta = gaussian_profile::theta(epsilon, up(k as f64 * self.mu / (m as f64).sqrt()));
         if theta == 0.0 {
-            // Nothing, or an underflow.
+            // A quotient of 0, which may be an underflow.
             let private =
                 self.mu == 0.0 || gaussian_profile::log_theta(epsilon, self.mu) == f64::NEG_INFINITY;
             return Ok(if private { 0.0 } else { f64::MIN_POSITIVE });
@@ -49,12 +51,12 @@ impl GroupProfile for GaussianSum {
 }
 
 impl CompleteSum {
-    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to
-    /// whom it goes, after `foreign` steps of others. The data may differ from visit to visit.
+    /// The loss `δ` at `ε` of one reception by one observer, after `foreign` steps of others. The observer
+    /// does not know from whom its token comes and to whom it goes. The data may differ from visit to visit.
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] unless the noise is
-    /// Gaussian, and where a cap may keep a node from contributing.
+    /// Gaussian, and if a cap may keep a node from contributing.
     ///
     /// # Examples
     /// ```
@@ -95,7 +97,7 @@ impl CompleteWalk {
         let inner = amplified(epsilon, (-ln_absent.exp_m1() * (1.0 + 4.0 * f64::EPSILON)).min(1.0));
         let ln_odds = rho.ln() - (-rho).ln_1p();
         let mut ln_mass = ln_absent;
-        // Roundings of the logarithm, each of the size of what is added and of the sum.
+        // The roundings of the logarithm, each proportional to the size of the term and of the sum.
         let mut errors = 4.0 * ln_absent.abs();
         let mut total = 0.0;
         for k in 1..=m {
@@ -104,7 +106,7 @@ impl CompleteWalk {
             errors += 2.0 * ratio.ln().abs() + 4.0 * ln_odds.abs() + 2.0 * ln_mass.abs();
             let mass = ln_mass.exp() * (1.0 + (errors + 4.0) * f64::EPSILON);
             total += if mass < NEGLIGIBLE { mass } else { mass * profile.delta(inner, k, m)? };
-            // Ratios of later masses only fall: the rest is below a geometric series.
+            // The ratio of successive masses decreases, so that the rest is below a geometric series.
             let next = ((m - k) as f64 / (k + 1) as f64).ln() + ln_odds;
             if next < -std::f64::consts::LN_2 {
                 let rest =
@@ -133,7 +135,7 @@ fn amplified(epsilon: f64, g: f64) -> f64 {
     (value * (1.0 - 16.0 * f64::EPSILON)).max(epsilon)
 }
 
-/// Mass so small is added instead of being summed.
+/// A remaining mass this small is added instead of being summed term by term.
 const NEGLIGIBLE: f64 = 1e-17;
 
 #[cfg(test)]
@@ -148,7 +150,7 @@ mod tests {
         Ok(CompleteSum { walk: CompleteWalk::new(n, steps)?, bounds, noise, constant_data: true })
     }
 
-    /// Table of the specification: `cycle_delta_certified(ε, n, m, μ)`.
+    /// A table of the specification: `cycle_delta_certified(ε, n, m, μ)`.
     #[test]
     fn cycles_match_reference_values() -> Result<(), Error> {
         for (epsilon, n, m, mu, reference) in
@@ -160,7 +162,7 @@ mod tests {
         Ok(())
     }
 
-    /// A single foreign step is subsampling of one in `n − 1`: exact.
+    /// A single foreign step is subsampling of one in `n − 1`, for which the bound is exact.
     #[test]
     fn a_single_step_is_plain_subsampling() -> Result<(), Error> {
         for n in [3, 7, 40] {
@@ -174,8 +176,8 @@ mod tests {
         Ok(())
     }
 
-    /// Numerical integration of the hockey-stick divergence between the exact mixtures, two settings: others
-    /// contribute 0 or 1, u moves from 0 to 1.
+    /// The hockey-stick divergence between the exact mixtures by numerical integration, in two settings: the
+    /// others contribute 0 or 1, and u moves from 0 to 1.
     #[test]
     fn cycles_bound_the_exact_mixture() -> Result<(), Error> {
         let density = |x: f64, mean: f64, std: f64| {
@@ -218,7 +220,7 @@ mod tests {
             assert!(matches!(found, Err(Error::Privacy(ndp_dp::Error::InvalidEpsilon(_)))));
         }
         assert_eq!(*sum.reception_delta(0.1, 0)?.value(), 0.0);
-        // A far too large ε does not overflow.
+        // A much too large ε does not overflow.
         assert!(*sum.reception_delta(1e5, 4)?.value() < 1e-300);
         Ok(())
     }
