@@ -1,19 +1,20 @@
 //! The law of a path's cost on the complete graph.
 //!
 //! Every next holder is drawn uniformly, so that the colluders are one observer of a walk on a graph,
-//! [`CostLaw`]. A walk whose token is withheld is last seen by the holder of its last step: between holders
-//! that is one step less.
+//! [`CostLaw`]. If the token is withheld, the holder of the last step is the last one who sees it. Between
+//! holders, this is one step less.
 
 use super::CompleteWalk;
 use crate::walk::graph::CostLaw;
 use ndp_account::Error;
 
 impl CompleteWalk {
-    /// The law from above of what contributions cost that do not depend on the token; exact against colluders
-    /// who know the path, but for rounding.
+    /// The upper law of the cost of contributions that do not depend on the token; up to rounding it is exact
+    /// against colluders who know the path.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for more than 20,000 steps, and where nobody sees what the first one made.
+    /// [`Error::NotOffered`] for more than 20,000 steps, and for a single step whose token is withheld, which
+    /// nobody sees.
     pub(super) fn cost_law(&self) -> Result<CostLaw, Error> {
         let published = self.is_published();
         let steps = if published { self.step_count() } else { self.step_count() - 1 };
@@ -29,7 +30,7 @@ mod tests {
     use ndp_dp::{Delta, NoiseMultiplier};
     use ndp_numeric::gaussian_profile::theta;
 
-    /// `δ(ε)` of every one of the `n^T` walks; node 0 is exposed, the last `c` nodes observe.
+    /// `δ(ε)` averaged over the `n^T` walks. Node 0 is exposed, the last `c` nodes observe.
     fn enumerated(walk: &CompleteWalk, sigma: f64, epsilon: f64) -> f64 {
         let (n, steps) = (walk.node_count(), walk.step_count());
         let cost = |k: usize, m: usize| if m == 0 { 0.0 } else { (k * k) as f64 / m as f64 };
@@ -82,14 +83,14 @@ mod tests {
         Ok(())
     }
 
-    /// Fifty nodes, 500 steps: less noise than by the best Rényi order.
+    /// Fifty nodes, 500 steps: the law asks for less noise than the best Rényi order.
     #[test]
     fn less_noise_than_by_renyi_moments() -> Result<(), Error> {
         let walk = CompleteWalk::new(50, 500)?;
         let delta = Delta::new(1e-5)?;
         let by_law = walk.cost_law()?.least_noise(1.0, delta)?.upper();
         let by_moments = 1.0 / walk.calibrated_mu(1.0, delta)?;
-        // 3.28 for 4.15.
+        // A multiplier of 3.28, compared with 4.15.
         assert!(by_law < 0.8 * by_moments, "{by_law} {by_moments}");
         Ok(())
     }

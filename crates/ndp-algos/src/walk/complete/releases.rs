@@ -1,9 +1,9 @@
-//! All contributions of a node along a uniform walk, each seen alone, by the law of their number.
+//! All contributions of a node along a uniform walk, each released by itself, by the law of their number.
 //!
 //! Every step belongs to node `u` with probability `1/n`, independently of the data and of the other steps,
-//! and whoever hears all contributions sees which steps these are. So of one step an observer learns a
-//! mixture whose index is seen, a release with probability `1/n` and nothing otherwise, and of `T` steps
-//! their composition: `δ(ε) = E δ_K(ε)`, `δ_k` that of `k` releases, `K` the number of visits.
+//! and an observer who hears all contributions sees which steps these are. From one step it therefore learns
+//! a mixture whose index is seen: a release with probability `1/n`, and nothing otherwise. `T` steps are
+//! their composition: `δ(ε) = E δ_K(ε)`, where `δ_k` is that of `k` releases, and `K` the number of visits.
 
 use super::CompleteWalk;
 use crate::walk::tabulated::grid_step;
@@ -13,39 +13,39 @@ use ndp_numeric::binomial_window::BinomialWindow;
 use ndp_numeric::rounding::up;
 
 impl CompleteWalk {
-    /// What all contributions of a node cost whose releases have this law, none of which may depend on who
-    /// acts in other steps. An upper bound: for observers who see less, and under limits, since fewer cost no
-    /// more.
+    /// The law of the loss of all contributions of a node if each of them has the law `release`. No
+    /// contribution may depend on who acts in other steps. An upper bound for observers who see less, and
+    /// under limits on contributions, since fewer contributions cost no more.
     ///
     /// # Errors
     /// Those of [`LossLaw::seen_mixture`].
     pub(in crate::walk) fn law_of_releases(&self, release: LossLaw) -> Result<LossLaw, Error> {
         let largest = release.pure_epsilon().upper();
-        // A larger share of releases tells no less.
+        // With a larger share of releases, the observer learns no less.
         let share = (1.0 / self.node_count() as f64).next_up().min(1.0);
         let nothing = LossLaw::finite(&[1.0], &[1.0], Neighbors::ReplaceOne)?;
         let step = LossLaw::hidden_mixture(&[(1.0 - share, nothing), (share, release)])?;
         let all = step.times(self.step_count() as u64)?;
-        // Losses at the ends of their range stay on the grid, and what is between them is rounded to the
-        // second order: an upper end is all that is asked for.
+        // Losses at the ends of their range are on the grid, and losses in between are rounded with an error
+        // of second order. This is enough, since only an upper bound is needed.
         Ok(if largest.is_finite() { all.with_step(grid_step(largest / PARTS))? } else { all })
     }
 }
 
-/// What the contributions of a node cost under a cap: `δ(ε) = Σ_k P(min(K, N) = k) δ_k(ε)`, `K` the number of
-/// its visits, of which the first `N` contribute.
+/// The cost of the contributions of a node under a cap: `δ(ε) = Σ_k P(min(K, N) = k) δ_k(ε)`, where `K` is
+/// the number of its visits, of which the first `N` contribute.
 ///
-/// The path is drawn without looking at the data, and so is the number of contributions: a mixture whose
-/// index is seen. From above: neighboring counts may be taken together as the largest of them.
+/// The path, and with it the number of contributions, is drawn without looking at the data: a mixture whose
+/// index is seen. For an upper bound, neighboring counts may be combined and charged as the largest of them.
 #[derive(Clone)]
 pub(in crate::walk) struct CappedReleases {
-    /// The probability of so many releases, at most, and their law.
+    /// Upper bounds on the probabilities of the numbers of releases, and the law of so many releases.
     parts: Vec<(f64, LossLaw)>,
 }
 
 impl CompleteWalk {
-    /// The law of the contributions of a node under the cap on them, of releases as in
-    /// [`Self::law_of_releases`]; `None` where no cap is reached.
+    /// The law of the contributions of a node under the cap on them, with releases as in
+    /// [`Self::law_of_releases`]; `None` if the cap is never reached.
     ///
     /// # Errors
     /// Those of [`LossLaw::times`].
@@ -57,7 +57,7 @@ impl CompleteWalk {
         let Some(cap) = self.options().cap.map(|cap| cap as u64).filter(|&cap| cap < steps) else {
             return Ok(None);
         };
-        // A larger share of visits makes the number of contributions no smaller.
+        // With a larger share of visits, the number of contributions is no smaller.
         let share = (1.0 / self.node_count() as f64).next_up().min(1.0);
         let window = BinomialWindow::new(steps, share, NEVER).map_err(ndp_dp::Error::from)?;
         if window.iter().last().is_none_or(|(most, _)| most < cap) {
@@ -71,7 +71,7 @@ impl CompleteWalk {
             Ok(if step.is_finite() { law.with_step(grid_step(step))? } else { law })
         };
         let mut parts = Vec::new();
-        // Below the window as its first count, above it as the cap.
+        // Counts below the window are charged as its first count, counts above it as the cap.
         let (mut mass, mut terms) = (window.below(), 0.0);
         for (count, probability) in window.iter() {
             (mass, terms) = (mass + probability, terms + 1.0);
@@ -99,7 +99,7 @@ impl CappedReleases {
         Ok(up(sum, self.parts.len() as f64 + 4.0).min(1.0))
     }
 
-    /// The smallest `ε` up to `most` that was seen to keep `delta`, to a millionth; `most` where none was.
+    /// The smallest `ε` up to `most` for which `delta` was proven, to a millionth; `most` if there is none.
     ///
     /// # Errors
     /// Those of [`LossLaw::delta`].
@@ -120,11 +120,11 @@ impl CappedReleases {
     }
 }
 
-/// Counts beyond a window this unlikely count as the cap.
+/// A window leaves out counts of this probability, which are charged as the cap.
 const NEVER: f64 = 1e-30;
-/// Laws of so many counts are made, at most.
+/// The largest number of counts for which laws are made.
 const MOST_COUNTS: u64 = 32;
-/// Steps of the grid up to the largest loss of one release.
+/// The number of steps of the grid up to the largest loss of one release.
 const PARTS: f64 = 8.0;
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use ndp_dp::RandomizedResponse;
 
-    /// Against the mean over the number of visits, each count composed by itself.
+    /// Compared with the mean over the number of visits, where each count is composed by itself.
     #[test]
     fn the_law_is_the_mean_over_the_number_of_visits() -> Result<(), Error> {
         let (n, steps) = (5u32, 40usize);
@@ -156,7 +156,7 @@ mod tests {
             assert!(least * (1.0 - 1e-9) <= found.upper(), "{epsilon}: {found:?} {least}");
             assert!(found.upper() <= 1.001 * most, "{epsilon}: {found:?} {most}");
         }
-        // Half of the steps are of either of two nodes.
+        // Each of the two nodes has half of the steps.
         let alone = CompleteWalk::new(2, 6)?.law_of_releases(release()?)?;
         assert!(
             alone.epsilon(Delta::new(1e-3)?).upper()
@@ -165,7 +165,7 @@ mod tests {
         Ok(())
     }
 
-    /// `δ_k` of `k` binary responses, from their definition.
+    /// `δ_k` of `k` binary responses, by its definition.
     fn responses(k: i32, epsilon: f64, local: f64) -> f64 {
         let p = 1.0 / (1.0 + (-local).exp());
         let mut choose = 1.0;
@@ -178,7 +178,7 @@ mod tests {
         sum
     }
 
-    /// Against all paths of small walks, with the contributions that the walk itself makes.
+    /// Compared with all paths of small walks, with the contributions that the walk itself makes.
     #[test]
     fn capped_laws_are_those_of_all_paths() -> Result<(), Error> {
         let local = 0.7;
@@ -205,7 +205,8 @@ mod tests {
             let delta = Delta::new(0.02)?;
             let epsilon = law.epsilon(delta, 10.0)?;
             assert!(law.delta(epsilon)? <= 0.02 && law.delta(epsilon * (1.0 - 2e-6))? > 0.02);
-            // Without the cap a node loses more, at the cap in any case as well.
+            // Without the cap a node loses more, and so it does with exactly as many contributions as the cap
+            // allows.
             let free = CompleteWalk::new(n, steps)?.law_of_releases(release.clone())?;
             assert!(epsilon < free.epsilon(delta).upper());
             assert!(epsilon < release.clone().times(cap as u64)?.epsilon(delta).upper());
@@ -213,8 +214,8 @@ mod tests {
         Ok(())
     }
 
-    /// Counts that are taken together cost as the largest of them: not below the mean over all numbers of
-    /// visits, and near it.
+    /// Combined counts cost as much as the largest of them: not below the mean over all numbers of visits,
+    /// and close to it.
     #[test]
     fn counts_taken_together_cost_no_less() -> Result<(), Error> {
         let (steps, cap, local) = (120, 60, 0.1);
@@ -235,7 +236,7 @@ mod tests {
         Ok(())
     }
 
-    /// Caps that are never reached have no law of their own, and many counts are taken together.
+    /// A cap that is never reached has no law of its own, and many counts are combined.
     #[test]
     fn caps_that_are_far_are_none() -> Result<(), Error> {
         let release = LossLaw::randomized_response(RandomizedResponse::with_epsilon(2, 0.1)?);
@@ -251,7 +252,7 @@ mod tests {
             let sum: f64 = law.parts.iter().map(|(mass, _)| mass).sum();
             assert!((1.0..1.0 + 1e-9).contains(&sum), "{sum}");
         }
-        // Some hundred contributions of which nobody knows the number: less than the cap.
+        // A few hundred contributions whose number nobody knows cost less than the cap.
         let delta = Delta::new(1e-5)?;
         let all = release.times(110)?.epsilon(delta).upper();
         assert!(many.epsilon(delta, 20.0)? < 0.99 * all);

@@ -1,21 +1,23 @@
-//! What an observer learns along a uniform walk on which every node contributes the same data at each visit,
-//! step by step.
+//! What an observer learns, step by step, along a uniform walk on which every node contributes the same data
+//! at each visit.
 //!
-//! Let the observer see the release of each step by itself, and not only what a token has gathered: it then
-//! sees no less. What it does not see is whose step it was. Steps belong to its coalition with probability
-//! `p = c/n` each, independently of each other and of the data; any other is of the exposed node with
-//! probability `ρ = 1/(n − c)`, and of the others otherwise ([`LossLaw::sampled_replaced`]). So the walk is a
-//! composition of `T` mixtures whose index is seen, and no number of visits has to be bounded.
+//! Let the observer see the release of each step by itself, and not only the sum that a token has gathered:
+//! it then sees no less. What it does not see is whose step it was. Each step belongs to its coalition with
+//! probability `p = c/n`, independently of the others and of the data. Any other step is one of the exposed
+//! node with probability `ρ = 1/(n − c)`, and one of another node otherwise ([`LossLaw::sampled_replaced`]).
+//! The walk is therefore a composition of `T` mixtures whose index is seen, and the number of visits needs no
+//! bound.
 //!
-//! *Known senders.* The steps just before and just after one of the coalition are *spotted*: it knows of each
-//! whether it is the exposed node's. So a step of the coalition costs two releases, each with probability
-//! `ρ`; that these steps are then counted once more among the others only adds to the bound.
+//! *Known senders.* The steps just before and just after a step of the coalition are *spotted*: the coalition
+//! knows whether they are steps of the exposed node. A step of the coalition therefore costs two releases,
+//! each with probability `ρ`. These steps are counted once more among the others, which only increases the
+//! bound.
 //!
-//! *Publication.* The release of the last step is among those that are seen; where senders are known, it is
+//! *Publication.* The release of the last step is one of those that are seen. If senders are known, it is
 //! spotted.
 //!
 //! # References
-//! Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6 and Appendix G, in whose place this stands. Lemma 2
+//! Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6 and Appendix G, which this module replaces. Lemma 2
 //! there, on the number of spotted contributions, is false as printed.
 
 use super::constant_data::ConstantWalk;
@@ -25,8 +27,9 @@ use ndp_dp::{Delta, Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
 use ndp_numeric::sums::up;
 
 impl ConstantWalk {
-    /// The law of what one node loses in all when one contribution costs `release`, and two `twice`, which is
-    /// one release as well. An upper bound: replace-one neighbors, all contributions of the node.
+    /// The law of the total loss of one node, where one contribution costs `release`, and two contributions
+    /// seen as one release cost `twice`. An upper bound; neighbors are replace-one, and all contributions of
+    /// the node may change.
     ///
     /// # Errors
     /// Those of [`LossLaw::sampled_replaced`].
@@ -37,15 +40,16 @@ impl ConstantWalk {
         twice: LossLaw,
     ) -> Result<LossLaw, Error> {
         let walk = self.walk();
-        // Shares are rounded towards what tells more: releases of one's own, and where senders are known
-        // steps of the coalition, which cost more than others then.
+        // Shares are rounded to the side on which the observer learns more: a larger share of releases of the
+        // exposed node, and with known senders a larger share of steps of the coalition, which cost more than
+        // other steps.
         let rho = walk.exposure_probability().next_up().min(1.0);
         let p = walk.reception_probability();
         let nothing = LossLaw::finite(&[1.0], &[1.0], Neighbors::ReplaceOne)?;
         let hidden = LossLaw::sampled_replaced(&release, rho)?;
-        // Of the usual loss of a hidden step.
+        // A quarter of the typical loss of a hidden step.
         let quarter = 0.5 * rho * release.delta(0.0)?.upper();
-        // What rare steps lose has to fit into a transform of that step as well.
+        // The losses of rare steps must fit into a transform with this step size as well.
         let rare = if senders == Senders::Known { &release } else { &hidden };
         let least = rare.epsilon(Delta::new(FAR_OUT)?).upper() / MOST_STEPS;
         let last = LossLaw::seen_mixture(&[(1.0 - rho, nothing.clone()), (rho, release.clone())])?;
@@ -69,7 +73,7 @@ impl ConstantWalk {
         Ok(all.with_step(grid_step(quarter.max(least)))?)
     }
 
-    /// That law for a sum behind Gaussian noise, each contribution of parameter `μ`.
+    /// The same law for a sum with Gaussian noise, where each contribution is a release of parameter `μ`.
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidSensitivity`] unless `0 < μ < ∞`; those of [`Self::law_of_steps`].
@@ -82,9 +86,9 @@ impl ConstantWalk {
     }
 }
 
-/// The `δ` of what one release does not cost.
+/// The `δ` at which the loss of one release is taken as the range of the grid.
 const FAR_OUT: f64 = 1e-12;
-/// Steps of the grid up to there.
+/// The number of steps of the grid up to this loss.
 const MOST_STEPS: f64 = 25_000.0;
 
 #[cfg(test)]
@@ -108,14 +112,14 @@ mod tests {
             hidden < epsilon(three, Senders::Hidden, 0.1)? && known < epsilon(three, Senders::Known, 0.1)?
         );
         assert!(known < epsilon(walk.published(), Senders::Known, 0.1)?);
-        // Far below all contributions of a node seen alone, of which there are 25 on average.
+        // Far below the cost of releasing all contributions of a node, of which there are 25 on average.
         let alone = *ndp_dp::Gdp::new(0.5)?.epsilon(Delta::new(1e-6)?).value();
         assert!(known < 0.9 * alone && hidden < 0.4 * alone, "{hidden} {known} {alone}");
         Ok(())
     }
 
-    /// With everybody else colluding each step is the exposed node's or the coalition's, and nothing hides
-    /// it.
+    /// If everybody else colludes, each step is one of the exposed node or one of the coalition, and nothing
+    /// is hidden.
     #[test]
     fn a_node_among_colluders_is_not_hidden() -> Result<(), Error> {
         let walk = CompleteWalk::new(4, 8)?.with_colluders(3)?;
@@ -126,7 +130,8 @@ mod tests {
         Ok(())
     }
 
-    /// Coarse grids of long walks and large losses stay bounds; those of too many steps may be infinite.
+    /// Coarse grids for long walks and large losses still give bounds, which may be infinite for too many
+    /// steps.
     #[test]
     fn extremes_are_answered() -> Result<(), Error> {
         for (n, steps, mu) in [(2, 1, 1e-5), (2, 1, 50.0), (1_000_000, 100_000_000, 1.0), (100, 10, 1e-3)] {
