@@ -1,8 +1,8 @@
-//! Sums and histograms along a uniform walk, as an accountant and an auditor see them.
+//! The privacy accounts of sums and histograms along a uniform walk, and the attacks that audit them.
 //!
 //! All nodes outside the coalition are alike, so that one profile answers for all of them. No account is
-//! above what all contributions of a node seen alone cost: with a few nodes or steps little is hidden, and
-//! the accountants lose more than that on the way.
+//! above the cost of releasing all contributions of a node one by one: with few nodes or steps little is
+//! hidden, and the bounds that account for the walk are then larger than this cost.
 
 use super::constant_data::require_no_caps;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
@@ -21,7 +21,7 @@ use ndp_numeric::stop::Stop;
 use rand::Rng;
 use std::sync::{Arc, LazyLock};
 
-/// The walk as these colluders see it.
+/// The walk as seen by these colluders.
 fn towards(walk: CompleteWalk, observer: &Observer) -> Result<CompleteWalk, Error> {
     observer.require_no_taps()?;
     let members = observer.checked(walk.node_count())?.len();
@@ -39,17 +39,17 @@ const OF_HISTOGRAMS: Terms = Terms {
 }
 .by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization");
 
-/// The least noise for a target, where there is a better way than a search.
+/// Computes the least noise for a target, if there is a better way than a search.
 type Least = Box<dyn Fn(ApproxDp) -> Result<NoiseMultiplier, Error> + Send + Sync>;
 
-/// The same curve for every node.
+/// An account that has the same curve for every node.
 struct Alike<F> {
     observer: Observer,
     nodes: usize,
     terms: Terms,
     profile: F,
     least: Option<Least>,
-    /// The address of the protocol, where its accounts may be shared.
+    /// The address of the protocol, if its accounts may be shared.
     protocol: Option<usize>,
 }
 
@@ -95,7 +95,7 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
     }
 }
 
-/// An account without a formula for the least noise, nor one that others may share.
+/// An account without a formula for the least noise, which is not shared.
 fn alike<'a>(
     walk: CompleteWalk,
     observer: &Observer,
@@ -117,9 +117,9 @@ fn bound(epsilon: f64, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Erro
 }
 
 /// The loss averaged over the walk, for observers who may know the path; contributions may depend on the
-/// number of a visit. With [constant data](CompleteSum::constant_data) `ε(δ)` is the least of that and of
-/// what the secrecy of the path leaves, which depends on whether senders are known. The noise is Gaussian,
-/// its multiplier that of the question, whatever the noise that the sum was made with.
+/// number of a visit. With [constant data](CompleteSum::constant_data) `ε(δ)` is the smaller of this bound
+/// and of the one from the secrecy of the path, which depends on whether senders are known. The noise is
+/// Gaussian, with the multiplier of the question, whatever the noise of the sum itself.
 impl Protocol for CompleteSum {
     fn node_count(&self) -> usize {
         self.walk.node_count()
@@ -144,7 +144,7 @@ impl Protocol for CompleteSum {
         let of_noise = {
             let cost = cost.clone();
             move |noise: NoiseMultiplier| {
-                // Rounded up: the reciprocal of a multiplier.
+                // The reciprocal of a multiplier, rounded up.
                 let mu = (1.0 / noise.get()).next_up();
                 SumCurve { walk, noise, mu, cost: (**cost).clone(), secrecy, stop: of_curve.clone() }
             }
@@ -152,7 +152,8 @@ impl Protocol for CompleteSum {
         let of_target = of_noise.clone();
         let profile =
             move |noise: NoiseMultiplier, against: &str| Ok(Profile::of_curve(of_noise(noise), against));
-        // By the law, or by a formula for the averaged loss; the secrecy of the path is searched.
+        // The law of the cost gives the least noise, or else a formula for the averaged loss does. With the
+        // secrecy of the path there is only the search.
         let least = move |target: ApproxDp| {
             let delta = Delta::new(target.delta())?;
             of_least.spend(walk.cost_of_moments())?;
@@ -175,7 +176,8 @@ impl Protocol for CompleteSum {
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
-    /// Every contribution seen alone, as many as a node makes but with probability `δ/10`.
+    /// Every contribution released by itself. Their number is that of the cap or, without a cap, one that a
+    /// node exceeds with probability at most `δ/10`.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         self.mu()?;
         let walk = towards(self.walk, observer)?;
@@ -191,7 +193,7 @@ impl Protocol for CompleteSum {
         Ok(alike(walk, observer, self.terms(), profile))
     }
 
-    /// Of the token divided by the number of steps: visits are independent draws of nodes.
+    /// The error of the token divided by the number of steps; visits are independent draws of nodes.
     fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let steps = self.walk.step_count() as f64;
         Ok(((noise.get() * noise.get() + 0.25) / steps).sqrt())
@@ -214,7 +216,8 @@ impl Protocol for CompleteSum {
 
 impl CompleteSum {
     fn terms(&self) -> Terms {
-        // The same at each visit, also of the others: the secrecy of the path protects no data that change.
+        // Values are the same at each visit, also those of the others: the secrecy of the path does not
+        // protect data that change.
         if self.constant_data {
             Terms { changes: Changes::Value, ..OF_SUMS }.trusting(Assumption::ConstantData)
         } else {
@@ -223,7 +226,7 @@ impl CompleteSum {
     }
 }
 
-/// The members, once `u` is known to be none of them.
+/// The members of the coalition, after checking that `u` is not one of them.
 fn observed(u: usize, observer: &Observer, nodes: usize) -> Result<Vec<usize>, Error> {
     observer.require_no_taps()?;
     if u >= nodes {
@@ -239,15 +242,16 @@ struct SumCurve {
     walk: CompleteWalk,
     noise: NoiseMultiplier,
     mu: f64,
-    /// The law of the cost, where it is offered.
+    /// The law of the cost, if there is one for this walk.
     cost: Option<Arc<CostLaw>>,
-    /// Where data are constant: whether senders are known.
+    /// If data are constant: whether senders are known.
     secrecy: Option<Senders>,
     stop: Stop,
 }
 
 impl SumCurve {
-    /// `ε(δ)` averaged over the path, by its law or, where that may be too large, by the best order.
+    /// `ε(δ)` averaged over the path: by the law of the cost and, if this may be too large, also by the best
+    /// order.
     fn averaged(&self, delta: Delta) -> Result<ApproxDp, ndp_dp::Error> {
         let by_law =
             self.cost.as_ref().and_then(|law| Some((law, law.epsilon(self.noise, delta).ok()?.upper())));
@@ -262,7 +266,7 @@ impl SumCurve {
         ApproxDp::new(by_law.map_or(by_order, |(_, epsilon)| epsilon.min(by_order)), delta.get())
     }
 
-    /// What the secrecy of the path leaves, where data are constant.
+    /// The law of the loss from the secrecy of the path, if data are constant.
     fn secret(&self) -> Result<Option<LossLaw>, Error> {
         self.stop.check()?;
         let law = |senders| self.walk.with_constant_data().law_of_sum(senders, self.mu);
@@ -321,9 +325,9 @@ impl Attacker for OnPaths<'_> {
     }
 }
 
-/// Reports by randomized response, one at every visit; the noise of the question is `1/ε₀`, whatever the
-/// response that the histogram was made with. With hidden senders the secrecy of the path protects the
-/// reports; with known senders what is left of it.
+/// Reports by randomized response, one at every visit. The noise of the question is `1/ε₀`, whatever the
+/// response of the histogram itself. With hidden senders the secrecy of the path protects the reports; with
+/// known senders it protects those that are not next to a step of an observer.
 impl Protocol for CompleteHistogram {
     fn node_count(&self) -> usize {
         self.walk.node_count()
@@ -355,8 +359,8 @@ impl Protocol for CompleteHistogram {
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
-    /// Every report seen alone: by the law of their number, or, under a cap, as many as a node makes but with
-    /// probability `δ/10`.
+    /// Every report released by itself: by the law of their number. With caps, by the cap on the reports of a
+    /// node or, without one, by a number that a node exceeds with probability at most `δ/10`.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let histogram = self.along(towards(self.walk, observer)?);
         let profile = move |noise: NoiseMultiplier, against: &str| {
@@ -374,12 +378,12 @@ impl Protocol for CompleteHistogram {
         Ok(alike(histogram.walk, observer, OF_HISTOGRAMS, profile))
     }
 
-    /// Of the estimated frequency of a label, visits being independent draws of nodes.
+    /// The error of the estimated frequency of a label; visits are independent draws of nodes.
     fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let response = response_of(self.response.labels(), noise)?;
         let steps = self.walk.step_count() as u64;
         let reader = crate::walk::HistogramEstimator::new(response, steps, 0)?;
-        // The variance is linear in the number of holders.
+        // The variance is linear in the number of nodes with the label, so that it is largest at an end.
         let variance = reader.variance(0)?.max(reader.variance(steps)?);
         let steps = steps as f64;
         Ok((variance / (steps * steps) + 0.25 / steps).sqrt())
@@ -402,13 +406,13 @@ impl Protocol for CompleteHistogram {
     }
 }
 
-/// The randomized response with `ε₀` the reciprocal of the noise, rounded down.
+/// The randomized response whose `ε₀` is the reciprocal of the noise, rounded down.
 pub(in crate::walk) fn response_of(labels: u32, noise: NoiseMultiplier) -> Result<RandomizedResponse, Error> {
     Ok(RandomizedResponse::with_epsilon(labels, 1.0 / noise.get())?)
 }
 
-/// Everybody else reports label 0; `u` reports 0 or 1. The score is the largest number of reports of 1
-/// between two receptions, beyond what randomness adds on average.
+/// An attack in which everybody else reports label 0, and `u` reports 0 or 1. The score is the number of
+/// reports of 1 in the last token that the observer sees, minus the number that randomness adds on average.
 struct Counting {
     histogram: CompleteHistogram,
     observer: usize,
@@ -420,8 +424,7 @@ impl Attacker for Counting {
         (0..runs)
             .map(|_| {
                 let run = self.histogram.run(|v| u32::from(higher && v == self.u), &mut &mut *rng)?;
-                // What separates the worlds most is how many more reports of 1 there are than chance
-                // explains.
+                // The worlds differ most in how many more reports of 1 there are than chance explains.
                 let Some(step) = run.path.last_step_of(self.observer) else { return Ok(0.0) };
                 let last = run.token_at(step)?;
                 let count = |label: u32| last.get(&label).map_or(0.0, |&count| count as f64);
@@ -457,7 +460,7 @@ mod tests {
     }
 
     /// What is known of constant data is never worse, hidden senders cost no more than known ones, and
-    /// nothing costs more than all contributions seen alone.
+    /// nothing costs more than releasing all contributions one by one.
     #[test]
     fn accounts_grow_with_what_the_observer_knows() -> Result<(), Error> {
         let known = Observer::node(0);
@@ -477,14 +480,14 @@ mod tests {
                 "{least} {middle} {averaged} {local}"
             );
         }
-        // Composition over receptions beats the average where nodes are many and contributions few.
+        // The bound over receptions is better than the average if there are many nodes and few contributions.
         let few = sum(1000, 300)?;
         let (constant, averaged) = (CompleteSum { constant_data: true, ..few }, few.account(&hidden)?);
         assert!(epsilon(constant.account(&hidden)?.as_ref(), 2.0)? <= epsilon(averaged.as_ref(), 2.0)?);
         Ok(())
     }
 
-    /// The least noise by formula is met, and a little less is not.
+    /// The least noise by formula meets its target, and slightly less noise does not.
     #[test]
     fn the_least_noise_of_a_sum_is_met() -> Result<(), Error> {
         for (n, steps) in [(5, 60), (50, 5_000)] {

@@ -11,13 +11,14 @@ use ndp_dp::Sigma;
 use rand::Rng;
 
 impl OnPath<CompleteSum> {
-    /// Nothing for Gaussian noise and a path of this walk.
+    /// Checks that the noise is Gaussian and the path is one of this walk.
     fn check(&self) -> Result<(), Error> {
         self.protocol.walk.check_path(&self.path)?;
         self.protocol.mu().map(|_| ())
     }
 
-    /// The number of steps behind every token the members see: at their receptions, then at publication.
+    /// The numbers of steps behind the tokens that the members see: at their receptions, and then at
+    /// publication.
     fn observed_after(&self, members: &[usize]) -> Vec<usize> {
         let steps = self.path.steps();
         let received = (0..steps).filter(|&step| members.contains(&self.path.holders[step]));
@@ -25,8 +26,8 @@ impl OnPath<CompleteSum> {
     }
 }
 
-/// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`,
-/// which must be Gaussian. The exact loss towards `v` is the sum over segments of `k²/m`, see
+/// Input `u` is the data of node `u`, which changes all its contributions alike. Noise `j` is that of step
+/// `j`, which must be Gaussian. The exact loss towards `v` is the sum over segments of `k²/m`; see
 /// [`path_units`](super::realised::path_units) for all pairs at once.
 impl LinearProtocol for OnPath<CompleteSum> {
     fn terms(&self) -> Terms {
@@ -55,8 +56,7 @@ impl LinearProtocol for OnPath<CompleteSum> {
         View::new(&members, inputs, noises, &known)
     }
 
-    /// Each coordinate of the values is a run of its own, in which a node contributes its value on every
-    /// visit.
+    /// Each coordinate of the values is a separate run, in which a node contributes its value on every visit.
     fn observe(
         &self,
         values: ArrayView2<'_, f64>,
@@ -99,7 +99,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// The projection routine on the linear view against the sum of `k²/m`, every pair, published or not.
+    /// The general projection on the linear view gives the sum of `k²/m`, for every pair, published or not.
     #[test]
     fn path_units_match_the_linear_view() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(10);

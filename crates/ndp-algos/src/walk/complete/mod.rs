@@ -1,21 +1,27 @@
-//! The token on the complete graph: at each of `T` steps it is at a node drawn uniformly among all `n`.
+//! The token on the complete graph: at each of `T` steps it is at a node that is drawn uniformly among all
+//! `n`.
 //!
-//! The node holding the token may hold it again at the next step. The tokens that node `v` receives cut the
-//! walk into segments; in a segment of `m` foreign steps, each step belongs to each of the other `n − 1`
+//! The node that holds the token may hold it again at the next step. The tokens that node `v` receives divide
+//! the walk into segments. In a segment of `m` foreign steps, each step belongs to each of the other `n − 1`
 //! nodes with probability `1/(n−1)`, independently.
 //!
-//! Whom the guarantees protect against: an observer `v` (or `c` colluding nodes that share their views), who
-//! knows its own data and its own noise, the times at which it holds the token, and what it receives then.
-//! Whether it may know *who* acted in between is said with each accountant.
+//! Whom the guarantees protect against: an observer `v` (or `c` colluding nodes that share what they see),
+//! who knows its own data and its own noise, the times at which it holds the token, and what it receives
+//! then. Each accountant says whether the observer may also know *who* acted in between.
 //!
 //! | question | answer | grade |
 //! |---|---|---|
 //! | what does an observer who may know the path learn from a sum? | [`CompleteSum`] as a [`Protocol`](ndp_account::Protocol) | upper bound |
-//! | and one who does not, where data are constant? | [`CompleteSum::constant_data`], [`Observer::with_hidden_senders`] | upper bound |
-//! | from a histogram? | [`CompleteHistogram`] as a protocol, senders hidden or known | upper bound |
-//! | if every contribution were seen alone? | [`Protocol::local_bound`](ndp_account::Protocol::local_bound) | upper bound |
-//! | at one reception, senders hidden? | [`CompleteSum::reception_delta`], [`CompleteHistogram::reception_delta`] | upper bound |
-//! | along a path that was taken? | [`OnPath`](super::OnPath), all pairs [`realised::path_units`] | exact; an estimate over paths |
+//! | and one who does not, if data are constant? | [`CompleteSum::constant_data`],
+//! [`Observer::with_hidden_senders`] | upper bound |
+//! | what does an observer learn from a histogram? | [`CompleteHistogram`] as a protocol, senders hidden or
+//! known | upper bound |
+//! | what would it learn if every contribution were released by itself? |
+//! [`Protocol::local_bound`](ndp_account::Protocol::local_bound) | upper bound |
+//! | what does it learn at one reception, if senders are hidden? | [`CompleteSum::reception_delta`],
+//! [`CompleteHistogram::reception_delta`] | upper bound |
+//! | what does it learn along a path that was taken? | [`OnPath`](super::OnPath), all pairs
+//! [`realised::path_units`] | exact; an estimate over paths |
 //!
 //! [`Observer::with_hidden_senders`]: ndp_account::Observer::with_hidden_senders
 //!

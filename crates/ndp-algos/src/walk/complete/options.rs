@@ -1,5 +1,5 @@
-//! Options of a uniform walk: caps on contributions, beyond which a node adds noise alone and never leaves
-//! the noise out, and what becomes of the final token.
+//! The options of a uniform walk: caps on contributions, and what becomes of the final token. Beyond a cap a
+//! node still adds its noise, without data.
 
 use super::guarantee::Visits;
 use crate::walk::FinalToken;
@@ -8,10 +8,10 @@ use ndp_account::parts::ensure;
 use ndp_dp::Delta;
 use std::collections::BTreeMap;
 
-/// Limits on the contributions of a [`CompleteWalk`](super::CompleteWalk), and what becomes of its token.
+/// The limits on the contributions of a [`CompleteWalk`](super::CompleteWalk), and what becomes of its token.
 ///
-/// Both caps depend on the path alone, not on the data. A capped step adds the noise (or the random report)
-/// of an ordinary one, so that the other nodes stay as well hidden as the accountants assume.
+/// The caps depend on the path alone, not on the data. A capped step adds the noise (or the random report) of
+/// an ordinary one, so that the other nodes stay as well hidden as the accountants assume.
 ///
 /// # Examples
 /// ```
@@ -25,17 +25,17 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompleteOptions {
-    /// What becomes of the final token. There is no need to mask it: every step of the walk adds noise.
+    /// What becomes of the final token. It need not be masked, as every step of the walk adds noise.
     pub final_token: FinalToken,
-    /// Each node contributes its data on so many of its first visits only; `None` for no cap.
+    /// Each node contributes its data only on this number of its first visits; `None` for no cap.
     pub cap: Option<usize>,
-    /// A node contributes its data at most so many times just after any given other node, and as many times
+    /// A node contributes its data at most this number of times just after any given other node, and as often
     /// just before it. It draws the next hop before it decides whether to contribute. `None` for no cap.
     pub edge_uses: Option<usize>,
 }
 
 impl CompleteOptions {
-    /// These options, once no cap is 0 and the token is not masked.
+    /// These options, after checking that no cap is 0 and the token is not masked.
     pub(crate) fn checked(self) -> Result<Self, Error> {
         for (name, cap) in
             [("the cap on contributions", self.cap), ("the cap on the uses of an edge", self.edge_uses)]
@@ -50,12 +50,13 @@ impl CompleteOptions {
         Ok(self)
     }
 
-    /// Whether a cap may keep a node from contributing in a walk of `steps` steps.
+    /// Whether a cap may keep a node from contributing on a walk of `steps` steps.
     pub(crate) fn may_bind(&self, steps: usize) -> bool {
         self.cap.into_iter().chain(self.edge_uses).any(|cap| cap < steps)
     }
 
-    /// How often a node contributes, at most; without a cap, but with probability `δ/10`.
+    /// A bound on the number of contributions of a node; without a cap it fails with probability at most
+    /// `δ/10`.
     pub(crate) fn contributions_of_a_node(&self, delta: Delta) -> Result<Visits, ndp_dp::Error> {
         match self.cap {
             Some(cap) => Ok(Visits::Capped(cap as u64)),
@@ -63,12 +64,12 @@ impl CompleteOptions {
         }
     }
 
-    /// For each step of a path, whether the holder contributes or adds noise alone.
+    /// For each step of a path, whether the holder contributes or only adds noise.
     pub(crate) fn contributions(&self, holders: &[usize]) -> Vec<bool> {
         if self.cap.is_none() && self.edge_uses.is_none() {
             return vec![true; holders.len()];
         }
-        // Counters for the nodes of the path only: there may be many more.
+        // Counters only for the nodes on the path, as there may be many others.
         let mut visited = holders.to_vec();
         visited.sort_unstable();
         visited.dedup();

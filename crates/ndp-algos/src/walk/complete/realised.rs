@@ -1,19 +1,20 @@
-//! What one walk that was taken cost every pair.
+//! The cost of one walk that was taken, for every pair of nodes.
 
 use crate::walk::{FinalToken, Path};
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_dp::Estimate;
 
-/// Sum over the segments of `k²/m`, `k` the contributions of `u` among the `m` foreign steps before a
-/// reception by `v` (and before publication, with [`FinalToken::Published`]): entry `[u, v]`, diagonal 0.
+/// The sum over segments of `k²/m`, as entry `[u, v]`; the diagonal is 0. `k` is the number of contributions
+/// of `u` among the `m` foreign steps before a reception by `v` (and, with [`FinalToken::Published`], before
+/// publication).
 ///
-/// Given this path, `v` sees a Gaussian release of parameter `μ √(Σ k²/m)`, exactly; as one walk out of many
-/// it is an estimate.
+/// Given this path, `v` sees exactly a Gaussian release of parameter `μ √(Σ k²/m)`. As one walk out of many,
+/// the number is an estimate.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for more than 10 000 nodes; [`Error::NodeOutOfRange`] for a holder that is no
-/// node; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+/// [`Error::InvalidParameter`] for more than 10 000 nodes; [`Error::NodeOutOfRange`] for a holder that is not
+/// a node; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
 ///
 /// # Complexity
 /// `O(n T)`.
@@ -57,7 +58,7 @@ pub fn path_units(path: &Path, final_token: FinalToken) -> Result<Estimate<Array
     Ok(Estimate::new(units))
 }
 
-/// Tables of all pairs of more nodes would take gigabytes.
+/// For more nodes a table of all pairs would take gigabytes.
 const MAX_NODES: usize = 10_000;
 
 #[cfg(test)]
@@ -68,7 +69,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// By hand: the walk 0 2 1 | 1 0 2 0 0 1 seen by 1 has segments {0, 2}, {}, {0, 2, 0, 0}.
+    /// By hand: the walk 0 2 1 | 1 0 2 0 0 1, seen by 1, has the segments {0, 2}, {} and {0, 2, 0, 0}.
     #[test]
     fn path_units_add_squares() -> Result<(), Error> {
         let path = CompleteWalk::new(3, 10)?.path(&[0, 2, 1, 1, 0, 2, 0, 0, 1, 2])?;
@@ -78,7 +79,7 @@ mod tests {
         let published = path_units(&path, FinalToken::Published)?.into_value();
         assert_relative_eq!(published[(2, 1)], 0.75 + 1.0, max_relative = 1e-15);
         assert_eq!(published[(1, 1)], 0.0);
-        // Mean over walks of e^{θ Σ k²/m}: the moment of the accountant averaged over walks.
+        // The mean over walks of e^{θ Σ k²/m} is the moment of the averaged account.
         let walk = CompleteWalk::new(4, 12)?;
         let rng = &mut ChaCha8Rng::seed_from_u64(9);
         let (runs, theta) = (40_000, 0.135);

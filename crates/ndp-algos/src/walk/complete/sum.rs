@@ -31,9 +31,9 @@ pub struct CompleteSum {
     pub bounds: Bounds,
     /// The noise that every step adds.
     pub noise: TokenNoise,
-    /// Whether every node contributes the same value at each of its visits: then the secrecy of the path
-    /// protects, and the account has more to say. Runs refuse other contributions; where a cap may keep a
-    /// node from contributing there is no account.
+    /// Whether every node contributes the same value at each of its visits. The secrecy of the path then
+    /// gives protection, and the account has a smaller bound. Runs refuse other contributions, and if a cap
+    /// may keep a node from contributing, there is no account.
     pub constant_data: bool,
 }
 
@@ -50,11 +50,11 @@ impl CompleteSum {
     }
 
     /// Runs the protocol: draws a path, then the noises. `contribution(u, k)` is the `k`-th contribution of
-    /// node `u`, from 0.
+    /// node `u`, counted from 0.
     ///
     /// # Errors
     /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::InvalidParameter`]
-    /// for another contribution than the first where data are [constant](Self::constant_data).
+    /// for a contribution that differs from the first one if data are [constant](Self::constant_data).
     pub fn run(
         &self,
         contribution: impl Fn(usize, usize) -> f64,
@@ -68,7 +68,7 @@ impl CompleteSum {
     ///
     /// # Errors
     /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::Shape`] for a path
-    /// on another number of nodes or steps.
+    /// with another number of nodes or steps.
     pub(crate) fn run_along(
         &self,
         path: Path,
@@ -124,7 +124,7 @@ mod tests {
         })
     }
 
-    /// A law that the walk has no line for.
+    /// A law of the noise for which the walk has no code of its own.
     #[test]
     fn discrete_laplace_noise_reaches_the_complete_graph() -> Result<(), Error> {
         let noise = TokenNoise::named("discrete-laplace", Sigma::new(2.0)?)?;
@@ -141,7 +141,8 @@ mod tests {
         Ok(())
     }
 
-    /// 20 000 runs: mean error within 5 standard errors of 0, variance within 5 of `T σ²`, caps or not.
+    /// 20 000 runs: the mean error is within 5 standard errors of 0, and the variance within 5 of `T σ²`,
+    /// with and without caps.
     #[test]
     fn estimate_is_unbiased_with_the_stated_spread() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(7);

@@ -24,7 +24,8 @@ pub struct CompleteWalk {
 }
 
 impl CompleteWalk {
-    /// A walk of `steps` steps on `n` nodes, contributions not capped, the final token withheld.
+    /// A walk of `steps` steps on `n` nodes, on which contributions are not capped and the final token is
+    /// withheld.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `n ≥ 2` and `steps ≥ 1`, both below `2^32`.
@@ -41,8 +42,8 @@ impl CompleteWalk {
         Ok(Self { n, steps, colluders: 1, options: CompleteOptions::default() })
     }
 
-    /// The same walk as an accountant of `colluders` nodes that share what they see takes it; of one at
-    /// first.
+    /// The same walk as seen by `colluders` nodes that share what they see; without this call, one node
+    /// observes.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `1 ≤ colluders ≤ n − 1`: somebody must observe, and somebody else
@@ -59,7 +60,7 @@ impl CompleteWalk {
         }
     }
 
-    /// The same walk under these options; steps beyond a cap add noise alone, or a uniform label.
+    /// The same walk under these options. A step beyond a cap adds noise alone, or a uniform label.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a cap of 0, [`Error::NoGuarantee`] for [`FinalToken::Masked`].
@@ -116,13 +117,14 @@ impl CompleteWalk {
         self.ln_share(self.n - self.colluders)
     }
 
-    /// `ln` of the share of `part` among the nodes, from the smaller of it and the rest.
+    /// The logarithm of the share of `part` among the nodes, computed from the smaller of this share and the
+    /// rest.
     fn ln_share(&self, part: usize) -> f64 {
         let n = self.n as f64;
         if 2 * part < self.n { (part as f64 / n).ln() } else { (-((self.n - part) as f64) / n).ln_1p() }
     }
 
-    /// Nothing for a path of this walk: on as many nodes, of as many steps.
+    /// Checks that a path has the nodes and the steps of this walk.
     pub(crate) fn check_path(&self, path: &Path) -> Result<(), Error> {
         if path.nodes != self.n {
             return Err(Error::Shape { what: "nodes of the path", expected: self.n, got: path.nodes });
@@ -141,7 +143,7 @@ impl CompleteWalk {
         self.capped((0..self.steps).map(|_| rng.random_range(0..n) as usize).collect())
     }
 
-    /// The path with the given holders, step by step; who contributes follows from the caps.
+    /// The path with the given holders, step by step. The caps determine who contributes.
     ///
     /// # Errors
     /// [`Error::Shape`] for another number of steps than that of the walk, [`Error::NodeOutOfRange`] for a
@@ -158,7 +160,7 @@ impl CompleteWalk {
     }
 }
 
-/// A node id in 32 bits: walks on [`MOST`] nodes and more are refused.
+/// A node id in 32 bits; walks on more than `MOST` nodes are refused.
 fn id(node: usize) -> u32 {
     u32::try_from(node).unwrap_or(u32::MAX)
 }
@@ -172,8 +174,8 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// Pearson's statistic of the holders and of pairs of successive holders: at most 6 standard deviations
-    /// above its mean.
+    /// Pearson's statistic of the holders, and of pairs of successive holders, is at most 6 standard
+    /// deviations above its mean.
     #[test]
     fn holders_are_uniform_and_independent() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(8);
