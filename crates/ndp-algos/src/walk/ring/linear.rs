@@ -1,5 +1,5 @@
-//! The ring sum as a linear Gaussian protocol: its view row by row, and its runs cut to what a coalition
-//! holds.
+//! The ring sum as a linear Gaussian protocol: its view row by row, and its runs restricted to what a
+//! coalition sees.
 
 use super::RingSum;
 use ndp_account::Observation;
@@ -15,7 +15,8 @@ use ndp_numeric::stop::Stop;
 use rand::Rng;
 
 impl RingSum {
-    /// The number of steps behind every token the members see: at their receptions, then at publication.
+    /// The numbers of steps behind the tokens that the members see: at their receptions, and then at
+    /// publication.
     fn observed_after(&self, members: &[usize]) -> Vec<usize> {
         let (n, steps) = (self.node_count(), self.step_count());
         let received = (0..steps).filter(|step| members.contains(&(step % n)));
@@ -28,8 +29,8 @@ impl RingSum {
     }
 }
 
-/// Input `u` is the data of node `u`, which moves all its contributions alike. Towards observers between whom
-/// there is noise the loss has a formula, in `O(K n)`.
+/// Input `u` is the data of node `u`, which changes all its contributions alike. If there is noise between
+/// any two observers, the loss has a formula, computed in `O(K n)`.
 impl LinearProtocol for RingSum {
     fn terms(&self) -> Terms {
         Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
@@ -66,16 +67,16 @@ impl LinearProtocol for RingSum {
         }
     }
 
-    /// `K`: between two receptions of one node the others add at least one full noise, and a node contributes
-    /// once; so it is behind a mask. Not where the last shares of distributed noise are published without
-    /// one.
+    /// `K`: between two receptions of one node the others add at least one full noise and a node contributes
+    /// once, so that each of its `K` contributions is hidden by one full noise. `None` if the last shares of
+    /// distributed noise are published without a mask.
     fn unit_towards_one(&self) -> Option<f64> {
         let covered = self.require_gaussian().and_then(|()| self.require_full_releases()).is_ok();
-        // Shares are roots, of which squares add up to a full noise but for roundings.
+        // Shares are square roots, and their squares add up to a full noise only up to rounding.
         covered.then(|| self.rounds() as f64 * (1.0 + 64.0 * f64::EPSILON))
     }
 
-    /// The final token, where it is published: all `K` contributions of a node behind the noise of all steps.
+    /// The final token, if it is published: all `K` contributions of a node with the noise of all steps.
     fn outside(&self) -> Result<Guarantee<f64>, Error> {
         self.require_gaussian()?;
         if self.final_token() == FinalToken::Withheld {
@@ -88,8 +89,7 @@ impl LinearProtocol for RingSum {
         Ok(UpperBound::new(unit.high()).into())
     }
 
-    /// Each coordinate of the values is a run of its own, in which a node contributes its value in every
-    /// round.
+    /// Each coordinate of the values is a separate run, in which a node contributes its value in every round.
     fn observe(
         &self,
         values: ArrayView2<'_, f64>,
@@ -123,7 +123,7 @@ impl LinearProtocol for RingSum {
         Ok(seen)
     }
 
-    /// Of the final token divided by the number of contributions.
+    /// The error of the final token divided by the number of contributions.
     fn error_bound_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let ring = self.with_gaussian_noise(noise.sigma(Sensitivity::new(1.0)?)?);
         Ok(ring.output_std() / self.step_count() as f64)

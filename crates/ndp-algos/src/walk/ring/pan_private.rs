@@ -1,10 +1,10 @@
 //! Online algorithms as protocols of one round on a ring.
 //!
-//! Node `t` applies the update of an online algorithm to the state it receives and its own data, and forwards
-//! the state; the last node applies the output map. Receiving the token is seeing one internal state, so an
-//! `(ε, δ)`-pan-private algorithm (one breach, and the output) yields the same guarantee towards each single
-//! node of the ring. There is no converse, and several colluders are several breaches, which pan-privacy does
-//! not cover.
+//! Node `t` applies the update of an online algorithm to the state that it receives and its own data, and
+//! forwards the state. The last node applies the output map. Receiving the token means seeing one internal
+//! state, so that an `(ε, δ)`-pan-private algorithm (one breach, and the output) gives the same guarantee
+//! towards each single node of the ring. The converse does not hold, and several colluders are several
+//! breaches, which pan-privacy does not cover.
 //!
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Appendix C; Dwork, Naor, Pitassi, Rothblum and Yekhanin,
@@ -13,9 +13,9 @@
 use ndp_account::Error;
 use ndp_dp::{ApproxDp, UpperBound};
 
-/// The guarantee towards each node of a ring passed `rounds` times, observed by `colluders` nodes, from the
-/// pan-privacy of the algorithm with one breach. Whether the last node publishes the output makes no
-/// difference: pan-privacy covers it.
+/// The guarantee towards each node of a ring on which the token goes around `rounds` times, observed by
+/// `colluders` nodes, from the pan-privacy of the algorithm with one breach. It does not matter whether the
+/// last node publishes the output, which pan-privacy covers.
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] unless `rounds = 1` and `colluders = 1`.
@@ -47,7 +47,7 @@ pub fn guarantee(
 mod tests {
     use super::*;
 
-    /// A counter of ones modulo 5, from this state on: what the nodes receive, and the last state.
+    /// A counter of ones modulo 5 from a given start: the states that the nodes receive, and the last state.
     fn states(start: u8, data: &[bool]) -> Vec<u8> {
         let mut states = vec![start];
         for (t, &one) in data.iter().enumerate() {
@@ -56,7 +56,8 @@ mod tests {
         states
     }
 
-    /// Of all starts, each with probability 1/5: one breach shows nothing, a second one shows a contribution.
+    /// Over all starts, each with probability 1/5: one breach reveals nothing, and a second one reveals a
+    /// contribution.
     #[test]
     fn a_node_sees_one_state_and_two_colluders_see_more() {
         let worlds = [[true, false, true, true], [true, true, true, true]];

@@ -1,4 +1,4 @@
-//! Real summation on the ring: where the noise goes, what a run looks like, what a node sees.
+//! Real summation on the ring: which steps add noise, and what a run looks like.
 
 use crate::walk::{Bounds, FinalToken, Path, SumRun, TokenNoise};
 use ndarray::ArrayView2;
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 /// use ndp_algos::walk::ring::{Placement, RingSum};
 /// use ndp_algos::walk::{Bounds, TokenNoise};
 /// use ndp_dp::Sigma;
-/// // A share of the noise at every step: two who collude still face that of the nodes between them. With full noise on some steps
-/// // they may face none.
+/// // A share of the noise at every step: two colluders still face the noise of the nodes between them.
+/// // With full noise on some steps, they may face none.
 /// let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
 /// let ring = |placement| RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, placement);
 /// assert!((ring(Placement::Distributed)?.coalition_loss(&[0, 5])?.unit(2)?.value().get() - 2.0).abs() < 1e-9);
@@ -29,15 +29,15 @@ pub enum Placement {
     /// Full noise on one step in `n − 1`, the first step included (Algorithm 1). No protection against two
     /// colluding nodes.
     Counter,
-    /// A share `σ/√(n−1)` on every step, full noise `σ` on the first (Remark 1 of the paper, with `n − 1` in
-    /// place of its `n`: a node sees only `n − 1` foreign shares). Gaussian noise only.
+    /// A share `σ/√(n−1)` on every step and the full noise `σ` on the first (Remark 1 of the paper, with `n −
+    /// 1` in place of its `n`, since a node sees only `n − 1` foreign shares). For Gaussian noise only.
     Distributed,
 }
 
 /// Real summation on a ring of `n` nodes in `K` rounds.
 ///
-/// Each node adds its contribution of the round; noise is added as [`Placement`] says, by the node that
-/// holds the token. With [`FinalToken::Masked`] the last step carries full noise whatever the placement.
+/// Each node adds its contribution of the round. The node that holds the token adds noise as [`Placement`]
+/// says. With [`FinalToken::Masked`] the last step carries full noise for any placement.
 ///
 /// # Examples
 /// ```
@@ -62,8 +62,8 @@ pub struct RingSum {
 }
 
 impl RingSum {
-    /// A ring of `n` nodes passed `rounds` times, contributions in `bounds`, full noise `noise`; the final
-    /// token is withheld.
+    /// A ring of `n` nodes on which the token goes around `rounds` times, with contributions in `bounds` and
+    /// full noise `noise`. The final token is withheld.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `n ≥ 2`, `rounds ≥ 1` and `n · rounds` fits; [`Error::NoGuarantee`]
@@ -85,8 +85,8 @@ impl RingSum {
     /// The same protocol, with the final token treated as `final_token` says.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] for [`FinalToken::Published`] under [`Placement::Counter`] when no noise is
-    /// scheduled on the last step: the last nodes would show their raw sum.
+    /// [`Error::NoGuarantee`] for [`FinalToken::Published`] under [`Placement::Counter`] if no noise is
+    /// scheduled on the last step: the last nodes would reveal their sum without noise.
     pub fn with_final_token(self, final_token: FinalToken) -> Result<Self, Error> {
         if final_token == FinalToken::Published
             && self.placement == Placement::Counter
@@ -119,7 +119,7 @@ impl RingSum {
         self.noise
     }
 
-    /// Where the noise goes.
+    /// The placement of the noise.
     pub(crate) const fn placement(&self) -> Placement {
         self.placement
     }
@@ -143,19 +143,20 @@ impl RingSum {
         Self { noise, ..self }
     }
 
-    /// How many steps carry full noise under [`Placement::Counter`], masking apart: `⌈K n/(n−1)⌉`.
+    /// The number of steps with full noise under [`Placement::Counter`], without that of a mask: `⌈K
+    /// n/(n−1)⌉`.
     #[doc(hidden)]
     #[must_use]
     pub const fn noise_count(&self) -> usize {
         self.step_count().div_ceil(self.n - 1)
     }
 
-    /// Whether the noise counter is at zero on step `step` (from 0).
+    /// Whether the counter of Algorithm 1 schedules noise on step `step` (from 0).
     const fn is_scheduled(&self, step: usize) -> bool {
         step.is_multiple_of(self.n - 1)
     }
 
-    /// Standard deviation of the noise added on step `step` (from 0), 0 for none.
+    /// The standard deviation of the noise added on step `step` (from 0); 0 for none.
     pub(crate) fn step_std(&self, step: usize) -> f64 {
         let full = self.noise.std();
         let masked = self.final_token == FinalToken::Masked && step + 1 == self.step_count();
@@ -168,11 +169,11 @@ impl RingSum {
         }
     }
 
-    /// Standard deviation of the final token around the sum of all contributions, of which it is an unbiased
-    /// estimate.
+    /// The standard deviation of the final token, which is an unbiased estimate of the sum of all
+    /// contributions.
     ///
-    /// `σ √⌈K n/(n−1)⌉` with the counter (one more noise if masked), `σ √(1 + (K n − 1)/(n−1))` distributed
-    /// (when masked, the last share counts as a full noise).
+    /// `σ √⌈K n/(n−1)⌉` with the counter (with one more noise if masked), and `σ √(1 + (K n − 1)/(n−1))` with
+    /// distributed noise (if masked, the last share is replaced by a full noise).
     #[doc(hidden)]
     #[must_use]
     pub fn output_std(&self) -> f64 {
@@ -215,7 +216,7 @@ impl RingSum {
     }
 }
 
-/// `n ≥ 2` nodes, `rounds ≥ 1`, and a product that fits.
+/// Checks that `n ≥ 2`, `rounds ≥ 1` and their product fits.
 #[doc(hidden)]
 pub fn check_ring(n: usize, rounds: usize) -> Result<(), Error> {
     let refuse =
@@ -237,7 +238,7 @@ pub(crate) fn path_of(n: usize, steps: usize) -> Path {
     Path { nodes: n, holders: (0..steps).map(|step| step % n).collect(), contributes: vec![true; steps] }
 }
 
-/// A table of `rounds` by `n`.
+/// Checks that a table is `rounds` by `n`.
 pub(crate) fn check_shape(shape: (usize, usize), n: usize, rounds: usize) -> Result<(), Error> {
     if shape.0 != rounds {
         return Err(Error::Shape { what: "rounds of contributions", expected: rounds, got: shape.0 });
@@ -248,7 +249,8 @@ pub(crate) fn check_shape(shape: (usize, usize), n: usize, rounds: usize) -> Res
     Ok(())
 }
 
-/// Beyond this a run could not be held in memory; accountants refuse it too, to keep one domain.
+/// A longer run could not be held in memory; accountants refuse it too, so that runs and accounts have the
+/// same domain.
 const MAX_STEPS: usize = u32::MAX as usize;
 
 #[cfg(test)]
@@ -263,7 +265,7 @@ mod tests {
         RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?), placement)
     }
 
-    /// The counter of Algorithm 1, written as the paper writes it: 0-based steps that add noise.
+    /// The counter of Algorithm 1, as the paper writes it: the steps that add noise, counted from 0.
     fn noisy_steps(n: usize, rounds: usize) -> Vec<usize> {
         let mut counter = 0;
         let mut steps = Vec::new();
@@ -278,7 +280,7 @@ mod tests {
         steps
     }
 
-    /// All `n ≤ 11`, `K ≤ 7`: the count is the ceiling, the printed floor is wrong.
+    /// For all `n ≤ 11` and `K ≤ 7`, the count is the ceiling; the printed floor is wrong.
     #[test]
     fn counter_adds_noise_as_often_as_stated() -> Result<(), Error> {
         for n in 2..=11 {
@@ -296,8 +298,8 @@ mod tests {
         Ok(())
     }
 
-    /// All `n ≤ 9`, `K ≤ 5`: exactly one foreign noise between two receptions, and before the first
-    /// reception of every node but node 0.
+    /// For all `n ≤ 9` and `K ≤ 5`, there is exactly one foreign noise between two receptions, and before the
+    /// first reception of every node but node 0.
     #[test]
     fn windows_hold_exactly_one_foreign_noise() {
         for n in 2..=9 {
@@ -315,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Table of the specification.
+    /// A table of the specification.
     #[test]
     fn counts_and_spreads_match_reference_values() -> Result<(), Error> {
         for (n, rounds, count) in [(3, 3, 5), (4, 3, 4), (10, 3, 4)] {
@@ -348,7 +350,8 @@ mod tests {
         Ok(())
     }
 
-    /// `output_std` against the sum of the variances of the steps, every placement and publication.
+    /// `output_std` is the root of the sum of the variances of the steps, for every placement and
+    /// publication.
     #[test]
     fn spread_is_the_sum_of_the_steps() -> Result<(), Error> {
         for n in 2..=8 {
@@ -365,7 +368,8 @@ mod tests {
         Ok(())
     }
 
-    /// 20 000 runs: mean within 5 standard errors of the true sum, variance within 5 of the stated one.
+    /// 20 000 runs: the mean is within 5 standard errors of the true sum, and the variance within 5 of the
+    /// stated one.
     #[test]
     fn estimate_is_unbiased_with_the_stated_spread() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(5);
@@ -411,20 +415,20 @@ mod tests {
         Ok(())
     }
 
-    /// Defect: with the final token in hand, node 1 of a ring of 3 in 2 rounds reads the last contribution of
-    /// node 2 exactly. The protocol therefore refuses to publish it unmasked.
+    /// A defect of the printed protocol: with the final token, node 1 of a ring of 3 in 2 rounds reads the
+    /// last contribution of node 2 exactly. The protocol therefore refuses to publish it unmasked.
     #[test]
     fn publishing_the_plain_token_would_leak_raw_data() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let ring = unit(3, 2, Placement::Counter)?;
         let data = Array2::from_shape_fn((2, 3), |(k, u)| 0.1 * (3 * k + u) as f64);
         let run = ring.run(data.view(), rng)?;
-        // Node 1 knows the token it sent (its own contribution and noise are its own).
+        // Node 1 knows the token that it sent, with its own contribution and noise.
         let (sent, published) = (run.tokens[5], run.tokens[6]);
         assert_relative_eq!(published - sent, data[(1, 2)], epsilon = 1e-12);
         assert!(!run.published);
         assert!(matches!(ring.with_final_token(FinalToken::Published), Err(Error::NoGuarantee(_))));
-        // A noise is already scheduled on the last step iff K = 1 mod (n − 1), or n = 2.
+        // There is a noise scheduled on the last step if and only if K = 1 mod (n − 1), or n = 2.
         for n in 2..=7 {
             for rounds in 1..=9 {
                 let accepted =

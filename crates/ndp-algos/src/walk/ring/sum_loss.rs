@@ -1,18 +1,18 @@
 //! What the nodes of a ring learn from the tokens of a sum.
 //!
-//! Contributions are independent of the token, so the differences between successive tokens of a view are
-//! independent releases: a contribution of `u` is seen once, behind the foreign noise added between two
+//! Contributions do not depend on the token, so that the differences between successive tokens of a view are
+//! independent releases: each contribution of `u` is seen once, with the foreign noise added between two
 //! receptions. For Gaussian noise they compose exactly to one release of parameter `μ = (Δ/σ) √unit`,
 //!
-//! `unit = Σ_segments σ²/(foreign noise variance of the segment)`, over the segments that hold `u`'s data,
+//! `unit = Σ_segments σ²/(foreign noise variance of the segment)`, over the segments that contain `u`'s data,
 //!
-//! `Δ` the length of the interval of contributions, `σ` the full noise. Whom it protects against: the nodes
-//! of a coalition, who know their own data and noises and the order of the ring; replace-one neighbors, all
-//! `K` contributions of `u` may change.
+//! where `Δ` is the length of the interval of contributions and `σ` the full noise. Whom it protects against:
+//! the nodes of a coalition, who know their own data and noises and the order of the ring. Neighbors are
+//! replace-one: all `K` contributions of `u` may change.
 //!
 //! # References
-//! Cyffers and Bellet, arXiv:2012.05326: Theorem 1 and Remark 1, the latter corrected, both with their
-//! publication of the final token made safe.
+//! Cyffers and Bellet, arXiv:2012.05326: Theorem 1 and a corrected form of Remark 1, both with a safe
+//! publication of the final token.
 
 use super::{Placement, RingSum};
 use crate::walk::FinalToken;
@@ -23,19 +23,19 @@ use ndp_dp::{Exact, ObserverLoss};
 use ndp_numeric::sums::{Total, up};
 
 impl RingSum {
-    /// What a coalition learns about every node, exact; at most `K` towards one observer, unless the final
-    /// token of distributed noise is published without a mask (node `n − 1` is then seen through its own
-    /// share alone, and node `n − 2` learns `K − 1 + n − 1`).
+    /// What a coalition learns about every node, exact. It is at most `K` towards one observer, unless the
+    /// final token of distributed noise is published without a mask: node `n − 1` is then hidden by its own
+    /// share alone, and node `n − 2` learns `K − 1 + n − 1`.
     ///
-    /// Nothing where segments may carry no noise: for two colluders or more with [`Placement::Counter`], and
-    /// for all nodes together.
+    /// `None` if segments may carry no noise: for two colluders or more with [`Placement::Counter`], and for
+    /// all nodes together.
     ///
     /// # Complexity
     /// `O(K n)`.
     pub(super) fn report(&self, members: &[usize]) -> Option<LossReport> {
         let observes = self.observers(members).ok()?;
         let (mut unit, releases) = self.units(&observes);
-        // The units are a few roundings above the truth.
+        // The units are rounded up, by a few roundings.
         let mut lower: Vec<f64> = unit.iter().map(|unit| unit * (1.0 - 64.0 * f64::EPSILON)).collect();
         members.iter().for_each(|&v| (unit[v], lower[v]) = (1.0, 1.0));
         let n = self.node_count();
@@ -65,7 +65,7 @@ impl RingSum {
         }
     }
 
-    /// Which nodes observe.
+    /// For each node, whether it observes.
     pub(in crate::walk) fn observers(&self, coalition: &[usize]) -> Result<Vec<bool>, Error> {
         let members = checked_coalition(coalition, self.node_count())?;
         ensure(
@@ -86,8 +86,8 @@ impl RingSum {
         Ok(observes)
     }
 
-    /// Unit loss of every node, and the number of releases behind foreign noise: one pass over the steps,
-    /// segment by segment.
+    /// The unit loss of every node, and the number of releases with foreign noise, by one pass over the
+    /// steps, segment by segment.
     fn units(&self, observes: &[bool]) -> (Vec<f64>, usize) {
         let n = self.node_count();
         let full = self.noise().std().powi(2);
@@ -111,7 +111,7 @@ impl RingSum {
             }
             releases += usize::from(start < self.step_count());
         }
-        // A share is a root squared again, a sum two roundings away: eight in all.
+        // A share is the square of a root, and a sum has two roundings: eight in all.
         (units.into_iter().map(|unit| up(unit.value())).collect(), releases)
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// `ε` towards one node when contributions count one by one, at a noise in units of the sensitivity.
+    /// `ε` towards one node if contributions count one by one, at a noise in units of the sensitivity.
     fn released(ring: RingSum, noise: f64, delta: Delta) -> Result<f64, Error> {
         let sum = ReleasedSum::from(ring);
         let profile = sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(noise)?)?;
@@ -188,7 +188,8 @@ mod tests {
         Ok(rings)
     }
 
-    /// The projection routine on the linear view, every ring of up to 6 nodes and 4 rounds, every pair.
+    /// The general projection on the linear view gives the same, for every ring of up to 6 nodes and 4
+    /// rounds, and every pair.
     #[test]
     fn units_match_the_linear_view() -> Result<(), Error> {
         for ring in rings()? {
@@ -209,7 +210,8 @@ mod tests {
         Ok(())
     }
 
-    /// Coalitions: the projection routine again, and the closed form `K (n − 1)/h` of a run of `h`.
+    /// Coalitions: the general projection again, and the closed form `K (n − 1)/h` for a run of `h` honest
+    /// nodes.
     #[test]
     fn coalitions_match_the_linear_view_and_the_closed_form() -> Result<(), Error> {
         for ring in rings()?.iter().filter(|ring| ring.placement() == Placement::Distributed) {
@@ -231,7 +233,7 @@ mod tests {
                         let run = ahead.min(n - 1) + behind + 1;
                         let closed = (ring.rounds() * (n - 1)) as f64 / run as f64;
                         assert!(unit <= closed * (1.0 + 1e-12));
-                        // Attained by runs that neither wrap around nor hold node 0.
+                        // Attained by runs that neither wrap around nor contain node 0.
                         if u > behind && u + ahead + 1 < n {
                             assert_relative_eq!(unit, closed, max_relative = 1e-12);
                         }
@@ -242,7 +244,7 @@ mod tests {
         Ok(())
     }
 
-    /// Table of the specification: ε = 1, K = 5.
+    /// A table of the specification: ε = 1, K = 5.
     #[test]
     fn delta_matches_reference_values() -> Result<(), Error> {
         for (mu, reference) in [(0.2, 0.003_185_055_378_333_48), (0.19, 0.002_148_407_181_129_714)] {
@@ -252,7 +254,7 @@ mod tests {
         Ok(())
     }
 
-    /// The least noise of the account keeps what the closed form says of every pair, and no smaller one does.
+    /// The least noise of the account satisfies the closed form for every pair, and no smaller noise does.
     #[test]
     fn calibration_meets_its_target() -> Result<(), Error> {
         for ring in rings()? {
@@ -270,13 +272,14 @@ mod tests {
         Ok(())
     }
 
-    /// Defect: shares of `σ/√n` leave `σ² (n−1)/n` before every later reception, less than the `σ²` claimed.
+    /// A defect of the printed protocol: shares of `σ/√n` leave `σ² (n−1)/n` before every later reception,
+    /// less than the `σ²` that is claimed.
     #[test]
     fn shares_of_the_paper_are_too_small() -> Result<(), Error> {
         let (n, rounds) = (5, 4);
         let sigma = 2.0;
-        // The printed protocol, as a corrected one with a smaller full noise; its first step differs only in
-        // having more noise, so that its loss is at least that of later segments alone.
+        // The printed protocol as a corrected one with a smaller full noise. It differs only in the first
+        // step, which has more noise, so that the losses of the later segments alone are a lower bound.
         let printed_share = sigma / (n as f64).sqrt();
         let foreign = (n - 1) as f64 * printed_share.powi(2);
         assert!(foreign < sigma * sigma);
@@ -285,8 +288,8 @@ mod tests {
         Ok(())
     }
 
-    /// Theorem 1 by the table of the specification, `thm1_eps_delta(ε, δ, K, δ')`, K = 20: above what is
-    /// accounted for.
+    /// Theorem 1 by the table of the specification, `thm1_eps_delta(ε, δ, K, δ')`, K = 20, is above the
+    /// account.
     #[test]
     fn theorem_1_is_above_the_account() -> Result<(), Error> {
         for (epsilon, delta, total_epsilon, total_delta) in
@@ -300,7 +303,7 @@ mod tests {
             let total = composition::advanced(local, 20, slack).into_value();
             assert_relative_eq!(total.epsilon(), total_epsilon, max_relative = 1e-11);
             assert_relative_eq!(total.delta(), total_delta, max_relative = 1e-11);
-            // The exact loss is far smaller, and composition with an optimal level lies between.
+            // The exact loss is far smaller, and composition at the best level lies between.
             let delta = Delta::new(total.delta())?;
             let exact = ring.worst_epsilon(delta)?;
             let composed = released(ring, ring.noise().std(), delta)?;
@@ -313,7 +316,7 @@ mod tests {
     fn laplace_releases_compose() -> Result<(), Error> {
         let noise = TokenNoise::named("laplace", Sigma::new(2f64.sqrt() / 0.1)?)?;
         let ring = RingSum::new(5, 50, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
-        // 50 releases of ε₀ = 0.1: never above the optimal composition of pure guarantees.
+        // 50 releases of ε₀ = 0.1 are never above the optimal composition of pure guarantees.
         let delta = Delta::new(1e-5)?;
         let pure = composition::best(&[(ApproxDp::new(0.1 * (1.0 + 1e-12), 0.0)?, 50)], delta)?;
         let composed = released(ring, 2f64.sqrt() / 0.1, delta)?;
@@ -330,8 +333,8 @@ mod tests {
         Ok(())
     }
 
-    /// A law that the ring has no line for: the token stays whole, fractions are refused, and one round costs
-    /// what one release costs, exactly.
+    /// A law for which the ring has no code of its own: the token stays whole, fractions are refused, and one
+    /// round costs exactly what one release costs.
     #[test]
     fn discrete_laplace_noise_reaches_the_ring() -> Result<(), Error> {
         let noise = TokenNoise::named("discrete-laplace", Sigma::new(3.0)?)?;
@@ -363,7 +366,7 @@ mod tests {
     #[test]
     fn bad_coalitions_are_refused() -> Result<(), Error> {
         let counter = ring(4, 2, Placement::Counter)?;
-        // Between two colluders there may be no noise at all: the view says what that means.
+        // Between two colluders there may be no noise at all, and the view shows what this means.
         assert!(matches!(
             counter.coalition_loss(&[1, 3]),
             Err(Error::Certify(ndp_certify::Error::NoiselessView(_)))
