@@ -1,4 +1,4 @@
-//! Histograms on the ring, as an accountant and an auditor see them.
+//! The privacy account of histograms on the ring, and the attack that audits it.
 
 use super::RingHistogram;
 use crate::walk::FinalToken;
@@ -10,8 +10,8 @@ use ndp_dp::{ApproxDp, Delta, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::stop::Stop;
 use rand::Rng;
 
-/// Reports by randomized response; the noise of the question is `1/ε₀`, whatever the response that the
-/// histogram was made with. The account is that of the worst node outside the coalition, for all of them.
+/// Reports by randomized response. The noise of the question is `1/ε₀`, whatever the response of the
+/// histogram itself. The account is that of the worst node outside the coalition, for all nodes.
 impl Protocol for RingHistogram {
     fn node_count(&self) -> usize {
         RingHistogram::node_count(self)
@@ -26,8 +26,8 @@ impl Protocol for RingHistogram {
         Ok(Box::new(OnRing { histogram: *self, observer: observer.clone(), stop: stop.clone() }))
     }
 
-    /// What a node learns that drew no uniform labels: it sees every kind of release, so that no other node
-    /// alone sees more.
+    /// What is learned by a node that drew no uniform labels: it sees every kind of release, so that no other
+    /// single node sees more.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
         let nodes = RingHistogram::node_count(self);
@@ -40,11 +40,11 @@ impl Protocol for RingHistogram {
         Ok(Box::new(TowardsOne { histogram: self, observer: observer.clone() }))
     }
 
-    /// Of the estimated frequency of a label.
+    /// The error of the estimated frequency of a label.
     fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let reader = self.at(noise)?.estimator()?;
         let reports = (RingHistogram::node_count(self) * self.rounds()) as u64;
-        // The variance is linear in the number of holders.
+        // The variance is linear in the number of nodes with the label, so that it is largest at an end.
         Ok(reader.variance(0)?.max(reader.variance(reports)?).sqrt() / reports as f64)
     }
 
@@ -74,7 +74,7 @@ impl RingHistogram {
     }
 }
 
-/// What the members learn at most.
+/// A bound on what the members learn.
 fn bound(
     histogram: &RingHistogram,
     members: &[usize],
@@ -85,7 +85,7 @@ fn bound(
     Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
 }
 
-/// Of reports by randomized response.
+/// The terms of reports by randomized response.
 const TERMS: Terms = Terms {
     changes: Changes::EveryLabel,
     noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
@@ -121,19 +121,19 @@ impl Account for OnRing {
         Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
     }
 
-    /// Of its own: the loss depends on where the members sit.
+    /// The account is for one observer only: the loss depends on where the members are on the ring.
     fn class(&self) -> Option<(usize, usize)> {
         Some((std::ptr::from_ref(self).addr(), 0))
     }
 }
 
-/// The same for whoever observes alone.
+/// The same account for any single observer.
 struct TowardsOne<'a> {
     histogram: &'a RingHistogram,
     observer: Observer,
 }
 
-/// Neither the first node nor, on three nodes or more, the last.
+/// A node that is not the first and, on three nodes or more, not the last.
 const IN_THE_MIDDLE: usize = 1;
 
 impl Account for TowardsOne<'_> {
@@ -161,8 +161,8 @@ impl Account for TowardsOne<'_> {
     }
 }
 
-/// Everybody else reports label 0; `u` reports 0 or 1 in every round. The score counts the reports of 1 that
-/// the observer saw.
+/// An attack in which everybody else reports label 0, and `u` reports 0 or 1 in every round. The score is the
+/// number of reports of 1 that the observer saw.
 struct Counting {
     histogram: RingHistogram,
     observer: usize,

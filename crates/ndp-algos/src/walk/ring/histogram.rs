@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A histogram of `K n` labels on a ring of `n` nodes in `K` rounds.
 ///
 /// Node 0 starts the token with `M₀ = ⌈γ n⌉` uniform labels. With [`FinalToken::Masked`] node `n − 1` adds as
-/// many after its last report, which hide the reports made after an observer's last reception.
+/// many after its last report. They hide the reports made after an observer's last reception.
 ///
 /// # Examples
 /// ```
@@ -34,7 +34,8 @@ pub struct RingHistogram {
 }
 
 impl RingHistogram {
-    /// A ring of `n` nodes passed `rounds` times, each report an answer of `response`.
+    /// A ring of `n` nodes on which the token goes around `rounds` times, each report being an answer of
+    /// `response`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `n ≥ 2`, `rounds ≥ 1` and `γ < 1`.
@@ -75,7 +76,7 @@ impl RingHistogram {
         ndp_numeric::casts::floor((self.response.gamma() * self.n as f64).ceil()) as u64
     }
 
-    /// Number of uniform labels added at the end: `M₁ = M₀` where the final token is masked, else 0.
+    /// Number of uniform labels added at the end: `M₁ = M₀` if the final token is masked, and 0 otherwise.
     #[must_use]
     pub(crate) fn final_elements(&self) -> u64 {
         match self.final_token {
@@ -84,7 +85,7 @@ impl RingHistogram {
         }
     }
 
-    /// How to read the final token: `N = K n` reports among `M₀ + M₁` uniform labels.
+    /// The estimator for the final token, with `N = K n` reports and `M₀ + M₁` uniform labels.
     ///
     /// # Errors
     /// None for a histogram that was constructed.
@@ -137,8 +138,8 @@ mod tests {
         RingHistogram::new(n, rounds, RandomizedResponse::new(4, 0.4)?, final_token)
     }
 
-    /// 90 of 150 data carry label 0. The estimate is unbiased with the stated variance (5 standard errors);
-    /// the printed one, which subtracts γ/L only, has mean 123.
+    /// 90 of 150 data have label 0. The estimate is unbiased with the stated variance (to 5 standard errors).
+    /// The printed estimate, which subtracts only γ/L, has mean 123.
     #[test]
     fn estimate_is_unbiased_and_the_printed_one_is_not() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(12);
@@ -173,7 +174,7 @@ mod tests {
         let labels = Array2::from_shape_fn((2, 5), |(k, u)| ((k + u) % 4) as u32);
         let run = histogram(5, 2, FinalToken::Masked)?.run(labels.view(), rng)?;
         let total = |token: &BTreeMap<u32, u64>| token.values().sum::<u64>();
-        // ⌈0.4 · 5⌉ = 2 elements, then 3 reports, then 5 more; 2 elements hide the last ones.
+        // ⌈0.4 · 5⌉ = 2 uniform labels, then 3 reports, then 5 more; 2 uniform labels hide the last ones.
         let steps: Vec<usize> = (0..10).filter(|&step| run.path.holders[step] == 3).collect();
         assert_eq!(steps, [3, 8]);
         assert_eq!((total(&run.token_at(3)?), total(&run.token_at(8)?)), (5, 10));
@@ -183,7 +184,7 @@ mod tests {
         Ok(())
     }
 
-    /// A domain that no table could hold.
+    /// A domain that is too large for any table.
     #[test]
     fn tokens_hold_huge_domains() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(2);

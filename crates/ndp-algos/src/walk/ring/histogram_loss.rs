@@ -1,23 +1,24 @@
 //! What the nodes of a ring learn from the tokens of a histogram.
 //!
-//! Between two receptions by `v` the token gains the reports of all other nodes, once each: a shuffle of
-//! `n − 1` randomized responses. Before its first reception it holds fewer, perhaps one, among `M₀` uniform
-//! labels. So `v` sees at most `K` releases of a report of `u`, each at level `ε` with at most
+//! Between two receptions by `v` the token gains the reports of all other nodes, once each: a shuffle of `n −
+//! 1` randomized responses. Before its first reception it contains fewer reports, perhaps a single one, among
+//! `M₀` uniform labels. So `v` sees at most `K` releases of a report of `u`, each of which has, at level `ε`,
+//! at most
 //!
 //! `δ_step(ε) = max(blanket of n − 1 reports, one report among M₀ elements)`,
 //!
-//! which compose by the law of which that is the profile. A published token adds the reports after `v`'s last
-//! reception, perhaps one: it is hidden among `M₁` elements if masked, and counts as a release of its own if
-//! not.
+//! They compose by the law with this profile. A published token adds the reports after `v`'s last reception,
+//! perhaps a single one. If the token is masked, it is hidden among `M₁` uniform labels, and otherwise it
+//! counts as a release of its own.
 //!
-//! Between colluders `n − 1` becomes the length `h` of the shortest run of honest nodes; the uniform labels
-//! protect only if the node that drew them (0, or `n − 1` for the last) is honest.
+//! Between colluders, `n − 1` becomes the length `h` of the shortest run of honest nodes. The uniform labels
+//! protect only if the node that drew them (0, or `n − 1` for the last ones) is honest.
 //!
-//! Replace-one neighbors: all `K` labels of `u` may change. Observers know the order of the ring, their own
-//! reports and the labels of all other nodes but `u`.
+//! Neighbors are replace-one: all `K` labels of `u` may change. Observers know the order of the ring, their
+//! own reports, and the labels of all nodes other than `u`.
 //!
 //! # References
-//! Cyffers and Bellet, arXiv:2012.05326: Theorem 2, corrected in its `γ` and its first and last releases.
+//! Cyffers and Bellet, arXiv:2012.05326: Theorem 2, with its `γ` and its first and last releases corrected.
 
 use super::RingHistogram;
 use crate::walk::FinalToken;
@@ -29,22 +30,24 @@ use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
 use ndp_dp::{Delta, LossLaw, Mechanism, UpperBound};
 use ndp_numeric::stop::Stop;
 
-/// The releases that one node may be exposed to.
+/// The kinds of releases in which a report of a node may be seen.
 struct Releases {
-    /// Reports between two receptions.
+    /// The number of reports between two receptions.
     reports: u64,
-    /// Uniform labels around the reports before the first reception, if such a release exists.
+    /// The number of uniform labels around the reports before the first reception, if there is such a
+    /// release.
     first: Option<u64>,
-    /// Uniform labels around the reports after the last reception; `Some(0)` for none at all.
+    /// The number of uniform labels around the reports after the last reception, if there is such a release;
+    /// it may be 0.
     last: Option<u64>,
 }
 
 impl RingHistogram {
-    /// The smallest `ε` at `δ` found for the worst node outside a coalition.
+    /// The smallest `ε` at `δ` that was found for the worst node outside a coalition.
     ///
     /// # Errors
     /// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`];
-    /// [`Error::InvalidParameter`] for a coalition of everybody.
+    /// [`Error::InvalidParameter`] if all nodes are in the coalition.
     pub(crate) fn epsilon_towards(
         &self,
         coalition: &[usize],
@@ -59,7 +62,7 @@ impl RingHistogram {
             "be at least 1 and below the number of nodes",
             members.len() as f64,
         )?;
-        // Gaps around the ring between a member and the next; those of length 0 hold nobody.
+        // The gaps around the ring between each member and the next one; gaps of length 0 contain nobody.
         let next = members.iter().skip(1).copied().chain([members[0] + n]);
         let shortest = members.iter().zip(next).map(|(&a, b)| b - a - 1).filter(|&run| run > 0).min();
         let honest = |node: usize| members.binary_search(&node).is_err();
@@ -83,15 +86,16 @@ impl RingHistogram {
         self.response().pure_epsilon().into_value()
     }
 
-    /// One report among uniform elements; more than the exact bound takes only help.
+    /// One report among uniform labels. If there are more than the exact bound takes, the others are left
+    /// out, as they only help.
     fn among_elements(&self, epsilon: f64, elements: u64) -> Result<f64, Error> {
         let (local, labels) = (self.local(), self.response().labels());
         let elements = elements.min(MAX_REPORTS - 1);
         Ok(shuffling::fixed_blanket_delta(epsilon, local, labels, elements)?.into_value())
     }
 
-    /// One report among `reports`, by the exact blanket or, beyond its range, the best of its relaxations and
-    /// of the blanket of as many as it takes, the others revealed.
+    /// One report among `reports`: by the exact blanket or, beyond its range, by the better of its
+    /// relaxations and of the blanket of as many reports as it takes, with the others revealed.
     fn among_reports(&self, epsilon: f64, reports: u64, stop: &Stop) -> Result<f64, Error> {
         stop.spend(reports.min(MAX_REPORTS).saturating_mul(20))?;
         let answers = Reports { local_epsilon: self.local(), labels: Some(self.response().labels()) };
@@ -104,11 +108,11 @@ impl RingHistogram {
         let hoeffding = answers.delta_by(Bound::Hoeffding, epsilon, reports)?.into_value();
         let bennett = answers.delta_by(Bound::Bennett, epsilon, reports)?.into_value();
         let relaxed = hoeffding.min(bennett);
-        // No level is looked for where releases are as cheap as this.
+        // If releases cost as little as this, the exact bound is not needed.
         if relaxed < 1e-30 { Ok(relaxed) } else { Ok(relaxed.min(exact(MAX_REPORTS)?)) }
     }
 
-    /// The largest `δ` of the releases at `epsilon`, a last one without any elements left out.
+    /// The largest `δ` of the releases at `epsilon`; a last release without uniform labels is not included.
     fn step_delta(&self, epsilon: f64, releases: &Releases, stop: &Stop) -> Result<f64, Error> {
         let mut delta = self.among_reports(epsilon, releases.reports, stop)?;
         for elements in releases.first.into_iter().chain(releases.last.filter(|&elements| elements > 0)) {
@@ -120,9 +124,9 @@ impl RingHistogram {
     fn composed(&self, releases: &Releases, delta: Delta, stop: &Stop) -> Result<UpperBound<f64>, Error> {
         let (rounds, local) = (self.rounds() as u64, self.local());
         let alone = LossLaw::randomized_response(self.response());
-        // A ten-thousandth of what a release may spend.
+        // A ten-thousandth of the `δ` that a release may use.
         let negligible = 1e-4 * delta.get() / rounds as f64;
-        // A report is local whatever surrounds it.
+        // A report is never worse than randomized response by itself, whatever surrounds it.
         let profile =
             |level: f64| if level >= local { Ok(0.0) } else { self.step_delta(level, releases, stop) };
         let hidden = law_of_profile(local, negligible, profile)?;
@@ -131,10 +135,10 @@ impl RingHistogram {
         };
         let mut worst = composed(&[hidden.law.clone().times(rounds)?])?;
         if releases.last == Some(0) {
-            // A node after the observer: one release fewer, then its last report alone.
+            // For a node after the observer: one hidden release fewer, and its last report by itself.
             worst = worst.max(composed(&[hidden.law.clone().times(rounds - 1)?, alone.clone()])?);
         }
-        // Never worse than every report seen alone.
+        // Never worse than if every report were released by itself.
         Ok(UpperBound::new(worst.min(alone.times(rounds)?.epsilon(delta).upper())))
     }
 }
@@ -147,12 +151,12 @@ mod tests {
     use ndp_dp::{ApproxDp, Measure, RandomizedResponse, composition};
 
     impl RingHistogram {
-        /// `δ_step(ε)`: the largest `δ` of one release towards one observer, a last unmasked one apart.
+        /// `δ_step(ε)`: the largest `δ` of one release towards one observer, without an unmasked last one.
         fn release_delta(&self, epsilon: f64) -> Result<f64, Error> {
             self.step_delta(epsilon, &self.single_observer(), &Stop::never())
         }
 
-        /// Towards the worst single observer.
+        /// The bound towards the worst single observer.
         fn epsilon(&self, delta: Delta) -> Result<UpperBound<f64>, Error> {
             self.composed(&self.single_observer(), delta, &Stop::never())
         }
@@ -173,7 +177,7 @@ mod tests {
         RingHistogram::new(n, rounds, RandomizedResponse::with_epsilon(labels, local)?, last)
     }
 
-    /// Table of the specification: `ring_hist_first_visit_delta(ε, ε₀, L, M₀)` and `fixed_blanket_delta`.
+    /// A table of the specification: `ring_hist_first_visit_delta(ε, ε₀, L, M₀)` and `fixed_blanket_delta`.
     #[test]
     fn first_receptions_match_reference_values() -> Result<(), Error> {
         for (epsilon, local, labels, elements, reference) in [
@@ -184,13 +188,13 @@ mod tests {
         ] {
             let ring = histogram(20, 2, labels, local, FinalToken::Withheld)?;
             let value = ring.among_elements(epsilon, elements)?;
-            // The bound is rounded outward by some parts in 1e11.
+            // The bound is rounded outward by a few parts in 1e11.
             assert_relative_eq!(value, reference, max_relative = 1e-10);
         }
         Ok(())
     }
 
-    /// With M₀ = ⌈γ n⌉ the first reception was the cheaper one in every case the specification checked.
+    /// With M₀ = ⌈γ n⌉ the first reception has the smaller loss in every case that the specification checked.
     #[test]
     fn later_receptions_dominate() -> Result<(), Error> {
         for n in [20, 30, 40, 60] {
@@ -203,12 +207,13 @@ mod tests {
         Ok(())
     }
 
-    /// The exact law of the view, all reports of all nodes enumerated: `δ` at `ε` for node `u` changing its
-    /// labels from `before` to `after` while all others hold 0. Two labels; `v` knows its own reports.
+    /// The exact law of the view, by enumeration of all reports of all nodes: `δ` at `ε` if node `u` changes
+    /// its labels from `before` to `after` while all others hold 0. There are two labels, and `v` knows its
+    /// own reports.
     fn exact_delta(ring: &RingHistogram, u: usize, v: usize, epsilon: f64, before: u32, after: u32) -> f64 {
         let (n, rounds) = (ring.node_count(), ring.rounds());
         let flip = ring.response().gamma() / 2.0;
-        // Law of the number of ones added in each segment, before each reception and before publication.
+        // The law of the number of ones added in each segment, before each reception and before publication.
         let law = |label: u32| -> Vec<Vec<f64>> {
             let convolve = |law: &[f64], one: f64| -> Vec<f64> {
                 let mut longer = vec![0.0; law.len() + 1];
@@ -239,7 +244,7 @@ mod tests {
             }
             segments
         };
-        // The segments are independent given the data, so the joint law is their product.
+        // The segments are independent given the data, so that their joint law is the product.
         let product = |segments: &[Vec<f64>]| -> Vec<f64> {
             segments.iter().fold(vec![1.0], |joint, segment| {
                 joint.iter().flat_map(|a| segment.iter().map(move |b| a * b)).collect()
@@ -249,7 +254,8 @@ mod tests {
         p.iter().zip(&q).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
     }
 
-    /// Small rings, every pair of nodes, every publication: the guarantee is never below the exact loss.
+    /// For small rings, every pair of nodes and every publication, the guarantee is never below the exact
+    /// loss.
     #[test]
     fn guarantee_covers_the_exact_view() -> Result<(), Error> {
         for (n, rounds, local) in [(2, 2, 0.7), (3, 2, 1.0), (4, 2, 0.5), (4, 1, 1.5), (3, 3, 0.4)] {
@@ -272,8 +278,9 @@ mod tests {
         Ok(())
     }
 
-    /// Defect: published without a mask, the last report of node 3 stands alone before node 2. n = 4, L = 2,
-    /// ε₀ = 0.5, K = 2: the exact joint δ at ε = 0 is 0.24492, above the 0.20871 of two hidden releases.
+    /// A defect of the printed protocol: if the token is published without a mask, node 2 sees the last
+    /// report of node 3 by itself. For n = 4, L = 2, ε₀ = 0.5 and K = 2 the exact joint δ at ε = 0 is
+    /// 0.24492, above the 0.20871 of two hidden releases.
     #[test]
     fn publication_breaks_the_unmasked_claim() -> Result<(), Error> {
         let ring = histogram(4, 2, 2, 0.5, FinalToken::Published)?;
@@ -283,7 +290,8 @@ mod tests {
             .map(|(u, v)| exact_delta(&ring, u, v, 0.0, 0, 1))
             .fold(0.0, f64::max);
         assert_relative_eq!(worst, 0.24492, max_relative = 1e-4);
-        // Two hidden releases, at the best level of composition, finer than the specification's.
+        // Two hidden releases at the best level of composition, found on a finer grid than that of the
+        // specification.
         let mut claimed = 1.0f64;
         for level in (0..500).map(|i| f64::from(i) / 1000.0) {
             let step = ApproxDp::new(level, ring.release_delta(level)?)?;
@@ -307,7 +315,7 @@ mod tests {
         let pair = epsilon(ring.epsilon_towards(&[10, 40], delta, &Stop::never())?);
         let isolated = epsilon(ring.epsilon_towards(&[10, 12], delta, &Stop::never())?);
         assert!(single < pair && pair < isolated);
-        // A run of one is plain composition of local reports.
+        // In a run of one honest node, reports compose as local reports.
         let alone = LossLaw::randomized_response(RandomizedResponse::with_epsilon(3, 0.5)?);
         let local = alone.times(5)?.epsilon(delta).upper();
         assert_relative_eq!(isolated, local, max_relative = 1e-9);
@@ -350,7 +358,7 @@ mod tests {
         let gamma = RandomizedResponse::with_epsilon(10, local)?.gamma();
         assert_relative_eq!(gamma, 0.983_112_846_930_588_4, max_relative = 1e-11);
         let ring = RingHistogram::new(5000, 8, RandomizedResponse::new(10, gamma)?, FinalToken::Withheld)?;
-        // A lone first report is hidden as well.
+        // A first report without others is hidden as well.
         assert!(ring.among_elements(0.1, ring.initial_elements())? <= 1e-6);
         let total = composition::advanced(step, 8, slack).into_value();
         assert!(*ring.epsilon(Delta::new(total.delta())?)?.value() <= total.epsilon());
