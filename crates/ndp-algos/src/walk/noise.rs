@@ -1,8 +1,8 @@
-//! The noise a node adds to a real token, and the interval its contributions come from.
+//! The noise that a node adds to a real token, and the interval of its contributions.
 //!
-//! A [`NoiseLaw`] says how to draw and what one contribution behind one draw costs; every walk takes its
-//! noise as a [`TokenNoise`], a law at a standard deviation. A new law is a file that implements the trait
-//! and a line in `LAWS`; a law of another crate is used likewise, as a [`TokenNoise`].
+//! A [`NoiseLaw`] says how to draw the noise, and what one contribution with one draw costs. Every walk takes
+//! its noise as a [`TokenNoise`], a law with a standard deviation. To add a law, write a file that implements
+//! the trait, and a line in `LAWS`. A law of another crate is used in the same way, as a [`TokenNoise`].
 
 mod continuous;
 mod discrete_laplace;
@@ -19,7 +19,7 @@ use std::any::Any;
 use std::fmt;
 use std::str::FromStr;
 
-/// Every law of this crate, found by its name.
+/// Every law of this crate; laws are found by their names.
 pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &DiscreteLaplaceLaw];
 
 /// A family of additive noises that do not depend on the data, one for each standard deviation.
@@ -61,18 +61,18 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
     /// When there is no such law with that standard deviation; then every draw fails.
     fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error>;
 
-    /// What is known of a contribution of sensitivity `sensitivity` behind one draw.
+    /// The guarantee of a contribution of sensitivity `sensitivity` that is released with one draw.
     ///
     /// # Errors
-    /// When this law gives no guarantee for that sensitivity or standard deviation.
+    /// If this law gives no guarantee for that sensitivity or standard deviation.
     fn release(
         &self,
         sigma: Sigma,
         sensitivity: Sensitivity,
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error>;
 
-    /// The law of the privacy loss of such a contribution, for replace-one neighbors, where it is known: many
-    /// of them then compose by it. `None`, the default, where it is not.
+    /// The law of the privacy loss of such a contribution, for replace-one neighbors, with which many of them
+    /// compose. `None`, the default, if it is not known.
     ///
     /// # Errors
     /// As [`Self::release`].
@@ -81,15 +81,15 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Why a node may not contribute `x`: the condition that `x` fails, as the end of a sentence, `be a whole
-    /// number` of a law that hides no fractions. `None`, the default, where it may.
+    /// The condition that a contribution `x` fails, as the end of a sentence: `be a whole number` for a law
+    /// that does not hide fractions. `None`, the default, if a node may contribute `x`.
     fn refuses(&self, x: f64) -> Option<&'static str> {
         let _ = x;
         None
     }
 }
 
-/// A law of noise at a standard deviation.
+/// A law of noise with a standard deviation.
 ///
 /// # Examples
 /// ```
@@ -103,7 +103,7 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct TokenNoise {
-    /// The law; of another crate, maybe.
+    /// The law, which may come from another crate.
     pub law: &'static dyn NoiseLaw,
     /// The standard deviation `σ`, in the unit of the contributions.
     pub sigma: Sigma,
@@ -131,8 +131,8 @@ impl TokenNoise {
         self.sigma.get()
     }
 
-    /// The standard deviation, of [`Self::gaussian`] noise only: what exact accounts of Gaussian views start
-    /// from. No other law can claim to be normal, whatever its name.
+    /// The standard deviation, for [`Self::gaussian`] noise only: exact accounts of Gaussian views need it.
+    /// No other law can claim to be normal, whatever its name is.
     pub(crate) fn gaussian_sigma(self) -> Option<Sigma> {
         let law: &dyn Any = self.law;
         law.is::<GaussianLaw>().then_some(self.sigma)
@@ -146,7 +146,7 @@ impl TokenNoise {
         self.law.sample(self.sigma, rng)
     }
 
-    /// What one contribution of sensitivity `sensitivity` behind one draw costs.
+    /// The guarantee of one contribution of sensitivity `sensitivity` that is released with one draw.
     ///
     /// # Errors
     /// As [`NoiseLaw::release`].
@@ -162,10 +162,10 @@ impl TokenNoise {
         self.law.loss_law(self.sigma, sensitivity)
     }
 
-    /// Gives back `x` if it lies in `bounds` and this noise hides it.
+    /// Returns `x` if it lies in `bounds` and this noise hides it.
     ///
     /// # Errors
-    /// As [`Bounds::check`]; [`Error::InvalidParameter`] where the law refuses it.
+    /// As [`Bounds::check`]; [`Error::InvalidParameter`] if the law refuses it.
     pub(crate) fn check(self, bounds: Bounds, node: usize, x: f64) -> Result<f64, Error> {
         let x = bounds.check(node, x)?;
         match self.law.refuses(x) {
@@ -177,7 +177,7 @@ impl TokenNoise {
     }
 }
 
-/// Laws are told apart by their type and their name: that of another crate may have the name of one of ours.
+/// Laws are compared by type and name, as a law of another crate may have the name of one of ours.
 impl PartialEq for TokenNoise {
     fn eq(&self, other: &Self) -> bool {
         same_type(self.law, other.law) && self.law.name() == other.law.name() && self.sigma == other.sigma
@@ -189,7 +189,8 @@ fn same_type(a: &dyn NoiseLaw, b: &dyn NoiseLaw) -> bool {
     a.type_id() == b.type_id()
 }
 
-/// As text. Laws of other crates are refused: their names would be read back as laws of ours, or not at all.
+/// Written as text. Laws of other crates are refused: their names would be read back as other laws, or not at
+/// all.
 impl Serialize for TokenNoise {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if LAWS.iter().any(|law| same_type(*law, self.law)) {
@@ -283,7 +284,8 @@ impl Bounds {
         self.high
     }
 
-    /// `Δ = high − low`: the most one contribution moves when its node's data change (replace-one relation).
+    /// `Δ = high − low`: the largest change of one contribution when its node's data change (replace-one
+    /// relation).
     ///
     /// # Errors
     /// None in practice: the length was checked at construction.
@@ -291,7 +293,7 @@ impl Bounds {
         Ok(Sensitivity::new(self.high - self.low)?)
     }
 
-    /// Gives back `x` if it lies inside.
+    /// Returns `x` if it lies inside.
     ///
     /// # Errors
     /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds) otherwise, NaN included.
@@ -312,7 +314,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// Mean, variance and fourth moment (3σ⁴ and 6σ⁴) at about five standard errors.
+    /// The mean, the variance and the fourth moment (3σ⁴ and 6σ⁴), each to about five standard errors.
     #[test]
     fn noises_have_their_moments() -> Result<(), Error> {
         let sigma = Sigma::new(1.5)?;
@@ -330,8 +332,8 @@ mod tests {
         Ok(())
     }
 
-    /// For every law there is or will be: names are unique and found, draws have the stated deviation and may
-    /// be contributed.
+    /// For every law in the list: names are unique and found, and draws have the stated deviation and may be
+    /// contributed.
     #[test]
     fn laws_keep_their_promises() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(12);
@@ -361,7 +363,7 @@ mod tests {
         Ok(())
     }
 
-    /// A law of another crate is not taken for normal noise, whatever it calls itself.
+    /// A law of another crate is not taken for normal noise, whatever its name is.
     #[test]
     fn names_do_not_make_noise_normal() -> Result<(), Error> {
         #[derive(Debug)]

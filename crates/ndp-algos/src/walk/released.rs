@@ -1,4 +1,4 @@
-//! Token sums behind noise of any law, accounted for contribution by contribution.
+//! Sums by a token with noise of any law, accounted for contribution by contribution.
 
 use super::complete::{CappedReleases, CompleteSum};
 use super::ring::RingSum;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// A sum carried by a token whose noise has any law that [`TokenNoise`] knows: every contribution counts as a
-/// release of its own behind one full noise, and all those of a node compose: as many as it makes at most,
-/// or, along a walk, by the law of their number, `δ(ε) = E δ_K(ε)`, of what a cap leaves of it, whichever is
-/// less.
+/// A sum by a token whose noise has any law that [`TokenNoise`] knows. Every contribution counts as a release
+/// of its own with one full noise, and all contributions of a node compose. Their number is the largest that
+/// is possible or, along a walk, it has its law: `δ(ε) = E δ_K(ε)`, with or without a cap. The smallest of
+/// these bounds is taken.
 ///
-/// For Gaussian noise [`RingSum`] and [`CompleteSum`] know more. The noise of a question is the standard
-/// deviation in units of the length of the interval of contributions, whatever the noise that the sum was
-/// made with. The account is the same for every node outside the coalition. Replace-one neighbors: all
+/// For Gaussian noise [`RingSum`] and [`CompleteSum`] have smaller bounds. The noise of a question is the
+/// standard deviation in units of the length of the interval of contributions, whatever the noise of the sum
+/// itself. The account is the same for every node outside the coalition. Neighbors are replace-one: all
 /// contributions of a node may change.
 ///
 /// # Examples
@@ -86,12 +86,12 @@ impl ReleasedSum {
         }
     }
 
-    /// The noise that a question means.
+    /// The noise that is meant by the noise multiplier of a question.
     fn at(&self, noise: NoiseMultiplier) -> Result<TokenNoise, Error> {
         Ok(TokenNoise { sigma: noise.sigma(self.sensitivity()?)?, ..self.noise() })
     }
 
-    /// How often a node contributes, at most, but with a probability that is taken from `delta`.
+    /// A bound on the number of contributions of a node, and the part of `delta` with which it may fail.
     fn contributions(&self, delta: Delta) -> Result<(u64, f64), Error> {
         match &self.sum {
             Sum::Ring(ring) => Ok((ring.rounds() as u64, 0.0)),
@@ -137,7 +137,8 @@ impl Protocol for ReleasedSum {
         Ok(Box::new(Alike { sum: self, observer: observer.clone() }))
     }
 
-    /// Of the token divided by the number of contributions; on a walk these are independent draws of nodes.
+    /// The error of the token divided by the number of contributions; on a walk these are independent draws
+    /// of nodes.
     fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let steps = self.steps() as f64;
         match &self.sum {
@@ -209,30 +210,30 @@ impl Account for Alike<'_> {
         Ok(Profile::of_curve(Composed { sum: *self.sum, release, law, capped }, &self.observer.to_string()))
     }
 
-    /// Contributions count one by one, whoever observes.
+    /// Contributions count one by one, for any observer.
     fn class(&self) -> Option<(usize, usize)> {
         Some((std::ptr::from_ref(self.sum).addr(), 0))
     }
 }
 
-/// Releases of one node, composed.
+/// The releases of one node, composed.
 #[derive(Clone)]
 struct Composed {
     sum: ReleasedSum,
     release: Arc<dyn Mechanism + Send + Sync>,
-    /// Of all contributions along a walk, where it is known.
+    /// The law of all contributions along a walk, if it is known.
     law: Option<LossLaw>,
-    /// Of those that a cap leaves.
+    /// The law of the contributions that a cap allows.
     capped: Option<CappedReleases>,
 }
 
 impl Composed {
-    /// The least `ε` of `count` releases within `delta`: one by its own profile, several at the level that
-    /// suits best, or by their Rényi losses.
+    /// The least `ε` of `count` releases at `delta`: for one release by its own profile, for several by the
+    /// best level `ε` of a single one, or by their Rényi losses.
     fn least(&self, count: u64, delta: Delta) -> Result<f64, ndp_dp::Error> {
         let of_one = |level: f64| Ok::<f64, ndp_dp::Error>(self.release.delta(level)?.into_value());
         let pure = self.release.pure_epsilon().into_value();
-        // The least level at which the deltas of all fit, from above.
+        // An upper bound on the least level at which the `δ` of all releases together is below delta.
         let fits = |level: f64| Ok::<bool, ndp_dp::Error>(of_one(level)? * (count as f64) < delta.get());
         let (mut low, mut high) = (0.0, pure.min(1.0));
         while high < pure && !fits(high)? {
@@ -256,13 +257,13 @@ impl Composed {
             let one = ApproxDp::new(level, if level >= pure { 0.0 } else { of_one(level)? })?;
             Ok(match composition::best(&[(one, count)], delta) {
                 Ok(found) => found.value().total.epsilon(),
-                // At the least level nothing is left for the composition.
+                // At the least level, no `δ` is left for the composition.
                 Err(_) => f64::INFINITY,
             })
         };
         let most = if pure.is_finite() { pure } else { 4.0 * high };
         let at = |share: f64| if share >= 1.0 { most } else { high * (most / high).powf(share) };
-        // Every level is valid: the search decides the width only.
+        // Every level is valid, so that the search decides only how small the bound is.
         let (mut best, mut center) = (composed(most)?, 1.0);
         for k in 0..GRID {
             let share = f64::from(k) / f64::from(GRID);
@@ -285,14 +286,15 @@ impl Composed {
     }
 }
 
-/// Beyond this level releases are no privacy.
+/// A release with a larger `ε` than this gives no privacy.
 const MAX_LEVEL: f64 = 1e6;
 
-/// Levels looked at before the best of them is refined.
+/// The number of levels that are tried before the best of them is refined.
 const GRID: u32 = 24;
 
 impl Curve for Composed {
-    /// On the ring, where contributions are counted: releases add up. A walk may visit a node in every step.
+    /// On the ring, where the number of contributions is fixed, the losses of the releases add up. A walk may
+    /// visit a node at every step.
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
         let Sum::Ring(ring) = &self.sum.sum else { return Ok(None) };
         let one = self.release.rdp(order).into_value();
@@ -333,8 +335,8 @@ impl Curve for Composed {
     }
 }
 
-/// Everybody else contributes the lower end of the interval; the score is the last token that the observer
-/// saw.
+/// An attack in which everybody else contributes the lower end of the interval. The score is the last token
+/// that the observer saw.
 struct LastToken {
     sum: ReleasedSum,
     observer: usize,

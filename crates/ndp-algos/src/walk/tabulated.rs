@@ -1,4 +1,4 @@
-//! The law of a release of which only an upper bound on its profile can be computed, level by level.
+//! The law of a release for which only an upper bound on its profile can be computed, level by level.
 
 use ndp_account::Error;
 use ndp_dp::{ApproxDp, LossLaw, Neighbors};
@@ -6,17 +6,18 @@ use ndp_numeric::casts::floor;
 
 /// A law that dominates a release, on a grid of losses.
 pub(crate) struct Tabulated {
-    /// Of replace-one neighbors, in both directions.
+    /// For replace-one neighbors, in both directions.
     pub(crate) law: LossLaw,
-    /// The grid, within what laws accept.
+    /// The step of the grid, within the range that laws accept.
     pub(crate) step: f64,
 }
 
-/// The release that keeps `δ(ε) ≤ delta(ε)` at some thirty levels `ε`, whichever of two neighbors comes
-/// first; losses beyond the level where that is at most `negligible` count as infinite. `scale` is a loss to
-/// begin at.
+/// The largest release that satisfies `δ(ε) ≤ delta(ε)` at about thirty levels `ε`, in both directions.
+/// Losses beyond the level at which `delta` is at most `negligible` count as infinite. `scale` is a loss at
+/// which the search for this level begins.
 ///
-/// Any levels are valid. From each to the next is a fifth at most, which costs less than a hundredth of `ε`.
+/// Any levels give a valid law. Each is at most a fifth larger than the one before, which costs less than a
+/// hundredth of `ε`.
 pub(crate) fn law_of_profile(
     scale: f64,
     negligible: f64,
@@ -37,7 +38,8 @@ pub(crate) fn law_of_profile(
     }
     let mut bounds = vec![ApproxDp::new(top, left.min(1.0))?, ApproxDp::new(0.0, delta(0.0)?.min(1.0))?];
     let step = top / POINTS as f64;
-    // In e^ε a chord is as steep as its ends are apart, however large they are.
+    // In e^ε the profile between two levels is replaced by a chord, so that levels must not be far apart,
+    // however large they are.
     let farthest = floor((FARTHEST / step).max(POINTS as f64 / 128.0)).max(1);
     let mut at = POINTS;
     while at > 1 {
@@ -49,18 +51,18 @@ pub(crate) fn law_of_profile(
     Ok(Tabulated { law, step: grid_step(step) })
 }
 
-/// The largest levels that are looked at.
+/// The smallest and the largest value that is tried for the largest level.
 const LEAST_TOP: f64 = 1e-6;
 const MOST_TOP: f64 = 1e4;
-/// From one candidate for the largest level to the next.
+/// The ratio of two successive candidates for the largest level.
 const STRIDE: f64 = 1.5;
-/// Points of the grid up to the largest level, and the ratio of two levels.
+/// The number of points of the grid up to the largest level, and the ratio of two levels.
 const POINTS: usize = 1024;
 const RATIO: f64 = 1.2;
-/// The largest distance of two levels, where that does not make more than some hundred of them.
+/// The largest distance of two levels, unless it would lead to more than a few hundred of them.
 const FARTHEST: f64 = 0.25;
 
-/// The nearest step that laws accept for a grid.
+/// The nearest step of a grid that laws accept.
 pub(crate) const fn grid_step(step: f64) -> f64 {
     step.clamp(1e-9, 100.0)
 }
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
     use ndp_dp::{Delta, Gdp, Mechanism, RandomizedResponse};
 
-    /// A release whose law is known, composed: never below, and little above.
+    /// Compared with the composition of a release whose law is known: never below, and only a little above.
     #[test]
     fn tables_dominate_and_lose_little() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;

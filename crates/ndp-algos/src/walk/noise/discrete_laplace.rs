@@ -1,4 +1,4 @@
-//! Discrete Laplace noise: tokens stay whole numbers.
+//! Discrete Laplace noise, with which tokens stay whole numbers.
 
 use super::NoiseLaw;
 use ndp_account::Error;
@@ -8,8 +8,8 @@ use rand::Rng;
 
 /// Discrete Laplace noise on contributions that are whole numbers.
 ///
-/// Whole numbers keep the support of the token the same whatever was contributed; a fraction would show. It
-/// is refused.
+/// With whole contributions, the token has the same possible values whatever was contributed. A fraction
+/// would show, and is refused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiscreteLaplaceLaw;
 
@@ -19,7 +19,7 @@ impl NoiseLaw for DiscreteLaplaceLaw {
     }
 
     fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error> {
-        // Draws do not depend on the sensitivity, and are whole numbers that a float holds.
+        // Draws do not depend on the sensitivity, and are whole numbers that a float represents exactly.
         Ok(DiscreteLaplace::with_std(1, sigma)?.noise(rng) as f64)
     }
 
@@ -33,20 +33,20 @@ impl NoiseLaw for DiscreteLaplaceLaw {
 
     fn loss_law(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Option<LossLaw>, Error> {
         let release = of_std(sigma, sensitivity)?;
-        // The law has an outcome for each whole number up to the sensitivity.
+        // The law has one outcome for each whole number up to the sensitivity.
         let small = sensitivity.get() <= LARGEST_LAW;
         small.then(|| Ok(LossLaw::discrete_laplace(release, Neighbors::ReplaceOne)?)).transpose()
     }
 
     fn refuses(&self, x: f64) -> Option<&'static str> {
-        // Sums of larger ones would be rounded.
+        // Sums of larger numbers would be rounded.
         let held = x.fract() == 0.0 && x.abs() <= f64::from(u32::MAX);
         (!held).then_some("be a whole number of at most 32 bits")
     }
 }
 
 fn of_std(sigma: Sigma, sensitivity: Sensitivity) -> Result<DiscreteLaplace, Error> {
-    // Contributions are whole, so that in an interval of this length they move by its whole part at most.
+    // Contributions are whole, so that in an interval of this length they change by at most its integer part.
     let whole = sensitivity.get().floor();
     ensure(
         (1.0..=f64::from(u32::MAX)).contains(&whole),
@@ -59,5 +59,5 @@ fn of_std(sigma: Sigma, sensitivity: Sensitivity) -> Result<DiscreteLaplace, Err
     Ok(DiscreteLaplace::with_std(whole, sigma)?)
 }
 
-/// The largest sensitivity for which the law is made.
+/// The largest sensitivity for which the law is computed.
 const LARGEST_LAW: f64 = 1000.0;

@@ -1,4 +1,4 @@
-//! Sums behind noise of any law, against laws of losses and targets.
+//! Sums with noise of any law, compared with laws of losses and with targets.
 
 use super::*;
 use crate::walk::complete::{CompleteOptions, CompleteWalk};
@@ -24,7 +24,7 @@ fn walk(n: usize, steps: usize, law: &str) -> Result<CompleteSum, Error> {
     })
 }
 
-/// Six nodes, of each so many contributions at most.
+/// Six nodes, each of which contributes at most `cap` times.
 fn walk_under(cap: usize, steps: usize) -> Result<ReleasedSum, Error> {
     let plain = walk(6, steps, "laplace")?;
     let options = CompleteOptions { cap: Some(cap), ..CompleteOptions::default() };
@@ -35,7 +35,7 @@ fn profile(sum: &ReleasedSum, noise: f64) -> Result<Profile, Error> {
     sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(noise)?)
 }
 
-/// Privacy losses of one Laplace release of scale `b`, at quantiles in the middle of `points` equal
+/// The privacy losses of one Laplace release of scale `b`, at the quantiles in the middle of `points` equal
 /// parts.
 fn losses(b: f64, points: i32) -> Vec<f64> {
     let quantile = |p: f64| if p < 0.5 { b * (2.0 * p).ln() } else { -b * (2.0 * (1.0 - p)).ln() };
@@ -43,7 +43,7 @@ fn losses(b: f64, points: i32) -> Vec<f64> {
     (0..points).map(at).map(|x| ((x - 1.0).abs() - x.abs()) / b).collect()
 }
 
-/// Ranges for which no law is made have an account all the same.
+/// Ranges for which no law is computed have an account nevertheless.
 #[test]
 fn wide_ranges_of_whole_numbers_are_accounted_for() -> Result<(), Error> {
     let noise = TokenNoise::named("discrete-laplace", Sigma::new(1.0)?)?;
@@ -56,13 +56,13 @@ fn wide_ranges_of_whole_numbers_are_accounted_for() -> Result<(), Error> {
         found.push(profile.epsilon(delta)?.value().epsilon());
         assert!(profile.delta(1.0)?.value().delta() <= 1.0);
     }
-    // The law says less than the largest number of releases, which is the same for all wide ranges.
+    // The law gives less than the largest number of releases, whose bound is the same for all wide ranges.
     assert!(found[0] < found[1] && (found[1] / found[2] - 1.0).abs() < 1e-6, "{found:?}");
     Ok(())
 }
 
-/// Several Laplace releases against the exact law of their losses: of two, and of as many as a walk
-/// makes.
+/// Several Laplace releases, compared with the exact law of their losses: for two of them, and for the number
+/// that a walk makes.
 #[test]
 fn laplace_releases_cover_the_exact_law() -> Result<(), Error> {
     let b = 2.0;
@@ -81,7 +81,8 @@ fn laplace_releases_cover_the_exact_law() -> Result<(), Error> {
         assert!(exact <= delta && epsilon <= 1.0 + 1e-9, "{exact} at {epsilon}");
         assert!(exact >= 0.01 * delta, "{epsilon} says little: {exact}");
     }
-    // Two steps among two nodes: 0, 1 or 2 contributions with probability 1/4, 1/2, 1/4, all seen.
+    // Two steps among two nodes: 0, 1 or 2 contributions, with probabilities 1/4, 1/2 and 1/4, all of them
+    // seen.
     let sum = ReleasedSum::from(walk(2, 2, "laplace")?);
     let (epsilon, delta) = (profile(&sum, noise)?.epsilon(Delta::new(0.05)?)?.into_value().epsilon(), 0.05);
     let beyond = |loss: f64| (1.0 - (epsilon - loss).exp()).max(0.0);
@@ -92,7 +93,7 @@ fn laplace_releases_cover_the_exact_law() -> Result<(), Error> {
     Ok(())
 }
 
-/// For every law there is: the least noise of a target is its boundary, also where several contributions
+/// For every law in the list: the least noise of a target is its boundary, also if several contributions
 /// compose.
 #[test]
 fn least_noise_is_the_boundary_for_every_law() -> Result<(), Error> {
@@ -109,7 +110,8 @@ fn least_noise_is_the_boundary_for_every_law() -> Result<(), Error> {
     Ok(())
 }
 
-/// One release of Gaussian noise is the Gaussian mechanism, and seven of them cost more than together.
+/// One release with Gaussian noise is the Gaussian mechanism, and seven of them cost more than all together
+/// on the ring.
 #[test]
 fn gaussian_noise_is_no_better_than_its_own_account() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
@@ -125,7 +127,7 @@ fn gaussian_noise_is_no_better_than_its_own_account() -> Result<(), Error> {
 fn what_is_not_covered_is_refused() -> Result<(), Error> {
     let sum = ring(6, 2, "laplace")?;
     assert!(matches!(sum.account(&Observer::coalition(&[0, 3])), Err(Error::NoGuarantee(_))));
-    // Shares of noise: two who collude face a quarter of its variance, four times the loss of one
+    // Shares of noise: two colluders face a quarter of its variance, and so four times the loss of one
     // release.
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
     let shared = RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Distributed)?;
@@ -135,7 +137,7 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     assert!(ReleasedSum::from(shared).account(&Observer::node(3)).is_ok());
     let found = sum.account(&Observer::coalition(&[6]));
     assert!(matches!(found, Err(Error::NodeOutOfRange { node: 6, nodes: 6 })));
-    // Who hears less than a node is covered by what the node learns.
+    // An observer who hears less than a node does is covered by what the node learns.
     let epsilon = |observer: Observer| -> Result<f64, Error> {
         let profile = sum.account(&observer)?.profile(1, NoiseMultiplier::new(1.0)?)?;
         Ok(profile.epsilon(Delta::new(1e-5)?)?.into_value().epsilon())
@@ -146,7 +148,7 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     );
     let own = sum.account(&Observer::node(0))?.profile(0, NoiseMultiplier::new(1.0)?);
     assert!(matches!(own, Err(Error::SourceIsObserver(0))));
-    // Pairs of a walk may collude, and caps bound what one of its nodes gives away.
+    // Pairs of nodes of a walk may collude, and caps limit what a node reveals.
     let plain = walk(6, 200, "laplace")?;
     let walk = plain.walk.with_options(CompleteOptions { cap: Some(3), ..CompleteOptions::default() })?;
     let capped = ReleasedSum::from(CompleteSum {
@@ -160,7 +162,8 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     };
     assert!(matches!(plain.account(&Observer::node(0)), Err(Error::NoGuarantee(_))));
     assert!(at(&capped)? < at(&plain.into())?);
-    // Of six visits on average often fewer than eight: less than eight releases, and than all.
+    // With six visits on average, there are often fewer than eight: less than eight releases cost, and less
+    // than without a cap.
     let eight = at(&walk_under(8, 36)?)?;
     let one = LossLaw::laplace(
         ndp_dp::Laplace::new(Sensitivity::new(1.0)?, 3.0 / 2f64.sqrt())?,
@@ -169,7 +172,7 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     let releases = one.times(8)?.epsilon(Delta::new(1e-5)?).upper();
     let all = at(&walk_under(36, 36)?)?;
     assert!(eight < 0.999 * releases && eight < 0.999 * all, "{eight} {releases} {all}");
-    // δ follows the same law.
+    // `δ` follows from the same law.
     let found = profile(&walk_under(8, 36)?, 3.0)?.delta(eight)?.value().delta();
     assert!(found <= 1e-5 && found > 0.999e-5, "{found}");
     Ok(())
