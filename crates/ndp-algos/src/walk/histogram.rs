@@ -1,15 +1,16 @@
-//! The token of a histogram, a count for each label that occurs, and what its counts say about the data.
+//! The token of a histogram, which is a count for each label that occurs, and how to estimate frequencies
+//! from it.
 
 use ndp_account::Error;
 use ndp_dp::randomized_response::RandomizedResponse;
 use std::collections::BTreeMap;
 
-/// Counts one more of `label`.
+/// Adds one to the count of `label`.
 pub(super) fn count_one(token: &mut BTreeMap<u32, u64>, label: u32) {
     *token.entry(label).or_insert(0) += 1;
 }
 
-/// How to read a histogram made of `N` randomized responses and some uniform elements.
+/// How to read a histogram of `N` randomized responses and some uniform labels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct HistogramEstimator {
     response: RandomizedResponse,
@@ -18,10 +19,10 @@ pub(crate) struct HistogramEstimator {
 }
 
 impl HistogramEstimator {
-    /// Reads a token of `reports` answers of `response` and `uniform` labels drawn uniformly.
+    /// For a token of `reports` reports by `response` and `uniform` labels that were drawn uniformly.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for `γ = 1`: the answers then say nothing.
+    /// [`Error::InvalidParameter`] for `γ = 1`, for which reports carry no information.
     pub(crate) fn new(response: RandomizedResponse, reports: u64, uniform: u64) -> Result<Self, Error> {
         if response.gamma() < 1.0 {
             Ok(Self { response, reports, uniform })
@@ -34,19 +35,19 @@ impl HistogramEstimator {
         }
     }
 
-    /// Unbiased estimate of how many of the data carry a label, from its count `τ` in the token:
-    /// `(τ − (M₀ + γ N)/L)/(1 − γ)`.
+    /// An unbiased estimate of how many of the data have a label, from its count `τ` in the token: `(τ −
+    /// (M₀ + γ N)/L)/(1 − γ)`.
     pub(crate) fn estimate(&self, count: u64) -> f64 {
         let gamma = self.response.gamma();
         let random = self.uniform as f64 + gamma * self.reports as f64;
         (count as f64 - random / f64::from(self.response.labels())) / (1.0 - gamma)
     }
 
-    /// Variance of the estimate when `holders` of the data carry the label:
-    /// `[h p(1−p) + (N−h) q(1−q) + M₀ (1/L)(1 − 1/L)]/(1−γ)²`, `p = 1 − γ + γ/L`, `q = γ/L`.
+    /// The variance of the estimate if `holders` of the data have the label: `[h p(1−p) + (N−h) q(1−q) + M₀
+    /// (1/L)(1 − 1/L)]/(1−γ)²`, `p = 1 − γ + γ/L`, `q = γ/L`.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] when more carry the label than there are reports.
+    /// [`Error::InvalidParameter`] if there are more holders than reports.
     pub(crate) fn variance(&self, holders: u64) -> Result<f64, Error> {
         let Some(others) = self.reports.checked_sub(holders) else {
             return Err(Error::InvalidParameter {
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
-    /// Table of the specification: `hist_debias` and `hist_var`.
+    /// A table of the specification: `hist_debias` and `hist_var`.
     #[test]
     fn estimates_match_reference_values() -> Result<(), Error> {
         for (gamma, estimate, variance) in [

@@ -5,17 +5,18 @@
 //! | goes around a fixed ring several times, for sums and histograms? | [`ring`] | exact for sums, upper bound for histograms |
 //! | jumps between all nodes, for sums and histograms? | [`complete`] | upper bound |
 //! | walks on the edges of a graph, for running averages? | [`graph`] | upper bound |
-//! | carries a sum of the first two behind noise of any law? | [`ReleasedSum`] | upper bound |
+//! | carries a sum on a ring or on the complete graph, with noise of any law? | [`ReleasedSum`] | upper bound
+//! |
 //! | took a path that is known? | [`OnPath`], [`Path::cost`] | exact |
 //!
-//! A run is plain data ([`SumRun`], [`HistogramRun`], [`graph::AveragingRun`]), and says what a node sees of
-//! it.
+//! A run is plain data ([`SumRun`], [`HistogramRun`], [`graph::AveragingRun`]); its documentation says which
+//! parts of it a node sees.
 //!
-//! In all of them, the contributions of *all* nodes are fixed before the run: they are functions of the node
-//! and the number of its visit, never of the token, which the signatures enforce. A node that reacted to the
-//! noise already in the token would void every guarantee here.
+//! In all of them, the contributions of *all* nodes are fixed before the run. They are functions of the node
+//! and the number of its visit, never of the token, and the signatures enforce this. A node that reacted to
+//! the noise already in the token would make every guarantee here false.
 //!
-//! What a node sees are the tokens it receives. Handing the final token to the nodes is one more observation:
+//! A node sees the tokens that it receives. Handing the final token to the nodes is one more observation:
 //! [`FinalToken`] says whether it happens, and every accountant takes it into account.
 //!
 //! # References
@@ -56,6 +57,7 @@ pub enum FinalToken {
     Withheld,
     /// It is handed to every node as it is.
     Published,
-    /// The last node hides its own last steps (how, each protocol says), then it is handed to every node.
+    /// The last node adds noise to its own last steps (each protocol says how), and then hands it to every
+    /// node.
     Masked,
 }

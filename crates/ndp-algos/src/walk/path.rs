@@ -5,9 +5,9 @@ use ndp_account::parts::ensure;
 
 /// A realised path of `T` steps: who held the token, and who contributed.
 ///
-/// At step `t = 0..T` the token is at node `holders[t]`, which adds its noise, and its data where
-/// `contributes[t]`. On a graph the token is then handed on once more, to `holders[T]`, who only receives it;
-/// on a ring and on the complete graph it stays with the last holder. Data do not influence a path: observers
+/// At step `t = 0..T` the token is at node `holders[t]`, which adds its noise and, if `contributes[t]`, its
+/// data. On a graph the token is then handed on once more, to `holders[T]`, who only receives it. On a ring
+/// and on the complete graph it stays with the last holder. A path does not depend on data, so that observers
 /// may know it.
 ///
 /// # Examples
@@ -23,18 +23,19 @@ use ndp_account::parts::ensure;
 pub struct Path {
     /// Number of nodes `n`.
     pub nodes: usize,
-    /// The holders, step by step; on a graph also the one after the last step.
+    /// The holders, step by step; on a graph also the holder after the last step.
     pub holders: Vec<usize>,
-    /// Whether the holder of each step contributes its data. Where not, it adds noise alone (or a random
+    /// Whether the holder of each step contributes its data. If not, it adds noise alone (or a random
     /// report).
     pub contributes: Vec<bool>,
 }
 
-/// A sum or an average by a token once the token took a path, as a linear Gaussian protocol: its exact losses
-/// towards whoever knows the path follow from [`exact_loss`](ndp_account::loss::exact_loss), attacks from
+/// A sum or an average by a token along a given path, as a linear Gaussian protocol. Its exact losses towards
+/// observers who know the path follow from [`exact_loss`](ndp_account::loss::exact_loss), and attacks from
 /// [`audit`](ndp_account::audit).
 ///
-/// Of a [`CompleteSum`](super::complete::CompleteSum) or a [`TokenAveraging`](super::graph::TokenAveraging).
+/// The protocol is a [`CompleteSum`](super::complete::CompleteSum) or a
+/// [`TokenAveraging`](super::graph::TokenAveraging).
 ///
 /// # Examples
 /// ```
@@ -59,7 +60,7 @@ pub struct Path {
 pub struct OnPath<P> {
     /// The sum or the average.
     pub protocol: P,
-    /// The path of its token. Who contributes is taken from here.
+    /// The path of its token, which also says who contributes.
     pub path: Path,
 }
 
@@ -68,7 +69,7 @@ impl Path {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for more than ten million nodes; [`Error::NodeOutOfRange`] for a holder
-    /// that is no node.
+    /// that is not a node.
     pub(crate) fn receptions(&self) -> Result<Vec<Vec<usize>>, Error> {
         self.check_nodes("be at most 10000000 for a list per node", 10_000_000)?;
         let mut steps = vec![Vec::new(); self.nodes];
@@ -88,7 +89,8 @@ impl Path {
         self.contributes.len()
     }
 
-    /// Checks a path on a graph: of at least one step, with a holder after the last one, all holders nodes.
+    /// Checks a path on a graph: it has at least one step and a holder after the last one, and all holders
+    /// are nodes.
     pub(crate) fn check_on_graph(&self) -> Result<(), Error> {
         ensure(self.steps() > 0, "the number of steps", "be at least 1", 0.0)?;
         if self.holders.len() != self.steps() + 1 {
@@ -98,7 +100,7 @@ impl Path {
         self.check_holders()
     }
 
-    /// Nothing where all holders are nodes.
+    /// Checks that all holders are nodes.
     pub(crate) fn check_holders(&self) -> Result<(), Error> {
         match self.holders.iter().find(|&&holder| holder >= self.nodes) {
             Some(&node) => Err(Error::NodeOutOfRange { node, nodes: self.nodes }),
@@ -106,7 +108,8 @@ impl Path {
         }
     }
 
-    /// At most `most` nodes, so that tables over nodes or pairs fit in memory; all holders among them.
+    /// Checks that there are at most `most` nodes, so that tables of nodes or pairs fit in memory, and that
+    /// all holders are nodes.
     pub(crate) fn check_nodes(&self, condition: &'static str, most: usize) -> Result<(), Error> {
         ensure(self.nodes <= most, "the number of nodes", condition, self.nodes as f64)?;
         self.check_holders()

@@ -1,4 +1,4 @@
-//! What happened in a run of a sum or a histogram.
+//! The record of a run of a sum or a histogram.
 
 use super::Path;
 use super::histogram::{HistogramEstimator, count_one};
@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 /// A run of a [`RingSum`](super::ring::RingSum) or a [`CompleteSum`](super::complete::CompleteSum).
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. A node sees `tokens[t]` at each of
-/// its steps, those `t` with `path.holders[t]` the node, and the last token if it is `published`; what it
-/// adds itself it knows.
+/// No node sees all of this: it is for tests and for measuring accuracy. A node sees `tokens[t]` at each of
+/// its steps, those `t` with `path.holders[t]` the node, and the last token if it is `published`. It also
+/// knows what it adds itself.
 ///
 /// # Examples
 /// ```
@@ -32,7 +32,8 @@ pub struct SumRun {
     pub path: Path,
     /// The token at times `0..=T`: what the holder of each step receives, 0 at first, and the final token.
     pub tokens: Vec<f64>,
-    /// The noise added at every step, 0 for none. A node knows its own: no protection against itself.
+    /// The noise added at every step, 0 for none. A node knows its own noise, which does not protect against
+    /// itself.
     pub noises: Vec<f64>,
     /// The sum of the contributions made, without noise: the final token is an unbiased estimate of it.
     pub total: f64,
@@ -54,10 +55,10 @@ impl SumRun {
 /// A run of a [`RingHistogram`](super::ring::RingHistogram) or a
 /// [`CompleteHistogram`](super::complete::CompleteHistogram).
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. A node sees
+/// No node sees all of this: it is for tests and for measuring accuracy. A node sees
 /// [`token_at`](Self::token_at) each of its steps, those `t` with `path.holders[t]` the node, and the final
-/// `token` if it is `published`; its own random answers it knows. Tokens are counts by label; labels that
-/// were never counted have no entry.
+/// `token` if it is `published`. It also knows its own random reports. Tokens are counts by label; labels
+/// that were never counted have no entry.
 ///
 /// # Examples
 /// ```
@@ -85,13 +86,13 @@ pub struct HistogramRun {
     pub token: BTreeMap<u32, u64>,
     /// Whether every node learns the final token.
     pub published: bool,
-    /// How to read the final token.
+    /// The estimator that reads the final token.
     pub(crate) estimator: HistogramEstimator,
 }
 
 impl HistogramRun {
-    /// Unbiased estimate of how many of the data reported carry `label`, from its count `τ` in the final
-    /// token: `(τ − (M₀ + γ N)/L)/(1 − γ)` with `N` reports among `M₀` uniform labels.
+    /// An unbiased estimate of how many of the reported data have `label`, from its count `τ` in the final
+    /// token: `(τ − (M₀ + γ N)/L)/(1 − γ)` with `N` reports and `M₀` uniform labels.
     #[must_use]
     pub fn estimate(&self, label: u32) -> f64 {
         self.estimator.estimate(self.token.get(&label).copied().unwrap_or(0))
