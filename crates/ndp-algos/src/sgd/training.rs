@@ -1,9 +1,9 @@
-//! Private training as an accountant and an auditor see it: by a walk, by gossip, by a server, without any
-//! trust.
+//! The privacy accounts of training, and the attack that audits them: training by a walk, by gossip, by a
+//! server, or without any trust.
 //!
-//! The noise of a question is that on a gradient, in units of the sensitivity `s` of a user's gradient. An
-//! audit trains for real, on the mean of one number per user, and looks at the last model, which every
-//! account here covers for its observer.
+//! The noise of a question is the noise on a gradient, in units of the sensitivity `s` of a user's gradient.
+//! An audit really trains, on the mean of one number per user, and looks at the last model, which is part of
+//! the view that every account here covers.
 
 mod attack;
 
@@ -40,44 +40,46 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Training {
-    /// The local model: everybody sees every noisy gradient, and a user gives at most so many. `μ = √N` over
-    /// the noise multiplier, exact as a worst case, whatever is done with the gradients afterwards.
+    /// The local model: everybody sees every noisy gradient, and a user gives at most this number of them.
+    /// `μ = √N` over the noise multiplier, exact in the worst case, whatever is done with the gradients
+    /// afterwards.
     Local {
         /// Gradients of one user, `N`.
         contributions: usize,
     },
-    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator draws a user
-    /// uniformly in every step and publishes every noisy gradient. An `UpperBound` by subsampling.
+    /// Centralized DP-SGD, which is a walk on the complete graph without a cap: a trusted curator draws a
+    /// user uniformly in every step and publishes every noisy gradient. An `UpperBound` by subsampling.
     Central(WalkSgd),
     /// Federated SGD with only the last model published: the smaller of amplification by iteration and
     /// contraction, an `UpperBound` at this `ε`, for readers of that model alone.
     Federated(FederatedSgd),
     /// A model that walks, on the complete graph or on another.
     ///
-    /// On the complete graph users who pool what they see learn the same about every other: capped with
-    /// constant steps `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
-    /// gradient and `c` the number of those users; uncapped, or with decreasing steps, exact in the number of
-    /// steps. It covers the path and the last model, published or not. With a given start it holds for the
-    /// user who starts, whose first contribution is certain, and so for all. With constant steps `ε` and `δ`
-    /// are those of the law of the cost where it is offered and they are smaller: capped that of `N`
-    /// independent gaps, uncapped that of groups of contributions.
+    /// On the complete graph, users who pool what they see learn the same about every other user. With a cap
+    /// and constant steps, `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, where `s` is the
+    /// sensitivity of a gradient and `c` the number of users who pool; without a cap, or with decreasing
+    /// steps, the bound depends on the number of steps, exactly. It holds if the path is known, and if the
+    /// last model is published. With a given start it holds for the user who starts, whose first contribution
+    /// is certain, and therefore for all users. With constant steps, `ε` and `δ` are those of the law of the
+    /// cost if there is one and they are smaller: with a cap the law of `N` independent gaps, and without one
+    /// that of groups of contributions.
     ///
-    /// On another graph every pair of users has a loss of its own, whatever the observer knows of the path:
-    /// with a cap `N` it is `N ε_gap` (as on [a graph](crate::walk::graph)), without one that of
-    /// [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss), or that of the law of the cost where it is
-    /// smaller. It needs convex losses, short steps of one size, and a matrix whose columns sum to 1. All of
-    /// this is an `UpperBound`.
+    /// On another graph every pair of users has a loss of its own, whatever the observer knows of the path.
+    /// With a cap `N` it is `N ε_gap` (as on [a graph](crate::walk::graph)), and without one that of
+    /// [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss), or that of the law of the cost if it is
+    /// smaller. This needs convex losses, short steps of one size, and a matrix whose columns sum to 1. All
+    /// of these bounds are an `UpperBound`.
     Walk {
         /// The walk.
         run: WalkSgd,
         /// Whether the last model is given to all.
         final_model: FinalToken,
-        /// On another graph and under a cap: the steps for which first visits are followed; later ones are
-        /// charged as if they came then.
+        /// On another graph and with a cap: the number of steps for which first visits are followed; later
+        /// visits are charged as if they came at the next step.
         horizon: usize,
     },
-    /// Gradient steps and gossip in public, in turn, watched by one node that knows its own noise, not the
-    /// last models of others: as [`GossipObserver`] says.
+    /// Gradient steps and public gossip in turn, watched by one node that knows its own noise, but not the
+    /// last models of others: see [`GossipObserver`].
     Gossip {
         /// The training.
         sgd: MuffliatoSgd,
@@ -87,7 +89,7 @@ pub enum Training {
 }
 
 impl Training {
-    /// Steps for which first visits are followed unless something else is asked for.
+    /// The number of steps for which first visits are followed by default.
     pub const HORIZON: usize = 2000;
 
     /// A walk whose last model is published.
@@ -106,7 +108,7 @@ impl Training {
         }
     }
 
-    /// Noisy gradients of one user, at most; they are made without looking at who gives them.
+    /// The largest number of noisy gradients of one user. Who gives them does not depend on the data.
     fn releases(&self) -> usize {
         match self {
             Self::Local { contributions } => *contributions,
@@ -117,8 +119,8 @@ impl Training {
         }
     }
 
-    /// Nothing if so many users can train so and an account covers it: the domain of the run and the
-    /// conditions of its theorem.
+    /// Checks that this number of users can train in this way and that an account covers it: the domain of
+    /// the run and the conditions of its theorem.
     fn check(&self, constants: &Constants, users: usize) -> Result<(), Error> {
         constants.require_bounded()?;
         match self {
@@ -152,8 +154,8 @@ impl Training {
     }
 }
 
-/// A [`Training`] of some users with an objective of which these constants are known: a protocol like all
-/// others, whose noise is that on a gradient in units of its sensitivity.
+/// A [`Training`] of some users with an objective whose constants are known. It is a protocol like all
+/// others; its noise is that on a gradient, in units of the sensitivity of a gradient.
 ///
 /// # Examples
 /// ```
@@ -181,34 +183,35 @@ pub struct PrivateTraining {
 }
 
 impl PrivateTraining {
-    /// Training with an objective whose `constants` hold for all data that users may have, wherever its
-    /// models may come: constants of a ball need a run that stays in it. Of the local model no run is known,
-    /// and gradients must be taken there.
+    /// Training with an objective whose `constants` hold for all data that users may have, and for all models
+    /// that the run may reach: constants for a ball need a run that stays in the ball. In the local model no
+    /// run is known, and the caller must take gradients where the constants hold.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for fewer than two users, for models that go further than the constants
-    /// hold, and for a number or step that is not positive; [`Error::Unbounded`](crate::Error::Unbounded)
-    /// where gradients have no finite sensitivity, [`Error::StepTooLong`](crate::Error::StepTooLong).
-    /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the
-    /// complete graph, a given start or a cap; of a walk clipping after noise or of whole gradients, or
-    /// forwarding without noise beyond the cap, on a graph also decreasing steps and a masked last model; of
-    /// federated training the want of a ball to project on.
+    /// [`Error::InvalidParameter`] for fewer than two users, for models that may leave the domain of the
+    /// constants, and for a number or step that is not positive;
+    /// [`Error::Unbounded`](crate::Error::Unbounded) if gradients have no finite sensitivity,
+    /// [`Error::StepTooLong`](crate::Error::StepTooLong). [`Error::NoGuarantee`] naming the condition that
+    /// fails: for the run of a curator, another route than the complete graph, a given start or a cap; for a
+    /// walk, clipping after noise or of whole gradients, or forwarding without noise beyond the cap, and on a
+    /// graph also decreasing steps and a masked last model; for federated training, no ball to project on.
     /// [`Error::NonUniform`](crate::Error::NonUniform) for a walk that prefers some users;
-    /// [`Error::NodeOutOfRange`] for a start outside them, [`Error::Shape`] for a matrix that is not on them.
+    /// [`Error::NodeOutOfRange`] for a start that is not a user, [`Error::Shape`] for a matrix with another
+    /// number of nodes.
     pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
         ensure(users >= 2, "the number of users", "be at least 2", users as f64)?;
         training.check(&constants, users)?;
         Ok(Self { users, constants, training })
     }
 
-    /// What is known of the objective.
+    /// The constants of the objective.
     #[must_use]
     pub const fn constants(&self) -> &Constants {
         &self.constants
     }
 
-    /// The least standard deviation of the noise on every coordinate of a gradient at which these observers
-    /// keep the target: [`ndp_account::least_noise`] in the units of gradients.
+    /// The least standard deviation of the noise on every coordinate of a gradient at which the target holds
+    /// for these observers: [`ndp_account::least_noise`] in the units of gradients.
     ///
     /// # Errors
     /// Those of [`Protocol::account`] and of [`ndp_account::least_noise`].
@@ -232,7 +235,7 @@ impl PrivateTraining {
         Self::new(users, constants, training)
     }
 
-    /// The noise `σ` in the unit of gradients, rounded down.
+    /// The standard deviation `σ` in the unit of gradients, rounded down.
     fn sigma(&self, noise: NoiseMultiplier) -> Result<Sigma, Error> {
         Ok(Sigma::new((noise.get() * self.constants.sensitivity).next_down())?)
     }
@@ -269,7 +272,7 @@ impl PrivateTraining {
                 let cost = pair.cost.clone();
                 let at_noise = privacy::AtNoise { pair: pair.clone(), noise };
                 let quick = pair.is_capped().then(|| Box::new(at_noise) as Box<dyn Quick>);
-                // The accountants of the walk fail at orders where they overflow.
+                // The accountants of the walk fail at orders at which they overflow.
                 let renyi = move |order| {
                     let infinite = UpperBound::new(f64::INFINITY);
                     Ok(pair.renyi(LocalLoss { order, noise }).unwrap_or(infinite))
@@ -284,7 +287,7 @@ impl PrivateTraining {
         })
     }
 
-    /// First visits for the loss of `u` towards `v`.
+    /// The first visits for the loss of `u` towards `v`.
     fn pair(&self, (u, v): (usize, usize), stop: &Stop) -> Result<WalkPair, Error> {
         let Training::Walk { run, final_model, horizon } = &self.training else {
             return Err(Error::NotOffered("only a walk on a graph has pairs"));
@@ -294,8 +297,8 @@ impl PrivateTraining {
 }
 
 /// Every account names its observers: the readers of the last model, the other users, or everybody. Federated
-/// training hides the order of contributions from readers of the last model alone; towards users it is the
-/// bound of one noisy gradient. None is above what all noisy gradients of a user cost together.
+/// training hides the order of contributions only from readers of the last model; towards users the bound is
+/// that of one noisy gradient. No account is above the cost of all noisy gradients of a user together.
 impl Protocol for PrivateTraining {
     fn node_count(&self) -> usize {
         self.users
@@ -307,7 +310,7 @@ impl Protocol for PrivateTraining {
         let mut gossip = None;
         let mut pairs = Vec::new();
         match &self.training {
-            // Everything is published.
+            // Everything that these reveal is published, so that it is seen by outsiders, too.
             Training::Local { .. } | Training::Central(_) | Training::Federated(_) if outsider => {}
             // Models that gossip, and the last model of a walk unless it is published, stay with their users.
             Training::Walk { .. } | Training::Gossip { .. } if outsider => {
@@ -317,8 +320,8 @@ impl Protocol for PrivateTraining {
                 };
                 return of_outsider(self, kept, observer, stop);
             }
-            // A user sees models on the way, made of gradients to which each user added a noise of its own:
-            // one from every user.
+            // A user sees the models on the way. They are made of one gradient of every user, to which the
+            // user has added noise of its own.
             Training::Federated(_) => return bound_of_releases(self.users, 1, observer, self.terms()),
             Training::Gossip { sgd, mixings } => {
                 let v = observer.single(self.users)?;
@@ -337,8 +340,8 @@ impl Protocol for PrivateTraining {
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
-    /// Users who are asked for a gradient do not depend on the data, and models are made of gradients with
-    /// their noise.
+    /// The choice of the users who give a gradient does not depend on the data, and models are computed from
+    /// gradients with their noise.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         bound_of_releases(self.users, self.training.releases(), observer, self.terms())
     }
@@ -394,7 +397,7 @@ impl Protocol for PrivateTraining {
 }
 
 impl PrivateTraining {
-    /// All data of a user: each gradient moves by at most the sensitivity.
+    /// All data of a user may change, so that each of its gradients changes by at most the sensitivity.
     fn terms(&self) -> Terms {
         let (on, section) = match &self.training {
             Training::Federated(_) => ("every gradient, by its user", "Federated learning by contraction"),
@@ -411,18 +414,19 @@ impl PrivateTraining {
     }
 }
 
-/// A pair, or why there is no account of it.
+/// A pair, or the reason why there is no account of it.
 type Pair = Result<Arc<WalkPair>, Error>;
 
 struct OfTraining<'a> {
     training: &'a PrivateTraining,
     observer: Observer,
     gossip: Option<GossipObserver>,
-    /// Of each user, on a graph: computed when it is first asked for, the same for all noises.
+    /// For each user, on a graph: computed when it is first asked for, and the same for all noises.
     pairs: Vec<OnceLock<Pair>>,
-    /// On the complete graph the law of the cost, where it is offered: the same for all users and noises.
+    /// On the complete graph, the law of the cost if there is one, which is the same for all users and
+    /// noises.
     cost: OnceLock<Option<Arc<CostLaw>>>,
-    /// Ends all that is worked out later.
+    /// Stops the computations that later questions start.
     stop: Stop,
 }
 
@@ -438,7 +442,16 @@ impl OfTraining<'_> {
 
     fn pair(&self, u: usize) -> Pair {
         let v = self.observer.single(self.training.users)?;
-        self.pairs[u].get_or_init(|| self.training.pair((u, v), &self.stop).map(Arc::new)).clone()
+        if let Some(known) = self.pairs[u].get() {
+            return known.clone();
+        }
+        let found = self.training.pair((u, v), &self.stop).map(Arc::new);
+        // If another thread has stored the pair in the meantime, it is equal to this one. A pair whose
+        // computation was stopped is not stored.
+        if !matches!(found, Err(Error::Stopped(_))) {
+            let _ = self.pairs[u].set(found.clone());
+        }
+        found
     }
 }
 
@@ -468,8 +481,9 @@ impl Account for OfTraining<'_> {
         self.training.profile(self, u, noise)
     }
 
-    /// On a graph, with many pairs, by the law of the cost, where that is what the profile goes by. Of one
-    /// pair a search finds a little less, by the tables that it makes on its way.
+    /// On a graph, with many pairs, the law of the cost gives the least noise if the profile at that noise
+    /// has no smaller bound. For a single pair a search finds slightly less noise, with the tables that it
+    /// makes on its way.
     fn least_noise(
         &self,
         u: usize,

@@ -1,4 +1,4 @@
-//! The attack of an audit: it trains for real and looks at the last model.
+//! The attack of an audit, which really trains and looks at the last model.
 
 use super::{PrivateTraining, Training};
 use crate::sgd::walk::WalkSgd;
@@ -9,8 +9,8 @@ use ndp_dp::Sigma;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 
-/// Trains on the mean of one number per user; the score is what the observer ends with (in the local model:
-/// all it sees).
+/// Trains on the mean of one number per user. The score is what the observer has at the end (in the local
+/// model: all that it sees).
 pub(super) struct LastModel<'a> {
     pub(super) training: &'a PrivateTraining,
     pub(super) u: usize,
@@ -34,8 +34,8 @@ impl Attacker for LastModel<'_> {
             .map(|_| {
                 Ok(match &self.training.training {
                     &Training::Local { contributions } => {
-                        // Every noisy gradient is seen. That of u at a public model is its own number, up to
-                        // what is public.
+                        // Every noisy gradient is seen. The gradient of u at a public model is its own
+                        // number, up to something public.
                         let number = if higher { 0.5 } else { -0.5 };
                         (0..contributions)
                             .map(|_| number + self.sigma.get() * rng.sample::<f64, _>(StandardNormal))
