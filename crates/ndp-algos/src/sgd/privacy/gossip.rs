@@ -1,4 +1,4 @@
-//! What an observer learns from Muffliato-SGD about each of the others.
+//! What an observer of Muffliato-SGD learns about each of the other nodes.
 
 use crate::gossip::SynchronousGossip;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
@@ -11,21 +11,21 @@ use ndp_numeric::rounding::{Interval, any_of};
 use ndp_numeric::stop::{Stop, work};
 use ndp_numeric::sums::{Total, up};
 
-/// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
+/// One node of a run of Muffliato-SGD that observes what it receives and knows its own noise.
 ///
-/// All losses are in units of `c₀ = α s²/(2σ²)`, the local loss of one round, with `s` the sensitivity of a
-/// node's gradient and `σ` the noise on it. The accountant is chosen by what happens:
+/// All losses are in units of `c₀ = α s²/(2σ²)`, the local loss of one round, where `s` is the sensitivity of
+/// a node's gradient and `σ` the noise on it. The accountant depends on the rounds:
 ///
-/// * every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]): the rounds
-///   compose, each at the exact loss of one round;
-/// * gossip by public matrices, which may change within a round and between rounds: the shift accountant,
-///   which follows what was not seen from round to round. With `β = e_u` at first, each round is charged
-///   `min(βᵀ|P|β, ‖β‖²)` and hands on `β ← q |C (I - P)| β + e_u`, `P` the projector on what the observer
-///   sees in it, `C` its mixing, `q` the Lipschitz constant of a gradient step: 1 for convex smooth losses
-///   and steps up to `2/L`. The sum is at most the local loss;
-/// * anything else (the released recursion, clipping after noise, rounds of both kinds): local loss, one unit
-///   per round. The same holds for gossip over graphs that are hidden and drawn anew: the loss of a hidden
-///   graph does not compose over rounds.
+/// * If every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]), the rounds
+///   compose, each with the exact loss of one round.
+/// * For gossip by public matrices, which may change within a round and between rounds, the shift accountant
+///   follows what was not seen from round to round. Starting with `β = e_u`, each round is charged
+///   `min(βᵀ|P|β, ‖β‖²)` and passes on `β ← q |C (I - P)| β + e_u`, where `P` is the projector on what the
+///   observer sees in it, `C` its mixing, and `q` the Lipschitz constant of a gradient step: 1 for convex
+///   smooth losses and steps up to `2/L`. The sum is at most the local loss.
+/// * For anything else (the released recursion, clipping after noise, rounds of both kinds) the loss is the
+///   local loss, one unit per round. This includes gossip over graphs that are hidden and drawn anew, as the
+///   loss of a hidden graph does not compose over rounds.
 ///
 /// The last models of *other* nodes are not part of the view.
 ///
@@ -55,9 +55,9 @@ pub struct GossipObserver {
 enum Account {
     /// Every node is charged the local loss.
     Local,
-    /// Loss of one round, in units of its local loss, added up over rounds.
+    /// The loss of one round in units of its local loss, added up over rounds.
     Consensus(Vec<Mixing>),
-    /// One round for all, or one for each; and the Lipschitz constant of a gradient step.
+    /// One round for all rounds or one for each, and the Lipschitz constant of a gradient step.
     Shift(Vec<Round>, f64),
 }
 

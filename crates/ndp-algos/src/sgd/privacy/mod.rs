@@ -1,11 +1,11 @@
-//! What training costs in privacy.
+//! The cost of training in privacy.
 //!
 //! | question | item | grade |
 //! | --- | --- | --- |
-//! | do the data keep what their users promise? | [`DataBounds::check`] | - |
+//! | do the data satisfy the bounds that their users promise? | [`DataBounds::check`] | - |
 //! | what does somebody learn, and how much noise does a target need? | [`PrivateTraining`](super::PrivateTraining), a protocol like all others: [`ndp_account::least_noise`] | `UpperBound`; `Exact` for the local model |
 //! | what does an observer of gossip learn, in units of a round's gradient? | [`GossipObserver::loss`] | `UpperBound` |
-//! | which noise was published for a mean loss? | `ndp_printed::training` | `Printed`: no guarantee |
+//! | which noise do the papers print for a mean loss? | `ndp_printed::training` | `Printed`: no guarantee |
 
 mod gossip;
 mod server;
@@ -22,8 +22,8 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use serde::Serialize;
 
-/// What is promised of every user's data, before anyone has looked at them: the bounds from which
-/// sensitivities follow.
+/// The bounds that are promised for every user's data, before anyone has looked at them. Sensitivities follow
+/// from these bounds.
 ///
 /// # Examples
 /// ```
@@ -50,13 +50,13 @@ impl Default for DataBounds {
 }
 
 impl DataBounds {
-    /// Nothing if the data keep the promise.
+    /// Checks that the data satisfy these bounds.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] naming the bound that is broken, and by what.
     pub fn check(&self, data: &Dataset) -> Result<(), Error> {
         let (norm, label) = data.bounds();
-        // A unit row may exceed 1 by rounding; the excess changes no digit that is reported.
+        // A unit row may exceed 1 by rounding, which changes no digit that is reported.
         ensure(
             norm <= self.feature_norm * (1.0 + 1e-12),
             "the largest norm of a row",

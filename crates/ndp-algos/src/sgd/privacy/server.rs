@@ -1,4 +1,4 @@
-//! What training with a server costs.
+//! The cost of training with a server.
 
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
@@ -12,8 +12,8 @@ use ndp_dp::{ApproxDp, Delta, Mechanism, Sigma, UpperBound};
 /// releases every noisy gradient. An `UpperBound` by subsampling, against everybody but the curator.
 ///
 /// # Errors
-/// [`Error::NoGuarantee`] for a run whose steps are not drawn so: another route than the complete graph, a
-/// given start, or a cap, under which a step depends on earlier draws;
+/// [`Error::NoGuarantee`] for a run whose steps are not drawn in this way: another route than the complete
+/// graph, a given start, or a cap, with which a step depends on earlier draws;
 /// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`].
 pub(crate) fn central(
     run: &WalkSgd,
@@ -28,7 +28,7 @@ pub(crate) fn central(
     Ok(baselines::central_approx_dp(users as u64, run.steps as u64, lipschitz, sigma, delta)?)
 }
 
-/// Nothing if every step of the run draws its user uniformly from all, whatever was drawn before.
+/// Checks that every step of the run draws its user uniformly from all users, independently of earlier draws.
 ///
 /// # Errors
 /// As [`central`].
@@ -45,9 +45,9 @@ pub(crate) fn require_drawn(run: &WalkSgd) -> Result<(), Error> {
     }
 }
 
-/// Federated SGD with only the last model released: the smaller of amplification by iteration and
-/// contraction, an `UpperBound` at this `ε`. It protects against readers of the last model, not against the
-/// users of a round, who see its model.
+/// Federated SGD with only the last model released: the smaller of the bounds by amplification by iteration
+/// and by contraction, an `UpperBound` at this `ε`. It protects against readers of the last model, but not
+/// against the users of a round, who see its model.
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`](crate::Error::Unbounded),

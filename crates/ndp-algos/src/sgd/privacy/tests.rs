@@ -1,4 +1,4 @@
-//! Known noise levels, calibrations put back into their accounts, and conditions that fail.
+//! Known noise levels, least noises that are put back into their accounts, and conditions that fail.
 
 mod gossip;
 
@@ -45,14 +45,15 @@ fn complete_walk(
     Ok(conversion::best_epsilon(curve, delta).into_value().approx_dp.epsilon())
 }
 
-/// The noise on a gradient at which the first users learn at most `epsilon`, and what they then learn.
+/// The noise on a gradient at which the first users learn at most `epsilon`, and what they learn at this
+/// noise.
 fn noise_for(training: &PrivateTraining, epsilon: f64, delta: Delta) -> Result<(f64, f64), Error> {
     let target = Target::worst(Measure::Approx(delta), epsilon);
     let sigma = training.noise_for(&[Observer::node(0)], &target)?.get();
     Ok((sigma, epsilon_of(training, (1, 0), sigma, delta)?))
 }
 
-/// `ε` about node `u` towards node `v`, at noise `sigma` on gradients of [`logistic`].
+/// `ε` of node `u` towards node `v`, with noise `sigma` on the gradients of [`logistic`].
 fn epsilon_of(
     training: &PrivateTraining,
     (u, v): (usize, usize),
@@ -67,7 +68,8 @@ fn logistic() -> Constants {
     Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
 }
 
-/// Gradients of least squares are bounded on a ball alone: a run that leaves it has no account, whoever asks.
+/// The gradients of least squares are bounded only on a ball: a run that leaves it has no account, for any
+/// observer.
 #[test]
 fn constants_of_a_ball_are_for_runs_that_stay_in_it() -> Result<(), Error> {
     let constants = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Ball(2.0));
@@ -94,8 +96,8 @@ fn constants_of_a_ball_are_for_runs_that_stay_in_it() -> Result<(), Error> {
     Ok(())
 }
 
-/// The noise levels of the papers' experiment at `n = 2000`, 12 contributions, `δ = 1e-6`: walk 1.178 and
-/// 8.12, local 3.749 and 29.27 for `ε` = 10 and 1 (four digits are given).
+/// The noise levels of the papers' experiment with `n = 2000`, 12 contributions, `δ = 1e-6`, and `ε` = 10 and
+/// 1: for the walk 1.178 and 8.12, for local training 3.749 and 29.27 (four digits are given).
 #[test]
 fn published_noise_levels_meet_their_budgets() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
@@ -111,8 +113,8 @@ fn published_noise_levels_meet_their_budgets() -> Result<(), Error> {
     Ok(())
 }
 
-/// The calibrated noise, put back into its account, meets the target; the central level is 0.931, that of the
-/// walk 1.016 by the law of its cost (1.178 by Rényi losses).
+/// The least noise, put back into its account, meets the target. The level of the central model is 0.931, and
+/// that of the walk 1.016 by the law of its cost (1.178 by Rényi losses).
 #[test]
 fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
@@ -125,11 +127,11 @@ fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     ] {
         let training = PrivateTraining::new(2000, logistic(), training)?;
         let (sigma, spent) = noise_for(&training, 10.0, delta)?;
-        // Of an account that was asked nothing before: the tables of a law are those that questions needed.
+        // A new account, since the tables of a law depend on the questions that it was asked before.
         assert!(spent <= 10.0 * (1.0 + 1e-3) && spent > least, "{spent}");
         assert!((sigma / known - 1.0).abs() < 2e-3, "{sigma} is not {known}");
     }
-    // Readers of the last model alone; users of a round see more.
+    // This holds only for readers of the last model; the users of a round see more.
     let last = PrivateTraining::new(100, logistic(), Training::Federated(server.clone()))?;
     let target = Target::worst(Measure::Approx(delta), 10.0);
     let sigma = last.noise_for(&[Observer::outsider()], &target)?;
@@ -140,7 +142,7 @@ fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     Ok(())
 }
 
-/// What no account covers is refused where the training is stated, whatever the noise.
+/// What no account covers is refused when the training is stated, at any noise.
 #[test]
 fn trainings_without_an_account_are_refused_at_once() -> Result<(), Error> {
     let refused = |training| PrivateTraining::new(40, logistic(), training).map(|_| ()).unwrap_err();
@@ -173,7 +175,7 @@ fn trainings_without_an_account_are_refused_at_once() -> Result<(), Error> {
     Ok(())
 }
 
-/// More colluders, decreasing steps and no cap cost more; local privacy costs most.
+/// More colluders, decreasing steps and no cap each cost more, and the local model costs most.
 #[test]
 fn accountants_are_ordered() -> Result<(), Error> {
     let (sigma, delta) = (Sigma::new(4.0)?, Delta::new(1e-6)?);
@@ -188,9 +190,9 @@ fn accountants_are_ordered() -> Result<(), Error> {
     Ok(())
 }
 
-/// A walk that starts at a given user: of a single step the model is one Gaussian release of `μ = s/σ`, drawn
-/// or not. Whatever the cap, the schedule of steps and the colluders, the statement is never below the exact
-/// loss of that step, nor below that of a uniform start.
+/// A walk that starts at a given user: after a single step the model is one Gaussian release of `μ = s/σ`.
+/// For every cap, schedule of steps and number of colluders, the bound is never below the exact loss of that
+/// step, nor below the bound for a uniform start.
 #[test]
 fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
     let (sigma, delta) = (Sigma::new(1.0)?, Delta::new(1e-5)?);
@@ -205,8 +207,8 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
                     let given = WalkSgd { start: Some(0), ..uniform.clone() };
                     let stated = |walk: &WalkSgd| complete_walk(walk, &unit, 1000, colluders, sigma, delta);
                     let (known, drawn) = (stated(&given)?, stated(&uniform)?);
-                    // The last model of one step is that step's release; of more, at least something of it is
-                    // seen.
+                    // After one step the last model is the release of that step; after more steps at least a
+                    // part of it is seen.
                     let least = if steps == 1 { exact } else { drawn };
                     assert!(
                         known >= least && known >= drawn,
@@ -267,8 +269,9 @@ fn ring(n: usize) -> Result<TransitionMatrix, Error> {
     Ok(TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(n)?)))
 }
 
-/// The four roads of a walk on a graph (capped or not, last model published or not) and the budgets they give
-/// back; never above what all contributions seen alone cost.
+/// The four accounts of a walk on a graph (with and without a cap, with and without publication of the last
+/// model), and the noise for the losses that they give. They are never above the cost of all contributions
+/// seen one by one.
 #[test]
 fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
     let (delta, order) = (Delta::new(1e-5)?, Order::new(2.0)?);
@@ -303,11 +306,12 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
     Ok(())
 }
 
-/// Whoever reads the last model and guesses at which of two data sets it was trained, from a threshold: what
-/// the error rates prove about `ε` (at 1e-4 each) never exceeds the statement, and is more than nothing.
+/// An attacker reads the last model and guesses by a threshold on which of two data sets it was trained. What
+/// its error rates prove about `ε` (at 1e-4 each) never exceeds the stated bound, and is more than nothing.
 #[test]
 fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
-    // Far labels and clipped examples: every gradient is ±1/2, so the first user's whole sensitivity shows.
+    // With far labels and clipped examples every gradient is ±1/2, so that the whole sensitivity of the first
+    // user is used.
     let objective = Linear { clip: Some(0.5), ..Linear::from(LinearLoss::Squared) };
     let constants = objective.constants(1.0, 100.0, Domain::Unbounded);
     let world = |label: f64| {
@@ -341,26 +345,26 @@ fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
         let miss = clopper_pearson_upper(above(&models[1]), runs, 1e-4)?;
         let proved = ((hit - delta.get()) / miss).ln();
         assert!(proved <= stated, "attack {k} proves {proved}, stated {stated}");
-        // The statement about the walk also covers readers who know its path.
+        // The bound for the walk also covers readers who know its path.
         assert!(proved > 0.05 * stated, "attack {k} proves {proved} of {stated}: it tests nothing");
     }
     Ok(())
 }
 
-/// A pair's loss is that of the renewal accountant, in units of the sensitivity 2.
+/// The loss of a pair is that of the renewal accountant, in units of the sensitivity 2.
 #[test]
 fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
     let run = WalkSgd { route: ring(6)?.into(), steps: 20, cap: None, ..FIG2 };
     let pair = WalkPair::new(&run, &logistic(), (0, 3), false, 20, &Stop::never())?;
     let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
     let loss = pair.renyi(local)?.into_value();
-    // Reference of the accountant with M = 4; more depths may only lower it.
+    // The reference is that of the accountant with M = 4; more depths may only lower the loss.
     assert!(loss <= 0.245_274_530_155 && loss > 0.24);
     Ok(())
 }
 
-/// A quick bound on what a capped walk costs is not below what the law of its gaps says, nor is a limit said
-/// to be kept that is not.
+/// A quick bound on a capped walk is not below what the law of its gaps gives, and no limit is said to hold
+/// that does not.
 #[test]
 fn quick_answers_for_capped_walks_are_bounds() -> Result<(), Error> {
     let small = Delta::new(1e-5)?;
@@ -421,7 +425,7 @@ fn walks_that_prefer_users_train_but_get_no_account() -> Result<(), Error> {
     Ok(())
 }
 
-/// A capped contribution is local DP with the clipped sensitivity, whatever the objective.
+/// A capped contribution is local DP with the clipped sensitivity, for any objective.
 #[test]
 fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
     let ridge = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
@@ -430,7 +434,7 @@ fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
     let local = |constants| PrivateTraining::new(8, constants, Training::Local { contributions: 4 });
     let account = local(clipped)?;
     let account = account.account(&Observer::node(0))?;
-    // Of standard deviation 2 on gradients of sensitivity 1.
+    // A standard deviation of 2 on gradients of sensitivity 1.
     let profile = account.profile(1, NoiseMultiplier::new(2.0)?)?;
     assert!(profile.mu().is_some_and(|mu| mu.value().mu() >= 1.0 && mu.value().mu() < 1.0 + 1e-15));
     assert_eq!(profile.mu().map(|mu| mu.grade()), Some(Grade::Exact));

@@ -1,4 +1,5 @@
-//! What a walking token costs: on the complete graph for everybody, on any graph for a pair.
+//! The cost of training by a walking token: on the complete graph for everybody, on any graph for a pair of
+//! users.
 
 use crate::sgd::objective::Constants;
 use crate::sgd::positive;
@@ -16,14 +17,15 @@ use ndp_graph::hitting::{self, FirstVisits, PairLaws};
 use ndp_numeric::stop::Stop;
 use std::sync::Arc;
 
-/// A walk on the complete graph with its noise: what `colluders` users who pool what they see learn
-/// about any other user, as a Rényi loss at every order; infinite where it overflows.
+/// A walk on the complete graph with its noise: a bound on what `colluders` users who pool what they see
+/// learn about any other user, as a Rényi loss at every order; infinite if it overflows.
 ///
-/// Capped, constant steps: `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
-/// gradient. Uncapped, or with decreasing steps: exact in the number of steps. Both reveal the path,
-/// so neither the path nor the times need be secret, and cover publication of the final model.
-/// An `UpperBound`. With a given start it holds for the user who starts, whose first contribution is certain,
-/// and so for all others ([`CappedWalk::rdp_from_given_start`], [`FirstHolder::Given`]).
+/// With a cap and constant steps, `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, where `s` is the
+/// sensitivity of a gradient; without a cap, or with decreasing steps, the bound depends on the number of
+/// steps, exactly. Both reveal the path, so that neither the path nor the times need be secret, and both
+/// cover publication of the final model. An `UpperBound`. With a given start it holds for the user who
+/// starts, whose first contribution is certain, and therefore for all others
+/// ([`CappedWalk::rdp_from_given_start`], [`FirstHolder::Given`]).
 ///
 /// # Errors
 /// Those of [`require_complete`]; [`Error::Privacy`] for colluders who see a step for certain.
@@ -59,8 +61,8 @@ pub(crate) fn on_complete_graph(
     })
 }
 
-/// The law of the cost of such a walk among `(users, colluders)`, from above, about every user outside; it
-/// covers the last model. Nothing where it is not offered: with decreasing steps later noise is smaller.
+/// The upper law of the cost of such a walk among `(users, colluders)`, about every other user; it covers the
+/// last model. `None` if there is no such law: with decreasing steps, later noise is smaller.
 ///
 /// The walk must be one that [`require_complete`] covers.
 pub(crate) fn law_on_complete_graph(walk: &WalkSgd, nodes: (usize, usize)) -> Option<CostLaw> {
@@ -71,10 +73,10 @@ pub(crate) fn law_on_complete_graph(walk: &WalkSgd, nodes: (usize, usize)) -> Op
 /// A Rényi loss at every order.
 pub(crate) type Renyi = Box<dyn Fn(Order) -> UpperBound<f64> + Send + Sync>;
 
-/// Nothing if the accountant of the complete graph covers this walk.
+/// Checks that the accountant of the complete graph covers this walk.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`] for a start outside the users. [`Error::NoGuarantee`] naming the condition that
+/// [`Error::NodeOutOfRange`] for a start that is not a user. [`Error::NoGuarantee`] naming the condition that
 /// fails: another route than the complete graph, clipping after noise, or forwarding without noise beyond the
 /// cap; [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong),
 /// [`Error::InvalidParameter`].
@@ -89,13 +91,13 @@ pub(crate) fn require_complete(walk: &WalkSgd, constants: &Constants, users: usi
     }
 }
 
-/// A loss that overflows at some order only rules that order out.
+/// An order at which a loss overflows is only not used.
 fn infinite_on_error(loss: Result<UpperBound<f64>, ndp_dp::Error>) -> UpperBound<f64> {
     loss.unwrap_or(UpperBound::new(f64::INFINITY))
 }
 
-/// Nothing if later noise protects earlier contributions: the conditions of amplification by
-/// iteration.
+/// Checks the conditions of amplification by iteration, under which later noise protects earlier
+/// contributions.
 ///
 /// # Errors
 /// As [`require_complete`].
@@ -116,20 +118,21 @@ fn require_amplifiable(walk: &WalkSgd, constants: &Constants) -> Result<(), Erro
     }
 }
 
-/// A pair of users `(u, v)` of a walk on a graph, with the first visits from which the loss of `u` towards
-/// `v` is bounded.
+/// A pair of users `(u, v)` of a walk on a graph, with the first visits from which a bound on the loss of `u`
+/// towards `v` follows.
 ///
 /// What `v` learns from a walk on a graph differs from pair to pair. With a cap `N` on contributions the loss
-/// is `N ε_gap` (as on [a graph](crate::walk::graph)), without one it is that of the [`renewal`] accountant.
-/// Both hold whatever `v` knows of the path, and need convex losses, steps short enough and a constant step.
+/// is `N ε_gap` (as on [a graph](crate::walk::graph)), and without one it is that of the [`renewal`]
+/// accountant. Both hold whatever `v` knows of the path. They need convex losses, steps that are short
+/// enough, and a constant step size.
 #[derive(Clone, Debug)]
 pub(crate) struct WalkPair {
     laws: Laws,
-    /// The law of the cost, where it is offered.
+    /// The law of the cost, if there is one for this walk.
     pub(crate) cost: Option<Arc<CostLaw>>,
     steps: usize,
     published: bool,
-    /// Ends what is worked out later.
+    /// Stops the computations that later questions start.
     stop: Stop,
 }
 
@@ -141,11 +144,13 @@ enum Laws {
 }
 
 impl WalkPair {
-    /// The pair `(u, v)`: `v` watches `u`. Under a cap, first visits are followed for `horizon` steps;
-    /// later ones are charged as if they came then. `published` says whether `v` gets the last model.
+    /// The pair `(u, v)`, in which `v` observes `u`. Under a cap, first visits are followed for `horizon`
+    /// steps, and later ones are charged as if they came at the next step. `published` says whether `v` gets
+    /// the last model.
     ///
     /// # Errors
-    /// Those of [`require_on_graph`]; [`Error::SourceIsObserver`], [`Error::Graph`] for a bad pair.
+    /// Those of [`require_on_graph`]; [`Error::SourceIsObserver`], [`Error::Graph`] for a pair that is not
+    /// one of different users.
     pub(crate) fn new(
         walk: &WalkSgd,
         constants: &Constants,
@@ -166,7 +171,7 @@ impl WalkPair {
         let (walks, steps) = (hitting::Walk::from(matrix).until(stop), walk.steps);
         let (laws, cost) = match walk.cap {
             Some(cap) => {
-                // Who contributes once only adds noise on further visits.
+                // A user that contributes only once adds nothing but noise on further visits.
                 let once = cap == 1 && !published;
                 let targets = if once { vec![v] } else { vec![u, v] };
                 let gaps = walks.first_visits(&hitting::Start::Node(u), &targets, horizon.min(steps))?;
@@ -192,7 +197,7 @@ impl WalkPair {
         matches!(self.laws, Laws::Capped { .. })
     }
 
-    /// The Rényi loss in nats; `local` is that of a gradient, its noise in units of the sensitivity.
+    /// The Rényi loss in nats. `local` is the loss of a gradient, with its noise in units of the sensitivity.
     ///
     /// # Errors
     /// Those of the accountants of the walk.
@@ -208,7 +213,7 @@ impl WalkPair {
     }
 }
 
-/// Under a cap: each contribution costs what its gap leaves, and gaps are independent.
+/// Under a cap, each contribution costs what its gap determines, and gaps are independent.
 impl Moments for WalkPair {
     fn loss(&self, local: LocalLoss, _: &dyn Fn(f64) -> bool) -> Option<f64> {
         self.is_capped().then(|| self.renyi(local).ok())?.map(UpperBound::into_value)
@@ -223,7 +228,7 @@ pub(crate) struct AtNoise {
 
 impl Quick for AtNoise {
     fn epsilon(&self, delta: Delta, limit: f64) -> Option<f64> {
-        // Where costs vary little their Rényi loss says more than their moment.
+        // If costs vary little, their Rényi loss gives a smaller bound than their moment.
         let renyi = |order| Some(self.pair.renyi(LocalLoss { order, noise: self.noise }).ok()?.into_value());
         let by_order = epsilon_by_one_order(renyi, delta, limit)?;
         Some(if by_order <= limit {
@@ -239,11 +244,11 @@ impl Quick for AtNoise {
     }
 }
 
-/// The matrix of a walk that the accountants of a graph cover, whoever watches.
+/// Checks that the accountants of a graph cover a walk, for any observer, and returns its matrix.
 ///
 /// # Errors
-/// [`Error::NonUniform`](crate::Error::NonUniform) when the columns of the matrix do not sum to 1: the walk
-/// prefers some users, and no bound here covers it; [`Error::NoGuarantee`] naming another condition that
+/// [`Error::NonUniform`](crate::Error::NonUniform) if the columns of the matrix do not sum to 1: the walk
+/// then prefers some users, and no bound here covers it; [`Error::NoGuarantee`] naming another condition that
 /// fails; [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong);
 /// [`Error::InvalidParameter`] for a cap of 0.
 pub(crate) fn require_on_graph<'a>(
@@ -266,7 +271,7 @@ pub(crate) fn require_on_graph<'a>(
     Ok(matrix)
 }
 
-/// Nothing if every column sums to 1, so that the uniform law is stationary.
+/// Checks that every column sums to 1, so that the uniform law is stationary.
 fn require_uniform(matrix: &TransitionMatrix) -> Result<(), Error> {
     let mut sums = vec![0.0; matrix.node_count()];
     for node in 0..matrix.node_count() {

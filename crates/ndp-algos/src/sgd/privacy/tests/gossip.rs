@@ -1,11 +1,12 @@
-//! What an observer of gossip is charged, round by round, and the noise for a target.
+//! The charges of an observer of gossip, round by round, and the noise for a target.
 
 use super::*;
 
 const DESCENT: MuffliatoSgd =
     MuffliatoSgd { rounds: 3, step_size: 0.7, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 
-/// One-peer hypercube: `T` times `2^-j`; server: `T/(n - 1)`; ring: the shift accountant; as released: local.
+/// One-peer hypercube: `T` times `2^-j`; server: `T/(n - 1)`; ring: the shift accountant; released recursion:
+/// the local loss.
 #[test]
 fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     let constants = logistic();
@@ -18,11 +19,11 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
             Err(error) => assert_eq!((source, error), (5, Error::SourceIsObserver(5))),
         }
     }
-    // Three levels of the hypercube, each with a total unit of 1, of α s²/(2σ²) = 4.
+    // Three levels of the hypercube, each with a total unit loss of 1, where the unit is α s²/(2σ²) = 4.
     let mean = peers.mean(Sigma::new(1.0)?, Order::new(2.0)?)?.into_value();
     assert!((mean - 4.0 * 3.0 * 3.0 / 8.0).abs() < 1e-12 && mean >= 4.5);
     assert!((observer(&DESCENT, Mixing::Server)?.loss(0)?.into_value().get() - 3.0 / 7.0).abs() < 1e-12);
-    // 2^32 rounds once cost nothing.
+    // A count of 2^32 rounds once overflowed to a loss of 0.
     for rounds in [1usize << 32, (1 << 32) + 1] {
         let long = MuffliatoSgd { rounds, ..DESCENT };
         assert_eq!(observer(&long, Mixing::OnePeerHypercube)?.loss(4)?.into_value().get(), rounds as f64);
@@ -38,14 +39,15 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     assert_eq!(shifted.loss(1)?, bound);
     assert!(shifted.loss(1)?.into_value().get() < 3.0 && shifted.loss(4)?.into_value().get() == 3.0);
 
-    // The one-peer hypercube written out as steps: nothing is carried over, and the accountants agree.
+    // The one-peer hypercube written as steps: nothing is carried over, and the accountants agree.
     let written = observer(&DESCENT, Mixing::Sequence(GossipSequence::one_peer_hypercube(3)?))?;
     for source in [0, 1, 2, 3, 4, 6, 7] {
         let (a, b) = (written.loss(source)?.into_value().get(), peers.loss(source)?.into_value().get());
         assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     }
 
-    // Node clipping moves the other nodes' models apart: never cheaper per unit, but the unit may be smaller.
+    // Clipping whole gradients moves the other nodes' models apart: it is never cheaper per unit, but the
+    // unit may be smaller.
     let clipped = MuffliatoSgd { update: Update::NodeClipped { clip: 0.25 }, ..DESCENT };
     assert!(
         observer(&clipped, accelerated)?.loss(1)?.into_value().get() >= shifted.loss(1)?.into_value().get()
@@ -60,13 +62,13 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     Ok(())
 }
 
-/// Calibrated noise of gossip, put back; an unclipped pair with local loss is exactly local DP over the
-/// rounds.
+/// The least noise of gossip, put back into its account. A pair with local loss, without clipping, is exactly
+/// local DP over the rounds.
 #[test]
 fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
     let (delta, order, constants) = (Delta::new(1e-5)?, Order::new(2.0)?, logistic());
-    // A leaf hears but two combinations of the others, whatever the rounds: that the third is none of its own
-    // is decided by primes.
+    // A leaf hears only two combinations of the other nodes in any number of rounds. That the third
+    // combination is not one of them is decided modulo primes.
     let star = GossipMatrix::metropolis(&generators::star_graph(7)?);
     let drawn = [Mixing::Plain { matrix: star, steps: 6 }];
     let drawn = GossipObserver::new(&DESCENT, &drawn, &constants, 8, 5)?.failure();
@@ -74,8 +76,8 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
     for mixing in [Mixing::OnePeerHypercube, Mixing::Plain { matrix, steps: 2 }] {
         let observer = GossipObserver::new(&DESCENT, std::slice::from_ref(&mixing), &constants, 8, 5)?;
-        // Consensus and gossip on a cycle have formulas; other rounds of gossip are certified modulo primes,
-        // which may fail.
+        // Consensus and gossip on a cycle have formulas. Other rounds of gossip are certified modulo primes,
+        // with a small probability of failure.
         assert_eq!(observer.failure(), 0.0);
         let training = Training::Gossip { sgd: DESCENT, mixings: vec![mixing] };
         let training = PrivateTraining::new(8, constants, training)?;
