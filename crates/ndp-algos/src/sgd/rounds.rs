@@ -1,13 +1,13 @@
 //! What an observer learns over several rounds of gradient steps and gossip.
 //!
-//! All losses are in units of `c₀ = α Δ_φ² / (2σ²)`, the local loss of one round. After a round the
-//! models of *other* nodes still hold a node's gradient in directions the observer has not seen,
-//! and the next round releases functions of them: charging each round alone is false (see the
-//! printed formula `T f_K` and its counterexamples in the tests). Three sound ways:
+//! All losses are in units of `c₀ = α Δ_φ² / (2σ²)`, the local loss of one round. After a round the models of
+//! *other* nodes still contain a node's gradient in directions that the observer has not seen, and the next
+//! round releases functions of them. Charging each round by itself is therefore false (see the printed
+//! formula `T f_K` and its counterexamples in the tests). There are three sound ways:
 //!
-//! * local loss: `T`, whatever the mixing;
-//! * [`shift_loss`]: follows the unseen part from round to round as a shift;
-//! * [`consensus_loss`]: when every round ends in exact consensus nothing unseen is left.
+//! * local loss: `T`, for any mixing;
+//! * [`shift_loss`]: follows the part that was not seen from round to round, as a shift;
+//! * [`consensus_loss`]: if every round ends in exact consensus, no unseen part is left.
 
 use crate::gossip::{ExactOptions, SynchronousGossip, ViewBasis, sequence_basis, view_basis};
 use ndarray::{Array1, Array2};
@@ -17,10 +17,10 @@ use ndp_dp::{UnitLoss, UpperBound};
 use ndp_graph::GossipSequence;
 use ndp_program::VectorProgram;
 
-/// One round as an observer sees it: `ψ ↦ A ψ` is what it receives, `C ψ` the next models.
+/// One round as an observer sees it: it receives `A ψ`, and `C ψ` are the next models.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Round {
-    /// At least `|P|`, entrywise, `P` the projector on the rows of `A`.
+    /// At least `|P|`, entrywise, where `P` is the projector on the rows of `A`.
     seen: Array2<f64>,
     /// At least `N = |C (I - P)|`, entrywise: how unseen shifts spread to the next models.
     carried: Array2<f64>,
@@ -28,12 +28,12 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// The round in which an observer sees what `view` spans, its own noise known, and models are mixed by
-    /// `C`, `n` by `n`, of which no entry is off by more than `mixing_error`.
+    /// The round in which an observer that knows its own noise sees the span of `view`, and models are mixed
+    /// by `C`, which is `n` by `n`. No entry of `mixing` differs from `C` by more than `mixing_error`.
     ///
-    /// With `P^ = QᵀQ` the projector's approximation and `δ` the basis' error, no entry of `P` is larger than
-    /// that of `|P^|` plus `δ`, and none of `C (I - P)` larger than that of `|C (I - P^)|` plus `δ` times the
-    /// length of the row of `C`; roundings are added.
+    /// With the approximation `P^ = QᵀQ` of the projector and the error `δ` of the basis, no entry of `P` is
+    /// larger than that of `|P^|` plus `δ`, and none of `C (I - P)` is larger than that of `|C (I - P^)|`
+    /// plus `δ` times the length of the row of `C`. Roundings are added.
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::InvalidParameter`] for an error that is negative, infinite or NaN.
@@ -55,14 +55,14 @@ impl Round {
             return Err(Error::InvalidParameter { name, condition, value });
         }
         let projector = view.rows.t().dot(&view.rows);
-        // Products of `k` terms are off by at most k 2^-53 times the lengths of the vectors, here at most 2
-        // and |C_i|.
+        // A product of `k` terms errs by at most k 2^-53 times the lengths of the vectors, here at most 2 and
+        // |C_i|.
         let rounding = |terms: usize, lengths: f64| (terms + 4) as f64 * f64::EPSILON * lengths;
         let seen_error = view.error + rounding(view.rows.nrows(), 4.0);
         let mut carried = mixing.dot(&(Array2::eye(n) - &projector)).mapv(f64::abs);
         for (mut row, weights) in carried.rows_mut().into_iter().zip(mixing.rows()) {
             let length = weights.dot(&weights).sqrt() * (1.0 + 1e-12);
-            // The rows of I - P are no longer than 1, those of its approximation no longer than 2.
+            // The rows of I - P have length at most 1, those of its approximation at most 2.
             let error =
                 seen_error * length + rounding(n, 2.0 * length) + mixing_error * (n as f64).sqrt() * 2.0;
             row.mapv_inplace(|x| x + error);
@@ -70,7 +70,7 @@ impl Round {
         Ok(Self { seen: projector.mapv(|x| x.abs() + seen_error), carried, failure: view.failure })
     }
 
-    /// A round whose gossip is `protocol`, plain or accelerated, as `observer` sees it, its own noise known.
+    /// A round of `protocol`, plain or accelerated gossip, as seen by `observer`, which knows its own noise.
     ///
     /// # Errors
     /// Those of [`exact_loss`](crate::gossip::exact_loss); [`Error::Shape`].
@@ -79,16 +79,16 @@ impl Round {
         let view = view_basis(&protocol.matrix, &[observer], protocol.rounds, options)?;
         let graph = protocol.matrix.graph();
         let widest = (0..graph.node_count()).map(|u| graph.degree(u)).max().unwrap_or(0);
-        // Each step rounds states of length at most √n by (degree + 8) units; a rounding is carried on by at
-        // most as many times as there are steps after it (the fundamental solution of the accelerated
-        // recursion; 1 for plain steps).
+        // Each step rounds states of length at most √n by (degree + 8) units. A rounding is multiplied by at
+        // most the number of later steps (the fundamental solution of the accelerated recursion; 1 for plain
+        // steps).
         let steps = protocol.rounds as f64 + 1.0;
         let units = 4.0 * (widest as f64 + 8.0) * f64::EPSILON;
         let error = steps * steps * units * (graph.node_count() as f64).sqrt();
         Self::new(&view, &protocol.stated().operator()?, error)
     }
 
-    /// A round whose connections change from step to step, as `observer` sees it, its own noise known.
+    /// A round whose connections change from step to step, as seen by `observer`, which knows its own noise.
     ///
     /// # Errors
     /// Those of [`exact_loss`](crate::gossip::exact_loss), [`ndp_certify::Error::NotCertified`] and
@@ -96,13 +96,14 @@ impl Round {
     pub(crate) fn of_sequence(sequence: &GossipSequence, observer: usize) -> Result<Self, Error> {
         let view = sequence_basis(sequence, observer)?;
         let n = sequence.node_count();
-        // Products of nonnegative matrices of norm 1: each step rounds by at most (n + 8) units.
+        // The steps are products of nonnegative matrices of norm 1, each of which rounds by at most (n + 8)
+        // units.
         let error = sequence.steps().len() as f64 * (n as f64 + 8.0) * f64::EPSILON * (n as f64).sqrt();
         Self::new(&view, &VectorProgram::new(n).noise(1.0).changing(sequence).operator()?, error)
     }
 
-    /// Probability, over primes drawn from a hash of the view, that the observer sees more than this round
-    /// says; at most.
+    /// An upper bound on the probability, over primes drawn from a hash of the view, that the observer sees
+    /// more than this round accounts for.
     #[must_use]
     pub(crate) fn failure(&self) -> f64 {
         self.failure
@@ -118,17 +119,17 @@ impl Round {
 /// Bound on what the observer learns about node `u` over the given rounds, in units of `c₀`: the
 /// shift accountant.
 ///
-/// `contraction[w]` is the Lipschitz constant of node `w`'s gradient step, for both neighboring
-/// data sets: `1` for convex `L`-smooth losses and steps up to `2/L`,
-/// [`Constants::contraction`](crate::sgd::Constants::contraction) in general. With `β = e_u`
-/// at first, each round is charged `min(βᵀ|P|β, ‖β‖²)` and hands on `β ← diag(q) N β + e_u`. The sum is
-/// capped by the local loss, the number of rounds.
+/// `contraction[w]` is the Lipschitz constant of node `w`'s gradient step, for both neighboring data sets:
+/// `1` for convex `L`-smooth losses and steps up to `2/L`, and
+/// [`Constants::contraction`](crate::sgd::Constants::contraction) in general. Starting with `β = e_u`, each
+/// round is charged `min(βᵀ|P|β, ‖β‖²)` and passes on `β ← diag(q) N β + e_u`, where `q` is `contraction`.
+/// The sum is at most the local loss, which is the number of rounds.
 ///
-/// Holds for linear gossip of data-independent matrices, Gaussian noise independent of
-/// everything, equal public first models, gradients at `u` that differ by at most `Δ_φ` at every
-/// model, sampled examples drawn independently of the data. Not for momentum, nor for clipping of
-/// a node's average gradient unless `contraction` accounts for it. The last models of other nodes
-/// are not part of the view.
+/// Holds for linear gossip with data-independent matrices, Gaussian noise independent of everything else,
+/// equal public first models, gradients at `u` that differ by at most `Δ_φ` at every model, and sampled
+/// examples that are drawn independently of the data. It does not hold for momentum, nor for clipping of a
+/// node's average gradient unless `contraction` accounts for it. The last models of other nodes are not part
+/// of the view.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no rounds or a negative or NaN contraction, [`Error::Shape`],
@@ -191,12 +192,12 @@ pub(crate) fn shift_charges(rounds: &[&Round], u: usize, contraction: &[f64]) ->
     Ok(charges)
 }
 
-/// Bound on what an observer learns over `rounds` rounds that each end in exact consensus, in
-/// units of `c₀`: `rounds` times the loss of one round.
+/// A bound on what an observer learns over `rounds` rounds that each end in exact consensus, in units of
+/// `c₀`: `rounds` times the loss of one round.
 ///
-/// Holds for any losses, convex or not: with public first models the observer knows every
-/// node's model at the start of each round, so the rounds compose. Attained when the gradients
-/// differ by `Δ_φ` in every round.
+/// Holds for any losses, convex or not: if the first models are public, the observer knows every node's model
+/// at the start of each round, so that the rounds compose. Attained if the gradients differ by `Δ_φ` in every
+/// round.
 #[must_use]
 pub(crate) fn consensus_loss(one_round: UnitLoss, rounds: u32) -> UpperBound<UnitLoss> {
     UpperBound::new(one_round * rounds.into())
@@ -237,7 +238,7 @@ mod tests {
         Ok(Array2::from_shape_fn((rows.len(), n), |(i, j)| rows[i][j]))
     }
 
-    /// A round whose rows are taken as they stand.
+    /// A round with the given rows, whose error is taken to be 0.
     fn round(rows: Array2<f64>, mixing: &Array2<f64>) -> Result<Round, Error> {
         Round::new(&ViewBasis { rows, error: 0.0, failure: 0.0 }, mixing, 0.0)
     }
@@ -247,7 +248,7 @@ mod tests {
         Ok((0..steps).fold(Array2::eye(matrix.node_count()), |m, _| m.dot(&dense)))
     }
 
-    /// The basis that the gossip accountant finds spans the rows written down here.
+    /// The basis that the gossip accountant finds spans the rows that are written down here.
     #[test]
     fn rounds_of_gossip_are_those_of_their_rows() -> Result<(), Error> {
         for (graph, v) in [(generators::path_graph(6)?, 2), (generators::cycle_graph(6)?, 0)] {
@@ -258,7 +259,7 @@ mod tests {
                 let repeated = GossipSequence::new(6, vec![Step::Matrix(matrix.clone()); steps])?;
                 for round in [found, Round::of_sequence(&repeated, v)?] {
                     for (a, b) in [(&round.seen, &by_rows.seen), (&round.carried, &by_rows.carried)] {
-                        // Rounded outward by proven errors, which the rows written down here do not have.
+                        // Rounded outward by proven errors, which are 0 for the rows written down here.
                         assert!((a - b).iter().all(|x| (-1e-14..1e-11).contains(x)));
                     }
                 }
@@ -279,8 +280,8 @@ mod tests {
         exact_accelerated(matrix, u, v, (steps, 1.0), rounds, slope)
     }
 
-    /// The exact loss when every step is `θ_w ↦ slope_w θ_w`, from the stacked Gaussian system
-    /// over all rounds: Gram-Schmidt on the rows of the view, mean shifts carried along.
+    /// The exact loss if every step is `θ_w ↦ slope_w θ_w`, from the stacked Gaussian system over all rounds:
+    /// Gram-Schmidt on the rows of the view, to which mean shifts are appended.
     fn exact_accelerated(
         matrix: &GossipMatrix,
         u: usize,
@@ -292,7 +293,7 @@ mod tests {
         let n = matrix.node_count();
         let dense = matrix.to_dense()?;
         let columns = n * rounds;
-        // ψ as rows over the noises of all rounds, then the mean shift as a last column.
+        // ψ as rows over the noises of all rounds, with the mean shift as a last column.
         let mut psi = Array2::<f64>::zeros((n, columns + 1));
         let mut view: Vec<Array1<f64>> = Vec::new();
         for t in 0..rounds {
@@ -354,12 +355,12 @@ mod tests {
         Ok((shift_charges(&rounds, u, &q)?, shift_loss(&rounds, u, &q)?.into_value().get()))
     }
 
-    /// Bounds are rounded outward by some units in the last place of 1.
+    /// Bounds are rounded outward by a few units in the last place of 1.
     fn close(a: f64, b: f64) {
         assert!((a - b).abs() <= 1e-12, "{a} is not {b}");
     }
 
-    /// Spec values; the printed sum over rounds, `T f_K`, gives 0 for the first two.
+    /// Values of the specification. The printed sum over rounds, `T f_K`, gives 0 for the first two.
     #[test]
     fn hidden_models_leak_over_rounds() -> Result<(), Error> {
         let path = generators::path_graph(3)?;
@@ -391,7 +392,7 @@ mod tests {
         Ok(())
     }
 
-    /// Every instance with slopes in `[-q, q]` stays below the bound.
+    /// The exact loss of every instance with slopes in `[-q, q]` is below the bound.
     #[test]
     fn no_instance_exceeds_the_bound() -> Result<(), Error> {
         use rand::{RngExt, SeedableRng};
@@ -424,7 +425,7 @@ mod tests {
         Ok(())
     }
 
-    /// With exact consensus nothing is carried over, and the two accountants agree.
+    /// With exact consensus no shift is carried over, and the two accountants agree.
     #[test]
     fn consensus_leaves_nothing_behind() -> Result<(), Error> {
         let graph = generators::complete_graph(5)?;
