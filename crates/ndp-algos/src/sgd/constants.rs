@@ -1,4 +1,4 @@
-//! The constants of an objective that privacy rests on, and where models live.
+//! The constants of an objective on which privacy rests, and the domain of models.
 
 use crate::sgd::objective::clip_norm;
 use crate::sgd::positive;
@@ -6,7 +6,7 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_numeric::rounding::Interval;
 
-/// What is known of an objective over all examples and all models it may meet.
+/// What is known of an objective over all examples and all models that it may meet.
 ///
 /// # Examples
 /// ```
@@ -16,7 +16,7 @@ use ndp_numeric::rounding::Interval;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
-    /// Largest norm of a gradient, `L`; infinite where the domain does not bound it.
+    /// The largest norm of a gradient, `L`; infinite if the domain does not bound it.
     pub lipschitz: f64,
     /// Largest distance between the gradients of two examples at one model; at most `2 L`.
     pub sensitivity: f64,
@@ -29,13 +29,13 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Nothing if these may be the constants of an objective: none negative or NaN, no curvature below the
-    /// smallest, and the gradients of any two examples within a finite distance. Every accountant asks this
-    /// first.
+    /// Checks that these may be the constants of an objective: none is negative or NaN, no curvature is below
+    /// the smallest one, and the distance of the gradients of any two examples is finite. Every accountant
+    /// checks this first.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] naming the constant; [`Error::Unbounded`](crate::Error::Unbounded) when
-    /// the distance of gradients grows without limit over the domain.
+    /// [`Error::InvalidParameter`] naming the constant; [`Error::Unbounded`](crate::Error::Unbounded) if the
+    /// distance of gradients grows without limit over the domain.
     pub(crate) fn require_bounded(&self) -> Result<(), Error> {
         // Written so that NaN fails.
         for (name, value) in [
@@ -57,7 +57,7 @@ impl Constants {
         if self.sensitivity.is_finite() { Ok(()) } else { Err(crate::Error::Unbounded.into()) }
     }
 
-    /// Nothing if these constants hold wherever the models of a run on `run` may come.
+    /// Checks that these constants hold for all models that a run on the domain `run` may reach.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] naming the radius of a run that goes further.
@@ -67,14 +67,14 @@ impl Constants {
         ensure(run.radius() <= self.domain.radius(), name, condition, run.radius())
     }
 
-    /// Nothing if a gradient step of size `step` never moves two models apart: `0 < step ≤ 2/β`.
+    /// Checks that a gradient step of size `step` never moves two models apart: `0 < step ≤ 2/β`.
     ///
     /// # Errors
     /// [`Error::StepTooLong`](crate::Error::StepTooLong), [`Error::InvalidParameter`].
     pub(crate) fn require_nonexpansive(&self, step: f64) -> Result<(), Error> {
         positive("the step size", step)?;
         ensure(self.smoothness >= 0.0, "the smoothness", "be nonnegative", self.smoothness)?;
-        // The product decides: a quotient may be rounded up.
+        // The condition is on the product, since the quotient 2/β may be rounded up.
         let stays = (Interval::new(step) * Interval::new(self.smoothness)).high() <= 2.0;
         if stays {
             Ok(())
@@ -83,8 +83,8 @@ impl Constants {
         }
     }
 
-    /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`, rounded up;
-    /// infinite where nothing is known of the curvature.
+    /// The Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`, rounded up;
+    /// infinite if nothing is known of the curvature.
     #[must_use]
     pub(crate) fn contraction(&self, step: f64) -> f64 {
         let moved = |curvature: f64| Interval::ONE - Interval::new(step) * Interval::new(curvature);
@@ -93,7 +93,7 @@ impl Constants {
     }
 }
 
-/// Where models live.
+/// The domain of models.
 ///
 /// # Examples
 /// ```
@@ -112,7 +112,7 @@ pub enum Domain {
 }
 
 impl Domain {
-    /// Nothing if a ball has a positive, finite radius.
+    /// Checks that a ball has a positive, finite radius.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`].
@@ -181,7 +181,8 @@ mod tests {
         assert!(matches!(nowhere, Err(Error::InvalidParameter { name: "the radius", .. })));
     }
 
-    /// A smoothness that is no number moved nothing apart, and one that is infinite could.
+    /// A smoothness of NaN was once taken to move no two models apart. With an infinite smoothness they may
+    /// move apart.
     #[test]
     fn steps_are_nonexpansive_only_where_that_is_known() {
         for bad in [f64::NAN, f64::INFINITY, -1.0] {
@@ -195,7 +196,7 @@ mod tests {
             assert!(refused, "{bad}: {found:?}");
             assert!(bad == -1.0 || constants.contraction(0.5) == f64::INFINITY, "{bad}");
         }
-        // 2/β as a float may lie above 2/β: the product decides.
+        // 2/β may be rounded up as a float, so that the condition is on the product.
         let mut refused = 0;
         for k in 1..400 {
             let constants = Constants { smoothness: f64::from(k) / 7.0, strong_convexity: 0.0, ..GOOD };
@@ -209,7 +210,7 @@ mod tests {
         }
         assert!(refused > 50, "{refused}");
         assert_eq!(GOOD.contraction(0.5), 0.875);
-        // 1 - step μ, rounded up: a fused product is exact in its sign.
+        // 1 - step μ, rounded up. A fused product has the exact sign.
         let mut above_nearest = 0;
         for k in 1..400 {
             let (step, convexity) = (f64::from(k) / 1009.0, 0.3);

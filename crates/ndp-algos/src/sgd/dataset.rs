@@ -30,7 +30,7 @@ impl Dataset {
     /// # Errors
     /// [`Error::Shape`] unless there is one label per row and at least one row and column;
     /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column of a cell that is NaN or
-    /// infinite (the label counts as the column after the last).
+    /// infinite (the label counts as the column after the last feature).
     pub fn new(features: Array2<f64>, labels: Vec<f64>) -> Result<Self, Error> {
         let (rows, columns) = features.dim();
         if rows != labels.len() {
@@ -92,7 +92,7 @@ impl Dataset {
         &self.labels
     }
 
-    /// Nothing if every label is `-1` or `+1` and both occur.
+    /// Checks that every label is `-1` or `+1`, and that both occur.
     ///
     /// # Errors
     /// [`Error::InvalidLabel`](crate::Error::InvalidLabel) naming the row,
@@ -173,7 +173,8 @@ impl Dataset {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.shuffle(rng);
         order.sort_by(|&a, &b| self.labels[a].total_cmp(&self.labels[b]));
-        // Walking through the classes one after the other, every stretch gives its share, to the nearest row.
+        // The classes are walked through one after the other, and every stretch gives its share, to the
+        // nearest row.
         let share = |k: usize| (2 * k * test_count + self.len()) / (2 * self.len());
         let is_test = |k: usize| share(k + 1) > share(k);
         let (mut train, mut test) = (Vec::new(), Vec::new());
@@ -298,7 +299,8 @@ impl Users {
     }
 }
 
-/// `a·b` in four independent sums: a single one would wait for every addition in turn.
+/// `a·b` in four independent sums, since in a single sum every addition would have to wait for the one
+/// before.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a4, a_rest) = a.as_chunks::<4>();
@@ -364,7 +366,8 @@ mod tests {
         Ok(())
     }
 
-    /// Mean over users of |mean label - overall mean|: 0 for alike users, about .42 for one class each.
+    /// The mean over users of |mean label - overall mean|: 0 for users with the same labels, about .42 for
+    /// one class each.
     fn heterogeneity(deal: Deal) -> Result<f64, Error> {
         let users = Users::deal(&toy()?, 10, deal, &mut ChaCha8Rng::seed_from_u64(7))?;
         let mean = |u: usize| users.rows(u).map(|i| users.data().labels()[i]).sum::<f64>() / 10.0;

@@ -1,4 +1,4 @@
-//! Objectives: the loss of one example, its gradient, and the constants that privacy rests on.
+//! Objectives: the loss of one example, its gradient, and the constants on which privacy rests.
 
 pub use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::dataset::{Dataset, dot};
@@ -17,8 +17,8 @@ pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
 
 /// A loss `ℓ(θ; x, y)` of one example, differentiable in the model `θ`.
 ///
-/// Implement it for an objective of your own: every trainer and accountant takes it from there.
-/// What [`constants`](Self::constants) claims is what the guarantees rest on.
+/// Implement it for an objective of your own: every trainer and accountant then takes it. The guarantees rest
+/// on what [`constants`](Self::constants) claims.
 ///
 /// # Examples
 /// ```
@@ -52,7 +52,7 @@ pub trait Objective: Sync {
     /// Adds `weight · ∇ℓ(θ; x, y)` to `gradient`.
     fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]);
 
-    /// Nothing if the loss is made for these examples; trainers ask before they start.
+    /// Checks that the loss can be used on these examples; trainers check this before they start.
     ///
     /// # Errors
     /// For classification [`Error::InvalidLabel`](crate::Error::InvalidLabel) and
@@ -67,7 +67,7 @@ pub trait Objective: Sync {
     fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants;
 }
 
-/// A loss of the product `s = θ·x` alone: `ℓ = φ(s, y)`, convex in `s`.
+/// A loss that depends only on the product `s = θ·x`: `ℓ = φ(s, y)`, convex in `s`.
 ///
 /// # Examples
 /// ```
@@ -96,7 +96,7 @@ impl LinearLoss {
         }
     }
 
-    /// `φ'(s, y)` in `s`, nondecreasing.
+    /// `φ'(s, y)`, the derivative in `s`, which is nondecreasing.
     #[inline]
     fn derivative(self, product: f64, label: f64) -> f64 {
         match self {
@@ -121,7 +121,7 @@ impl LinearLoss {
         }
     }
 
-    /// A product at which `φ' = slope`, if there is one.
+    /// A product `s` at which `φ' = slope`, if there is one.
     fn product_at(self, slope: f64, label: f64) -> Option<f64> {
         match self {
             Self::Logistic => {
@@ -134,11 +134,11 @@ impl LinearLoss {
     }
 }
 
-/// A linear model: `ℓ(θ; x, y) = φ(θ·x, y) + l2 ‖θ‖²/2`, perhaps with an intercept (a last
-/// feature that is always 1) and perhaps with clipped example gradients.
+/// A linear model: `ℓ(θ; x, y) = φ(θ·x, y) + l2 ‖θ‖²/2`, with or without an intercept (a last feature that is
+/// always 1), and with or without clipping of the gradient of each example.
 ///
-/// A ridge that is negative or not finite and a clipping norm that is not positive and finite are refused by
-/// [`Objective::check`]; [`Objective::constants`] has no finite sensitivity for them.
+/// A ridge that is negative or not finite, and a clipping norm that is not positive and finite, are refused
+/// by [`Objective::check`]; [`Objective::constants`] has no finite sensitivity for them.
 ///
 /// # Examples
 /// ```
@@ -148,10 +148,10 @@ impl LinearLoss {
 /// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, 1.0);
 /// ```
 ///
-/// Clipping the gradient of every *example* to norm `c` replaces `φ` by its Huberised form, linear
-/// where `|φ'| ‖x‖` would exceed `c`: still convex and no less smooth, so a clipped step is
-/// non-expansive as before, and every gradient is at most `c` (before the `l2` term).
-/// Clipping the average over a node's examples has no such form.
+/// Clipping the gradient of every *example* to norm `c` replaces `φ` by its Huberised form, which is linear
+/// where `|φ'| ‖x‖` would exceed `c`. It is still convex and no less smooth, so that a clipped step is
+/// non-expansive as before, and every gradient is at most `c` (before the `l2` term). Clipping the average
+/// over a node's examples has no such form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear {
     /// The loss `φ` of the product.
@@ -172,7 +172,7 @@ impl From<LinearLoss> for Linear {
 }
 
 impl Linear {
-    /// Nothing if ridge and clipping norm are what they must be.
+    /// Checks the ridge and the clipping norm.
     fn check_options(&self) -> Result<(), Error> {
         ensure(0.0 <= self.l2 && self.l2.is_finite(), "the ridge", "be nonnegative and finite", self.l2)?;
         self.clip.map_or(Ok(()), |clip| positive("the clipping norm", clip))
@@ -251,7 +251,7 @@ impl Objective for Linear {
 
     #[inline]
     fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]) {
-        // A row of a known length needs no loops over its parts.
+        // A row of a length known at compile time needs no loops over its parts.
         match <&[f64; 8]>::try_from(features) {
             Ok(row) => self.add_fit(model, row, label, weight, gradient),
             Err(_) => self.add_fit(model, features, label, weight, gradient),
@@ -267,7 +267,8 @@ impl Objective for Linear {
         let norm = if self.intercept { feature_norm.hypot(1.0) } else { feature_norm };
         let unclipped = norm * self.loss.slope(norm * domain.radius(), label_size);
         let fit = self.clip.map_or(unclipped, |clip| clip.min(unclipped));
-        // The ridge pulls every example alike: it never tells two of them apart.
+        // The ridge contributes the same to every gradient, so that it never makes two examples
+        // distinguishable.
         let ridge = if self.l2 > 0.0 { self.l2 * domain.radius() } else { 0.0 };
         Constants {
             lipschitz: fit + ridge,

@@ -7,7 +7,7 @@ use ndp_account::Error;
 use std::io::{BufRead, Read};
 use std::str::FromStr;
 
-/// What stands between the columns of a table.
+/// The separator of the columns of a table.
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ impl Separator {
 impl FromStr for Separator {
     type Err = String;
 
-    /// The sign itself, or its name.
+    /// Reads the sign itself, or its name.
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "," | "comma" => Ok(Self::Comma),
@@ -68,22 +68,22 @@ impl FromStr for Separator {
 pub struct TableOptions {
     /// The name of the column with the label.
     pub label: String,
-    /// The names of columns that are no features.
+    /// The names of columns that are not features.
     pub without: Vec<String>,
-    /// What stands between columns; `None` for the one of the three that the first line has most, if it then
-    /// names the label.
+    /// The separator of columns. `None` takes the one that occurs most often in the first line, among those
+    /// with which this line names the label.
     pub separator: Option<Separator>,
 }
 
 impl TableOptions {
-    /// All columns but the label are features.
+    /// Options with which all columns but the label are features.
     #[must_use]
     pub fn new(label: &str) -> Self {
         Self { label: label.into(), without: Vec::new(), separator: None }
     }
 }
 
-/// Examples as they were in a text.
+/// Examples as read from a text.
 ///
 /// # Examples
 /// ```
@@ -96,22 +96,22 @@ impl TableOptions {
 pub struct Table {
     /// The examples.
     pub data: Dataset,
-    /// The two texts of the label that became `-1` and `1`, in the order of the alphabet; `None` where labels
-    /// are numbers.
+    /// The two texts of the label that became `-1` and `1`, in alphabetical order; `None` if labels are
+    /// numbers.
     pub classes: Option<[String; 2]>,
 }
 
 impl Table {
-    /// Reads a text whose first line names the columns. Fields may stand in quotation marks, which are
-    /// written twice within them; white space around fields is no part of them, and empty lines are skipped.
-    /// Features are numbers. Labels are numbers, too, or else two texts.
+    /// Reads a text whose first line names the columns. Fields may be in quotation marks, which are doubled
+    /// inside them. White space around fields is ignored, and empty lines are skipped. Features are numbers.
+    /// Labels are numbers, too, or one of two texts.
     ///
     /// # Errors
-    /// [`Error::Csv`](crate::Error::Csv) naming the line: no column, or more than one, of a name that is
-    /// asked for; a line with other columns than the first; a feature that is no number; labels of which some
-    /// are numbers and some are not, of more than two texts, or of one;
-    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column *of the text* (the header not
-    /// counted) for a NaN or infinite cell, and those of [`Dataset::new`].
+    /// [`Error::Csv`](crate::Error::Csv) naming the line: no column, or more than one, with a name that is
+    /// asked for; a line with another number of columns than the first; a feature that is not a number;
+    /// labels of which only some are numbers, or that are more than two different texts, or only one;
+    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column *of the text* (without the
+    /// header) for a NaN or infinite cell, and those of [`Dataset::new`].
     pub fn read(mut text: impl BufRead, options: &TableOptions) -> Result<Self, Error> {
         let at = |line: usize, problem: String| -> Error { crate::Error::Csv { line, problem }.into() };
         let mut first = Vec::new();
@@ -131,7 +131,7 @@ impl Table {
                 let line = record
                     .position()
                     .map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX));
-                // White space alone makes no line.
+                // A line with white space only is skipped.
                 if !more || record.len() > 1 || record.get(0).is_some_and(|cell| !cell.is_empty()) {
                     return Ok(more.then_some(line));
                 }
@@ -186,18 +186,18 @@ impl Table {
     }
 }
 
-/// A number, or `None` where a cell is none; [`Error::NotANumber`](crate::Error::NotANumber) where it is not
-/// finite.
+/// The number in a cell, or `None` if it does not contain one;
+/// [`Error::NotANumber`](crate::Error::NotANumber) if it is not finite.
 fn number(cell: &str, (row, column): (usize, usize)) -> Option<Result<f64, Error>> {
     let value: f64 = cell.parse().ok()?;
     Some(if value.is_finite() { Ok(value) } else { Err(crate::Error::NotANumber { row, column }.into()) })
 }
 
-/// The labels so far: numbers, or the numbers of two texts in the order in which they came.
+/// The labels so far: numbers, or the indices of two texts in the order in which they first occurred.
 #[derive(Default)]
 struct Labels {
     numbers: Vec<f64>,
-    /// The texts, each with its first line; none where labels are numbers.
+    /// The texts, each with the line of its first occurrence; empty if labels are numbers.
     texts: Vec<(String, usize)>,
 }
 
@@ -252,8 +252,8 @@ impl Labels {
     }
 }
 
-/// The separator that stands most often in a first line, of those with which it names the label; if there is
-/// none, of all.
+/// The separator that occurs most often in a first line, among those with which the line names the label or,
+/// if there is none, among all.
 fn detected(line: &[u8], label: &str) -> Separator {
     let fields = |separator: Separator| -> StringRecord {
         let mut reader = ReaderBuilder::new()
@@ -301,7 +301,7 @@ mod tests {
             "\u{feff}a;y;b\n1;1;2\n  \n3;-1;4",
             "a\ty\tb\n1\t1\t2\n3\t-1\t4\n",
             "\"a\",\"y\",\"b\"\n\"1\",1,2\n 3 ,\"-1\",4\n",
-            // A name may hold what separates others.
+            // A name may contain a separator.
             "\"income, net\";y;\"b\"\"c\"\n1;1;2\n3;-1;4\n",
             "a,x;y;b,c\n1;1;2\n3;-1;4\n",
         ] {
