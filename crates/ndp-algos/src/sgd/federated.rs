@@ -4,8 +4,8 @@
 //! round: `W_t = Π(W_{t-1} - (1/m) Σ_j η (∇ℓ(W_{t-1}; x_j) + Z_j))`, `Z_j ~ N(0, σ² I)`. This is
 //! Algorithm 1 of *Differentially Private Federated Learning: An Information-Theoretic
 //! Perspective* (Asoodeh, Calmon); drawing every batch afresh from all users is not covered by
-//! its theorem, and is not offered. The bounds are in [`ndp_dp`]; they hold against a reader of the
-//! last model only, not against the users, who see the models of their rounds.
+//! its theorem, and is not offered. The bounds are in [`ndp_dp`]; they hold only against readers of the last
+//! model, not against the users, who see the models of their rounds.
 
 use crate::sgd::dataset::Users;
 use crate::sgd::dataset::dot;
@@ -19,7 +19,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 
-/// A run of federated SGD, noise left open.
+/// A run of federated SGD; the noise is an argument of [`Self::run`].
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ pub struct FederatedSgd {
     pub batch: usize,
     /// Step size `η`, applied to gradient and noise alike.
     pub step_size: f64,
-    /// The ball on which models are projected; the theorem needs one.
+    /// The ball on which models are projected; the theorem requires one.
     pub domain: Domain,
     /// First model, inside the domain; zeros if absent.
     pub initial: Option<Vec<f64>>,
@@ -51,8 +51,8 @@ impl FederatedSgd {
     /// Runs all `⌊n/m⌋` rounds; only the model is released. `noise` is the standard deviation per coordinate
     /// and user, `None` for no noise (and no privacy).
     ///
-    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
-    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    /// The noise is drawn in floating point, for studies only. A real release needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and an account of its own.
     ///
     /// # Errors
     /// Those of [`Objective::check`]; [`Error::InvalidParameter`] unless `1 ≤ m ≤ n`, the step size is

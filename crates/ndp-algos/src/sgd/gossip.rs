@@ -45,7 +45,8 @@ pub enum Mixing {
         /// The recursion's parameter `g`, in `[1, 2)`.
         parameter: f64,
     },
-    /// The released program's recursion, which starts from `x^{-1} = 0` and so multiplies the mean.
+    /// The recursion of the released program, which starts from `x^{-1} = 0` and so multiplies the mean by a
+    /// factor.
     AsReleased {
         /// The gossip matrix `W`.
         matrix: GossipMatrix,
@@ -58,12 +59,12 @@ pub enum Mixing {
     Sequence(GossipSequence),
     /// `log₂ n` steps in which node `v` averages with `v xor 2^k`: exact consensus.
     OnePeerHypercube,
-    /// A trusted server averages: exact consensus, and no one else sees a model.
+    /// A trusted server averages: exact consensus, and nobody else sees a model.
     Server,
 }
 
 impl Mixing {
-    /// Nothing if this mixes the models of `nodes` nodes.
+    /// Checks that this can mix the models of `nodes` nodes.
     ///
     /// # Errors
     /// [`Error::Shape`] for a matrix on other nodes; [`Error::InvalidParameter`] for a one-peer hypercube on
@@ -154,13 +155,13 @@ fn chebyshev(
     for _ in 0..steps {
         multiply(matrix, current, &mut next);
         next.zip_mut_with(&previous, |x, p| *x = parameter * *x + (1.0 - parameter) * p);
-        // The oldest state is the room for the next one.
+        // The oldest state is overwritten by the next one.
         std::mem::swap(&mut previous, current);
         std::mem::swap(current, &mut next);
     }
 }
 
-/// `W X` for one row of `X` per node.
+/// `W X`, where `X` has one row per node.
 fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f64>) {
     let dimension = models.ncols();
     let models = models.as_slice().expect("models are in standard layout");
@@ -170,10 +171,10 @@ fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f6
     });
 }
 
-/// Rows of a product that one task computes.
+/// The number of rows of a product that one task computes.
 const ROWS: usize = 256;
 
-/// A run of Muffliato-SGD, noise and mixing left open.
+/// A run of Muffliato-SGD; noise and mixing are arguments of [`Self::run`].
 ///
 /// # Examples
 /// ```
@@ -197,8 +198,8 @@ pub struct MuffliatoSgd {
     pub rounds: usize,
     /// Step size `ν`.
     pub step_size: f64,
-    /// Examples of a node's gradient, drawn with replacement and independently of the data; `None` for all of
-    /// the node's.
+    /// The number of examples in a node's gradient, drawn with replacement and independently of the data;
+    /// `None` for all examples of the node.
     pub batch: Option<usize>,
     /// Where models live; they are projected before the gradient is taken, never between noise
     /// and gossip.
@@ -275,7 +276,7 @@ impl MuffliatoSgd {
         }
     }
 
-    /// Nothing if this can be run.
+    /// Checks that this can be run.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`].
@@ -289,7 +290,8 @@ impl MuffliatoSgd {
     }
 }
 
-/// Means over nodes: objective and accuracy of each node's own model, distance to their mean.
+/// The means over nodes of the objective and the accuracy of each node's own model, and of its distance to
+/// the mean model.
 fn record<O: Objective>(
     history: &mut History,
     round: usize,

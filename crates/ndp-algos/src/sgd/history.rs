@@ -1,4 +1,4 @@
-//! What training leaves, and what is recorded on the way.
+//! The result of a training, and the measurements along the way.
 
 use crate::sgd::dataset::Dataset;
 use crate::sgd::objective::Objective;
@@ -8,7 +8,7 @@ use ndp_account::parts::ensure;
 use ndp_graph::kernel::{SCORES, add_worth};
 use serde::Serialize;
 
-/// What to measure, on which examples, how often, on which nodes.
+/// What is measured, on which examples, how often, and on which nodes.
 ///
 /// # Examples
 /// ```
@@ -30,17 +30,17 @@ use serde::Serialize;
 pub struct Evaluation {
     /// Steps between two measurements, at least 1.
     every: usize,
-    /// For protocols with a model per node: every `stride`-th is measured, from the first, and their mean
-    /// stands for that of all; at least 1.
+    /// For protocols with a model per node: every `stride`-th node is measured, beginning with the first, and
+    /// their mean stands for that of all nodes; at least 1.
     pub stride: usize,
     /// Examples on which the objective is averaged as well, if it is to be measured.
     pub objective: Option<Dataset>,
     features: usize,
     test_examples: usize,
-    /// Test features in blocks of examples, one block per feature.
+    /// The features of the test examples, in blocks of examples.
     test_blocks: Vec<[f64; SCORES]>,
-    /// What a positive score and another one are worth: 1 if that is the label's sign. Examples that only
-    /// fill up the last block are worth nothing.
+    /// For each example, what a positive score counts, and what any other score counts: 1 if this is the sign
+    /// of the label. Examples that only fill up the last block count 0.
     worth: Vec<[[f64; SCORES]; 2]>,
 }
 
@@ -74,8 +74,8 @@ impl Evaluation {
         })
     }
 
-    /// Nothing if the test examples have so many features, and models of length `dimension` a weight for
-    /// each.
+    /// Checks that the test examples have this number of features, and that models of length `dimension` have
+    /// a weight for each.
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::InvalidParameter`] for a stride of 0.
@@ -148,7 +148,7 @@ pub struct History {
     pub last_accuracy: Option<f64>,
 }
 
-/// What a training leaves, by whatever protocol.
+/// The result of a training, for all protocols.
 ///
 /// # Examples
 /// ```
@@ -173,15 +173,16 @@ pub struct History {
 pub struct Trained {
     /// The last models: one row for every node that has one, a single row where one model is trained.
     pub models: Array2<f64>,
-    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids
-    /// the bound. Of gossip entry 0 is before the first round, entry `t` after round `t`.
+    /// The measurements along the run. In a federated run they are for the aggregator only: releasing them
+    /// makes the bound invalid. With gossip, entry 0 is before the first round, and entry `t` after round
+    /// `t`.
     pub history: History,
     /// Gradients added by each user.
     pub contributions: Vec<usize>,
 }
 
 impl Trained {
-    /// A single model.
+    /// The result with a single model.
     pub(crate) fn of_one(model: &[f64], history: History, contributions: Vec<usize>) -> Self {
         Self { models: ArrayView1::from(model).insert_axis(Axis(0)).to_owned(), history, contributions }
     }

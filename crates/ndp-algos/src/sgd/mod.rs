@@ -3,12 +3,13 @@
 //! | question | module | grade |
 //! | --- | --- | --- |
 //! | which examples are in a file? | [`table`] | - |
-//! | who holds which examples, and what do they promise of them? | [`dataset`], [`privacy::DataBounds`] | - |
+//! | who holds which examples, and which bounds do users promise for them? | [`dataset`],
+//! [`privacy::DataBounds`] | - |
 //! | what is minimised, and what is known of its gradients? | [`objective`], [`constants`] | - |
 //! | how is a model trained by a walk, by gossip, by a server? | [`walk`], [`gossip`], [`federated`] | - |
 //! | how good is it along the way? | [`history`] | - |
 //! | what does training cost, and how much noise does a target need? | [`training`], [`privacy`] | `Exact` (local model), `UpperBound` |
-//! | which noise was published? | `ndp_printed::training` | `Printed`: no guarantee |
+//! | which noise do the papers print? | `ndp_printed::training` | `Printed`: no guarantee |
 
 pub mod constants;
 pub mod dataset;
@@ -31,7 +32,7 @@ pub use training::{PrivateTraining, Training};
 
 use ndp_account::Error;
 
-/// Nothing if `value` is positive and finite.
+/// Checks that `value` is positive and finite.
 #[doc(hidden)]
 pub fn positive(name: &'static str, value: f64) -> Result<(), Error> {
     if 0.0 < value && value.is_finite() {
@@ -41,7 +42,7 @@ pub fn positive(name: &'static str, value: f64) -> Result<(), Error> {
     }
 }
 
-/// Nothing if `objective` may be trained on `data` in `domain` and measured by `evaluation`.
+/// Checks that `objective` can be trained on `data` in `domain` and measured by `evaluation`.
 fn check_problem<O: Objective>(
     objective: &O,
     data: &Dataset,

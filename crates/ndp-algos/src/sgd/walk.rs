@@ -3,8 +3,8 @@
 //! At every step the holder adds its noisy gradient to the model and sends it on:
 //! `θ ← Π(θ - η (∇f_v(θ) + Z))`, `Z ~ N(0, σ² I)`. On the complete graph this is Algorithm 4 of
 //! *Privacy Amplification by Decentralization* (2012.05326), on any graph Algorithm 1 of
-//! *Differentially Private Decentralized Learning with Random Walks* (2402.07471). The same loop,
-//! with noise for another trust model, is local and centralized DP-SGD.
+//! *Differentially Private Decentralized Learning with Random Walks* (2402.07471). The same loop, with noise
+//! for another trust model, also gives local and centralized DP-SGD.
 
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History, Trained};
@@ -53,7 +53,7 @@ impl Route {
     }
 }
 
-/// What a user does whose contributions are used up.
+/// What a user does after its last contribution.
 ///
 /// # Examples
 /// ```
@@ -64,9 +64,9 @@ impl Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverCap {
-    /// Adds noise but no gradient: later noise is what protects earlier contributions.
+    /// Adds noise but no gradient: later noise protects earlier contributions.
     NoiseOnly,
-    /// Sends the token on untouched; no walk amplification covers this.
+    /// Sends the token on unchanged; no amplification along a walk covers this.
     ForwardUnchanged,
 }
 
@@ -80,8 +80,8 @@ pub enum OverCap {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Update {
-    /// Noise is added to the gradient, nothing is clipped afterwards (clip examples in the
-    /// objective if need be).
+    /// Noise is added to the gradient, and nothing is clipped afterwards (the objective may clip the
+    /// gradients of examples).
     Sound,
     /// A user's whole gradient is clipped to this norm before noise is added. That bounds what it reveals,
     /// but the clipped gradient is not that of a convex function: no amplification by iteration covers it.
@@ -99,8 +99,8 @@ pub enum Update {
 }
 
 impl Update {
-    /// The constants of what noise is added to: clipping a user's gradient bounds its size, and costs
-    /// convexity.
+    /// The constants of the gradient to which noise is added: clipping a user's gradient bounds its size, but
+    /// is not convex.
     #[must_use]
     pub(crate) fn constants(self, objective: &Constants) -> Constants {
         match self {
@@ -172,7 +172,7 @@ impl StepSize {
     }
 }
 
-/// A run of walk SGD, noise left open.
+/// A run of walk SGD; the noise is an argument of [`Self::run`].
 ///
 /// # Examples
 /// ```
@@ -210,8 +210,8 @@ pub struct WalkSgd {
 }
 
 impl WalkSgd {
-    /// A walk with constant steps from a uniform start in all of `R^d`, noise added to whole gradients: every
-    /// user contributes at most `cap` gradients and only noise afterwards.
+    /// A walk with constant steps from a uniform start in all of `R^d`, with noise added to whole gradients.
+    /// Every user contributes at most `cap` gradients, and only noise afterwards.
     ///
     /// On the complete graph and without a cap it is centralized DP-SGD, where a trusted curator draws a user
     /// in every step and adds the noise: its account is
@@ -233,13 +233,13 @@ impl WalkSgd {
     /// Walks once from the model 0. `noise` is the standard deviation per coordinate, `None` for
     /// no noise at all (and no privacy).
     ///
-    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
-    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    /// The noise is drawn in floating point, for studies only. A real release needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and an account of its own.
     ///
     /// # Errors
-    /// Those of [`Objective::check`]; [`Error::Shape`] when the matrix is not on the users or the test
-    /// examples have other features, [`Error::NodeOutOfRange`] for a start outside them,
-    /// [`Error::InvalidParameter`] for zero steps or a step size that is not positive.
+    /// Those of [`Objective::check`]; [`Error::Shape`] if the matrix has another number of nodes than there
+    /// are users or the test examples have other features, [`Error::NodeOutOfRange`] for a start that is not
+    /// a user, [`Error::InvalidParameter`] for zero steps or a step size that is not positive.
     pub fn run<O: Objective>(
         &self,
         objective: &O,
@@ -298,7 +298,7 @@ impl WalkSgd {
         Ok(Trained::of_one(&model, history, contributions))
     }
 
-    /// Nothing if so many users can run this.
+    /// Checks that this number of users can run this.
     ///
     /// # Errors
     /// As [`run`](Self::run).
