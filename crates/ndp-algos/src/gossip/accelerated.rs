@@ -1,21 +1,20 @@
 //! Accelerated randomized gossip: one edge at a time, with momentum.
 //!
-//! Every node keeps two values, `x_v` and `z_v`, both `x_v + η_v` at the start. Edges ring at independent
-//! Poisson times, edge `e` with rate `p_e`, so that a unit of time holds one step of randomized gossip.
-//! Between its activations a node mixes its own two values, `dx = η (z - x) dt`, `dz = η (x - z) dt`; when
-//! edge `{a, b}` rings both ends send `x`, average, and move `z` further:
-//!
+//! Every node keeps two values, `x_v` and `z_v`, which both start at the input plus noise. Edges ring at
+//! independent Poisson times, edge `e` with rate `p_e`, so that a unit of time contains on average one step
+//! of randomized gossip. Between its activations a node mixes its own two values, `dx = η (z - x) dt`, `dz =
+//! η (x - z) dt`. When edge `{a, b}` rings, both ends send `x`, average, and move `z` further:
 //! ```text
 //! z_a ← z_a - γ (x_a - x_b),   z_b ← z_b + γ (x_a - x_b),   x_a, x_b ← (x_a + x_b) / 2
 //! ```
 //!
-//! Sums of `x` and of `z` are kept. With `L = Σ_e p_e b_e b_eᵀ` (`b_e = e_a - e_b`), `μ` its second
-//! eigenvalue and `R = max_e b_eᵀ L⁺ b_e`, take `η = √(μ / (2R))` and `γ = η / μ`. Then `V = ½ ‖x - x̄‖² +
-//! (μ/2) ‖z - x̄‖²_{L⁺}` satisfies `E V_t ≤ e^{-ηt} V_0 ≤ e^{-ηt} ‖x_0 - x̄‖²`: mixing adds `η ⟨x, z⟩ - η
-//! ‖x‖² + μη ⟨x, z⟩_{L⁺} - μη ‖z‖²_{L⁺}`, a ring on average `-¼ xᵀLx - μγ ⟨x, z⟩ + ½ μγ² R xᵀLx` at most; `μγ
-//! = η` cancels `⟨x, z⟩`, `2 μγ² R ≤ 1` the terms in `xᵀLx`, and `μ ‖x‖²_{L⁺} ≤ ‖x‖²` leaves `-ηV`.
-//!
-//! What is sent differs from randomized gossip, and so does the loss: it is not a post-processing.
+//! The sums of `x` and of `z` stay the same. Let `L = Σ_e p_e b_e b_eᵀ` (`b_e = e_a - e_b`), let `μ` be its
+//! second smallest eigenvalue and `R = max_e b_eᵀ L⁺ b_e`, and take `η = √(μ / (2R))` and `γ = η / μ`. Then
+//! `V = ½ ‖x - x̄‖² + (μ/2) ‖z - x̄‖²_{L⁺}` satisfies `E V_t ≤ e^{-ηt} V_0 ≤ e^{-ηt} ‖x_0 - x̄‖²`. Proof:
+//! mixing adds `η ⟨x, z⟩ - η ‖x‖² + μη ⟨x, z⟩_{L⁺} - μη ‖z‖²_{L⁺}`, and a ring adds on average at most `-¼
+//! xᵀLx - μγ ⟨x, z⟩ + ½ μγ² R xᵀLx`. Here `μγ = η` cancels `⟨x, z⟩`, `2 μγ² R ≤ 1` cancels the terms in
+//! `xᵀLx`, and `μ ‖x‖²_{L⁺} ≤ ‖x‖²` leaves `-ηV`.
+//! The messages differ from those of randomized gossip, and so does the loss: this is not a post-processing.
 //!
 //! # References
 //! - *Muffliato*, footnote 2, names the acceleration: `√(λ(p) / |E|)` in the place of `λ(p)`.
@@ -33,7 +32,7 @@ use rand::{Rng, RngExt};
 
 pub use ndp_program::ActiveEdge;
 
-/// How fast a node's two values mix, and how far a ring moves the second.
+/// How fast a node mixes its two values, and how far a ring moves the second one.
 ///
 /// # Examples
 /// ```
@@ -61,7 +60,7 @@ impl Momentum {
         let mean = law.mean_matrix()?;
         let n = mean.node_count();
         ensure(n >= 2, "the number of nodes", "be at least 2", n as f64)?;
-        // E[W] = I - L/2, eigenvalues ascending: the last belongs to the constant vector.
+        // E[W] = I - L/2, with eigenvalues in ascending order: the last one belongs to the constant vector.
         let eigen = sym_eigen(mean.to_dense()?.view())?;
         let laplacian: Vec<f64> = eigen.values.iter().take(n - 1).map(|x| 2.0 * (1.0 - x)).collect();
         let resistance = |&(a, b, _): &(usize, usize, f64)| {
@@ -82,9 +81,10 @@ impl Momentum {
     }
 }
 
-/// Accelerated randomized gossip over given rings, noise added once at the start.
+/// Accelerated randomized gossip over given rings; noise is added once, at the start.
 ///
-/// The rings are public: losses are conditional on them. The message of an end is its `x` before the average.
+/// The rings are public: losses are conditional on them. At a ring, each end sends its `x` before the
+/// average.
 ///
 /// # Examples
 /// ```
@@ -102,15 +102,15 @@ impl Momentum {
 pub struct AcceleratedGossip {
     nodes: usize,
     rings: Vec<ActiveEdge>,
-    /// Time after the last ring.
+    /// The time after the last ring.
     rest: f64,
     momentum: Momentum,
-    /// Whether observers use the noise they drew; from the start they do.
+    /// Whether observers use the noise that they drew; they do by default.
     pub own_noise: OwnNoise,
 }
 
 impl AcceleratedGossip {
-    /// The given rings of edges of `graph`, and the time that passes after the last.
+    /// Gossip over the given rings of edges of `graph`; `rest` is the time that passes after the last one.
     ///
     /// # Errors
     /// [`ndp_graph::Error::NotAnEdge`], [`ndp_graph::Error::NodeOutOfRange`];
@@ -141,7 +141,8 @@ impl AcceleratedGossip {
         Ok(Self { nodes, rings, rest, momentum, own_noise: OwnNoise::Known })
     }
 
-    /// Rings drawn for a span of `time`: about as many as steps of randomized gossip.
+    /// Gossip over rings that are drawn for a span of `time`: about as many as there are steps of randomized
+    /// gossip.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a time that is negative, not finite or above `1e8`, or a momentum that
@@ -157,7 +158,7 @@ impl AcceleratedGossip {
         ensure((0.0..=1e8).contains(&time), "the time of a run", "lie in [0, 1e8]", time)?;
         let (mut rings, mut now, mut last) = (Vec::new(), 0.0, 0.0);
         loop {
-            // Poisson events of rate 1, some of which ring no edge.
+            // The times of Poisson events of rate 1, some of which ring no edge.
             now -= (1.0 - rng.random::<f64>()).ln();
             if now > time {
                 break;
@@ -179,7 +180,7 @@ impl AcceleratedGossip {
         &self.rings
     }
 
-    /// The protocol: noise once, then a round for each ring, with momentum.
+    /// The protocol: noise once, and then a round for each ring, with momentum.
     #[must_use]
     pub fn stated(&self) -> VectorProgram<'_> {
         let Momentum { mixing, push } = self.momentum;

@@ -1,4 +1,4 @@
-//! An exact loss that has a formula: a fast path, tested against the general routine.
+//! An exact loss that has a formula, which is fast and is tested against the general routine.
 //!
 //! It holds against an observer who knows its own noise.
 

@@ -1,18 +1,18 @@
-//! Gossip whose messages carry noise: `σ` once on the values, and `s` on everything that is sent.
+//! Gossip with noise on messages: `σ` once on the values, and `s` on everything that is sent.
 //!
-//! In round `t` node `w` sends `x_w^t + s z`. Who averages what it receives carries that noise on, and it
-//! comes back correlated with what was sent before; a formula that adds `s²` to the covariance of clean
-//! messages is no bound for such a protocol, and is exact only for a listener whose line alone is noisy. Here
-//! all noises are stacked: `R` holds the rows of the view over every noise that the observer did not draw,
-//! and the unit loss is `bᵀ (R Rᵀ)⁺ b`, certified as every other (see [`loss`](ndp_account::loss)). Every
-//! message has a noise of its own, so that the pivots of `R Rᵀ` are at least `(s/σ)²`: mostly no rank has to
-//! be decided.
+//! In round `t` node `w` sends `x_w^t + s z`. A node that averages what it receives carries this noise on,
+//! and it comes back correlated with what was sent before. A formula that adds `s²` to the covariance of
+//! clean messages is therefore no bound for such a protocol; it is exact only for a listener whose line is
+//! the only noisy one. Here all noises are stacked: `R` holds the rows of the view over every noise that the
+//! observer did not draw, and the unit loss is `bᵀ (R Rᵀ)⁺ b`, certified like all others (see
+//! [`loss`](ndp_account::loss)). Every message has a noise of its own, so that the pivots of `R Rᵀ` are at
+//! least `(s/σ)²`, and in most cases no rank has to be decided.
 //!
 //! Noise on messages is not the noise of the average: it also moves the mean. Gossip with
 //! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
 //!
-//! Noise on what is overheard alone protects against outsiders, who tap edges: the nodes average clean
-//! messages, and what a node holds says more than the noisy copy of it does. Towards nodes such gossip is the
+//! Noise only on what is overheard protects against outsiders, who tap edges. The nodes average clean
+//! messages, and what a node holds reveals more than the noisy copies do. Towards nodes, such gossip is the
 //! [plain one](super::SynchronousGossip).
 
 use super::protocol::follows_from_statement;
@@ -42,12 +42,12 @@ pub struct NoisyMessageGossip {
     rounds: usize,
     ratio: f64,
     kind: MessageNoise,
-    /// Whether observers use the noise they drew; from the start they do.
+    /// Whether observers use the noise that they drew; they do by default.
     pub own_noise: OwnNoise,
 }
 
 impl NoisyMessageGossip {
-    /// Gossip with `matrix` for `rounds` rounds; message noise is `ratio` times that of the values.
+    /// Gossip with `matrix` for `rounds` rounds. The noise of messages is `ratio` times that of the values.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a ratio that is negative or not finite; [`ndp_graph::Error::TooLarge`]
@@ -63,7 +63,7 @@ impl NoisyMessageGossip {
         Ok(Self { matrix, rounds, ratio, kind, own_noise: OwnNoise::Known })
     }
 
-    /// The protocol: noise once, then rounds with noise on what is sent.
+    /// The protocol: noise once, and then rounds with noise on what is sent.
     #[must_use]
     pub fn stated(&self) -> VectorProgram<'_> {
         let noisy = VectorProgram::new(self.matrix.node_count()).noise(1.0).observed_with(self.own_noise);
@@ -80,8 +80,8 @@ mod tests {
     use ndp_certify::account::{self, Budget};
     use ndp_graph::generators::cycle_graph;
 
-    /// Views of more than 4,096 messages are certified in fixed point, whatever the ratio: both engines
-    /// enclose the same numbers.
+    /// Views of more than 4,096 messages are certified in fixed point, for any ratio: both engines enclose
+    /// the same numbers.
     #[test]
     fn large_ratios_keep_their_size_in_fixed_point() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&cycle_graph(5)?);
@@ -105,7 +105,7 @@ mod tests {
         Ok(())
     }
 
-    /// The noises of so many rounds fit no memory.
+    /// The noises of this number of rounds do not fit in memory.
     #[test]
     fn rounds_without_end_are_refused() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&cycle_graph(5)?);

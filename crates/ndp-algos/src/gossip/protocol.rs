@@ -1,4 +1,5 @@
-//! What every gossip can do besides being accounted for: run, and say how far from the mean it ends.
+//! What every gossip protocol offers besides its account: runs on values, and the distance from the mean at
+//! the end.
 
 use ndarray::ArrayView2;
 use ndp_account::{Error, LinearProtocol};
@@ -8,7 +9,7 @@ use rand::Rng;
 
 pub use ndp_program::Transcript;
 
-/// A gossip protocol: it ends near the mean of the inputs, and can be run on real values.
+/// A gossip protocol: it ends close to the mean of the inputs, and can be run on real values.
 ///
 /// # Examples
 /// ```
@@ -52,7 +53,8 @@ impl GossipProtocol for VectorProgram<'_> {
     }
 }
 
-/// A gossip is what it [states](VectorProgram): everything follows from that.
+/// A gossip protocol is given by the [program](VectorProgram) that it states: everything else follows from
+/// it.
 macro_rules! follows_from_statement {
     ($($gossip:ty),*) => {$(
         impl ndp_account::LinearProtocol for $gossip {

@@ -1,15 +1,15 @@
 //! Gossip over changing connections: randomized (Algorithm 2), time-varying, one-peer hypercube.
 //!
-//! The connections are drawn first and public: everything here is conditional on the realised
-//! steps `W_0, W_1, …` of a [`GossipSequence`].
+//! The connections are drawn first and are public: everything here is conditional on the realised steps `W_0,
+//! W_1, …` of a [`GossipSequence`].
 
 use super::protocol::follows_from_statement;
 use ndp_account::OwnNoise;
 use ndp_graph::GossipSequence;
 use ndp_program::VectorProgram;
 
-/// Gossip averaging over the given steps, noise added once at the start: `x^0 = x + η`,
-/// `x^{t+1} = W_t x^t`.
+/// Gossip averaging over the given steps; noise is added once, at the start: `x^0 = x + η`, `x^{t+1} = W_t
+/// x^t`.
 ///
 /// In step `t` every node sends `x_v^t` to those it is connected with in that step. The output is
 /// the state after the last step, which nobody sends.
@@ -28,7 +28,7 @@ use ndp_program::VectorProgram;
 pub struct SequenceGossip {
     /// The realised steps.
     pub sequence: GossipSequence,
-    /// Whether observers use the noise they drew; from the start they do.
+    /// Whether observers use the noise that they drew; they do by default.
     pub own_noise: OwnNoise,
 }
 
@@ -40,7 +40,7 @@ impl From<GossipSequence> for SequenceGossip {
 }
 
 impl SequenceGossip {
-    /// The protocol: noise once, then a round for each step.
+    /// The protocol: noise once, and then a round for each step.
     #[must_use]
     pub fn stated(&self) -> VectorProgram<'_> {
         let noisy = VectorProgram::new(self.sequence.node_count()).noise(1.0);

@@ -18,7 +18,7 @@ pub(super) enum Acceleration {
     Chebyshev(f64),
 }
 
-/// Synchronous gossip averaging with a fixed matrix `W` for `T` rounds, noise added once at the start.
+/// Synchronous gossip averaging with a fixed matrix `W` for `T` rounds; noise is added once, at the start.
 ///
 /// In round `t = 0..T-1` every node sends its state `x_v^t` to all its neighbors, with
 /// `x^0 = x + η`. The output is `x^T`, which nobody sends.
@@ -39,7 +39,7 @@ pub struct SynchronousGossip {
     /// The number of rounds `T`.
     pub rounds: usize,
     acceleration: Acceleration,
-    /// Whether observers use the noise they drew; from the start they do.
+    /// Whether observers use the noise that they drew; they do by default.
     pub own_noise: OwnNoise,
 }
 
@@ -53,7 +53,7 @@ impl SynchronousGossip {
     /// The same with Chebyshev acceleration: `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with
     /// this `g`.
     ///
-    /// It changes the messages and not what they show.
+    /// It changes the messages, but not what they reveal.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `parameter` lies in `[1, 2)`.
@@ -63,7 +63,7 @@ impl SynchronousGossip {
         Ok(self)
     }
 
-    /// The protocol: noise once, then rounds with one matrix.
+    /// The protocol: noise once, and then rounds with one matrix.
     #[must_use]
     pub fn stated(&self) -> VectorProgram<'_> {
         let noisy = VectorProgram::new(self.matrix.node_count()).noise(1.0).observed_with(self.own_noise);
