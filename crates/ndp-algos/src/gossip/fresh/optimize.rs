@@ -10,9 +10,9 @@
 //! `L(s') ≤ Σ_r q_r / s'_r` with `q_r = -s_r² ∂L/∂s_r`, equal at `s' = s`. For a maximum the weights of
 //! the pairs move towards those that exceed the target.
 //!
-//! Two traps make the floor mandatory. Over *all* pairs the worst are neighbors, with `L = 1/s_0`
-//! whatever follows; and when neighbors are left out, `s_0 → 0` is optimal: they would receive
-//! raw data.
+//! A positive floor is necessary for two reasons. Over *all* pairs, the worst ones are neighbors, with `L =
+//! 1/s_0` for any later noise. And if neighbors are left out, `s_0 → 0` is optimal, so that they would
+//! receive raw data.
 
 use ndarray::{Array2, ArrayView1, s};
 use ndp_account::Error;
@@ -24,7 +24,7 @@ use ndp_program::design::{DesignStopping, Limit};
 use ndp_program::parts::{NoiseSchedule, apply, error_weights, outside_neighbors};
 use rayon::prelude::*;
 
-/// For each observer, its sources.
+/// For each observer, the sources whose loss towards it counts.
 struct Sources(Vec<(usize, Vec<usize>)>);
 
 impl Sources {
@@ -54,7 +54,7 @@ impl Sources {
     }
 }
 
-/// The schedule found, and how good it is.
+/// The schedule that was found, and how good it is.
 ///
 /// # Examples
 /// ```
@@ -71,17 +71,17 @@ impl Sources {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
-    /// The variance of the noise of every round, which
-    /// [`FreshNoiseGossip::new`](super::FreshNoiseGossip::new) takes; it meets target and floor.
+    /// The variance of the noise in every round, as [`FreshNoiseGossip::new`](super::FreshNoiseGossip::new)
+    /// takes it; it satisfies the target and the floor.
     pub variances: Vec<f64>,
     /// Its noise error `Σ_t m_t s_t`.
     pub error: f64,
-    /// No schedule that meets target and floor has a smaller error than this.
+    /// A lower bound on the error of every schedule that satisfies the target and the floor.
     pub error_lower_bound: f64,
-    /// Its mean or largest `L_uv`, at most the target: in floating point. The account of the gossip with this
+    /// Its mean or largest `L_uv`, at most the target, in floating point. The account of gossip with this
     /// schedule is the guarantee.
     pub loss: Estimate<f64>,
-    /// Steps taken.
+    /// The number of steps taken.
     pub iterations: usize,
 }
 
@@ -134,7 +134,7 @@ pub fn optimize(
             Limit::Mean(_) => mean,
             Limit::Worst(_) => losses.iter().fold(0.0, |m, &l| l.max(m)),
         };
-        // L is homogeneous of degree -1, so this scale meets the target; it must keep the floor.
+        // L is homogeneous of degree -1, so that this scale meets the target; the floor must hold, too.
         let scale = (attained / bound).max(floor / variances[0]);
         let error = scale * dot(&costs, &variances);
         if best.as_ref().is_none_or(|b| error < b.error) {
@@ -143,7 +143,7 @@ pub fn optimize(
             let loss = Estimate::new(attained / scale);
             best = Some(Optimized { variances, error, error_lower_bound: 0.0, loss, iterations: iteration });
         }
-        // Convexity, at the scale where the linearised constraint is tightest.
+        // By convexity, at the scale at which the linearised constraint is tightest.
         let steepest = slopes.iter().zip(&costs).fold(0.0f64, |m, (g, c)| m.max(g / c));
         lower = lower.max(costs[0] * floor + (mean * mean / bound - slopes[0] * floor).max(0.0) / steepest);
         let found = best.as_mut().expect("the first step sets it");
@@ -181,10 +181,10 @@ fn majorised_step(pull: &[f64], costs: &[f64], bound: f64, floor: f64) -> Vec<f6
         let left = bound - pull[0] / floor;
         step.truncate(1);
         step[0] = floor;
-        // Without room under the floor the scale of the next evaluation restores feasibility.
+        // If the floor leaves no room, the scale of the next evaluation restores feasibility.
         step.extend(spread(1, if left > 0.0 { left } else { bound }));
     }
-    // A round without noise would leave Σ singular; the certificate does not depend on this.
+    // A round without noise would make Σ singular. The certificate does not depend on this bound.
     let least = step[0] * 1e-7;
     step.iter_mut().for_each(|s| *s = s.max(least));
     step
@@ -222,11 +222,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// What one observer's losses are computed from.
+/// What the losses of one observer are computed from.
 struct Observer {
     /// Number of senders.
     senders: usize,
-    /// `F[(k,i),(l,j)] = (W^k J W^l)_{ij}` between senders, `J` leaving out the observer's own noise.
+    /// `F[(k,i),(l,j)] = (W^k J W^l)_{ij}` between senders, where `J` leaves out the observer's own noise.
     overlaps: Array2<f64>,
     /// `b` of every source: rows `(t, w)`, one column per source.
     shifts: Array2<f64>,

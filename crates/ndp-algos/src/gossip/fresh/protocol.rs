@@ -13,7 +13,7 @@ use ndp_program::parts::NoiseSchedule;
 /// use ndp_account::LinearProtocol;
 /// use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// // As much noise again in the later rounds: who is far away learns little.
+/// // As much noise again in the later rounds: distant nodes learn little.
 /// let matrix = GossipMatrix::metropolis(&path_graph(4)?);
 /// let losses = FreshNoiseGossip::new(matrix, flat_variances(3, 1.0)?)?.coalition_loss(&[0])?;
 /// assert!((losses.unit(2)?.value().get() - 0.1961).abs() < 1e-4 && losses.unit(3)?.value().get() < 0.03);
@@ -24,13 +24,13 @@ pub struct FreshNoiseGossip {
     /// The gossip matrix `W`.
     pub matrix: GossipMatrix,
     schedule: NoiseSchedule,
-    /// Whether observers use the noise they drew; from the start they do.
+    /// Whether observers use the noise that they drew; they do by default.
     pub own_noise: OwnNoise,
 }
 
 impl FreshNoiseGossip {
-    /// The protocol with this matrix and noises of the variances `s_t = τ_t²` per coordinate, one for every
-    /// round. The first sets the local loss `c₀ = α Δ² / (2 s_0)`.
+    /// The protocol with this matrix and noises of variances `s_t = τ_t²` per coordinate, one for every
+    /// round. The first variance determines the local loss `c₀ = α Δ² / (2 s_0)`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for no rounds, a first variance that is not positive, or one
@@ -39,7 +39,7 @@ impl FreshNoiseGossip {
         Ok(Self { matrix, schedule: NoiseSchedule::new(variances)?, own_noise: OwnNoise::Known })
     }
 
-    /// The protocol: noise and a round with the matrix in turn.
+    /// The protocol: in turn, noise and a round with the matrix.
     #[must_use]
     pub fn stated(&self) -> VectorProgram<'_> {
         let start = VectorProgram::new(self.matrix.node_count()).observed_with(self.own_noise);

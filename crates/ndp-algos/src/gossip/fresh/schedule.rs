@@ -1,12 +1,13 @@
-//! How much noise is added in each round.
+//! The amount of noise in each round.
 
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_linalg::memory::require_dense;
 use ndp_program::parts::NoiseSchedule;
 
-/// The variances of noise of which a part is spread evenly: `s_0 = 1` and `s_t = ρ/(T-1)` after it, so that
-/// the variance of the average grows by `1 + ρ`. With `ρ = 0` all noise is in round 0: Muffliato itself.
+/// The variances of noises of which a part is spread evenly: `s_0 = 1`, and then `s_t = ρ/(T-1)`, so that the
+/// variance of the average is `1 + ρ` times as large. With `ρ = 0` all noise is in round 0, which is
+/// Muffliato itself.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no rounds, or a `ρ` that is negative, infinite or NaN;
@@ -25,7 +26,7 @@ pub fn flat_variances(rounds: usize, rho: f64) -> Result<Vec<f64>, Error> {
         "be nonnegative and finite",
         rho,
     )?;
-    // A view has a noise of every node in every round.
+    // A view contains one noise of every node in every round.
     require_dense("the noises of all rounds", rounds, 64)?;
     let later = if rounds > 1 { rho / (rounds - 1) as f64 } else { 0.0 };
     let variances = (0..rounds).map(|t| if t == 0 { 1.0 } else { later }).collect();
