@@ -1,4 +1,4 @@
-//! How the mean loss grows from step to step.
+//! The growth of the mean loss from step to step.
 
 use super::ExactOptions;
 use ndp_account::Error;
@@ -24,12 +24,13 @@ use ndp_program::parts::received;
 pub struct MeanLosses {
     /// The mean unit loss after each step.
     pub by_step: Vec<Exact<f64>>,
-    /// Probability, over primes drawn from a hash of the view, that any of them is too small; at most.
+    /// An upper bound on the probability, over primes drawn from a hash of the view, that any of them is too
+    /// small.
     pub failure: f64,
 }
 
-/// Mean unit loss `(1/n) Σ_{u≠v} unit(u)` towards an observer that knows its own noise, after each of the
-/// steps: `(rank - 1)/n`, with ranks decided modulo primes and without numerics.
+/// The mean unit loss `(1/n) Σ_{u≠v} unit(u)` towards an observer that knows its own noise, after each of the
+/// steps: `(rank - 1)/n`, with ranks that are computed modulo primes, without floating point.
 ///
 /// # Errors
 /// [`Error::NodeOutOfRange`].

@@ -1,4 +1,4 @@
-//! The exact loss of gossip with noise once at the start, over fixed and over changing connections.
+//! The exact loss of gossip with noise once, at the start, over fixed and over changing connections.
 //!
 //! | question | item | grade |
 //! | --- | --- | --- |
@@ -6,12 +6,12 @@
 //! | how does the mean loss grow from step to step? | [`mean_loss_by_step`] | `Exact`, from ranks alone |
 //!
 //! The view of `v` after `T` rounds is spanned by the rows `e_wᵀ Wᵗ` for its neighbors `w` and `t < T`, and
-//! by `e_v` when it uses its own noise. With `P` the projector on that span the unit loss of `u` is `‖P
-//! e_u‖²`. Plain and accelerated gossip span the same space, so they lose the same, and so do a matrix and
-//! its lazy versions.
+//! by `e_v` if it uses its own noise. With the projector `P` on that span, the unit loss of `u` is `‖P
+//! e_u‖²`. Plain and accelerated gossip span the same space and have the same losses; so do a matrix and its
+//! lazy versions.
 //!
 //! Losses are certified: see [`loss`](ndp_account::loss). Only nodes within `T` hops of the observer are
-//! looked at, so that one observer on a large graph costs what its surroundings cost.
+//! considered, so that the cost of one observer on a large graph depends only on its surroundings.
 
 mod basis;
 mod by_step;
@@ -24,7 +24,7 @@ use ndp_certify::account::Budget;
 use ndp_graph::{GossipMatrix, GossipSequence};
 use ndp_program::VectorProgram;
 
-/// How [`exact_loss`] works.
+/// Options of [`exact_loss`].
 ///
 /// # Examples
 /// ```
@@ -37,17 +37,17 @@ use ndp_program::VectorProgram;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExactOptions {
-    /// Whether the observers use the noise they drew.
+    /// Whether the observers use the noise that they drew.
     pub own_noise: OwnNoise,
-    /// The most memory the work may take, in bytes; it is estimated before the work starts.
+    /// The largest amount of memory that may be used, in bytes; it is estimated before the work starts.
     pub memory_limit: u64,
-    /// The most bits a number may take. Where they do not suffice for an enclosure of `1e-9` the report is an
-    /// upper bound.
+    /// The largest number of bits of a number. If they are not enough for an enclosure of width `1e-9`, the
+    /// report is an upper bound.
     pub precision_limit: u32,
 }
 
 impl Default for ExactOptions {
-    /// Own noise known, at most 12 GiB, numbers of up to 4224 bits.
+    /// Own noise is known, at most 12 GiB, and numbers of up to 4224 bits.
     fn default() -> Self {
         let Budget { memory, bits, .. } = Budget::default();
         Self { own_noise: OwnNoise::Known, memory_limit: memory, precision_limit: bits }
@@ -60,9 +60,9 @@ impl ExactOptions {
     }
 }
 
-/// Which connections a gossip runs over: what an exact loss, or a printed one, is asked about.
+/// The connections over which gossip runs, for exact losses and for printed ones.
 ///
-/// A matrix with a number of rounds and a sequence of steps turn into one.
+/// Made from a matrix with a number of rounds, or from a sequence of steps.
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,7 @@ pub enum Connections<'a> {
         /// The number of rounds `T`.
         rounds: usize,
     },
-    /// Given steps, which may differ.
+    /// Given steps, which may differ from each other.
     Sequence(&'a GossipSequence),
 }
 
@@ -99,25 +99,25 @@ impl<'a> From<&'a GossipSequence> for Connections<'a> {
     }
 }
 
-/// Unit loss of every node towards the nodes of `coalition` together, after gossip over these connections
-/// with noise once at the start.
+/// The unit loss of every node towards the nodes of `coalition` together, after gossip over these connections
+/// with noise once, at the start.
 ///
 /// Holds against honest-but-curious observers who see every message sent to them and know the graph, the
-/// matrix and all steps; several share all their messages and noises. Plain and accelerated gossip with a
-/// matrix lose the same. `Exact`, with both ends of every enclosure and the failure probability in the
-/// report; `UpperBound` where precision or memory end before the enclosures are tight. The rows of the
-/// running product of a sequence are exponentially dependent, so that long runs take more bits than with a
-/// fixed matrix.
+/// matrix and all steps; the members of a coalition share all their messages and noises. Plain and
+/// accelerated gossip with a matrix have the same losses. `Exact`, with both ends of every enclosure and the
+/// failure probability in the report; `UpperBound` if precision or memory do not suffice for tight
+/// enclosures. The rows of the running product of a sequence become nearly dependent at an exponential rate,
+/// so that long runs need more bits than with a fixed matrix.
 ///
 /// # Errors
 /// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`];
-/// [`ndp_certify::Error::TooLarge`] beyond the memory limit.
+/// [`ndp_certify::Error::TooLarge`] above the memory limit.
 ///
 /// # Complexity
-/// With a fixed matrix, `n` nodes within `T` hops, of which the coalition has `d` neighbors, `O(n r² + r
-/// nnz(W) + n r d l)` time for rank `r ≤ min(n, |V| + T d)` and numbers of `l` limbs; over a sequence with
-/// `m` messages to the coalition and `n` nodes from which something arrives in time, `O(T m nnz(W) + n r²)`
-/// time per limb. `O(n r)` memory.
+/// With a fixed matrix, `n` nodes within `T` hops and a coalition with `d` neighbors: `O(n r² + r nnz(W) + n
+/// r d l)` time, for rank `r ≤ min(n, |V| + T d)` and numbers of `l` limbs. Over a sequence with `m` messages
+/// to the coalition, and `n` nodes whose data reach it in time: `O(T m nnz(W) + n r²)` time per limb. `O(n
+/// r)` memory.
 ///
 /// # Examples
 /// ```
