@@ -1,19 +1,19 @@
 //! Privacy from a random graph that the observer does not know (Theorems 4 and 9, Corollary 5).
 //!
-//! The edges are drawn by a law that does not change when nodes outside the observer and its
-//! neighborhood change places, independent edges for example. The observer may know its neighbors and every
-//! statistic with the same invariance (the number of rounds, gaps, the weights of its own edges, the
-//! number of edges), but not which outside nodes are adjacent to whom. Given all that, a node `u` that is
-//! not adjacent to the observer has its loss averaged over the places it may take.
+//! The law of the edges does not change when nodes outside the observer and its neighborhood are permuted,
+//! for example because edges are independent. The observer may know its neighbors and every statistic with
+//! the same invariance (the number of rounds, gaps, the weights of its own edges, the number of edges), but
+//! not which outside nodes are adjacent to each other. Given all this, the loss of a node `u` that is not
+//! adjacent to the observer is averaged over the places that `u` may take.
 //!
-//! The losses of all nodes sum to at most the number of messages received, every neighbor takes exactly the
-//! local loss `c₀`, so the others share at most `d (T - 1)` and have a mean unit loss of at most `m = min(1,
-//! d (T - 1) / (n - 1 - d))`. As the Rényi divergence of a mixture is at most the log-mean-exp of those of
-//! its parts, and every part is at most `c₀`, the two-point law is the worst: `ε ≤ ln(1 + m (e^{(α-1) c₀} -
-//! 1)) / (α - 1)`.
+//! The losses of all nodes sum to at most the number of messages received, and every neighbor takes exactly
+//! the local loss `c₀`. The other nodes therefore share at most `d (T - 1)`, and have a mean unit loss of at
+//! most `m = min(1, d (T - 1) / (n - 1 - d))`. The Rényi divergence of a mixture is at most the log-mean-exp
+//! of those of its parts, and every part is at most `c₀`, so that a law on the two points 0 and `c₀` is the
+//! worst: `ε ≤ ln(1 + m (e^{(α-1) c₀} - 1)) / (α - 1)`.
 //!
-//! The bounds are for *one* release per draw of the graph: after it, the observer's guess of the
-//! hidden graph is no longer invariant. They do not compose over rounds on the same graph.
+//! The bounds are for *one* release per draw of the graph: afterwards, the observer's guess of the hidden
+//! graph is no longer invariant. They do not compose over rounds on the same graph.
 
 use ndp_account::Error;
 use ndp_account::parts::ensure;
@@ -46,11 +46,11 @@ pub struct RandomGraph {
 }
 
 impl RandomGraph {
-    /// Loss of a node that is not adjacent to the observers, in nats, at most: `ln(1 + m (e^{(α-1) c₀} - 1))
-    /// / (α - 1)`, valid for every `σ`. For a neighbor, or when there is no other node, it is the local loss
-    /// `c₀ = α Δ² / (2σ²)`. With several observers `n - 1 - d` becomes `n - |V| - d_V`.
+    /// An upper bound on the loss of a node that is not adjacent to the observers, in nats: `ln(1 + m
+    /// (e^{(α-1) c₀} - 1)) / (α - 1)`, valid for every `σ`. For a neighbor, or if there is no other node, it
+    /// is the local loss `c₀ = α Δ² / (2σ²)`. With several observers, `n - 1 - d` becomes `n - |V| - d_V`.
     ///
-    /// It is never above the form by weak convexity, `min(c₀, (1 + (α - 1) c₀) c₀ m)` where `(α - 1) c₀ ≤ 1`,
+    /// It is never above the bound by weak convexity, `min(c₀, (1 + (α - 1) c₀) c₀ m)` for `(α - 1) c₀ ≤ 1`,
     /// nor above Theorem 4 with its condition, `α Δ² T d / (σ² (n - d))`, for one observer and `T ≤ n - d`
     /// rounds.
     ///
@@ -69,7 +69,7 @@ impl RandomGraph {
     }
 }
 
-/// The local loss `c₀ = α Δ² / (2σ²)`: what a neighbor learns. Positive, however small.
+/// The local loss `c₀ = α Δ² / (2σ²)`, which a neighbor learns; positive, however small it is.
 fn local_loss(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Interval {
     let ratio = Interval::new(sensitivity.get()) / Interval::new(sigma.get());
     Interval::new(order.get()) * ratio * ratio / Interval::new(2.0)
@@ -78,7 +78,7 @@ fn local_loss(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Interval 
 /// The largest mean unit loss of the nodes that are not adjacent.
 fn mean_share(setting: RandomGraph) -> Result<Interval, Error> {
     Ok(match hidden_nodes(setting)? {
-        // Nobody is hidden: only the local bound.
+        // No node is hidden, so that only the local bound holds.
         0 => Interval::ONE,
         hidden => {
             let count = |x: usize| Interval::count(x as u64);
@@ -104,10 +104,10 @@ fn log_mixture(m: Interval, x: Interval) -> Interval {
     if m.high() == 0.0 {
         Interval::ZERO
     } else if x.high() < 700.0 {
-        // Every step keeps its relative accuracy; an addition of `x` would lose a small `m`.
+        // Every operation keeps its relative accuracy; adding `x` would lose a small `m`.
         (m * x.expm1()).ln_1p()
     } else {
-        // A share is at least 2^-64 here, so that both terms are far from each other's negative.
+        // `m` is at least 2^-64 here, so that the two terms do not cancel.
         x + (m + (Interval::ONE - m) * (-x).exp()).ln()
     }
 }
@@ -130,13 +130,13 @@ mod tests {
     use approx::assert_relative_eq;
     use ndp_graph::{GossipMatrix, Graph};
 
-    /// Room for a few roundings.
+    /// The value with a margin for a few roundings.
     fn up(value: f64) -> f64 {
         value * (1.0 + 8.0 * f64::EPSILON)
     }
 
-    /// Expected number of nodes outside a coalition of `k` that are adjacent to it, every edge being present
-    /// with probability `q`.
+    /// The expected number of nodes outside a coalition of `k` that are adjacent to it, if every edge is
+    /// present with probability `q`.
     fn expected_outside_neighbors(nodes: usize, k: usize, q: f64) -> f64 {
         (nodes - k) as f64 * -(k as f64 * (-q).ln_1p()).exp_m1()
     }
@@ -158,7 +158,7 @@ mod tests {
         );
         let sharp = *SETTING.loss(order, sensitivity, sigma)?.value();
         let convex = *weakly_convex_loss(SETTING, order, sensitivity, sigma)?.value();
-        // The reference carries the smaller of the two; here c₀ = 1/4 and m = 54/193.
+        // The reference is the smaller of the two; here c₀ = 1/4 and m = 54/193.
         assert_relative_eq!(sharp.min(convex), 0.076_468_559_980_923_9, max_relative = 1e-13);
         assert!(sharp <= convex * (1.0 + 1e-15));
         Ok(())
@@ -177,7 +177,8 @@ mod tests {
                     if let Ok(convex) = weakly_convex_loss(setting, order, sensitivity, sigma) {
                         assert!(sharp <= convex.value() * (1.0 + 1e-14));
                         let published = published_loss(setting, order, sensitivity, sigma)?;
-                        // The print does not know that the first round goes to the neighbors alone.
+                        // The printed bound does not use that the first round is charged to the neighbors
+                        // alone.
                         assert!(rounds > 194 || sharp <= published.value() * (1.0 + 1e-14));
                     } else {
                         assert!((alpha - 1.0) * local > 1.0);
@@ -188,9 +189,9 @@ mod tests {
         Ok(())
     }
 
-    /// All graphs with five and six nodes, the observer's neighborhood given: the log-mean-exp of the exact
-    /// losses of a node that is not adjacent, over all connected graphs with equally many edges, is below the
-    /// bound.
+    /// For all graphs with five and six nodes and a given neighborhood of the observer: the log-mean-exp of
+    /// the exact losses of a node that is not adjacent, over all connected graphs with the same number of
+    /// edges, is below the bound.
     #[test]
     fn enumerated_graphs_obey_the_bound() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(3.0, 0.8)?;
@@ -201,7 +202,7 @@ mod tests {
         for (n, degree) in [(5, 1), (5, 2), (5, 3), (6, 1), (6, 2)] {
             let pairs: Vec<(usize, usize)> = (1..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
             for rounds in 1..=3 {
-                // The number of edges is a statistic that the observer may know: one mean for each.
+                // The observer may know the number of edges, so that there is one mean for each number.
                 let mut sums = vec![(0.0, 0.0); pairs.len() + 1];
                 for mask in 0..1u32 << pairs.len() {
                     let edges = (0..pairs.len()).filter(|k| mask >> k & 1 == 1).map(|k| pairs[k]);
@@ -229,25 +230,26 @@ mod tests {
                 }
             }
         }
-        // Within an eighth of the truth where it says more than the local loss.
+        // Within an eighth of the truth, where the bound is below the local loss.
         assert!(attained > 0.875, "the bound is far from sharp: {attained}");
         Ok(())
     }
 
-    /// 101 nodes, 99 of them observers with one common neighbor, 2 rounds: the last node's value is laid
-    /// bare. The print has `n - d` for `n - |V| - d + 1` and says a twenty-fifth of the truth.
+    /// 101 nodes, 99 of them observers with one common neighbor, and 2 rounds: the value of the last node is
+    /// revealed. The print has `n - d` in place of `n - |V| - d + 1`, and gives a twenty-fifth of the true
+    /// loss.
     #[test]
     fn observers_are_left_out_of_the_crowd() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 2.0)?;
         let setting = RandomGraph { nodes: 101, observers: 99, degree: 1, rounds: 2 };
-        // Node 99 is adjacent to everybody: of its second message the observers know all but the last node's
-        // value.
+        // Node 99 is adjacent to everybody. The observers know all parts of its second message except the
+        // value of the last node.
         let graph = Graph::from_edges(101, (0..101).filter(|&v| v != 99).map(|v| (v, 99)))?;
         let members: Vec<usize> = (0..99).collect();
         let report = exact_loss((&GossipMatrix::metropolis(&graph), 2), &members, ExactOptions::default())?;
         let truth = local_loss(order, sensitivity, sigma).high() * report.unit(100)?.value().get();
         assert_relative_eq!(truth, 0.25, max_relative = 1e-12);
-        // What the theorem prints here.
+        // What the theorem prints for this case.
         assert!(truth > 24.0 * 0.01);
         for bound in [
             published_loss(setting, order, sensitivity, sigma)?,
@@ -259,8 +261,8 @@ mod tests {
         Ok(())
     }
 
-    /// As above for two and three observers: all graphs of five and six nodes with the given neighborhoods of
-    /// the observers, the mean over the graphs with equally many edges among the others.
+    /// The same for two and three observers: all graphs of five and six nodes with the given neighborhoods of
+    /// the observers, and the mean over the graphs with the same number of edges among the others.
     #[test]
     fn enumerated_graphs_obey_the_bounds_for_coalitions() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 1.3)?;
@@ -305,7 +307,7 @@ mod tests {
         Ok(())
     }
 
-    /// Small shares keep their digits, however large the local loss.
+    /// Small shares keep their digits for any local loss.
     #[test]
     fn small_shares_are_not_lost() {
         for x in [1e-9_f64, 0.5, 1.0, 2.0, 30.0, 690.0] {
@@ -322,8 +324,8 @@ mod tests {
         assert_relative_eq!(half, 800.0 - 2f64.ln(), max_relative = 1e-15);
     }
 
-    /// What is too small for a number is rounded up to one: who learns something does not lose 0. The truth
-    /// is `m c₀` where `c₀` is small, here compared by logarithms.
+    /// A loss too small for a float is rounded up to the smallest one: a node of which something is learned
+    /// does not have loss 0. For small `c₀` the truth is `m c₀`, which is compared by logarithms here.
     #[test]
     fn tiny_losses_are_not_rounded_to_nothing() -> Result<(), Error> {
         let share = (54f64 / 193.0).ln();
@@ -333,10 +335,11 @@ mod tests {
             let bound = *SETTING.loss(order, sensitivity, sigma)?.value();
             let truth = share + f64::ln(alpha / 2.0) - 2.0 * noise.ln();
             assert!(bound > 0.0 && bound.ln() >= truth - 1e-12, "{alpha} {noise:e}: {bound:e}");
-            // Up to the smallest number no digit is lost.
+            // Down to the smallest normal float no digit is lost.
             assert!(bound <= 5e-324 || bound.ln() <= truth + 1e-9 || truth < -708.0, "{bound:e}");
         }
-        // Who hears nothing beyond the first round learns nothing.
+        // An observer who receives nothing after the first round learns nothing about other nodes than its
+        // neighbors.
         let (order, sensitivity, sigma) = parameters(2.0, 1.0)?;
         assert_eq!(*RandomGraph { rounds: 1, ..SETTING }.loss(order, sensitivity, sigma)?.value(), 0.0);
         Ok(())
@@ -360,10 +363,11 @@ mod tests {
             let expected = expected_outside_neighbors(n, observers, q);
             assert_relative_eq!(mean, expected, max_relative = 1e-12);
         }
-        // A coalition of 3 among 2000 nodes with q = 1.2 ln n/n: about 27, printed 0.0137.
+        // A coalition of 3 among 2000 nodes with q = 1.2 ln n/n has about 27 neighbors outside; the printed
+        // number is 0.0137.
         let q = 1.2 * 2000f64.ln() / 2000.0;
         let expected = expected_outside_neighbors(2000, 3, q);
-        // As Proposition 1 prints it: `|V| q`.
+        // The form of Proposition 1 as printed: `|V| q`.
         let printed = 3.0 * q;
         assert!((expected - 27.2).abs() < 0.1 && (printed - 0.01368).abs() < 1e-5, "{expected} {printed}");
         Ok(())
@@ -382,7 +386,7 @@ mod tests {
             let found = setting.loss(order, sensitivity, sigma);
             assert!(matches!(found, Err(Error::InvalidParameter { name, .. }) if name == refused));
         }
-        // Nobody is hidden: the local loss.
+        // No node is hidden, so that the loss is the local one.
         let all = RandomGraph { degree: 199, ..SETTING };
         let local = local_loss(order, sensitivity, sigma).high();
         for bound in [RandomGraph::loss, weakly_convex_loss, published_loss] {
@@ -392,7 +396,7 @@ mod tests {
         Ok(())
     }
 
-    /// The same by weak convexity: `min(c₀, (1 + (α - 1) c₀) c₀ m)`, never below the sharp form. It needs
+    /// The bound by weak convexity: `min(c₀, (1 + (α - 1) c₀) c₀ m)`, never below the sharp form. It needs
     /// `(α - 1) c₀ ≤ 1`.
     fn weakly_convex_loss(
         setting: RandomGraph,
@@ -405,14 +409,14 @@ mod tests {
         Ok(UpperBound::new(up(local.min((1.0 + c) * local * share))))
     }
 
-    /// Theorem 4 as a guarantee: `α Δ² T d_V / (σ² (n - |V| - d_V + 1))`, at most the local loss, its
-    /// condition on `σ` checked, which is that of weak convexity.
+    /// Theorem 4 as a guarantee: `α Δ² T d_V / (σ² (n - |V| - d_V + 1))`, at most the local loss. Its
+    /// condition on `σ`, which is that of weak convexity, is checked.
     ///
-    /// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. The print of Corollary 5 keeps `n - d`
-    /// for several, which is false: the share of the hidden nodes, of whom there are `h = n - |V| - d_V`, is
-    /// `d_V (T - 1) / h`. As `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local
-    /// loss for more rounds, it is never below the form by weak convexity. Where nobody is hidden it is the
-    /// local loss.
+    /// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. For several, Corollary 5 as printed
+    /// keeps `n - d`, which is false: the `h = n - |V| - d_V` hidden nodes have a mean unit loss of `d_V (T -
+    /// 1) / h`. As `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local loss for
+    /// more rounds, it is never below the bound by weak convexity. If no node is hidden, it is the local
+    /// loss.
     fn published_loss(
         setting: RandomGraph,
         order: Order,
