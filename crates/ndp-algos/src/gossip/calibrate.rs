@@ -13,7 +13,7 @@ use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
 
-/// Noise and rounds that meet a target, and what they cost.
+/// The noise and the number of rounds that meet a target, and the losses and the error that follow.
 ///
 /// Found by [`calibrate()`] and by [`MeanBudget::calibrate`](super::table1::MeanBudget::calibrate).
 ///
@@ -37,18 +37,19 @@ pub struct GossipPlan {
     pub sigma: Sigma,
     /// Number of rounds `T`.
     pub rounds: usize,
-    /// What the observers learn in `T` rounds; empty where their mean is bounded by the number of messages.
+    /// What the observers learn in `T` rounds; empty if the mean loss is bounded by the number of messages
+    /// instead.
     pub losses: Vec<LossReport>,
-    /// The error `(1/n) Σ_v E (x_v^T - x̄)²`, at most.
+    /// An upper bound on the error `(1/n) Σ_v E (x_v^T - x̄)²`.
     pub error: UpperBound<f64>,
 }
 
 /// The least noise of synchronous gossip with `matrix` at which the losses of `observers` meet a target
 /// and the number of rounds obeys the stopping rule.
 ///
-/// The noise that the losses of a given number of rounds need is [`least_noise`]'s, in units of
-/// `sensitivity`. On a graph whose nodes are all alike one observer is enough. `spread` is `D = (1/n) Σ_v
-/// ‖x_v - x̄‖²`, at most.
+/// For a given number of rounds, [`least_noise`] finds the noise from the losses, in units of `sensitivity`.
+/// On a graph whose nodes are all alike one observer is enough. `spread` is an upper bound on `D = (1/n) Σ_v
+/// ‖x_v - x̄‖²`.
 ///
 /// # Errors
 /// Those of [`least_noise`], of [`stopping_rounds`] and of [`exact_loss`]; [`Error::InvalidParameter`] for
@@ -99,14 +100,15 @@ pub fn calibrate(
         Ok(GossipPlan { sigma, rounds, losses, error })
     };
 
-    // No noise makes fewer rounds enough than these.
+    // The number of rounds that the rule asks for at the largest noise. It never asks for fewer.
     let mut low = rule(Sigma::new(f64::MAX.sqrt())?)?;
     let (sigma, losses) = at(low)?;
     let mut high = rule(sigma)?;
     if high <= low {
         return plan(sigma, low, losses);
     }
-    // `low` rounds are too few for the noise they need; `high` rounds are enough for theirs.
+    // `low` rounds are fewer than the rule asks for at the noise that they need; `high` rounds are enough for
+    // theirs.
     let mut fewer = losses;
     let (mut enough, mut more) = at(high)?;
     while high - low > 1 {
@@ -118,7 +120,8 @@ pub fn calibrate(
             (low, fewer) = (middle, losses);
         }
     }
-    // Or a little more noise than `low` rounds need, so that the rule is content with them.
+    // The other candidate has slightly more noise than `low` rounds need, so that the rule asks for no more
+    // rounds.
     let content = least_content(|sigma| Ok(rule(sigma)? <= low), enough)?;
     match content {
         Some(sigma) if sigma < enough => plan(sigma, low, fewer),
@@ -132,7 +135,7 @@ fn needed(losses: &[LossReport], target: &Target, sensitivity: Sensitivity) -> R
     Ok(least_noise(&accounts, target)?.noise.sigma(sensitivity)?)
 }
 
-/// The least noise below `most` that `holds`, to the last digit but one; `None` when none does.
+/// The least noise below `most` that `holds`, up to its last digits; `None` if there is none.
 fn least_content(holds: impl Fn(Sigma) -> Result<bool, Error>, most: Sigma) -> Result<Option<Sigma>, Error> {
     if !holds(most)? {
         return Ok(None);
@@ -161,7 +164,7 @@ mod tests {
         ])
     }
 
-    /// Against a scan over every number of rounds.
+    /// Compared with a scan over every number of rounds.
     #[test]
     fn the_crossing_is_the_least_noise() -> Result<(), Error> {
         let sensitivity = Sensitivity::new(1.0)?;
@@ -202,7 +205,7 @@ mod tests {
         Ok(())
     }
 
-    /// The exact mean needs no more noise than the bound by the number of messages.
+    /// The exact mean needs no more noise than the bound from the number of messages.
     #[test]
     fn exact_means_need_less_than_counted_messages() -> Result<(), Error> {
         let (order, sensitivity) = (Order::new(2.0)?, Sensitivity::new(1.0)?);

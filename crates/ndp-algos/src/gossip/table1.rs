@@ -1,7 +1,8 @@
 //! Table 1 with its constants: how well gossip averages within a budget for the mean loss.
 //!
 //! The mean loss `(1/n) Σ_u ε(u → v)` of gossip is at most `c₀ T_v / n` with `T_v` messages received, which
-//! is true of the exact loss. Setting it to `ε` gives the noise, and the stopping rule the number of rounds.
+//! holds for the exact loss. Setting this bound to `ε` gives the noise, and the stopping rule gives the
+//! number of rounds.
 
 use super::calibrate::GossipPlan;
 use super::utility::{Convergence, stopping_rounds};
@@ -10,7 +11,7 @@ use ndp_account::parts::ensure;
 use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 
-/// The privacy asked for, on `n` nodes.
+/// The mean loss that is allowed, on `n` nodes.
 ///
 /// # Examples
 /// ```
@@ -35,27 +36,27 @@ pub struct MeanBudget {
     pub sensitivity: Sensitivity,
     /// The mean loss `ε` allowed towards any observer, in nats.
     pub epsilon: f64,
-    /// Spread `D = (1/n) Σ_v ‖x_v - x̄‖²` of the inputs, at most; the papers take 0.25.
+    /// An upper bound on the spread `D = (1/n) Σ_v ‖x_v - x̄‖²` of the inputs; the papers take 0.25.
     pub spread: f64,
 }
 
 impl MeanBudget {
-    /// Noise and rounds within the budget: `σ² = α Δ² m T / (2 n ε)` where an observer receives `m` messages
-    /// in a round.
+    /// The noise and the rounds within the budget: `σ² = α Δ² m T / (2 n ε)` if an observer receives `m`
+    /// messages per round.
     ///
-    /// * Algorithm 1, accelerated, on a graph of largest degree `d`: [`Convergence::Accelerated`] and `m =
-    ///   d`, the error is at most `6 σ²/n`. Against a coalition with `d` neighbors outside the mean over the
-    ///   nodes outside is at most `ε` (Corollary 4 with the variance that its proof needs).
-    /// * Algorithm 2 where every node takes part in a step with probability at most `m`:
-    ///   [`Convergence::Randomized`]; the mean loss is then at most `ε` in expectation over the edges drawn,
-    ///   the error at most `4 σ²/n`.
+    /// * Algorithm 1, accelerated, on a graph of largest degree `d`: with [`Convergence::Accelerated`] and
+    ///   `m = d`, the error is at most `6 σ²/n`. Against a coalition with `d` neighbors outside, the mean
+    ///   over the nodes outside is at most `ε` (Corollary 4 with the variance that its proof needs).
+    /// * Algorithm 2, if every node takes part in a step with probability at most `m`: with
+    ///   [`Convergence::Randomized`] the mean loss is at most `ε` in expectation over the edges drawn, and
+    ///   the error is at most `4 σ²/n`.
     ///
-    /// Plain gossip has an error of at most `3 σ²/n`, accelerated randomized gossip one of `5 σ²/n`. Losses
-    /// are not computed here: those of the plan are empty.
+    /// Plain gossip has an error of at most `3 σ²/n`, and accelerated randomized gossip one of at most `5
+    /// σ²/n`. Losses are not computed here: those of the plan are empty.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a budget or a number of messages that is not positive and finite, for
-    /// a probability above 1, and those of [`stopping_rounds`].
+    /// [`Error::InvalidParameter`] for a budget or a number of messages that is not positive and finite, and
+    /// for a probability above 1; those of [`stopping_rounds`].
     pub fn calibrate(&self, convergence: Convergence, messages: f64) -> Result<GossipPlan, Error> {
         let (most, factor) = match convergence {
             Convergence::Accelerated(_) => (f64::MAX, 6.0),
@@ -72,7 +73,8 @@ impl MeanBudget {
         self.crossing(convergence, messages, factor)
     }
 
-    /// `α / (2 ε)`: the variance of one release at loss `ε`, in units of `Δ²`, whose square may be no float.
+    /// `α / (2 ε)`: the variance of one release of loss `ε`, in units of `Δ²`, which itself may underflow or
+    /// overflow.
     fn release_variance(&self) -> Result<Interval, Error> {
         ensure(
             0.0 < self.epsilon && self.epsilon.is_finite(),
@@ -84,8 +86,8 @@ impl MeanBudget {
         Ok(Interval::new(self.order.get()) / (Interval::new(2.0) * Interval::new(self.epsilon)))
     }
 
-    /// The least variance with `variance ≥ per_round · T(variance)`: the right side does not increase, so
-    /// there is one crossing, and the upper end of the search is on the safe side.
+    /// The least variance with `variance ≥ per_round · T(variance)`. The right side does not increase, so
+    /// that there is one crossing. The upper end of the search is returned, which is on the safe side.
     fn crossing(
         &self,
         convergence: Convergence,
@@ -95,13 +97,14 @@ impl MeanBudget {
         let nodes = Interval::count(self.nodes as u64);
         let per_round = self.release_variance()? * Interval::new(messages_per_round) / nodes;
         let delta = Interval::new(self.sensitivity.get());
-        // Variances in units of Δ²; the noise is rounded up.
+        // Variances are in units of Δ²; the noise is rounded up.
         let noise = |variance: f64| Sigma::new((Interval::new(variance).sqrt() * delta).high().min(f64::MAX));
         let needed = |variance: f64| -> Result<(f64, usize), Error> {
             let rounds = stopping_rounds(self.nodes, convergence, noise(variance)?, self.spread)?;
             Ok(((per_round * Interval::count(rounds as u64)).high(), rounds))
         };
-        // With endless noise the spread does not matter: no fewer rounds are possible.
+        // At the largest noise the spread does not matter, and the number of rounds is the smallest possible
+        // one.
         let mut low = needed(f64::MAX.sqrt())?.0;
         let mut high = needed(low)?.0.max(low);
         for _ in 0..2000 {
@@ -140,7 +143,7 @@ mod tests {
         Ok(MeanBudget { nodes, order, sensitivity, epsilon, spread: 0.25 })
     }
 
-    /// The noise meets the budget, is the least that does, and the exact error is within the bound.
+    /// The noise meets the budget and is the least one that does, and the exact error is within the bound.
     #[test]
     fn calibrated_gossip_stays_within_its_budget() -> Result<(), Error> {
         for (graph, epsilon) in [
@@ -158,7 +161,7 @@ mod tests {
             let less = Sigma::new(found.sigma.get() * (1.0 - 1e-9))?;
             let rounds = stopping_rounds(n, Convergence::Accelerated(gap), less, 0.25)?;
             assert!(mean_loss(less.get(), rounds) > epsilon);
-            // Half ones, half zeros have a spread of exactly 0.25.
+            // Half ones and half zeros have a spread of exactly 0.25.
             let values = Array2::from_shape_fn((n, 1), |(v, _)| f64::from(u8::from(2 * v < n)));
             let gossip = SynchronousGossip::new(matrix, found.rounds);
             let gossip = gossip.accelerated(Chebyshev::published(gap)?.g())?;
@@ -169,8 +172,8 @@ mod tests {
         Ok(())
     }
 
-    /// `Δ² = 1e-320` has three digits: the noise was up to a thousandth too small. In units of `Δ` the loss
-    /// is a quotient of ordinary numbers.
+    /// `Δ² = 1e-320` has only three digits, by which the noise was once up to a thousandth too small. In
+    /// units of `Δ` the loss is a quotient of ordinary numbers.
     #[test]
     fn tiny_sensitivities_stay_within_their_budget() -> Result<(), Error> {
         for scale in [1e-165, 1e-160, 1e-150, 1e-10, 1.0, 1e150] {
@@ -189,7 +192,7 @@ mod tests {
         Ok(())
     }
 
-    /// The error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n
+    /// The error if every node releases its value with its own noise, at the same local loss: `α Δ² / (2 n
     /// ε)`.
     fn alone(budget: &MeanBudget) -> f64 {
         let variance = budget.sensitivity.get().powi(2) * budget.order.get() / (2.0 * budget.epsilon);

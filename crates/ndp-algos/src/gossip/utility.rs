@@ -1,8 +1,8 @@
-//! How far from the mean gossip ends, exactly and at most, and how many rounds it needs.
+//! The distance of gossip from the mean, exact and as an upper bound, and the number of rounds it needs.
 //!
 //! The error of a protocol that ends in `P (x + η)` is the mean squared error `(1/n) Σ_v E ‖(P (x + η))_v -
-//! x̄‖²`, `x̄` the mean of the inputs, here and everywhere else; the theorems are stated for half of it. For
-//! `d` coordinates the bounds hold with `d σ²` in the place of `σ²`.
+//! x̄‖²`, where `x̄` is the mean of the inputs, here and everywhere else; the theorems bound half of it. For
+//! `d` coordinates the bounds hold with `d σ²` in place of `σ²`.
 //!
 //! # References
 //! - *Muffliato*, Theorems 2 and 7 (synchronous), 3 and 8 (randomized, corrected here by a factor 2).
@@ -11,7 +11,7 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{Exact, Sigma, UpperBound};
 
-/// How the error of gossip shrinks from round to round.
+/// How fast the error of gossip decreases from round to round.
 ///
 /// # Examples
 /// ```
@@ -24,16 +24,16 @@ use ndp_dp::{Exact, Sigma, UpperBound};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Convergence {
-    /// Chebyshev-accelerated gossip with a matrix of this absolute spectral gap `l`: at least
+    /// Chebyshev-accelerated gossip with a matrix of this absolute spectral gap `l`: at least by a factor
     /// `exp(-√l)` per round.
     Accelerated(f64),
-    /// Plain gossip with a matrix of this absolute spectral gap `l`: at least `exp(-2l)`.
+    /// Plain gossip with a matrix of this absolute spectral gap `l`: at least by `exp(-2l)`.
     Plain(f64),
     /// Randomized gossip with this second eigenvalue `λ₂` of the Laplacian weighted by the activation
-    /// probabilities (twice the signed gap of the mean step): at least `exp(-λ₂/2)` (the papers print
+    /// probabilities (twice the signed gap of the mean step): at least by `exp(-λ₂/2)` (the papers print
     /// `exp(-λ₂)`, which is false).
     Randomized(f64),
-    /// Accelerated randomized gossip with this mixing rate `η`, rounds being units of time: at least
+    /// Accelerated randomized gossip with this mixing rate `η`, where rounds are units of time: at least by
     /// `exp(-η)`. See [`Momentum::of`](super::accelerated::Momentum::of).
     AcceleratedRandomized(f64),
 }
@@ -61,12 +61,12 @@ impl Convergence {
     }
 }
 
-/// The exact error of a polynomial `P(W)` of a fixed matrix on the worst inputs of the given spread:
-/// `D max_{k>0} P(λ_k)² + (σ²/n) Σ_k P(λ_k)²`, one coordinate.
+/// The exact error of a polynomial `P(W)` of a fixed matrix on the worst inputs of the given spread: `D
+/// max_{k>0} P(λ_k)² + (σ²/n) Σ_k P(λ_k)²`, for one coordinate.
 ///
-/// `eigenvalues` are those of `W`, repeated by multiplicity, one of them the 1 of the constant vector (for
-/// a connected graph the largest); `polynomial` is 1 there. `spread` is `D = (1/n) Σ_v (x_v - x̄)²`, and
-/// the worst inputs lie along the eigenvector that shrinks least.
+/// `eigenvalues` are those of `W`, repeated by multiplicity, one of them the 1 of the constant vector (for a
+/// connected graph the largest), at which `polynomial` is 1. `spread` is `D = (1/n) Σ_v (x_v - x̄)²`. The
+/// worst inputs lie along the eigenvector that shrinks least.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no eigenvalue, one that is not finite or where `polynomial` is NaN, and a
@@ -89,16 +89,16 @@ pub fn worst_error(
     let slowest = others.iter().copied().fold(0.0, f64::max);
     let total: f64 = others.iter().sum::<f64>() + 1.0;
     let variance = sigma.get() * sigma.get() * total / squares.len() as f64;
-    // Squares that overflow would make NaN of inputs without spread.
+    // A square that overflows, times a spread of 0, would be NaN.
     let share = if spread == 0.0 { 0.0 } else { spread * slowest };
     let error = share + variance;
     ensure(!error.is_nan(), "the polynomial at every eigenvalue", "be a number", error)?;
     Ok(Exact::new(error))
 }
 
-/// The error after `rounds` rounds, at most: `2 ((D + σ²) r + σ²/n)` accelerated, with `r = e^{-T √l}`;
-/// `(D + σ²) r + σ²/n` plain, with `r = (1 - l)^{2T}`, randomized, with `r = (1 - λ₂/2)^T`, and accelerated
-/// randomized, with `r = 2 e^{-ηT}`.
+/// An upper bound on the error after `rounds` rounds: `2 ((D + σ²) r + σ²/n)` for accelerated gossip, with
+/// `r = e^{-T √l}`; `(D + σ²) r + σ²/n` for plain gossip with `r = (1 - l)^{2T}`, for randomized gossip with
+/// `r = (1 - λ₂/2)^T`, and for accelerated randomized gossip with `r = 2 e^{-ηT}`.
 ///
 /// `D = (1/n) Σ_v ‖x_v - x̄‖²` is the spread of the inputs.
 ///
@@ -120,7 +120,7 @@ pub fn error_bound(
         Convergence::Randomized(second) => ((1.0 - second / 2.0).powf(t), 1.0),
         Convergence::AcceleratedRandomized(rate) => (2.0 * (-t * rate).exp(), 1.0),
     };
-    // What underflows was positive, and times a large spread it may be what counts.
+    // A decay that underflows is positive, and may matter when it is multiplied by a large spread.
     let decay = decay.max(f64::MIN_POSITIVE);
     let bound = share * ((spread + variance) * decay + variance / nodes as f64);
     Ok(UpperBound::new(bound * (1.0 + 16.0 * f64::EPSILON)))
@@ -147,7 +147,7 @@ pub fn stopping_rounds(
 ) -> Result<usize, Error> {
     let rate = convergence.rate()?;
     check_setting(nodes, spread)?;
-    // ln(n max(1, D/σ²)), in a form that neither overflows nor underflows.
+    // ln(n max(1, D/σ²)), computed so that it neither overflows nor underflows.
     let log_ratio = spread.ln() - 2.0 * sigma.get().ln();
     let rounds = ((nodes as f64).ln() + log_ratio.max(0.0)) / rate;
     Ok(ndp_numeric::casts::floor(rounds.ceil()).max(usize::from(nodes > 1)))
@@ -227,7 +227,7 @@ mod tests {
         check(9, exact, &mut |rng| Ok(sequence.run(values.view(), sigma, rng)?.output))?;
         let eight = values.slice(ndarray::s![..8, ..]);
         let exact = *one_peer.mean_squared_error(eight, sigma)?.value();
-        // Exact consensus: only the noise of the mean is left, for each of the two coordinates.
+        // With exact consensus only the noise of the mean is left, for each of the two coordinates.
         assert_relative_eq!(exact, 2.0 * 0.64 / 8.0, max_relative = 1e-12);
         check(8, exact, &mut |rng| Ok(one_peer.run(eight, sigma, rng)?.output))
     }
@@ -238,7 +238,7 @@ mod tests {
         let huge = Sigma::new(1e160)?;
         let bound = |rounds, sigma, spread| error_bound(rounds, 5, Convergence::Plain(0.5), sigma, spread);
         assert_eq!(*bound(1 << 40, huge, 0.0)?.value(), f64::INFINITY);
-        // The variance is nothing, and what is left of D = 1e300 is what counts.
+        // The variance is negligible, and the rest of D = 1e300 dominates.
         assert!(
             *bound(550, Sigma::new(1e-180)?, 1e300)?.value() >= 1e300 * 2.0f64.powi(-1070) * 2.0f64.powi(-30)
         );
@@ -249,7 +249,7 @@ mod tests {
         Ok(())
     }
 
-    /// Attained by the slowest eigenvector, and by no other input of the same spread.
+    /// The error is attained by the slowest eigenvector, and by no other input of the same spread.
     #[test]
     fn worst_inputs_attain_the_worst_error() -> Result<(), Error> {
         let w = GossipMatrix::metropolis(&generators::path_graph(5)?);
@@ -263,7 +263,7 @@ mod tests {
             let worst = *worst_error(eigenvalues, polynomial, sigma, spread)?.value();
             let mut most: f64 = 0.0;
             for k in 0..4 {
-                // An eigenvector has squares that sum to 1.
+                // The squares of an eigenvector sum to 1.
                 let input = eigen.vectors.slice(ndarray::s![.., k..=k]).mapv(|x| x * (5.0 * spread).sqrt());
                 let error = *gossip.mean_squared_error(input.view(), sigma)?.value();
                 assert!(error <= worst * (1.0 + 1e-12));
@@ -278,8 +278,8 @@ mod tests {
         Ok(())
     }
 
-    /// One protocol, one error: gossip with all its noise at the start is plain gossip, and a message noise
-    /// of next to nothing changes nothing.
+    /// Protocols that coincide have the same error: fresh noise only at the start is plain gossip, and a
+    /// negligible noise on messages changes nothing.
     #[test]
     fn every_protocol_has_the_same_error() -> Result<(), Error> {
         let (sigma, rounds) = (Sigma::new(0.8)?, 4);
@@ -295,7 +295,7 @@ mod tests {
             let sequence = SequenceGossip::from(GossipSequence::new(graph.node_count(), steps.collect())?);
             let sequence = *sequence.mean_squared_error(values.view(), sigma)?.value();
             assert_relative_eq!(plain, sequence, max_relative = 1e-13);
-            // By the definition, from the operator.
+            // The error by its definition, from the operator.
             let operator = SynchronousGossip::new(matrix, rounds).stated().operator()?;
             let mean = values.mean_axis(Axis(0)).expect("a node");
             let bias: f64 = (operator.dot(&values) - &mean).iter().map(|x| x * x).sum();
@@ -310,7 +310,7 @@ mod tests {
         for graph in [generators::cycle_graph(8)?, generators::star_graph(6)?, generators::path_graph(5)?] {
             let (w, n) = (GossipMatrix::metropolis(&graph), graph.node_count());
             let (x, sigma) = (values(n), Sigma::new(0.5)?);
-            // Two coordinates: twice the variance in the bounds.
+            // Two coordinates have twice the variance in the bounds.
             let doubled = Sigma::new(0.5 * 2f64.sqrt())?;
             let gap = extremes(&w)?.gap_abs()?;
             for rounds in [0, 1, 3, 10, 40] {
@@ -329,7 +329,7 @@ mod tests {
         Ok(())
     }
 
-    /// The triangle that refutes the printed rate: true error `2^{-T} 2/3` without noise.
+    /// The triangle that refutes the printed rate: without noise the true error is `2^{-T} 2/3`.
     #[test]
     fn randomized_gossip_is_half_as_fast_as_printed() -> Result<(), Error> {
         let triangle = generators::complete_graph(3)?;
@@ -351,7 +351,8 @@ mod tests {
             let rounds = rounds as usize;
             let bound = error_bound(rounds, 3, Convergence::Randomized(second), sigma, 2.0 / 3.0)?;
             assert!(truth <= *bound.value() && *bound.value() <= truth * (1.0 + 1e-9));
-            // As printed, times two for the whole squared error: 2 ((D + σ²) e^{-T λ₂} + σ²/n).
+            // As printed, times two for the squared error without the factor 1/2: 2 ((D + σ²) e^{-T λ₂} +
+            // σ²/n).
             let variance = sigma.get() * sigma.get();
             let claim = 2.0 * ((2.0 / 3.0 + variance) * (-(rounds as f64) * second).exp() + variance / 3.0);
             assert_relative_eq!(claim, printed, max_relative = 5e-3);
