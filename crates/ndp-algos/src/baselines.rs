@@ -1,4 +1,4 @@
-//! The two ends of the scale, as protocols: everybody publishes a noisy value, or a trusted curator publishes
+//! The two ends of the scale as protocols: everybody publishes a noisy value, or a trusted curator publishes
 //! a noisy sum.
 
 use ndarray::Array2;
@@ -7,8 +7,8 @@ use ndp_account::{Assumption, Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
 use ndp_numeric::stop::Stop;
 
-/// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the
-/// mean.
+/// Local differential privacy: every node publishes its value with a noise of its own, and everybody takes
+/// the mean.
 ///
 /// What anybody learns about `u` is one release: `μ = 1/noise`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,7 @@ pub(crate) struct LocalAveraging {
     nodes: usize,
 }
 
-/// A trusted curator publishes the sum of all values with noise; what anybody learns about `u` is `μ =
-/// 1/noise`.
+/// A trusted curator publishes the sum of all values with noise. Anybody learns `μ = 1/noise` about `u`.
 ///
 /// The guarantee does not protect against the curator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +61,7 @@ impl LinearProtocol for LocalAveraging {
         self.nodes
     }
 
-    /// Every node keeps the noise of its first value to itself.
+    /// Every node keeps the noise of its value secret.
     fn own_variance(&self) -> Option<f64> {
         Some(1.0)
     }
@@ -83,7 +82,7 @@ impl LinearProtocol for LocalAveraging {
         View::new(&members, Array2::eye(self.nodes), Array2::eye(self.nodes), &members)
     }
 
-    /// One release each, whatever else is published: no view is needed.
+    /// One release of each value, whatever else is published, so that no view is needed.
     fn coalition_loss_until(&self, coalition: &[usize], _: &Stop) -> Result<LossReport, Error> {
         let members = checked_coalition(coalition, self.nodes)?;
         let loss = ObserverLoss { observer: members[0], unit: vec![1.0; self.nodes] };
@@ -108,7 +107,7 @@ impl LinearProtocol for CentralAveraging {
         self.nodes
     }
 
-    /// The noisy sum is published. Whoever knows all values but one sees that one behind the noise.
+    /// The noisy sum is published. An observer who knows all values but one sees that value with the noise.
     fn outside(&self) -> Result<Guarantee<f64>, Error> {
         Ok(Exact::new(1.0).into())
     }
@@ -117,7 +116,7 @@ impl LinearProtocol for CentralAveraging {
         Some(1.0)
     }
 
-    /// The only row is the sum with its noise, which nobody knows.
+    /// The only row is the sum with its noise, which no node knows.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         let members = checked_coalition(coalition, self.nodes)?;
         View::new(&members, Array2::ones((1, self.nodes)), Array2::ones((1, 1)), &[])
@@ -136,7 +135,7 @@ impl LinearProtocol for CentralAveraging {
 mod tests {
     use super::*;
 
-    /// Published values need no view, however many there are; the formula is what the view says.
+    /// Published values need no view, however many there are, and the formula agrees with the view.
     #[test]
     fn a_million_published_values_cost_one_release_each() -> Result<(), Error> {
         let local = LocalAveraging::new(6)?;

@@ -1,7 +1,7 @@
 //! The errors of this crate: the condition that failed, and the value that failed it.
 
-/// What only walks and trainings may refuse. All calls of this crate return an [`ndp_account::Error`], which
-/// has the conditions that protocols share and [carries](ndp_account::Error::carried) these.
+/// The errors that only walks and trainings have. All calls of this crate return an [`ndp_account::Error`],
+/// which has the conditions that protocols share and [carries](ndp_account::Error::carried) these.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,5 @@
-//! What printed formulas share with the sound ones. For the crates of this workspace alone: nothing here is
-//! promised.
+//! What printed formulas share with the sound ones. It is only for the crates of this workspace, and not part
+//! of the stable interface.
 
 pub use crate::gossip::random_graph::positive_outside;
 pub use crate::sgd::positive;

@@ -1,4 +1,4 @@
-//! The two ends of the scale.
+//! The two ends of the scale: everybody publishes, or a curator does.
 
 use super::{Entry, Kind};
 use crate::baselines::{CentralAveraging, LocalAveraging};

@@ -1,8 +1,8 @@
-//! Decentralized SGD with noise over time, stated as a program.
+//! Decentralized SGD with noise that is correlated over time, stated as a program.
 //!
-//! Two declarations decide what its account means, and neither is made for the user: whether all gradients of
+//! Two declarations determine what its account means, and the user has to make both: whether all gradients of
 //! a node change alike, and whether they depend on what was received. Without them all data of a node may
-//! change and gradients may react to anything that anybody has seen; the account then is that of an observer
+//! change, and gradients may react to anything that anybody has seen; the account is then that of an observer
 //! who hears every noisy gradient.
 
 use super::programs::later;
@@ -49,15 +49,15 @@ pub(super) const DSGD: Entry = Entry {
         }
         let alike = setting.flag("alike")?;
         let fixed = setting.flag("fixed")?;
-        // A weight for every pair of steps, and the values of every node in every step.
+        // There is a weight for every pair of steps, and there are the values of every node in every step.
         let (pairs, values) = (steps as u128 * steps as u128, steps as u128 * setting.nodes() as u128);
         require_memory("the noise of all steps", 64 * pairs + 512 * values)?;
         let noise = toeplitz(steps, &[Weight::from(1), Weight::from(-back)]);
         let options = constructors::Dsgd { noise, ..constructors::Dsgd::from(steps) };
         let matrix = setting.matrix.clone();
-        // Changes that need not be alike add up at worst, whatever the sign of what is taken back.
+        // Changes that need not be alike add up in the worst case, whatever the sign of the correlation.
         let variance = variance_of_steps(steps, if alike { back } else { back.abs() });
-        // Gradients are vectors; with as many dimensions as steps no set of changes is left out.
+        // Gradients are vectors; with as many dimensions as steps, every set of changes is possible.
         let set =
             if alike { SensitivitySet::SameDirection } else { SensitivitySet::Vectors { dimension: steps } };
         let on = "every gradient; of the next step takes back what correlation says";
@@ -72,11 +72,12 @@ pub(super) const DSGD: Entry = Entry {
     },
 };
 
-/// A training whose gradients may depend on anything that was sent: accounted for as if every noisy gradient
-/// were heard, so that there is nothing that a gradient depends on and the observer does not see.
+/// A training whose gradients may depend on anything that was sent. It is accounted for as if every noisy
+/// gradient were heard, so that a gradient depends on nothing that the observer does not see.
 struct Heard {
     declared: Declared,
-    /// Of one noise that hides as much as all of a node's from whoever hears each.
+    /// The variance of a single noise that hides as much as all noises of a node do from an observer who
+    /// hears each noisy gradient.
     variance: f64,
     terms: Terms,
 }
@@ -112,13 +113,13 @@ impl Protocol for Heard {
     }
 }
 
-/// Variance of one noise that hides as much as those of all steps do from whoever hears each, when all steps
-/// change alike; rounded down.
+/// The variance of a single noise that hides as much as the noises of all steps do from an observer who hears
+/// each noisy gradient, if all steps change alike; rounded down.
 ///
-/// Noises are `L ζ` with `L = I - b S`, `S` the shift, so that a change of 1 in every step has `μ² = ‖L⁻¹
-/// 1‖²`, and entry `t` of `L⁻¹ 1` is `1 + b + … + b^t`. Entry `(t, s)` of `L⁻¹` is `b^(t-s)`: changes of
-/// length at most 1 in any directions have `μ² = Σ_t ‖Σ_s b^(t-s) δ_s‖² ≤ Σ_t (Σ_s |b|^(t-s))²`, the same for
-/// `|b|`, which signs attain.
+/// The noises are `L ζ` with `L = I - b S`, where `S` is the shift. A change of 1 in every step therefore has
+/// `μ² = ‖L⁻¹ 1‖²`, and entry `t` of `L⁻¹ 1` is `1 + b + … + b^t`. Entry `(t, s)` of `L⁻¹` is `b^(t-s)`:
+/// changes of length at most 1 in any directions have `μ² = Σ_t ‖Σ_s b^(t-s) δ_s‖² ≤ Σ_t (Σ_s |b|^(t-s))²`,
+/// which is the value for `|b|` and is attained by suitable signs.
 fn variance_of_steps(steps: usize, back: f64) -> f64 {
     let (mut sum, mut power, mut squares) = (Interval::new(0.0), Interval::new(1.0), Interval::new(0.0));
     for _ in 0..steps {

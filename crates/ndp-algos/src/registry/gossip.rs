@@ -40,7 +40,7 @@ const ACTIVATIONS: Parameter = Parameter {
     default: |matrix, _| Ok(3.0 * matrix.node_count() as f64),
 };
 
-/// The number of activations, if they fit in memory.
+/// The number of activations, after checking that they fit in memory.
 fn activations(setting: &Setting<'_>) -> Result<usize, ndp_account::Error> {
     let count = setting.count("activations")?;
     require_dense("the activations", count, size_of::<Step>() / 4)?;
@@ -69,7 +69,7 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
         let law = EdgeActivations::uniform(setting.graph())?;
         let (nodes, seed) = (setting.nodes(), setting.seed()?);
         let time = activations(setting)? as f64;
-        // The momentum needs a spectrum.
+        // The momentum depends on a spectrum, which takes long on large graphs.
         later(setting, 1.0, Terms::VALUES.on("every value, once"), move |stop| {
             stop.spend(work([nodes, nodes, nodes]))?;
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);

@@ -1,7 +1,7 @@
-//! Every protocol by name, its parameters as data.
+//! Every protocol by name, with its parameters as data.
 //!
 //! The command, comparisons, audits and the search for false guarantees take their protocols from here. To
-//! add one, write a file with an [`Entry`] beside the others and a line in [`PROTOCOLS`].
+//! add one, write a file with an [`Entry`] next to the others, and a line in [`PROTOCOLS`].
 //!
 //! # Examples
 //! ```
@@ -92,7 +92,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// What it is, with its default.
     pub about: &'static str,
-    /// Its value where none is given. Fails where the spectral gap is not found, for rounds of gossip.
+    /// Its value if none is given. For rounds of gossip it fails if the spectral gap is not found.
     pub default: fn(&GossipMatrix, &Stop) -> Result<f64, Error>,
 }
 
@@ -115,7 +115,7 @@ pub struct Parameters(
 
 impl<'de> Deserialize<'de> for Parameters {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Takes no name twice: maps of the standard library keep the last.
+        /// Accepts no name twice: maps of the standard library would keep the last value.
         struct Once;
 
         impl<'de> Visitor<'de> for Once {
@@ -187,7 +187,7 @@ impl fmt::Display for Parameters {
 struct Setting<'a> {
     matrix: &'a GossipMatrix,
     values: BTreeMap<&'static str, f64>,
-    /// Ends what is made at once.
+    /// Stops the computations that are made at once.
     stop: &'a Stop,
 }
 
@@ -204,10 +204,10 @@ impl Setting<'_> {
         self.values.get(name).copied().unwrap_or(f64::NAN)
     }
 
-    /// A count: whole, at least 1.
+    /// A count: an integer, at least 1.
     fn count(&self, name: &'static str) -> Result<usize, Error> {
         let value = self.number(name);
-        // Counts beyond 2^32 are refused before the cast.
+        // Counts above 2^32 are refused before the cast.
         if 1.0 <= value && value <= f64::from(u32::MAX) && value.fract() == 0.0 {
             return Ok(ndp_numeric::casts::floor(value));
         }
@@ -236,7 +236,7 @@ impl Setting<'_> {
     }
 }
 
-/// What a protocol computes, so that like is compared with like.
+/// What a protocol computes, so that only comparable protocols are compared.
 ///
 /// # Examples
 /// ```
@@ -249,13 +249,13 @@ impl Setting<'_> {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Kind {
-    /// The mean of one value of every node, over the network.
+    /// The mean of one value of every node, computed over the network.
     Mean,
-    /// How many nodes have each label.
+    /// The number of nodes with each label.
     Histogram,
-    /// A model, in steps that use the data anew.
+    /// A model, trained in steps that use the data again and again.
     Training,
-    /// The mean without a network, by publishing or by a curator: what the others are measured by.
+    /// The mean without a network, by publishing or by a curator, with which the others are compared.
     Baseline,
 }
 
@@ -288,7 +288,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The protocol on the graph of `matrix`; those that gossip use its weights.
+    /// The protocol on the graph of `matrix`; protocols that gossip use its weights.
     ///
     /// # Errors
     /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the protocol's
@@ -297,7 +297,7 @@ impl Entry {
         self.build_until(matrix, parameters, &Stop::never())
     }
 
-    /// The same, no longer than `stop` says.
+    /// The same, stopped when `stop` says so.
     ///
     /// # Errors
     /// Those of [`Self::build`]; [`Error::Stopped`].
@@ -310,8 +310,8 @@ impl Entry {
         (self.build)(&self.setting(matrix, parameters, stop)?)
     }
 
-    /// Whether all that is sent goes along edges of the graph, or is published to all: others bring
-    /// connections of their own (a ring, all pairs, groups, a server), whatever the graph.
+    /// Whether everything that is sent goes along edges of the graph, or is published to all. Other protocols
+    /// have connections of their own (a ring, all pairs, groups, a server), for any graph.
     ///
     /// # Examples
     /// ```
@@ -325,7 +325,7 @@ impl Entry {
         !ELSEWHERE.contains(&self.name)
     }
 
-    /// The parameters with the defaults of those that are not given.
+    /// The parameters, with defaults for those that are not given.
     fn setting<'a>(
         &self,
         matrix: &'a GossipMatrix,
@@ -355,7 +355,7 @@ impl Entry {
     }
 }
 
-/// Who needs other connections than the edges of the graph.
+/// The protocols that need other connections than the edges of the graph.
 const ELSEWHERE: [&str; 14] = [
     "one-peer",
     "hierarchical",
@@ -376,7 +376,7 @@ const ELSEWHERE: [&str; 14] = [
 /// The protocol of this name.
 ///
 /// # Errors
-/// [`Error::NoSuchName`], naming all.
+/// [`Error::NoSuchName`], which lists all names.
 pub fn find(name: &str) -> Result<&'static Entry, Error> {
     PROTOCOLS.iter().find(|entry| entry.name == name).ok_or_else(|| Error::NoSuchName {
         what: "protocol",
@@ -398,8 +398,8 @@ pub fn compare_all(matrix: &GossipMatrix, observers: &[Observer], target: &Targe
     compare(&protocols, observers, target)
 }
 
-/// Rounds until too few of them add less to the error than noise does, by the stopping rule of *Muffliato* at
-/// much noise.
+/// The number of rounds after which further rounds reduce the error by less than the noise adds, by the
+/// stopping rule of *Muffliato* for much noise.
 fn stopping_rounds(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     use crate::gossip::utility::{Convergence, stopping_rounds};
     let rate = Convergence::Accelerated(gap(matrix, stop)?);
@@ -407,8 +407,9 @@ fn stopping_rounds(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     Ok(rounds as f64)
 }
 
-/// The spectral gap by which parameters are chosen. On large graphs, where it may take hours, what some steps
-/// of Lanczos iteration say: at least the gap, so that gossip may be slower than the choice expects.
+/// The spectral gap by which parameters are chosen. On large graphs, for which it may take hours, it is
+/// estimated by some steps of Lanczos iteration. The estimate is at least the gap, so that gossip may be
+/// slower than the choice expects.
 fn gap(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     if matrix.node_count() <= MAX_SPECTRUM {
         return Ok(ndp_graph::spectrum::extremes_until(matrix, stop)?.gap_abs()?);
@@ -419,7 +420,7 @@ fn gap(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     Ok(ndp_graph::lanczos::lanczos_extremes_until(matrix, 1e-3, stop)?.extremes.gap_abs()?)
 }
 
-/// Up to this many nodes parameters are chosen by the spectral gap itself.
+/// Up to this number of nodes, parameters are chosen by the spectral gap itself.
 const MAX_SPECTRUM: usize = 10_000;
 
 const ROUNDS: Parameter = Parameter {
@@ -435,7 +436,8 @@ const SEED: Parameter =
 mod tests {
     use super::*;
 
-    /// What protocols say of themselves, and the list of those that bring connections of their own.
+    /// The protocols whose descriptions say that they bring connections of their own are those of
+    /// `ELSEWHERE`.
     #[test]
     fn who_brings_connections_of_its_own_says_so() -> Result<(), Error> {
         for name in ELSEWHERE {

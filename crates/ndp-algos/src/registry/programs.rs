@@ -1,5 +1,5 @@
-//! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used
-//! once.
+//! Published protocols with correlated noise and secure sums, stated as programs in which every node's data
+//! are used once.
 
 use super::{Entry, Kind, Parameter, ROUNDS, Setting};
 use ndp_account::{Account, Attacker, Observer, Terms, parts::local_bound};
@@ -11,21 +11,21 @@ use ndp_numeric::stop::Stop;
 use ndp_program::{Declared, Program, SensitivitySet, constructors};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A protocol in which every node adds a noise of its own to its value before anything else.
+/// A protocol in which every node first adds a noise of its own to its value.
 ///
-/// On large graphs it is made when somebody asks what is seen: that takes long, and [`Protocol::local_bound`]
-/// needs none of it.
+/// On large graphs the program is made only when somebody asks what is seen. Making it takes long, and
+/// [`Protocol::local_bound`] does not need it.
 struct Masked {
     nodes: usize,
-    /// Of the noise, in units of the noise.
+    /// The variance of the noise on a value, in units of the noise of a question.
     variance: f64,
     terms: Terms,
-    /// Messages if all send to all their neighbors in every round; 0 where that is not known.
+    /// The number of messages if all nodes send to all their neighbors in every round; 0 if it is not known.
     messages: u128,
     make: Make,
     made: Made,
-    /// The same protocol up to its first round: each of its messages is sent in the whole, so that nobody
-    /// learns more from it.
+    /// The same protocol up to its first round. Its messages are also messages of the whole protocol, so that
+    /// nobody learns more from it.
     first: Option<Make>,
     glimpsed: Made,
 }
@@ -36,13 +36,13 @@ type Make = Box<dyn Fn(&Stop) -> Result<Box<dyn Protocol>, Error> + Send + Sync>
 #[derive(Default)]
 struct Made {
     made: OnceLock<Result<Box<dyn Protocol>, Error>>,
-    /// Held by whoever makes it; the work that this took.
+    /// Locked while the protocol is made; the work that this took.
     work: Mutex<u64>,
 }
 
 impl Made {
-    /// What was made before, or what `make` gives now; that it was to end on the way is not kept. The work
-    /// counts for everybody who asks, so that it does not matter who comes first.
+    /// The protocol that was made before, or that `make` gives now; a computation that was stopped is not
+    /// stored. The work is charged to everybody who asks, so that it does not depend on who asks first.
     fn or_make(&self, make: &Make, stop: &Stop) -> Result<&dyn Protocol, Error> {
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         if self.made.get().is_some() {
@@ -58,7 +58,7 @@ impl Made {
         self.if_made()
     }
 
-    /// The protocol, if it is there.
+    /// The protocol, if it has been made.
     fn if_made(&self) -> Result<&dyn Protocol, Error> {
         let made = self.made.get().ok_or(Error::NotOffered("known once it is known what is seen"))?;
         made.as_deref().map_err(Error::clone)
@@ -78,8 +78,8 @@ pub(super) fn later(
 /// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every
 /// value.
 ///
-/// `rounds` are those in which everybody sends to all neighbors: programs whose messages do not fit in memory
-/// are refused.
+/// `rounds` is the number of rounds in which everybody sends to all neighbors. Programs whose messages do not
+/// fit in memory are refused.
 pub(super) fn masked(
     setting: &Setting<'_>,
     (variance, on): (f64, &'static str),
@@ -90,8 +90,8 @@ pub(super) fn masked(
     Ok(Box::new(Masked::new(setting, variance, terms, made(setting, terms, rounds, write))?))
 }
 
-/// The same for gossip in rounds with a noise of variance 1 on every value, once: `write` states so many
-/// rounds, of which each is the beginning of more.
+/// The same for gossip in rounds with a noise of variance 1 on every value, once. `write` states a given
+/// number of rounds, which are the first rounds of every longer program.
 pub(super) fn masked_once(
     setting: &Setting<'_>,
     rounds: usize,
@@ -102,7 +102,8 @@ pub(super) fn masked_once(
     Ok(Box::new(Masked { first: Some(of(1).1), ..Masked::new(setting, 1.0, terms, of(rounds))? }))
 }
 
-/// The number of messages of the program that `write` gives, and what makes it if these fit in memory.
+/// The number of messages of the program that `write` gives, and a function that makes the program if they
+/// fit in memory.
 fn made(
     setting: &Setting<'_>,
     terms: Terms,
@@ -119,10 +120,11 @@ fn made(
     (messages, make)
 }
 
-/// Memory for a message, as measured.
+/// The memory for a message in bytes, as measured.
 const BYTES_OF_MESSAGE: u128 = 56;
 
-/// Protocols of up to so many nodes are made when they are built, so that wrong parameters are refused there.
+/// Protocols with up to this number of nodes are made when they are built, so that wrong parameters are
+/// refused then.
 const MADE_AT_ONCE: usize = 2048;
 
 impl Masked {
@@ -144,7 +146,7 @@ impl Masked {
         self.made.or_make(&self.make, stop)
     }
 
-    /// The protocol, if it is there: what a run costs and gives is not worth minutes.
+    /// The protocol, if it has been made: the cost and the error of a run are not worth minutes of work.
     fn if_made(&self) -> Result<&dyn Protocol, Error> {
         self.made.if_made()
     }
@@ -164,7 +166,8 @@ impl Protocol for Masked {
     }
 
     fn symmetries(&self) -> Vec<Vec<u32>> {
-        // What is made already may be smaller: not all programs send along the edges.
+        // The program itself may have fewer messages if it has been made: not all programs send along the
+        // edges.
         if self.nodes > MADE_AT_ONCE && self.messages > Program::SEARCHED_FOR_SYMMETRIES as u128 {
             return Vec::new();
         }
@@ -198,7 +201,7 @@ impl Protocol for Masked {
     }
 }
 
-/// Where the noise of most of them is.
+/// Where the noise is, for most of these protocols.
 const LIKEWISE: &str = "every value, its variance times own; noise that is shared likewise";
 const OF_LEADERS: &str = "every value, its variance times own; that of leaders likewise";
 

@@ -48,7 +48,7 @@ pub(super) const RING_SUM: Entry = Entry {
     },
 };
 
-/// Sums behind noise of another law, made with noise 1; questions bring their own.
+/// Sums with noise of another law, built with a noise of 1, which a question replaces by its own.
 fn ring_sum_behind(setting: &Setting<'_>, law: &'static dyn NoiseLaw) -> Result<Box<dyn Protocol>, Error> {
     let (noise, bounds) = (TokenNoise { law, sigma: Sigma::new(1.0)? }, Bounds::new(0.0, 1.0)?);
     let ring = RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
@@ -96,7 +96,7 @@ pub(super) const COMPLETE_SUM_DISCRETE: Entry = Entry {
     build: |setting| complete_sum_behind(setting, &DiscreteLaplaceLaw),
 };
 
-/// Made with reports of `ε₀ = 1`; questions bring their own noise.
+/// The response that a histogram is built with, of `ε₀ = 1`; a question replaces it by its own noise.
 fn response(labels: usize) -> Result<RandomizedResponse, ndp_account::Error> {
     let labels = u32::try_from(labels).map_err(|_| ndp_account::Error::InvalidParameter {
         name: "labels",

@@ -1,4 +1,4 @@
-//! Private training, here for the mean of one number per user; the noise is that on a gradient.
+//! Private training, here for the mean of one number per user; the noise is the noise on a gradient.
 
 use super::{Entry, Kind, Parameter, Parameters, ROUNDS, Setting};
 use crate::sgd::federated::FederatedSgd;
@@ -140,8 +140,8 @@ fn of_mean(
     Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), training(setting)?)?))
 }
 
-/// The training of this name, for data of one's own: [`PrivateTraining::new`] takes it with the constants of
-/// an objective.
+/// The training with this name, for data of one's own: [`PrivateTraining::new`] takes it with the constants
+/// of an objective.
 ///
 /// # Errors
 /// [`Error::NoSuchName`] for a protocol that does not train, or a parameter that it does not take;
@@ -156,7 +156,7 @@ pub fn training(name: &str, matrix: &GossipMatrix, parameters: &Parameters) -> R
     build(&entry.setting(matrix, parameters, &Stop::never())?)
 }
 
-/// How a training is made from its parameters.
+/// Makes a training from its parameters.
 type Build = fn(&Setting<'_>) -> Result<Training, Error>;
 
 const TRAININGS: [(Entry, Build); 6] = [
