@@ -413,9 +413,9 @@ mod tests {
     /// condition on `σ`, which is that of weak convexity, is checked.
     ///
     /// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. For several, Corollary 5 as printed
-    /// keeps `n - d`, which is false: the `h = n - |V| - d_V` hidden nodes have a mean unit loss of `d_V (T -
-    /// 1) / h`. As `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local loss for
-    /// more rounds, it is never below the bound by weak convexity. If no node is hidden, it is the local
+    /// keeps `n - d`, which is false: the `h = n - |V| - d_V` hidden nodes have the mean unit loss `d_V
+    /// (T - 1) / h`. As `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local loss
+    /// for more rounds, it is never below the bound by weak convexity. If no node is hidden, it is the local
     /// loss.
     fn published_loss(
         setting: RandomGraph,
