@@ -1,11 +1,12 @@
-//! Witnesses of programs whose messages each bring a noise that no message before them has (its *pivot*),
+//! Witnesses of programs in which each message brings a noise that no earlier message has (its *pivot*),
 //! without writing out rows.
 //!
-//! The attack `y` solves `S y = b` in `f64`; whatever it is, it is one. The shift that goes with it, `V Rᵀ
-//! y`, is nearly one. It is made exact on a walk through the program: a hidden value moves by what `f64` says
-//! it does, and a noise that is met there for the first time makes it so; a message does not move, and its
-//! pivot makes it so. So numbers do not grow from value to value; with noise over time they grow as the
-//! entries of the inverse of its matrix do.
+//! The attack `y` solves `S y = b` in `f64`. Any `y` is an attack, so that its rounding does no harm. The
+//! corresponding shift of the noises, `V Rᵀ y`, is correct only up to rounding. It is made exact on a walk
+//! through the program. A hidden value must move by the amount that `f64` gives, and the shift of a noise
+//! that is met there for the first time is chosen such that it does. A message must not move, and the shift
+//! of its pivot is chosen such that it does not. In this way numbers do not grow from value to value; with
+//! noise over time they grow as the entries of the inverse of its matrix do.
 
 use super::arithmetic::{Arithmetic, Multiples, Ratios};
 use super::tape::{Kind, Sign, Tape, ZERO};
@@ -26,28 +27,28 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 use std::collections::BTreeMap;
 
-/// A shift, and how far apart what it proves and what the attack that goes with it proves are, relative to
-/// the larger.
+/// A shift of the noises, and the distance between what it proves and what the corresponding attack proves,
+/// relative to the larger of the two.
 pub(crate) struct Shift {
-    /// Noises and how far each is shifted.
+    /// The noises that are shifted, each with its shift.
     pub(crate) moved: Vec<(usize, BigRational)>,
     pub(crate) apart: f64,
-    /// The combination of rows that attacks, and the bits of its largest number.
+    /// The combination of rows that is the attack, and the number of bits of its largest weight.
     combination: Vec<f64>,
     bits: i32,
 }
 
-/// What an observer sees, made ready for any number of changes: one factor of the covariance serves all.
+/// What an observer sees, prepared for any number of changes, which all use one factor of the covariance.
 pub(crate) struct Ready {
     tape: Tape,
     pivots: Vec<usize>,
     factor: Cholesky,
-    /// A common multiple of the divisors of weights, or 1 where there is no short one.
+    /// A common multiple of the divisors of weights, or 1 if there is no small one.
     divisor: i64,
 }
 
 impl Ready {
-    /// None where some message has no pivot or `f64` no factor of the covariance.
+    /// `None` if some message has no pivot, or the covariance cannot be factorised in `f64`.
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
@@ -73,7 +74,7 @@ impl Ready {
         Ok(factor.map(|factor| Self { tape, pivots, factor, divisor }))
     }
 
-    /// A shift for a change; none where it shows in no row or numbers are out of range.
+    /// The shift for a change; `None` if the change is in no row, or numbers are out of range.
     ///
     /// # Errors
     /// [`Stopped`].
@@ -112,7 +113,7 @@ impl Ready {
         let mut found = None;
         for bits in GRIDS {
             let grid = grid(shift.iter().copied(), bits);
-            // Numbers of a tape are short; each of its values takes some of them.
+            // The numbers of a tape are short, and each of its values takes several of them.
             stop.spend(tape.cost())?;
             let by = (tape, &self.pivots[..]);
             let short = Multiples::new(grid, self.divisor)
@@ -132,7 +133,7 @@ impl Ready {
         Ok(found.map(|(moved, apart, bits)| Shift { moved, apart, combination: y, bits }))
     }
 
-    /// The attack that goes with a shift: values and their weights.
+    /// The attack that belongs to a shift: values and their weights.
     pub(crate) fn attack(&self, program: &Program, seen: &Seen, shift: &Shift) -> Vec<(usize, Weight)> {
         messages(program, seen, &self.tape, &shift.combination, shift.bits)
     }
@@ -155,7 +156,7 @@ fn divisor(program: &Program, tape: &Tape) -> Option<i64> {
     common
 }
 
-/// The change in every row.
+/// The change as it appears in every row.
 fn shifts(tape: &Tape, change: &Change) -> Vec<f64> {
     let mut slots = vec![0.0; tape.slots];
     let mut rows = vec![0.0; tape.rows.len()];
@@ -174,8 +175,8 @@ fn shifts(tape: &Tape, change: &Change) -> Vec<f64> {
     rows
 }
 
-/// Of every row the noise with the largest share among those that no row before it has; none where a row has
-/// none.
+/// For every row, the noise with the largest share among those that no earlier row contains; `None` if a row
+/// has no such noise.
 fn pivots(tape: &Tape) -> Option<Vec<usize>> {
     let mut slots = vec![0.0f64; tape.slots];
     let mut pivots = Vec::with_capacity(tape.rows.len());
@@ -206,7 +207,7 @@ fn pivots(tape: &Tape) -> Option<Vec<usize>> {
     Some(pivots)
 }
 
-/// How far a value moves: a number, and parts of noises whose shift is not yet known.
+/// How far a value moves: a number, plus multiples of noises whose shift is not yet known.
 #[derive(Clone)]
 struct Motion<N> {
     near: f64,
@@ -214,11 +215,11 @@ struct Motion<N> {
     open: Vec<(usize, BigRational)>,
 }
 
-/// The shift of all noises, exactly, and about what it costs.
+/// The exact shift of all noises, and its approximate cost.
 type Completed = (Vec<(usize, BigRational)>, f64);
 
-/// The shift of all noises; no reason as the error where a pivot has no part in its row after all, or a
-/// number is out of reach of the arithmetic.
+/// The exact shift of all noises. The error has no reason if a pivot has no part in its row after all, or a
+/// number is out of the range of the arithmetic.
 fn completed<A: Arithmetic>(
     exact: &A,
     program: &Program,
@@ -230,7 +231,7 @@ fn completed<A: Arithmetic>(
 ) -> Result<Completed, Option<Stopped>> {
     let still = Motion { near: 0.0, known: exact.zero(), open: Vec::new() };
     let mut slots = vec![still.clone(); tape.slots];
-    // By number of the noise on the tape: how far it moves, against its shift.
+    // For each noise of the tape, how far it moves: the negative of its shift.
     let mut motions: Vec<Option<A::Number>> = vec![None; shift.len()];
     let mut noises = vec![0; shift.len()];
     let mut row = 0;
@@ -291,8 +292,8 @@ fn completed<A: Arithmetic>(
         motion.open.retain(|(_, x)| !x.is_zero());
         let pivot = pivots[row];
         let share = |(noise, x): &(usize, BigRational)| float(x).powi(2) * tape.variances[*noise];
-        // The noise that makes the value move as far as it should: that with the largest share. Others move
-        // as `f64` says.
+        // The value is made to move by the right amount by the noise with the largest share. Other noises
+        // move as `f64` says.
         let free = motion.open.iter().filter(|(noise, _)| *noise != pivot);
         let own = match step.kind {
             Kind::Row => None,
@@ -312,7 +313,8 @@ fn completed<A: Arithmetic>(
             motions[noise] = Some(exact.quotient(&exact.zero(), &motion.known, &x).ok_or(None)?);
             continue;
         }
-        // A value with one consumer leaves it to that, while its number is short.
+        // If a value has only one consumer, the shift is left open for the consumer, as long as the number is
+        // short.
         if let Some(own) = own.filter(|_| !step.once || exact.is_fine(&motion.known)) {
             let at = motion.open.iter().position(|(noise, _)| *noise == own).ok_or(None)?;
             let (_, x) = motion.open.swap_remove(at);
@@ -346,11 +348,12 @@ fn product(a: &BigRational, b: &BigRational) -> BigRational {
     }
 }
 
-/// The combination of messages that is the combination `y` of rows: what the observer knows is taken out of
-/// each, and of the hidden values that it is made of.
+/// The combination of messages that equals the combination `y` of rows. A row is a message without what the
+/// observer knows, both in the message and in the hidden values that it consists of.
 fn messages(program: &Program, seen: &Seen, tape: &Tape, y: &[f64], bits: i32) -> Vec<(usize, Weight)> {
     let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
-    // Weights of values to be taken apart, without what is known and with nothing else.
+    // Weights of values that are still to be expanded: without the known terms, and with the known terms
+    // only.
     let mut open: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
     for (&(value, _), &y) in tape.rows.iter().zip(y) {
         weights.insert(value, y);

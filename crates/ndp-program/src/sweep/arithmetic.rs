@@ -1,5 +1,5 @@
-//! The exact numbers in which shifts are completed: whole multiples of one fraction, where all of them are
-//! and fit into 128 bits, and ratios of any length.
+//! The exact numbers with which shifts are completed: integer multiples of one fraction, if all numbers are
+//! multiples and fit into 128 bits, and otherwise ratios of any length.
 
 use crate::weight::float;
 use ndp_numeric::casts::integer;
@@ -8,26 +8,26 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
-/// Exact numbers; none where one is out of reach.
+/// Exact numbers; results are `None` if they are out of range.
 pub(super) trait Arithmetic {
     type Number: Clone;
 
     fn zero(&self) -> Self::Number;
     fn number(&self, x: &BigRational) -> Option<Self::Number>;
-    /// The multiple of the grid that is nearest.
+    /// The nearest multiple of the grid.
     fn rounded(&self, x: f64) -> Option<Self::Number>;
     /// `sum + weight x`.
     fn add(&self, sum: &mut Self::Number, weight: &BigRational, x: &Self::Number) -> Option<()>;
     /// `(a - b) / by`.
     fn quotient(&self, a: &Self::Number, b: &Self::Number, by: &BigRational) -> Option<Self::Number>;
     fn is_zero(&self, x: &Self::Number) -> bool;
-    /// Whether sums of it soon are out of reach.
+    /// Whether weighted sums of this number will soon be out of range.
     fn is_fine(&self, x: &Self::Number) -> bool;
     fn float(&self, x: &Self::Number) -> f64;
     fn ratio(&self, x: Self::Number) -> BigRational;
 }
 
-/// Ratios; the width of the grid is a power of 2.
+/// Ratios on a grid, whose width is a power of 2.
 pub(super) struct Ratios {
     pub(super) grid: f64,
 }
@@ -73,20 +73,21 @@ impl Arithmetic for Ratios {
     }
 }
 
-/// Whole multiples of `1 / (odd 2^twos)`.
+/// Integer multiples of `1 / (odd 2^twos)`.
 pub(super) struct Multiples {
     odd: i64,
     twos: u32,
-    /// The width of the grid, what multiple it is, and what multiple the divisor of weights makes of it.
+    /// The width of the grid, the integer that represents it, and the integer that represents it divided by
+    /// the divisor of weights.
     grid: f64,
     step: i128,
     fine: i128,
 }
 
 impl Multiples {
-    /// Multiples of the width of a grid, a power of 2 of at most 1, over the square of a common divisor of
-    /// all weights: sums of sums of what is on the grid are multiples. None where they would leave no room
-    /// in 128 bits.
+    /// Multiples of the width of a grid (a power of 2, at most 1) over the square of a common divisor of all
+    /// weights. Weighted sums of weighted sums of numbers on the grid are such multiples. `None` if these
+    /// would leave no room in 128 bits.
     pub(super) fn new(grid: f64, divisor: i64) -> Option<Self> {
         let bits = u32::try_from(integer(-grid.log2())).ok().filter(|bits| *bits <= MAX_BITS)?;
         let room = 1..=MAX_DIVISOR;
@@ -146,7 +147,7 @@ impl Arithmetic for Multiples {
         if x == 0 {
             return BigRational::zero();
         }
-        // In lowest terms: powers of 2 first, which most of the divisor is.
+        // In lowest terms. Powers of 2 come first, as they are most of the divisor.
         let shared = x.trailing_zeros().min(self.twos);
         let x = x >> shared;
         let rest = i64::try_from(x % i128::from(self.odd)).unwrap_or(0);
@@ -156,7 +157,7 @@ impl Arithmetic for Multiples {
     }
 }
 
-/// A quotient that is whole.
+/// A quotient that is an integer.
 fn divided(x: i128, by: i64) -> Option<i128> {
     if by == 1 {
         return Some(x);
@@ -168,8 +169,8 @@ fn divided(x: i128, by: i64) -> Option<i128> {
     (x.checked_rem(by)? == 0).then(|| x / by)
 }
 
-/// Bits of the divisor of a grid, divisors of weights and steps on the grid, at most: together they leave
-/// room for sums.
+/// The largest number of bits of the divisor of a grid, of divisors of weights, and of steps on the grid.
+/// Together they leave room for sums.
 const MAX_BITS: u32 = 60;
 const MAX_DIVISOR: i64 = 1 << 20;
 const MAX_STEPS: f64 = (1u64 << 52) as f64;
@@ -182,7 +183,7 @@ mod tests {
         BigRational::new(a.into(), b.into())
     }
 
-    /// Both kinds of numbers agree wherever multiples have an answer, and answers are in lowest terms.
+    /// Both kinds of numbers agree whenever multiples have an answer, and answers are in lowest terms.
     #[test]
     fn multiples_are_ratios() {
         let (multiples, ratios) = (Multiples::new(0.125, 12).unwrap(), Ratios { grid: 0.125 });
@@ -205,14 +206,14 @@ mod tests {
         }
     }
 
-    /// What is no multiple, and what does not fit, is left to ratios.
+    /// Numbers that are not multiples, or do not fit, are left to ratios.
     #[test]
     fn what_is_no_multiple_is_left() {
         let multiples = Multiples::new(0.5, 3).unwrap();
         assert_eq!(multiples.number(&ratio(1, 5)), None);
         assert_eq!(multiples.add(&mut 0, &ratio(1, 9), &3), None);
         assert_eq!(multiples.add(&mut 0, &ratio(1, 9), &9), Some(()));
-        // Half and sixths are not fine: thirds of them are multiples.
+        // Halves and sixths are not fine, as thirds of them are still multiples.
         assert_eq!([9, 3, 1].map(|x| multiples.is_fine(&x)), [false, false, true]);
         assert_eq!(multiples.quotient(&5, &0, &ratio(2, 1)), None);
         assert_eq!(multiples.quotient(&5, &0, &ratio(0, 1)), None);

@@ -1,10 +1,11 @@
-//! The inverse of a triangular factor, and how far it is from making the covariance the identity.
+//! The inverse of a triangular factor, and a bound on how far it is from turning the covariance into the
+//! identity.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use ndp_account::Error;
 use ndp_linalg::gemm;
 
-/// The inverse of a lower triangular matrix, nearly: by halves.
+/// The approximate inverse of a lower triangular matrix, by recursion on halves.
 pub(super) fn inverse_of_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     let n = lower.nrows();
     if n <= SMALL {
@@ -31,7 +32,8 @@ pub(super) fn inverse_of_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>
     Ok(inverse)
 }
 
-/// `A B` by panels, so that an entry has few roundings: [`PANEL`] of a panel's products, one for every panel.
+/// `A B` by panels, so that an entry has few roundings: those of the [`PANEL`] products in a panel, and one
+/// for every panel.
 fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     let n = a.ncols();
     let mut sum = Array2::zeros((a.nrows(), b.ncols()));
@@ -42,18 +44,18 @@ fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>
     Ok(sum)
 }
 
-/// What makes the covariance nearly the identity.
+/// A matrix that turns the covariance nearly into the identity.
 pub(super) struct Whitening {
-    /// Lower triangular `M`, taken as exact.
+    /// The lower triangular matrix `M`, whose floats are taken as exact.
     pub(super) matrix: Array2<f64>,
-    /// At least `‖M S Mᵀ - I‖`.
+    /// An upper bound on `‖M S Mᵀ - I‖`.
     pub(super) rest: f64,
-    /// At least the spectral norm of `|M|`.
+    /// An upper bound on the spectral norm of `|M|`.
     pub(super) norm: f64,
 }
 
 /// The whitening of a covariance that was computed with an error of at most `relative` times `sizes`, entry
-/// by entry. None where it is not positive definite.
+/// by entry. `None` if the covariance is not positive definite.
 pub(super) fn whitening(
     covariance: &Array2<f64>,
     sizes: &Array2<f64>,
@@ -83,7 +85,7 @@ pub(super) fn whitening(
         let size = |i: usize, j: usize| f64::max(sizes[(i, j)], covariance[(i, j)].abs());
         (0..n).map(|i| (0..n).map(|j| size(i, j) * x[j]).sum::<f64>()).collect()
     };
-    // What M S M' 1 is less in its two products; then the norm of |M|.
+    // Bounds on the error of M S M' in its two products, and then on the norm of |M|.
     let large = largest(n, |x| rows(&all(columns(x))));
     let norm = largest(n, |x| columns(&rows(x))).sqrt() * UP;
     let panels = (PANEL + n / PANEL + 4) as f64 * unit;
@@ -102,8 +104,8 @@ pub(super) fn whitening(
     Ok(rest.is_finite().then(|| Whitening { matrix, rest, norm }))
 }
 
-/// At least the spectral norm of a symmetric matrix whose entries are not negative: `max (A x)_i / x_i` for
-/// any positive `x`, here for one near its largest eigenvector.
+/// An upper bound on the spectral norm of a symmetric matrix with nonnegative entries: `max (A x)_i / x_i`
+/// for any positive `x`, here for one close to its largest eigenvector.
 fn largest(n: usize, times: impl Fn(&Array1<f64>) -> Array1<f64>) -> f64 {
     let mut x = Array1::ones(n);
     let mut found = f64::INFINITY;
@@ -111,24 +113,24 @@ fn largest(n: usize, times: impl Fn(&Array1<f64>) -> Array1<f64>) -> f64 {
         let mut next = times(&x);
         found = next.iter().zip(&x).map(|(a, b)| a / b).fold(0.0, f64::max).min(found);
         let top = next.iter().fold(0.0, |m: f64, &x| m.max(x));
-        // Nothing may vanish: it is divided by.
+        // No entry may be 0, since the bound divides by all of them.
         next.mapv_inplace(|x| x / top + 1e-6);
         x = next;
     }
     found * UP
 }
 
-/// Steps towards the largest eigenvector.
+/// The number of steps towards the largest eigenvector.
 const STEPS: usize = 12;
-/// Matrices that are inverted as they stand.
+/// The largest size of a matrix that is inverted without dividing it into halves.
 const SMALL: usize = 48;
-/// Terms of a sum that is rounded in any order.
+/// The number of terms of a sum that may be added in any order.
 const PANEL: usize = 128;
-/// Entries beyond which what vanishes below the range of `f64` might be missed.
+/// For larger entries, an underflow might not be covered by the bounds.
 const MOST: f64 = 1e30;
-/// Covers sums of nonnegative numbers, at most 10^4 of them, one after another.
+/// Covers a few sums of nonnegative numbers, with at most 10^4 terms each.
 const UP: f64 = 1.0 + 1e-11;
-/// More than what vanishes below the range of `f64`.
+/// Larger than everything that underflows.
 const TINY: f64 = 1e-100;
 
 #[cfg(test)]

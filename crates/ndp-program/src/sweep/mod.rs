@@ -1,24 +1,24 @@
-//! Accounts of deep programs (many steps of gossip, noise over time) by sweeps through the program, without
-//! writing out its rows.
+//! Accounts of deep programs (with many steps of gossip, or noise over time) by sweeps through the program,
+//! without writing out its rows.
 //!
 //! A row of what is seen may have millions of coefficients, each a ratio of integers with thousands of
 //! digits. None of them is needed: one sweep from the rows back through the program gives the coefficients of
-//! sixteen combinations of rows over all noises and uses, one sweep on from the noises gives their covariance
-//! with all rows. So the covariance `S` of the rows takes two sweeps for sixteen of them, a factorisation `S
-//! ≈ L Lᵀ` gives combinations `M = L⁻¹` that are nearly independent with variance 1, and one more sweep gives
-//! `β_u = M B_u` for the uses of all nodes at once. With `‖M S Mᵀ - I‖ ≤ h < 1`,
+//! sixteen combinations of rows over all noises and uses, and one sweep forward from the noises gives their
+//! covariance with all rows. The covariance `S` of the rows therefore takes two sweeps for each sixteen rows.
+//! A factorisation `S ≈ L Lᵀ` gives combinations `M = L⁻¹` of rows that are nearly independent with variance
+//! 1, and one more sweep gives `β_u = M B_u` for the uses of all nodes at once. With `‖M S Mᵀ - I‖ ≤ h < 1`,
 //!
 //! ```text
 //! β_uᵀ β_u / (1 + h)  ≤  G_u  ≤  β_uᵀ β_u / (1 - h).
 //! ```
 //!
-//! `M` is taken as exact; `h` and `β` are computed in `f64`, with bounds on their errors that count the
+//! `M` is taken as exact. `h` and `β` are computed in `f64`, with bounds on their errors that count the
 //! roundings along the longest path of the program. No rank is decided and no prime is drawn: `h < 1` proves
-//! that the rows are independent, so that nothing leaks.
+//! that the rows are independent, so that nothing is seen without noise.
 //!
-//! What the observer has seen moves nothing (its shift is 0): it is left out of all sums, and only hidden
-//! values are swept. For decentralized SGD these are the hidden motions of the other nodes, and `S` has
-//! `(degree · steps)²` entries.
+//! Values that the observer has seen have shift 0. They are left out of all sums, and only hidden values are
+//! swept. For decentralized SGD these are the hidden parts of the other nodes' models, and `S` has `(degree ·
+//! steps)²` entries.
 
 mod absorb;
 mod arithmetic;
@@ -43,38 +43,38 @@ use ndp_numeric::stop::{Stop, Stopped, work};
 use rayon::prelude::*;
 use tape::{Kind, LANES, Lane, Sign, Tape, ZERO};
 
-/// What was found, node by node.
+/// The results, node by node.
 pub(super) struct Found {
     pub(super) grams: Vec<Option<NodeGram>>,
     pub(super) rank: usize,
     /// Whether some contribution is assumed to read only what was seen.
     pub(super) assumed: bool,
-    /// Whether all ends are as near as those of an exact loss.
+    /// Whether all enclosures are as narrow as those of an exact loss.
     pub(super) narrow: bool,
 }
 
-/// The uses of one node in the order of the buffer, and what is asked about them.
+/// The uses of one node in the order of the buffer, and the directions that are asked about.
 struct Node<'a> {
     node: usize,
-    /// Places of its uses in the buffer.
+    /// The places of its uses in the buffer.
     start: usize,
     end: usize,
     directions: Vec<(&'a Direction, Vec<f64>)>,
-    /// Whether all entries are kept.
+    /// Whether all entries of its Gram matrix are kept.
     whole: bool,
 }
 
-/// The uses on the tape, in order of nodes.
+/// The uses on the tape, grouped by node.
 struct Uses<'a> {
-    /// Contribution at every place of the buffer.
+    /// The contribution at every place of the buffer.
     contributions: Vec<usize>,
-    /// Place in the buffer of every use of the tape; none for nodes that are not asked about.
+    /// The place in the buffer of every use on the tape; `u32::MAX` for nodes that are not asked about.
     places: Vec<u32>,
     nodes: Vec<Node<'a>>,
 }
 
-/// What the observer learns about every node that was asked for; none where the program is not of the kind,
-/// where its rows are not independent, or where `f64` cannot tell.
+/// What the observer learns about every node that was asked for. `None` if the program is not of this kind,
+/// if its rows are not independent, or if `f64` cannot decide.
 ///
 /// # Errors
 /// [`ndp_graph::Error::TooLarge`] beyond the memory limit; [`Error::Stopped`].
@@ -102,7 +102,7 @@ pub(super) fn grams(
     let stop = &options.stop;
     let first = covariance(&tape, &uses, n, stop)?;
     let relative = roundings(tape.back + tape.on + 8);
-    // A factor, its inverse and four products of matrices, by blocks.
+    // A factor, its inverse and four products of matrices, all computed by blocks.
     stop.spend(work([n, n, n]) / 2)?;
     let Some(white) =
         whitening(&first.covariance, first.sizes.as_ref().unwrap_or(&first.covariance), relative)?
@@ -122,7 +122,7 @@ pub(super) fn grams(
     Ok(Some(Found { grams, rank: n, assumed, narrow }))
 }
 
-/// Refuses what would not fit.
+/// Refuses a computation that does not fit in memory.
 fn memory(tape: &Tape, uses: &Uses<'_>, n: usize, limit: u64) -> Result<(), Error> {
     let lanes = (tape.slots + tape.variances.len().max(uses.contributions.len())) as u128;
     let kept: usize = uses.nodes.iter().filter(|node| node.whole).map(|node| node.end - node.start).sum();
@@ -174,7 +174,7 @@ impl<'a> Uses<'a> {
         Self { contributions, places, nodes }
     }
 
-    /// Takes the coefficients of a sweep apart, node by node.
+    /// Calls `each` with the coefficients of a sweep, node by node.
     fn each(&self, buffer: &[Lane], mut each: impl FnMut(usize, &Node<'a>, &[Lane])) {
         for (at, node) in self.nodes.iter().enumerate() {
             each(at, node, &buffer[node.start..node.end]);
@@ -182,21 +182,22 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Covariance and sizes of the rows.
+/// The covariance of the rows, and the sizes of its terms.
 struct First {
     covariance: Array2<f64>,
-    /// Sums of the sizes of the terms; none where they are the entries.
+    /// The sums of the absolute values of the terms; `None` if they equal the entries.
     sizes: Option<Array2<f64>>,
-    /// Of every use the sum of squares of the sizes of its coefficients in the rows.
+    /// For every use, the sum over rows of the squared sizes of its coefficients.
     uses: Vec<f64>,
-    /// The same of every direction, node by node.
+    /// The same for every direction, node by node.
     directions: Vec<Vec<f64>>,
 }
 
-/// Sums over the lanes of blocks, of uses and of directions.
+/// Sums over the lanes of blocks: for uses, and for directions.
 type Partial = (Vec<f64>, Vec<Vec<f64>>);
 
-/// Rows in blocks, some of them together: what is added up does not depend on the number of threads.
+/// Rows in blocks, several of which are computed together. The order of the sums does not depend on the
+/// number of threads.
 fn blocks<T: Send>(
     n: usize,
     (stop, cost): (&Stop, u64),
@@ -295,7 +296,7 @@ fn add(uses: &mut [f64], directions: &mut [Vec<f64>], partial: &Partial) {
     }
 }
 
-/// The sums over uses with these weights, or with the sizes of both.
+/// The sums over uses with these weights, or with the absolute values of both.
 fn along(lanes: &[Lane], weights: &[f64], sizes: bool) -> Lane {
     let mut sums = ZERO;
     for (lane, &weight) in lanes.iter().zip(weights) {
@@ -306,15 +307,15 @@ fn along(lanes: &[Lane], weights: &[f64], sizes: bool) -> Lane {
     sums
 }
 
-/// What the nearly independent combinations of rows say about the uses.
+/// What the nearly independent combinations of rows give for the uses.
 struct Second {
-    /// Of every use the sum of its squares.
+    /// For every use, the sum of its squares.
     uses: Vec<f64>,
-    /// Of every direction the sum of squares, then that of the squared sums of sizes; node by node.
+    /// For every direction, the sum of squares and the sum of the squared sums of sizes; node by node.
     directions: Vec<Vec<f64>>,
-    /// Of every use a number `d`: the matrix with these on its diagonal is no smaller than `βᵀ β`.
+    /// For every use a number `d`, such that the diagonal matrix of these numbers is at least `βᵀ β`.
     majorant: Vec<f64>,
-    /// `β` of the nodes whose entries are kept: uses by rows.
+    /// `β` of the nodes whose entries are kept, as a matrix of uses by rows.
     kept: Vec<Option<Array2<f64>>>,
 }
 
@@ -386,7 +387,7 @@ fn combinations(
     Ok(second)
 }
 
-/// Ends of everything, node by node.
+/// The enclosures of all results, node by node.
 #[allow(clippy::too_many_arguments, reason = "all of it was computed before, once")]
 fn enclose(
     program: &Program,
@@ -400,8 +401,8 @@ fn enclose(
 ) -> Result<Vec<Option<NodeGram>>, Error> {
     let (h, n, members) = (white.rest, seen.rows.len(), &seen.members);
     let sum = roundings(n + 16);
-    // Coefficients of combinations are wrong by at most this times the norm of the sizes of those of the
-    // rows, which were rounded themselves by far less than a thousandth.
+    // The coefficients of combinations err by at most this times the norm of the sizes of those of the rows.
+    // The sizes were rounded as well, by far less than a thousandth.
     let relative = roundings(tape.back + 8) * white.norm * 1.001;
     let wrong = |squares: f64| relative * squares.sqrt() * UP + TINY;
     let ends = |squares: f64, wrong: f64| {
@@ -441,7 +442,7 @@ fn enclose(
         }
         let numbers = first.directions[at].iter().zip(second.directions[at].chunks(2));
         for ((direction, weights), (&sizes, found)) in node.directions.iter().zip(numbers) {
-            // Weights, products and sums over the uses are rounded.
+            // Weights, products and sums over the uses are rounded as well.
             let more = roundings(weights.len() + 8) * found[1].sqrt() * UP;
             let ends = ends(found[0], wrong(sizes) * (1.0 + roundings(weights.len() + 8)) + more);
             gram.directions.push(KnownDirection { direction: (*direction).clone(), ends, leaks: false });
@@ -450,7 +451,7 @@ fn enclose(
     Ok(grams)
 }
 
-/// All entries of a node and how far the truth may be from each.
+/// All entries of a node's Gram matrix, and a bound on the error of each.
 fn entries(
     beta: &Array2<f64>,
     errors: &[f64],
@@ -469,24 +470,24 @@ fn entries(
     Ok((center.as_standard_layout().to_owned(), radius))
 }
 
-/// `γ_k`: what `k` roundings make of a number at most, relative to the sizes of its terms.
+/// `γ_k`: a bound on the effect of `k` roundings on a number, relative to the sizes of its terms.
 fn roundings(k: usize) -> f64 {
     let x = k as f64 * (f64::EPSILON / 2.0);
     x / (1.0 - x)
 }
 
-/// Rows whose covariance is factorised.
+/// The largest number of rows whose covariance is factorised.
 const MAX_ROWS: usize = 9000;
-/// Distance from the identity beyond which nothing is told.
+/// If the distance from the identity is larger than this, there is no result.
 const MAX_REST: f64 = 0.1;
-/// Blocks of rows that are swept together.
+/// The number of blocks of rows that are swept together.
 const TOGETHER: usize = 4;
-/// Entries that are kept of all nodes where none are named.
+/// The largest number of entries that are kept for all nodes, if none are named.
 const MAX_KEPT: usize = 1 << 25;
-/// Covers a few roundings, and sums over 10^4 nonnegative numbers.
+/// Covers a few roundings, and sums of 10^4 nonnegative numbers.
 const UP: f64 = 1.0 + 4e-12;
 const DOWN: f64 = 1.0 - 4e-12;
-/// More than what vanishes below the range of `f64`.
+/// Larger than everything that underflows.
 const TINY: f64 = 1e-100;
 
 #[cfg(test)]
@@ -495,9 +496,8 @@ mod tests {
     use ndp_account::Observer;
     use std::collections::BTreeMap;
 
-    /// A use that is sent once as it is and once three times as large, each time with a noise of its own: the
-    /// squares of the sizes of its coefficients, on which the allowance for their roundings rests, add up to
-    /// 10.
+    /// A use is sent once as it is and once three times as large, each time with a noise of its own. The
+    /// squares of the sizes of its coefficients, on which the allowance for their roundings rests, sum to 10.
     #[test]
     fn sizes_of_coefficients_add_up() -> Result<(), Error> {
         let mut program = Program::new(2)?;

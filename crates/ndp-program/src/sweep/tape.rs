@@ -1,9 +1,9 @@
-//! The program as an observer sees it, in the order of computation: hidden values, unknown noises and uses,
-//! and the rows.
+//! The program as an observer sees it, in the order of computation: hidden values, unknown noises, uses, and
+//! the rows.
 //!
-//! Whatever the observer knows is left out of the sums (the shift of a seen value is 0): a row is the
-//! definition of the seen value over what is hidden. That changes the rows by a unit triangular matrix, and
-//! no loss.
+//! Everything that the observer knows is left out of the sums (the shift of a seen value is 0): a row is the
+//! definition of a seen value, restricted to its hidden terms. This multiplies the rows by a unit triangular
+//! matrix and changes no loss.
 
 use crate::build::Program;
 use crate::observers::Seen;
@@ -11,43 +11,43 @@ use crate::registers::Definition;
 use crate::weight::float;
 use ndp_numeric::stop::work;
 
-/// What is done at a step.
+/// What a step computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A sum that nobody of the observer sees.
+    /// A sum that the observer does not see.
     Hidden,
-    /// A noise, by its place among those of the tape.
+    /// A noise, by its index among those of the tape.
     Noise,
-    /// A use of a node's data, by its place among those of the tape.
+    /// A use of a node's data, by its index among those of the tape.
     Use,
-    /// A row, by its number.
+    /// A row, by its index.
     Row,
 }
 
-/// One step: a value and where it is kept.
+/// One step: a value and the slot in which it is kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) kind: Kind,
-    /// Its place among the steps of its kind.
+    /// Its index among the steps of its kind.
     pub(super) number: u32,
-    /// Where it is kept; of no meaning for a row.
+    /// The slot in which it is kept; without meaning for a row.
     pub(super) slot: u32,
-    /// Whether it is a term of one step only.
+    /// Whether it is a term of only one step.
     pub(super) once: bool,
     start: u32,
     end: u32,
 }
 
-/// Steps in an order in which every value stands before what is made of it, and not long before.
+/// The steps in an order in which every value is computed before it is used, but not long before.
 pub(super) struct Tape {
     pub(super) steps: Vec<Step>,
     /// The value of every step.
     pub(super) values: Vec<u32>,
-    /// Slots and weights of the terms of every step.
+    /// The slots and weights of the terms of all steps.
     terms: Vec<(u32, f64)>,
     /// Number of slots.
     pub(super) slots: usize,
-    /// Number of the value of every row, and the step after it.
+    /// For every row, the number of its value and the position after its step.
     pub(super) rows: Vec<(usize, usize)>,
     /// Variance of every noise, in the order of the steps.
     pub(super) variances: Vec<f64>,
@@ -55,31 +55,32 @@ pub(super) struct Tape {
     pub(super) uses: Vec<usize>,
     /// Whether all weights are positive.
     pub(super) positive: bool,
-    /// Roundings of a coefficient, at most, when it is computed from the rows back to noises and uses.
+    /// The largest number of roundings of a coefficient that is computed from the rows back to noises and
+    /// uses.
     pub(super) back: usize,
-    /// Roundings of a value, at most, when it is computed from the noises on to the rows.
+    /// The largest number of roundings of a value that is computed from the noises forward to the rows.
     pub(super) on: usize,
 }
 
-/// The same tape, or the one with all weights positive.
+/// Whether weights are taken as they are, or as their absolute values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     Given,
     Positive,
 }
 
-/// Numbers for some right sides at once.
+/// Numbers for several right sides at once.
 pub(super) type Lane = [f64; LANES];
-/// Right sides that go together.
+/// The number of right sides that are computed together.
 pub(super) const LANES: usize = 16;
 pub(super) const ZERO: Lane = [0.0; LANES];
 
 impl Tape {
-    /// The tape of what was seen. None where a weight or a variance is out of range, or gains could leave the
-    /// range.
+    /// The tape of what was seen. `None` if a weight or a variance is out of range, or if gains might leave
+    /// the range.
     pub(super) fn new(program: &Program, seen: &Seen) -> Option<Self> {
         let values = &program.values;
-        // The first row that a value has a part in; rows name themselves.
+        // For each value the first row of which it is a part; a row is a part of itself.
         let mut first = vec![NONE; values.len()];
         let mut is_row = vec![false; values.len()];
         let mut count = 0usize;
@@ -107,7 +108,7 @@ impl Tape {
             order.push((key, u32::try_from(v).ok()?));
         }
         order.sort_unstable();
-        // Steps of values, and of each the last that it is a term of.
+        // The step of each value, and for each step the last one of which it is a term.
         let mut place = first;
         for (at, &(_, v)) in order.iter().enumerate() {
             place[v as usize] = u32::try_from(at).ok()?;
@@ -145,7 +146,8 @@ impl Tape {
             tape.positive &= !negative;
             let end = u32::try_from(tape.terms.len()).ok()?;
             let (kind, number) = match &values[v] {
-                // Something that is known without noise stands in no row of noises: the rows have no inverse.
+                // A message without noise has no noise in its row, so that the covariance of the rows has no
+                // inverse.
                 _ if is_row[v] => {
                     tape.rows.push((v, at as usize + 1));
                     (Kind::Row, tape.rows.len())
@@ -174,7 +176,7 @@ impl Tape {
         Some(tape)
     }
 
-    /// Counts roundings; whether the gains between any two steps stay in range.
+    /// Counts the roundings, and returns whether the gains between any two steps stay in range.
     fn in_range(&mut self, consumers: &[u32]) -> bool {
         let n = self.steps.len();
         // From the rows back.
@@ -185,7 +187,7 @@ impl Tape {
             if step.kind == Kind::Row {
                 gains[at] = 1.0;
             } else {
-                // Sums of as many terms as there are consumers; the first is added to 0.
+                // Sums with as many terms as there are consumers; the first term is added to 0.
                 roundings[at] += (consumers[at] as usize).saturating_sub(1);
             }
             largest = largest.max(gains[at]);
@@ -198,7 +200,7 @@ impl Tape {
                 gains[to] += gains[at] * x.abs();
             }
         }
-        // From the noises on; the product with a variance, too.
+        // From the noises forward, including the product with a variance.
         let (mut roundings, mut gains) = (vec![0usize; n], vec![1.0f64; n]);
         for at in 0..n {
             let step = self.steps[at];
@@ -220,7 +222,7 @@ impl Tape {
         largest <= MAX_GAIN
     }
 
-    /// Gives every step a slot that is free from its own place to its last consumer's.
+    /// Gives every step a slot that is free from the step to its last consumer.
     fn assign(&mut self, mut until: Vec<u32>) {
         let mut free: Vec<u32> = Vec::new();
         let mut slots = 0u32;
@@ -251,13 +253,13 @@ impl Tape {
         &self.terms[step.start as usize..step.end as usize]
     }
 
-    /// Work of one sweep over all steps, about: a few lanes go together.
+    /// The approximate work of one sweep over all steps; a few lanes are computed together.
     pub(super) fn cost(&self) -> u64 {
         work([self.terms.len() + 2 * self.steps.len(), LANES / 2])
     }
 
-    /// From rows back to noises and uses: what `leaf` gets are the coefficients of the seeded combinations.
-    /// Steps from `from` on have no part in it; slots are 0 before and after.
+    /// Goes from the rows back to noises and uses: `leaf` gets the coefficients of the seeded combinations.
+    /// Steps from `from` on have no part in it. All slots are 0 before and after.
     pub(super) fn back(
         &self,
         from: usize,
@@ -285,7 +287,7 @@ impl Tape {
         }
     }
 
-    /// From the noises on to the rows before step `from`; uses are 0.
+    /// Goes from the noises forward to the rows before step `from`; uses are 0.
     pub(super) fn on(
         &self,
         from: usize,
@@ -317,13 +319,13 @@ impl Tape {
     }
 }
 
-/// Roundings of a product with a weight that was rounded itself, to one of its two neighbors.
+/// The number of roundings of a product with a weight that was itself rounded to one of its two neighbors.
 fn cost(x: f64) -> usize {
     if x.abs() == 1.0 { 0 } else { 3 }
 }
 
 const NONE: u32 = u32::MAX;
-/// Gains beyond which a number that vanishes below the range of `f64` might be missed.
+/// With larger gains, an underflow might not be covered by the bounds.
 const MAX_GAIN: f64 = 1e40;
 
 #[cfg(test)]
@@ -333,10 +335,10 @@ mod tests {
     use ndp_account::Observer;
     use std::collections::BTreeMap;
 
-    /// A noise, a third of which is in a hidden value, of which a third and a seventh are in one row each. A
-    /// weight that is no float may be either neighbor, two units off, and its product is rounded. On the way
-    /// back from the rows that are two weights and the sum over both rows; on the way on from the noises
-    /// three units of a variance, two weights, and two sums.
+    /// A hidden value contains a third of a noise, and two rows contain a third and a seventh of the hidden
+    /// value. A weight that is not a float may be rounded to either neighbor, which is two units off, and its
+    /// product is rounded. On the way back from the rows there are two weights and the sum over both rows; on
+    /// the way forward from the noises there are three units of a variance, two weights, and two sums.
     #[test]
     fn roundings_are_counted_along_the_way() -> Result<(), ndp_account::Error> {
         let mut program = crate::Program::new(2)?;
