@@ -1,17 +1,18 @@
-//! Accounts of large views whose rows each have a noise of their own, by sparse linear systems between two
-//! witnesses.
+//! Accounts of large views in which each row has a noise of its own, by sparse linear systems, as an
+//! enclosure between two witnesses.
 //!
-//! With `D` the share of those noises in the covariance `S = R V Rᵀ` of the rows, `S - D` is positive
-//! semidefinite. For any `ŷ_i` in the place of `S⁻¹ b_i`, with what it leaves over, `r_i = b_i - S ŷ_i`,
+//! If `D` is the part of the covariance `S = R V Rᵀ` of the rows that is due to these noises, `S - D` is
+//! positive semidefinite. For any `ŷ_i` in place of `S⁻¹ b_i`, with the residual `r_i = b_i - S ŷ_i`,
 //!
 //! ```text
 //! G_ij = b_iᵀ S⁻¹ b_j = ŷ_iᵀ b_j + ŷ_jᵀ r_i + r_iᵀ S⁻¹ r_j,    |r_iᵀ S⁻¹ r_j| ≤ |D^(-1/2) r_i| |D^(-1/2) r_j|.
 //! ```
 //!
-//! `ŷ_i` is an attack; absorbing `r_i` by the rows' own noises makes of it a noise shift. The `ŷ` come from
-//! conjugate gradients and are then exact numbers: only the residuals are rounded, and their error is bounded
-//! entry by entry. No rank is decided and no prime is drawn; nothing can leak. What is far from a node's rows
-//! has no part in its system: a solve starts at those rows and grows with them.
+//! `ŷ_i` is an attack. Absorbing `r_i` by the rows' own noises turns it into a shift of the noises. The `ŷ`
+//! come from conjugate gradients and are then taken as exact numbers: only the residuals are rounded, and
+//! their error is bounded entry by entry. No rank is decided and no prime is drawn, and nothing can be seen
+//! without noise. Rows that are far from a node's rows have no part in its system: a solve starts at these
+//! rows and adds the rows that they reach.
 
 mod solve;
 mod witness;
@@ -37,25 +38,26 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 pub(super) use witness::{APART, GRIDS, Ready, grid, or_none, short};
 
-/// The covariance of the rows, sparse and symmetric, and how far its entries may be from the exact ones.
+/// The sparse, symmetric covariance of the rows, with bounds on the errors of its entries.
 pub(super) struct Covariance {
     starts: Vec<usize>,
     columns: Vec<u32>,
     entries: Vec<f64>,
-    /// The sums of the sizes of the terms of an entry; empty where they are the sizes of the entries.
+    /// The sums of the absolute values of the terms of each entry; empty if they are the absolute values of
+    /// the entries.
     sizes: Vec<f64>,
-    /// At most what a row's own noise adds to the diagonal.
+    /// A lower bound on what a row's own noise adds to the diagonal.
     own: Vec<f64>,
     diagonal: Vec<f64>,
-    /// Terms of an entry, at most.
+    /// The largest number of terms of an entry.
     terms: usize,
 }
 
-/// What was found, node by node.
+/// The results, node by node.
 pub(super) struct Found {
     pub(super) grams: Vec<Option<NodeGram>>,
     pub(super) rank: usize,
-    /// Whether all ends are as near as those of an exact loss.
+    /// Whether all enclosures are as narrow as those of an exact loss.
     pub(super) narrow: bool,
 }
 
@@ -65,14 +67,14 @@ impl Covariance {
         self.columns[range.clone()].iter().zip(&self.entries[range]).map(|(&j, &x)| (j as usize, x))
     }
 
-    /// Sums of the sizes of the terms of a row's entries.
+    /// The sums of the absolute values of the terms of a row's entries.
     fn sizes(&self, r: usize) -> impl Iterator<Item = f64> {
         let range = self.starts[r]..self.starts[r + 1];
         let known = if self.sizes.is_empty() { &self.entries } else { &self.sizes };
         known[range].iter().map(|x| x.abs())
     }
 
-    /// Work of a product with vectors that are 0 in all other rows, about.
+    /// The approximate work of a product with vectors that are 0 in all other rows.
     fn cost(&self, rows: &[u32]) -> u64 {
         let entries = if rows.len() == self.len() {
             self.columns.len()
@@ -86,7 +88,7 @@ impl Covariance {
         self.own.len()
     }
 
-    /// The number of a row, which has 32 bits as all columns have.
+    /// The number of a row in 32 bits, as all columns have.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rows are numbered by 32 bits when the covariance is made"
@@ -95,11 +97,11 @@ impl Covariance {
         r as u32
     }
 
-    /// The covariance of what was seen; none where some row has no noise of its own, or where it is not
+    /// The covariance of what was seen. `None` if some row has no noise of its own, or the covariance is not
     /// sparse.
     fn new(program: &Program, seen: &Seen, memory: u64, stop: &Stop) -> Result<Option<Self>, Error> {
         let n = seen.rows.len();
-        // Of every noise the rows in which it occurs.
+        // For every noise, the number of rows in which it occurs.
         let mut occurs: BTreeMap<usize, u32> = BTreeMap::new();
         let noises = |row: &SeenRow| {
             let noise = |(primitive, _): &(Primitive, _)| match primitive {
@@ -156,7 +158,7 @@ impl Covariance {
             for (k, x) in noises {
                 let (rows, variance) = (&of_noise[k], variances[k]);
                 if rows.len() == 1 {
-                    // Rounded down: three roundings of 1, two conversions.
+                    // Rounded down: three roundings of a unit, and two conversions.
                     own = own.max(x * x * variance * DOWN);
                 }
                 products.extend(rows.iter().map(|&(other, y)| (other, x * y * variance)));
@@ -206,11 +208,11 @@ impl Covariance {
     }
 }
 
-/// Coefficients of a change in the rows, ascending, and how far each may be from the exact one.
+/// The coefficients of a change in the rows, ascending, with a bound on the error of each.
 type Shift = Vec<(u32, f64, f64)>;
 
-/// What the observer learns about every node that was asked for; none where the view has not the structure
-/// for it.
+/// What the observer learns about every node that was asked for. `None` if the view does not have the
+/// required structure.
 ///
 /// # Errors
 /// [`ndp_graph::Error::TooLarge`] beyond the memory limit; [`Error::Stopped`].
@@ -223,7 +225,7 @@ pub(super) fn grams(
     let Some(covariance) = Covariance::new(program, seen, options.memory_limit, &options.stop)? else {
         return Ok(None);
     };
-    // Rows of every contribution of a node that was asked for.
+    // The rows of every contribution of a node that was asked for.
     let asked = options.asked(program);
     let mut of_use: BTreeMap<usize, Vec<(u32, &BigRational)>> = BTreeMap::new();
     for (r, row) in (0u32..).zip(&seen.rows) {
@@ -244,7 +246,7 @@ pub(super) fn grams(
     let most = open.iter().map(|&u| of_node[u].len()).max().unwrap_or(0);
     let together = if most <= MAX_TOGETHER { LANES } else { 1 };
     let pool: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
-    // None where the view has not the structure for it.
+    // `None` if the view does not have the required structure.
     let of = |nodes: &[usize]| -> Result<Option<Vec<NodeGram>>, Stopped> {
         let mut asked: Vec<Asked<'_>> = Vec::with_capacity(nodes.len());
         for &node in nodes {
@@ -270,7 +272,7 @@ pub(super) fn grams(
         let known = kept().pop();
         let mut scratch = known.unwrap_or_else(|| Scratch::new(covariance.len()));
         let mut solve = |of: Choose, enough: f64| -> Result<Vec<Vec<Solved>>, Stopped> {
-            // Place by place, so that nodes that are near each other go together.
+            // Place by place, so that nodes that are close to each other are solved together.
             let mut jobs: Vec<(usize, &Shift)> = Vec::new();
             for place in 0.. {
                 let before = jobs.len();
@@ -288,7 +290,7 @@ pub(super) fn grams(
             }
             Ok(solved)
         };
-        // A loss that adds up k² entries is wrong by as many errors.
+        // The error of a loss that adds up k² entries is that of as many entries.
         let uses = solve(|asked, place| asked.shifts.get(place), ENOUGH / (most * most).max(1) as f64)?;
         let along = solve(|asked, place| Some(&asked.along.get(place)?.1), ENOUGH)?;
         kept().push(scratch);
@@ -311,7 +313,7 @@ pub(super) fn grams(
     Ok(Some(Found { grams, rank: covariance.len(), narrow }))
 }
 
-/// One of a node's right sides.
+/// Selects one of a node's right sides.
 type Choose = for<'a, 'b> fn(&'a Asked<'b>, usize) -> Option<&'a Shift>;
 
 /// A node and the changes of its uses in the rows.
@@ -322,7 +324,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What was found about the node; none where something is not finite.
+    /// The result for the node; `None` if a number is not finite.
     fn gram(
         &self,
         program: &Program,
@@ -361,7 +363,7 @@ impl Asked<'_> {
     }
 }
 
-/// The nearest floating-point numbers of a shift; none where one is out of range.
+/// The nearest floats of a shift; `None` if one is out of range.
 fn rounded(exact: &[(u32, &BigRational)]) -> Option<Shift> {
     let mut shift = Vec::with_capacity(exact.len());
     for (r, x) in exact.iter().filter(|(_, x)| !x.is_zero()) {
@@ -369,23 +371,23 @@ fn rounded(exact: &[(u32, &BigRational)]) -> Option<Shift> {
         if !in_range(near) {
             return None;
         }
-        // Integers and dyadic numbers are themselves.
+        // Integers and dyadic numbers are represented exactly.
         let exact = BigRational::from_float(near).as_ref() == Some(*x);
         shift.push((*r, near, if exact { 0.0 } else { near.abs() * f64::EPSILON }));
     }
     Some(shift)
 }
 
-/// Sizes whose products neither overflow nor underflow.
+/// Numbers whose products neither overflow nor underflow.
 fn in_range(x: f64) -> bool {
     (1e-60..1e60).contains(&x.abs())
 }
 
-/// What a solve may leave over: less than half the width of an exact loss.
+/// The residual that a solve may leave: less than half the width of an exact loss.
 const ENOUGH: f64 = 4e-10;
-/// Uses of a node up to which nodes are solved together.
+/// The largest number of uses with which nodes are solved together.
 const MAX_TOGETHER: usize = 16;
-/// Below 1 by more than eight roundings.
+/// Smaller than 1 by more than eight roundings.
 const DOWN: f64 = 1.0 - 8.0 * f64::EPSILON;
-/// Products of which the covariance is made, at most.
+/// The largest number of products from which the covariance is computed.
 const MAX_PRODUCTS: usize = 200_000_000;

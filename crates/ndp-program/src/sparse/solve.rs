@@ -1,20 +1,20 @@
-//! Conjugate gradients that start at a few rows and grow with what they reach, for some right sides at once,
-//! and what their results prove.
+//! Conjugate gradients that start at a few rows and add the rows that they reach, for several right sides at
+//! once, and what their results prove.
 //!
-//! The right sides of a batch have nothing in common but the rows that they reach: each has step lengths of
-//! its own and stands still once it is solved. Neighbors reach nearly the same rows, so that a batch costs
-//! little more than one of them.
+//! The right sides of a batch share only the rows that they reach. Each has its own step lengths, and stops
+//! once it is solved. Neighbors reach nearly the same rows, so that a batch costs little more than one of
+//! them.
 
 use super::{Covariance, Shift};
 use crate::enclose::Ends;
 use ndp_numeric::stop::{Stop, Stopped};
 
-/// Right sides that are solved together.
+/// The number of right sides that are solved together.
 pub(super) const LANES: usize = 8;
 type Lane = [f64; LANES];
 const ZERO: Lane = [0.0; LANES];
 
-/// Vectors over all rows, 0 everywhere between two solves.
+/// Vectors over all rows, which are 0 everywhere between two solves.
 pub(super) struct Scratch {
     y: Vec<Lane>,
     residual: Vec<Lane>,
@@ -23,11 +23,12 @@ pub(super) struct Scratch {
     reached: Vec<bool>,
 }
 
-/// An approximate solution `ŷ` and what it leaves over, both 0 elsewhere.
+/// An approximate solution `ŷ` and its residual; both are 0 in the rows that are not listed.
 pub(super) struct Solved {
-    /// Row, `ŷ`, computed residual and how far from it the residual of `ŷ` may be; ascending.
+    /// For each row: `ŷ`, the computed residual, and a bound on the distance to the residual of `ŷ`;
+    /// ascending.
     rows: Vec<(u32, f64, f64, f64)>,
-    /// At least `|D^(-1/2) r|²`.
+    /// An upper bound on `|D^(-1/2) r|²`.
     left: f64,
 }
 
@@ -37,8 +38,8 @@ impl Scratch {
         Self { y: zero(), residual: zero(), step: zero(), image: zero(), reached: vec![false; n] }
     }
 
-    /// `S ŷ ≈ b` for up to [`LANES`] right sides, each until what it leaves over is at most `enough`,
-    /// relative to what was found above 1.
+    /// Solves `S ŷ ≈ b` for up to [`LANES`] right sides, each until its residual is at most `enough`, which
+    /// is relative for losses above 1.
     pub(super) fn solve(
         &mut self,
         s: &Covariance,
@@ -60,14 +61,14 @@ impl Scratch {
                 product[lane] += x * (x / s.diagonal[at]);
             }
         }
-        // Lanes that still move.
+        // The lanes that are not solved yet.
         let mut open = [false; LANES];
         open.iter_mut().zip(batch).zip(&product).for_each(|((open, _), &x)| *open = x > 0.0);
         for _ in 0..MAX_STEPS {
             if !open.contains(&true) {
                 break;
             }
-            // After an end on the way the vectors are not all 0: nobody uses them again.
+            // If the computation is stopped here, the vectors are not all 0, but nobody uses them again.
             stop.spend(s.cost(&rows))?;
             let active = rows.len();
             let curvature = self.images(s, &mut rows);
@@ -114,12 +115,13 @@ impl Scratch {
         Ok(self.certify(s, batch, rows))
     }
 
-    /// The images of the steps; rows that are reached for the first time join. The curvatures.
+    /// Multiplies the steps by the covariance, adds rows that are reached for the first time, and returns the
+    /// curvatures.
     fn images(&mut self, s: &Covariance, rows: &mut Vec<u32>) -> Lane {
         let mut curvature = ZERO;
         let active = rows.len();
         if active == s.len() {
-            // All rows in the order of memory.
+            // All rows are visited in the order of memory.
             for i in 0..active {
                 let mut sum = ZERO;
                 for (j, x) in s.row(i) {
@@ -155,9 +157,9 @@ impl Scratch {
         curvature
     }
 
-    /// The residuals of the `ŷ` with their errors, row by row; everything is 0 afterwards.
+    /// The residuals of the `ŷ` with their errors, row by row. All vectors are 0 afterwards.
     fn certify(&mut self, s: &Covariance, batch: &[&Shift], mut rows: Vec<u32>) -> Vec<Solved> {
-        // Neighbors of what was reached have a residual, too.
+        // The neighbors of the rows that were reached have a residual, too.
         for k in 0..rows.len() {
             if self.y[rows[k] as usize] == ZERO {
                 continue;
@@ -192,16 +194,16 @@ impl Scratch {
                     touched[l] |= y[l] != 0.0;
                 }
             }
-            // Entries of S are sums of at most `terms` products of rounded numbers.
+            // The entries of S are sums of at most `terms` products of rounded numbers.
             let unit = (s.terms + count + 16) as f64 * (f64::EPSILON / 2.0);
             for (l, found) in found.iter_mut().enumerate() {
                 if !touched[l] {
-                    // Nothing of this lane is near: nothing is left over here, exactly.
+                    // All terms of this lane are 0 here, so that the residual is exactly 0.
                     continue;
                 }
                 let error = (unit * size[l] * UP + wrong[l]) * UP + f64::MIN_POSITIVE;
                 let worst = sum[l].abs() + error;
-                // The square alone may be below all floats.
+                // The square alone may underflow.
                 found.left += worst / s.own[at] * worst;
                 found.rows.push((r, self.y[at][l], sum[l], error));
             }
@@ -222,12 +224,13 @@ impl Scratch {
 }
 
 impl Solved {
-    /// Rows and weights of `ŷ`.
+    /// The rows of `ŷ`, with their weights.
     pub(super) fn combination(&self) -> Vec<(usize, f64)> {
         self.rows.iter().filter(|row| row.1 != 0.0).map(|row| (row.0 as usize, row.1)).collect()
     }
 
-    /// Both ends of `bᵀ S⁻¹ b`; the upper one is at most `bᵀ D⁻¹ b`, which the rows' own noises alone allow.
+    /// Both ends of `bᵀ S⁻¹ b`. The upper one is at most `bᵀ D⁻¹ b`, the bound from the rows' own noises
+    /// alone.
     pub(super) fn ends(&self, s: &Covariance, b: &Shift) -> Ends {
         let (middle, apart) = product(self, self, b);
         let cost = |x: f64, own: f64| x / own * x;
@@ -235,18 +238,18 @@ impl Solved {
         let alone = (alone * (1.0 + (b.len() + 16) as f64 * f64::EPSILON)).next_up();
         let low = (middle - apart).next_down().max(0.0);
         let high = (middle + (apart + self.left) * UP).next_up().max(0.0);
-        // Not less than the lower end, whatever is not finite.
+        // Not below the lower end, even if a number is not finite.
         Ends { low: low.min(alone), high: if high <= alone { high } else { alone } }
     }
 }
 
-/// Entry `b_iᵀ S⁻¹ b_j` and how far from it the truth may be.
+/// The entry `b_iᵀ S⁻¹ b_j`, with a bound on its error.
 pub(super) fn entry(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
     let (middle, apart) = product(i, j, b);
     (middle, ((apart + i.left.sqrt() * j.left.sqrt()) * UP).next_up())
 }
 
-/// `ŷ_iᵀ b_j + ŷ_jᵀ r_i` and its error.
+/// `ŷ_iᵀ b_j + ŷ_jᵀ r_i`, with a bound on its error.
 fn product(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
     let (mut sum, mut size, mut wrong, mut count) = (0.0, 0.0, 0.0, 0);
     let mut mine = i.rows.iter().peekable();
@@ -273,7 +276,7 @@ fn product(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
     (sum, (unit * size + wrong * (1.0 + unit)) * UP)
 }
 
-/// Steps of one solve.
+/// The largest number of steps of one solve.
 const MAX_STEPS: usize = 4000;
 /// Covers a few roundings.
 const UP: f64 = 1.0 + 16.0 * f64::EPSILON;
@@ -282,10 +285,10 @@ const UP: f64 = 1.0 + 16.0 * f64::EPSILON;
 mod tests {
     use super::*;
 
-    /// Two rows of covariance ((2, 1), (1, 2)), to whose noises of their own a half each belongs, and a
-    /// change of (1, 1/2) that is off by 1/4 in both. One step of conjugate gradients is far from the
-    /// solution; what it leaves over and what is not known are in the ends all the same, for every change
-    /// that it may be.
+    /// Two rows with covariance ((2, 1), (1, 2)), of which their own noises contribute 1/2 each, and a change
+    /// of (1, 1/2) that has an error of 1/4 in both rows. One step of conjugate gradients is far from the
+    /// solution. The enclosure covers the residual and the error nevertheless, for every change within the
+    /// error.
     #[test]
     fn what_is_not_known_of_a_change_is_in_the_ends() -> Result<(), Stopped> {
         let covariance = Covariance {
@@ -309,8 +312,8 @@ mod tests {
         Ok(())
     }
 
-    /// A change of 1e-240 that is off by as much, over a variance of 1e-180, may leave over 1e-300, though
-    /// its square is no float; and less than every float is not nothing.
+    /// A change of 1e-240 with an error of the same size, over a variance of 1e-180, may leave a residual of
+    /// 1e-300, whose square underflows. A bound smaller than every float is not 0.
     #[test]
     fn squares_of_what_is_left_over_count() -> Result<(), Stopped> {
         for (x, least) in [(1e-240, 1e-300), (1e-260, f64::MIN_POSITIVE)] {
@@ -333,8 +336,8 @@ mod tests {
         Ok(())
     }
 
-    /// What two solves leave over, 1e-200 and 4e-200, may be related by 2e-200, though the product of both is
-    /// no float.
+    /// The residuals of two solves, 1e-200 and 4e-200, may contribute 2e-200, though the product of both
+    /// underflows.
     #[test]
     fn what_is_left_over_counts_however_little() {
         let solved = |left: f64| Solved { rows: Vec::new(), left };

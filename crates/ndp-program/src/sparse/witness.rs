@@ -1,5 +1,5 @@
-//! Witnesses from sparse systems: an attack in short numbers, and a shift that is exact because the rows' own
-//! noises absorb what rounding leaves over.
+//! Witnesses from sparse systems: an attack in short numbers, and a shift of the noises that is exact because
+//! the rows' own noises absorb the rounding.
 
 use super::solve::{Scratch, Solved};
 use super::{Covariance, rounded};
@@ -16,27 +16,26 @@ use num_traits::{FromPrimitive, One, Zero};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Rows and weights of an attack; noises and how far each is shifted.
+/// The rows and weights of an attack; and the noises that are shifted, with their shifts.
 pub(crate) type Witness = (Vec<(usize, f64)>, BTreeMap<usize, BigRational>);
 
-/// What was seen, made ready for witnesses of any number of changes: the covariance, and the rows as
-/// integers.
+/// What was seen, prepared for witnesses of any number of changes: the covariance, and the rows as integers.
 pub(crate) struct Ready {
     covariance: Covariance,
     shared: Vec<SharedNoise>,
     rows: Vec<WholeRow>,
 }
 
-/// A noise of more than one row.
+/// A noise that occurs in more than one row.
 struct SharedNoise {
     number: usize,
     variance: f64,
-    /// Rows and coefficients.
+    /// Its rows and coefficients.
     rows: Vec<(usize, f64)>,
 }
 
-/// The noises of a row: those that other rows have, by place among the shared ones, times a scale; and the
-/// own one that costs least.
+/// The noises of a row: those that it shares with other rows, by index among the shared ones and multiplied
+/// by a scale, and the cheapest one of its own.
 struct WholeRow {
     scale: BigInt,
     shared: Vec<(usize, BigInt)>,
@@ -44,7 +43,7 @@ struct WholeRow {
 }
 
 impl Ready {
-    /// None where the view has not the structure for it.
+    /// `None` if the view does not have the required structure.
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
@@ -93,10 +92,10 @@ impl Ready {
         Ok(rows.map(|rows| Self { covariance, shared, rows }))
     }
 
-    /// A combination of rows that attacks a change, and the shift of noises that looks like it in every row,
-    /// exactly: what the attack leaves over is absorbed by the rows' own noises. Numbers are rounded to a
-    /// grid first, a finer one where what they prove is too far apart. None where numbers are out of range.
-    ///
+    /// A combination of rows that attacks a change, and a shift of the noises that has exactly the same
+    /// effect in every row: the rows' own noises absorb the residual of the attack. Numbers are first rounded
+    /// to a grid, and to a finer one if the two witnesses prove losses that are too far apart. `None` if
+    /// numbers are out of range.
     /// # Errors
     /// [`Stopped`].
     pub(crate) fn witness(
@@ -138,7 +137,7 @@ impl Ready {
         found.ok_or(None)
     }
 
-    /// The shift of all noises: shared ones move as they should, on a grid, and own ones by what is left.
+    /// The shift of all noises: shared noises move as computed, on a grid, and own noises absorb the rest.
     fn absorbed(
         &self,
         images: &[f64],
@@ -168,15 +167,15 @@ impl Ready {
     }
 }
 
-/// The width of a grid on which the largest number has so many bits: numbers on it are short, and what they
-/// prove is as near to the loss as the square of the rounding.
+/// The width of a grid on which the largest number has this many bits. Numbers on the grid are short, and the
+/// error of what they prove is the square of the rounding.
 pub(crate) fn grid(numbers: impl Iterator<Item = f64>, bits: i32) -> f64 {
     let largest = numbers.fold(0.0, |most: f64, x| most.max(x.abs()));
     let top = ndp_numeric::casts::integer(largest.log2().floor().clamp(-900.0, 900.0));
     2.0_f64.powi(i32::try_from(top).unwrap_or(0) - bits)
 }
 
-/// Weights on a grid, without those that are nothing there.
+/// The weights on a grid, without those that are 0 there.
 pub(crate) fn short<K>(
     weights: impl Iterator<Item = (K, f64)> + Clone,
     bits: i32,
@@ -185,14 +184,14 @@ pub(crate) fn short<K>(
     weights.map(move |(key, x)| (key, (x / width).round() * width)).filter(|(_, x)| *x != 0.0)
 }
 
-/// Bits of the largest number of a witness: few at first.
+/// The bits of the largest number of a witness: few at first.
 pub(crate) const GRIDS: [i32; 3] = [20, 30, 48];
-/// How far apart what short witnesses prove may be, relative to the loss.
+/// The largest distance between what the two short witnesses prove, relative to the loss.
 pub(crate) const APART: f64 = 1e-9;
-/// What a solve may leave over.
+/// The residual that a solve may leave.
 const CLOSE: f64 = 1e-12;
 
-/// What is missing without a reason is none.
+/// An error without a reason becomes `None`.
 pub(crate) fn or_none<T>(found: Result<T, Option<Stopped>>) -> Result<Option<T>, Stopped> {
     match found {
         Ok(found) => Ok(Some(found)),
