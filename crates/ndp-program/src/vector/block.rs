@@ -1,10 +1,10 @@
-//! Up to sixteen vectors side by side, for products with gossip matrices in floating point.
+//! Up to sixteen vectors at once, for products with gossip matrices in floating point.
 
 use ndp_graph::Csr;
 use ndp_graph::kernel::{self, Lanes};
 use ndp_graph::tasks::for_tasks;
 
-/// Most vectors to a block.
+/// The largest number of vectors in a block.
 pub const WIDTH: usize = 16;
 
 /// Up to [`WIDTH`] vectors, one per lane.
@@ -25,7 +25,7 @@ impl Block {
         self.rows[row].0[lane] = value;
     }
 
-    /// The rows, one lane for each vector.
+    /// The rows, each with one lane per vector.
     pub fn rows(&self) -> &[Lanes<WIDTH>] {
         &self.rows
     }

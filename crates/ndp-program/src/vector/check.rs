@@ -1,5 +1,5 @@
-//! Which statements have an account: nothing leaves a node before its first noise, and parts that need more
-//! than one register or carry noise on messages stand alone.
+//! Which statements have an account: no value leaves a node before the first noise, and parts that need more
+//! than one register or put noise on messages must be the only part after it.
 
 use super::schedule::NoiseSchedule;
 use super::{Part, VectorProgram};
@@ -7,12 +7,12 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 
 impl VectorProgram<'_> {
-    /// Nothing if losses, views and runs follow from the statement.
+    /// Checks that losses, views and runs follow from the statement.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a number out of its range; [`Error::Shape`] for a matrix or a sequence
-    /// on another number of nodes; [`Error::NodeOutOfRange`]; [`Error::NotOffered`] for a round before the
-    /// first noise, and for accelerated rounds, noise on messages or momentum beside other parts.
+    /// with another number of nodes; [`Error::NodeOutOfRange`]; [`Error::NotOffered`] if the first part is
+    /// not noise, and for accelerated rounds, noise on messages or momentum beside other parts.
     pub(super) fn checked(&self) -> Result<(), Error> {
         let [Part::Noise(_), rest @ ..] = self.parts.as_slice() else {
             return Err(Error::NotOffered(
@@ -65,7 +65,7 @@ impl VectorProgram<'_> {
     }
 }
 
-/// Whether a part has an account only right after the first noise, and with nothing after it.
+/// Whether a part has an account only if it follows the first noise and is the last part.
 fn stands_alone(part: &Part<'_>) -> bool {
     match part {
         Part::Rounds { mixing, .. } => mixing.extrapolation.is_some() || mixing.noise.is_some(),

@@ -1,8 +1,8 @@
-//! Which engine answers for a statement, and why: one table.
+//! Which engine computes the losses of a statement, and why: one table.
 
 use super::{Part, VectorProgram};
 
-/// What finds the losses of a [`VectorProgram`].
+/// The engine that computes the losses of a [`VectorProgram`].
 ///
 /// # Examples
 /// ```
@@ -22,7 +22,7 @@ pub enum Engine {
     Rows,
 }
 
-/// A row of the table: the first that applies decides.
+/// A row of the table; the first row that applies decides.
 struct Choice {
     applies: fn(&VectorProgram<'_>) -> bool,
     engine: Engine,
@@ -45,16 +45,16 @@ const TABLE: [Choice; 2] = [
 ];
 
 impl<'a> VectorProgram<'a> {
-    /// The engine that finds its losses, and why that one.
+    /// The engine that computes its losses, and the reason why it is this one.
     #[must_use]
     pub fn engine(&self) -> (Engine, &'static str) {
         let chosen = TABLE.iter().find(|choice| (choice.applies)(self));
         chosen.map_or((Engine::Rows, ""), |choice| (choice.engine, choice.reason))
     }
 
-    /// Whether all noise is there before the first round, all rounds have the matrix that was given once, and
-    /// messages are clean. Accelerated rounds are polynomials of that matrix, of full degree: they span what
-    /// its powers span.
+    /// Whether all noise is added before the first round, all rounds have the same matrix, which was given
+    /// once, and messages are clean. Accelerated rounds are polynomials of full degree in this matrix, so
+    /// that they span the same space as its powers.
     fn is_powers(&self) -> bool {
         let later_noise = self.parts.iter().skip(1).any(|part| matches!(part, Part::Noise(v) if *v != 0.0));
         matches!(self.parts.first(), Some(Part::Noise(v)) if *v > 0.0)

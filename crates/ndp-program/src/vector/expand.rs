@@ -1,4 +1,4 @@
-//! The same statement value by value.
+//! The same statement, written value by value.
 
 use super::run::mixed_share;
 use super::{MessageNoise, Mixing, Moment, Round, VectorProgram};
@@ -6,26 +6,27 @@ use crate::{MixingMatrix, Program, Reads, Value};
 use ndp_account::Error;
 use ndp_graph::{GossipMatrix, Step};
 
-/// A program that is written, and what its nodes hold.
+/// A program that is being written, and the values of its nodes.
 struct Writer<'p> {
     program: Program,
     x: Vec<Value>,
-    /// Before the last round, where the next one needs it.
+    /// The values before the last round, if the next round needs them.
     before: Vec<Value>,
-    /// With momentum: second values, clocks, time.
+    /// With momentum: the second values, the clocks of the nodes, and the time.
     second: Option<(Vec<Value>, Vec<f64>, f64)>,
     matrices: Vec<(&'p GossipMatrix, MixingMatrix)>,
 }
 
 impl VectorProgram<'_> {
-    /// The program that says the same value by value, for observers, sensitivity sets and witnesses that this
-    /// has no account of. What floating point stores is meant exactly, shares of momentum as they are
-    /// computed. Losses of a program are in units of a noise of variance 1: those of the statement divided by
-    /// the variance of its first noise.
+    /// The same protocol as a program, value by value, for observers, sensitivity sets and witnesses for
+    /// which this type has no account. The numbers in floating point are taken as exact, also the shares of
+    /// momentum as they are computed. Losses of a program are in units of a noise of variance 1: they are
+    /// those of the statement divided by the variance of its first noise.
     ///
     /// # Errors
-    /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance) and the like for numbers
-    /// that no program takes; [`Error::NotOffered`] for messages of which taps hear less than nodes do.
+    /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance) and similar errors for
+    /// numbers that no program takes; [`Error::NotOffered`] for messages of which taps hear less than nodes
+    /// do.
     ///
     /// # Examples
     /// ```
@@ -104,7 +105,7 @@ impl<'p> Writer<'p> {
         Ok(())
     }
 
-    /// A round with noise on messages, which who receives them averages.
+    /// A round with noise on messages, which the receivers average.
     fn noisy(
         &mut self,
         mixing: &Mixing<'p>,
@@ -139,7 +140,7 @@ impl<'p> Writer<'p> {
         Ok(next)
     }
 
-    /// The entries of a matrix, which rounds share.
+    /// The entries of a matrix, which several rounds share.
     fn mixing(&mut self, matrix: &'p GossipMatrix) -> MixingMatrix {
         if let Some((_, found)) = self.matrices.iter().find(|(other, _)| std::ptr::eq(*other, matrix)) {
             return found.clone();

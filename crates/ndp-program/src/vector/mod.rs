@@ -1,8 +1,8 @@
-//! Protocols on vectors: a program whose values are one number of every node, so that a matrix is kept as an
-//! operator and a round that is repeated is said once.
+//! Protocols on vectors: programs in which every value is a vector of one number per node, so that a matrix
+//! is kept as an operator, and a round that is repeated is stated once.
 //!
-//! A [`VectorProgram`] says the same as a [`Program`](crate::Program) of which every step is done by all
-//! nodes, and [`program`](VectorProgram::program) writes it out as one. Everything else follows from the one
+//! A [`VectorProgram`] states the same as a [`Program`](crate::Program) in which all nodes perform every
+//! step, and [`program`](VectorProgram::program) writes it as one. Everything else follows from this one
 //! statement:
 //!
 //! | question | where |
@@ -11,9 +11,9 @@
 //! | which engine answers, and why? | [`VectorProgram::engine`] |
 //! | what is seen, in floating point? | `coalition_view` (`view.rs`) |
 //! | who hears which message? | `heard.rs` |
-//! | run it? | [`VectorProgram::run`] |
+//! | how is it run? | [`VectorProgram::run`] |
 //! | how far from the mean does it end? | [`VectorProgram::mean_squared_error`] |
-//! | the same value by value? | [`VectorProgram::program`] |
+//! | what is the same program, value by value? | [`VectorProgram::program`] |
 
 pub(crate) mod block;
 mod check;
@@ -37,7 +37,7 @@ use ndp_account::{OwnNoise, Terms};
 use ndp_graph::{GossipMatrix, GossipSequence, Step};
 use serde::{Deserialize, Serialize};
 
-/// Where the noise of messages goes.
+/// Which messages carry noise.
 ///
 /// # Examples
 /// ```
@@ -59,12 +59,12 @@ pub enum MessageNoise {
     Broadcast,
     /// An independent noise for every neighbor, who averages what it receives.
     PerLink,
-    /// One noise per node and round on what an outsider hears who taps edges; the gossip itself is clean, so
+    /// One noise per node and round on what an outsider hears who taps edges. The gossip itself is clean, so
     /// that nodes are refused as observers.
     Overheard,
 }
 
-/// An edge that rings, and the time since the one before.
+/// An edge that rings, and the time since the previous ring.
 ///
 /// # Examples
 /// ```
@@ -74,19 +74,20 @@ pub enum MessageNoise {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActiveEdge {
-    /// Time since the ring before, or since the start.
+    /// The time since the previous ring, or since the start.
     pub wait: f64,
     /// The ends of the edge.
     pub edge: (usize, usize),
 }
 
-/// A linear Gaussian protocol in which every node has one value, adds noise to it, and averages with others.
+/// A linear Gaussian protocol in which every node has one value, adds noise to it, and averages it with
+/// others.
 ///
-/// Parts are added in order of time; the first is noise. Accelerated rounds, noise on messages and momentum
-/// come right after it, with nothing after them; other rounds and noises in any order. What is stated
-/// otherwise is refused where it is asked about. Before every round all nodes send their values to those they
-/// are connected with in it; what they end with is sent to nobody. Losses are in units of the first noise,
-/// whose standard deviation is that of a run: only the ratios of variances matter.
+/// Parts are added in order of time; the first one is noise. Accelerated rounds, noise on messages and
+/// momentum come right after it, as the last part; other rounds and noises may come in any order. Other
+/// statements are refused when a question is asked. Before every round all nodes send their values to those
+/// they are connected with in the round; nobody receives the final values. Losses are in units of the first
+/// noise, whose standard deviation is given with a run: only the ratios of variances matter.
 ///
 /// # Examples
 /// ```
@@ -94,10 +95,10 @@ pub struct ActiveEdge {
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use ndp_program::VectorProgram;
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
-/// // Noise once, then 2⁶² rounds: none is written out.
+/// // Noise once, then 2⁶² rounds, which are not written out.
 /// let muffliato = VectorProgram::new(3).noise(1.0).rounds(&matrix, 1 << 62);
 /// assert_eq!(muffliato.coalition_loss(&[2])?.enclosure(0)?, (1.0, 1.0));
-/// // With noise in the second round as well, the far end is hidden a little.
+/// // With noise in the second round as well, the far end is slightly hidden.
 /// let fresh = VectorProgram::new(3).noise(1.0).rounds(&matrix, 1).noise(0.5).rounds(&matrix, 1);
 /// assert!(fresh.coalition_loss(&[2])?.unit(0)?.value().get() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -106,9 +107,9 @@ pub struct ActiveEdge {
 pub struct VectorProgram<'a> {
     nodes: usize,
     parts: Vec<Part<'a>>,
-    /// Whether observers use the noise they drew; from the start they do.
+    /// Whether observers use the noise that they drew; they do by default.
     pub own_noise: OwnNoise,
-    /// Where the noise is, where that has a better sentence than the parts give it.
+    /// A description of where the noise is, if there is a better one than the parts give.
     on: Option<&'static str>,
 }
 
@@ -117,11 +118,11 @@ pub struct VectorProgram<'a> {
 enum Part<'a> {
     /// Every node adds a noise of its own of this variance.
     Noise(f64),
-    /// So many rounds with one matrix.
+    /// This number of rounds with one matrix.
     Rounds { mixing: Mixing<'a>, times: usize },
-    /// A round for each step.
+    /// One round for each step.
     Changing(&'a GossipSequence),
-    /// A round for each ring, with momentum in a second register.
+    /// One round for each ring, with momentum in a second register.
     Rings { rings: &'a [ActiveEdge], rest: f64, momentum: (f64, f64) },
 }
 
@@ -129,37 +130,37 @@ enum Part<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Mixing<'a> {
     matrix: &'a GossipMatrix,
-    /// The `g` of `x ← g W x + (1 - g) x'` with the state `x'` of the round before, from the second round of
-    /// the part on.
+    /// The `g` of `x ← g W x + (1 - g) x'`, where `x'` is the state of the previous round, from the second
+    /// round of the part on.
     extrapolation: Option<f64>,
-    /// Where the noise of messages goes, and its standard deviation in units of that of the first noise.
+    /// Which messages carry noise, and its standard deviation in units of that of the first noise.
     noise: Option<(MessageNoise, f64)>,
 }
 
-/// What happens at a time.
+/// What happens at one point in time.
 #[derive(Clone, Copy, Debug)]
 enum Moment<'a> {
     /// Every node adds a noise of this variance.
     Noise(f64),
-    /// Messages go out and are averaged.
+    /// Messages are sent and averaged.
     Round(Round<'a>),
-    /// Time passes after the last ring, in which values mix at this rate.
+    /// Time passes after the last ring, during which values mix at this rate.
     Rest { wait: f64, mixing: f64 },
 }
 
 /// A round.
 #[derive(Clone, Copy, Debug)]
 enum Round<'a> {
-    /// With a matrix; whether it is the first of its part.
+    /// A round with a matrix, and whether it is the first round of its part.
     Matrix(Mixing<'a>, bool),
     /// A step of a sequence.
     Step(&'a Step),
-    /// A ring: the rate at which the two values of a node mix, and how far the second is pushed.
+    /// A ring: the rate at which the two values of a node mix, and the factor by which the second is pushed.
     Ring { ring: ActiveEdge, mixing: f64, push: f64 },
 }
 
 impl<'a> VectorProgram<'a> {
-    /// A protocol of so many nodes, of which nothing is said yet.
+    /// A protocol with this number of nodes and no parts yet.
     #[must_use]
     pub fn new(nodes: usize) -> Self {
         Self { nodes, parts: Vec::new(), own_noise: OwnNoise::Known, on: None }
@@ -176,8 +177,8 @@ impl<'a> VectorProgram<'a> {
         self.then(Part::Noise(variance))
     }
 
-    /// So many rounds in which all send their values to their neighbors and take the mean `x ← W x`. The
-    /// matrix is kept as it is, and rounds are counted.
+    /// This number of rounds in which all nodes send their values to their neighbors and take the mean `x ← W
+    /// x`. The matrix is kept as it is, and rounds are only counted.
     #[must_use]
     pub fn rounds(self, matrix: &'a GossipMatrix, times: usize) -> Self {
         self.then(Part::Rounds { mixing: Mixing { matrix, extrapolation: None, noise: None }, times })
@@ -209,22 +210,22 @@ impl<'a> VectorProgram<'a> {
         self.then(Part::Changing(sequence))
     }
 
-    /// A round for each ring of an edge, with momentum: every node has two values, which mix at rate
-    /// `momentum.0` as time passes; at a ring the ends average the first and push the second by `momentum.1`
-    /// times their difference. `rest` is the time after the last ring.
+    /// One round for each ring of an edge, with momentum. Every node has two values, which mix at rate
+    /// `momentum.0` as time passes. At a ring, the ends average the first values and push the second ones by
+    /// `momentum.1` times the difference. `rest` is the time after the last ring.
     #[must_use]
     pub fn rings(self, rings: &'a [ActiveEdge], rest: f64, momentum: (f64, f64)) -> Self {
         self.then(Part::Rings { rings, rest, momentum })
     }
 
-    /// The same, observed by nodes that use, or throw away, the noise they drew.
+    /// The same, observed by nodes that use, or ignore, the noise that they drew.
     #[must_use]
     pub fn observed_with(mut self, own_noise: OwnNoise) -> Self {
         self.own_noise = own_noise;
         self
     }
 
-    /// The same stopped after its first round, where it begins with noise and then a round with one matrix.
+    /// The same stopped after its first round, if it begins with noise followed by a round with one matrix.
     #[doc(hidden)]
     #[must_use]
     pub fn into_first_round(mut self) -> Option<Self> {
@@ -236,14 +237,14 @@ impl<'a> VectorProgram<'a> {
         Some(self)
     }
 
-    /// The same with a sentence of its own about where the noise is.
+    /// The same with its own description of where the noise is.
     #[doc(hidden)]
     #[must_use]
     pub fn on(self, on: &'static str) -> Self {
         Self { on: Some(on), ..self }
     }
 
-    /// What its numbers are about.
+    /// What its numbers mean.
     fn said_terms(&self) -> Terms {
         Terms::VALUES.on(self.on.unwrap_or(match (self.has_noisy_messages(), self.variances().len()) {
             (true, _) => "every value, and ratio times as much on every message",
@@ -252,7 +253,7 @@ impl<'a> VectorProgram<'a> {
         }))
     }
 
-    /// Everything that happens, in order of time: long where rounds are many.
+    /// Everything that happens, in order of time; long if there are many rounds.
     fn moments(&self) -> impl Iterator<Item = Moment<'a>> + '_ {
         self.parts.iter().flat_map(|part| -> Box<dyn Iterator<Item = Moment<'a>> + '_> {
             match *part {
@@ -272,7 +273,7 @@ impl<'a> VectorProgram<'a> {
         })
     }
 
-    /// The rounds alone.
+    /// The rounds only.
     fn each_round(&self) -> impl Iterator<Item = Round<'a>> + '_ {
         self.moments().filter_map(|moment| if let Moment::Round(round) = moment { Some(round) } else { None })
     }
@@ -284,7 +285,7 @@ impl<'a> VectorProgram<'a> {
         self.parts.iter().filter_map(variance).collect()
     }
 
-    /// The matrix of all rounds and their number, where there is one matrix that was given.
+    /// The matrix of all rounds and their number, if there is a single matrix.
     fn same_matrix(&self) -> Option<(&'a GossipMatrix, usize)> {
         let mut found: Option<(&'a GossipMatrix, usize)> = None;
         for part in &self.parts {
@@ -302,7 +303,7 @@ impl<'a> VectorProgram<'a> {
         found
     }
 
-    /// Whether messages carry noise, of whatever size.
+    /// Whether messages carry noise, of any size.
     fn has_noisy_messages(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Rounds { mixing, .. } if mixing.noise.is_some()))
     }
@@ -314,7 +315,7 @@ impl<'a> VectorProgram<'a> {
 }
 
 impl Mixing<'_> {
-    /// Noises of messages drawn in a round.
+    /// The number of noises of messages that are drawn in a round.
     fn noises(&self) -> usize {
         match self.noise {
             None => 0,
@@ -323,7 +324,7 @@ impl Mixing<'_> {
         }
     }
 
-    /// Every directed link `w → a`: receiver, sender, weight, number.
+    /// Every directed link `w → a`: receiver, sender, weight, and index.
     fn links(&self) -> impl Iterator<Item = (usize, usize, f64, usize)> {
         let graph = self.matrix.graph();
         let ends = (0..graph.node_count()).flat_map(move |a| graph.neighbors(a).iter().map(move |&w| (a, w)));

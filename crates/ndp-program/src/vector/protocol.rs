@@ -1,4 +1,4 @@
-//! A statement is a protocol like all others.
+//! Makes a statement a protocol like all others.
 
 use super::heard::Listener;
 use super::{Part, VectorProgram};
@@ -12,7 +12,7 @@ use ndp_numeric::stop::Stop;
 use rand::Rng;
 
 impl VectorProgram<'_> {
-    /// What a coalition learns, within this memory and precision.
+    /// What a coalition learns, computed within this memory and precision.
     ///
     /// # Errors
     /// As [`LinearProtocol::coalition_loss`].
@@ -33,12 +33,12 @@ impl LinearProtocol for VectorProgram<'_> {
         self.nodes
     }
 
-    /// Every node keeps the noise of its first value to itself; losses are in units of that noise.
+    /// Every node keeps the noise of its first value secret; losses are in units of this noise.
     fn own_variance(&self) -> Option<f64> {
         self.checked().is_ok().then_some(1.0)
     }
 
-    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
+    /// Messages go between neighbors and nothing is published, so that an outsider sees nothing.
     fn outside(&self) -> Result<Guarantee<f64>, Error> {
         Ok(Exact::new(0.0).into())
     }
@@ -57,12 +57,12 @@ impl LinearProtocol for VectorProgram<'_> {
         Ok(LossReport::new(Vec::new(), certificate, true))
     }
 
-    /// [Value by value](VectorProgram::program).
+    /// The text of the program, [value by value](VectorProgram::program).
     fn program_text(&self) -> Result<Vec<u8>, Error> {
         Ok(self.program()?.text())
     }
 
-    /// Runs with all noises scaled so that the first has standard deviation `sigma`.
+    /// Runs with all noises scaled such that the first one has standard deviation `sigma`.
     fn observe(
         &self,
         values: ArrayView2<'_, f64>,
@@ -98,8 +98,9 @@ impl LinearProtocol for VectorProgram<'_> {
         self.clone().into_first_round().map(|first| Box::new(first) as _)
     }
 
-    /// What keeps every matrix of the rounds keeps the protocol: all nodes draw noises of the same variances,
-    /// on values and on messages alike. Connections that change have none that is looked for.
+    /// A permutation of the nodes that preserves every matrix of the rounds is a symmetry of the protocol:
+    /// all nodes draw noises with the same variances, on values and on messages alike. For changing
+    /// connections no symmetries are looked for.
     fn symmetries(&self) -> Vec<Vec<u32>> {
         let mut matrices = Vec::new();
         for part in &self.parts {
@@ -138,8 +139,8 @@ impl LinearProtocol for VectorProgram<'_> {
 }
 
 impl VectorProgram<'_> {
-    /// The noises that these nodes (ascending) drew in a run, in the order of the columns of the view and in
-    /// their units.
+    /// The noises that these nodes (ascending) drew in a run, in the order and in the units of the columns of
+    /// the view.
     fn known_of(&self, run: &super::Transcript, sigma: Sigma, nodes: &[usize]) -> Array2<f64> {
         let mut known = Array2::zeros((0, run.output.ncols()));
         let mut drawn = std::iter::once(&run.noise).chain(&run.later_noises);
@@ -148,7 +149,7 @@ impl VectorProgram<'_> {
         for part in &self.parts {
             match part {
                 Part::Noise(_) => {
-                    // The view's columns carry the factor τ_t/τ_0.
+                    // The columns of the view contain the factor τ_t/τ_0.
                     let (Some(noise), Some(factor)) = (drawn.next(), factors.next()) else { break };
                     for &v in nodes {
                         let row = if factor > 0.0 { &noise.row(v) / factor } else { noise.row(v).to_owned() };

@@ -1,4 +1,4 @@
-//! How much noise is added in each round.
+//! The amount of noise in each round.
 
 use ndp_account::Error;
 use ndp_dp::Sigma;
@@ -30,24 +30,24 @@ impl NoiseSchedule {
         }
     }
 
-    /// The variances `s_0, …, s_{T-1}` of the `T ≥ 1` rounds; the first sets the local loss `c₀ = α Δ² / (2
-    /// s_0)`.
+    /// The variances `s_0, …, s_{T-1}` of the `T ≥ 1` rounds. The first one determines the local loss `c₀ = α
+    /// Δ² / (2 s_0)`.
     #[must_use]
     pub fn variances(&self) -> &[f64] {
         &self.0
     }
 
-    /// The variance `s_0` of the first noise, which sets the local loss `c₀ = α Δ² / (2 s_0)`.
+    /// The variance `s_0` of the first noise, which determines the local loss `c₀ = α Δ² / (2 s_0)`.
     #[must_use]
     pub fn first(&self) -> f64 {
         self.0[0]
     }
 
-    /// All noises scaled alike, so that the first has standard deviation `sigma`: losses as fractions of the
-    /// local loss stay what they are.
+    /// All noises multiplied by the same factor, so that the first one has standard deviation `sigma`. Losses
+    /// as fractions of the local loss stay the same.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] when a variance overflows.
+    /// [`Error::InvalidParameter`] if a variance overflows.
     pub fn scaled_to(&self, sigma: Sigma) -> Result<Self, Error> {
         let factor = sigma.get() / self.0[0].sqrt();
         Self::new(self.0.iter().map(|s| s * factor * factor).collect())
