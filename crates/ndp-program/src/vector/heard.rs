@@ -6,23 +6,23 @@ use ndp_account::{Error, OwnNoise};
 use ndp_graph::{GossipMatrix, Step};
 use std::sync::Arc;
 
-/// Messages of a round: the sender, and which of the noises of the round is on it.
+/// The messages of a round: for each, the sender and the index of its noise among the noises of the round.
 pub(super) type Messages = Arc<Vec<(usize, usize)>>;
 
 /// Who listens.
 #[derive(Clone, Copy, Debug)]
 enum Who<'e> {
-    /// Nodes, ascending: they hear what is sent to them from outside.
+    /// Nodes, ascending: they hear what nodes outside the coalition send to them.
     Nodes(&'e [usize]),
-    /// Somebody outside, who overhears edges, each from its first node to its second.
+    /// An outsider who overhears edges, each from its first node to its second.
     Taps(&'e [(usize, usize)]),
 }
 
-/// A listener, who remembers the messages of a matrix that comes again.
+/// A listener, who keeps the messages of a matrix in case that it is used again.
 pub(super) struct Listener<'e> {
     who: Who<'e>,
     before: Option<(*const GossipMatrix, Messages)>,
-    /// A node that is also heard to say what it holds after the first noise.
+    /// A node whose value after the first noise is also heard.
     pub(super) start: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ impl<'e> Listener<'e> {
         Self { who: Who::Nodes(coalition), before: None, start: None }
     }
 
-    /// Somebody outside who overhears edges.
+    /// An outsider who overhears edges.
     pub(super) fn taps(edges: &'e [(usize, usize)]) -> Self {
         Self { who: Who::Taps(edges), before: None, start: None }
     }
@@ -40,7 +40,8 @@ impl<'e> Listener<'e> {
     /// What is heard in a round, in the order of the rows of the view.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where nodes hear what has no noise; [`ndp_graph::Error::NotAnEdge`].
+    /// [`Error::NotOffered`] if nodes hear messages without the noise that outsiders hear;
+    /// [`ndp_graph::Error::NotAnEdge`].
     pub(super) fn hears(&mut self, round: &Round<'_>) -> Result<Messages, Error> {
         let plain = |senders: Vec<usize>| Arc::new(senders.into_iter().map(|w| (w, w)).collect());
         match (round, self.who) {
@@ -86,7 +87,7 @@ fn of_nodes(mixing: &Mixing<'_>, coalition: &[usize]) -> Result<Vec<(usize, usiz
 }
 
 /// What is overheard on edges: sender, and noise within the round. A message with the same noise on two edges
-/// is one, and so is one without noise of its own, which shows what its sender holds.
+/// counts once. So does a message without a noise of its own, which shows the value of its sender.
 fn of_taps(mixing: &Mixing<'_>, tapped: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut heard: Vec<(usize, usize)> = match mixing.noise {
         Some((MessageNoise::PerLink, _)) => {
@@ -103,21 +104,21 @@ fn of_taps(mixing: &Mixing<'_>, tapped: &[(usize, usize)]) -> Vec<(usize, usize)
 }
 
 impl VectorProgram<'_> {
-    /// Nothing if this listener may hear the messages, were there none.
+    /// Checks that this listener may hear the messages, whether or not there are any.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where nodes hear what has no noise.
+    /// [`Error::NotOffered`] if nodes hear messages without the noise that outsiders hear.
     pub(super) fn refuse_what_is_clean(&self, listener: &mut Listener<'_>) -> Result<(), Error> {
         self.mixing().map_or(Ok(()), |mixing| listener.hears(&Round::Matrix(mixing, true)).map(drop))
     }
 
-    /// Members whose noise is known.
+    /// The members whose noise is known.
     pub(super) fn known<'e>(&self, coalition: &'e [usize]) -> &'e [usize] {
         if self.own_noise == OwnNoise::Known { coalition } else { &[] }
     }
 
-    /// The noises that these nodes drew, as columns of the view, ascending: noises have columns in order of
-    /// time, `n` for those that nodes add, and as many as there are for the messages of a round.
+    /// The noises that these nodes drew, as ascending columns of the view. Noises have columns in order of
+    /// time: `n` for the noises that nodes add, and one for each noise of the messages of a round.
     pub(super) fn drawn_by(&self, nodes: &[usize]) -> Vec<usize> {
         let (mut first, mut drawn) = (0, Vec::new());
         if nodes.is_empty() {
@@ -151,7 +152,7 @@ pub(super) fn drawn_in_round(mixing: &Mixing<'_>, nodes: &[usize]) -> Vec<usize>
             let own = mixing.links().filter(|(_, w, _, _)| nodes.binary_search(w).is_ok());
             own.map(|(_, _, _, k)| k).collect()
         }
-        // The noise of a line is nobody's.
+        // The noise of an overheard line is drawn by no node.
         Some((MessageNoise::Overheard, _)) | None => Vec::new(),
     }
 }

@@ -1,7 +1,8 @@
 //! The messages of gossip over changing connections, as rows over the noisy inputs.
 //!
 //! In step `t` a node sends its state, row `w` of the running product `W_{t-1} ⋯ W_0`. As every step is
-//! symmetric the row is `W_0 ⋯ W_{t-1} e_w`: a vector that goes back in time, sixteen at once.
+//! symmetric, the row is `W_0 ⋯ W_{t-1} e_w`: a vector that goes back in time. Sixteen of them are computed
+//! at once.
 
 use super::block::Block;
 use ndp_graph::{GossipSequence, Graph, Step};
@@ -9,13 +10,13 @@ use ndp_graph::{GossipSequence, Graph, Step};
 /// A message: the state of `sender` before step `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Before which step it is sent.
+    /// The step before which it is sent.
     pub step: usize,
-    /// Who sends it.
+    /// The node that sends it.
     pub sender: usize,
 }
 
-/// Who sends to a coalition (ascending) from outside in a step, ascending.
+/// The nodes outside a coalition (ascending) that send to it in a step, ascending.
 pub(super) fn senders(step: &Step, coalition: &[usize]) -> Vec<usize> {
     let mut senders: Vec<usize> = coalition.iter().flat_map(|&v| step.peers(v)).collect();
     senders.retain(|w| coalition.binary_search(w).is_err());
@@ -70,7 +71,7 @@ mod tests {
     use approx::assert_abs_diff_eq;
     use ndp_graph::{GossipMatrix, Weights, generators};
 
-    /// Rows over a sequence with all kinds of steps are those of the product of the matrices.
+    /// The rows over a sequence with all kinds of steps are those of the product of the matrices.
     #[test]
     fn rows_are_those_of_the_running_product() -> Result<(), ndp_account::Error> {
         let graph = generators::path_graph(5)?;
@@ -83,7 +84,7 @@ mod tests {
             Step::Pair(2, 1),
         ];
         let sequence = GossipSequence::new(5, steps)?;
-        // The product by applying all steps to unit vectors.
+        // The product, by applying all steps to unit vectors.
         let mut product = vec![vec![0.0; 5]; 5];
         (0..5).for_each(|u| product[u][u] = 1.0);
         for (step, connections) in sequence.steps().iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Exact rows of what is heard, for the certified engines: the steps cut to the nodes from which something
-//! arrives in time.
+//! Exact rows of what is heard, for the certified engines. The steps are restricted to the nodes whose data
+//! arrive in time.
 
 use super::heard::{Listener, Messages, drawn_in_round};
 use super::messages::outside_neighbors;
@@ -19,15 +19,15 @@ use ndp_graph::{GossipMatrix, Step};
 use ndp_numeric::casts::id;
 use std::sync::Arc;
 
-/// Rounds that are followed one by one for somebody who overhears edges.
+/// The largest number of rounds that are followed one by one for an outsider who overhears edges.
 const MOST_ROUNDS_TAPPED: usize = 100_000;
 
 impl VectorProgram<'_> {
-    /// The space that a coalition (ascending) sees, where powers of one matrix span it; it knows the noises
-    /// of `known`.
+    /// The space that a coalition (ascending) sees, if it is spanned by powers of one matrix. The coalition
+    /// knows the noises of `known`.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] where that is not so.
+    /// [`Error::NotOffered`] if it is not.
     #[doc(hidden)]
     pub fn exact_powers(&self, coalition: &[usize], known: &[usize]) -> Result<Krylov, Error> {
         self.checked()?;
@@ -38,11 +38,12 @@ impl VectorProgram<'_> {
         Ok(Krylov::new(matrix, coalition, &senders, known, rounds))
     }
 
-    /// The messages that a coalition (ascending) hears, which knows the noises of `known`; with `start`, what
-    /// its first node holds after the first noise comes before all of them.
+    /// The messages that are heard by a coalition (ascending), which knows the noises of `known`. With
+    /// `start`, the value of its first node after the first noise comes before all of them.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for noise of several kinds, and where nodes hear what has no noise.
+    /// [`Error::NotOffered`] for noise of several kinds, and if nodes hear messages without the noise that
+    /// outsiders hear.
     #[doc(hidden)]
     pub fn exact_rows(&self, coalition: &[usize], known: &[usize], start: bool) -> Result<Rows, Error> {
         let mut listener = Listener::nodes(coalition);
@@ -61,17 +62,17 @@ impl VectorProgram<'_> {
         self.traced(&ball, &mut listener, known)
     }
 
-    /// What is overheard on edges, as rows; nothing is known.
+    /// What is overheard on edges, as rows; no noise is known.
     ///
     /// # Errors
-    /// [`ndp_graph::Error::NotAnEdge`]; [`Error::NotOffered`] where connections change.
+    /// [`ndp_graph::Error::NotAnEdge`]; [`Error::NotOffered`] if connections change.
     pub(super) fn overheard_rows(&self, tapped: &[(usize, usize)]) -> Result<Rows, Error> {
         self.checked()?;
         let Some((matrix, rounds)) = self.same_matrix() else {
             return Err(super::heard::NO_TAPS);
         };
-        // Accelerated rounds show other combinations of the same powers, which span the same space where
-        // noise comes first.
+        // Accelerated rounds show other combinations of the same powers, which span the same space if noise
+        // comes first.
         let accelerated = self.mixing().is_some_and(|mixing| mixing.extrapolation.is_some());
         if accelerated && self.engine().0 != Engine::Powers {
             return Err(super::heard::NO_TAPS);
@@ -90,7 +91,7 @@ impl VectorProgram<'_> {
         self.traced(&ball, &mut Listener::taps(tapped), &[])
     }
 
-    /// Where the losses of a coalition (ascending) come from.
+    /// The rows or powers from which the losses of a coalition (ascending) follow.
     pub(super) fn source(&self, coalition: &[usize]) -> Result<Source, Error> {
         let known = self.known(coalition);
         match (self.engine().0, self.same_matrix()) {
@@ -158,33 +159,34 @@ impl VectorProgram<'_> {
     }
 }
 
-/// The noises of messages of a round that are not known and enter the state of a node within reach.
+/// The noises of the messages of a round that are not known and enter the state of a node within reach.
 struct OfMessages {
-    /// Number of every noise of a round among them; `u32::MAX` for one that is known or out of reach.
+    /// The index of every noise of a round among them; `u32::MAX` for a noise that is known or out of reach.
     numbers: Vec<u32>,
     count: u32,
-    /// Senders and their noises, where all neighbors get the same.
+    /// The senders and their noises, if all neighbors of a node receive the same noise.
     around: Arc<Vec<(u32, u32)>>,
-    /// Receivers, senders and their noises, where every link has its own.
+    /// The receivers, senders and their noises, if every link has its own noise.
     links: Arc<Vec<(u32, u32, u32)>>,
 }
 
-/// Steps and messages as they are added.
+/// The steps and messages that have been added so far.
 struct Tracer<'p> {
     ball: &'p Ball,
     known: &'p [usize],
     layout: Layout,
     steps: Vec<trace::Step>,
     messages: Vec<trace::Message>,
-    /// Where the noise of a node is added: its register and its place among the noises of a time.
+    /// Where the noise of a node is added: its register, and its index among the noises drawn at the same
+    /// time.
     entries: Arc<Vec<(u32, u32)>>,
-    /// Variances, where there are several, and the largest of them.
+    /// The largest variance, if there are several.
     variances: Option<f64>,
     of_messages: Option<OfMessages>,
-    /// Matrices cut to the ball, and what they were: equal ones, of which sequences are full, are cut and
-    /// kept once.
+    /// Matrices restricted to the ball, with the original ones. Sequences often repeat a matrix, so that
+    /// equal ones are restricted and kept once.
     kinds: Vec<(&'p GossipMatrix, Arc<ExactMatrix>)>,
-    /// With momentum: the first register of the second values, clocks and time.
+    /// With momentum: the first register of the second values, the clocks, and the time.
     second: Option<(usize, Vec<f64>, f64)>,
 }
 
@@ -218,9 +220,9 @@ impl<'p> Tracer<'p> {
         }
     }
 
-    /// A noise of every node. Where there are several, a coordinate is stored times a power of two at which
-    /// its variance, relative to the largest, lies in `(1/4, 1]`; noises of variance 0, and those that are
-    /// known, have no coordinate.
+    /// Adds a noise of every node. If there are several noises, a coordinate is stored times a power of two
+    /// for which its variance, relative to the largest one, is in `(1/4, 1]`. Noises of variance 0, and known
+    /// ones, have no coordinate.
     fn noise(&mut self, variance: f64) {
         let (entries, first) = (self.entries.clone(), self.layout.coordinates);
         let Some(largest) = self.variances else {
@@ -235,7 +237,7 @@ impl<'p> Tracer<'p> {
             return;
         };
         if variance > 0.0 {
-            // Powers of four that bring a variance into (1/4, 1].
+            // The power of four that brings a variance into (1/4, 1].
             let quarters = |s: f64| (Dyadic::of(s).top() + 1).div_euclid(2);
             let (mine, most) = (quarters(variance), quarters(largest));
             let scaled = times_power(variance, (-2 * mine).into());
@@ -247,7 +249,7 @@ impl<'p> Tracer<'p> {
         }
     }
 
-    /// The messages of a round, each with its own noise where it has one that is not known.
+    /// The messages of a round, each with its own noise if it has one that is not known.
     fn hear(&mut self, heard: &Messages, own: Option<(usize, f64)>) {
         for &(w, noise) in heard.iter() {
             let Some(register) = self.ball.local(w) else { continue };
@@ -269,7 +271,7 @@ impl<'p> Tracer<'p> {
                 }
                 let first = self.layout.coordinates;
                 self.hear(&heard, noisy.map(|(_, ratio)| (first, ratio)));
-                // What is mixed after the last clean messages is heard by nobody.
+                // Nobody hears what is mixed after the last clean messages.
                 if last && mixing.noise.is_none() {
                     return Ok(());
                 }
@@ -302,8 +304,8 @@ impl<'p> Tracer<'p> {
                     Step::Matrix(matrix) => trace::Step::Mix(self.cut(matrix)),
                     Step::Pair(a, b) => match (self.ball.local(*a), self.ball.local(*b)) {
                         (Some(a), Some(b)) => trace::Step::Average(a, b),
-                        // What happens outside the ball, or between inside and outside once it is too late,
-                        // is not seen.
+                        // What happens outside the ball, or between inside and outside when it is too late to
+                        // arrive, is not seen.
                         _ => trace::Step::Idle,
                     },
                     Step::Idle => trace::Step::Idle,
@@ -315,7 +317,8 @@ impl<'p> Tracer<'p> {
         Ok(())
     }
 
-    /// Registers `0..k` hold the first values of the nodes of the ball, the next `k` the second.
+    /// Registers `0..k` hold the first values of the nodes of the ball, and the next `k` registers the second
+    /// values.
     fn ring(&mut self, ring: super::ActiveEdge, mixing: f64, push: f64, heard: &Messages) {
         let (a, b) = ring.edge;
         let Some((second, clock, now)) = &mut self.second else { return };
@@ -329,7 +332,7 @@ impl<'p> Tracer<'p> {
             }
         }
         self.hear(heard, None);
-        // What happens outside the ball, or once it is too late to be heard of, is not seen.
+        // What happens outside the ball, or too late to be heard, is not seen.
         if let (Some(a), Some(b)) = (self.ball.local(a), self.ball.local(b)) {
             self.steps.push(trace::Step::Ring { x: (a, b), z: (second + a, second + b), push });
         }
@@ -348,7 +351,7 @@ impl<'p> Tracer<'p> {
 
     fn finished(mut self) -> Rows {
         self.layout.noises = self.layout.coordinates;
-        // Losses are in units of that of the first noise, which is never silent.
+        // Losses are in units of the first noise, which is never 0.
         if let Some(&first) = self.layout.variances.first() {
             self.layout.inputs.iter_mut().for_each(|input| input.factor = first);
         }
@@ -372,7 +375,7 @@ impl OfMessages {
         };
         if let Some((MessageNoise::PerLink, _)) = mixing.noise {
             for (a, w, _, noise) in mixing.links().filter(|&(.., noise)| !is_known(noise)) {
-                // A link out of the ball is not heard of, but by who taps it.
+                // A link out of the ball is heard only by an outsider who taps it.
                 if let (Some(w), Some(receiver)) = (ball.local(w), ball.local(a)) {
                     links.push((id(receiver), id(w), number(noise)));
                 } else if is_heard[noise] {
@@ -388,5 +391,5 @@ impl OfMessages {
     }
 }
 
-/// How many matrices back an equal one is looked for.
+/// The number of earlier matrices among which an equal one is looked for.
 const KINDS: usize = 64;

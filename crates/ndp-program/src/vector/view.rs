@@ -1,4 +1,4 @@
-//! What is seen, written out row by row in floating point: for attacks on transcripts and for small cases.
+//! What is seen, written row by row in floating point: for attacks on transcripts and for small cases.
 
 use super::block::WIDTH;
 use super::heard::Listener;
@@ -18,20 +18,20 @@ struct Written {
 }
 
 impl From<Array2<f64>> for Written {
-    /// Every noise comes with its input.
+    /// Every noise is added to its input.
     fn from(rows: Array2<f64>) -> Self {
         Self { inputs: rows.clone(), noises: rows }
     }
 }
 
 impl VectorProgram<'_> {
-    /// The rows of all messages that a coalition hears, in order of time and within a round in that of the
-    /// senders, over the inputs and over the noises in order of time: those that nodes add by node, in units
-    /// of the first; those of messages one for each node or link, times their ratio.
+    /// The rows of all messages that a coalition hears, in order of time and within a round in order of
+    /// senders, over the inputs and over the noises in order of time: noises of nodes in units of the first
+    /// one, and noises of messages, one for each node or link, times their ratio.
     ///
     /// # Errors
-    /// An invalid coalition; a view too large to write down; [`Error::NotOffered`] where nodes hear what has
-    /// no noise.
+    /// An invalid coalition; a view too large to write down; [`Error::NotOffered`] if nodes hear messages
+    /// without the noise that outsiders hear.
     pub(super) fn view(&self, coalition: &[usize]) -> Result<View, Error> {
         self.checked()?;
         let coalition = checked_coalition(coalition, self.nodes)?;
@@ -48,8 +48,8 @@ impl VectorProgram<'_> {
         Ok(view.with_source(self.source(&coalition)?))
     }
 
-    /// With one matrix in all rounds: what a message of round `t` carries of the noise of round `r` depends
-    /// on `t - r` alone.
+    /// For a single matrix in all rounds: the part of the noise of round `r` in a message of round `t`
+    /// depends only on `t - r`.
     fn by_ages(&self, rounds: usize, coalition: &[usize]) -> Result<Written, Error> {
         let n = self.nodes;
         let Some(mixing) = self.mixing() else {
@@ -69,7 +69,7 @@ impl VectorProgram<'_> {
         };
         let mut inputs = Array2::zeros((rounds * d, n));
         let mut noises = Array2::zeros((rounds * d, if width > n { width } else { 0 }));
-        // Row `w` of `P_t(W)` for the sender of every message, as columns: W is symmetric.
+        // Row `w` of `P_t(W)` for the sender of every message, as columns, since W is symmetric.
         let mut state =
             State::new(Array2::from_shape_fn((n, d), |(u, j)| f64::from(u8::from(u == heard[j].0))));
         let starts = self.starts_of_noises();
@@ -87,14 +87,15 @@ impl VectorProgram<'_> {
             }
             inputs.slice_mut(s![age * d..(age + 1) * d, ..]).assign(&power.t());
             let Some((kind, ratio)) = mixing.noise else { continue };
-            // A noise of round r enters the states of round r + 1 through one link, then goes through Wᵏ.
+            // A noise of round r enters the states of round r + 1 through one link, and then passes through
+            // Wᵏ.
             let entered = entered(&mixing, kind, ratio, power);
             for t in age + 1..rounds {
                 let from = n + (t - 1 - age) * per_round;
                 noises.slice_mut(s![t * d..(t + 1) * d, from..from + per_round]).assign(&entered);
             }
         }
-        // The first noise comes with the inputs, before the first round.
+        // The first noise is added to the inputs before the first round.
         if width == n {
             noises = inputs.clone();
         } else {
@@ -110,14 +111,14 @@ impl VectorProgram<'_> {
         Ok(Written { inputs, noises })
     }
 
-    /// The rounds of the first part that has some; all parts have the same matrix.
+    /// The rounds of the first part that has any; all parts have the same matrix.
     pub(super) fn mixing(&self) -> Option<Mixing<'_>> {
         self.parts
             .iter()
             .find_map(|part| if let Part::Rounds { mixing, .. } = part { Some(*mixing) } else { None })
     }
 
-    /// How many rounds come before each noise of the nodes.
+    /// The number of rounds before each noise of the nodes.
     pub(super) fn starts_of_noises(&self) -> Vec<usize> {
         let (mut rounds, mut starts) = (0, Vec::new());
         for part in &self.parts {
@@ -130,8 +131,8 @@ impl VectorProgram<'_> {
         starts
     }
 
-    /// With momentum the steps are not symmetric: the state as a combination of all inputs, from the start
-    /// on.
+    /// With momentum the steps are not symmetric: the state as a combination of all inputs is followed from
+    /// the start.
     fn going_on(&self, coalition: &[usize]) -> Result<Written, Error> {
         let mut listener = Listener::nodes(coalition);
         let messages =
@@ -152,7 +153,7 @@ impl VectorProgram<'_> {
     }
 }
 
-/// With symmetric steps: every message goes back in time to what it is made of.
+/// For symmetric steps: every message is followed back in time to its inputs.
 fn going_back(sequence: &GossipSequence, coalition: &[usize]) -> Result<Written, Error> {
     let n = sequence.node_count();
     let messages: Vec<Message> = super::messages::received(sequence, coalition);
@@ -169,8 +170,7 @@ fn going_back(sequence: &GossipSequence, coalition: &[usize]) -> Result<Written,
     Ok(view.into())
 }
 
-/// What the noises of the messages of a round give to the states that are weighed by `power`: senders by
-/// noises.
+/// The part of the noises of the messages of a round in the states weighted by `power`: senders by noises.
 fn entered(mixing: &Mixing<'_>, kind: MessageNoise, ratio: f64, power: &Array2<f64>) -> Array2<f64> {
     let mut entered = Array2::zeros((power.ncols(), mixing.noises()));
     for (a, w, weight, k) in mixing.links() {
@@ -184,9 +184,10 @@ fn entered(mixing: &Mixing<'_>, kind: MessageNoise, ratio: f64, power: &Array2<f
     entered
 }
 
-/// Nothing if so many rows, over inputs and over so many noises of every node, may be written out.
+/// Checks that this number of rows, over inputs and over this number of noises of every node, may be written
+/// down.
 fn require_rows(senders: usize, rounds: usize, n: usize, noises: usize) -> Result<(), Error> {
-    // With one noise the state after the last round is there as well.
+    // With one noise, the state after the last round is also there.
     let rounds = (rounds as u64).saturating_add(u64::from(noises == 1));
     let columns = (n as u64).saturating_mul(noises as u64 + 1);
     let bytes = (senders as u64).saturating_mul(rounds).saturating_mul(columns).saturating_mul(8);
@@ -197,5 +198,5 @@ fn require_rows(senders: usize, rounds: usize, n: usize, noises: usize) -> Resul
     Err(Error::Certify(ndp_certify::Error::TooLarge { what, bytes, limit: VIEW_LIMIT }))
 }
 
-/// Views written out row by row may take this many bytes.
+/// The number of bytes that a view written row by row may take.
 const VIEW_LIMIT: u64 = 4 << 30;
