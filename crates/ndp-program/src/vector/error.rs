@@ -1,4 +1,4 @@
-//! How far from the mean of the inputs a protocol ends, exactly.
+//! The exact distance of the result from the mean of the inputs.
 
 use super::run::{apply, check_values};
 use super::schedule::NoiseSchedule;
@@ -10,22 +10,23 @@ use ndp_graph::{GossipMatrix, Step};
 use ndp_linalg::memory::require_dense;
 use ndp_numeric::stop::{Stop, work};
 
-/// Root mean squared error of the output `P (x + η)` on the worst inputs from an interval of length 1, at
-/// most: `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, `J` the mean.
+/// An upper bound on the root mean squared error of the output `P (x + η)` on the worst inputs from an
+/// interval of length 1: `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, where `J` is the mean.
 fn worst_of_operator(operator: ArrayView2<'_, f64>, noise: NoiseMultiplier) -> f64 {
     let squares: f64 = operator.iter().map(|x| x * x).sum();
     let variance = noise.get() * noise.get() * squares / operator.nrows() as f64;
     (variance + worst_bias(operator)).sqrt()
 }
 
-/// `‖P - J‖_F² / 4`: the squared error without noise, at most, for inputs from an interval of length 1.
+/// `‖P - J‖_F² / 4`: an upper bound on the squared error without noise, for inputs from an interval of
+/// length 1.
 fn worst_bias(operator: ArrayView2<'_, f64>) -> f64 {
     let mean = 1.0 / operator.nrows() as f64;
     operator.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 4.0
 }
 
-/// The exact error of the linear operator `P` (`n` by `n`, every column summing to 1):
-/// `(1/n) (Σ_k ‖P x_k - x̄_k 1‖² + d σ² ‖P‖_F²)`, the sum over the `d` columns of `values`.
+/// The exact error of the linear operator `P` (`n` by `n`, each of whose columns sums to 1): `(1/n) (Σ_k ‖P
+/// x_k - x̄_k 1‖² + d σ² ‖P‖_F²)`, where the sum is over the `d` columns of `values`.
 fn operator_error(
     operator: ArrayView2<'_, f64>,
     values: ArrayView2<'_, f64>,
@@ -43,7 +44,7 @@ fn operator_error(
     Ok((bias + variance) / n)
 }
 
-/// Nothing if an `n` by `n` operator is small enough to be written down for its error.
+/// Checks that an `n` by `n` operator is small enough to be written down for its error.
 ///
 /// # Errors
 /// [`Error::NotOffered`] otherwise.
@@ -54,12 +55,12 @@ pub fn require_operator(n: usize) -> Result<(), Error> {
     Err(Error::NotOffered("the error is computed from an operator on all nodes, for at most 2048 of them"))
 }
 
-/// Nothing if so many rounds, of so many products each, end within minutes.
+/// Checks that this number of rounds, of this number of products each, takes at most minutes.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] otherwise.
 pub fn require_rounds(rounds: usize, products: usize) -> Result<(), Error> {
-    // A round has a cost of its own, however small the graph.
+    // A round takes some time even if the graph is small.
     if rounds as f64 * (products as f64).max(FEWEST_PRODUCTS) <= MAX_PRODUCTS {
         return Ok(());
     }
@@ -68,8 +69,8 @@ pub fn require_rounds(rounds: usize, products: usize) -> Result<(), Error> {
     Err(Error::InvalidParameter { name, condition, value: rounds as f64 })
 }
 
-/// `m_t = ‖W^{T-t}‖_F² / n`: what a unit of variance in round `t` adds to the mean squared
-/// error of the output. Tends to `1/n` for early rounds; late noise costs most.
+/// `m_t = ‖W^{T-t}‖_F² / n`: what a unit of variance in round `t` adds to the mean squared error of the
+/// output. It tends to `1/n` for early rounds; noise in late rounds costs most.
 ///
 /// # Errors
 /// A matrix too large to be dense.
@@ -88,11 +89,10 @@ pub fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, E
 }
 
 impl VectorProgram<'_> {
-    /// The operator `P` of the output `P (x + η)`, noise in later rounds and on messages left out: `n` by
-    /// `n`.
+    /// The operator `P` of the output `P (x + η)`, without noise in later rounds and on messages: `n` by `n`.
     ///
     /// # Errors
-    /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be gone through.
+    /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be followed.
     #[doc(hidden)]
     pub fn operator(&self) -> Result<Array2<f64>, Error> {
         self.checked()?;
@@ -111,8 +111,8 @@ impl VectorProgram<'_> {
     ///
     /// # Errors
     /// Those of [`run`](Self::run); [`ndp_graph::Error::TooLarge`] for a matrix too large to be dense;
-    /// [`Error::InvalidParameter`] for more rounds than can be gone through; [`Error::NotOffered`] for noise
-    /// in several rounds with changing connections.
+    /// [`Error::InvalidParameter`] for more rounds than can be followed; [`Error::NotOffered`] for noise in
+    /// several rounds with changing connections.
     pub fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
         self.checked()?;
         check_values(values, self.nodes)?;
@@ -131,29 +131,14 @@ impl VectorProgram<'_> {
         Ok(Exact::new(self.with_message_noise(clean, values.ncols(), sigma)?))
     }
 
-    /// Root mean squared error on the worst inputs from an interval of length 1, at most.
+    /// An upper bound on the root mean squared error on the worst inputs from an interval of length 1.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for more nodes than an operator is written down for.
+    /// [`Error::NotOffered`] if there are too many nodes to write down an operator.
     pub(super) fn worst_error(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
         self.checked()?;
         require_operator(self.nodes)?;
-        // The operator is followed through all rounds, for sixteen columns together.
-        stop.spend(self.entries().saturating_mul(work([self.nodes]) / 4 + 1))?;
-        if self.variances() == [1.0] && !self.has_noisy_messages() {
-            return Ok(worst_of_operator(self.operator()?.view(), noise));
-        }
-        let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
-        let noisy = if self.variances() == [1.0] {
-            self.mean_squared_error(Array2::zeros((self.nodes, 1)).view(), sigma)?.into_value()
-        } else {
-            self.noise_error(sigma)?
-        };
-        Ok((noisy + worst_bias(self.operator()?.view())).sqrt())
-    }
-
-    /// The entries of the matrices of all rounds.
-    pub(super) fn entries(&self) -> u64 {
+        // The operator is followed through all rounds, and twice if noise is drawn more than once.
         let entries = |part: &Part<'_>| match part {
             Part::Noise(_) => 0,
             Part::Rounds { mixing, times } => work([mixing.matrix.csr().parts().1.len(), *times]),
@@ -167,7 +152,19 @@ impl VectorProgram<'_> {
             }
             Part::Rings { rings, .. } => work([2, rings.len()]),
         };
-        self.parts.iter().map(entries).fold(0, u64::saturating_add)
+        let products = self.parts.iter().map(entries).fold(0, u64::saturating_add);
+        // Sixteen columns are computed together.
+        stop.spend(products.saturating_mul(work([self.nodes]) / 4 + 1))?;
+        if self.variances() == [1.0] && !self.has_noisy_messages() {
+            return Ok(worst_of_operator(self.operator()?.view(), noise));
+        }
+        let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
+        let noisy = if self.variances() == [1.0] {
+            self.mean_squared_error(Array2::zeros((self.nodes, 1)).view(), sigma)?.into_value()
+        } else {
+            self.noise_error(sigma)?
+        };
+        Ok((noisy + worst_bias(self.operator()?.view())).sqrt())
     }
 
     /// The matrix and the rounds of a program with noise in several of them.
@@ -183,13 +180,13 @@ impl VectorProgram<'_> {
         let (matrix, rounds) = self.matrix_of_schedule()?;
         let schedule = NoiseSchedule::new(self.variances())?.scaled_to(sigma)?;
         let weights = error_weights(matrix, rounds)?;
-        // A noise after the last round is nobody's but its own.
+        // A noise after the last round stays with the node that drew it.
         let weight = |at: &usize| weights.get(*at).copied().unwrap_or(1.0);
         let starts = self.starts_of_noises();
         Ok(starts.iter().map(weight).zip(schedule.variances()).map(|(m, s)| m * s).sum())
     }
 
-    /// An error with what noise on messages adds to it.
+    /// An error, plus what the noise on messages adds to it.
     fn with_message_noise(&self, clean: f64, columns: usize, sigma: Sigma) -> Result<f64, Error> {
         let Some(mixing) = self.mixing().filter(|mixing| mixing.noise.is_some()) else { return Ok(clean) };
         let (Some((matrix, rounds)), Some((kind, ratio))) = (self.same_matrix(), mixing.noise) else {
@@ -198,7 +195,7 @@ impl VectorProgram<'_> {
             ));
         };
         let n = self.nodes;
-        // Columns of W^k O, or of W^k scaled by the links at their receiver.
+        // The columns of W^k O or, with a noise per link, of W^k scaled by the links at their receiver.
         let mut spread = match kind {
             MessageNoise::Overheard => return Ok(clean),
             MessageNoise::PerLink => {
@@ -224,9 +221,9 @@ impl VectorProgram<'_> {
     }
 }
 
-/// Products that a round is counted for, at least.
+/// The least number of products that a round is counted as.
 const FEWEST_PRODUCTS: f64 = 1e5;
-/// Products that one answer may take: some minutes.
+/// The number of products that one answer may take, which is some minutes of work.
 const MAX_PRODUCTS: f64 = 4e11;
-/// Nodes for which the error is computed from the operator.
+/// The largest number of nodes for which the error is computed from the operator.
 const MAX_OPERATOR: usize = 2048;

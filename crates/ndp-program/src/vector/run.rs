@@ -29,35 +29,36 @@ use rand_distr::{Distribution, StandardNormal};
 pub struct Transcript {
     /// The noise each node drew at the start: `n` by `d`.
     pub noise: Array2<f64>,
-    /// The states sent in rounds `0..T`, each `n` by `d`, without the noise of messages; of accelerated
-    /// randomized gossip those just before each ring.
+    /// The states sent in rounds `0..T`, each `n` by `d`, without the noise of messages; with momentum, the
+    /// states just before each ring.
     pub messages: Vec<Array2<f64>>,
     /// The final state of every node: `n` by `d`.
     pub output: Array2<f64>,
-    /// What was drawn after the first noise: of fresh noise that of rounds `1..T`, each `n` by `d`; of noise
-    /// on messages that of each round in units of `ratio · σ`, one row per node, or per directed link `w → a`
-    /// in the order of `a`, then of `w`; empty where there is no more noise.
+    /// What was drawn after the first noise. For fresh noise: the noise of rounds `1..T`, each `n` by `d`.
+    /// For noise on messages: that of each round in units of `ratio · σ`, with one row per node, or per
+    /// directed link `w → a` in the order of `a`, then of `w`. Empty if there is no further noise.
     pub later_noises: Vec<Array2<f64>>,
 }
 
-/// The values of all nodes at a time.
+/// The values of all nodes at one time.
 #[derive(Clone)]
 pub(super) struct State {
     pub(super) x: Array2<f64>,
-    /// `x` before the last round, where the next one needs it.
+    /// `x` before the last round, if the next round needs it.
     before: Option<Array2<f64>>,
     /// With momentum: the second values, the clocks of the nodes, and the time.
     second: Option<(Array2<f64>, Vec<f64>, f64)>,
 }
 
 impl State {
-    /// At the start of a program; with momentum, second values are copies of the first once the first round
-    /// begins.
+    /// The state at the start of a program. With momentum, the second values become copies of the first ones
+    /// when the first round begins.
     pub(super) fn new(x: Array2<f64>) -> Self {
         Self { x, before: None, second: None }
     }
 
-    /// What comes before the messages of a round: with momentum, its two nodes are brought up to date.
+    /// What happens before the messages of a round are sent: with momentum, its two nodes are brought up to
+    /// date.
     pub(super) fn arrive(&mut self, round: &Round<'_>) {
         if let Round::Ring { ring, mixing, .. } = round {
             let nodes = self.x.nrows();
@@ -69,7 +70,7 @@ impl State {
         }
     }
 
-    /// What is sent in a round, all nodes brought up to date.
+    /// What is sent in a round, with all nodes brought up to date.
     fn sent(&self, round: &Round<'_>) -> Array2<f64> {
         let Round::Ring { mixing, .. } = round else { return self.x.clone() };
         let mut sent = self.clone();
@@ -77,7 +78,7 @@ impl State {
         sent.x
     }
 
-    /// What a round makes of the values, without noise; hands out the values before it where they were
+    /// Replaces the values by those after a round, without noise. Returns the earlier values if they were
     /// replaced.
     pub(super) fn pass(&mut self, round: &Round<'_>) -> Option<Array2<f64>> {
         match round {
@@ -114,7 +115,7 @@ impl State {
         }
     }
 
-    /// Time passes for all nodes.
+    /// Lets time pass for all nodes.
     pub(super) fn rest(&mut self, wait: f64, mixing: f64) {
         if let Some((_, _, now)) = &mut self.second {
             *now += wait;
@@ -141,16 +142,16 @@ pub(super) fn mixed_share(mixing: f64, time: f64) -> f64 {
 }
 
 impl VectorProgram<'_> {
-    /// Runs on `values` (`n` by `d`, row `v` held by node `v`), the first noise with standard deviation
-    /// `sigma` per coordinate and all others scaled with it. Noises are drawn in order of time, those of a
-    /// round node by node or link by link.
+    /// Runs on `values` (`n` by `d`, row `v` held by node `v`). The first noise has standard deviation
+    /// `sigma` per coordinate, and all others are scaled with it. Noises are drawn in order of time, those of
+    /// a round node by node or link by link.
     ///
-    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
-    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    /// The noise is drawn in floating point, for studies only. A real release needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and an account of its own.
     ///
     /// # Errors
     /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`]
-    /// for a value that is not finite, and for a noise whose variance is not.
+    /// for a value that is not finite, and for a noise whose variance is not finite.
     pub fn run(
         &self,
         values: ArrayView2<'_, f64>,
@@ -196,7 +197,7 @@ impl VectorProgram<'_> {
         mixing.noise.map(|_| normal(mixing.noises(), columns, 1.0, rng))
     }
 
-    /// The standard deviations of the noises of nodes, in order of time, the first being `sigma`.
+    /// The standard deviations of the noises of nodes, in order of time; the first one is `sigma`.
     fn deviations(&self, sigma: Sigma) -> Result<Vec<f64>, Error> {
         let variances = self.variances();
         if variances == [1.0] {
@@ -206,7 +207,7 @@ impl VectorProgram<'_> {
         Ok(scaled.variances().iter().map(|variance| variance.sqrt()).collect())
     }
 
-    /// The values at the end as a combination of those at the start, `n` by `n`, without noise.
+    /// The values at the end as combinations of those at the start, `n` by `n`, without noise.
     pub(super) fn followed(&self) -> Array2<f64> {
         let mut state = State::new(Array2::eye(self.nodes));
         for moment in self.moments() {
@@ -224,7 +225,7 @@ impl VectorProgram<'_> {
 }
 
 impl super::Mixing<'_> {
-    /// Adds to the averages what came with the messages.
+    /// Adds the noise that came with the messages to the averages.
     fn carry(&self, drawn: &Array2<f64>, sigma: Sigma, x: &mut Array2<f64>) {
         let Some((kind, ratio)) = self.noise else { return };
         let scale = ratio * sigma.get();
@@ -260,7 +261,7 @@ pub fn apply(w: &Csr, x: ArrayView2<'_, f64>) -> Array2<f64> {
     y
 }
 
-/// What a step makes of the values.
+/// The values after a step.
 #[must_use]
 pub fn advance(step: &Step, state: &Array2<f64>) -> Array2<f64> {
     match *step {
@@ -280,7 +281,7 @@ fn average(x: &mut Array2<f64>, a: usize, b: usize) {
     x.row_mut(b).assign(&mean);
 }
 
-/// Nothing if there is a finite value of every node.
+/// Checks that there is one finite value per node and coordinate.
 pub(super) fn check_values(values: ArrayView2<'_, f64>, nodes: usize) -> Result<(), Error> {
     if values.nrows() != nodes {
         return Err(Error::Shape { what: "rows of the values", expected: nodes, got: values.nrows() });

@@ -45,15 +45,15 @@ impl Said {
             noisy(MessageNoise::Broadcast),
             noisy(MessageNoise::PerLink),
             new().noise(1.0).rings(&self.rings, 0.5, (0.05, 1.25)),
-            // Parts one after the other.
+            // Several parts, one after the other.
             new().noise(1.0).rounds(&self.matrix, 2).changing(&self.sequence).rounds(&self.lazy, 1),
             new().noise(1.0).rounds(&self.matrix, 1).noise(0.0).noise(0.25).rounds(&self.matrix, 3),
         ]
     }
 }
 
-/// A noise of a run in the unit of its columns: of statement 3 and of the last they are noises of nodes, of
-/// half the deviation of the first; otherwise noises of messages.
+/// The noise of a run in the unit of its columns. In statement 3 and in the last one it is a noise of nodes,
+/// with half the deviation of the first noise; in all others it is a noise of messages.
 fn units(statement: usize, noise: &Array2<f64>, sigma: Sigma) -> Array2<f64> {
     match statement {
         3 | 8 if noise.iter().any(|z| *z != 0.0) => noise / 0.5,
@@ -62,7 +62,7 @@ fn units(statement: usize, noise: &Array2<f64>, sigma: Sigma) -> Array2<f64> {
     }
 }
 
-/// What is received is what the rows of the view say of inputs and noises, and the mean moves by noise alone.
+/// What is received equals the rows of the view times inputs and noises, and only noise moves the mean.
 #[test]
 fn transcripts_satisfy_their_views() -> Result<(), Error> {
     let said = Said::new()?;
@@ -74,7 +74,7 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
             let run = program.run(values.view(), sigma, &mut ChaCha8Rng::seed_from_u64(1))?;
             let held =
                 program.observe(values.view(), sigma, &coalition, &mut ChaCha8Rng::seed_from_u64(1))?;
-            // The noises in the units of the columns: known ones of a coalition of all nodes, one by one.
+            // The noises in the units of the columns: those that a coalition of all nodes knows, one by one.
             let noises: Vec<Array2<f64>> = std::iter::once(run.noise.clone())
                 .chain(run.later_noises.iter().map(|z| units(k, z, sigma)))
                 .collect();
@@ -97,7 +97,7 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     Ok(())
 }
 
-/// Written out value by value, a statement has the losses and the error that it has itself.
+/// A statement and the same program written value by value have the same losses and the same error.
 #[test]
 fn programs_written_out_agree() -> Result<(), Error> {
     let said = Said::new()?;
@@ -106,8 +106,8 @@ fn programs_written_out_agree() -> Result<(), Error> {
         let account = written.account(&Observer::coalition(&[0, 6]))?;
         let report = program.coalition_loss(&[0, 6])?;
         for u in (0..12).filter(|u| ![0, 6].contains(u)) {
-            // Losses of a program are in units of a noise of variance 1, those of a statement in units of its
-            // first.
+            // Losses of a program are in units of a noise of variance 1, and those of a statement in units of
+            // its first noise.
             let unit = program.variances()[0];
             let (low, high) = report.enclosure(u)?;
             let loss = account.loss(u, &SensitivitySet::UseLevel)?;
@@ -126,7 +126,8 @@ fn programs_written_out_agree() -> Result<(), Error> {
     Ok(())
 }
 
-/// What is overheard on edges, too: a program written out value by value knows of taps by its own engine.
+/// The same for what is overheard on edges: a program that is written value by value finds it by its own
+/// engine.
 #[test]
 fn programs_written_out_agree_on_taps() -> Result<(), Error> {
     let said = Said::new()?;
@@ -154,7 +155,7 @@ fn programs_written_out_agree_on_taps() -> Result<(), Error> {
     Ok(())
 }
 
-/// The constructors that say the same.
+/// The constructors that state the same protocols.
 #[test]
 fn programs_of_constructors_are_these() -> Result<(), Error> {
     let said = Said::new()?;
@@ -165,7 +166,7 @@ fn programs_of_constructors_are_these() -> Result<(), Error> {
     let sequence = GossipSequence::given_activations(&said.graph, &edges)?;
     let pairs = VectorProgram::new(12).noise(1.0).changing(&sequence);
     assert_eq!(pairs.program()?, randomized_gossip(12, &edges)?);
-    // Step by step, as anybody would write it.
+    // Step by step, as one would write it by hand.
     let mut program = Program::new(12)?;
     let mixing = MixingMatrix::from(&said.matrix);
     let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
@@ -179,7 +180,7 @@ fn programs_of_constructors_are_these() -> Result<(), Error> {
     Ok(())
 }
 
-/// On both sides of every border of the table, and the two engines enclose the same numbers where both apply.
+/// On both sides of every border of the table; the two engines enclose the same numbers where both apply.
 #[test]
 fn engines_are_chosen_by_structure() -> Result<(), Error> {
     let said = Said::new()?;
@@ -191,7 +192,7 @@ fn engines_are_chosen_by_structure() -> Result<(), Error> {
         (new().noise(1.0).rounds(matrix, 0), Engine::Powers),
         (new().noise(1.0).rounds(matrix, 1 << 62), Engine::Powers),
         (new().noise(1.0).accelerated_rounds(matrix, 3, 1.5), Engine::Powers),
-        // Said in two parts, or with noise of variance 0, it is the same.
+        // The same protocol, stated in two parts, or with noise of variance 0.
         (new().noise(1.0).rounds(matrix, 1).rounds(matrix, 2), Engine::Powers),
         (new().noise(1.0).rounds(matrix, 1).noise(0.0).rounds(matrix, 2), Engine::Powers),
         (new().noise(1.0).rounds(matrix, 1).noise(1e-300).rounds(matrix, 2), Engine::Rows),
@@ -214,7 +215,7 @@ fn engines_are_chosen_by_structure() -> Result<(), Error> {
     Ok(())
 }
 
-/// A sentence about the noise says where it is.
+/// The description of the noise says where it is.
 #[test]
 fn terms_say_where_the_noise_is() -> Result<(), Error> {
     let said = Said::new()?;
@@ -222,7 +223,7 @@ fn terms_say_where_the_noise_is() -> Result<(), Error> {
     assert_eq!([on(0), on(1), on(2), on(6), on(7)], ["every value, once"; 5]);
     assert!(on(3).contains("in later ones") && on(3) == on(8));
     assert!(on(4).contains("on every message") && on(4) == on(5));
-    // Row by row an accelerated round is not what its powers are.
+    // An accelerated round is not one row for each power.
     assert!(matches!(said.all()[1].exact_rows(&[0], &[0], false), Err(Error::NotOffered(_))));
     Ok(())
 }
@@ -241,7 +242,7 @@ fn the_first_accelerated_step_is_plain() -> Result<(), Error> {
     Ok(())
 }
 
-/// The first draws for a seed: a change here changes every seeded run.
+/// The first draws for a seed. If they change, every seeded run changes.
 #[test]
 fn draws_are_pinned() -> Result<(), Error> {
     let said = Said::new()?;
@@ -265,7 +266,8 @@ fn bad_values_are_refused() -> Result<(), Error> {
     Ok(())
 }
 
-/// What this has no account of says so, and what goes through all rounds refuses more than it can go through.
+/// Statements without an account are refused with a reason, and computations that go through all rounds
+/// refuse too many of them.
 #[test]
 fn what_is_not_covered_is_refused() -> Result<(), Error> {
     let said = Said::new()?;
@@ -276,8 +278,8 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     );
     assert!(matches!(long.coalition_view(&[0]), Err(Error::Certify(_))));
     let both = |kind| VectorProgram::new(12).noise(1.0).noisy_rounds(&said.matrix, 2, kind, 0.1);
-    // Each of these would have an account that says too little: values that leave without noise, states that
-    // are not what a run has.
+    // Each of these would have an account that says too little: values leave without noise, or states differ
+    // from those of a run.
     let (new, matrix, other) =
         (|| VectorProgram::new(12), &said.matrix, GossipMatrix::metropolis(&complete_graph(3)?));
     let (first, beside) = ("the first part of a protocol on vectors", "momentum beside other parts");
@@ -319,11 +321,11 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     let overheard = both(MessageNoise::Overheard);
     assert!(matches!(overheard.coalition_loss(&[0]), Err(Error::NotOffered(_))));
     assert!(overheard.overheard_loss(&[(0, 1)]).is_ok());
-    // Where connections change nothing is known of an edge.
+    // For changing connections nothing is known of a tapped edge.
     let changing = &said.all()[2];
     assert!(matches!(changing.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
     crate::tests::assert_refused(said.all()[0].overheard_loss(&[(0, 7)]), "0-7 is no edge of the graph");
-    // Too long to be followed; not waited for.
+    // Too long to be followed; refused at once.
     let long = new().noise(1.0).rounds(matrix, 1 << 62);
     assert!(matches!(long.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
     Ok(())
