@@ -1,16 +1,18 @@
-//! What one observer knows so far: a filter that is updated event by event, with proof.
+//! What one observer knows so far: a filter that is updated event by event, with bounds that are proven.
 //!
-//! Kept for the registers that are alive and that the observer does not know: `P`, the covariance of what its
-//! estimate gets wrong; `M`, how far they move beyond what the estimate moves, one column for each direction;
-//! `B`, how far `P` may be from the truth. The gains `K` are *public constants* as computed. With them
-//! innovations `e` of the seen rows are fixed, of variance `S*`, and what floats make of `P*` and `M*` is
-//! bounded (`docs/theory.md`, "The meter"):
+//! It is kept for the registers that are alive and that the observer does not know. `P` is the covariance of
+//! the error of the observer's estimate. `M` says how far the registers move beyond the estimate, with one
+//! column for each direction. `B` bounds the distance of `P` from the truth. The gains `K` are *public
+//! constants*, exactly as computed. This fixes the innovations `e` of the seen rows, whose variance is `S*`,
+//! and bounds the effect of rounding on `P*` and `M*` (`docs/theory.md`, "The meter"):
 //!
-//! * a step `A` with rounding `E`, `-D ≤ E ≤ D` for a diagonal `D`: `B ← A B Aᵀ + D`, and `-B ≤ P - P* ≤ B`;
+//! * for a step `A` with rounding `E`, `-D ≤ E ≤ D` for a diagonal `D`: `B ← A B Aᵀ + D` keeps `-B ≤ P - P* ≤
+//!   B`;
 //! * with `b_s = B_ss / S*_s` the innovations are uncorrelated up to `h² = 2 Σ_s b_s (r₀ + 2 Σ_(q<s) b_q)`;
-//! * a rounding `ε` in a column of `M`, `κ ← κ + Σ_i ε_i² / D_ii`: `|ν - ν*|² ≤ κ B_ss`.
+//! * for a rounding `ε` in a column of `M`: `κ ← κ + Σ_i ε_i² / D_ii` keeps `|ν - ν*|² ≤ κ B_ss`.
 //!
-//! So with `Q = Σ ν² / S`, `√G` lies between `(√Q - √(κ Σ b)) / √(1 + h)` and `(√Q + √(κ Σ b)) / √(1 - h)`.
+//! With `Q = Σ ν² / S`, therefore, `√G` is between `(√Q - √(κ Σ b)) / √(1 + h)` and `(√Q + √(κ Σ b)) / √(1 -
+//! h)`.
 
 mod ends;
 mod round;
@@ -30,40 +32,40 @@ use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// In which directions a node's data are followed.
+/// The directions in which changes of a node's data are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Followed {
-    /// All uses by the same vector: a column for every node.
+    /// All uses change by the same vector: one column for every node.
     Same,
-    /// One use: a column for every use.
+    /// A single use changes: one column for every use.
     Uses,
-    /// All uses, each by any vector: a column for every use, and their sizes added up.
+    /// All uses change, each by any vector: one column for every use, whose sizes are added up.
     Whole,
 }
 
-/// Where a register is.
+/// Where a register is in the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// The observer knows it: it is a constant.
+    /// The observer knows it, so that it is a constant.
     Known,
     /// It is a row of the filter.
     Row(usize),
 }
 
-/// Why the filter gave up: the batch account takes over.
+/// The reason why the filter gave up, so that the account of the recorded program takes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// Rounding cannot tell whether a row has noise of its own.
+    /// Rounding leaves open whether a row has noise of its own.
     Noise,
-    /// The bound on rounding has grown beyond use.
+    /// The bound on rounding has become too large to be useful.
     Drift,
     /// A number is too large or too small.
     Range,
-    /// What a contribution reads is not known from single messages.
+    /// It is not known from single messages what a contribution reads.
     Reads,
 }
 
-/// What is summed up for one direction.
+/// The sums for one direction.
 #[derive(Clone, Debug)]
 struct Direction {
     node: usize,
@@ -72,22 +74,22 @@ struct Direction {
     low: f64,
     /// The bound on rounding in its column of `M`.
     kappa: f64,
-    /// Whether a row that was seen may move with it. Until then its cost is 0: where an entry of `M` is 0,
-    /// nothing but zeros went into it, or this says so.
+    /// Whether a row that was seen may move with it. Until then its cost is 0: if an entry of `M` is 0,
+    /// either all its terms were 0, or this flag is set.
     seen: bool,
 }
 
-/// What is summed up for one node beside its directions.
+/// The sums for one node, in addition to those of its directions.
 #[derive(Clone, Debug, Default)]
 struct Node {
     /// `Σ (Σ_i |ν_i|)² / S` over its uses.
     whole: f64,
-    /// Of directions that are followed no more: the largest ends, and the sum of the roots of `κ`.
+    /// For directions that are no longer followed: the largest ends, and the sum of the roots of `κ`.
     high: f64,
     low: f64,
     kappa: f64,
     roots: f64,
-    /// Whether one of them may have been seen, or may still move a row.
+    /// Whether one of these may have been seen, or may still move a row.
     seen: bool,
     revealed: bool,
 }
@@ -97,23 +99,23 @@ pub(super) struct Filter {
     pub(super) observer: Observer,
     followed: Followed,
     place: BTreeMap<usize, Place>,
-    /// Register of every row.
+    /// The register of every row.
     registers: Vec<usize>,
     covariance: Square,
     error: Square,
-    /// `M`: a row for every register, a column for every direction.
+    /// `M`: one row for every register, one column for every direction.
     moves: Vec<Vec<f64>>,
     directions: Vec<Direction>,
     nodes: Vec<Node>,
-    /// `Σ b`, and the two numbers behind `h`.
+    /// `Σ b`, and the two numbers from which `h` follows.
     shares: f64,
     factor: f64,
     correlation: f64,
     pub(super) reads: Dependence,
     pub(super) doubt: Option<Doubt>,
-    /// How things were before the last step was the mixing of a round.
+    /// The filter before the models were mixed, if the last step was a round.
     unmixed: Option<Box<Unmixed>>,
-    /// Whether more was shown than is read, so that nothing is known from below.
+    /// Whether the observer was shown more than contributions read, so that lower ends are 0.
     above: bool,
 }
 
@@ -121,7 +123,7 @@ pub(super) struct Filter {
 #[derive(Clone, Debug)]
 struct Unmixed {
     filter: Filter,
-    /// Registers of what is mixed, where the observer does not know it.
+    /// The registers of what is mixed; `None` if the observer knows it.
     sums: Vec<usize>,
     /// Registers of the models before the round.
     stale: Vec<usize>,
@@ -154,7 +156,7 @@ impl Filter {
         }
     }
 
-    /// A use of the data of `node`.
+    /// Adds a use of the data of `node`.
     pub(super) fn contribute(&mut self, register: usize, node: usize, reads: &Reads) {
         self.unmixed = None;
         if self.doubt.is_none() {
@@ -172,7 +174,7 @@ impl Filter {
         self.moves[row][direction] = 1.0;
     }
 
-    /// A noise of this variance.
+    /// Adds a noise of this variance.
     pub(super) fn noise(&mut self, register: usize, variance: &BigRational) {
         self.unmixed = None;
         if variance.is_zero() {
@@ -190,7 +192,7 @@ impl Filter {
         }
     }
 
-    /// A weighted sum of registers.
+    /// Adds a weighted sum of registers.
     pub(super) fn combine<'a>(
         &mut self,
         register: usize,
@@ -215,7 +217,7 @@ impl Filter {
         let (error, error_sizes) = self.error.appended(row, &terms);
         self.covariance.set_both(row, &next);
         self.error.set_both(row, &error);
-        // An error in a row and its column lies between minus and plus its row sums.
+        // The errors of a row and its column are between minus and plus their row sums, as a diagonal matrix.
         let sums: f64 = sizes.iter().chain(&error_sizes).sum();
         for h in 0..row {
             self.inject(h, relative * (sizes[h] + error_sizes[h]));
@@ -229,7 +231,7 @@ impl Filter {
         self.check_range(row);
     }
 
-    /// A register is seen, if it was not known.
+    /// The observer sees a register, unless it is known already.
     pub(super) fn see(&mut self, register: usize) {
         self.unmixed = None;
         if self.doubt.is_some() {
@@ -239,7 +241,8 @@ impl Filter {
         }
     }
 
-    /// Drops all but what the observer knows, as nothing else is proven any more; that is followed on.
+    /// Drops everything but what the observer knows, since nothing else is proven any more. What it knows is
+    /// still followed.
     pub(super) fn blind(&mut self) {
         (self.covariance, self.error) = (Square::default(), Square::default());
         self.registers.clear();
@@ -249,7 +252,7 @@ impl Filter {
         self.place.retain(|_, place| *place == Place::Known);
     }
 
-    /// Whether the observer knows a register as it saw it, or made it of what it knows.
+    /// Whether the observer knows a register, because it saw it or computed it from what it knows.
     pub(super) fn knows(&self, register: usize) -> bool {
         self.place.get(&register) == Some(&Place::Known)
     }
@@ -259,8 +262,8 @@ impl Filter {
         self.place = registers.map(|register| (register, Place::Known)).collect();
     }
 
-    /// Shows the observer these registers; the models of the last round, if they are among them, by what they
-    /// were mixed of.
+    /// Shows the observer these registers. If the models of the last round are among them, it is shown
+    /// instead what they were mixed from.
     pub(super) fn show(&mut self, registers: &BTreeSet<usize>, models: &[usize]) {
         if models.iter().all(|model| registers.contains(model)) {
             self.show_unmixed(models);
@@ -273,7 +276,7 @@ impl Filter {
         }
     }
 
-    /// Whether the observer sees what happens.
+    /// Whether the observer is among those who see an event.
     pub(super) fn sees(&self, seeing: &Seeing) -> bool {
         sees(&self.observer, seeing)
     }
@@ -290,7 +293,7 @@ impl Filter {
         }
     }
 
-    /// The column of the next use of a node, which is new where uses have columns of their own.
+    /// The column of the next use of a node; a new one if every use has its own column.
     fn direction_of_use(&mut self, node: usize) -> usize {
         if self.followed == Followed::Same {
             return node;
@@ -300,7 +303,7 @@ impl Filter {
         self.directions.len() - 1
     }
 
-    /// What a contribution depends on: values that it reads are shown to the observer where they are hidden.
+    /// Records what a contribution depends on. Hidden values that it reads are shown to the observer.
     fn depends(&mut self, node: usize, reads: &Reads) {
         let member = self.observer.contains(node);
         let found = match reads {
@@ -346,7 +349,8 @@ impl Filter {
         }
     }
 
-    /// A number as a float of its size and whether it is one; none, with doubt, for one out of range.
+    /// The nearest float of a number, and whether it is exact; `None`, with a doubt, if the number is out of
+    /// range.
     fn float(&mut self, x: &BigRational) -> Option<(f64, bool)> {
         let value = x.to_f64().unwrap_or(f64::NAN);
         if value != 0.0 && !(SMALL..LARGE).contains(&value.abs()) {
@@ -356,7 +360,7 @@ impl Filter {
         Some((value, BigRational::from_float(value).is_some_and(|exact| exact == *x)))
     }
 
-    /// The terms that the observer does not know, with float weights; none where the filter gave up.
+    /// The terms that the observer does not know, with weights as floats; `None` if the filter gave up.
     fn unknown<'a>(
         &mut self,
         terms: impl IntoIterator<Item = (usize, &'a BigRational)>,
@@ -375,7 +379,7 @@ impl Filter {
         Some(found)
     }
 
-    /// Counts a rounding of `P` or of `B` that is between minus and plus this on the diagonal.
+    /// Counts a rounding of `P` or `B` that is between minus and plus this number on the diagonal.
     fn inject(&mut self, row: usize, by: f64) {
         if by > 0.0 {
             let sum = (self.error.at(row, row) + 1.01 * by + TINY) * (1.0 + 4.0 * UNIT);
@@ -383,13 +387,13 @@ impl Filter {
         }
     }
 
-    /// Counts roundings of a row of `M`.
+    /// Counts the roundings of a row of `M`.
     fn rounded(&mut self, row: usize, sizes: &[f64]) {
         let largest = sizes.iter().fold(0.0_f64, |most, &x| most.max(x));
         if largest == 0.0 {
             return;
         }
-        // In the scale of the row: a rounding of one unit costs about one unit in both places.
+        // In the scale of the row, a rounding of one unit costs about one unit in both `B` and `κ`.
         let by = (largest / UNIT) * largest + TINY;
         self.inject(row, by);
         for (direction, &size) in self.directions.iter_mut().zip(sizes) {
@@ -400,7 +404,7 @@ impl Filter {
         }
     }
 
-    /// A row of `M` may say 0 where terms have cancelled, or have become too small.
+    /// Notes that an entry in a row of `M` may be 0 because terms have cancelled or underflowed.
     fn cancelled(&mut self, row: &[f64], sizes: &[f64]) {
         for (direction, (x, size)) in self.directions.iter_mut().zip(row.iter().zip(sizes)) {
             direction.seen |= *x == 0.0 && *size > 0.0;
@@ -414,20 +418,20 @@ impl Filter {
         }
     }
 
-    /// Whether nothing was seen.
+    /// Whether nothing has been seen.
     #[cfg(test)]
     pub(super) fn is_new(&self) -> bool {
         self.doubt.is_none() && self.shares == 0.0
     }
 
-    /// Directions that are followed.
+    /// The number of directions that are followed.
     #[cfg(test)]
     pub(super) fn followed(&self) -> usize {
         self.directions.len()
     }
 }
 
-/// A combination of rows, and the sums of the sizes of its terms.
+/// A combination of rows, and the sums of the absolute values of its terms.
 fn mixed(rows: &[Vec<f64>], terms: &[(usize, f64)], columns: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut next, mut sizes) = (vec![0.0; columns], vec![0.0; columns]);
     for &(at, weight) in terms {
@@ -442,25 +446,25 @@ fn mixed(rows: &[Vec<f64>], terms: &[(usize, f64)], columns: usize) -> (Vec<f64>
     (next, sizes)
 }
 
-/// What a term that is not 0 may lose to underflow, and more.
+/// More than a nonzero term may lose to underflow.
 pub(super) fn tiny(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { TINY }
 }
 
-/// Half the distance from 1 to the next float: a rounding, relative.
+/// Half the distance from 1 to the next float: the relative error of a rounding.
 const UNIT: f64 = f64::EPSILON / 2.0;
-/// Numbers that are followed are below this and, where they are weights or variances, above its inverse.
+/// All numbers must be below this and, if they are weights or variances, above its inverse.
 const LARGE: f64 = 1e60;
 const SMALL: f64 = 1e-60;
-/// Above all that underflows in a step: products of numbers in range.
+/// Larger than everything that underflows in a step: products of numbers in range.
 const TINY: f64 = 1e-200;
 /// The same for a row of `M`, whose squares count.
 const FLOOR: f64 = 1e-240;
-/// The least that is added to a bound on rounding.
+/// The least number that is added to a bound on rounding.
 const LEAST: f64 = 1e-300;
-/// The share of a variance that rounding may be.
+/// The largest share of a variance that may be rounding.
 const MOST_SHARE: f64 = 1e-3;
-/// The square of `h` beyond which the batch account takes over.
+/// If the square of `h` is larger than this, the account of the recorded program takes over.
 const MOST_CORRELATION: f64 = 1e-6;
-/// The least gain that is not taken as 0.
+/// Smaller gains are taken as 0.
 const LEAST_GAIN: f64 = 1e-40;

@@ -10,7 +10,7 @@ impl Filter {
         self.correlation.sqrt().next_up()
     }
 
-    /// The loss of a node so far; none where it is infinite, since something was seen without noise.
+    /// The loss of a node so far; `None` if it is infinite, because something was seen without noise.
     pub(in crate::meter) fn ends(&self, node: usize) -> Option<Ends> {
         let of = &self.nodes[node];
         if of.revealed {
@@ -43,7 +43,7 @@ impl Filter {
         Some(ends)
     }
 
-    /// The enclosure of a loss from the ends of its sum and the bound on rounding.
+    /// The enclosure of a loss, from both ends of its sum and the bound on rounding.
     fn enclosed(&self, high: f64, low: f64, kappa: f64) -> Ends {
         let h = Interval::between(0.0, self.h());
         let rounding = (Interval::new(kappa) * Interval::new(self.shares)).sqrt();

@@ -1,4 +1,4 @@
-//! A round of all nodes, as one step.
+//! A round of all nodes, as a single step.
 
 use super::{Doubt, Filter, Followed, LARGE, Place, SMALL, UNIT, Unmixed, mixed};
 use crate::Reads;
@@ -6,28 +6,28 @@ use crate::build::Seeing;
 use num_rational::BigRational;
 use std::collections::BTreeMap;
 
-/// One step of gossip of all nodes, as it is fed at once.
+/// One step of gossip of all nodes, fed as a whole.
 pub(in crate::meter) struct Round<'a> {
-    /// The registers of the models before, where there are any.
+    /// The registers of the models before the round, if there are any.
     pub(in crate::meter) before: Option<&'a [usize]>,
-    /// Those after.
+    /// The registers of the models after it.
     pub(in crate::meter) after: &'a [usize],
-    /// Which nodes contribute and send.
+    /// Which nodes are present, so that they contribute and send.
     pub(in crate::meter) present: &'a [bool],
     pub(in crate::meter) variance: &'a BigRational,
-    /// Rows of the matrix: columns and weights, the nearest floats.
+    /// The rows of the matrix: columns and weights, as the nearest floats.
     pub(in crate::meter) weights: &'a [Vec<(usize, f64)>],
-    /// Whether every contribution reads the model of its node, which is hidden.
+    /// Whether every contribution reads the model of its node, which is hidden from the observer.
     pub(in crate::meter) hidden: bool,
     /// What contributions are declared to depend on.
     pub(in crate::meter) reads: &'a (dyn Fn(usize) -> Reads + Sync),
 }
 
 impl Filter {
-    /// Every node that is present adds a contribution and a noise to its model and sends the sum to those who
-    /// take it; then all take their means.
+    /// Every node that is present adds a contribution and a noise to its model, and sends the sum to the
+    /// nodes that take it; then all nodes take their means.
     ///
-    /// `shown`: whether the models of the round before are shown first, as if they were read.
+    /// `shown`: whether the models of the previous round are shown first, as if they were read.
     pub(in crate::meter) fn round(&mut self, round: &Round<'_>, shown: bool) {
         let nodes = round.after.len();
         if (shown || round.hidden) && round.present.iter().all(|&present| present) {
@@ -44,7 +44,7 @@ impl Filter {
             self.doubt = Some(Doubt::Range);
             return;
         }
-        // The models with what was added, in the places of the models.
+        // The models plus what was added, in the places of the models.
         let mut sums: Vec<Option<usize>> = vec![None; nodes];
         for u in 0..nodes {
             let register = round.before.map(|before| before[u]);
@@ -53,7 +53,7 @@ impl Filter {
                 _ => None,
             });
             if round.present[u] && !self.observer.contains(u) {
-                // Below all registers of programs.
+                // Numbers that no register of a program has.
                 let register = place.unwrap_or(usize::MAX - u);
                 let row = match self.place.get(&register) {
                     Some(&Place::Row(row)) => row,
@@ -99,9 +99,9 @@ impl Filter {
         self.unmixed = Some(Box::new(unmixed));
     }
 
-    /// All models are shown. They are combinations of what was mixed, so that whoever is shown that instead
-    /// learns no less: and each of it has a noise of its own, while the models depend on each other once some
-    /// of what was mixed is known, which rounding cannot decide.
+    /// Shows all models. They are combinations of the sums that were mixed, so that an observer who is shown
+    /// the sums learns no less. Each sum has a noise of its own, whereas the models may be linearly dependent
+    /// once some sums are known, which rounding could not decide.
     pub(super) fn show_unmixed(&mut self, models: &[usize]) {
         let Some(unmixed) = self.unmixed.take() else { return };
         if models.iter().all(|&model| self.knows(model)) {
@@ -122,7 +122,8 @@ impl Filter {
         self.drop_still();
     }
 
-    /// Forgets of a round that was followed step by step, from this register on, all but the models after it.
+    /// For a round that was followed step by step: forgets everything from this register on except the models
+    /// after it.
     pub(in crate::meter) fn keep_models(&mut self, round: &Round<'_>, from: usize) {
         let before = round.before.unwrap_or_default();
         self.place.retain(|register, _| match *register < from {
@@ -131,7 +132,7 @@ impl Filter {
         });
     }
 
-    /// `h = W y` in place of all `y`; other registers stay.
+    /// Replaces all `y` by `h = W y`; other registers stay.
     fn mix(&mut self, round: &Round<'_>, sums: &[Option<usize>]) {
         let row_of = |place: &BTreeMap<usize, Place>, register: Option<usize>| match place.get(&register?) {
             Some(&Place::Row(row)) => Some(row),
@@ -197,8 +198,8 @@ impl Filter {
         }
     }
 
-    /// Follows directions no longer that move none of the registers that are alive: nothing that is seen from
-    /// now on tells more about them, and nothing is rounded.
+    /// Stops following directions that move none of the registers that are alive: what is seen later reveals
+    /// nothing more about them, and nothing is rounded.
     pub(in crate::meter) fn drop_still(&mut self) {
         if self.followed == Followed::Same {
             return;
@@ -210,7 +211,7 @@ impl Filter {
         }
     }
 
-    /// Follows directions no longer that hardly move anything any more: what is left of them is counted as
+    /// Stops following directions that hardly move anything any more: their remaining effect is counted as
     /// rounding.
     fn retire(&mut self) {
         if self.followed == Followed::Same || self.directions.is_empty() {
@@ -230,11 +231,11 @@ impl Filter {
             let by = 1e-12 * self.covariance.at(row, row);
             self.inject(row, by);
         }
-        // Squares are below 1e-24 of what 1e-12 is injected of.
+        // Squares of moves are below 1e-24 of the variances, and 1e-12 of the variances is injected.
         self.follow_no_more(&gone, 1.01e-12 * rows);
     }
 
-    /// Keeps what these directions have cost, with so much more rounding, and drops their columns.
+    /// Keeps the cost of these directions, with this additional rounding, and drops their columns.
     fn follow_no_more(&mut self, gone: &[bool], rounding: f64) {
         for (k, direction) in self.directions.iter().enumerate().filter(|(k, _)| gone[*k]) {
             let kappa = (direction.kappa + rounding).next_up();

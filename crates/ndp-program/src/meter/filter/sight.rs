@@ -1,4 +1,4 @@
-//! What seeing a row changes: the charges, and what is left of the other rows.
+//! The effect of seeing a row: the charges, and the remainder of the other rows.
 
 use super::{Doubt, FLOOR, Filter, Followed, LEAST_GAIN, MOST_CORRELATION, MOST_SHARE, Place, TINY, UNIT};
 use ndp_numeric::rounding::up;
@@ -8,7 +8,7 @@ impl Filter {
     pub(super) fn sight(&mut self, seen: usize) {
         let (size, error) = (self.covariance.at(seen, seen), self.error.at(seen, seen));
         if size == 0.0 && error == 0.0 {
-            // No rounding has touched it: it is a combination of contributions and known values alone.
+            // The row has not been rounded: it is a combination of contributions and known values alone.
             self.reveal(seen);
             return;
         }
@@ -30,7 +30,7 @@ impl Filter {
         self.known(seen);
     }
 
-    /// Charges what the row tells about every direction; its variance is between these.
+    /// Charges what the row reveals about every direction; its variance is between `least` and `most`.
     pub(super) fn charge(&mut self, seen: usize, least: f64, most: f64) {
         let moves = &self.moves[seen];
         if self.followed == Followed::Whole {
@@ -55,13 +55,13 @@ impl Filter {
         }
     }
 
-    /// What is left of the other rows once this one is known: `(I - K cᵀ) P (I - K cᵀ)ᵀ`.
+    /// The remainder of the other rows once this one is known: `(I - K cᵀ) P (I - K cᵀ)ᵀ`.
     fn condition(&mut self, seen: usize, size: f64, least: f64) {
         let rows = self.registers.len();
         let column: Vec<f64> = self.covariance.row(seen).to_vec();
         let crossed: Vec<f64> = self.error.row(seen).to_vec();
         let others = || (0..rows).filter(|&i| i != seen);
-        // A gain may be any number: one that is tiny is 0, so that nothing underflows.
+        // Any number may be used as a gain. A tiny one is replaced by 0, so that nothing underflows.
         let gain = |x: &f64| if x.abs() > LEAST_GAIN * size { x / size } else { 0.0 };
         let gains: Vec<f64> = column.iter().map(gain).collect();
         let sum = |of: &[f64], only: &dyn Fn(usize) -> bool| -> f64 {
@@ -96,8 +96,8 @@ impl Filter {
                 by[i] += UNIT * (sizes(self.covariance.row(i)) + 4.0 * gain * column_sum) + gain * left_sum;
             }
         }
-        // What the gains leave of the covariance with the innovation, `rho`: `2 rho rhoᵀ / S` is kept below
-        // `r` times what is injected.
+        // With the gains as computed, the other rows have a remaining covariance `rho` with the innovation:
+        // `2 rho rhoᵀ / S` is kept below `r` times what is injected.
         let residual = 2.0 * (UNIT * column_sum + left_sum) / (least * self.factor);
         for i in others().filter(|&i| column[i] != 0.0) {
             by[i] += if gains[i] == 0.0 {
@@ -123,7 +123,7 @@ impl Filter {
         }
     }
 
-    /// A row without noise: what moves it is seen as it is.
+    /// A row without noise: every direction that moves it is seen without noise.
     fn reveal(&mut self, seen: usize) {
         for (direction, x) in self.directions.iter().zip(&self.moves[seen]) {
             if *x != 0.0 {
@@ -140,7 +140,7 @@ impl Filter {
     }
 }
 
-/// `x² / least`, rounded up. The square alone may be below all floats where the quotient is not.
+/// `x² / least`, rounded up. The square alone may underflow when the quotient does not.
 fn charged(x: f64, least: f64) -> f64 {
     ((x / least * x) * (1.0 + 8.0 * UNIT) + f64::MIN_POSITIVE).next_up()
 }

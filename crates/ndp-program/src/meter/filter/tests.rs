@@ -1,5 +1,5 @@
-//! What the filter keeps, against the same in rationals under the same gains: `-B ≤ P - P* ≤ B`, and
-//! roundings of `M` below `κ B`.
+//! The state of the filter, compared with the same state in rationals with the same gains: `-B ≤ P - P* ≤ B`,
+//! and roundings of `M` are below `κ B`.
 
 use super::*;
 use num_traits::{One, Signed};
@@ -16,7 +16,7 @@ fn ratio(a: i64, b: i64) -> Exact {
     BigRational::new(a.into(), b.into())
 }
 
-/// The filter and its state without rounding, by register.
+/// The filter, and its state without rounding, by register.
 struct Both {
     filter: Filter,
     covariance: BTreeMap<(usize, usize), Exact>,
@@ -24,7 +24,7 @@ struct Both {
 }
 
 impl Both {
-    /// Everything is of node 0, and an observer that is node 1 sees it.
+    /// All contributions are those of node 0, and node 1 observes.
     fn new() -> Self {
         let filter = Filter::new(Observer::node(1), 2, Followed::Uses);
         Self { filter, covariance: BTreeMap::new(), moves: BTreeMap::new() }
@@ -48,7 +48,7 @@ impl Both {
         self.covariance.insert((register, register), variance.clone());
     }
 
-    /// A noise whose variance is only known to be within `off` of this, and is off by all of it.
+    /// A noise whose variance is only known up to `off`, and is off by all of it.
     fn vague_noise(&mut self, register: usize, variance: f64, off: f64) {
         self.filter.noise(register, &exact(variance));
         let row = self.filter.registers.len() - 1;
@@ -74,13 +74,13 @@ impl Both {
         self.filter.combine(register, terms.iter().map(|(term, by)| (*term, by)));
     }
 
-    /// The gains are public constants as computed.
+    /// The gains are public constants, exactly as computed.
     fn see(&mut self, register: usize) {
         let Some(Place::Row(seen)) = self.filter.place.get(&register).copied() else { return };
         let size = self.filter.covariance.at(seen, seen);
         let others: Vec<usize> = self.filter.registers.iter().copied().filter(|&x| x != register).collect();
         let gain = |other: usize| match self.filter.place[&other] {
-            // A row without noise says nothing about the others.
+            // A row without noise reveals nothing about the noises of the others.
             _ if size == 0.0 => Exact::zero(),
             Place::Row(row) if self.filter.covariance.at(seen, row).abs() > LEAST_GAIN * size => {
                 exact(self.filter.covariance.at(seen, row) / size)
@@ -104,7 +104,7 @@ impl Both {
         self.filter.see(register);
     }
 
-    /// What the module says of `P`, `M` and `B`, of all rows together.
+    /// Checks the claims of the module about `P`, `M` and `B`, for all rows together.
     #[track_caller]
     fn check(&self) {
         let rows = &self.filter.registers;
@@ -126,7 +126,7 @@ impl Both {
     }
 }
 
-/// By elimination: where a pivot is 0, so is its row.
+/// By elimination; if a pivot is 0, its row must be 0.
 fn is_psd(mut a: Vec<Vec<Exact>>) -> bool {
     for k in 0..a.len() {
         if a[k][k].is_negative() || (a[k][k].is_zero() && a[k][k + 1..].iter().any(|x| !x.is_zero())) {
@@ -164,7 +164,7 @@ fn errors_of_rounding_stay_within_their_bounds() {
                 0 | 1 => both.noise(register, &ratio(rng.random_range(1..9), [1, 3, 10][register % 3])),
                 2 => both.contribute(register),
                 3 => {
-                    // The last row takes the place of the one that goes.
+                    // The last row takes the place of the one that is removed.
                     let gone = alive.swap_remove(rng.random_range(0..alive.len()));
                     both.filter.forget(gone);
                     both.check();
@@ -191,8 +191,9 @@ fn errors_of_rounding_stay_within_their_bounds() {
     }
 }
 
-/// Variances of any size that are off by all that their bounds say, and all to one side: then `B` is attained
-/// by every combination and after every sighting, and a rounding of `P` or of `B` that nobody counts shows.
+/// Variances of any size that differ from the truth by the whole bound, all to the same side. Every
+/// combination and every sighting then attains `B`, and a rounding of `P` or `B` that is not counted becomes
+/// visible.
 #[test]
 fn bounds_that_are_attained_stay_bounds() {
     let mut rng = ChaCha8Rng::seed_from_u64(21);
@@ -226,7 +227,7 @@ fn bounds_that_are_attained_stay_bounds() {
     assert!(checked > 2000, "{checked}");
 }
 
-/// Of numbers that nearly underflow a bound is left all the same.
+/// Numbers that nearly underflow still leave a positive bound.
 #[test]
 fn roundings_of_tiny_moves_count() {
     let mut both = Both::new();
@@ -236,17 +237,17 @@ fn roundings_of_tiny_moves_count() {
     let filter = &mut both.filter;
     filter.rounded(0, &[1e-10, 1e-190]);
     assert!(filter.directions.iter().all(|direction| direction.kappa > 0.0), "{filter:?}");
-    // And where the bound on `P` itself would be 0.
+    // Also if the bound on `P` itself would be 0.
     let before = filter.error.at(0, 0);
     filter.error.set(0, 0, 0.0);
     filter.rounded(0, &[1e-180, 0.0]);
     assert!(filter.error.at(0, 0) >= TINY && before > 0.0);
-    // A rounding whose square is no float.
+    // A rounding whose square underflows.
     let kappa = exact(filter.directions[0].kappa);
     assert!(kappa >= exact(1e-180) * exact(1e-180) / exact(filter.error.at(0, 0)), "{filter:?}");
 }
 
-/// What is added to a bound that is far larger counts: of single additions a rounding forgets it.
+/// An addition to a much larger bound counts, although rounding would lose single additions.
 #[test]
 fn what_is_small_beside_a_bound_is_added_outward() {
     let mut both = Both::new();
@@ -273,7 +274,8 @@ fn what_is_small_beside_a_bound_is_added_outward() {
     }
 }
 
-/// Squares that are no floats, over a variance that makes ordinary numbers of them or leaves them so small.
+/// Squares that underflow, divided by a variance for which the quotient is an ordinary number, or is as
+/// small.
 #[test]
 fn charges_of_tiny_moves_are_outward() {
     for (k, size) in (0..60).flat_map(|k| [1e-186, 1.0, 3.0].map(|size| (k, size))) {
@@ -288,10 +290,9 @@ fn charges_of_tiny_moves_are_outward() {
     }
 }
 
-/// Two rows beside the one that is seen, one of them related to it so little that its gain is taken as 0:
-/// what the gains leave of the covariance with the innovation, `rho`, counts with the sum of the gains, and
-/// `2 rho rho' / S` stays below `r` times what is counted, `r` being eight units (step 2 in
-/// `docs/theory.md`).
+/// Two rows besides the one that is seen, one of them so weakly related to it that its gain is taken as 0.
+/// The remaining covariance `rho` with the innovation counts with the sum of the gains, and `2 rho rho' / S`
+/// stays below `r` times what is counted, where `r` is eight units (step 2 in `docs/theory.md`).
 #[test]
 fn gains_that_are_left_out_count() {
     for (related, floor) in [(1e-50, 0.0), (1e-250, 3e-200)] {
@@ -306,7 +307,7 @@ fn gains_that_are_left_out_count() {
         }
         filter.see(0);
         let Some(Place::Row(row)) = filter.place.get(&2).copied() else { panic!("it is a row") };
-        // `rho` is one unit of 1/2 in the other row, beside what is related here.
+        // `rho` is one unit of 1/2 in the other row, besides the covariance of this one.
         let (gains, residual) = (0.5, 2.0 * UNIT * 0.5 / (8.0 * UNIT));
         let expected = related * (gains + residual) + floor;
         let found = filter.error.at(row, row);
@@ -314,8 +315,8 @@ fn gains_that_are_left_out_count() {
     }
 }
 
-/// A row that is related to the one that is seen by what is not known alone: `B` is worked out anew for it,
-/// with six roundings for each entry of its row at least, of the entry and of the products that go into it.
+/// A row that is related to the one that is seen only through the uncertainty: `B` is recomputed for it, with
+/// at least six roundings for each entry of its row, of the entry and of the products in it.
 #[test]
 fn roundings_of_what_is_not_known_count() {
     let mut both = Both::new();
@@ -332,14 +333,14 @@ fn roundings_of_what_is_not_known_count() {
     filter.error.set(2, 0, 2f64.powi(59));
     filter.see(0);
     let Some(Place::Row(row)) = filter.place.get(&2).copied() else { panic!("it is a row") };
-    // Half of 2^59 goes from the row of the one that is seen into that between the other two.
+    // Half of 2^59 is moved from the row that is seen to the entry between the other two.
     let sizes = 2f64.powi(60) + 2.0 * 2f64.powi(58);
     let added = filter.error.at(row, row) - 2f64.powi(60);
     assert!((6.0 * UNIT * sizes..40.0 * UNIT * sizes).contains(&added), "{added}");
 }
 
-/// A row of which nothing is left once another one is seen: its gain of 1/2 and the product with the column
-/// were rounded all the same, a unit each of a half of the column.
+/// A row of which nothing is left once another one is seen. Its gain of 1/2 and the product with the column
+/// were rounded nevertheless, each by one unit of half of the column.
 #[test]
 fn roundings_of_gains_count_where_nothing_is_left() {
     let mut both = Both::new();
@@ -354,8 +355,8 @@ fn roundings_of_gains_count_where_nothing_is_left() {
     assert!(filter.error.at(row, row) >= 2.0 * UNIT * 0.5 * 2f64.powi(79), "{filter:?}");
 }
 
-/// Rows whose variances are known up to a share each: the sums of what rounding may have done to them are at
-/// least those in rationals, after every row.
+/// Rows whose variances are each known up to a share. The sums that bound rounding are at least those in
+/// rationals, after every row.
 #[test]
 fn shares_are_added_up_outward() {
     for k in 1..60_u32 {
@@ -377,7 +378,7 @@ fn shares_are_added_up_outward() {
     }
 }
 
-/// Squares of 4 and 1 at least, moves that are off by an eighth, innovations that are correlated up to a
+/// Squares of at least 4 and 1, moves that are off by an eighth, and innovations that are correlated up to a
 /// quarter: `(2 + 1/8)² / (1 - 1/4)` and `(1 - 1/8)² / (1 + 1/4)`.
 #[test]
 fn ends_are_those_of_the_theorem() {
@@ -395,18 +396,18 @@ fn ends_are_those_of_the_theorem() {
     let ends = filter.ends(0).expect("nothing was seen without noise");
     assert!(exact(ends.high) >= high && exact(ends.low) <= low);
     assert!(ends.high < 289.0 / 48.0 + 1e-12 && ends.low > 49.0 / 80.0 - 1e-12, "{ends:?}");
-    // Less than the rounding may be nothing.
+    // A number smaller than the rounding may be 0.
     filter.directions[0].low = 1.0 / 128.0;
     assert_eq!(filter.ends(0).map(|ends| ends.low), Some(0.0));
     filter.directions[0].low = 1.0;
-    // Of all uses of the node the roots of both bounds count: (3 + 1/4)² / (1 - 1/4).
+    // For all uses of the node, the roots of both bounds count: (3 + 1/4)² / (1 - 1/4).
     (filter.followed, filter.nodes[0].whole) = (Followed::Whole, 9.0);
     let ends = filter.ends(0).expect("nothing was seen without noise");
     assert!(exact(ends.high) >= ratio(169, 12) && ends.high < 169.0 / 12.0 + 1e-12, "{ends:?}");
     assert!(exact(ends.low) <= low && ends.low > 49.0 / 80.0 - 1e-12, "{ends:?}");
 }
 
-/// A row whose variance is known up to a share: the ends of what it tells hold the quotient with every
+/// A row whose variance is known up to a share: the enclosure of its cost contains the quotient for every
 /// variance in between, however often it is added.
 #[test]
 fn charges_are_rounded_outward() {
@@ -428,7 +429,7 @@ fn charges_are_rounded_outward() {
     }
 }
 
-/// The bound on how far innovations are correlated grows with every row that is seen.
+/// The bound on the correlation of the innovations grows with every row that is seen.
 #[test]
 fn a_variance_that_is_not_known_is_shared() {
     let mut both = Both::new();
