@@ -8,22 +8,22 @@ use crate::{MixingMatrix, ProgramError, SensitivitySet, Weight};
 use ndp_account::{Error, NodeNames, Observer};
 use serde_json::{Map, Value as Json};
 
-/// A line as data, with its number.
+/// A parsed line, with its number.
 pub(super) type Numbered = (usize, Map<String, Json>);
 
-/// What was found in a log.
+/// What was read from a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resumed {
-    /// Lines that count.
+    /// The number of lines that count.
     pub lines: u64,
-    /// Bytes of the lines that count: what comes after is to be cut off before lines are added.
+    /// The bytes of the lines that count. The rest is to be cut off before lines are added.
     pub bytes: u64,
-    /// What is wrong with a last line that was dropped.
+    /// The reason why a last line was dropped.
     pub dropped: Option<String>,
 }
 
-/// A meter that reads its steps from lines: of a log, or without numbers and checksums from a program that
-/// tells what it does.
+/// A meter that reads its steps from lines: the lines of a log, or lines without numbers and checksums from a
+/// program that reports what it does.
 #[derive(Default)]
 pub struct Feed {
     pub(super) open: Option<Open>,
@@ -31,7 +31,7 @@ pub struct Feed {
     pub(super) crc: u32,
     /// Whether lines have no checksums.
     pub(super) plain: bool,
-    /// A point of view in place of the log's.
+    /// A point of view that replaces that of the log.
     view: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Open {
     pub(super) names: NodeNames,
     reader: Reader,
     pub(super) matrices: Vec<MixingMatrix>,
-    /// The last round: its matrix, the variance, what was read.
+    /// The last round: its matrix, the variance, and what contributions read.
     round: Option<(MixingMatrix, Weight, ModelReads)>,
 }
 
@@ -51,23 +51,24 @@ impl std::fmt::Debug for Feed {
 }
 
 impl Feed {
-    /// A feed that reads a log from another point of view: `coordinator`, `schedule:NODE`, `own:NODE`, by the
-    /// name of the node.
+    /// A feed that reads a log from another point of view: `coordinator`, `schedule:NODE`, or `own:NODE`,
+    /// with the name of the node.
     ///
-    /// With `own:NODE` the one observer are all other nodes together, and of limits only that of all pairs
-    /// is kept. The first line is refused where who wrote it knew less.
+    /// With `own:NODE` the only observer is the coalition of all other nodes, and of the limits only the one
+    /// for all pairs is kept. The first line is refused if the writer of the log knew less than this point of
+    /// view needs.
     #[must_use]
     pub fn seen_as(view: impl Into<String>) -> Self {
         Self { view: Some(view.into()), ..Self::default() }
     }
 
-    /// The meter; none before the first line.
+    /// The meter; `None` before the first line.
     #[must_use]
     pub fn meter(&self) -> Option<&Meter> {
         self.open.as_ref().map(|open| &open.meter)
     }
 
-    /// The names of the nodes; none before the first line.
+    /// The names of the nodes; `None` before the first line.
     #[must_use]
     pub fn names(&self) -> Option<&NodeNames> {
         self.open.as_ref().map(|open| &open.names)
@@ -79,13 +80,13 @@ impl Feed {
         self.plain
     }
 
-    /// Whether the first line was read, and nothing else.
+    /// Whether only the first line has been read.
     #[must_use]
     pub fn is_at_start(&self) -> bool {
         self.open.is_some() && self.next == 1
     }
 
-    /// Fixes the limits of a meter whose first line has been read, in place of those of the line.
+    /// Fixes the limits of a meter whose first line has been read; they replace those of the line.
     ///
     /// # Errors
     /// As [`Meter::with_limits`]; [`ProgramError::Log`] before the first line.
@@ -96,8 +97,8 @@ impl Feed {
         Ok(())
     }
 
-    /// How many more rounds like the last one fit below all limits, at most `most`; none where there was no
-    /// round, or no limit.
+    /// How many further rounds like the last one fit below all limits, up to `most`; `None` if there was no
+    /// round, or there is no limit.
     ///
     /// # Errors
     /// As [`Meter::remaining`].
@@ -109,11 +110,11 @@ impl Feed {
         open.meter.remaining(mixing, variance.clone(), *reads, most).map(Some)
     }
 
-    /// Takes all lines of a log. A last line without its end was cut off, and is dropped.
+    /// Reads all lines of a log. A last line without its end was cut off, and is dropped.
     ///
     /// # Errors
-    /// [`ProgramError::Line`] with the line and what is wrong with it; [`ProgramError::OverBudget`] in it
-    /// where a limit is exceeded.
+    /// [`ProgramError::Line`] with the line and what is wrong with it, which is [`ProgramError::OverBudget`]
+    /// if a limit is exceeded.
     pub fn lines(&mut self, log: &[u8]) -> Result<Resumed, Error> {
         let mut found = Resumed { lines: 0, bytes: 0, dropped: None };
         let mut rest = log;
@@ -144,11 +145,11 @@ impl Feed {
         Ok(found)
     }
 
-    /// The lines of a log as data, the first one too, each with its number; a last line without its end was
-    /// cut off, and is left out.
+    /// The parsed lines of a log, including the first one, each with its number. A last line without its end
+    /// was cut off, and is left out.
     ///
     /// # Errors
-    /// [`ProgramError::Log`] for a line that does not follow the one before; [`ProgramError::Syntax`].
+    /// [`ProgramError::Log`] for a line that does not follow the previous one; [`ProgramError::Syntax`].
     pub(super) fn steps(log: &[u8]) -> Result<Vec<Numbered>, Error> {
         let (mut feed, mut steps) = (Self::default(), Vec::new());
         for (number, line) in (1..).zip(log.split_inclusive(|&byte| byte == b'\n')) {
@@ -168,10 +169,10 @@ impl Feed {
         Ok(steps)
     }
 
-    /// Takes one whole line, without its end; empty ones are skipped.
+    /// Reads one complete line, without its end; empty lines are skipped.
     ///
     /// # Errors
-    /// [`ProgramError::Log`] for a line that does not follow the one before; those of the step.
+    /// [`ProgramError::Log`] for a line that does not follow the previous one; those of the step.
     pub fn line(&mut self, text: &str) -> Result<(), Error> {
         if text.trim().is_empty() {
             return Ok(());
@@ -180,7 +181,7 @@ impl Feed {
         self.take(taken)
     }
 
-    /// The text of the step of a line and its checksum; why there is none.
+    /// The text of the step in a line, and its checksum; or the reason why there is none.
     fn step_of<'a>(&mut self, text: &'a str) -> Result<(&'a str, u32), String> {
         let Some(rest) = text.strip_prefix("{\"n\":") else {
             if self.next == 0 {
@@ -285,7 +286,7 @@ impl Open {
             Some(limit) => Some(limit.as_f64().ok_or_else(|| ProgramError::NotANumber(limit.to_string()))?),
         };
         let mut limits = limit.map_or(Ok(Limits::default()), Limits::worst)?;
-        // Limits of single pairs are about the observers of the log.
+        // Limits on single pairs refer to the observers of the log.
         if line.has("limits") && !other {
             let pairs: Vec<(usize, usize, f64)> =
                 serde_json::from_value(line.get("limits")?.clone()).map_err(|e| bad("limits", e))?;
@@ -318,7 +319,7 @@ impl Open {
             let variance = line.weight("variance")?;
             self.meter.round(&mixing, variance.clone(), reads)?;
             self.round = Some((mixing, variance, reads));
-            // Without a record no later step can name a model.
+            // Without a record, no later step can name a model.
             let models = if self.meter.recorded { self.meter.models() } else { Vec::new() };
             return Ok(models
                 .into_iter()

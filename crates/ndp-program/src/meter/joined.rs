@@ -1,13 +1,14 @@
-//! Logs that tell of parts of one run, put together.
+//! Combines logs that each tell a part of one run.
 //!
-//! Each log tells every step of some nodes, in their order, and names what crosses from one log to another:
-//! a message or a shared noise has an `id` where it is told, and `receive` says in the other log what its
-//! name there is. The steps of all logs, each log in its order and each receipt after what is received, are
-//! one order of the run, of which an ordinary meter states what it states of any run.
+//! Each log tells every step of some nodes, in their order, and names what crosses from one log to another: a
+//! message or a shared noise has an `id` in the log that tells it, and `receive` says in the other log what
+//! its name there is. The steps of all logs, with each log in its order and each receipt after what is
+//! received, form one order of the run. An ordinary meter then states about it what it states about any run.
 //!
-//! Any such order will do. Every value is made after what it is made of, and every contribution after what
-//! its node had received when it was made, so that the values have the same joint law in each of these
-//! orders, and what an observer has seen of them in the end is the same. (`docs/theory.md`, "The meter".)
+//! Any such order gives the same result. Every value is computed after its terms, and every contribution is
+//! made after everything that its node had received by then. The values therefore have the same joint law in
+//! each of these orders, and an observer has seen the same values in the end. (`docs/theory.md`, "The
+//! meter".)
 
 use super::feed::{Feed, Numbered, Open};
 use super::log::PARTS_VERSION;
@@ -18,37 +19,37 @@ use ndp_account::{Error, RestsOn};
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A log of some nodes of a run.
+/// The log of some nodes of a run.
 struct Part {
     side: Side,
-    /// Where its nodes are among those of the first log.
+    /// For each of its nodes, the index of the node in the first log.
     place: Vec<usize>,
-    /// The nodes of whom it tells, by their places.
+    /// The nodes whose steps it tells, by these indices.
     tells: BTreeSet<usize>,
-    /// The lines that were not taken yet, with their numbers.
+    /// The lines that have not been taken yet, with their numbers.
     lines: VecDeque<Numbered>,
-    /// What it calls values, and what they are called among all.
+    /// For each name of a value in this log, the common name.
     names: BTreeMap<String, String>,
 }
 
-/// What has an `id`: its name among all, and who knows it.
+/// A value with an `id`: its common name, and who knows it.
 struct Shared {
     name: String,
     known: Known,
 }
 
 enum Known {
-    /// Everybody: it was broadcast.
+    /// Everybody, because it was broadcast.
     All,
-    /// These nodes: the receiver of a message, the holders of a noise.
+    /// These nodes: the receiver of a message, or the holders of a noise.
     Nodes(Vec<usize>),
 }
 
-/// Noises that nodes of several logs hold: the parts that must say what they call them.
+/// Noises that nodes of several logs hold, with the logs that still have to name them.
 type Owed = BTreeMap<String, BTreeSet<usize>>;
 
 impl Merged {
-    /// Logs of parts of one run, each of whom tells every step of its nodes (see `docs/formats.md`).
+    /// Combines logs of parts of one run, which tell every step of their nodes (see `docs/formats.md`).
     ///
     /// # Examples
     /// ```
@@ -75,9 +76,9 @@ impl Merged {
     /// ```
     ///
     /// # Errors
-    /// [`ProgramError::Merge`] where the logs differ in nodes, set, units, budgets or observers, where a node
-    /// is told of by no log or by two, for a step that is not one of a log's own nodes, for what was received
-    /// and is in no log, for logs that wait for each other; those of
+    /// [`ProgramError::Merge`] if the logs differ in nodes, set, units, budgets or observers, if no log or
+    /// two logs tell the steps of a node, for a step that does not belong to a log's own nodes, for a
+    /// received message that is in no log, and for logs that wait for each other; those of
     /// [`Meter::reading`](super::Meter::reading).
     pub fn parts(logs: &[&[u8]]) -> Result<Self, Error> {
         let mut parts: Vec<Part> = Vec::new();
@@ -137,12 +138,12 @@ fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
     Err(ProgramError::Merge(what.into()).into())
 }
 
-/// In which log, from 1, something is wrong.
+/// Adds to an error the number of the log, from 1, in which it occurred.
 fn in_log(number: usize, error: &Error) -> Error {
     ProgramError::Merge(format!("log {}: {error}", number + 1)).into()
 }
 
-/// Why no line can be taken any more: what was received is nowhere, or two logs wait for each other.
+/// The reason why no line can be taken: a received message is in no log, or two logs wait for each other.
 fn stuck(parts: &[Part]) -> Error {
     let told = |id: &str| {
         let has = |(_, line): &Numbered| {
@@ -171,7 +172,7 @@ fn stuck(parts: &[Part]) -> Error {
 }
 
 impl Part {
-    /// A log, and the meter of its first line without the limits, which are for all logs together.
+    /// A log, and a meter for its first line without the limits, which apply to all logs together.
     fn read(log: &[u8], first: Option<&Self>) -> Result<(Open, Self), Error> {
         let log_error = |what: &str| Error::from(ProgramError::Log(what.to_owned()));
         let lines = Feed::steps(log)?;
@@ -216,16 +217,16 @@ impl Part {
     }
 }
 
-/// What crosses between logs.
+/// What is known of all logs while they are combined.
 struct Joined {
     shared: BTreeMap<String, Shared>,
     owed: Owed,
-    /// The log that tells of a node.
+    /// For each node, the log that tells its steps.
     owner: Vec<usize>,
 }
 
 impl Joined {
-    /// Whether the next line of a part has all that it needs.
+    /// Whether everything that the next line of a log needs is there.
     fn is_ready(&self, part: &Part) -> Result<bool, Error> {
         let Some((_, line)) = part.lines.front() else { return Ok(false) };
         if !line.contains_key("receive") {
@@ -234,7 +235,7 @@ impl Joined {
         Ok(self.shared.contains_key(Line::new(line, &["receive", "id", "by"])?.text("id")?))
     }
 
-    /// Takes the next line of a part.
+    /// Takes the next line of a log.
     fn take(&mut self, parts: &mut [Part], number: usize, open: &mut Open) -> Result<(), Error> {
         let Some((at, line)) = parts[number].lines.pop_front() else { return Ok(()) };
         let step = self.translated(&mut parts[number], number, &line);
@@ -242,7 +243,7 @@ impl Joined {
         taken.map_err(|error| ProgramError::Merge(format!("log {}, line {at}: {error}", number + 1)).into())
     }
 
-    /// A line by the names and places of all logs; none where nothing is left to do.
+    /// A line with the common names and indices; `None` if nothing is left to do.
     fn translated(
         &mut self,
         part: &mut Part,
@@ -275,7 +276,8 @@ impl Joined {
                 }
                 return Ok(None);
             }
-            // Filters become smaller, no loss changes, and another log may still read the values.
+            // Forgetting makes filters smaller but changes no loss, and another log may still read the
+            // values.
             Some("forget") => return Ok(None),
             Some("contribute") => {
                 let line = Line::new(map, &["contribute", "node", "reads"])?;
@@ -309,7 +311,7 @@ impl Joined {
                     Json::Object(terms) => {
                         let mut sum = Map::new();
                         for (name, weight) in terms {
-                            // Two names of one value would be one term.
+                            // Two names of the same value would become a single term.
                             if sum.insert(voice.name(name)?, weight.clone()).is_some() {
                                 return refuse(format!("{name} is a second name of a value of the same sum"));
                             }
@@ -377,20 +379,20 @@ impl Joined {
     }
 }
 
-/// One log that speaks.
+/// The log whose line is being translated.
 struct Voice<'a> {
     part: &'a mut Part,
     number: usize,
 }
 
 impl Voice<'_> {
-    /// The place of a node.
+    /// The common index of a node.
     fn place(&self, node: usize) -> Result<usize, Error> {
         let nodes = self.part.place.len();
         Ok(*self.part.place.get(node).ok_or(ProgramError::NodeOutOfRange { node, nodes })?)
     }
 
-    /// The place of a node whose steps this log tells.
+    /// The common index of a node whose steps this log tells.
     fn own(&self, node: usize) -> Result<usize, Error> {
         let place = self.place(node)?;
         match self.part.tells.contains(&place) {
@@ -399,13 +401,13 @@ impl Voice<'_> {
         }
     }
 
-    /// What a value is called among all logs.
+    /// The common name of a value.
     fn name(&self, name: &str) -> Result<String, Error> {
         let found = self.part.names.get(name).cloned();
         Ok(found.ok_or_else(|| ProgramError::UnknownName(name.to_owned()))?)
     }
 
-    /// A name of a new value.
+    /// The common name for a new value.
     fn define(&mut self, name: &str) -> Result<String, Error> {
         let all = format!("p{}-{name}", self.number);
         match self.part.names.insert(name.to_owned(), all.clone()) {
@@ -427,7 +429,7 @@ impl Voice<'_> {
     }
 }
 
-/// The steps of a part of a run.
+/// The steps that a log of a part may contain.
 const VERBS: [&str; 11] = [
     "receive",
     "contribute",

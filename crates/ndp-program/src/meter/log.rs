@@ -1,13 +1,13 @@
-//! The durable log of a meter: a line for every step, written before a message is sent.
+//! The durable log of a meter: one line for every step, written before a message is sent.
 //!
 //! ```text
 //! {"n":0,"crc":"1c291ca3","step":{"ndp-meter":1,"nodes":["a","b"],...}}
 //! {"n":1,"crc":"0f2a6b11","step":{"contribute":"v0","node":0,"reads":"nothing"}}
 //! ```
 //!
-//! The checksum of a line goes on from that of the line before, so that a line that is lost, changed or moved
-//! is found. A last line without its end was cut off, and is dropped: a message is sent only once its line
-//! is whole, so that nothing was sent that is not in the log.
+//! The checksum of a line continues that of the previous line, so that a lost, changed or moved line is
+//! found. A last line without its end was cut off, and is dropped. As a message is sent only when its line is
+//! complete, nothing was sent that is not in the log.
 
 use super::Meter;
 use super::feed::{Feed, Open};
@@ -17,17 +17,17 @@ use crate::{MixingMatrix, Program, ProgramError, Value, Weight};
 use ndp_account::{Error, NodeNames};
 use serde_json::{Value as Json, json};
 
-/// Where a log is kept. The library opens no file: whoever implements this does.
+/// Where a log is kept. The library opens no file: the implementation does.
 pub trait Durable {
-    /// Writes a line with its end and returns once it would survive a crash: for a file write, flush, and
-    /// `sync_data`.
+    /// Writes a line with its end, and returns when it would survive a crash: for a file after write, flush,
+    /// and `sync_data`.
     ///
     /// # Errors
-    /// Those of writing; the step is not taken then, and nothing may be sent for it.
+    /// Those of writing. The step is then not taken, and nothing may be sent for it.
     fn append(&mut self, line: &str) -> std::io::Result<()>;
 }
 
-/// In memory, for tests and for what goes elsewhere.
+/// In memory, for tests and for logs that are stored elsewhere.
 impl Durable for Vec<u8> {
     fn append(&mut self, line: &str) -> std::io::Result<()> {
         self.extend_from_slice(line.as_bytes());
@@ -36,7 +36,7 @@ impl Durable for Vec<u8> {
     }
 }
 
-/// A meter whose steps are in a log before they are done.
+/// A meter that writes its steps to a log before they are performed.
 ///
 /// # Examples
 /// ```
@@ -68,10 +68,10 @@ pub struct MeterLog<W> {
 }
 
 impl<W: Durable> MeterLog<W> {
-    /// A log of a meter that was not fed yet.
+    /// Begins the log of a meter to which nothing has been fed yet.
     ///
     /// # Errors
-    /// [`ProgramError::MeterStarted`]; [`ProgramError::Shape`] for other than one name for every node; those
+    /// [`ProgramError::MeterStarted`]; [`ProgramError::Shape`] unless there is one name for every node; those
     /// of writing.
     pub fn begin(meter: Meter, names: NodeNames, log: W) -> Result<Self, Error> {
         if meter.started() {
@@ -87,7 +87,7 @@ impl<W: Durable> MeterLog<W> {
         Ok(log)
     }
 
-    /// Goes on with a log that was read, and writes where it ended; the caller has cut off what was dropped.
+    /// Continues a log that was read, and writes at its end; the caller has cut off what was dropped.
     ///
     /// # Errors
     /// [`ProgramError::Log`] for a log without a first line or without checksums.
@@ -113,16 +113,16 @@ impl<W: Durable> MeterLog<W> {
         &self.names
     }
 
-    /// What was written to.
+    /// Returns what the log was written to.
     #[must_use]
     pub fn into_inner(self) -> W {
         self.log
     }
 
-    /// As [`Meter::step`]; once it returns the steps are in the log, and a message may be sent.
+    /// As [`Meter::step`]. When it returns, the steps are in the log, and a message may be sent.
     ///
     /// # Errors
-    /// As [`Meter::step`]; [`ProgramError::Log`] where the log takes no line. Then the meter has counted the
+    /// As [`Meter::step`]; [`ProgramError::Log`] if the log cannot be written. The meter has then counted the
     /// steps, nothing may be sent, and no further step is taken.
     pub fn step<T, E: Into<Error>>(
         &mut self,
@@ -225,7 +225,7 @@ impl<W: Durable> MeterLog<W> {
     }
 }
 
-/// CRC-32 (IEEE) of a line after the lines before it.
+/// The CRC-32 (IEEE) of a line, continued from the previous lines.
 pub(super) fn checksum(before: u32, number: u64, step: &str) -> u32 {
     let mut crc = !0_u32;
     let head = format!("{before:08x}{number}:");
@@ -238,7 +238,7 @@ pub(super) fn checksum(before: u32, number: u64, step: &str) -> u32 {
     !crc
 }
 
-/// The version of the log that is read and written.
+/// The version of logs that are read and written.
 pub(super) const VERSION: u64 = 1;
-/// The version of a log that tells of a part of a run.
+/// The version of logs that tell a part of a run.
 pub(super) const PARTS_VERSION: u64 = 2;

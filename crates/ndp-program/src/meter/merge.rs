@@ -1,9 +1,9 @@
-//! Two logs together, by the names of nodes.
+//! Combines two logs, by the names of nodes.
 //!
-//! Of one run told twice the longer log counts, if the shorter one is its beginning. Separate runs share no
-//! noise and no value, so that the Gram matrix is block diagonal over them: losses of a direction and of all
-//! uses add up, of one use the largest counts, as for epochs. Logs of parts of one run are put together step
-//! by step (`joined`).
+//! If the same run is told twice, the longer log counts, provided that the shorter one is its beginning.
+//! Separate runs share no noise and no value, so that the Gram matrix is block diagonal over them: losses of
+//! a direction and of all uses add up, and for a single use the largest one counts, as for epochs. Logs of
+//! parts of one run are combined step by step (`joined`).
 
 use super::reading::{Reading, Source};
 use super::{Feed, Limits, Meter};
@@ -16,13 +16,13 @@ use crate::{NodeVerdict, ProgramError};
 use ndp_account::{Error, NodeNames, Observer, RestsOn};
 use std::collections::BTreeSet;
 
-/// Whether two logs tell of one run. Nothing in them says so: two runs of the same schedule have the same
-/// log, and one run that is told by two has noises in both that count once.
+/// Whether two logs tell the same run. The logs themselves do not say this: two runs of the same schedule
+/// have the same log, and the noises of one run that is told twice count only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
-    /// One run: one log is the beginning of the other.
+    /// The same run: one log is the beginning of the other.
     Same,
-    /// Two runs, each with its own noises, of which none reads a hidden value of the other.
+    /// Two runs, each with its own noises, neither of which reads a hidden value of the other.
     Separate,
 }
 
@@ -59,11 +59,11 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Two logs together.
+    /// Combines two logs.
     ///
     /// # Errors
-    /// [`ProgramError::Log`] for a log without a first line; [`ProgramError::Merge`] for what the logs say
-    /// differently; those of [`Meter::reading`].
+    /// [`ProgramError::Log`] for a log without a first line; [`ProgramError::Merge`] for a difference between
+    /// the logs; those of [`Meter::reading`].
     pub fn new(first: &Feed, second: &Feed, runs: Runs) -> Result<Self, Error> {
         let open = |feed: &'_ Feed| -> Result<(Meter, NodeNames), Error> {
             let found = feed.meter().zip(feed.names());
@@ -150,7 +150,8 @@ impl Merged {
         &self.names
     }
 
-    /// What every observer has learned, in the order of the first log, or of the longer one.
+    /// What every observer has learned, in the order of the first log or, for the same run, of the longer
+    /// one.
     #[must_use]
     pub fn readings(&self) -> &[Reading] {
         &self.readings
@@ -162,13 +163,13 @@ impl Merged {
         &self.set
     }
 
-    /// The limits, which are those of both.
+    /// The limits, which are the same in both logs.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// What all numbers rest on beside what is computed.
+    /// The assumptions that all numbers rest on.
     #[must_use]
     pub fn rests_on(&self) -> &[RestsOn] {
         &self.rests_on
@@ -185,7 +186,7 @@ impl Side {
         Self { meter, names }
     }
 
-    /// Whether both are about the same: the set, the units, the point of view.
+    /// Checks that both logs have the same set, units and point of view.
     pub(super) fn agrees(&self, other: &Self) -> Result<(), ProgramError> {
         let differ = if self.meter.set != other.meter.set {
             "they are about different changes of the data"
@@ -203,7 +204,7 @@ impl Side {
         self.names.name(u).map_or_else(|| u.to_string(), std::borrow::Cow::into_owned)
     }
 
-    /// Where the nodes of this log are among those of the other.
+    /// For each node of this log, its index in the other one.
     pub(super) fn places(&self, others: &NodeNames) -> Result<Vec<usize>, Error> {
         let names: Vec<String> = (0..others.count())
             .map(|u| others.name(u).map_or_else(|| u.to_string(), std::borrow::Cow::into_owned))
@@ -220,7 +221,7 @@ impl Side {
         }
     }
 
-    /// The number here of an observer of the other log.
+    /// The number in this log of an observer of the other log.
     fn number_of(&self, observer: &Observer, place: &[usize]) -> Result<usize, Error> {
         let mut members: Vec<usize> = observer.members().iter().map(|&v| place[v]).collect();
         members.sort_unstable();
@@ -239,7 +240,7 @@ impl Side {
     /// Whether the other log has the same limits for all observers of this one.
     ///
     /// # Errors
-    /// [`ProgramError::Merge`] where they watch different observers.
+    /// [`ProgramError::Merge`] if they have different observers.
     pub(super) fn limits_in(&self, other: &Self, place: &[usize]) -> Result<bool, Error> {
         if self.meter.filters.len() != other.meter.filters.len() {
             return Err(ProgramError::Merge("they watch different observers".to_owned()).into());
@@ -261,7 +262,7 @@ impl Side {
     }
 }
 
-/// Checks that a program is the beginning of another one, nodes being renamed.
+/// Checks that a program is the beginning of another one, up to the names of nodes.
 fn told_alike(short: &Program, long: &Program, place: &[usize]) -> Result<(), Error> {
     let differ = |what: String| Err(Error::from(ProgramError::Merge(format!("{what} is told in two ways"))));
     for (k, (a, b)) in short.contributions.iter().zip(long.contributions.iter()).enumerate() {
@@ -319,7 +320,7 @@ fn sorted(mut seeing: Seeing) -> Seeing {
     seeing
 }
 
-/// What is known of a node from two separate runs.
+/// What is known about a node from two separate runs.
 fn together(set: &SensitivitySet, a: Option<NodeVerdict>, b: Option<&NodeVerdict>) -> Option<NodeVerdict> {
     let (NodeVerdict::Bounded(a), NodeVerdict::Bounded(b)) = (a.as_ref()?, b?) else {
         return Some(NodeVerdict::Noiseless { change: Vec::new(), combination: None });
