@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Where much cancels, rounding is seen in the ends: they hold the truth, `1 / v`, and are wide.
+/// If much cancels, the rounding shows in the enclosures: they contain the truth, `1 / v`, and are wide.
 #[test]
 fn cancellation_widens_the_ends() -> Result<(), Error> {
     let mut wide = 0;
@@ -31,9 +31,9 @@ fn cancellation_widens_the_ends() -> Result<(), Error> {
     Ok(())
 }
 
-/// A noise that is known but for rounding, less a copy of itself, is nothing: what is sent with it is sent
-/// without noise. Where rounding had left a negative variance, that of the copy was taken as 0, and the sum
-/// as noisy.
+/// A noise minus a copy of itself is 0, although rounding leaves something: what is sent with it is sent
+/// without noise. When rounding had left a negative variance, that of the copy was taken as 0, and the sum
+/// counted as noisy.
 #[test]
 fn copies_of_what_is_nearly_known_cancel() -> Result<(), Error> {
     for k in 1..200_i64 {

@@ -1,4 +1,4 @@
-//! Tests of epochs: of those that end by themselves, and of those that are ended.
+//! Tests of epochs that end by themselves, and of epochs that are ended.
 
 use super::*;
 use ndp_graph::generators::complete_graph;
@@ -6,7 +6,7 @@ use ndp_graph::generators::complete_graph;
 const SETS: [SensitivitySet; 3] =
     [SensitivitySet::SameDirection, SensitivitySet::UseLevel, SensitivitySet::Signs];
 
-/// A round of means by secure sums whose result one node publishes; nothing else of it is read later.
+/// A round of means by secure sums, in which one node publishes the result; nothing else of it is read later.
 fn published_round(
     meter: &mut Meter,
     graph: &Graph,
@@ -35,7 +35,7 @@ fn published_round(
     Ok(mean)
 }
 
-/// Losses of a meter hold those of an account between them, and are near where they are exact.
+/// The enclosures of a meter contain the losses of an account, and are close to them if these are exact.
 #[track_caller]
 fn assert_holds(meter: &Meter, k: usize, account: &crate::ProgramAccount, set: &SensitivitySet, room: f64) {
     let reading = meter.reading(k).expect("a reading");
@@ -48,8 +48,8 @@ fn assert_holds(meter: &Meter, k: usize, account: &crate::ProgramAccount, set: &
     }
 }
 
-/// Where an observer knows all that is alive an epoch ends, its losses are kept, and together they are
-/// those of the whole record, whether the filter followed or not.
+/// When an observer knows everything that is alive, an epoch ends and its losses are kept. Together with
+/// later ones they are those of the whole record, whether or not the filter could follow.
 #[test]
 fn epochs_that_end_by_themselves_add_up_to_the_account() -> Result<(), Error> {
     for (graph, set) in
@@ -69,7 +69,7 @@ fn epochs_that_end_by_themselves_add_up_to_the_account() -> Result<(), Error> {
             published.push(published_round(&mut meter, graph, round % n, &reads, 1 + round as i64)?);
             for (k, observer) in watched.iter().enumerate() {
                 let account = meter.program().account(observer)?;
-                // Signs are bounded by sums of sizes, of one use in an epoch.
+                // Signs are bounded by sums of sizes; each epoch has one use.
                 assert_holds(&meter, k, &account, set, 1e-9);
             }
             batch += meter.filters.iter().filter(|watched| watched.is_new()).count();
@@ -79,7 +79,8 @@ fn epochs_that_end_by_themselves_add_up_to_the_account() -> Result<(), Error> {
     Ok(())
 }
 
-/// A contribution that reads what was forgotten in an earlier epoch is accounted with the whole record.
+/// A contribution that reads a value that was forgotten in an earlier epoch is accounted for with the whole
+/// record.
 #[test]
 fn what_was_forgotten_may_still_have_been_read() -> Result<(), Error> {
     for set in SETS {
@@ -101,7 +102,7 @@ fn forgotten_and_read(set: &SensitivitySet) -> Result<(), Error> {
             assert_holds(&meter, v, &account, set, 1e-9);
         }
     }
-    // Of a hidden one nobody knows what it tells but by the record.
+    // For a hidden value only the record says what it reveals.
     let (x, z, secret) = meter.step(|program| {
         let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
         Ok::<_, ProgramError>((x, z, program.add(&[x, z])?))
@@ -117,7 +118,7 @@ fn forgotten_and_read(set: &SensitivitySet) -> Result<(), Error> {
     Ok(())
 }
 
-/// An epoch that is ended costs what showing all models costs, by the account of the program that shows them.
+/// An epoch that is ended costs as much as showing all models, by the account of the program that shows them.
 #[test]
 fn an_epoch_that_is_ended_costs_what_is_shown() -> Result<(), Error> {
     let graph = cycle_graph(5)?;
@@ -142,7 +143,7 @@ fn an_epoch_that_is_ended_costs_what_is_shown() -> Result<(), Error> {
             if round % 2 == 1 {
                 meter.begin_epoch()?;
                 slim.begin_epoch()?;
-                // The matrix is invertible: the sums tell what the models tell.
+                // The matrix is invertible, so that the sums reveal the same as the models.
                 sums.iter().try_for_each(|&value| explicit.broadcast(None, value))?;
             }
             for (v, unshown) in unshown.iter().enumerate() {
@@ -165,9 +166,9 @@ fn an_epoch_that_is_ended_costs_what_is_shown() -> Result<(), Error> {
     Ok(())
 }
 
-/// After an epoch that was ended all is counted anew, the filter that is shown all models too: the same
-/// rounds cost the same once more. Without that the first rounds would count twice there, and the other
-/// filter alone would tell, which says more.
+/// After an epoch was ended, everything starts anew, also the filter that is shown all models: the same
+/// rounds cost the same again. Otherwise the first rounds would count twice there, and only the other filter,
+/// whose bound is larger, would be used.
 #[test]
 fn rounds_after_an_epoch_cost_what_they_cost_before() -> Result<(), Error> {
     let mixing = max_degree_plus_one(&cycle_graph(9)?);
@@ -188,7 +189,8 @@ fn rounds_after_an_epoch_cost_what_they_cost_before() -> Result<(), Error> {
     Ok(())
 }
 
-/// After a filter gave up a new epoch makes it run along again; what would be shown without noise is refused.
+/// After a filter gave up, a new epoch lets it run again; values that would be shown without noise are
+/// refused.
 #[test]
 fn a_new_epoch_runs_along_again() -> Result<(), Error> {
     let (graph, matrix) = (path_graph(12)?, GossipMatrix::metropolis(&path_graph(12)?));
@@ -213,12 +215,12 @@ fn a_new_epoch_runs_along_again() -> Result<(), Error> {
     meter.forget(&noises)?;
     meter.begin_epoch()?;
     assert!(matches!(meter.reading(0)?.source, Source::Running { .. }));
-    // All is known: no more is told by what was there.
+    // All values are known: the earlier ones reveal nothing more.
     let before = meter.reading(0)?.upper(3);
     meter.step(|program| program.send_to_neighbors(&graph, &y))?;
     assert_eq!(meter.reading(0)?.upper(3), before);
     assert!((meter.reading(0)?.loss(0)?.value() - 1.0).abs() < 1e-9);
-    // A limit that the price of an epoch exceeds refuses it.
+    // A limit that the cost of ending an epoch exceeds refuses it.
     let mixing = max_degree_plus_one(&cycle_graph(5)?);
     let mut meter =
         Meter::every_node(5, SensitivitySet::UseLevel)?.with_limits(Limits::worst(10.0)?.pair(0, 2, 0.1)?)?;
@@ -229,7 +231,7 @@ fn a_new_epoch_runs_along_again() -> Result<(), Error> {
     Ok(())
 }
 
-/// Of a participant, contributions that read nothing are never counted for more than those that read hidden
+/// For a whole participant, contributions that read nothing never count for more than those that read hidden
 /// models, nor for less than the account of the record proves.
 #[test]
 fn reading_nothing_costs_no_more_than_reading_hidden_models() -> Result<(), Error> {
@@ -254,7 +256,7 @@ fn reading_nothing_costs_no_more_than_reading_hidden_models() -> Result<(), Erro
         }
     }
     assert!(smaller > 0);
-    // On a longer run showing all models helps: hardly anything cancels in what is left.
+    // On a longer run, showing all models helps: hardly anything cancels in the remainder.
     let mixing = max_degree_plus_one(&cycle_graph(9)?);
     let mut meter = Meter::every_node(9, set)?.without_record()?;
     for _ in 0..30 {

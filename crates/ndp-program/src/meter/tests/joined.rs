@@ -1,4 +1,4 @@
-//! Tests of logs of parts of one run.
+//! Tests of logs that each tell a part of one run.
 
 use super::*;
 use crate::meter::{Feed, Merged};
@@ -8,14 +8,14 @@ use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
-/// A run of `n` nodes in one order, and the logs of parts of it, each with its own order of nodes and names
-/// of values.
+/// A run of `n` nodes in one order, and the logs of its parts, each with its own order of nodes and its own
+/// names of values.
 struct Cut {
     whole: String,
     parts: Vec<String>,
 }
 
-/// What a part calls a value of the whole.
+/// For each part, its names of the values of the whole run.
 type Calls = Vec<std::collections::BTreeMap<usize, String>>;
 
 fn random(seed: u64, set: &str, reads_lists: bool) -> Cut {
@@ -34,7 +34,7 @@ fn random(seed: u64, set: &str, reads_lists: bool) -> Cut {
         })
         .collect();
     let at = |k: usize, u: usize| orders[k].iter().position(|&v| v == u).expect("a node");
-    // The first log gives the order of all.
+    // The first log gives the order of nodes.
     let line = |x: serde_json::Value| format!("{x}\n");
     let mut whole = line(
         json!({"ndp-meter": 1, "set": set, "nodes": orders[0].iter().map(|&u| name(u)).collect::<Vec<_>>()}),
@@ -46,12 +46,12 @@ fn random(seed: u64, set: &str, reads_lists: bool) -> Cut {
         })
         .collect();
     let mut calls: Calls = vec![std::collections::BTreeMap::new(); parts];
-    // What a node sends as it is, and contributions and noises, which it sends in sums, mostly.
+    // The values that a node can send as they are; contributions and noises are mostly sent in sums.
     let mut has: Vec<Vec<usize>> = vec![Vec::new(); n];
     let mut raw: Vec<Vec<usize>> = vec![Vec::new(); n];
     let mut made = 0;
     let mut ids = 0;
-    // A value that crossed is named where it arrives.
+    // A value that crossed is given a name where it arrives.
     let receive = |told: &mut Vec<String>, calls: &mut Calls, k: usize, value: usize, id: &str, by: usize| {
         if !calls[k].contains_key(&value) {
             let called = format!("r{}", calls[k].len());
@@ -68,7 +68,8 @@ fn random(seed: u64, set: &str, reads_lists: bool) -> Cut {
             0 | 1 => {
                 let mut listed = has[u].clone();
                 listed.retain(|_| reads_lists && rng.random_range(0..3) == 0);
-                // A list that an observer has not seen is refused, not counted: this is declared, or shown.
+                // A list of reads that an observer has not seen is refused, and not shown: lists are either
+                // declared as seen, or as hidden.
                 let declared = reads_lists && rng.random_range(0..3) == 0;
                 let reads = |of: Vec<String>| match (declared, of.is_empty()) {
                     (true, _) => json!("seen"),
@@ -140,7 +141,7 @@ fn random(seed: u64, set: &str, reads_lists: bool) -> Cut {
                     told[k] += &line(json!({"send": called, "from": at(k, u), "to": at(k, to), "id": id}));
                 }
                 for v in (0..n).filter(|&v| v != u && (all || v == to)) {
-                    // What is on its way is not received yet.
+                    // A message that is still on its way has not been received yet.
                     if rng.random_range(0..8) > 0 && !has[v].contains(&value) {
                         has[v].push(value);
                         if owner[v] != k {
@@ -155,8 +156,8 @@ fn random(seed: u64, set: &str, reads_lists: bool) -> Cut {
     Cut { whole, parts: told }
 }
 
-/// Random programs cut at random: all parts together say what a meter says that was told of everything in one
-/// order.
+/// Random programs that are cut at random: all parts together give what a meter gives that was told
+/// everything in one order.
 #[test]
 fn parts_of_a_run_say_what_the_run_says() -> Result<(), Error> {
     let (mut compared, mut crossed, mut exposed) = (0, 0, 0);
@@ -176,15 +177,16 @@ fn parts_of_a_run_say_what_the_run_says() -> Result<(), Error> {
                     compared += 1;
                     let (a, b) = (found.upper(u), expected.upper(u));
                     let (a, b) = (a.expect("a pair"), b.expect("a pair"));
-                    // What is read and hidden was shown: the filter shows it even where the account need not.
+                    // A value that is read and hidden is shown by the filter even if the account does not
+                    // need it.
                     let noiseless = if seed % 2 == 0 { f64::INFINITY } else { 0.0 };
                     let lower = |reading: &crate::meter::Reading| {
                         reading.loss(u).map_or(noiseless, |loss| loss.lower)
                     };
-                    // Neither says less than the other has proven.
+                    // Neither gives less than the other has proven.
                     assert!(a >= lower(&expected) && b >= lower(found), "seed {seed} {set} {u} {v}: {a} {b}");
-                    // A bound on a whole participant, and what a list of reads shows, depend on the
-                    // order of rows. Of what is 0 both have roundings, below 1e-30.
+                    // The bound on a whole participant, and what a list of reads shows, depend on the order
+                    // of rows. For a loss of 0 both have roundings below 1e-30.
                     if set != "signs" && seed % 2 == 0 {
                         assert!(
                             a == b || (a - b).abs() <= 1e-9 * a.max(b).max(1e-9),
@@ -200,7 +202,7 @@ fn parts_of_a_run_say_what_the_run_says() -> Result<(), Error> {
     Ok(())
 }
 
-/// Each pair is that of the account of the joint program in any order, whatever contributions read.
+/// Each pair has the loss of the account of the joint program in any order, whatever contributions read.
 #[test]
 fn parts_are_never_below_the_account() -> Result<(), Error> {
     for seed in 0..CASES / 2 {
@@ -240,7 +242,7 @@ const BOB: &str = r#"{"ndp-meter": 2, "nodes": ["bob", "ann"], "set": "use-level
 {"contribute": "x", "node": 0, "reads": {"hidden": ["a"]}}
 "#;
 
-/// Two logs that do not fit are refused, and why is said.
+/// Two logs that do not fit together are refused, with the reason.
 #[test]
 fn what_cannot_be_put_together_is_said() -> Result<(), Error> {
     let both = Merged::parts(&[ANN.as_bytes(), BOB.as_bytes()])?;
@@ -269,7 +271,7 @@ fn what_cannot_be_put_together_is_said() -> Result<(), Error> {
             "begins with \"ndp-meter\": 2",
         ),
         (vec![ANN.replace(", \"tells\": [0]", ""), BOB.to_owned()], "does not say whose steps"),
-        // Each waits for what the other sends later.
+        // Each log waits for something that the other one sends later.
         (
             vec![
                 ANN.replace(
@@ -280,7 +282,7 @@ fn what_cannot_be_put_together_is_said() -> Result<(), Error> {
             ],
             "their order cannot be decided, as each waits for what comes later in another: log 1 at line 2 for \"n\", log 2 at line 2",
         ),
-        // Steps of others, a noise that would count twice, a message for somebody else, names.
+        // Steps of other nodes, a noise that would count twice, a message for another node, and names.
         (
             vec![more(ANN, r#"{"contribute": "w", "node": 1, "reads": "nothing"}"#), BOB.to_owned()],
             "log 1, line 6: the logs cannot be merged: it does not tell of the steps of bob",
@@ -327,10 +329,10 @@ fn what_cannot_be_put_together_is_said() -> Result<(), Error> {
         let said = why(&logs.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(said.contains(expected), "{expected}: {said}");
     }
-    // By itself a part says nothing, and says why.
+    // A part by itself gives no result, and says why.
     let alone = Feed::default().lines(ANN.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
     assert!(alone.expect_err("a part").contains("a part of a run"));
-    // Two names of one value are two terms of one value: refused, and not one of them lost.
+    // Two names of one value are two terms with the same value: this is refused, so that no term is lost.
     let twice = format!(
         "{BOB}{}\n{}\n",
         r#"{"receive": "b", "id": "m", "by": 0}"#, r#"{"let": "s", "sum": {"a": 1, "b": 1}}"#
@@ -352,5 +354,5 @@ fn a_part_that_was_cut_off_ends_before_it() -> Result<(), Error> {
     Ok(())
 }
 
-/// Programs; more of them, on demand, by the environment.
+/// The number of programs; the environment may ask for more.
 const CASES: u64 = 150;

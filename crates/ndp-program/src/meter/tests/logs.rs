@@ -1,8 +1,8 @@
-//! Tests of logs: crashes, damage, lines of others.
+//! Tests of logs: crashes, damage, and lines written by others.
 
 use super::*;
 
-/// A run of a small ring with single steps and rounds, and its log.
+/// A run on a small ring with single steps and rounds, and its log.
 fn logged() -> Result<MeterLog<Vec<u8>>, Error> {
     let mixing = max_degree_plus_one(&cycle_graph(4)?);
     let names = ndp_account::NodeNames::new(["ann", "bob", "cem", "\"eve\""])?;
@@ -37,8 +37,8 @@ fn losses(meter: &Meter) -> Result<Vec<Option<f64>>, Error> {
     Ok(all)
 }
 
-/// What is read back is the same meter; and a crash at every byte leaves a log that can be gone on with, and
-/// that has all that was sent.
+/// What is read back is the same meter. A crash at any byte leaves a log that can be continued and that
+/// contains everything that was sent.
 #[test]
 fn a_log_survives_a_crash_at_every_byte() -> Result<(), Error> {
     let log = logged()?;
@@ -61,7 +61,7 @@ fn a_log_survives_a_crash_at_every_byte() -> Result<(), Error> {
             assert_refused(MeterLog::resume(feed, Vec::new()), "there is no first line");
             continue;
         }
-        // Gone on with, the log is whole again.
+        // When it is continued, the log is complete again.
         let mut resumed = MeterLog::resume(feed, text[..kept].to_vec())?;
         resumed.step(|program| program.noise([0], 1))?;
         let again = resumed.into_inner();
@@ -71,7 +71,7 @@ fn a_log_survives_a_crash_at_every_byte() -> Result<(), Error> {
     Ok(())
 }
 
-/// A line that is changed, lost or moved is found, wherever it is.
+/// A line that is changed, lost or moved is found, at any position.
 #[test]
 fn a_changed_log_is_refused() -> Result<(), Error> {
     let text = logged()?.into_inner();
@@ -116,7 +116,7 @@ fn plain_lines_are_steps() -> Result<(), Error> {
     }
     let meter = feed.meter().expect("a first line");
     assert!(feed.is_plain());
-    // 19/10 of unit noise for the neighbor.
+    // 19/10 of the loss with unit noise, for the neighbor.
     assert_near(&meter.reading(0)?, 1, 19.0 / 40.0, 1e-9);
     assert!(meter.rests_on().contains(&ndp_account::RestsOn::ToldOfAll));
     let error =
@@ -130,7 +130,7 @@ fn plain_lines_are_steps() -> Result<(), Error> {
     let other = PointOfView::OwnMessages { node: 0 };
     let meter = Meter::every_node(3, SensitivitySet::UseLevel)?;
     assert_eq!(meter.seen_by(other).err(), Some(ProgramError::OtherView(0)));
-    // All others together, and not some of them.
+    // All other nodes together, and not only some of them.
     for (members, seen) in [(&[1][..], false), (&[2][..], false), (&[1, 2][..], true)] {
         let meter = Meter::new(3, [Observer::coalition(members)], SensitivitySet::UseLevel)?;
         let refused = meter.seen_by(PointOfView::OwnMessages { node: 0 }).err();
@@ -139,7 +139,7 @@ fn plain_lines_are_steps() -> Result<(), Error> {
     Ok(())
 }
 
-/// Limits that are fixed once the first line was read count from the first message on.
+/// Limits that are fixed after the first line was read count from the first message on.
 #[test]
 fn limits_may_take_the_place_of_those_of_the_log() -> Result<(), Error> {
     let lines = [
@@ -162,7 +162,7 @@ fn limits_may_take_the_place_of_those_of_the_log() -> Result<(), Error> {
     Ok(())
 }
 
-/// A log that takes no line: nothing more is done.
+/// If the log cannot be written, nothing more is done.
 #[test]
 fn a_full_disk_stops_the_meter() -> Result<(), Error> {
     struct Full(usize);
@@ -181,7 +181,7 @@ fn a_full_disk_stops_the_meter() -> Result<(), Error> {
     Ok(())
 }
 
-/// A meter without record writes and reads its rounds, too.
+/// A meter without record also writes and reads its rounds.
 #[test]
 fn rounds_without_a_record_are_logged() -> Result<(), Error> {
     let mixing = max_degree_plus_one(&cycle_graph(4)?);
@@ -197,8 +197,8 @@ fn rounds_without_a_record_are_logged() -> Result<(), Error> {
     Ok(())
 }
 
-/// Who goes on with a log finds the unit of its variances; a log without one says so, and a wrong one is
-/// refused.
+/// Whoever continues a log finds the unit of its variances there. A log without a unit says so, and a wrong
+/// unit is refused.
 #[test]
 fn a_log_keeps_how_far_contributions_move() -> Result<(), Error> {
     let scale = Scale::new(0.1, Neighbors::Replace)?;

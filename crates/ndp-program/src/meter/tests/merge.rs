@@ -1,10 +1,10 @@
-//! Tests of two logs together.
+//! Tests of two combined logs.
 
 use super::*;
 use crate::meter::{Feed, Merged, Runs};
 use ndp_account::NodeNames;
 
-/// A log of a ring of four, nodes in the given order of names, each round by its graph among them.
+/// The log of a ring of four nodes, whose names are in the given order; each round uses its graph.
 fn feed(order: [usize; 4], set: &SensitivitySet, rounds: i64, limit: f64) -> Result<Feed, Error> {
     let all = ["ann", "bob", "cem", "dil"];
     let place = |u: usize| order.iter().position(|&v| v == u).expect("a node");
@@ -25,7 +25,7 @@ fn feed(order: [usize; 4], set: &SensitivitySet, rounds: i64, limit: f64) -> Res
 const SETS: [SensitivitySet; 3] =
     [SensitivitySet::SameDirection, SensitivitySet::UseLevel, SensitivitySet::Signs];
 
-/// Separate runs are one program with the steps of both, nodes by their names.
+/// Separate runs are one program with the steps of both, with nodes identified by their names.
 #[test]
 fn separate_runs_have_the_account_of_both() -> Result<(), Error> {
     for set in SETS {
@@ -56,7 +56,7 @@ fn separate_runs_have_the_account_of_both() -> Result<(), Error> {
                 Source::Running { h } => Some(h),
                 Source::Batch => None,
             };
-            // Node v of the first log is where it stands in the order of the second one.
+            // Node v of the first log, by its index in the order of the second one.
             let place = order.iter().position(|&u| u == v).expect("a node");
             let h = h(&a, v).zip(h(&b, place)).map(|(x, y)| x.max(y));
             assert_eq!(reading.source, Source::Running { h: h.expect("both ran along") });
@@ -65,10 +65,10 @@ fn separate_runs_have_the_account_of_both() -> Result<(), Error> {
     Ok(())
 }
 
-/// What one log needs an account of its steps for, both together need it for; either check may fail.
+/// If one log needs an account of its steps, so do both together; either check may fail.
 #[test]
 fn checks_of_separate_runs_fail_together() -> Result<(), Error> {
-    // Two rows that differ by less than rounding can tell.
+    // Two rows that differ by less than rounding can resolve.
     let doubtful = |more: &[&str]| -> Result<Feed, Error> {
         let mut feed = Feed::default();
         let lines = [
@@ -98,7 +98,7 @@ fn checks_of_separate_runs_fail_together() -> Result<(), Error> {
     Ok(())
 }
 
-/// The same values and messages, of which one value was formed later.
+/// The same values and messages, except that one value was computed later.
 #[test]
 fn the_moment_of_a_value_is_part_of_a_run() -> Result<(), Error> {
     let told = |order: [usize; 2]| -> Result<Feed, Error> {
@@ -119,7 +119,7 @@ fn the_moment_of_a_value_is_part_of_a_run() -> Result<(), Error> {
     Ok(())
 }
 
-/// Of one run told twice the longer log counts; what is told in two ways is refused by name.
+/// If one run is told twice, the longer log counts; a difference between the two is refused and named.
 #[test]
 fn one_run_told_twice_counts_once() -> Result<(), Error> {
     let set = SensitivitySet::SameDirection;
@@ -135,7 +135,7 @@ fn one_run_told_twice_counts_once() -> Result<(), Error> {
     let said = |a: &Feed, b: &Feed, runs: Runs| {
         Merged::new(a, b, runs).map(|_| ()).map_err(|error| error.to_string()).expect_err("a contradiction")
     };
-    // Other names: node 0 of one is node 2 of the other.
+    // Other names: node 0 of one log is node 2 of the other.
     let turned = feed([2, 0, 3, 1], &set, 3, 99.0)?;
     assert!(said(&short, &turned, Runs::Same).contains("is told in two ways"));
     let louder = {

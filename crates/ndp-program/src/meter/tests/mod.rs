@@ -82,8 +82,8 @@ fn decentralized_sgd_has_the_values_of_the_specification() -> Result<(), Error> 
     Ok(())
 }
 
-/// One use: the largest diagonal entry; all uses in any direction: between the semidefinite value and the
-/// sum of sizes.
+/// For one use the loss is the largest diagonal entry; for all uses in any direction it is between the
+/// semidefinite value and the sum of sizes.
 #[test]
 fn other_sets_are_followed() -> Result<(), Error> {
     let ring = cycle_graph(5)?;
@@ -97,7 +97,7 @@ fn other_sets_are_followed() -> Result<(), Error> {
     assert_near(&uses.reading(0)?, 2, 337.0 / 2740.0, 1e-9);
     let whole = whole.reading(0)?.loss(1)?.clone();
     assert_eq!(whole.value.grade(), Grade::UpperBound);
-    // The sum of the sizes of the entries is 5247/1370; the sum over rows may be larger.
+    // The sum of the absolute values of the entries is 5247/1370; the sum over rows may be larger.
     assert!(whole.value() >= 5247.0 / 1370.0 * (1.0 - 1e-12) && whole.value() < 8.0, "{whole:?}");
     assert!(whole.lower <= 3.764_285_7);
     Ok(())
@@ -169,8 +169,8 @@ fn observers(n: usize, rng: &mut impl Rng) -> Vec<Observer> {
     all
 }
 
-/// At every prefix the ends meet those of the account of the program, and a loss is infinite where that one
-/// is.
+/// At every prefix the enclosures overlap those of the account of the program, and a loss is infinite if and
+/// only if it is in the account.
 #[test]
 fn every_prefix_of_random_programs_has_the_account_of_the_program() -> Result<(), Error> {
     let (mut running, mut compared, mut revealed) = (0, 0, 0);
@@ -223,7 +223,7 @@ fn every_prefix_of_random_programs_has_the_account_of_the_program() -> Result<()
     Ok(())
 }
 
-/// Rounds fed whole and step by step are the same, and so is the account of what was recorded.
+/// Rounds that are fed as a whole and step by step give the same, and so does the account of the record.
 #[test]
 fn a_round_is_its_steps() -> Result<(), Error> {
     let karate = karate_club_graph()?;
@@ -255,7 +255,7 @@ fn a_round_is_its_steps() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gradients that read hidden models: the observer is shown them, as in the account.
+/// Gradients that read hidden models: the observer is shown the models, as in the account.
 #[test]
 fn hidden_reads_are_shown() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&path_graph(4)?);
@@ -277,8 +277,8 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
             );
         }
     }
-    // No number is below the account's, also where the matrix has no inverse and a coalition or taps look;
-    // and the filter needs no other account, whatever was shown.
+    // No number is below that of the account, even if the matrix has no inverse and the observer is a
+    // coalition or taps edges; and the filter needs no other account, whatever was shown.
     let observers =
         [Observer::node(0), Observer::coalition(&[1, 4]), Observer::outsider().tapping(&[(2, 3)])];
     for (graph, invertible) in [(cycle_graph(5)?, true), (cycle_graph(6)?, false)] {
@@ -292,7 +292,8 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
                 let mut recording = meter.clone();
                 recording.recorded = true;
                 for k in 0..4 {
-                    // One round whose contributions read nothing, between those that do.
+                    // One round whose contributions read nothing, between rounds whose contributions read
+                    // models.
                     let reads = if k == 1 { ModelReads::Nothing } else { ModelReads::Hidden };
                     meter.round(&mixing, (k + 1, 3), reads)?;
                     recording.round(&mixing, (k + 1, 3), reads)?;
@@ -303,7 +304,7 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
                     for u in (0..graph.node_count()).filter(|&u| !observer.contains(u)) {
                         let (truth, found) = (account.loss(u, &set)?, reading.loss(u)?);
                         assert!(found.value() >= truth.lower && found.lower <= truth.value());
-                        // A tap sees little of the last round; the account shows only what is read for that.
+                        // A tap sees little of the last round, and the account shows only what is read.
                         let same = found.value() <= truth.value() + 1e-9 || !observer.tapped.is_empty();
                         assert!(same || !invertible, "{observer:?} {u}: {found:?} {truth:?}");
                     }
@@ -311,7 +312,7 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
             }
         }
     }
-    // What is said to be seen and is not has no account.
+    // A value that is declared as seen but was not seen has no account.
     let mut meter = Meter::every_node(4, SensitivitySet::UseLevel)?;
     meter.round(&mixing, 1, ModelReads::Seen)?;
     meter.round(&mixing, 1, ModelReads::Seen)?;
@@ -319,7 +320,8 @@ fn hidden_reads_are_shown() -> Result<(), Error> {
     Ok(())
 }
 
-/// Where rounding cannot tell, ranks decide: after many silent rounds an end of a path knows everything.
+/// If rounding cannot decide, ranks do: after many rounds without contributions, an end of a path knows
+/// everything.
 #[test]
 fn doubt_goes_to_the_account() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&path_graph(12)?);
@@ -341,13 +343,13 @@ fn doubt_goes_to_the_account() -> Result<(), Error> {
     Ok(())
 }
 
-/// A message that would exceed a limit is refused, the one before is not, and a refusal leaves no trace.
+/// A message that would exceed a limit is refused, the one before it is not, and a refusal leaves no trace.
 #[test]
 fn the_first_message_that_would_exceed_a_limit_is_refused() -> Result<(), Error> {
     let mixing = max_degree_plus_one(&path_graph(3)?);
     let limits = Limits::worst(100.0)?.pair(2, 0, 0.5)?;
     let mut meter = Meter::every_node(3, SensitivitySet::SameDirection)?.with_limits(limits)?;
-    // Losses 0, 1/10, 9/26, 191/274 of node 0 towards node 2.
+    // The losses of node 0 towards node 2 are 0, 1/10, 9/26, 191/274.
     assert_eq!(meter.remaining(&mixing, 1, ModelReads::Nothing, 99)?, 3);
     for _ in 0..3 {
         meter.round(&mixing, 1, ModelReads::Nothing)?;
@@ -358,16 +360,16 @@ fn the_first_message_that_would_exceed_a_limit_is_refused() -> Result<(), Error>
     assert_eq!((&refusal.observer, refusal.node, refusal.limit), (&Observer::node(2), 0, 0.5));
     assert!((refusal.loss - 191.0 / 274.0).abs() < 1e-9);
     assert_eq!((meter.program(), meter.reading(2)?.loss(0)?), (&program, &loss));
-    // With more noise it fits.
+    // With more noise the round fits.
     meter.round(&mixing, 1000, ModelReads::Nothing)?;
-    // A limit that is met exactly is kept, whatever the rounding: 1/4 after one message.
+    // A limit that is met exactly is kept despite rounding: the loss is 1/4 after one message.
     let mut meter = Meter::every_node(2, SensitivitySet::UseLevel)?.with_limits(Limits::worst(0.25)?)?;
     let message = |program: &mut Program| {
         let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 4)?);
         let y = program.add(&[x, z])?;
         program.send(0, 1, y)
     };
-    // Outward rounding makes it a little more.
+    // Outward rounding makes the loss slightly larger.
     assert_refused(meter.step(message), "its limit is 0.25");
     let naked = |program: &mut Program| {
         let x = program.contribute(0, Reads::Nothing)?;
@@ -378,7 +380,7 @@ fn the_first_message_that_would_exceed_a_limit_is_refused() -> Result<(), Error>
     Ok(())
 }
 
-/// What does not fit the state of the meter is refused by name.
+/// What does not fit the state of the meter is refused with a named error.
 #[test]
 fn misuse_is_refused() -> Result<(), Error> {
     let mut meter = Meter::every_node(2, SensitivitySet::SameDirection)?;
@@ -409,7 +411,7 @@ fn misuse_is_refused() -> Result<(), Error> {
     Ok(())
 }
 
-/// Long runs: the bound on correlation stays small, and memory does.
+/// On long runs the bound on the correlation stays small, and so does memory.
 #[test]
 fn long_runs_stay_sharp() -> Result<(), Error> {
     let ring = cycle_graph(12)?;
@@ -431,7 +433,7 @@ fn long_runs_stay_sharp() -> Result<(), Error> {
     Ok(())
 }
 
-/// Uses that move nothing that is alive are followed no more, for all observers, and what they cost stays.
+/// Uses that move nothing that is alive are no longer followed, for any observer, and their cost is kept.
 #[test]
 fn uses_of_forgotten_values_are_followed_no_more() -> Result<(), Error> {
     let mut meter = Meter::every_node(3, SensitivitySet::Vectors { dimension: 2 })?;

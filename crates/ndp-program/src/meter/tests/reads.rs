@@ -1,9 +1,9 @@
-//! Contributions that read models, between other steps and by other matrices.
+//! Contributions that read models, between other steps and with other matrices.
 
 use super::*;
 
-/// A noise that is drawn between two rounds is there after the second one, whose contributions read hidden
-/// models: the filter runs along where it is used.
+/// A noise that is drawn between two rounds is still there after the second one, whose contributions read
+/// hidden models: the filter keeps running when it is used.
 #[test]
 fn noises_between_rounds_are_kept() -> Result<(), Error> {
     let mixing = max_degree_plus_one(&cycle_graph(5)?);
@@ -16,7 +16,7 @@ fn noises_between_rounds_are_kept() -> Result<(), Error> {
         let sum = program.add(&[x, z])?;
         program.broadcast(0, sum)
     })?;
-    // The first sum of each node is shown, and that of node 0 after it: 1, and 1/4 more.
+    // The first sum of each node is shown, and then that of node 0: the losses are 1, and 1/4 more.
     let reading = meter.reading(0)?;
     for (u, expected) in [(0, 1.25), (1, 1.0), (2, 1.0)] {
         assert_near(&reading, u, expected, 1e-9);
@@ -24,9 +24,9 @@ fn noises_between_rounds_are_kept() -> Result<(), Error> {
     Ok(())
 }
 
-/// Node 0 knows the models of nodes 0 and 1, which are copies of its own, and not the last one, the mean of
-/// two hidden sums: where models are read both of these are shown, and each loses 1; their mean would tell
-/// 1/2.
+/// Node 0 knows the models of nodes 0 and 1, which are copies of its own, but not the last one, which is the
+/// mean of two hidden sums. If models are read, both sums are shown, and each has loss 1; their mean alone
+/// would have loss 1/2.
 #[test]
 fn hidden_models_are_counted_by_the_sums_that_they_are_means_of() -> Result<(), Error> {
     let half = || Weight::from((1, 2));
@@ -46,8 +46,8 @@ fn hidden_models_are_counted_by_the_sums_that_they_are_means_of() -> Result<(), 
     Ok(())
 }
 
-/// What node 1 reads it has seen itself, so that towards it nothing hidden is read, and node 2 is shown it:
-/// all numbers together rest on the latter, whoever is named first.
+/// Node 1 has seen what it reads itself, so that nothing hidden is read towards it, but node 2 has to be
+/// shown it. All numbers together rest on the latter, whichever observer is named first.
 #[test]
 fn a_meter_rests_on_the_weakest_reads() -> Result<(), Error> {
     for watched in [[1, 2], [2, 1]] {
@@ -66,8 +66,8 @@ fn a_meter_rests_on_the_weakest_reads() -> Result<(), Error> {
     Ok(())
 }
 
-/// A use that moves the last model alone is followed as long as it does: nothing is mixed, and what node 1
-/// adds is seen in its model, once that is shown.
+/// A use that moves only the last model is followed as long as it does: nothing is mixed, and what node 1
+/// adds is seen in its model when that is shown.
 #[test]
 fn uses_that_move_the_last_model_are_followed() -> Result<(), Error> {
     let own: Vec<Vec<(usize, Weight)>> = (0..2).map(|u| vec![(u, Weight::from(1))]).collect();

@@ -1,4 +1,4 @@
-//! Losses of moves so small that their squares are no floats.
+//! Losses of moves whose squares underflow.
 
 use super::*;
 use num_rational::BigRational;
@@ -7,7 +7,7 @@ fn exact(x: f64) -> BigRational {
     BigRational::from_float(x).expect("finite")
 }
 
-/// A value that is divided by 1024 so many times, each of which is forgotten once it was divided.
+/// A value that is divided by 1024 this many times; each value is forgotten once it has been divided.
 fn divided(meter: &mut Meter, mut value: Value, times: u32) -> Result<Value, Error> {
     for _ in 0..times {
         let next = meter.step(|program| program.combine([((1, 1024), value)]))?;
@@ -17,9 +17,9 @@ fn divided(meter: &mut Meter, mut value: Value, times: u32) -> Result<Value, Err
     Ok(value)
 }
 
-/// A use of node 0 that moves the message by `ν`, about 1e-162, over a variance of about 1e-186, loses `ν²`
-/// over this variance, about 1e-138, though `ν²` is below every float. The use of node 2 beside it, 1e59
-/// times as large, has the roundings that are allowed for, so that nothing else covers the loss.
+/// A use of node 0 that moves the message by `ν`, about 1e-162, with a variance of about 1e-186, has loss
+/// `ν²` over this variance, about 1e-138, though `ν²` underflows. The use of node 2 beside it, 1e59 times as
+/// large, has the roundings that are allowed for, so that nothing else covers the loss.
 #[test]
 fn squares_that_are_no_floats_are_charged() -> Result<(), Error> {
     for k in 0..30 {

@@ -1,10 +1,10 @@
-//! Tests of the points of view, against accounts of the observers that they stand for.
+//! Tests of the points of view, compared with accounts of the observers that they stand for.
 
 use super::*;
 use crate::meter::Feed;
 
-/// A node that trusts nobody: at every prefix of random programs the account of all others together, who know
-/// whatever noise it did not draw alone.
+/// A node that trusts nobody: at every prefix of random programs it gets the account of all other nodes
+/// together, who know every noise that it did not draw alone.
 #[test]
 fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
     let (mut compared, mut dealt) = (0, 0);
@@ -18,7 +18,7 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
         let mut meter =
             Meter::new(n, [observer.clone()], set.clone())?.seen_by(PointOfView::OwnMessages { node })?;
         let mut drawn = Drawn { values: Vec::new() };
-        // The same steps, where a noise that nobody drew is dealt to the others.
+        // The same steps, in which a noise that nobody drew is dealt to the other nodes.
         let mut plain = Program::new(n)?;
         let mut again = Drawn { values: Vec::new() };
         let steps = rng.random_range(5..20);
@@ -38,7 +38,7 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
                 plain.hold(others[0], Value(u32::try_from(value).expect("a value")))?;
             }
         }
-        // Noises that came after the last message are of no use yet.
+        // Noises that came after the last message have no effect yet.
         let (account, reading) = (plain.account(&observer)?, meter.reading(0)?);
         compared += 1;
         match (account.verdict(node, &set)?, reading.verdict(node)?.expect("no member")) {
@@ -56,8 +56,8 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
     Ok(())
 }
 
-/// A dealer's noise protects from the other nodes, and not the one who does not trust the dealer; nor does a
-/// noise that is shared.
+/// The noise of a dealer protects a node from the other nodes, but not if the node does not trust the dealer.
+/// Neither does a shared noise.
 #[test]
 fn a_dealer_is_not_trusted() -> Result<(), Error> {
     let others = Observer::coalition(&[1, 2]);
@@ -71,7 +71,7 @@ fn a_dealer_is_not_trusted() -> Result<(), Error> {
             .seen_by(PointOfView::OwnMessages { node: 0 })?;
         alone.step(step)?;
         assert_eq!(alone.reading(0)?.upper(0).is_some_and(f64::is_finite), own, "{holders:?}");
-        // Nor does forgetting the noise before the message make it a secret.
+        // Forgetting the noise before the message does not make it a secret either.
         let mut early = Meter::new(3, [others.clone()], SensitivitySet::UseLevel)?
             .seen_by(PointOfView::OwnMessages { node: 0 })?;
         let (z, y) = early.step(|program| {
@@ -95,7 +95,7 @@ const LOG: [&str; 4] = [
     "{\"round\":\"W\",\"variance\":4,\"reads\":\"nothing\"}",
 ];
 
-/// The log of a coordinator is read as a node would have told it, not the other way round.
+/// The log of a coordinator can be read as a node would have told it, but not the other way round.
 #[test]
 fn a_log_is_read_from_a_narrower_point_of_view() -> Result<(), Error> {
     let read = |view: &str, told: &str| -> Result<Feed, Error> {
@@ -112,7 +112,7 @@ fn a_log_is_read_from_a_narrower_point_of_view() -> Result<(), Error> {
     let account = meter.program().account(&Observer::coalition(&[1, 2]))?;
     let (truth, found) = (account.loss(0, &SensitivitySet::SameDirection)?, meter.reading(0)?);
     assert!(found.loss(0)?.value() >= truth.lower && found.loss(0)?.lower <= truth.value());
-    // 1/4 + 1/4 of noise: the others know all but ann's own.
+    // Loss 1/4 + 1/4: the others know all noises except ann's own.
     assert_near(&found, 0, 0.5, 1e-9);
     let public = read("schedule:cem", "")?;
     let meter = public.meter().expect("a meter");
@@ -141,7 +141,7 @@ fn a_log_is_read_from_a_narrower_point_of_view() -> Result<(), Error> {
     Ok(())
 }
 
-/// A point of view is that of a node of the run.
+/// A point of view must be that of a node of the run.
 #[test]
 fn nobody_looks_from_outside_the_run() -> Result<(), Error> {
     for view in [PointOfView::PublicSchedule { node: 3 }, PointOfView::OwnMessages { node: 3 }] {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Where no message of a node has reached an observer, the upper end is 0 itself, for every set, by whole
-/// rounds and step by step; it is above 0 exactly from the round on in which one does.
+/// If no message of a node has reached an observer, the upper end is exactly 0, for every set, by whole
+/// rounds and step by step. It is above 0 exactly from the round in which a message does.
 #[test]
 fn what_was_not_seen_is_zero_and_nothing_else() -> Result<(), Error> {
     let graph = path_graph(5)?;
@@ -33,7 +33,8 @@ fn what_was_not_seen_is_zero_and_nothing_else() -> Result<(), Error> {
             }
         }
     }
-    // Of two messages the one to node 2 shows node 0, the other one, with a noise of its own, does not.
+    // Of two messages, the one to node 2 reveals node 0, and the other one, with a noise of its own, does
+    // not.
     let mut meter = Meter::every_node(3, SensitivitySet::Vectors { dimension: 2 })?;
     meter.step(|program| {
         for (u, v) in [(0, 2), (1, 2), (2, 0)] {
