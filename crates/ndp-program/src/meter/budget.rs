@@ -1,4 +1,4 @@
-//! Limits on losses, and the refusal of what would exceed one.
+//! Limits on losses, and the refusal of steps that would exceed one.
 
 use super::Reading;
 use crate::ProgramError;
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 
 /// The most that observers may learn: limits on the loss `μ²`, for all pairs or for single ones.
 ///
-/// They are fixed before the run. A step is decided by public values alone, so that a run that is steered by
-/// what the same observer saw keeps its limits (filter lemma, `docs/theory.md`).
+/// They are fixed before the run. Whether a step is taken depends only on public values, so that the limits
+/// also hold for a run that is steered by what the same observer has seen (filter lemma, `docs/theory.md`).
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::Delta;
 /// use ndp_program::meter::Limits;
-/// // What epsilon 3 at delta 1e-5 allows, rounded down.
+/// // The loss that epsilon 3 at delta 1e-5 allows, rounded down.
 /// let limits = Limits::approx(3.0, Delta::new(1e-5)?)?;
 /// assert!(limits.of(0, 1).is_some_and(|loss| 0.51 < loss && loss < 0.53));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,7 +37,7 @@ impl Limits {
         Ok(Self { worst: Some(checked(loss)?), pairs: BTreeMap::new() })
     }
 
-    /// The largest loss of every pair that is `(ε, δ)`-DP, by the Gaussian profile, rounded down.
+    /// For every pair the largest loss that is `(ε, δ)`-DP, by the Gaussian profile, rounded down.
     ///
     /// # Errors
     /// Those of [`Gaussian::within`].
@@ -48,8 +48,8 @@ impl Limits {
         Ok(Self { worst: Some((mu * mu).low()), pairs: BTreeMap::new() })
     }
 
-    /// Also at most `loss` for what the observer of this number learns about a node, in place of what holds
-    /// for all.
+    /// Limits what the observer with this number learns about a node to at most `loss`, in place of the limit
+    /// for all pairs.
     ///
     /// # Errors
     /// As [`worst`](Self::worst).
@@ -64,13 +64,13 @@ impl Limits {
         self.pairs.get(&(observer, node)).copied().or(self.worst)
     }
 
-    /// Whether there is none.
+    /// Whether there is no limit.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.worst.is_none() && self.pairs.is_empty()
     }
 
-    /// The limit on all pairs, and those on single ones by observer and node.
+    /// The limit on all pairs, and the limits on single pairs by observer and node.
     #[must_use]
     pub(super) fn parts(&self) -> (Option<f64>, &BTreeMap<(usize, usize), f64>) {
         (self.worst, &self.pairs)
@@ -88,7 +88,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Refuses a first loss above its limit.
+    /// Refuses the first loss that is above its limit.
     pub(super) fn keep(&self, readings: impl Iterator<Item = Result<Reading, Error>>) -> Result<(), Error> {
         for (number, reading) in readings.enumerate() {
             let reading = reading?;

@@ -1,4 +1,4 @@
-//! The steps of one epoch as a program of their own.
+//! The steps of one epoch as a program of its own.
 
 use crate::build::{Program, Reads, Value};
 use crate::registers::Definition;
@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Program {
-    /// The steps after these values and events, with values `shown` to everybody at the end.
+    /// A program of the steps after these values and events, in which everybody is shown the values `shown`
+    /// at the end.
     ///
-    /// The `known` values of before are constants: for an observer who knew them when the epoch began the
-    /// account is that of the epoch.
+    /// The earlier values that are `known` become constants. For an observer who knew them when the epoch
+    /// began, the account of this program is that of the epoch.
     ///
     /// # Errors
-    /// [`ProgramError::Forgotten`] where another value of before is read; [`ProgramError::TooManyValues`].
+    /// [`ProgramError::Forgotten`] if another earlier value is read; [`ProgramError::TooManyValues`].
     pub(super) fn steps_from(
         &self,
         from: (usize, usize),
@@ -68,13 +69,13 @@ impl Program {
     }
 }
 
-/// Where values of a program are among the steps of an epoch.
+/// Where the values of a program are among the steps of an epoch.
 struct Places<'a> {
     from: usize,
     known: &'a BTreeSet<usize>,
-    /// Values of before.
+    /// The earlier values.
     constants: BTreeMap<usize, Value>,
-    /// The others, in their order.
+    /// All other values, in their order.
     of: Vec<Value>,
 }
 
@@ -89,7 +90,7 @@ impl Places<'_> {
         if !self.known.contains(&value) {
             return Err(ProgramError::Forgotten(value));
         }
-        // A noise of variance 0 is known to everybody.
+        // Everybody knows a noise of variance 0, so that it can stand for a constant.
         let at = steps.noise([], Weight::of(BigRational::default()))?;
         self.constants.insert(value, at);
         Ok(at)

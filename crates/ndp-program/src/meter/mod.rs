@@ -1,9 +1,9 @@
-//! The meter: an account that runs along, and refuses a step that would exceed a budget.
+//! The meter: an account that is updated during a run, and refuses a step that would exceed a budget.
 //!
-//! A filter for every observer follows the program step by step (`filter`, `docs/theory.md`, "The meter").
-//! Its numbers come with a proof. Where rounding cannot tell whether a row has noise, or its bound has grown
-//! beyond use, the account of the recorded program takes over: ranks are then decided as there, never by a
-//! tolerance.
+//! For every observer a filter follows the program step by step (`filter`, `docs/theory.md`, "The meter").
+//! Its numbers are proven. If rounding leaves open whether a row has noise, or the bound on rounding has
+//! become too large to be useful, the account of the recorded program takes over. Ranks are then decided as
+//! in that account, and never by a tolerance.
 
 mod budget;
 mod epoch;
@@ -43,12 +43,13 @@ use watched::Watched;
 
 /// What every observer has learned about every node so far.
 ///
-/// It is made with the observers that are watched and with the sensitivity set that every number is about:
+/// A meter is made for a set of observers and for the sensitivity set to which all its numbers refer:
 /// [`UseLevel`](SensitivitySet::UseLevel), [`SameDirection`](SensitivitySet::SameDirection) (the most
 /// optimistic set), or all uses of a node in any direction: [`Signs`](SensitivitySet::Signs),
-/// [`Vectors`](SensitivitySet::Vectors). Of the last two it gives an upper bound, of the others enclosures.
+/// [`Vectors`](SensitivitySet::Vectors). For the last two it gives upper bounds, for the others enclosures.
 ///
-/// Steps are those of a [`Program`], and are the same for all. A message that is lost counts as sent.
+/// The steps are those of a [`Program`], and are the same for all observers. A message that is lost counts as
+/// sent.
 ///
 /// # Examples
 /// ```
@@ -74,20 +75,20 @@ pub struct Meter {
     recorded: bool,
     filters: Vec<Watched>,
     limits: Limits,
-    /// Values that later steps may read.
+    /// The values that later steps may read.
     alive: BTreeSet<usize>,
-    /// Values, events and changes of the program that the filters have seen.
+    /// How many values, events and changes of the program the filters have seen.
     followed: (usize, usize),
     model: Option<Vec<usize>>,
     rounds: u64,
-    /// Whether single steps were fed, of which it is not plain that nodes have what they send.
+    /// Whether single steps were fed, after which it is not evident that nodes have what they send.
     stepped: bool,
     view: PointOfView,
     scale: Option<Scale>,
 }
 
 impl Meter {
-    /// A meter of a run of `nodes` nodes, of what these observers learn, for a declared sensitivity set.
+    /// A meter of a run of `nodes` nodes for what these observers learn, with a declared sensitivity set.
     ///
     /// # Errors
     /// Those of a bad observer; [`ProgramError::MeterSet`] for a set that cannot be followed;
@@ -131,7 +132,7 @@ impl Meter {
         })
     }
 
-    /// A meter of what every node alone learns.
+    /// A meter for what every single node learns.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
@@ -139,11 +140,11 @@ impl Meter {
         Self::new(nodes, (0..nodes).map(Observer::node), set)
     }
 
-    /// Keeps no record of the steps, so that memory does not grow with [rounds](Self::round), which are then
-    /// all that can be fed. Where a filter gives up there is no other account.
+    /// Keeps no record of the steps, so that memory does not grow with [rounds](Self::round). Only rounds can
+    /// then be fed, and there is no other account if a filter gives up.
     ///
     /// # Errors
-    /// [`ProgramError::MeterStarted`] once something was fed.
+    /// [`ProgramError::MeterStarted`] if something has been fed already.
     pub fn without_record(mut self) -> Result<Self, ProgramError> {
         if self.started() {
             return Err(ProgramError::MeterStarted);
@@ -152,12 +153,12 @@ impl Meter {
         Ok(self)
     }
 
-    /// Refuses from now on every step after which a loss would be above its limit.
+    /// From now on, refuses every step after which a loss would be above its limit.
     ///
     /// # Errors
-    /// [`ProgramError::MeterStarted`] once something was fed: a limit that is chosen after something was seen
-    /// bounds nothing. [`ProgramError::NodeOutOfRange`], [`ProgramError::UnknownObserver`] for a limit that
-    /// is about nobody.
+    /// [`ProgramError::MeterStarted`] if something has been fed already, since a limit that is chosen after
+    /// something was seen bounds nothing. [`ProgramError::NodeOutOfRange`], [`ProgramError::UnknownObserver`]
+    /// for a limit on a node or an observer that does not exist.
     pub fn with_limits(mut self, limits: Limits) -> Result<Self, ProgramError> {
         if self.started() {
             return Err(ProgramError::MeterStarted);
@@ -167,16 +168,16 @@ impl Meter {
         Ok(self)
     }
 
-    /// Whether something was fed.
+    /// Whether something has been fed.
     pub(super) fn started(&self) -> bool {
         self.followed != (0, 0) || self.rounds > 0
     }
 
-    /// Who runs the meter, and so what it rests on.
+    /// Who runs the meter, which determines the assumptions that it rests on.
     ///
     /// # Errors
     /// [`ProgramError::MeterStarted`]; [`ProgramError::NodeOutOfRange`]; [`ProgramError::OtherView`] for a
-    /// node that trusts nobody, unless all other nodes together are the one observer.
+    /// node that trusts nobody, unless the only observer is the coalition of all other nodes.
     pub fn seen_by(mut self, view: PointOfView) -> Result<Self, ProgramError> {
         if self.started() {
             return Err(ProgramError::MeterStarted);
@@ -186,8 +187,8 @@ impl Meter {
         Ok(self)
     }
 
-    /// How far contributions move, in the unit of the one who feeds the meter. No number depends on it, as
-    /// variances are in multiples of its square; it is kept with the log, for those who go on with it.
+    /// How far contributions may change, in the unit of whoever feeds the meter. No number depends on it, as
+    /// variances are in multiples of its square. It is written to the log, for those who continue it.
     ///
     /// # Errors
     /// [`ProgramError::MeterStarted`].
@@ -199,15 +200,15 @@ impl Meter {
         Ok(self)
     }
 
-    /// How far contributions move, where it was said.
+    /// How far contributions may change, if it was given.
     #[must_use]
     pub fn scale(&self) -> Option<Scale> {
         self.scale
     }
 
-    /// The models after the last round; none before it.
+    /// The models after the last round; empty before the first one.
     pub(super) fn models(&self) -> Vec<Value> {
-        // Values of a program have numbers of 32 bits.
+        // The values of a program have numbers of 32 bits.
         let value = |&k: &usize| u32::try_from(k).ok().map(Value);
         self.model.iter().flatten().filter_map(value).collect()
     }
@@ -218,12 +219,12 @@ impl Meter {
         self.nodes
     }
 
-    /// Who is watched, in the order of [`reading`](Self::reading).
+    /// The observers, in the order of [`reading`](Self::reading).
     pub fn observers(&self) -> impl ExactSizeIterator<Item = &Observer> {
         self.filters.iter().map(Watched::observer)
     }
 
-    /// What may differ between neighboring inputs: every number is about this.
+    /// What may differ between neighboring inputs, to which every number refers.
     #[must_use]
     pub fn set(&self) -> &SensitivitySet {
         &self.set
@@ -235,25 +236,25 @@ impl Meter {
         &self.limits
     }
 
-    /// What was fed; without what was refused. Of a meter without record it has no steps.
+    /// The program that was fed, without steps that were refused. For a meter without record it has no steps.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Rounds that were fed as a whole.
+    /// The number of rounds that were fed as a whole.
     #[must_use]
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// Feeds steps: all of them, or none where one is refused.
+    /// Feeds steps: all of them, or none if one is refused.
     ///
-    /// The decision depends on public values alone: the schedule, the weights and the variances.
+    /// The decision depends only on public values: the schedule, the weights and the variances.
     ///
     /// # Errors
-    /// What the steps return; [`ProgramError::OverBudget`] where a loss would be above its limit, and the
-    /// message must not be sent; [`ProgramError::Forgotten`], [`ProgramError::Unrecorded`].
+    /// What the steps return; [`ProgramError::OverBudget`] if a loss would be above its limit, and the
+    /// message must then not be sent; [`ProgramError::Forgotten`], [`ProgramError::Unrecorded`].
     ///
     /// # Examples
     /// ```
@@ -299,7 +300,7 @@ impl Meter {
         Ok(found)
     }
 
-    /// A node leaves for good, see [`Program::leave`]; its noises stay unknown.
+    /// A node leaves for good, see [`Program::leave`]; its noises stay secret.
     ///
     /// # Errors
     /// Those of [`Program::leave`].
@@ -307,10 +308,10 @@ impl Meter {
         self.program.leave(node)
     }
 
-    /// Says that no later step reads these values: filters become smaller, and no loss changes.
+    /// Declares that no later step reads these values. This makes filters smaller and changes no loss.
     ///
     /// # Errors
-    /// [`ProgramError::UnknownValue`], [`ProgramError::Forgotten`]; all are forgotten, or none.
+    /// [`ProgramError::UnknownValue`], [`ProgramError::Forgotten`]; either all values are forgotten, or none.
     pub fn forget(&mut self, values: &[Value]) -> Result<(), ProgramError> {
         for &value in values {
             self.program.check(value)?;
@@ -320,7 +321,7 @@ impl Meter {
         }
         let trusts = !matches!(self.view, PointOfView::OwnMessages { .. });
         for value in values.iter().map(|value| value.index()) {
-            // A dealer's noise is yet to be shown to those who are not trusted.
+            // The noise of a dealer has yet to be shown to the observers, as the dealer is not trusted.
             if !trusts && !self.program.is_held(value) {
                 continue;
             }
@@ -342,8 +343,8 @@ impl Meter {
     /// Self::observers).
     ///
     /// # Errors
-    /// [`ProgramError::UnknownObserver`]; where the filter gave up those of [`Program::account`], or
-    /// [`ndp_certify::Error::NotCertified`] without a record.
+    /// [`ProgramError::UnknownObserver`]; if the filter gave up, those of [`Program::account`] or, without a
+    /// record, [`ndp_certify::Error::NotCertified`].
     pub fn reading(&self, observer: usize) -> Result<Reading, Error> {
         let observers = self.filters.len();
         let filter = self.filters.get(observer);
@@ -351,7 +352,7 @@ impl Meter {
         filter.read(&self.program, &self.set, self.recorded)
     }
 
-    /// What all numbers rest on beside what is computed.
+    /// The assumptions that all numbers rest on.
     #[must_use]
     pub fn rests_on(&self) -> Vec<RestsOn> {
         let reads = self.filters.iter().map(Watched::reads).max().unwrap_or(Dependence::Fixed);
@@ -362,7 +363,8 @@ impl Meter {
         all
     }
 
-    /// Lets the filters follow what was fed since the mark; undoes all where a limit would be exceeded.
+    /// Lets the filters follow what was fed since the mark, and undoes everything if a limit would be
+    /// exceeded.
     fn commit(&mut self, mark: &Mark, round: Option<&Round<'_>>) -> Result<(), Error> {
         let (from, before) = (self.followed, (!self.limits.is_empty()).then(|| self.filters.clone()));
         let (program, set, recorded) = (&self.program, &self.set, self.recorded);
@@ -392,17 +394,18 @@ impl Meter {
         self.filters.par_iter_mut().for_each(|filter| filter.restart(program, alive, set, recorded));
     }
 
-    /// Begins a new epoch: every observer is counted as if it were shown all values that are alive, at what
-    /// they tell it; then nothing of before is followed any more, and what later steps tell is added.
+    /// Begins a new epoch. Every observer is charged as if it were shown all values that are alive. Earlier
+    /// steps are then no longer followed, and the cost of later steps is added.
     ///
-    /// All numbers are upper bounds from then on. It is for long runs: a filter that gave up, so that the
-    /// account of the record took over, which becomes slower with every step, runs along again. Without this
-    /// an epoch ends by itself where the observer knows all that is alive, at no price. Values that no later
-    /// step reads should be [forgotten](Self::forget) before, or they are shown, too.
+    /// From then on, all numbers are upper bounds. This is for long runs: if a filter has given up, so that
+    /// the account of the record has taken over and becomes slower with every step, a new epoch lets the
+    /// filter run again. Without this call, an epoch ends by itself, at no cost, whenever the observer knows
+    /// everything that is alive. Values that no later step reads should be [forgotten](Self::forget) first;
+    /// otherwise they are shown, too.
     ///
     /// # Errors
-    /// [`ProgramError::OverBudget`] where what is shown costs too much; [`ProgramError::EpochReveals`] where
-    /// it shows a node's data without noise; those of [`reading`](Self::reading). Nothing is changed then.
+    /// [`ProgramError::OverBudget`] if showing the values costs too much; [`ProgramError::EpochReveals`] if
+    /// it reveals a node's data without noise; those of [`reading`](Self::reading). Nothing is changed then.
     ///
     /// # Examples
     /// ```
@@ -428,7 +431,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Checks that steps from value `from` on read and show nothing that was forgotten.
+    /// Checks that the steps from value `from` on read and show nothing that was forgotten.
     fn only_alive(&self, from: usize) -> Result<(), ProgramError> {
         let check = |value: usize| match value >= from || self.alive.contains(&value) {
             true => Ok(()),
@@ -447,7 +450,7 @@ impl Meter {
     }
 }
 
-/// Feeds a filter the steps of a program from the given ones on.
+/// Feeds a filter the steps of a program after the given numbers of values and events.
 fn follow(filter: &mut Filter, program: &Program, from: (usize, usize)) {
     let mut events = program.events[from.1..].iter().peekable();
     for value in from.0..=program.values.len() {

@@ -1,13 +1,14 @@
-//! What a meter says.
+//! The result of a meter for one observer.
 
 use crate::sensitivity::Loss;
 use crate::{NodeVerdict, ProgramError};
 use ndp_account::{Error, Observer};
 
-/// How the numbers of a reading were found.
+/// How the numbers of a reading were computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
-    /// By the filter that runs along; its innovations are uncorrelated up to `h`, which is in both ends.
+    /// By the filter that is updated during the run. Its innovations are uncorrelated up to `h`, which both
+    /// ends take into account.
     Running {
         /// The bound.
         h: f64,
@@ -19,17 +20,17 @@ pub enum Source {
 /// What one observer has learned about every node.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// Who looks.
+    /// The observer.
     pub observer: Observer,
-    /// How the numbers were found.
+    /// How the numbers were computed.
     pub source: Source,
-    /// Probability that an upper end is too small, at most; 0 for a running filter.
+    /// An upper bound on the probability that an upper end is too small; 0 for a running filter.
     pub failure: f64,
     pub(super) verdicts: Vec<Option<NodeVerdict>>,
 }
 
 impl Reading {
-    /// What is proven about a node; none for members of the coalition.
+    /// What is proven about a node; `None` for members of the coalition.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`].
@@ -41,8 +42,8 @@ impl Reading {
     /// The loss of a node.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ndp_certify::Error::NoiselessView`]
-    /// where a change of the set was seen without noise.
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ndp_certify::Error::NoiselessView`] if a
+    /// change in the set was seen without noise.
     pub fn loss(&self, node: usize) -> Result<&Loss, Error> {
         match self.verdict(node)? {
             None => Err(ProgramError::Member(node).into()),
@@ -53,8 +54,8 @@ impl Reading {
         }
     }
 
-    /// The upper end of the loss of a node, infinite where a change was seen without noise; none for members
-    /// and nodes that are not there.
+    /// The upper end of the loss of a node; infinite if a change was seen without noise, and `None` for
+    /// members and nodes that do not exist.
     #[must_use]
     pub fn upper(&self, node: usize) -> Option<f64> {
         self.verdicts.get(node)?.as_ref().map(|verdict| match verdict {

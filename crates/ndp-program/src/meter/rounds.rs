@@ -7,17 +7,17 @@ use crate::{MixingMatrix, ProgramError, Value, Weight};
 use ndp_account::Error;
 
 impl Meter {
-    /// A round of decentralized SGD, whole: every node that is present adds a contribution and a noise of
-    /// this variance to its model, sends the sum to all nodes that give it a weight, and takes its mean. The
-    /// first models are 0.
+    /// A whole round of decentralized SGD: every node that is present adds a contribution and a noise of this
+    /// variance to its model, sends the sum to all nodes that give it a weight, and takes the mean of what it
+    /// receives. The first models are 0.
     ///
-    /// Contributions that read hidden models ([`ModelReads::Hidden`]) are counted as if the observer were
-    /// shown the sums of which the models are means. These tell no less: an upper bound, and the account's
-    /// own value where the matrix is invertible.
+    /// If contributions read hidden models ([`ModelReads::Hidden`]), the observer is charged as if it were
+    /// shown the sums of which the models are means. These reveal no less than the models: an upper bound,
+    /// which equals the account if the matrix is invertible.
     ///
     /// # Errors
-    /// As [`step`](Self::step); [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a
-    /// weight between a node that has left and another.
+    /// As [`step`](Self::step); [`ProgramError::Shape`]; [`ProgramError::Absent`] if the matrix has a weight
+    /// between a node that has left and another one.
     pub fn round(
         &mut self,
         mixing: &MixingMatrix,
@@ -49,13 +49,13 @@ impl Meter {
             },
             false => (0..n).collect(),
         };
-        // A weight out of range is refused by the filters, which see that it is no number.
+        // A weight out of range becomes NaN, which the filters refuse.
         let float = |x: &num_rational::BigRational| num_traits::ToPrimitive::to_f64(x).unwrap_or(f64::NAN);
         let row = |u| mixing.row(u).iter().map(|(v, weight)| (*v as usize, float(weight))).collect();
         let weights: Vec<Vec<(usize, f64)>> = (0..n).map(row).collect();
         let before = self.model.clone();
         let value = |u: usize| {
-            // Values of a program have numbers of 32 bits.
+            // The values of a program have numbers of 32 bits.
             before.as_ref().and_then(|before| u32::try_from(before[u]).ok()).map(Value)
         };
         let hidden = reads == ModelReads::Hidden;
@@ -83,7 +83,7 @@ impl Meter {
         Ok(())
     }
 
-    /// How many more such rounds fit below all limits, at most `most`.
+    /// How many further rounds like this one fit below all limits, up to `most`.
     ///
     /// # Errors
     /// As [`round`](Self::round), without that of a limit; [`ProgramError::NoLimits`].
@@ -108,7 +108,7 @@ impl Meter {
         Ok(most)
     }
 
-    /// Writes a round into the record: the models after it.
+    /// Writes a round into the record, and returns the models after it.
     fn record(
         &mut self,
         mixing: &MixingMatrix,
@@ -116,7 +116,7 @@ impl Meter {
         reads: ModelReads,
         present: &[bool],
     ) -> Result<Vec<usize>, ProgramError> {
-        // Values of a program have numbers of 32 bits.
+        // The values of a program have numbers of 32 bits.
         let value = |k: usize| Value(u32::try_from(k).unwrap_or(u32::MAX));
         let before: Option<Vec<Value>> =
             self.model.as_ref().map(|model| model.iter().map(|&k| value(k)).collect());

@@ -1,4 +1,4 @@
-//! What the numbers of a meter are in: how far a contribution moves.
+//! The unit of the numbers of a meter: how far a contribution may change.
 
 use crate::ProgramError;
 use ndp_account::{ComparedWith, Norm, RestsOn};
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbors {
-    /// Another contribution, of other data: it moves by up to twice its norm.
+    /// With another contribution, from other data: it changes by up to twice its norm.
     Replace,
-    /// 0, as if the node had contributed nothing: it moves by up to its norm.
+    /// With 0, as if the node had contributed nothing: it changes by up to its norm.
     Zero,
 }
 
-/// How far a contribution moves: a variance 1 of a [`Meter`](super::Meter) is the square of this.
+/// How far a contribution may change: a variance of 1 in a [`Meter`](super::Meter) is the square of this.
 ///
-/// A system adds noise in its own unit; the meter counts it in multiples of the change that it hides. Whoever
-/// goes on with a log has to know the unit, or later noises count for more than they are.
+/// A system adds noise in its own unit, and the meter counts it in multiples of the change that it hides.
+/// Whoever continues a log has to know the unit: otherwise later noises would count for more than they are.
 ///
 /// # Examples
 /// ```
@@ -67,7 +67,7 @@ impl Scale {
         self.neighbors
     }
 
-    /// What numbers rest on from here.
+    /// The assumptions that numbers rest on because of the unit.
     pub(super) fn rests_on(&self) -> RestsOn {
         let compared = match self.neighbors {
             Neighbors::Replace => ComparedWith::Another,
@@ -76,7 +76,7 @@ impl Scale {
         RestsOn::Norm { most: Norm::new(self.clip), compared }
     }
 
-    /// How far a contribution moves, exact.
+    /// How far a contribution may change, exactly.
     #[must_use]
     pub fn change(&self) -> BigRational {
         let clip = BigRational::from_float(self.clip).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Symmetric matrices that grow, shrink, and are mixed by sparse steps.
+//! Symmetric matrices that grow, shrink, and are multiplied by sparse steps.
 
 use super::filter::tiny;
 
-/// A symmetric matrix, kept whole, its rows in a stride with room to grow.
+/// A symmetric matrix, stored completely, with rows in a stride that leaves room to grow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Square {
     size: usize,
@@ -27,7 +27,7 @@ impl Square {
         &self.entries[i * self.stride..i * self.stride + self.size]
     }
 
-    /// A row and a column of zeros more.
+    /// Adds a row and a column of zeros.
     pub(super) fn grow(&mut self) {
         if self.size == self.stride {
             let mut wider = Self::zeros(self.size + self.size / 2 + 4);
@@ -45,7 +45,7 @@ impl Square {
         }
     }
 
-    /// Drops a row and its column; the last ones take their place.
+    /// Removes a row and its column; the last row and column take their place.
     pub(super) fn swap_remove(&mut self, at: usize) {
         let last = self.size - 1;
         for i in 0..self.size {
@@ -58,9 +58,9 @@ impl Square {
     }
 
     /// The last row and column, which are 0 so far, as a combination of the rows before; and the sums of the
-    /// sizes of its terms.
+    /// absolute values of its terms.
     ///
-    /// The diagonal stays as it is where rounding has made it negative. To set it to 0 would be an error that
+    /// The diagonal is kept even if rounding has made it negative. Setting it to 0 would be an error that
     /// nobody counts: a copy of a row would no longer cancel the row.
     pub(super) fn appended(&self, row: usize, terms: &[(usize, f64)]) -> (Vec<f64>, Vec<f64>) {
         let (mut next, mut sizes) = (vec![0.0; row + 1], vec![0.0; row + 1]);
@@ -76,7 +76,7 @@ impl Square {
         (next, sizes)
     }
 
-    /// A row and its column.
+    /// Sets a row and its column.
     pub(super) fn set_both(&mut self, row: usize, entries: &[f64]) {
         for (j, &x) in entries.iter().enumerate() {
             self.set(row, j, x);

@@ -1,4 +1,4 @@
-//! Who runs a meter, and what it may claim.
+//! Who runs a meter, and what the meter may then claim.
 
 use crate::ProgramError;
 use crate::build::{Event, Program, Seeing, Value};
@@ -6,7 +6,7 @@ use crate::registers::Definition;
 use ndp_account::{NodeNames, Observer, RestsOn};
 use serde::{Deserialize, Serialize};
 
-/// Who runs a meter: what it rests on depends on what the one who feeds it knows.
+/// Who runs a meter: the assumptions depend on what the one who feeds it knows.
 ///
 /// # Examples
 /// ```
@@ -25,13 +25,13 @@ pub enum PointOfView {
     /// A simulation or a coordinator that knows all events.
     #[default]
     Coordinator,
-    /// One node that knows the public schedule: who sends what to whom, weights and variances.
+    /// A node that knows the public schedule: who sends what to whom, weights and variances.
     PublicSchedule {
         /// The node.
         node: usize,
     },
-    /// One node that knows its own messages and noises alone and counts all others as one coalition. Noises
-    /// that it did not draw itself protect it from nobody, whoever else drew them.
+    /// A node that knows only its own messages and noises, and counts all other nodes as one coalition. A
+    /// noise that it did not draw itself does not protect it, whoever drew it.
     OwnMessages {
         /// The node.
         node: usize,
@@ -58,7 +58,7 @@ impl PointOfView {
 
     /// Another point of view on a log, from a word: `coordinator`, `schedule:NAME`, `own:NAME`.
     ///
-    /// Whoever was told of every event can say what a node could have said, not the other way round.
+    /// A log of all events contains what a single node knows, but not the other way round.
     pub(super) fn narrowed(&self, word: &str, names: &NodeNames) -> Result<Self, ProgramError> {
         let node = |name: &str| {
             let found = (0..names.count()).find(|&u| names.name(u).is_some_and(|known| known == name));
@@ -81,7 +81,7 @@ impl PointOfView {
         }
     }
 
-    /// Who is watched from here, where that is not free.
+    /// The observers for this point of view; `None` if they can be chosen freely.
     pub(super) fn observers(&self, nodes: usize) -> Option<Vec<Observer>> {
         match *self {
             Self::OwnMessages { node } => {
@@ -92,7 +92,7 @@ impl PointOfView {
         }
     }
 
-    /// What numbers rest on from here.
+    /// The assumptions that numbers rest on for this point of view.
     pub(super) const fn rests_on(&self) -> &'static [RestsOn] {
         match self {
             Self::Coordinator => &[RestsOn::ToldOfAll],
@@ -103,26 +103,26 @@ impl PointOfView {
 }
 
 impl Program {
-    /// Noises that nobody drew, such as a dealer's, count as known to the others from the first message after
-    /// event `from` on that is fed: the one who trusts nobody does not trust the dealer.
+    /// Noises that no node drew, such as a dealer's, are revealed to the other nodes by the first message
+    /// after event `from`: a node that trusts nobody does not trust the dealer.
     pub(super) fn distrust(&mut self, node: usize, from: usize) {
         let is_message = |event: &&Event| !matches!(event.seeing, Seeing::Held { .. });
         if !self.events[from..].iter().any(|event| is_message(&event)) {
             return;
         }
         let Some(by) = (0..self.nodes).find(|&u| u != node) else { return };
-        // What came before the last message was looked at then.
+        // Earlier noises were handled at the last message.
         let last = self.events[..from].iter().rev().find(is_message).map_or(0, |event| event.moment);
         let new = self.noises.iter().rev().map(|noise| noise.value);
         let new = new.take_while(|&value| last == 0 || self.moments[value] > last);
         let unheld: Vec<usize> = new.filter(|&value| !self.is_held(value)).collect();
-        // Values of a program have numbers of 32 bits.
+        // The values of a program have numbers of 32 bits.
         for value in unheld.into_iter().filter_map(|value| u32::try_from(value).ok()) {
             self.see(Value(value), Seeing::Held { by });
         }
     }
 
-    /// Whether a value is a noise that somebody drew, or no noise.
+    /// Whether a value is a noise that a node drew, or is not a noise.
     pub(super) fn is_held(&self, value: usize) -> bool {
         let noise = matches!(self.values[value], Definition::Noise(_));
         let later = || self.events.iter().rev().take_while(|event| event.moment > self.moments[value]);

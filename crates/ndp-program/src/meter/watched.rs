@@ -1,9 +1,10 @@
-//! One observer who is watched: what earlier epochs have cost, and the filters of the present one.
+//! One observer: the cost of earlier epochs, and the filters of the present one.
 //!
-//! An epoch ends where the observer knows every value that is alive. Rows that are seen later are then sums
-//! of constants and of contributions and noises of their own, so that the Gram matrix is block diagonal over
-//! epochs: losses of a direction and of all uses add up, of one use the largest counts (`docs/theory.md`,
-//! "Epochs of a meter"). Where the filter gave up, the account of the steps of the epoch takes its place.
+//! An epoch ends when the observer knows every value that is alive. Rows that are seen later are then sums of
+//! constants and of new contributions and noises, so that the Gram matrix is block diagonal over epochs:
+//! losses of a direction and of all uses add up, and for a single use the largest one counts
+//! (`docs/theory.md`, "Epochs of a meter"). If the filter gave up, the account of the steps of the epoch
+//! takes its place.
 
 use super::filter::{Filter, Followed, Round};
 use super::follow;
@@ -17,37 +18,37 @@ use ndp_account::{Error, Observer};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the epochs before have cost a node; none where something was seen without noise.
+/// The cost of earlier epochs for a node; `None` if something was seen without noise.
 type Cost = Option<Ends>;
 
 #[derive(Clone, Debug)]
 pub(super) struct Watched {
     followed: Followed,
     pub(super) filter: Filter,
-    /// For all uses of a node in any direction, the same filter where every round shows all models: an upper
-    /// bound, too, and often the smaller one, as then hardly anything cancels.
+    /// For all uses of a node in any direction: a second filter to which every round shows all models. It
+    /// gives an upper bound as well, which is often smaller, as hardly anything cancels in it.
     shown: Option<Filter>,
     earlier: Vec<Cost>,
-    /// The largest `h` and the probability of failure of the epochs before, and what was read in them.
+    /// The largest `h` and the failure probability of the earlier epochs, and what was read in them.
     h: f64,
     failure: f64,
     reads: Dependence,
-    /// Whether an epoch showed more than is read: then nothing more is known from below.
+    /// Whether an epoch showed more than contributions read, so that lower ends of later epochs are 0.
     above: bool,
-    /// Values and events before the epoch, and the values of before that the observer knows.
+    /// The numbers of values and events before the epoch, and the earlier values that the observer knows.
     since: (usize, usize),
     known: Arc<BTreeSet<usize>>,
 }
 
-/// What is known of one epoch.
+/// The result for one epoch.
 struct Epoch {
     source: Source,
     failure: f64,
     reads: Dependence,
-    /// None for members.
+    /// `None` for members of the coalition.
     costs: Vec<Option<Cost>>,
     exact: bool,
-    /// Whether the epochs before are counted, too.
+    /// Whether the earlier epochs are included.
     whole: bool,
 }
 
@@ -89,7 +90,8 @@ impl Watched {
         std::iter::once(&mut self.filter).chain(&mut self.shown)
     }
 
-    /// Follows what was fed from the given values and events on; a whole round at once, where it is one.
+    /// Follows what was fed after the given numbers of values and events; a whole round is followed in one
+    /// step.
     pub(super) fn follow(
         &mut self,
         program: &Program,
@@ -106,7 +108,7 @@ impl Watched {
                     }
                     if filter.doubt.is_some() {
                         filter.blind();
-                        // What the observer knows is followed step by step.
+                        // What the observer knows is still followed step by step.
                         if recorded {
                             follow(filter, program, from);
                             filter.keep_models(round, from.0);
@@ -129,16 +131,16 @@ impl Watched {
         if self.since == now || !alive.iter().all(|&value| self.filter.knows(value)) {
             return;
         }
-        // Where there is no account the epoch goes on, and the error is told where numbers are asked for.
+        // If there is no account, the epoch continues, and the error is reported when numbers are asked for.
         if let Ok(epoch) = self.epoch(program, &[], set, recorded) {
             self.close(&epoch, alive, now);
         }
     }
 
-    /// Ends the epoch at the price of showing the observer every value that is alive.
+    /// Ends the epoch, and charges the observer for being shown every value that is alive.
     ///
     /// # Errors
-    /// Those of the account of its steps; [`ProgramError::EpochReveals`] where the values show a node's data
+    /// Those of the account of its steps; [`ProgramError::EpochReveals`] if the values reveal a node's data
     /// without noise.
     pub(super) fn end_epoch(
         &mut self,
@@ -157,7 +159,7 @@ impl Watched {
                 *cost = match (&*cost, before) {
                     (_, None) => None,
                     (None, Some(_)) => return Err(ProgramError::EpochReveals(node).into()),
-                    // From below only what was seen counts.
+                    // The lower end contains only what was really seen.
                     (Some(high), Some(low)) => Some(Ends { low: low.low, high: high.high.max(low.low) }),
                 };
             }
@@ -212,7 +214,7 @@ impl Watched {
         Ok(Reading { observer: self.observer().clone(), source, failure, verdicts })
     }
 
-    /// What the present epoch has cost so far, `shown` values being shown on top.
+    /// The cost of the present epoch so far, if the values `shown` are shown in addition.
     fn epoch(
         &self,
         program: &Program,
@@ -247,7 +249,7 @@ impl Watched {
                 whole: false,
             });
         }
-        // A contribution that reads what was forgotten in an earlier epoch needs the whole record.
+        // If a contribution reads a value that was forgotten in an earlier epoch, the whole record is needed.
         let (steps, whole) = match program.steps_from(self.since, &self.known, shown) {
             Err(ProgramError::Forgotten(_)) => (program.steps_from((0, 0), &self.known, shown)?, true),
             steps => (steps?, false),
@@ -260,7 +262,7 @@ impl Watched {
             Ok(Some(match account.verdict(u, set)? {
                 NodeVerdict::Bounded(loss) => {
                     let cost = Some(Ends { low: loss.lower, high: loss.value() });
-                    // The other filter knows of the present epoch alone.
+                    // The second filter covers only the present epoch.
                     if whole { cost } else { least(u, cost) }
                 }
                 NodeVerdict::Noiseless { .. } => None,
@@ -271,7 +273,8 @@ impl Watched {
         Ok(Epoch { source: Source::Batch, failure, reads, costs, exact: true, whole })
     }
 
-    /// What two epochs cost together: directions of one use lie in one of them, all others in both.
+    /// The cost of two epochs together: a direction of a single use is in one of them, all other directions
+    /// are in both.
     fn together(&self, whole: bool, earlier: Cost, cost: Cost) -> Cost {
         let (a, b) = (if whole { Ends::ZERO } else { earlier? }, cost?);
         let b = if self.above && !whole { Ends { low: 0.0, ..b } } else { b };
@@ -281,19 +284,19 @@ impl Watched {
         })
     }
 
-    /// The filter where every round shows all models.
+    /// The second filter, to which every round shows all models.
     #[cfg(test)]
     pub(super) fn companion(&self) -> Option<&Filter> {
         self.shown.as_ref()
     }
 
-    /// Whether nothing was fed in the present epoch.
+    /// Whether nothing has been fed in the present epoch.
     #[cfg(test)]
     pub(super) fn is_new(&self) -> bool {
         self.filter.is_new()
     }
 
-    /// Directions that are followed.
+    /// The number of directions that are followed.
     #[cfg(test)]
     pub(super) fn directions(&self) -> usize {
         self.filter.followed()
