@@ -442,16 +442,7 @@ impl OfTraining<'_> {
 
     fn pair(&self, u: usize) -> Pair {
         let v = self.observer.single(self.training.users)?;
-        if let Some(known) = self.pairs[u].get() {
-            return known.clone();
-        }
-        let found = self.training.pair((u, v), &self.stop).map(Arc::new);
-        // If another thread has stored the pair in the meantime, it is equal to this one. A pair whose
-        // computation was stopped is not stored.
-        if !matches!(found, Err(Error::Stopped(_))) {
-            let _ = self.pairs[u].set(found.clone());
-        }
-        found
+        self.pairs[u].get_or_init(|| self.training.pair((u, v), &self.stop).map(Arc::new)).clone()
     }
 }
 

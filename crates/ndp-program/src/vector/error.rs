@@ -138,7 +138,22 @@ impl VectorProgram<'_> {
     pub(super) fn worst_error(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
         self.checked()?;
         require_operator(self.nodes)?;
-        // The operator is followed through all rounds, and twice if noise is drawn more than once.
+        // The operator is followed through all rounds, for sixteen columns together.
+        stop.spend(self.entries().saturating_mul(work([self.nodes]) / 4 + 1))?;
+        if self.variances() == [1.0] && !self.has_noisy_messages() {
+            return Ok(worst_of_operator(self.operator()?.view(), noise));
+        }
+        let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
+        let noisy = if self.variances() == [1.0] {
+            self.mean_squared_error(Array2::zeros((self.nodes, 1)).view(), sigma)?.into_value()
+        } else {
+            self.noise_error(sigma)?
+        };
+        Ok((noisy + worst_bias(self.operator()?.view())).sqrt())
+    }
+
+    /// The entries of the matrices of all rounds.
+    pub(super) fn entries(&self) -> u64 {
         let entries = |part: &Part<'_>| match part {
             Part::Noise(_) => 0,
             Part::Rounds { mixing, times } => work([mixing.matrix.csr().parts().1.len(), *times]),
@@ -152,19 +167,7 @@ impl VectorProgram<'_> {
             }
             Part::Rings { rings, .. } => work([2, rings.len()]),
         };
-        let products = self.parts.iter().map(entries).fold(0, u64::saturating_add);
-        // Sixteen columns are computed together.
-        stop.spend(products.saturating_mul(work([self.nodes]) / 4 + 1))?;
-        if self.variances() == [1.0] && !self.has_noisy_messages() {
-            return Ok(worst_of_operator(self.operator()?.view(), noise));
-        }
-        let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
-        let noisy = if self.variances() == [1.0] {
-            self.mean_squared_error(Array2::zeros((self.nodes, 1)).view(), sigma)?.into_value()
-        } else {
-            self.noise_error(sigma)?
-        };
-        Ok((noisy + worst_bias(self.operator()?.view())).sqrt())
+        self.parts.iter().map(entries).fold(0, u64::saturating_add)
     }
 
     /// The matrix and the rounds of a program with noise in several of them.
