@@ -1,15 +1,16 @@
-//! CorN-DSGD: noise of a chosen covariance across nodes, once, then gossip.
+//! CorN-DSGD: noise with a given covariance across nodes, once, then gossip.
 
 use crate::{MixingMatrix, Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
-/// Nodes add noises whose covariance across nodes is `covariance` to their values, once, then run `rounds`
-/// rounds of gossip without more noise: each sends what it has to all its neighbors and takes the mean.
+/// Nodes add noises to their values once; the covariance of the noises across nodes is `covariance`. They
+/// then run `rounds` rounds of gossip without further noise: each node sends what it has to all its neighbors
+/// and takes the mean.
 ///
-/// This is one averaging of CorN-DSGD. Its training draws such noise anew in every step, and reads models
-/// that the observer need not see: that is a program of its own. The covariance is public and chosen so that
-/// the noise cancels in the mean; every node knows its own entry alone.
+/// This is one averaging step of CorN-DSGD. Its training draws such noise anew in every step, and reads
+/// models that the observer need not see; it would be a program of its own. The covariance is public and
+/// chosen such that the noise cancels in the mean. Every node knows only its own noise.
 ///
 /// # Errors
 /// [`ProgramError::Covariance`](crate::ProgramError::Covariance) unless it is symmetric and positive
@@ -49,9 +50,9 @@ pub fn corn_dsgd(matrix: &GossipMatrix, covariance: &[Vec<Weight>], rounds: usiz
     Ok(program)
 }
 
-/// [`corn_dsgd`] with the covariance `own I + shared (I - W)`, `W` the matrix, for any number of nodes: every
-/// edge `{u, v}` has a noise of variance `shared W_uv` that nobody knows, added at one end and subtracted at
-/// the other, and every node learns its sum.
+/// [`corn_dsgd`] with the covariance `own I + shared (I - W)`, where `W` is the matrix, for any number of
+/// nodes. Every edge `{u, v}` has a noise of variance `shared W_uv` that no node knows, which is added at one
+/// end and subtracted at the other. Every node learns the sum of its own noises.
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),

@@ -4,13 +4,13 @@ use crate::{Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::Graph;
 
-/// In each of `steps` steps every node adds to a new contribution its own noise, of variance `own`, and for
-/// every edge a noise of variance `shared` that both ends know, `+` at one and `-` at the other; everybody
-/// sees the sums.
+/// In each of `steps` steps every node adds two kinds of noise to a new contribution: its own, of variance
+/// `own`, and for every edge a noise of variance `shared` that both ends know, with `+` at one end and `-` at
+/// the other. Everybody sees the sums.
 ///
-/// Per step a coalition learns `[(own I + shared L)⁻¹]_uu` about `u`, `L` the Laplacian of the graph without
-/// the coalition: on a ring of five with variances 1 an outsider learns 5/11, and the hub of a star learns
-/// everything about its leaves.
+/// Per step a coalition learns `[(own I + shared L)⁻¹]_uu` about `u`, where `L` is the Laplacian of the graph
+/// without the coalition. For example, with variances 1 an outsider learns 5/11 on a ring of five. The hub of
+/// a star learns 1 about each leaf, as it knows all masks.
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),

@@ -4,7 +4,7 @@ use crate::{MixingMatrix, Program, Reads, Value, Weight, toeplitz};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
-/// How [`dsgd`] runs.
+/// Options of [`dsgd`].
 ///
 /// # Examples
 /// ```
@@ -13,7 +13,7 @@ use ndp_graph::GossipMatrix;
 /// use ndp_program::constructors::{Dsgd, dsgd};
 /// use ndp_graph::{GossipMatrix, generators::complete_graph};
 /// let matrix = GossipMatrix::metropolis(&complete_graph(3)?);
-/// // Noise that half of the next step's noise takes back.
+/// // Noise of which the next step's noise takes back a half.
 /// let noise = inverse_of_lower(&toeplitz(3, &[Weight::from(1), Weight::from((1, 2))]))?;
 /// let correlated = dsgd(&matrix, Dsgd { noise, ..Dsgd::from(3) })?;
 /// let loss = |program: &ndp_program::Program| {
@@ -26,7 +26,7 @@ use ndp_graph::GossipMatrix;
 pub struct Dsgd {
     /// Number of steps, each with a contribution of every node.
     pub steps: usize,
-    /// Times that a step sends and mixes.
+    /// The number of times that a step sends and mixes.
     pub sends: usize,
     /// The noise of step `t` is `Σ_s noise[t][s] ζ_s` of independent noises of variance 1, lower triangular:
     /// the rows of `C⁻¹` for a noise matrix `C` ([`inverse_of_lower`](crate::inverse_of_lower)).
@@ -35,8 +35,8 @@ pub struct Dsgd {
     pub reads: ModelReads,
 }
 
-/// What the contributions of [`dsgd`] may depend on, beside their owners' data: the model that the owner has
-/// before the step.
+/// What the contributions of [`dsgd`] may depend on, besides the data of the node: the model that the node
+/// has before the step.
 ///
 /// In the first step there is no model yet, and nothing is read.
 ///
@@ -49,13 +49,14 @@ pub struct Dsgd {
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
 /// let account = |reads| dsgd(&matrix, Dsgd { reads, ..Dsgd::from(2) })?.account(&Observer::node(2));
-/// // Real gradients depend on models. Node 2 does not see those of nodes 0 and 1, so that their values are shown to it.
+/// // Real gradients depend on models. Node 2 does not see the models of nodes 0 and 1, so that it is shown
+/// them.
 /// let shown = account(ModelReads::Hidden)?;
 /// assert_eq!(shown.adaptivity, Dependence::Revealed);
 /// let (set, fixed) = (SensitivitySet::UseLevel, account(ModelReads::Nothing)?);
 /// assert_eq!(shown.loss(1, &set)?.value.grade(), Grade::UpperBound);
 /// assert!(fixed.loss(1, &set)?.value() <= shown.loss(1, &set)?.value());
-/// // That it sees them is refused.
+/// // Declaring that it sees them is refused.
 /// assert!(account(ModelReads::Seen).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -64,16 +65,16 @@ pub enum ModelReads {
     /// On nothing that was received: contributions that are fixed before the run.
     #[default]
     Nothing,
-    /// On the model, which the observer is said to have seen: checked for every observer.
+    /// On the model, which is declared to be seen by the observer; this is checked for every observer.
     Seen,
     /// On the model, which the observer need not see: it is shown the model, which gives an upper bound.
     Hidden,
-    /// On something that the observer has seen, which is not named: an assumption, which the account states.
+    /// On something that the observer has seen, which is not named: an assumption, which the account reports.
     Assumed,
 }
 
 impl ModelReads {
-    /// What the contribution of a node with this model reads.
+    /// The reads of the contribution of a node with this model.
     pub(crate) fn of(self, model: Option<Value>) -> Reads {
         let named = |reads: fn(Option<Vec<Value>>) -> Reads| {
             model.map_or(Reads::Nothing, |model| reads(Some(vec![model])))
@@ -87,19 +88,19 @@ impl ModelReads {
     }
 }
 
-/// That many steps with independent noise, one send a step, contributions that depend on nothing that was
-/// received.
+/// This number of steps with independent noise, one send per step, and contributions that depend on nothing
+/// that was received.
 impl From<usize> for Dsgd {
     fn from(steps: usize) -> Self {
         Self { steps, sends: 1, noise: toeplitz(steps, &[Weight::from(1)]), reads: ModelReads::Nothing }
     }
 }
 
-/// In every step each node adds to its model a contribution (a gradient, in units of its sensitivity) and a
-/// noise, then sends the model to its neighbors and takes the mean with the matrix.
+/// In every step each node adds a contribution (a gradient, in units of its sensitivity) and a noise to its
+/// model, then sends the model to its neighbors and takes the mean with the matrix.
 ///
-/// Step sizes are units of the contribution. Gradients that depend on local models which the observer does
-/// not see are *not* covered by [`ModelReads::Nothing`]: declare what they read.
+/// Step sizes are part of the unit of the contribution. Gradients that depend on local models which the
+/// observer does not see are *not* covered by [`ModelReads::Nothing`]: declare what they read.
 ///
 /// # Errors
 /// [`ProgramError::Shape`](crate::ProgramError::Shape) for fewer rows of noise than steps.

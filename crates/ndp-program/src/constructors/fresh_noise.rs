@@ -1,14 +1,14 @@
-//! Gossip with noise anew in every round.
+//! Gossip with new noise in every round.
 
 use crate::{MixingMatrix, Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
-/// Gossip with a fixed matrix where every node adds noise of variance `variances[t]` to what it has before it
-/// sends it in round `t`; there are as many rounds as variances.
+/// Gossip with a fixed matrix in which every node adds noise of variance `variances[t]` to its state before
+/// it sends it in round `t`; there are as many rounds as variances.
 ///
-/// With variances 1, 0, 0, ... this is [`muffliato`](super::muffliato()). Noise added later protects against
-/// the observer's subtracting what it heard before, at the price of accuracy.
+/// With variances 1, 0, 0, ... this is [`muffliato`](super::muffliato()). Later noise prevents the observer
+/// from subtracting what it heard before, at the price of accuracy.
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),

@@ -4,12 +4,13 @@ use crate::{Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::Graph;
 
-/// Every node adds to its value its own noise, of variance `own`, and for every edge a mask of variance
-/// `mask`, `+` at one end and `-` at the other; all but the nodes in `silent` publish the sum, once.
+/// Every node adds two kinds of noise to its value: its own, of variance `own`, and for every edge a mask of
+/// variance `mask`, with `+` at one end and `-` at the other. All nodes except those in `silent` publish the
+/// sum, once.
 ///
-/// Masks towards a silent node are never cancelled, which protects its neighbors; a drop-out alone never
-/// raises a loss. What does is a *repair*: neighbors that publish the masks they shared with the silent node;
-/// state it with [`broadcast`](Program::broadcast).
+/// Masks towards a silent node are never cancelled, which protects its neighbors: a node that drops out never
+/// raises a loss by itself. Losses are raised by a *repair*, in which neighbors publish the masks that they
+/// shared with the silent node; state it with [`broadcast`](Program::broadcast).
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),

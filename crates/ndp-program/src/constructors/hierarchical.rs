@@ -1,13 +1,14 @@
-//! Hierarchical aggregation: secure sums within groups, then a secure sum of the groups.
+//! Hierarchical aggregation: secure sums within groups, then a secure sum over groups.
 
 use crate::{Program, Reads, Weight};
 use ndp_account::Error;
 
-/// Node 0 is the server. The first node of every group leads it: by a secure sum it learns the sum of its
-/// group's values, each with a noise of variance `own`; by a second one the server learns the sum of those
-/// sums, each with a noise of variance `leaders`. The server belongs to no group.
+/// Node 0 is the server, which belongs to no group. The first node of every group is its leader. By a secure
+/// sum, the leader learns the sum of its group's values, each with a noise of variance `own`. By a second
+/// secure sum, the server learns the sum of these sums, each with a noise of variance `leaders`.
 ///
-/// A leader learns `1 / (noise of the others in its group)` about each of them, the server `1 / (all noise)`.
+/// A leader learns `1 / (noise of the others in its group)` about each of them, and the server learns `1 /
+/// (all noise)`.
 ///
 /// # Errors
 /// [`ProgramError::SmallGroup`](crate::ProgramError::SmallGroup) for a group of one node or a single group;

@@ -4,11 +4,11 @@ use crate::{Program, VectorProgram};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
-/// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it sends what it has to all
+/// Every node adds a noise of variance 1 to its value. In each of `rounds` rounds it sends what it has to all
 /// its neighbors and takes the mean `y ← W y`.
 ///
-/// An observer within `rounds` hops of a node learns at most the node's own noisy value, a unit loss of 1,
-/// often less: the far leaf of a star of five loses 1/3.
+/// An observer learns at most a node's own noisy value, a unit loss of 1, and often less: a leaf of a star of
+/// five nodes learns 1/3 about another leaf.
 ///
 /// # Errors
 /// None for a matrix of the library.

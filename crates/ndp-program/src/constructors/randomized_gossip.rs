@@ -1,12 +1,12 @@
-//! Randomized gossip: edges ring one after the other, given which.
+//! Randomized gossip for a given sequence of edges, which ring one after the other.
 
 use crate::{Program, Reads};
 use ndp_account::Error;
 
-/// Every node adds a noise of variance 1 to its value; when an edge rings, its ends exchange what they have
+/// Every node adds a noise of variance 1 to its value. When an edge rings, its ends exchange what they have,
 /// and both take the mean.
 ///
-/// `rings` is the realised sequence of edges, which everybody knows: the account holds given the sequence.
+/// `rings` is the realised sequence of edges, which everybody knows: the account is conditional on it.
 ///
 /// # Errors
 /// [`ProgramError::NodeOutOfRange`](crate::ProgramError::NodeOutOfRange),

@@ -1,14 +1,14 @@
-//! Gossip in which nodes see weighted sums of their neighbors alone.
+//! Gossip in which nodes see only weighted sums of their neighbors.
 
 use crate::{MixingMatrix, Program, Reads};
 use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 use ndp_numeric::stop::{Stop, work};
 
-/// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it learns `Σ_w W_vw y_w`
-/// over its neighbors by a secure sum, nothing else, and all take the mean `y ← W y`.
+/// Every node adds a noise of variance 1 to its value. In each of `rounds` rounds it learns only `Σ_w W_vw
+/// y_w` over its neighbors, by a secure sum, and all nodes take the mean `y ← W y`.
 ///
-/// A node with one neighbor receives that neighbor's value: a sum of one is a message.
+/// A node with one neighbor receives that neighbor's value: a sum with one term is a message.
 ///
 /// # Errors
 /// None for a matrix of the library.
@@ -31,7 +31,7 @@ pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Prog
     secure_neighbor_sums_until(matrix, rounds, &Stop::never())
 }
 
-/// The same, no longer than `stop` says.
+/// The same, stopped when `stop` says so.
 ///
 /// # Errors
 /// [`Error::Stopped`].
@@ -45,7 +45,7 @@ pub fn secure_neighbor_sums_until(
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
     let mut y = program.add_all(&x, &z)?;
-    // Read once, so that all rounds share their weights.
+    // Read once, so that all rounds share the weights.
     let of_neighbors = |v: usize| mixing.entries(v).into_iter().filter(move |(w, _)| *w != v).collect();
     let weights: Vec<Vec<_>> = (0..matrix.node_count()).map(of_neighbors).collect();
     for _ in 0..rounds {
@@ -66,5 +66,5 @@ pub fn secure_neighbor_sums_until(
     Ok(program)
 }
 
-/// Work of a term of a sum that is stated, about.
+/// The approximate work of stating one term of a sum.
 const OF_TERM: usize = 100;

@@ -4,11 +4,11 @@ use crate::{Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::Graph;
 
-/// One round: every node sends to each of its neighbors its value, its own noise of variance `own`, and one
-/// of as many masks that add up to 0, of variance `mask · (1 - 1/d)` for `d` neighbors.
+/// One round: every node sends to each of its neighbors its value plus its own noise of variance `own` plus a
+/// mask. Its masks sum to 0; each has variance `mask · (1 - 1/d)` for `d` neighbors.
 ///
-/// Without own noise `c` of the `d` neighbors learn `c / (mask (1 - c/d))`, and all of them everything. A
-/// node with one neighbor has no mask: a mask that adds up to 0 alone is 0.
+/// Without own noise, `c` of the `d` neighbors learn `c / (mask (1 - c/d))`, and all of them together learn
+/// everything. A node with one neighbor has no mask, since a single mask that sums to 0 is 0.
 ///
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::ProgramError::NegativeVariance),
