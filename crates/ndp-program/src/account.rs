@@ -1,11 +1,11 @@
 //! The account of a program: for every node outside a coalition the Gram matrix of its uses, enclosed entry
 //! by entry, and the loss under a declared sensitivity set.
 //!
-//! With `R` the seen rows over the unknown noises, `V` their variances and `B_u` the coefficients of the uses
-//! of `u`, `G_u = B_uᵀ (R V Rᵀ)⁺ B_u`, and two inputs that differ by `δ` give Gaussians of equal covariance
-//! at squared distance `Q(δ) = Σ_ij (G_u)_ij ⟨δ_i, δ_j⟩` in units of the noise: the view is `μ`-GDP with `μ²
-//! = max Q` exactly, and the Rényi loss of order `α` is `(α/2) max Q`. Units: sensitivity and noise are 1;
-//! for others multiply by `Δ²/σ²`.
+//! Let `R` be the seen rows over the unknown noises, `V` their variances and `B_u` the coefficients of the
+//! uses of `u`, and `G_u = B_uᵀ (R V Rᵀ)⁺ B_u`. Two inputs that differ by `δ` give Gaussians of equal
+//! covariance at squared distance `Q(δ) = Σ_ij (G_u)_ij ⟨δ_i, δ_j⟩` in units of the noise. The view is
+//! therefore `μ`-GDP with `μ² = max Q`, exactly, and the Rényi loss of order `α` is `(α/2) max Q`.
+//! Sensitivity and noise are 1; for other values multiply by `Δ²/σ²`.
 
 use crate::adaptivity::{self, Dependence};
 use crate::build::{Program, Reads, Value};
@@ -52,12 +52,12 @@ use std::collections::BTreeMap;
 pub enum NodeVerdict {
     /// The loss, with its grade.
     Bounded(Loss),
-    /// Some change of the set is seen without noise: the loss is infinite. Other nodes, and other sets, keep
-    /// theirs.
+    /// Some change in the set is seen without noise, so that the loss is infinite. Other nodes, and other
+    /// sets, keep their losses.
     Noiseless {
         /// The change of the uses that is seen.
         change: Vec<f64>,
-        /// The combination of messages that shows it, unless it is too long to be found exactly.
+        /// The combination of messages that shows it, unless it is too long to be computed exactly.
         combination: Option<Vec<(Value, Weight)>>,
     },
 }
@@ -82,17 +82,18 @@ pub struct ProgramAccount {
     pub(super) observer: Observer,
     pub(super) seen: Seen,
     grams: Vec<Option<NodeGram>>,
-    /// Number of independent rows over what the observer does not know.
+    /// The number of independent rows over what the observer does not know.
     pub rank: usize,
-    /// Bits of the arithmetic: 53 is `f64`, more is fixed point, 0 says that none was needed.
+    /// The number of bits of the arithmetic: 53 is `f64`, more is fixed point, and 0 says that none was
+    /// needed.
     pub bits: u32,
-    /// Probability, over primes drawn from a hash of the view, that an upper end is too small, a leak was
-    /// missed or a check of what is read passed wrongly; at most. 0 where nothing rests on primes.
+    /// An upper bound on the probability, over primes drawn from a hash of the view, that an upper end is too
+    /// small, a leak was missed, or a check of what is read passed wrongly. 0 if nothing rests on primes.
     pub failure: f64,
-    /// What contributions were taken to depend on; part of every grade.
+    /// What contributions were taken to depend on, which is part of every grade.
     pub adaptivity: Dependence,
     some_lost: bool,
-    /// Ends what is worked out later.
+    /// Stops the computations that later questions start.
     pub(super) stop: Stop,
 }
 
@@ -108,15 +109,15 @@ impl Program {
     /// What `observer` learns about every node.
     ///
     /// Holds against an honest-but-curious observer who knows the program. Members of the coalition may even
-    /// send any function of what they have seen, as long as the others follow the program.
+    /// send any function of what they have seen, as long as the other nodes follow the program.
     ///
     /// # Errors
     /// A bad observer; [`ProgramError::NotSeen`], [`ProgramError::Hidden`], [`ProgramError::HiddenNotExact`]
-    /// for what contributions read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the
-    /// options; [`ndp_certify::Error::TooLarge`] beyond the memory limit;
-    /// [`ndp_certify::Error::NotCertified`] where no enclosure is found within the precision limit and some
-    /// use has no noise of its own; [`Error::Stopped`]. Noiselessness is no error of the account: it is a
-    /// [verdict](ProgramAccount::verdict) on a node and a set.
+    /// because of what contributions read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in
+    /// the options; [`ndp_certify::Error::TooLarge`] above the memory limit;
+    /// [`ndp_certify::Error::NotCertified`] if no enclosure is found within the precision limit and some use
+    /// has no noise of its own; [`Error::Stopped`]. A change that is seen without noise is not an error of
+    /// the account: it is a [verdict](ProgramAccount::verdict) on a node and a set.
     pub fn account_with(
         &self,
         observer: &Observer,
@@ -149,7 +150,8 @@ impl Program {
         if let Some(found) =
             large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
         {
-            // Conjugate gradients that end early leave wide ends: another engine, as far as the size allows.
+            // Conjugate gradients that end early leave wide enclosures: another engine then computes the
+            // account, if the size allows it.
             if found.narrow || seen.rows.len() > MAX_DENSE {
                 return Ok(account(seen, found.grams, found.rank));
             }
@@ -185,7 +187,7 @@ impl Program {
                 gram.diagonal.push(Ends { low, high });
                 gram.leaks.push(leaks[input]);
                 let structural = columns.structural.get(&contribution);
-                // Two uses behind one noise have no diagonal bound together.
+                // Two uses with the same noise have no diagonal bound together.
                 let shared = structural.is_some_and(|(noise, _)| {
                     let same = |other: &(usize, usize)| {
                         columns.structural.get(&other.0).is_some_and(|(known, _)| known == noise)
@@ -225,7 +227,7 @@ impl Program {
         })
     }
 
-    /// The account of a deep program, whose rows are not written out; none for others.
+    /// The account of a deep program, whose rows are not written out; `None` for other programs.
     fn swept(
         &self,
         observer: &Observer,
@@ -247,14 +249,14 @@ impl Program {
         let found = match sweep::grams(self, &seen, &directions, options)? {
             Some(found) if found.narrow => found,
             found => {
-                // Exact rows may tell, where they can be written out.
+                // Exact rows may decide, if they can be written out.
                 if !seen.deeper_than(self, MAX_WRITTEN) {
                     return Ok(None);
                 }
                 found.ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: 53 }))?
             }
         };
-        // What a member contributes is known whole, and so rests on what it reads.
+        // The observer knows the contributions of members completely, so that they rest on what they read.
         let of_members = self.contributions.iter().filter(|c| observer.contains(c.node));
         let assumed = found.assumed || of_members.into_iter().any(|c| c.reads == Reads::Seen(None));
         Ok(Some(ProgramAccount {
@@ -271,9 +273,9 @@ impl Program {
         }))
     }
 
-    /// What every node alone learns about every other under a sensitivity set: row `u` is the exposed node,
-    /// column `v` the observer; infinite where a change is seen without noise, and 0 on the diagonal, where
-    /// there is no loss to speak of. `Exact` where all entries are; failure probabilities are those of the
+    /// What every single node learns about every other node under a sensitivity set. Row `u` is the exposed
+    /// node and column `v` the observer. An entry is infinite if a change is seen without noise; the diagonal
+    /// is 0, as there is no loss. `Exact` if all entries are; the failure probabilities are those of the
     /// single accounts.
     ///
     /// # Errors
@@ -307,7 +309,7 @@ impl Program {
         Ok(if exact { Exact::new(losses).into() } else { UpperBound::new(losses).into() })
     }
 
-    /// The sums of all uses, and what was asked for.
+    /// The sums of all uses, and the directions that were asked for.
     fn directions(
         &self,
         seen: &Seen,
@@ -340,7 +342,7 @@ impl Program {
     }
 }
 
-/// All entries of a node's Gram matrix and how far the truth may be from each.
+/// All entries of a node's Gram matrix, with a bound on the error of each.
 fn entries(found: &gram::Gram, uses: &[(usize, usize)]) -> Option<(Array2<f64>, Array2<f64>)> {
     let k = uses.len();
     let (mut center, mut radius) = (Array2::zeros((k, k)), Array2::zeros((k, k)));
@@ -374,7 +376,7 @@ impl NodeGram {
 
 impl ProgramAccount {
     /// The loss of node `source` under a declared sensitivity set, or the combination of messages that shows
-    /// a change of the set without noise.
+    /// a change in the set without noise.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a set
@@ -398,7 +400,7 @@ impl ProgramAccount {
     /// The loss of node `source` under a declared sensitivity set.
     ///
     /// # Errors
-    /// [`ndp_certify::Error::NoiselessView`] where a change of the set is seen without noise; those of
+    /// [`ndp_certify::Error::NoiselessView`] if a change in the set is seen without noise; those of
     /// [`verdict`](Self::verdict).
     pub fn loss(&self, source: usize, set: &SensitivitySet) -> Result<Loss, Error> {
         match self.verdict(source, set)? {
@@ -407,13 +409,12 @@ impl ProgramAccount {
         }
     }
 
-    /// Entry `(i, j)` of the Gram matrix of node `source` between its uses `i` and `j`, and how far the truth
-    /// may be from it. Where a combination of uses is seen without noise the entries hold for changes that
-    /// are not.
+    /// Entry `(i, j)` of the Gram matrix of node `source`, between its uses `i` and `j`, with a bound on its
+    /// error. If a combination of uses is seen without noise, the entries hold for changes that are not.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a use
-    /// that is not there; [`ndp_certify::Error::NotCertified`] where only the structural bound is known.
+    /// that does not exist; [`ndp_certify::Error::NotCertified`] if only the structural bound is known.
     pub fn gram(&self, source: usize, i: usize, j: usize) -> Result<(f64, f64), Error> {
         let gram = self.node(source)?;
         if i.max(j) >= gram.uses {
@@ -423,13 +424,13 @@ impl ProgramAccount {
         gram.entry(i, j).ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: self.bits }))
     }
 
-    /// Who looks.
+    /// The observer.
     pub(super) fn observer(&self) -> &Observer {
         &self.observer
     }
 
-    /// What every loss of this account rests on beside what is computed: the set that was declared, what
-    /// contributions were taken to depend on, whether all messages arrive, and whether nodes [hold what they
+    /// The assumptions of every loss of this account: the set that was declared, what contributions were
+    /// taken to depend on, whether all messages arrive, and whether nodes [hold what they
     /// send](Program::check_holdings).
     #[must_use]
     pub fn rests_on(&self, set: &SensitivitySet) -> Vec<RestsOn> {
@@ -447,7 +448,7 @@ impl ProgramAccount {
     /// What was seen, with the coefficients of all rows.
     ///
     /// # Errors
-    /// [`ndp_graph::Error::TooLarge`] for rows that would not fit.
+    /// [`ndp_graph::Error::TooLarge`] for rows that do not fit in memory.
     pub(super) fn completed(&self) -> Result<Cow<'_, Seen>, Error> {
         if self.seen.is_complete() {
             return Ok(Cow::Borrowed(&self.seen));
@@ -470,13 +471,13 @@ impl ProgramAccount {
     }
 }
 
-/// Values that a row is made of in a deep program, on average.
+/// The average number of values in a row from which on a program is deep.
 const DEEP: usize = 64;
-/// Rows whose covariance is factorised where conjugate gradients end early.
+/// The largest number of rows whose covariance is factorised if conjugate gradients end early.
 const MAX_DENSE: usize = 3000;
-/// Rows that go to the general engine where `f64` cannot tell.
+/// The largest number of rows for the general engine if `f64` cannot decide.
 const MAX_GENERAL: usize = 400;
-/// Coefficients of exact rows that are written out where `f64` cannot tell.
+/// The largest number of coefficients of exact rows that are written out if `f64` cannot decide.
 const MAX_WRITTEN: usize = 4_000_000;
-/// Bytes that an exact coefficient takes at least.
+/// The least number of bytes of an exact coefficient.
 const BYTES: u64 = 128;

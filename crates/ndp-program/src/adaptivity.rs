@@ -1,14 +1,14 @@
-//! Whether contributions may depend on what came before.
+//! Whether contributions may depend on earlier values.
 //!
-//! Where every contribution depends on its owner's data, coins, public values and rows that the observer has
-//! seen before, the loss of the program with constant contributions is the loss: the worst case is attained
-//! by constants. Where one reads what the observer does not see, that fails (a path of three nodes whose
-//! middle reacts to its hidden state loses up to 25/34 where constants lose 1/10). Then the observer is shown
-//! what is read, which can only help it: an upper bound.
+//! If every contribution depends only on its owner's data, coins, public values and rows that the observer
+//! has seen before, the loss is that of the program with constant contributions, since the worst case is
+//! attained by constants. This fails if a contribution reads something that the observer does not see: a path
+//! of three nodes whose middle node reacts to its hidden state loses up to 25/34, and with constants only
+//! 1/10. The observer is then shown what is read, which can only help it: an upper bound.
 //!
-//! A list of what is read is checked: every value on it must be a combination of rows seen before, known
-//! noises, members' contributions and the owner's earlier contributions, other nodes' contributions being
-//! unknowns like the noises.
+//! A list of what is read is checked. Every value on it must be a combination of rows seen before, known
+//! noises, members' contributions and the owner's earlier contributions, where the contributions of other
+//! nodes are unknowns like the noises.
 
 use crate::build::{Contribution, Program, Reads};
 use crate::observers::Seen;
@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 /// ```
 pub use ndp_account::Dependence;
 
-/// What to do about contributions that read what the observer does not see.
+/// What is done about contributions that read values that the observer does not see.
 ///
 /// # Examples
 /// ```
@@ -60,14 +60,16 @@ pub use ndp_account::Dependence;
 pub enum HiddenReads {
     /// Refuse them: only exact answers are wanted.
     Refuse,
-    /// Show the observer what is declared as hidden; refuse a list that is declared as seen and is not.
+    /// Show the observer what is declared as hidden, and refuse a list that is declared as seen and was not
+    /// seen.
     #[default]
     AsDeclared,
-    /// Show the observer whatever is read and not seen.
+    /// Show the observer everything that is read and was not seen.
     Reveal,
 }
 
-/// What is seen once contributions are accounted for, how, and the probability that a check passed wrongly.
+/// What is seen once the reads of contributions are taken into account, how they were, and the probability
+/// that a check passed wrongly.
 pub(super) fn resolve(
     program: &Program,
     observer: &Observer,
@@ -79,7 +81,7 @@ pub(super) fn resolve(
         let seen = Seen::new(program, observer, &shown, stop)?;
         let (mut adaptivity, mut failure) = (Dependence::Fixed, 0.0);
         let before = shown.clone();
-        // What a member contributes is known to the observer whole, whether it is sent or not.
+        // The observer knows the contributions of a member completely, whether they are sent or not.
         let members =
             (0..program.contributions.len()).filter(|&k| seen.members[program.contributions[k].node]);
         for k in seen.contributions().into_iter().chain(members) {
@@ -93,7 +95,7 @@ pub(super) fn resolve(
                     return Err(ProgramError::HiddenNotExact { node, index }.into());
                 }
                 Reads::Hidden(None) => return Err(ProgramError::Hidden { node, index }.into()),
-                // To other nodes hidden values of its own memory a member sees.
+                // A member sees values of its own memory that are hidden from other nodes.
                 Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) => {
                     let hidden = matches!(contribution.reads, Reads::Hidden(_));
                     let tested = if hidden && !member {
@@ -122,7 +124,7 @@ pub(super) fn resolve(
         if !before.is_empty() {
             adaptivity = Dependence::Revealed;
         }
-        // What was shown brings contributions of its own: go on until nothing is added.
+        // What was shown may contain further contributions: this is repeated until nothing is added.
         if shown == before {
             return Ok((seen, adaptivity, failure));
         }
@@ -182,7 +184,7 @@ pub(super) fn spanned(
         stop.check()?;
         let mut row = Vec::new();
         let form = program.form(value);
-        // What it is made of is a part of what was walked through.
+        // The terms are among the values that the walk has visited.
         stop.spend(work([form.len(), OF_COEFFICIENT]))?;
         for (primitive, x) in form.into_iter().filter(|(primitive, _)| unknown(primitive)) {
             let next = crate::registers::column(columns.len())?;
@@ -208,7 +210,7 @@ pub(super) fn spanned(
     Ok((!new).then_some(decided.failure))
 }
 
-/// Work of an exact coefficient, about.
+/// The approximate work of an exact coefficient.
 const OF_COEFFICIENT: usize = 500;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Exact rows for the certified engine: unknown noises with their variances, then one column for every use of
-//! a node outside the coalition and for every direction of its uses that is asked for.
+//! Exact rows for the certified engine: the unknown noises with their variances, then one column for every
+//! use of a node outside the coalition, and one for every direction of its uses that is asked for.
 
 use crate::build::Program;
 use crate::enclose::product_of_three;
@@ -23,15 +23,16 @@ pub(super) struct Direction {
     pub(super) weights: Vec<BigRational>,
 }
 
-/// Where the columns of the inputs went.
+/// The places of the columns of the inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Columns {
-    /// Number among the inputs of every contribution that occurs in a row.
+    /// The index among the inputs of every contribution that occurs in a row.
     pub(super) of_use: BTreeMap<usize, usize>,
-    /// Number among the inputs of every direction asked for; none where its column is 0 in all rows.
+    /// The index among the inputs of every direction that was asked for; `None` if its column is 0 in all
+    /// rows.
     pub(super) of_direction: Vec<Option<usize>>,
-    /// For every contribution in `of_use`: a noise whose column is a multiple of it, and what that makes its
-    /// loss at most.
+    /// For every contribution in `of_use`: a noise whose column is a multiple of it, and the upper bound on
+    /// its loss that follows.
     pub(super) structural: BTreeMap<usize, (usize, f64)>,
 }
 
@@ -48,10 +49,11 @@ pub(super) fn rows(
     let mut contributions = seen.contributions();
     contributions.retain(|&k| asked[program.contributions[k].node]);
     let structural = structural(program, seen, asked);
-    // Columns of the noises: a variance that is no product of 53 bits and a power of two is the sum of
-    // several.
+    // The columns of the noises. A variance that is not a product of 53 bits and a power of two is a sum of
+    // several such numbers.
     let mut noises: BTreeMap<usize, Vec<(u32, BigRational)>> = BTreeMap::new();
-    // What all factors and weights have as a denominator: rows are multiplied by it, and by their own.
+    // A common denominator of all factors and weights. Rows are multiplied by it, and by their own
+    // denominators.
     let mut common = BigInt::one();
     let mut variances: Vec<f64> = Vec::new();
     for (primitive, _) in seen.rows.iter().flat_map(|row| &row.form) {
@@ -158,11 +160,11 @@ pub(super) fn rows(
             let (noise, bound) = structural.get(k)?;
             used.push(*noise);
             let weight = float(weight);
-            // What may be below all normal numbers counts, too.
+            // A product that underflows counts as the least normal number.
             sum += product_of_three(*bound, weight, weight) * UP + f64::MIN_POSITIVE;
         }
         used.sort_unstable();
-        // Two uses behind one noise have no such bound together.
+        // Two uses with the same noise have no such bound together.
         used.windows(2).all(|pair| pair[0] != pair[1]).then_some(sum * UP)
     };
     let mut bounds: Vec<Option<f64>> = vec![None; inputs];
@@ -188,8 +190,9 @@ pub(super) fn rows(
     Ok((Rows::Whole(WholeRows::of_integers(layout, entries)), Columns { of_use, of_direction, structural }))
 }
 
-/// Bounds that need no numerics: where the column of a use is `λ` times that of an unknown noise of variance
-/// `v`, its loss is at most `λ² / v`, rounded up. For every contribution the noise and the bound.
+/// Bounds that need no numerical computation: if the column of a use is `λ` times that of an unknown noise of
+/// variance `v`, its loss is at most `λ² / v`, rounded up. For every such contribution, the noise and the
+/// bound.
 fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize, (usize, f64)> {
     let mut columns: BTreeMap<Primitive, Vec<(usize, &BigRational)>> = BTreeMap::new();
     for (r, row) in seen.rows.iter().enumerate() {
@@ -197,7 +200,7 @@ fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize,
             columns.entry(*primitive).or_default().push((r, x));
         }
     }
-    // Noises by the rows in which they occur; columns with the same first and last row are compared.
+    // Noises by the rows in which they occur. Only columns with the same first and last row are compared.
     let ends = |column: &[(usize, &BigRational)]| {
         (column.len(), column.first().map(|x| x.0), column.last().map(|x| x.0))
     };
@@ -235,7 +238,7 @@ fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize,
     found
 }
 
-/// Coefficients times the least number that makes all of them integers.
+/// Coefficients times the least number for which all of them are integers.
 fn whole(form: &Form) -> Vec<(Primitive, Cow<'_, BigInt>)> {
     let common = form.iter().fold(BigInt::one(), |common, (_, x)| least_common_multiple(common, x.denom()));
     let mut whole = Vec::with_capacity(form.len());
@@ -247,7 +250,7 @@ fn whole(form: &Form) -> Vec<(Primitive, Cow<'_, BigInt>)> {
     whole
 }
 
-/// Whether `a · b = c · d`, without the greatest common divisors that products of fractions take.
+/// Whether `a · b = c · d`, without the greatest common divisors that products of fractions need.
 fn is_equal_product(ab: (&BigRational, &BigRational), cd: (&BigRational, &BigRational)) -> bool {
     // Coefficients of one row have one denominator.
     if ab.0.denom() == cd.0.denom() && ab.1.denom() == cd.1.denom() {
@@ -259,12 +262,12 @@ fn is_equal_product(ab: (&BigRational, &BigRational), cd: (&BigRational, &BigRat
     cross(ab, cd) == cross(cd, ab)
 }
 
-/// `a · b`, at no cost where `b` is 1.
+/// `a · b`, without any work if `b` is 1.
 fn product(a: &BigInt, b: &BigInt) -> BigInt {
     if b.is_one() { a.clone() } else { a * b }
 }
 
-/// An `f64` that is at least the nonnegative number `x`; equal to it where `x` is an `f64`.
+/// An `f64` that is at least the nonnegative number `x`, and equal to it if `x` is an `f64`.
 pub(super) fn above(x: &BigRational) -> f64 {
     let near = float(x);
     match BigRational::from_float(near) {
@@ -283,7 +286,7 @@ pub(super) fn below(x: &BigRational) -> f64 {
     }
 }
 
-/// Columns that together have a variance: factors, and variances in `(1/4, 1]` that are exact as `f64`.
+/// Columns that together have a given variance: factors, and variances in `(1/4, 1]` that are exact in `f64`.
 fn scaled(variance: &BigRational) -> Vec<(BigRational, f64)> {
     let denominator = variance.denom().magnitude();
     let twos = denominator.trailing_zeros().unwrap_or(0);
@@ -332,7 +335,8 @@ mod tests {
     use ndp_account::Observer;
     use ndp_numeric::stop::Stop;
 
-    /// Floats on the right side of fractions that are no floats, and those that are themselves.
+    /// Floats on the right side of fractions that are not floats; and fractions that are floats stay the
+    /// same.
     #[test]
     fn fractions_lie_between_their_floats() {
         for (a, b) in (1..40_i64).flat_map(|a| (1..40_i64).map(move |b| (a, b))) {
@@ -344,8 +348,8 @@ mod tests {
         }
     }
 
-    /// Two uses behind one noise and one behind another: what is bounded without numerics along a direction
-    /// is the sum of single uses, unless two of them are behind one noise.
+    /// Two uses with the same noise, and one with another noise. The structural bound along a direction is
+    /// the sum of those of single uses, unless two of them have the same noise.
     #[test]
     fn uses_behind_one_noise_have_no_bound_together() -> Result<(), Error> {
         let mut program = Program::new(2)?;

@@ -1,8 +1,8 @@
-//! Messages of which some coordinates are seen: one account for every kind of coordinate.
+//! Messages of which only some coordinates are seen: one account for every kind of coordinate.
 //!
-//! Coordinates are independent. Where parts of vectors are sent (blocks of a model in turn, say), state a
-//! program for every kind of coordinate, with the messages that carry it, and account for each. With `G^c`
-//! the Gram matrices, a change `δ` loses `Σ_c Σ_ij G^c_ij δ_ic δ_jc`.
+//! Coordinates are independent. If parts of vectors are sent (for example, blocks of a model in turn), state
+//! one program for every kind of coordinate, with the messages that carry it, and make an account of each.
+//! With the Gram matrices `G^c`, a change `δ` has loss `Σ_c Σ_ij G^c_ij δ_ic δ_jc`.
 //!
 //! | set | loss | grade |
 //! |---|---|---|
@@ -17,17 +17,17 @@ use crate::sensitivity::{self, Loss, SensitivitySet, Value};
 use ndp_account::Error;
 use ndp_dp::Grade;
 
-/// What an observer learns about node `source` whose uses are vectors, from an account for every kind of
+/// What an observer learns about node `source`, whose uses are vectors, from one account for every kind of
 /// coordinate.
 ///
-/// Protects against the observer of the accounts, who is the same in all. Exact for
-/// [`SensitivitySet::UseLevel`], [`SensitivitySet::SameDirection`] and [`SensitivitySet::Along`], where it is
-/// the largest over the accounts; an upper bound for
-/// [`SensitivitySet::Vectors`]: `Σ_i max_c D^c_ii`, each `D^c - G^c` positive semidefinite.
+/// Protects against the observer of the accounts, who is the same in all of them. Exact for
+/// [`SensitivitySet::UseLevel`], [`SensitivitySet::SameDirection`] and [`SensitivitySet::Along`], for which
+/// it is the largest loss over the accounts. An upper bound for [`SensitivitySet::Vectors`]: `Σ_i max_c
+/// D^c_ii`, each `D^c - G^c` positive semidefinite.
 ///
 /// # Errors
-/// [`ProgramError::SensitivitySet`] for no account, accounts of different observers or programs with other
-/// uses, and other sets; [`ndp_certify::Error::NoiselessView`] where a change is seen without noise in some
+/// [`ProgramError::SensitivitySet`] for no account, accounts of different observers or of programs with other
+/// uses, and other sets; [`ndp_certify::Error::NoiselessView`] if a change is seen without noise in some
 /// coordinate; those of [`ProgramAccount::verdict`].
 pub fn loss_by_coordinates(
     accounts: &[ProgramAccount],
@@ -45,7 +45,7 @@ pub fn loss_by_coordinates(
             return refuse(uses, "the accounts are of different observers, or of different uses");
         }
     }
-    // Together they rest on what the weakest rests on.
+    // Together they rest on the weakest assumption of any account.
     let reads = accounts.iter().map(|account| account.adaptivity).fold(first.adaptivity, Ord::max);
     match set {
         SensitivitySet::UseLevel | SensitivitySet::SameDirection | SensitivitySet::Along(_) => {

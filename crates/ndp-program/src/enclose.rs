@@ -1,6 +1,6 @@
-//! Ends of enclosures.
+//! The two ends of an enclosure.
 
-/// Both ends of a number that is not negative.
+/// Both ends of a nonnegative number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ends {
     pub(super) low: f64,
@@ -15,7 +15,7 @@ impl Ends {
         Self { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    /// The sum of two numbers, rounded outwards; 0 adds nothing.
+    /// The sum of two numbers, rounded outwards; adding 0 changes nothing.
     pub(super) fn plus(self, other: Self) -> Self {
         let none = |a: f64, b: f64| a == 0.0 || b == 0.0;
         Self {
@@ -42,8 +42,8 @@ impl Ends {
     }
 }
 
-/// `x a b`, off by two roundings and by less than the least normal number: the largest factor meets the
-/// smallest one first, so that nothing vanishes on the way that is not small in the end.
+/// `x a b` up to two roundings and the least normal number. The largest factor is multiplied with the
+/// smallest one first, so that no intermediate result underflows unless the product is small.
 pub(super) fn product_of_three(x: f64, a: f64, b: f64) -> f64 {
     let mut factors = [x, a, b];
     factors.sort_by(|x, y| x.abs().total_cmp(&y.abs()));
