@@ -1,21 +1,22 @@
-//! Noise that is designed: the strengths of a program's noises that make its error least under limits on what
+//! Design of noise: the strengths of a program's noises for which its error is smallest under limits on what
 //! observers learn.
 //!
 //! Noises come in groups, each with a strength `v_k ≥ 0` that multiplies the variances of its members: rounds
-//! of a schedule, own noise and masks, noise shared between two steps. The covariance of what is seen is
-//! `S(v) = Σ_k v_k S_k`, the error `Σ_k e_k v_k`, and the loss of a pair `bᵀ S(v)⁺ b` is convex in `v`. So
-//! the problem
+//! of a schedule, own noise and masks, or noise shared between two steps. The covariance of what is seen is
+//! `S(v) = Σ_k v_k S_k`, the error is `Σ_k e_k v_k`, and the loss of a pair, `bᵀ S(v)⁺ b`, is convex in `v`.
+//! The problem
 //!
 //! ```text
-//! least Σ_k e_k v_k   such that   the losses of all pairs, or their mean, are at most q,   v ≥ floors
+//! minimise Σ_k e_k v_k   such that   the losses of all pairs, or their mean, are at most q,   v ≥ floors
 //! ```
 //!
-//! is convex. Any attacks `y` cut off what is impossible: a loss of at most `q` needs `yᵀ S(v) y ≥ (yᵀ b)² /
-//! q`, and a mean of at most `q` over pairs needs `mean yᵀ S(v) y ≥ Q² / q` where the `y = S⁻¹ b` were found
-//! at a mean of `Q`. Both are linear in `v`, so that the best strengths under the cuts found so far are a
-//! linear program, whose dual is a *certificate*: no strengths have a smaller error. Cuts are found between
-//! its solution and the best strengths known. In the end the account of the program with the strengths found
-//! is made, and scales them by what is missing: losses scale as `1/v`.
+//! is therefore convex. Any attacks `y` give a cut, which excludes strengths that are not allowed: a loss of
+//! at most `q` needs `yᵀ S(v) y ≥ (yᵀ b)² / q`, and a mean of at most `q` over pairs needs `mean yᵀ S(v) y ≥
+//! Q² / q` if the `y = S⁻¹ b` were found at a mean of `Q`. Both conditions are linear in `v`, so that the
+//! best strengths under the cuts found so far are the solution of a linear program. Its dual is a
+//! *certificate*: no strengths have a smaller error. New cuts are computed at points between this solution
+//! and the best strengths known so far. In the end the account of the program with these strengths is made,
+//! and they are scaled until it meets the limit: losses scale as `1/v`.
 
 mod packing;
 
@@ -43,7 +44,7 @@ use std::sync::Arc;
 /// use ndp_program::design::{Design, DesignStopping, Limit};
 /// use ndp_account::Observer;
 /// use ndp_program::{Program, Reads, SensitivitySet};
-/// // Both nodes publish; the sum is what they are after.
+/// // Both nodes publish their values, in order to compute the mean.
 /// let mut program = Program::new(2)?;
 /// let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
 /// let y = program.add_all(&x, &z)?;
@@ -63,9 +64,9 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// By every observer about every one of its sources.
+    /// By every observer, about each of its sources.
     Worst(f64),
-    /// On average over all observers and their sources.
+    /// On average, over all observers and their sources.
     Mean(f64),
 }
 
@@ -99,7 +100,7 @@ impl Default for DesignStopping {
 /// use ndp_program::design::{Design, DesignStopping, Limit};
 /// use ndp_account::Observer;
 /// use ndp_program::{Program, Reads, SensitivitySet};
-/// // Both nodes publish; the sum is what they are after.
+/// // Both nodes publish their values, in order to compute the mean.
 /// let mut program = Program::new(2)?;
 /// let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
 /// let y = program.add_all(&x, &z)?;
@@ -117,14 +118,14 @@ impl Default for DesignStopping {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     program: Program,
-    /// Group of every noise.
+    /// The group of every noise.
     of_noise: Vec<usize>,
-    /// What a unit of each strength costs in the mean squared error.
+    /// What a unit of each strength adds to the mean squared error.
     shares: Vec<f64>,
-    /// A price for a unit of each strength, beside its share in the mean squared error; 0 at first. Masks
-    /// that cancel cost nothing in the error, and without a price they would grow without end.
+    /// A price for a unit of each strength, in addition to its share of the mean squared error; 0 by default.
+    /// Masks that cancel add nothing to the error, and without a price they would grow without limit.
     pub prices: Vec<f64>,
-    /// A least value for each strength; 0 at first.
+    /// A least value for each strength; 0 by default.
     pub floors: Vec<f64>,
 }
 
@@ -135,7 +136,7 @@ pub struct Design {
 /// use ndp_program::design::{Design, DesignStopping, Limit};
 /// use ndp_account::Observer;
 /// use ndp_program::{Program, Reads, SensitivitySet};
-/// // Both nodes publish; the sum is what they are after.
+/// // Both nodes publish their values, in order to compute the mean.
 /// let mut program = Program::new(2)?;
 /// let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
 /// let y = program.add_all(&x, &z)?;
@@ -146,7 +147,7 @@ pub struct Design {
 /// let pairs = [(Observer::node(0), vec![1]), (Observer::node(1), vec![0])];
 /// let stopping = DesignStopping::default();
 /// let found = design.solve(&pairs, &SensitivitySet::UseLevel, Limit::Worst(0.25), stopping)?;
-/// // The program has the strengths, its account the loss, and nothing costs much less.
+/// // The program has these strengths, its account has this loss, and no strengths cost much less.
 /// let loss = found.program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - found.loss.value()).abs() < 1e-9 && *found.loss.value() <= 0.25);
 /// assert!(found.lower_bound <= found.cost && found.cost <= 1.01 * found.lower_bound);
@@ -158,43 +159,43 @@ pub struct Designed {
     pub program: Program,
     /// One strength for every group.
     pub strengths: Vec<f64>,
-    /// What they cost: the noise share of the mean squared error, and prices.
+    /// Their cost: the share of the noise in the mean squared error, plus prices.
     pub cost: f64,
-    /// No strengths within the limit and above the floors cost less than this, in floating point.
+    /// A lower bound on the cost of all strengths that meet the limit and the floors, in floating point.
     pub lower_bound: f64,
     /// The worst or the mean loss, by the accounts.
     pub loss: UpperBound<f64>,
-    /// What contributions were taken to depend on, by the account that rests on most.
+    /// What contributions were taken to depend on, by the account that rests on the weakest assumption.
     pub reads: Dependence,
-    /// Probability that one of the accounts is too small, at most.
+    /// An upper bound on the probability that one of the accounts is too small.
     pub failure: f64,
-    /// Steps taken.
+    /// The number of steps taken.
     pub steps: usize,
 }
 
-/// What one observer's losses are computed from.
+/// What the losses of one observer are computed from.
 struct Seeing {
-    /// Rows over noises, times the roots of their variances.
+    /// The rows over the noises, times the roots of their variances.
     noises: Array2<f64>,
-    /// Group of every column.
+    /// The group of every column.
     groups: Vec<usize>,
     /// One column for each change of a source.
     changes: Array2<f64>,
 }
 
-/// The losses of an account, what contributions were taken to depend on, and its failure probability.
+/// The losses of an account, what contributions were taken to depend on, and the failure probability.
 type Found = (Vec<f64>, Dependence, f64);
 
-/// A loss and the share that each strength has in `yᵀ S y`.
+/// A loss, and the share of each strength in `yᵀ S y`.
 type Cut = (f64, Vec<f64>);
 
 impl Design {
-    /// The program with one strength for each group: the noises that the values of the group are made of.
-    /// Every noise belongs to one group. What nodes end with must be [said](Program::result).
+    /// The program with one strength for each group, which consists of the noises in the values of the group.
+    /// Every noise must belong to exactly one group. The results of nodes must be [stated](Program::result).
     ///
     /// # Errors
-    /// [`ProgramError::Design`] for a value with a contribution in it, a noise in no group or in two;
-    /// [`ProgramError::UnknownValue`]; [`Error::NotOffered`] where the program has no result.
+    /// [`ProgramError::Design`] for a value that contains a contribution, and for a noise in no group or in
+    /// two; [`ProgramError::UnknownValue`]; [`Error::NotOffered`] if the program has no result.
     pub fn new(program: &Program, groups: &[Vec<Value>]) -> Result<Self, Error> {
         let refuse = |problem: String| Error::from(ProgramError::Design(problem));
         let mut of_noise: Vec<Option<usize>> = vec![None; program.noises.len()];
@@ -224,15 +225,15 @@ impl Design {
         Ok(Self { program: program.clone(), of_noise, shares, prices, floors })
     }
 
-    /// The strengths of least cost such that what the observers learn about their sources stays within the
-    /// limit, up to the tolerance. A convex problem: the answer carries a lower bound on what any strengths
-    /// cost.
+    /// The strengths of least cost, up to the tolerance, for which what the observers learn about their
+    /// sources is within the limit. The problem is convex, and the answer comes with a lower bound on the
+    /// cost of all strengths.
     ///
     /// # Errors
     /// [`ProgramError::Design`] for a wrong number of prices or floors, or one that is negative or not
-    /// finite, where a strength costs nothing, the limit is not positive and finite, or the set is neither
+    /// finite, if a strength costs nothing, if the limit is not positive and finite, or if the set is neither
     /// [`SensitivitySet::UseLevel`] nor [`SensitivitySet::SameDirection`];
-    /// [`ndp_certify::Error::NoiselessView`] where no strengths help; those of the account.
+    /// [`ndp_certify::Error::NoiselessView`] if no strengths help; those of the account.
     pub fn solve(
         &self,
         pairs: &[(Observer, Vec<usize>)],
@@ -255,7 +256,7 @@ impl Design {
             .par_iter()
             .map(|(observer, sources)| self.seeing(observer, sources, set))
             .collect::<Result<Vec<_>, Error>>()?;
-        // What is not seen at all is a pair that loses nothing.
+        // A source that is not seen at all is a pair with loss 0.
         let count: usize = pairs.iter().map(|(_, sources)| sources.len()).sum();
         let changes: usize = seen.iter().map(|seen| seen.changes.ncols()).sum();
         if matches!(limit, Limit::Mean(_)) && changes > count {
@@ -271,7 +272,7 @@ impl Design {
             program.require(unit);
         }
         let cost = |v: &[f64]| v.iter().zip(&costs).map(|(v, c)| v * c).sum::<f64>();
-        // The best strengths known, scaled to the limit.
+        // The best strengths found so far, scaled to the limit.
         let mut best: Vec<f64> = floors.iter().map(|&floor| floor.max(1.0)).collect();
         let mut known = f64::INFINITY;
         let (mut lower, mut steps) = (0.0_f64, 0);
@@ -314,13 +315,13 @@ impl Design {
             if known <= lower * (1.0 + stopping.tolerance) || known == 0.0 {
                 break;
             }
-            // Between the two, away from where strengths vanish.
+            // The next point is between the two, where no strength vanishes.
             at = best.iter().zip(&strengths).map(|(a, b)| 0.5 * (a + b)).collect();
         }
         self.certified(pairs, set, limit, (best, lower, steps))
     }
 
-    /// Strengths times a factor, not below the floors.
+    /// Strengths times a factor, but not below the floors.
     fn scaled(&self, strengths: &[f64], by: f64) -> Vec<f64> {
         let least =
             strengths.iter().zip(&self.floors).map(|(v, floor)| if *floor > 0.0 { floor / v } else { 0.0 });
@@ -328,7 +329,8 @@ impl Design {
         strengths.iter().map(|v| v * by).collect()
     }
 
-    /// The answer, by the account of the program with these strengths; they are scaled by what is missing.
+    /// The answer, by the account of the program with these strengths, which are scaled until it meets the
+    /// limit.
     fn certified(
         &self,
         pairs: &[(Observer, Vec<usize>)],
@@ -353,7 +355,7 @@ impl Design {
             };
             let found: Vec<Found> = pairs.par_iter().map(of).collect::<Result<_, _>>()?;
             let reads = found.iter().map(|(_, reads, _)| *reads).fold(Dependence::Fixed, Ord::max);
-            // Rounded up, as a mean is.
+            // Rounded up, as the mean is.
             let failure = found.iter().fold(0.0_f64, |sum, (.., failure)| (sum + failure).next_up()).min(1.0);
             let failure = if found.iter().all(|(.., failure)| *failure == 0.0) { 0.0 } else { failure };
             let losses: Vec<f64> = found.into_iter().flat_map(|(losses, ..)| losses).collect();
@@ -449,8 +451,8 @@ impl Seeing {
             column *= strengths[k];
         }
         let mut covariance: Array2<f64> = gemm(weighted.view(), self.noises.t())?;
-        // Rows that repeat others have no inverse: a little noise makes an attack that is nearly the best,
-        // and any attack cuts.
+        // If rows repeat others, the covariance has no inverse. A little noise gives an attack that is nearly
+        // the best one, and every attack gives a cut.
         let ridge = covariance.diag().iter().fold(0.0, |m: f64, &x| m.max(x)) * 1e-13;
         covariance.diag_mut().iter_mut().for_each(|x| *x += ridge);
         let attacks = cholesky(covariance.view())?.solve(self.changes.view())?;
@@ -467,7 +469,7 @@ impl Seeing {
 }
 
 impl Program {
-    /// Numbers for the strengths of a design.
+    /// Checks numbers that are given for the strengths of a design.
     fn checked<'a>(&self, numbers: &'a [f64], groups: usize) -> Result<&'a [f64], Error> {
         let problem = match numbers.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
             Some(x) => format!("{x} is negative or not finite"),
@@ -486,5 +488,5 @@ impl Program {
     }
 }
 
-/// Cuts of one step.
+/// The largest number of cuts in one step.
 const MAX_CUTS: usize = 24;

@@ -1,18 +1,18 @@
 //! Least cost under requirements with nonnegative coefficients, by the simplex method on the dual.
 //!
-//! `least cᵀ v` such that `a_jᵀ v ≥ 1` for all `j` has the dual `largest Σ w_j` such that `Σ_j w_j a_j ≤ c`,
-//! `w ≥ 0`: there `w = 0` is a start, and a new requirement is a new column. Any feasible `w` proves a lower
-//! bound.
+//! The problem `minimise cᵀ v` such that `a_jᵀ v ≥ 1` for all `j` has the dual `maximise Σ w_j` such that
+//! `Σ_j w_j a_j ≤ c`, `w ≥ 0`. For the dual, `w = 0` is a feasible start, and a new requirement is a new
+//! column. Any feasible `w` proves a lower bound.
 
-/// A growing linear program.
+/// A linear program to which requirements are added.
 pub(super) struct Packing {
     costs: Vec<f64>,
-    /// Requirements, over strengths times their costs.
+    /// The requirements, over strengths times their costs.
     requirements: Vec<Vec<f64>>,
 }
 
 impl Packing {
-    /// Without requirements; costs are positive.
+    /// A program without requirements; costs are positive.
     pub(super) fn new(costs: Vec<f64>) -> Self {
         Self { costs, requirements: Vec::new() }
     }
@@ -22,7 +22,7 @@ impl Packing {
         self.requirements.push(a.iter().zip(&self.costs).map(|(a, c)| a / c).collect());
     }
 
-    /// The best `v`, and a lower bound on the cost of any.
+    /// The best `v`, and a lower bound on the cost of every `v`.
     pub(super) fn solve(&self) -> (Vec<f64>, f64) {
         let (k, m) = (self.costs.len(), self.requirements.len());
         // Rows: Σ_j w_j a_j + slack = 1; the last column is the right side.
@@ -39,7 +39,7 @@ impl Packing {
         let mut basis: Vec<usize> = (m..m + k).collect();
         for pivot in 0..MAX_PIVOTS {
             let candidates = gain[..m + k].iter().enumerate().filter(|(_, g)| **g > ENOUGH);
-            // The largest gain; the first after a while, so that no cycle lasts.
+            // The column with the largest gain or, after a while, the first one, so that cycles end.
             let entering = if pivot < MAX_PIVOTS / 2 {
                 candidates.max_by(|a, b| a.1.total_cmp(b.1))
             } else {
@@ -65,7 +65,7 @@ impl Packing {
             gain.iter_mut().zip(&chosen).for_each(|(x, y)| *x -= factor * y);
             basis[row] = column;
         }
-        // The lower bound from w itself, scaled until it is feasible.
+        // The lower bound follows from w itself, scaled until it is feasible.
         let mut w = vec![0.0; m];
         for (row, &column) in table.iter().zip(&basis).filter(|(_, column)| **column < m) {
             w[column] = row[m + k].max(0.0);
@@ -78,7 +78,7 @@ impl Packing {
     }
 }
 
-/// Gains and entries that count as none.
+/// Gains and entries below this count as 0.
 const ENOUGH: f64 = 1e-11;
 const MAX_PIVOTS: usize = 4000;
 
@@ -86,7 +86,7 @@ const MAX_PIVOTS: usize = 4000;
 mod tests {
     use super::*;
 
-    /// Least `v + 2 w` with `v + w ≥ 1`, `w ≥ 1/4`, `v + 3 w ≥ 1`: (3/4, 1/4).
+    /// The least `v + 2 w` with `v + w ≥ 1`, `w ≥ 1/4`, `v + 3 w ≥ 1` is at (3/4, 1/4).
     #[test]
     fn a_small_program() {
         let mut program = Packing::new(vec![1.0, 2.0]);
