@@ -21,7 +21,7 @@ pub enum ProgramError {
         /// What is wrong with it.
         problem: Box<ndp_account::Error>,
     },
-    /// A line that is not a JSON object of the format.
+    /// A line that is not a JSON object of this format.
     #[error("{0}")]
     Syntax(String),
     /// A version of the format that is not known.
@@ -100,22 +100,22 @@ pub enum ProgramError {
         /// Its value.
         value: f64,
     },
-    /// A text that is no exact number.
+    /// A text that is not an exact number.
     #[error("{0:?} is neither an integer nor a ratio of integers")]
     NotANumber(String),
-    /// A share that everybody keeps below 0, or not below 1.
+    /// A share that every node keeps which is below 0, or not below 1.
     #[error("the share that everybody keeps must be at least 0 and below 1, got {0}")]
     Laziness(String),
     /// A variance below 0.
     #[error("a variance must be at least 0, got {0}")]
     NegativeVariance(String),
-    /// A covariance that is none.
+    /// A matrix that is not a covariance.
     #[error("a covariance must be symmetric and positive semidefinite: {0}")]
     Covariance(String),
     /// A triangular matrix that has no inverse.
     #[error("entry ({0}, {0}) of a triangular matrix is 0: it has no inverse")]
     ZeroDiagonal(usize),
-    /// A group of one node, or of none: the mask would be 0, the sum would be the message.
+    /// A group of fewer than two nodes: the mask would be 0, and the sum would be the message.
     #[error("{what} needs at least two nodes, got {got}")]
     SmallGroup {
         /// What kind of group.
@@ -131,7 +131,7 @@ pub enum ProgramError {
         /// The node.
         node: usize,
     },
-    /// Something that involves a node that has left, or has not joined yet.
+    /// A step that involves a node that has left, or has not joined yet.
     #[error("node {node} is absent: it cannot {what}")]
     Absent {
         /// The node.
@@ -142,7 +142,7 @@ pub enum ProgramError {
     /// A node that joins after it has taken part.
     #[error("node {0} joins after it has taken part")]
     LateJoin(usize),
-    /// Sizes that do not fit each other.
+    /// Sizes that do not match.
     #[error("{what}: expected {expected}, got {got}")]
     Shape {
         /// What has the wrong size.
@@ -152,7 +152,7 @@ pub enum ProgramError {
         /// The size it has.
         got: usize,
     },
-    /// A value that nodes send, mix or end with, and cannot form from what they hold.
+    /// A value that a node sends, mixes or ends with, but cannot form from what it holds.
     #[error(
         "{what} cannot be formed from what {} holds: its own data and noises, what it was sent before, and what is public; \
          send what is missing first, or say with \"hold\" that it is there",
@@ -164,7 +164,7 @@ pub enum ProgramError {
         /// What it is.
         what: &'static str,
     },
-    /// A contribution that is said to read only what the observer sees, and reads more.
+    /// A contribution that is declared to read only what the observer sees, but reads more.
     #[error(
         "use {index} of node {node} is declared to read what the observer has seen, but what it reads is no \
          combination of that: declare it as hidden"
@@ -175,7 +175,7 @@ pub enum ProgramError {
         /// The use.
         index: usize,
     },
-    /// A contribution that reads values that the observer does not see, and does not name them.
+    /// A contribution that reads values that the observer does not see, without naming them.
     #[error(
         "use {index} of node {node} reads values that the observer does not see: without their names there is \
          no bound"
@@ -186,7 +186,7 @@ pub enum ProgramError {
         /// The use.
         index: usize,
     },
-    /// An exact answer was demanded where contributions read hidden values.
+    /// An exact answer was demanded, but contributions read hidden values.
     #[error(
         "use {index} of node {node} reads values that the observer does not see: there is no exact answer"
     )]
@@ -206,16 +206,16 @@ pub enum ProgramError {
         /// What is wrong.
         problem: String,
     },
-    /// A question about a node that has no loss: it belongs to the coalition.
+    /// A question about a member of the coalition, which has no loss.
     #[error("node {0} belongs to the coalition: its loss to itself is not a privacy loss")]
     Member(usize),
-    /// A design of noise that cannot be, or is not found.
+    /// A design of noise that is not possible, or was not found.
     #[error("the design is refused: {0}")]
     Design(String),
     /// A node that was not asked for when the account was made.
     #[error("node {0} was not asked for when the account was made")]
     NotAsked(usize),
-    /// Whether a direction is noiseless was not decided, as it was not asked for.
+    /// It was not decided whether a direction is noiseless, as it was not asked for.
     #[error(
         "some combination of messages reveals part of the uses of node {0} without noise: ask for this \
          direction when the account is made"
@@ -224,8 +224,8 @@ pub enum ProgramError {
     /// A witness that proves nothing.
     #[error("the witness is refused: {0}")]
     Witness(String),
-    /// Witnesses of an account that shows the observer values which it does not have: they would be those of
-    /// another view.
+    /// Witnesses were asked for, but the account shows the observer values that it does not have: they would
+    /// be witnesses of another view.
     #[error(
         "the account shows the observer values that it does not have: there is no attack with what it has"
     )]
@@ -233,9 +233,9 @@ pub enum ProgramError {
     /// Witnesses whose exact numbers would be too long.
     #[error("no witnesses: {rank} messages share their noises, and exact solutions have up to {bits} bits")]
     WitnessTooLong {
-        /// Independent messages, at most.
+        /// An upper bound on the number of independent messages.
         rank: usize,
-        /// Bits of a number; 0 where the messages are too many for elimination.
+        /// The bits of a number; 0 if there are too many messages for elimination.
         bits: u64,
     },
     /// A sensitivity set that cannot be followed message by message.
@@ -244,33 +244,33 @@ pub enum ProgramError {
          {0}: ask the account of the program"
     )]
     MeterSet(String),
-    /// Something that is fixed before the first step.
+    /// An attempt to change something that is fixed before the first step.
     #[error("the meter has been fed: limits and what it keeps are fixed before the first step")]
     MeterStarted,
-    /// A value that no later step was to read.
+    /// A value that was declared not to be read by later steps.
     #[error("value {0} was forgotten, or was never there: later steps cannot read it")]
     Forgotten(usize),
-    /// A new epoch that would show a node's data.
+    /// A new epoch that would reveal a node's data.
     #[error(
         "a new epoch shows all values that later steps may read, and they show the data of node {0} without noise: \
          forget them first"
     )]
     EpochReveals(usize),
-    /// A step that a meter without record cannot take.
+    /// A step that a meter without record cannot follow.
     #[error("the meter keeps no record: only whole rounds can be fed")]
     Unrecorded,
-    /// An observer that is not watched.
+    /// An observer that the meter does not have.
     #[error("observer {observer} is not known: {observers} are watched")]
     UnknownObserver {
         /// The observer.
         observer: usize,
-        /// How many are watched.
+        /// The number of observers of the meter.
         observers: usize,
     },
     /// A limit below 0.
     #[error("a limit must be at least 0, got {0}")]
     NegativeLimit(f64),
-    /// A point of view with observers that it cannot speak of.
+    /// A point of view with observers for which it cannot give numbers.
     #[error(
         "node {0} alone knows its own messages: it can watch what all other nodes together learn, and nothing else"
     )]
@@ -278,35 +278,35 @@ pub enum ProgramError {
     /// Two logs that do not fit together.
     #[error("the logs cannot be merged: {0}")]
     Merge(String),
-    /// A log that cannot be read, gone on with or written.
+    /// A log that cannot be read, continued or written.
     #[error("the log: {0}")]
     Log(String),
-    /// A question about what is left where nothing is limited.
+    /// A question about how much is left, although there is no limit.
     #[error("no limit was fixed: nothing runs out")]
     NoLimits,
     /// A step after which a loss would be above its limit.
     #[error("refused: {0}")]
     OverBudget(Box<Refusal>),
-    /// What is not linear Gaussian.
+    /// Something that is not linear Gaussian.
     #[error("{0} is not linear Gaussian: state a public realisation, or the worst pattern")]
     NotLinear(String),
 }
 
-/// Why a step is refused: what would exceed its limit.
+/// Why a step is refused: which loss would exceed its limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// Who would learn too much.
+    /// The observer who would learn too much.
     pub observer: ndp_account::Observer,
-    /// About whom.
+    /// The node about which it would learn too much.
     pub node: usize,
     /// The limit on the loss.
     pub limit: f64,
-    /// The loss after the step, at most; infinite where something would be seen without noise.
+    /// An upper bound on the loss after the step; infinite if something would be seen without noise.
     pub loss: f64,
 }
 
 impl Refusal {
-    /// The refusal behind an error; none where the step failed for another reason.
+    /// The refusal behind an error; `None` if the step failed for another reason.
     #[must_use]
     pub fn of(error: &ndp_account::Error) -> Option<&Self> {
         match error.carried::<ProgramError>()? {

@@ -1,9 +1,9 @@
-//! Witnesses in exact arithmetic: with `S = R V Rᵀ` of rows that are independent, the solution of `S y = b`
-//! is the best attack and `V Rᵀ y` the shift that matches it.
+//! Witnesses in exact arithmetic: for independent rows with `S = R V Rᵀ`, the solution of `S y = b` is the
+//! best attack, and `V Rᵀ y` is the corresponding shift of the noises.
 //!
-//! Which rows are independent is decided modulo a prime, the system is solved modulo its powers, and ratios
-//! are read off the solution (Dixon 1982). Nothing rests on the prime: that the ratios solve the system, and
-//! that the shift looks like the change in all rows, those left out too, is checked in integers.
+//! Which rows are independent is decided modulo a prime, the system is solved modulo powers of it, and ratios
+//! are recovered from the solution (Dixon 1982). No result rests on the prime: integers check that the ratios
+//! solve the system, and that the shift equals the change in all rows, including those that were left out.
 
 use crate::Program;
 use crate::observers::Seen;
@@ -18,19 +18,19 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What elimination found about a change.
+/// The result of elimination for a change.
 pub(super) enum Outcome {
-    /// Rows and weights of the best attack; noises and how far each is shifted.
+    /// The rows and weights of the best attack; and the noises with their shifts.
     Found(Vec<(usize, BigRational)>, BTreeMap<usize, BigRational>),
     /// Some combination of rows shows the change without noise.
     Shown,
-    /// The numbers would be too long: independent rows, and bits of a number.
+    /// The numbers would be too long: the number of independent rows, and the bits of a number.
     TooLong { rank: usize, bits: u64 },
 }
 
 /// Rows and shifts as integers.
 struct System {
-    /// Noises of the columns.
+    /// The noise of each column.
     noises: Vec<usize>,
     /// Variance of every column, times `common`.
     variances: Vec<BigInt>,
@@ -41,7 +41,7 @@ struct System {
     scales: Vec<BigInt>,
 }
 
-/// Attack and shift for a change of the rows by `shifts`.
+/// The attack and the shift for a change of the rows by `shifts`.
 ///
 /// # Errors
 /// [`Stopped`].
@@ -121,8 +121,8 @@ impl System {
         system
     }
 
-    /// Rows that are independent modulo a prime, among them all before the first that depends on them; none
-    /// where a combination shows the change without noise.
+    /// Rows that are independent modulo a prime, and include every row before the first one that depends on
+    /// them; `None` if a combination shows the change without noise.
     fn independent(&self, field: Field, stop: &Stop) -> Result<Option<Vec<usize>>, Stopped> {
         let m = self.noises.len();
         let mut reduced: Vec<(usize, Vec<u64>)> = Vec::new();
@@ -178,7 +178,8 @@ impl System {
         (0..kept.len()).map(|i| (0..kept.len()).map(|j| entry(i, j)).collect()).collect()
     }
 
-    /// The pair that belongs to a solution; none where the shift differs from the change in some row.
+    /// The attack and the shift that belong to a solution; `None` if the shift differs from the change in
+    /// some row.
     fn pair(&self, kept: &[usize], solution: &[BigInt], below: &BigInt) -> Option<Pair> {
         let mut moved = vec![BigInt::zero(); self.noises.len()];
         for (&r, y) in kept.iter().zip(solution).filter(|(_, y)| !y.is_zero()) {
@@ -207,7 +208,7 @@ fn residue(field: Field, x: &BigInt) -> u64 {
     if x.is_negative() { field.minus(0, size) } else { size }
 }
 
-/// At least the bits of numerator and denominator of the solution together (Hadamard).
+/// An upper bound on the bits of numerator and denominator of the solution together (Hadamard).
 fn bits_of_solution(matrix: &[Vec<BigInt>], right: &[BigInt]) -> u64 {
     let longest = right.iter().map(BigInt::bits).max().unwrap_or(0);
     let width = u64::from(matrix.len().checked_ilog2().unwrap_or(0)) / 2 + 1;
@@ -216,14 +217,14 @@ fn bits_of_solution(matrix: &[Vec<BigInt>], right: &[BigInt]) -> u64 {
         + 4 * SPARE
 }
 
-/// Nanoseconds that a solution takes, about.
+/// The approximate time that a solution takes, in nanoseconds.
 fn cost(rank: usize, bits: u64, matrix: &[Vec<BigInt>]) -> u64 {
     let longest = matrix.iter().flatten().map(BigInt::bits).max().unwrap_or(0) / 64;
     let squares = (rank as u64).saturating_mul(rank as u64);
     squares.saturating_mul(bits / 60 + rank as u64).saturating_mul(60 + 4 * longest)
 }
 
-/// The solution of a symmetric system as numerators over one denominator, checked; none where the prime
+/// The solution of a symmetric system, as numerators over one denominator, checked; `None` if the prime
 /// divides its determinant.
 fn solve(
     matrix: &[Vec<BigInt>],
@@ -238,7 +239,7 @@ fn solve(
     let mut rest = right.to_vec();
     let mut digits: Vec<Vec<u64>> = vec![Vec::new(); n];
     let mut next = 4;
-    // One power more than a solution of this many bits needs.
+    // One power more than a solution with this many bits needs.
     let last = bits / 60 + 2;
     for step in 1..=last {
         // The work was counted before.
@@ -310,7 +311,7 @@ fn inverse(matrix: &[Vec<BigInt>], field: Field) -> Option<Vec<Vec<u64>>> {
     Some(rows)
 }
 
-/// Ratios with these digits to the base of a prime, over one denominator; none where there are no short ones.
+/// Ratios with these digits in the base of a prime, over one denominator; `None` if there are no short ones.
 fn ratios(digits: &[Vec<u64>], prime: &BigInt) -> Option<(Vec<BigInt>, BigInt)> {
     let steps = digits.first()?.len();
     let mut powers = vec![prime.clone()];
@@ -340,7 +341,7 @@ fn ratios(digits: &[Vec<u64>], prime: &BigInt) -> Option<(Vec<BigInt>, BigInt)> 
     Some((numerators, below))
 }
 
-/// The number with these digits, by halves.
+/// The number with these digits, by recursion on halves.
 fn number(digits: &[u64], powers: &[BigInt]) -> BigInt {
     match digits {
         [] => BigInt::zero(),
@@ -353,8 +354,8 @@ fn number(digits: &[u64], powers: &[BigInt]) -> BigInt {
     }
 }
 
-/// The ratio that is `x` modulo `modulus`, its numerator of at most `most` bits, its denominator shorter than
-/// that; the denominator is positive.
+/// The ratio that equals `x` modulo `modulus`, with a numerator of at most `most` bits and a positive
+/// denominator that is shorter than the rest of `modulus`.
 fn ratio(x: &BigInt, modulus: &BigInt, most: u64) -> Option<(BigInt, BigInt)> {
     let (mut a, mut b) = (modulus.clone(), if x.is_negative() { x + modulus } else { x.clone() });
     let (mut s, mut t) = (BigInt::zero(), BigInt::one());
@@ -371,11 +372,11 @@ fn ratio(x: &BigInt, modulus: &BigInt, most: u64) -> Option<(BigInt, BigInt)> {
     Some(if t.is_negative() { (-b, -t) } else { (b, t) })
 }
 
-/// Primes that are tried before a change counts as shown.
+/// The number of primes that are tried before a change counts as shown.
 const DRAWS: usize = 3;
-/// Bits by which a solution is shorter than what any residue gives.
+/// A solution must be shorter than an arbitrary residue by this number of bits.
 const SPARE: u64 = 40;
-/// Operations of the elimination, at most.
+/// The largest number of operations of the elimination.
 const MAX_ELIMINATION: usize = 20_000_000_000;
-/// Nanoseconds of a solution, at most.
+/// The longest time of a solution, in nanoseconds.
 const MAX_COST: u64 = 200_000_000_000;

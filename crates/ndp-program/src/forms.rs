@@ -1,5 +1,5 @@
-//! Coefficients that were worked out for one observer and serve the next: what a node sends is seen by all
-//! that hear it.
+//! Coefficients that were computed for one observer and are used for the next one: all nodes that hear a
+//! message see the same value.
 
 use crate::registers::{Definition, Form, form, next_form};
 use ndp_numeric::stop::{Stop, Stopped};
@@ -7,7 +7,8 @@ use num_rational::BigRational;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The coefficients of values that were asked for, as long as they fit; no part of the program.
+/// The coefficients of values that were asked for, as long as they fit in memory. They are not part of the
+/// program.
 #[derive(Debug, Default)]
 pub(crate) struct Forms(Mutex<Kept>);
 
@@ -18,31 +19,32 @@ struct Kept {
 }
 
 impl Forms {
-    // A poisoned lock holds whole entries all the same.
+    // If another thread panicked while it held the lock, the entries are still complete.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those of a value of the program with these values.
+    /// The coefficients of a value of the program with these values.
     pub(crate) fn of(&self, values: &[Definition], value: usize) -> Arc<Form> {
         if let Some(known) = self.kept().by_value.get(&value) {
             return Arc::clone(known);
         }
-        // Not under the lock: other observers go on with other values.
+        // Computed without the lock, so that other observers can continue with other values.
         let found = Arc::new(form(values, value));
         self.kept().keep(value, &found);
         found
     }
 
-    /// Works out those of all that `wanted` are made of, each from those before it, where this is less than
-    /// walks back in time from each of `wanted` are, and as long as they fit.
+    /// Computes the coefficients of all values in `wanted` and of everything they are made of, each from its
+    /// terms, if this is less work than a walk back in time from each of `wanted`, and as long as they fit.
     pub(crate) fn prepare(
         &self,
         values: &[Definition],
         wanted: &[usize],
         stop: &Stop,
     ) -> Result<(), Stopped> {
-        // Who asks next finds them all: under the lock, so that they are worked out once.
+        // This holds the lock, so that the coefficients are computed once and later questions find all of
+        // them.
         let mut kept = self.kept();
         let wanted = wanted.iter().copied().filter(|value| !kept.by_value.contains_key(value));
         let Some(cone) = cone_of_less_work(values, &wanted.collect::<Vec<_>>()) else { return Ok(()) };
@@ -61,7 +63,8 @@ impl Forms {
         Ok(())
     }
 
-    /// The program changes: a value that is taken back gives its number to another one.
+    /// Must be called when the program changes: after a value is taken back, its number is given to another
+    /// one.
     pub(crate) fn forget(&mut self) {
         let kept = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !kept.by_value.is_empty() {
@@ -71,7 +74,7 @@ impl Forms {
 }
 
 impl Kept {
-    /// Whether there was room.
+    /// Returns whether there was room.
     fn keep(&mut self, value: usize, form: &Arc<Form>) -> bool {
         let bytes = self.bytes.saturating_add(bytes(form));
         let fits = bytes <= MOST_BYTES;
@@ -82,8 +85,8 @@ impl Kept {
     }
 }
 
-/// All values that `wanted` are made of, ascending, where a coefficient of each over every contribution and
-/// noise among them is fewer numbers than walks back from each of `wanted` visit.
+/// All values that `wanted` are made of, ascending, if the coefficients of each over every contribution and
+/// noise among them are fewer numbers than the walks back from each of `wanted` visit.
 fn cone_of_less_work(values: &[Definition], wanted: &[usize]) -> Option<Vec<usize>> {
     let mut by = vec![0u32; values.len()];
     let (mut visits, mut open) = (0usize, Vec::new());
@@ -105,31 +108,31 @@ fn cone_of_less_work(values: &[Definition], wanted: &[usize]) -> Option<Vec<usiz
     (cone.len().saturating_mul(primitives) < visits.saturating_mul(WORTH)).then_some(cone)
 }
 
-/// A copy of a program finds its own.
+/// A copy of a program computes its own coefficients.
 impl Clone for Forms {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-/// Programs are equal whatever was asked of them.
+/// Programs are equal independently of what was asked of them.
 impl PartialEq for Forms {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// About what the coefficients take in memory.
+/// The approximate memory of the coefficients, in bytes.
 fn bytes(form: &Form) -> u64 {
     let of_ratio = |x: &BigRational| (x.numer().bits() + x.denom().bits()) / 8 + OVERHEAD;
     form.iter().map(|(_, x)| of_ratio(x)).sum()
 }
 
-/// Of a coefficient, beside its digits.
+/// The memory of a coefficient, in addition to its digits.
 const OVERHEAD: u64 = 128;
-/// A visit on a walk back costs more than a coefficient: it looks for its place among those that are open.
+/// A visit on a walk back costs more than a coefficient: it has to find its place among the open values.
 const WORTH: usize = 2;
-/// What is kept of a program.
+/// The memory that is kept for one program.
 const MOST_BYTES: u64 = 256 << 20;
 
 #[cfg(test)]
@@ -142,8 +145,8 @@ mod tests {
     use num_bigint::BigInt;
     use num_traits::One;
 
-    /// Values from those before them are values by a walk back in time, over one denominator without a common
-    /// divisor; only where walks back are more work.
+    /// Values from their terms equal values by a walk back in time, over one denominator without a common
+    /// divisor. They are computed from their terms only if walks back are more work.
     #[test]
     fn forms_by_steps_are_those_of_walks_back() -> Result<(), Box<dyn std::error::Error>> {
         let matrices = [
@@ -170,14 +173,14 @@ mod tests {
                 }
             }
         }
-        // Where each step brings noises of its own, coefficients are as many as steps back.
+        // If each step brings noises of its own, there are as many coefficients as steps back.
         let short = dsgd(&GossipMatrix::metropolis(&generators::path_graph(60)?), 2)?;
         short.prepare_forms(&[short.values.len() - 1], &Stop::never())?;
         assert!(short.forms.kept().by_value.is_empty());
         Ok(())
     }
 
-    /// What was kept is what is found anew, after steps and after steps that were taken back and replaced.
+    /// What was kept equals what is computed anew, also after steps that were taken back and replaced.
     #[test]
     fn kept_coefficients_are_those_of_the_program() -> Result<(), ProgramError> {
         let mut program = Program::new(2)?;
@@ -195,7 +198,7 @@ mod tests {
         assert!(same(&program) && *program.kept_form(twice.index()) != *program.kept_form(sum.index()));
         program.rewind(mark);
         assert!(same(&program) && program == before);
-        // The same number, another value.
+        // The same number, but another value.
         let other = program.add(&[sum, z])?;
         assert_eq!(other.index(), twice.index());
         assert!(same(&program));
