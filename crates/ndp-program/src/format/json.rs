@@ -1,5 +1,5 @@
-//! The text of a line as JSON, without what JSON readers pass over: keys that are given twice, and numbers
-//! that are not kept.
+//! The text of a line as JSON, with checks that JSON readers omit: keys that are given twice, and numbers
+//! that cannot be represented.
 
 use super::line::syntax;
 use crate::ProgramError;
@@ -10,8 +10,9 @@ use std::fmt;
 /// One line as an object.
 ///
 /// # Errors
-/// [`ProgramError::Syntax`] for what is no JSON object, for a key that is given twice in an object, at any
-/// depth, for an integer beyond 64 bits with a sign, and for a number that is not 0 and would be read as 0.
+/// [`ProgramError::Syntax`] for a text that is not a JSON object, for a key that is given twice in an object
+/// at any depth, for an integer that does not fit into 64 bits with a sign, and for a nonzero number that
+/// would be read as 0.
 pub(crate) fn object(text: &str) -> Result<Map<String, Json>, ProgramError> {
     match serde_json::from_str(text) {
         Ok(Strict(Json::Object(map))) => {
@@ -20,14 +21,14 @@ pub(crate) fn object(text: &str) -> Result<Map<String, Json>, ProgramError> {
         }
         Ok(_) => syntax("a line must be a JSON object"),
         Err(error) => {
-            // A line has a number of its own.
+            // The error names the line already.
             let problem = error.to_string().replacen(" at line 1 column ", ", column ", 1);
             syntax(if error.is_data() { problem } else { format!("no JSON: {problem}") })
         }
     }
 }
 
-/// A value whose objects have every key once.
+/// A value in which no object has a key twice.
 struct Strict(Json);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -89,7 +90,7 @@ impl<'de> Visitor<'de> for Once {
     }
 }
 
-/// Checks the numbers of a text that is JSON: outside of texts a digit or a minus begins one.
+/// Checks the numbers in a JSON text: outside of strings, a number begins with a digit or a minus.
 fn kept(text: &str) -> Result<(), ProgramError> {
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {

@@ -4,7 +4,7 @@ use crate::{ProgramError, Weight};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 
-/// The keys of a line, and what they hold.
+/// The keys of a line with their values.
 pub(crate) struct Line<'a> {
     map: &'a Map<String, Json>,
 }
@@ -14,7 +14,7 @@ pub(super) fn syntax<T>(problem: impl Into<String>) -> Result<T, ProgramError> {
 }
 
 impl<'a> Line<'a> {
-    /// The line, which may have no other keys than these.
+    /// The line, which may have no keys other than these.
     pub(crate) fn new(map: &'a Map<String, Json>, keys: &[&str]) -> Result<Self, ProgramError> {
         match map.keys().find(|key| !keys.contains(&key.as_str())) {
             Some(key) => syntax(format!("the key {key:?} does not belong here, only {keys:?} do")),
@@ -22,7 +22,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Which one of keys that exclude each other the line has, if any.
+    /// The key that the line has among keys that exclude each other, if any.
     pub(super) fn one_of(&self, keys: &[&'static str]) -> Result<Option<&'static str>, ProgramError> {
         let mut given = keys.iter().copied().filter(|key| self.has(key));
         match (given.next(), given.next()) {
@@ -31,7 +31,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Refuses all keys but these, which go with `key`.
+    /// Refuses all keys except these, which may accompany `key`.
     pub(super) fn only(&self, key: &str, others: &[&str]) -> Result<(), ProgramError> {
         match self.map.keys().find(|given| *given != key && !others.contains(&given.as_str())) {
             Some(other) => syntax(format!("{other:?} does not go with {key:?}")),
@@ -67,7 +67,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A list of texts, each once, or one text.
+    /// A list of different texts, or a single text.
     pub(crate) fn texts(&self, key: &str) -> Result<Vec<&'a str>, ProgramError> {
         let one = |x: &'a Json| x.as_str().map_or_else(|| syntax(format!("{key:?} must hold texts")), Ok);
         let Json::Array(list) = self.get(key)? else { return Ok(vec![one(self.get(key)?)?]) };

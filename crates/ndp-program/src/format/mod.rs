@@ -1,4 +1,5 @@
-//! Programs as text: JSON lines, one step a line, version 1. The format is described in `docs/formats.md`.
+//! Programs as text: JSON lines with one step per line, version 1. The format is described in
+//! `docs/formats.md`.
 //!
 //! ```text
 //! {"ndp-program": 1, "nodes": 3}
@@ -14,9 +15,9 @@
 //! ```
 //!
 //! Every error names the line. Numbers are exact: integers, ratios as text (`"1/3"`), and other numbers as
-//! the `f64` that they are read as. A key that is given twice, keys that exclude each other, and a number
-//! that cannot be kept are refused, and so is a value that a node sends, mixes or ends with and cannot form
-//! from what it holds.
+//! the `f64` that they are read as. Refused are a key that is given twice, keys that exclude each other, a
+//! number that cannot be represented, and a value that a node sends, mixes or ends with but cannot form from
+//! what it holds.
 
 mod json;
 mod line;

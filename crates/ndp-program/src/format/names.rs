@@ -1,4 +1,4 @@
-//! Names of values: a single one, one for every node, or a list over time of either.
+//! Names of values: of a single value, of one value for every node, or of a list of either over time.
 
 use super::line::syntax;
 use crate::{ProgramError, Value};
@@ -8,19 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Entry {
     One(Value),
-    /// One for every node, or for some.
+    /// One value for every node, or for some nodes.
     Family(Vec<Option<Value>>),
-    /// Over time.
+    /// A list over time.
     Timed(Vec<Entry>),
 }
 
-/// Names, those of a repeated block apart.
+/// The names, with those of a repeated block kept apart.
 #[derive(Default)]
 pub(super) struct Names {
     entries: BTreeMap<String, Entry>,
-    /// Names that the innermost blocks defined, which end with an iteration.
+    /// The names that were defined in the innermost blocks, which end with an iteration.
     blocks: Vec<BTreeSet<String>>,
-    /// Counters of the blocks.
+    /// The counters of the blocks.
     counters: Vec<usize>,
 }
 
@@ -79,7 +79,7 @@ impl Names {
         };
         let (name, time) = match rest.strip_suffix(']').and_then(|rest| rest.split_once('[')) {
             Some((name, time)) if time.starts_with('t') => {
-                // The counter of the innermost block, or so many after it.
+                // The counter of the innermost block, or a later time.
                 let later = match time.strip_prefix("t+") {
                     Some(later) => place(later).ok_or_else(unknown)?,
                     None if time == "t" => 0,
@@ -138,7 +138,7 @@ impl Names {
         }
     }
 
-    /// All values that a reference stands for.
+    /// All values that a name stands for.
     pub(super) fn all(&self, reference: &str) -> Result<Vec<Value>, ProgramError> {
         Ok(match self.find(reference)? {
             Entry::One(value) => vec![value],
@@ -148,7 +148,7 @@ impl Names {
     }
 }
 
-/// A node, a time or a column within a text, written in one way only: no sign, no zeros before it.
+/// A node, a time or a column within a text, written in only one way: without sign and leading zeros.
 pub(super) fn place(text: &str) -> Option<usize> {
     text.parse().ok().filter(|place: &usize| place.to_string() == text)
 }

@@ -116,7 +116,7 @@ impl Reader {
                 }
                 *slot = Some(match &addends[..] {
                     [] => self.program.add(&[])?,
-                    // A sum of one is no secret: the neighbor's message, which a tap hears.
+                    // A sum with one term hides nothing: it is the neighbor's message, which a tap hears.
                     [(node, weight, value)] => {
                         let message = self.program.combine([(weight.clone(), *value)])?;
                         self.program.send(*node, to, message)?;
@@ -146,8 +146,8 @@ impl Reader {
     }
 }
 
-/// The rows of a noise over time, for that many nodes: written out, or by the first column of a Toeplitz
-/// matrix or of its inverse.
+/// The rows of a noise over time, for this number of nodes: given completely, or by the first column of a
+/// Toeplitz matrix or of its inverse.
 fn over_time(line: &Line<'_>, nodes: usize) -> Result<Vec<Vec<Weight>>, Error> {
     if line.has("over-time") {
         return Ok(line.table("over-time")?);
@@ -156,7 +156,7 @@ fn over_time(line: &Line<'_>, nodes: usize) -> Result<Vec<Vec<Weight>>, Error> {
     if steps > MAX_TIMES {
         return Ok(syntax(format!("at most {MAX_TIMES} steps can be written by a band"))?);
     }
-    // Every weight is kept once for the rows, and once for every node.
+    // Every weight is stored once for the rows, and once for every node.
     let room = |lag: usize, x: &BigRational| {
         let bytes = 64 + u128::from(x.numer().bits() + x.denom().bits()) / 8;
         if x.is_zero() { 0 } else { (1 + nodes as u128) * bytes * (steps - lag) as u128 }
@@ -169,7 +169,8 @@ fn over_time(line: &Line<'_>, nodes: usize) -> Result<Vec<Vec<Weight>>, Error> {
     let Some(first) = band.first().filter(|first| key == "band" || !first.is_zero()) else {
         return Err(ProgramError::ZeroDiagonal(0).into());
     };
-    // The inverse of a lower triangular Toeplitz matrix is Toeplitz, too: its first column tells.
+    // The inverse of a lower triangular Toeplitz matrix is also Toeplitz, so that its first column determines
+    // it.
     let mut column: Vec<BigRational> = Vec::new();
     for t in 0..steps {
         let next = if key == "band" {
@@ -189,5 +190,5 @@ fn over_time(line: &Line<'_>, nodes: usize) -> Result<Vec<Vec<Weight>>, Error> {
     Ok(toeplitz(steps, &column))
 }
 
-/// Steps of a noise over time that is written by a band.
+/// The largest number of steps of a noise over time that is given by a band.
 const MAX_TIMES: usize = 4096;

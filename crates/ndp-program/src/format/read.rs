@@ -20,9 +20,9 @@ impl Program {
     /// Reads a program: see `docs/formats.md`.
     ///
     /// # Errors
-    /// [`ProgramError::Line`] with the line and what is wrong with it: no JSON, an unknown key, an unknown or
-    /// repeated name, and everything that the builder refuses; [`ProgramError::NotLinear`] for steps that are
-    /// not linear Gaussian.
+    /// [`ProgramError::Line`] with the line and what is wrong with it: a text that is not JSON, an unknown
+    /// key, an unknown or repeated name, and everything that the builder refuses; [`ProgramError::NotLinear`]
+    /// for steps that are not linear Gaussian.
     ///
     /// # Examples
     /// ```
@@ -61,7 +61,7 @@ impl Program {
     }
 }
 
-/// The program without steps, and what its nodes hold, unless the writer answers for that.
+/// The program without steps, and what its nodes hold, unless the writer declares this as assumed.
 fn header(map: &Map<String, Json>) -> Result<(Program, Option<Holdings>), ProgramError> {
     let line = Line::new(map, &["ndp-program", "nodes", "holdings"])?;
     let got = line.number("ndp-program")? as u64;
@@ -82,14 +82,14 @@ pub(crate) struct Reader {
     pub(super) names: Names,
     graphs: BTreeMap<String, Graph>,
     matrices: BTreeMap<String, MixingMatrix>,
-    /// What nodes hold so far; none where the writer answers for it.
+    /// What nodes hold so far; `None` if the writer declares this as assumed.
     holdings: Option<Holdings>,
     /// Steps done so far.
     done: usize,
 }
 
 impl Reader {
-    /// For steps of a program that is made elsewhere; what nodes hold is not followed.
+    /// For the steps of a program that is built elsewhere; what nodes hold is not followed.
     pub(crate) fn following(nodes: usize) -> Result<Self, ProgramError> {
         Ok(Self {
             program: Program::new(nodes)?,
@@ -101,7 +101,7 @@ impl Reader {
         })
     }
 
-    /// A name for a value that was made elsewhere.
+    /// Names a value that was built elsewhere.
     pub(crate) fn call(&mut self, name: &str, value: Value) -> Result<(), ProgramError> {
         self.names.define(name, Entry::One(value))
     }
@@ -145,7 +145,7 @@ impl Reader {
         Ok(())
     }
 
-    /// How often a block is repeated, and its length.
+    /// The number of repetitions of a block, and its length.
     fn repeated(
         &self,
         map: &Map<String, Json>,
@@ -160,7 +160,8 @@ impl Reader {
             return syntax(format!("blocks lie in each other more than {MAX_DEPTH} times"));
         }
         match inside(after) {
-            // Each line counts, the end too; said now, and not after millions of steps.
+            // Each line counts, including the end of the block. This is refused at once, and not after
+            // millions of steps.
             Some(length) if times.saturating_mul(length + 1) > MAX_STEPS.saturating_sub(self.done) => {
                 syntax(format!("the program has more than {MAX_STEPS} steps"))
             }
@@ -169,7 +170,7 @@ impl Reader {
         }
     }
 
-    /// One step more.
+    /// Counts one more step.
     fn count(&mut self) -> Result<(), ProgramError> {
         self.done += 1;
         match self.done > MAX_STEPS {
@@ -179,7 +180,7 @@ impl Reader {
     }
 
     pub(crate) fn step(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
-        // Most lines make a few values for every node.
+        // Most lines define a few values for every node.
         self.room(4 * self.program.node_count())?;
         let verb = VERBS.iter().find(|verb| map.contains_key(**verb));
         match verb.copied() {
@@ -255,13 +256,13 @@ impl Reader {
         }
     }
 
-    /// Refuses a program that would not fit, with so many values and messages more.
+    /// Refuses a program that would not fit in memory with this number of further values and messages.
     pub(super) fn room(&self, more: usize) -> Result<(), Error> {
         let made = self.program.values.len() + self.program.events.len();
         Ok(require_memory("the steps of the program", (made + more) as u128 * BYTES)?)
     }
 
-    /// The nodes that a line is about, each once: those named, or all.
+    /// The nodes that a line is about, without repetition: the nodes that are named, or all nodes.
     pub(super) fn nodes(&self, line: &Line<'_>) -> Result<Vec<usize>, ProgramError> {
         match line.one_of(&["node", "nodes"])? {
             Some("nodes") => {
@@ -406,7 +407,7 @@ impl Reader {
     }
 }
 
-/// Number of steps before the end of the block that they begin with.
+/// The number of steps before the end of the block with which they begin.
 fn inside(steps: &[Step]) -> Option<usize> {
     let mut depth = 0;
     for (k, (_, map)) in steps.iter().enumerate() {
@@ -422,7 +423,7 @@ fn inside(steps: &[Step]) -> Option<usize> {
     None
 }
 
-/// What a line can say; the last ones are refused.
+/// The kinds of lines; the last ones are refused.
 const VERBS: [&str; 21] = [
     "graph",
     "matrix",
@@ -446,9 +447,9 @@ const VERBS: [&str; 21] = [
     "random-participation",
     "secret-path",
 ];
-/// Steps that are read at most, repetitions counted.
+/// The largest number of steps that are read, including repetitions.
 const MAX_STEPS: usize = 10_000_000;
-/// Repeated blocks that lie in each other, at most.
+/// The largest depth of nested blocks.
 const MAX_DEPTH: usize = 64;
-/// Memory for a value or a message, about.
+/// The approximate memory of a value or a message, in bytes.
 const BYTES: u128 = 200;

@@ -1,4 +1,4 @@
-//! The writer: every value under a name of its own, `v0`, `v1`, ... in order of time.
+//! The writer, which names the values `v0`, `v1`, ... in order of time.
 
 use super::VERSION;
 use crate::build::Seeing;
@@ -9,8 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use std::io::Write;
 
 impl Program {
-    /// Writes the program so that [`Program::read`] gives the same program back. Where nodes send what they
-    /// [cannot form](Program::check_holdings) the first line says so.
+    /// Writes the program so that [`Program::read`] gives the same program back. If nodes send values that
+    /// they [cannot form](Program::check_holdings), the first line says so.
     ///
     /// # Errors
     /// Those of the writer.
@@ -38,15 +38,15 @@ impl Program {
         steps.into_iter().chain(results).try_for_each(|step| writeln!(to, "{step}"))
     }
 
-    /// The same in memory, where writing does not fail.
+    /// The same in memory, where writing cannot fail.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         let _ = self.write(&mut text);
         text
     }
 
-    /// The lines of all steps but results from these numbers of values, events and changes on; matrices that
-    /// were not written before come before their use.
+    /// The lines of all steps except results, after the given numbers of values, events and changes. Matrices
+    /// that have not been written yet come before their use.
     pub(crate) fn steps_since(
         &self,
         (values, events, changes): (usize, usize, usize),
@@ -99,7 +99,7 @@ impl Program {
     }
 }
 
-/// The number of a matrix, and its line where it was not written before.
+/// The number of a matrix, and its line if it has not been written yet.
 pub(crate) fn matrix(mixing: &MixingMatrix, matrices: &mut Vec<MixingMatrix>) -> (usize, Option<Json>) {
     if let Some(number) = matrices.iter().position(|known| known.same(mixing)) {
         return (number, None);
