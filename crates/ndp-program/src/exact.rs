@@ -355,7 +355,7 @@ fn number(digits: &[u64], powers: &[BigInt]) -> BigInt {
 }
 
 /// The ratio that equals `x` modulo `modulus`, with a numerator of at most `most` bits and a positive
-/// denominator that is shorter than the rest of `modulus`.
+/// denominator that is at least `SPARE` bits shorter than that.
 fn ratio(x: &BigInt, modulus: &BigInt, most: u64) -> Option<(BigInt, BigInt)> {
     let (mut a, mut b) = (modulus.clone(), if x.is_negative() { x + modulus } else { x.clone() });
     let (mut s, mut t) = (BigInt::zero(), BigInt::one());

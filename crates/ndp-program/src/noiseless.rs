@@ -1,4 +1,4 @@
-//! Changes that are seen without noise: the combination of messages that shows one, found exactly.
+//! Changes that are seen without noise: the combination of messages that shows one, computed exactly.
 
 use crate::build::{Program, Value};
 use crate::observers::Seen;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A weighted sum of seen values.
 pub(super) type Combination = Vec<(Value, Weight)>;
 
-/// The change of a contribution, by number of contribution.
+/// The change of each contribution, by its number.
 pub(super) type Change = BTreeMap<usize, BigRational>;
 
 impl Program {
@@ -45,8 +45,8 @@ pub(super) fn shift_of(form: &[(Primitive, BigRational)], change: &Change) -> Bi
     sum
 }
 
-/// A combination of rows without noise that shows a change of the uses of `source`, found exactly; `None`
-/// where the view is too large for that.
+/// A combination of rows without noise that shows a change of the uses of `source`, computed exactly; `None`
+/// if the view is too large for this.
 pub(super) fn noiseless(
     program: &Program,
     seen: &Seen,
@@ -58,7 +58,7 @@ pub(super) fn noiseless(
     }
     let weights: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
     let change = program.change(seen, source, &weights).ok()?;
-    // Rows in echelon form over the noises: pivot, row, combination, shift.
+    // The rows in echelon form over the noises: pivot, row, combination, shift.
     type Reduced = (usize, BTreeMap<usize, BigRational>, BTreeMap<usize, BigRational>, BigRational);
     let mut reduced: Vec<Reduced> = Vec::new();
     for (r, row) in seen.rows.iter().enumerate() {
@@ -108,5 +108,5 @@ fn subtract(
     }
 }
 
-/// Rows up to which combinations are found.
+/// The largest number of rows for which combinations are computed.
 const MAX_EXACT: usize = 160;

@@ -1,11 +1,11 @@
-//! Proof files: a program, and for every pair of an observer and a node shifts of noises and an attack that
-//! prove the loss from both sides, for somebody who has none of this library. The format is described in
+//! Proof files: a program and, for every pair of an observer and a node, shifts of noises and an attack that
+//! prove the loss from both sides, for readers who do not have this library. The format is described in
 //! `docs/formats.md`, "Proofs".
 //!
-//! For a change `δ` of the uses of a node, a shift `x` of noises with `R x = B δ` proves
-//! `Q(δ) ≤ xᵀ V⁻¹ x`; for all changes at once, shifts `X` with `R X = B` prove `G ≤ P = Xᵀ V⁻¹ X`, so that
-//! with a diagonal `D ≥ P` the loss under signs and vectors is at most `tr D`, and at most `Σ |P_ij|`. An
-//! attack `y` proves `Q(δ) ≥ (yᵀ B δ)² / (yᵀ R V Rᵀ y)`.
+//! For a change `δ` of the uses of a node, a shift `x` of noises with `R x = B δ` proves `Q(δ) ≤ xᵀ V⁻¹ x`.
+//! For all changes at once, shifts `X` with `R X = B` prove `G ≤ P = Xᵀ V⁻¹ X`. The loss under signs and
+//! vectors is therefore at most `tr D` for any diagonal `D ≥ P`, and at most `Σ |P_ij|`. An attack `y` proves
+//! `Q(δ) ≥ (yᵀ B δ)² / (yᵀ R V Rᵀ y)`.
 
 mod costs;
 
@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 /// The version of the format.
 const VERSION: u64 = 1;
 
-/// A program and what may differ, of which proofs are written line by line.
+/// A program and a sensitivity set, about which proofs are written line by line.
 ///
 /// # Examples
 /// ```
@@ -50,7 +50,7 @@ pub struct ProofWriter<'p> {
     set: SensitivitySet,
     pairs: usize,
     largest: BigRational,
-    /// How many of the pairs are of a node alone.
+    /// The number of pairs whose observer is a single node.
     alone: usize,
 }
 
@@ -58,7 +58,7 @@ impl<'p> ProofWriter<'p> {
     /// Proofs about `program` under `set`.
     ///
     /// # Errors
-    /// [`ProgramError::Witness`] for a set that proofs do not speak of: patterns and bounds.
+    /// [`ProgramError::Witness`] for a set for which the format has no proofs: patterns and bounds.
     pub fn new(program: &'p Program, set: SensitivitySet) -> Result<Self, Error> {
         if matches!(set, SensitivitySet::Patterns { .. } | SensitivitySet::Bounded { .. }) {
             return Err(refused("no proof speaks of patterns or bounds of uses".to_owned()));
@@ -66,7 +66,7 @@ impl<'p> ProofWriter<'p> {
         Ok(Self { program, set, pairs: 0, largest: BigRational::zero(), alone: 0 })
     }
 
-    /// The first lines: what may differ, and the program.
+    /// The first lines: the sensitivity set, and the program.
     #[must_use]
     pub fn head(&self) -> Vec<String> {
         let set = match &self.set {
@@ -82,12 +82,12 @@ impl<'p> ProofWriter<'p> {
         lines
     }
 
-    /// A line for every node of `sources`: what `observer` learns about it, with proof.
+    /// One line for every node of `sources`: a proof of what `observer` learns about it.
     ///
     /// # Errors
     /// Those of [`Program::account`] and of [`ProgramAccount::witnesses`]: a change that is seen without
-    /// noise, an account that shows the observer what it does not have, numbers that are too long;
-    /// [`ProgramError::Witness`] where a contribution reads what follows from what was seen only by
+    /// noise, an account that shows the observer values that it does not have, numbers that are too long;
+    /// [`ProgramError::Witness`] if a contribution reads something that follows from what was seen only by
     /// elimination.
     pub fn of(&mut self, observer: &Observer, sources: &[usize]) -> Result<Vec<String>, Error> {
         let account = self.program.account(observer)?;
@@ -109,7 +109,8 @@ impl<'p> ProofWriter<'p> {
         lines
     }
 
-    /// The last line. It says that every pair is covered where every node alone was asked about every other.
+    /// The last line. It says that every pair is covered if every single node was asked about every other
+    /// node.
     #[must_use]
     pub fn end(&self) -> String {
         let nodes = self.program.node_count();
@@ -119,26 +120,26 @@ impl<'p> ProofWriter<'p> {
             .to_string()
     }
 
-    /// What may differ.
+    /// The sensitivity set.
     #[must_use]
     pub fn set(&self) -> &SensitivitySet {
         &self.set
     }
 
-    /// How many pairs have lines so far.
+    /// The number of pairs that have lines so far.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.pairs
     }
 
-    /// Counts the pairs of another writer about the same program, whose lines come before the end.
+    /// Adds the pairs of another writer about the same program, whose lines come before the end.
     pub fn add(&mut self, other: &Self) {
         self.pairs += other.pairs;
         self.alone += other.alone;
         self.largest = self.largest.clone().max(other.largest.clone());
     }
 
-    /// The largest loss so far, rounded up where it is no float.
+    /// The largest loss so far, rounded up if it is not a float.
     #[must_use]
     pub fn largest(&self) -> f64 {
         let mut near = Weight::of(self.largest.clone()).to_f64();
@@ -210,7 +211,7 @@ impl<'p> ProofWriter<'p> {
         Ok(line)
     }
 
-    /// What is read must follow from what was seen by the program's own sums: a checker decides no rank.
+    /// What is read must follow from what was seen by the program's own sums, as a checker decides no rank.
     fn require_plain_reads(&self, account: &ProgramAccount) -> Result<(), Error> {
         for contribution in self.program.contributions.iter() {
             let Reads::Seen(Some(read)) = &contribution.reads else { continue };
@@ -234,7 +235,7 @@ fn refused(why: String) -> Error {
     ProgramError::Witness(why).into()
 }
 
-/// Writes values and their weights; there are millions of them.
+/// Writes values and their weights, of which there are millions.
 fn write_table(line: &mut String, terms: &[(Value, Weight)]) -> Result<(), Error> {
     line.push('{');
     let mut is_first = true;
@@ -244,7 +245,7 @@ fn write_table(line: &mut String, terms: &[(Value, Weight)]) -> Result<(), Error
         }
         is_first = false;
         let x = weight.exact("a weight")?;
-        // Into a text nothing fails to be written.
+        // Writing into a string does not fail.
         _ = match (x.numer().to_i64(), x.denom().to_i64()) {
             (Some(above), Some(1)) => write!(line, r#""v{}":"{above}""#, value.index()),
             (Some(above), Some(below)) => write!(line, r#""v{}":"{above}/{below}""#, value.index()),

@@ -1,5 +1,5 @@
-//! Witnesses: two vectors that prove a loss from both sides, checked in exact arithmetic without deciding a
-//! rank.
+//! Witnesses: two vectors that prove a loss from both sides, and are checked in exact arithmetic without
+//! deciding a rank.
 //!
 //! For a change `δ` of the uses of a node and `b = B δ`,
 //!
@@ -7,8 +7,9 @@
 //! max over y of (yᵀ b)² / (yᵀ R V Rᵀ y)  =  Q(δ)  =  min of xᵀ V⁻¹ x over R x = b:
 //! ```
 //!
-//! any combination `y` of messages is an *attack* and proves a lower bound; any shift `x` of the noises that
-//! looks like the change in *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y) (xᵀ V⁻¹ x)`.
+//! Any combination `y` of messages is an *attack* and proves a lower bound. Any shift `x` of the noises that
+//! has the same effect as the change in *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y)
+//! (xᵀ V⁻¹ x)`.
 
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
@@ -28,7 +29,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One side of a proof about a change of a node's uses: an *attack*, which is a combination of messages that
-/// tells the change from none, or a *shift* of noises that looks to the observer like the change.
+/// distinguishes the change from no change, or a *shift* of noises that looks the same to the observer as the
+/// change.
 ///
 /// # Examples
 /// ```
@@ -38,7 +40,7 @@ use std::collections::BTreeMap;
 /// let program = muffliato(&GossipMatrix::metropolis(&path_graph(3)?), 2)?;
 /// let observer = Observer::node(2);
 /// let (attack, shift) = program.account(&observer)?.witnesses(0, &[Weight::from(1)])?;
-/// // Both ends, in exact arithmetic, by somebody who trusts no account.
+/// // Both ends, in exact arithmetic, for somebody who does not trust the account.
 /// let (low, high) = (program.check_attack(&observer, &attack)?, program.check_shift(&observer, &shift)?);
 /// assert_eq!((low, high), (Some(Weight::from(1)), Weight::from(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,22 +49,22 @@ use std::collections::BTreeMap;
 pub struct Witness {
     /// The node.
     pub source: usize,
-    /// How its uses change, one weight for each.
+    /// The change of its uses, one weight for each.
     pub change: Vec<Weight>,
-    /// Of an attack values that are seen and their weights, of a shift noises and how far each is shifted.
+    /// For an attack, seen values and their weights; for a shift, noises and how far each is shifted.
     pub terms: Vec<(Value, Weight)>,
 }
 
 impl Program {
-    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. `None` where the
+    /// The lower bound on the loss that an attack proves: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. `None` if the
     /// combination shows the change without noise; 0 for an attack without messages.
     ///
     /// # Errors
-    /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change;
-    /// a bad observer.
+    /// [`ProgramError::Witness`] if a value is not seen, or the combination contains neither noise nor
+    /// change; a bad observer.
     ///
     /// # Complexity
-    /// One walk back through what the messages are made of.
+    /// One walk back through everything that the messages consist of.
     pub fn check_attack(&self, observer: &Observer, attack: &Witness) -> Result<Option<Weight>, Error> {
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, attack.source, &attack.change)?;
@@ -112,20 +114,21 @@ impl Program {
         Ok(Some(Weight::of(over(above, &below))))
     }
 
-    /// The loss that a noise shift proves at most: `xᵀ V⁻¹ x`, exactly.
+    /// The upper bound on the loss that a shift of the noises proves: `xᵀ V⁻¹ x`, exactly.
     ///
     /// # Errors
-    /// [`ProgramError::Witness`] when the shift and the change look different in some row, or a noise is
-    /// shifted that the observer knows; a bad observer.
+    /// [`ProgramError::Witness`] if the shift and the change differ in some row, or a noise is shifted that
+    /// the observer knows; a bad observer.
     ///
     /// # Complexity
-    /// One walk on through the program: every value moves by the change less the shift, and what is seen must
-    /// not move.
+    /// One walk forward through the program: every value moves by the change minus the shift, and what is
+    /// seen must not move.
     pub fn check_shift(&self, observer: &Observer, shift: &Witness) -> Result<Weight, Error> {
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, shift.source, &shift.change)?;
         let mut moved: BTreeMap<usize, &BigRational> = BTreeMap::new();
-        // All shifts over one denominator, so that values have those of the program's weights.
+        // All shifts have one denominator, so that values have only those of the program's weights in
+        // addition.
         let mut common = change.values().fold(BigInt::one(), |d, x| least_common_multiple(d, x.denom()));
         let mut price = Sums::default();
         for (value, by) in &shift.terms {
@@ -154,7 +157,7 @@ impl Program {
         seen.rows.iter().for_each(|row| is_row[row.value] = true);
         let mut moves: Vec<Option<Box<Unreduced>>> = vec![None; self.values.len()];
         for (number, definition) in self.values.iter().enumerate() {
-            // What is known otherwise follows from rows, and moves as little.
+            // Other known values follow from rows, and therefore do not move either.
             if seen.known_from[number].is_some() && !is_row[number] {
                 continue;
             }
@@ -201,31 +204,31 @@ impl Sums {
 }
 
 impl ProgramAccount {
-    /// An attack on a change of the uses of `source`, and a shift of the noises that looks like the change:
-    /// the loss lies between what they prove, and what they prove is exact. Where nothing is learned both are
+    /// An attack on a change of the uses of `source`, and a shift of the noises that looks like the change.
+    /// The loss is between what they prove, and what they prove is exact. If nothing is learned, both are
     /// empty.
     ///
-    /// Up to 160 messages the pair is the best there is, and both prove the same number. Beyond, where every
-    /// message brings a noise that no message before it has, attack and shift come from `f64` and are
-    /// completed exactly: they are a little apart. Other large views are solved in exact arithmetic again, as
-    /// long as the numbers are.
+    /// For up to 160 messages the pair is the best possible one, and both prove the same number. For more
+    /// messages, if every message brings a noise that no earlier message has, attack and shift are computed
+    /// in `f64` and completed exactly: what they prove differs slightly. Other large views are solved in
+    /// exact arithmetic again, as long as the numbers are not too long.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`];
-    /// [`ProgramError::NotFinite`]; [`ndp_certify::Error::NoiselessView`] where the change is seen without
-    /// noise; [`ProgramError::WitnessOfRevealed`] where the account shows the observer values that it does
-    /// not have; [`ProgramError::WitnessTooLong`] where exact numbers would be too long,
-    /// [`ndp_graph::Error::TooLarge`] where memory does not suffice.
+    /// [`ProgramError::NotFinite`]; [`ndp_certify::Error::NoiselessView`] if the change is seen without
+    /// noise; [`ProgramError::WitnessOfRevealed`] if the account shows the observer values that it does not
+    /// have; [`ProgramError::WitnessTooLong`] if exact numbers would be too long,
+    /// [`ndp_graph::Error::TooLarge`] if there is not enough memory.
     ///
     /// # Complexity
     /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words.
-    /// Otherwise that of the account.
+    /// Otherwise as for the account.
     pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(Witness, Witness), Error> {
         self.witnesses_with(&mut Shared::of(1), source, change, Sides::Both)
     }
 
-    /// The same for one of many changes, of one account: what they share is made once. Without the attack
-    /// where only the shift is asked for.
+    /// The same for one of many changes with one account, which share a part of the work. The attack is left
+    /// out if only the shift is asked for.
     pub(super) fn witnesses_with<'a>(
         &'a self,
         shared: &mut Shared<'a>,
@@ -235,7 +238,7 @@ impl ProgramAccount {
     ) -> Result<(Witness, Witness), Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
-        // Values that were shown to the observer it does not have.
+        // The observer does not have values that were only shown to it for the account.
         if self.adaptivity == Dependence::Revealed {
             return Err(ProgramError::WitnessOfRevealed.into());
         }
@@ -247,7 +250,7 @@ impl ProgramAccount {
             (witness(attack), witness(moved.collect()))
         };
         let memory = AccountOptions::default().memory_limit;
-        // And how far apart what both prove is.
+        // Also computes the distance of what both prove.
         let by_sweeps = |swept: &mut Option<Option<sweep::Ready>>| -> Result<_, Error> {
             let Some(ready) = of_sweeps(swept, self, memory)? else { return Ok(None) };
             let Some(shift) = ready.shift(program, &self.seen, &by_use, &self.stop)? else { return Ok(None) };
@@ -261,7 +264,7 @@ impl ProgramAccount {
         let large = self.seen.rows.len().saturating_mul(many) > MAX_EXACT;
         let mut swept = None;
         if large && !self.seen.is_complete() {
-            // Rows that are not written out.
+            // For rows that are not written out.
             swept = by_sweeps(&mut shared.swept)?;
             if let Some((found, _)) = swept.take_if(|(_, apart)| *apart < CLOSE) {
                 return Ok(found);
@@ -301,7 +304,7 @@ impl ProgramAccount {
                 Ok(pair(attack.collect(), moved.into_iter().collect()))
             }
             (exact::Outcome::Shown, _) => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
-            // A pair that is not close is one.
+            // A pair that is not close is still a valid pair.
             (exact::Outcome::TooLong { .. }, Some((found, _))) => Ok(found),
             (exact::Outcome::TooLong { rank, bits }, None) => {
                 Err(ProgramError::WitnessTooLong { rank, bits }.into())
@@ -317,11 +320,11 @@ pub(super) enum Sides {
     Shift,
 }
 
-/// What witnesses of one account share, made when it is first needed.
+/// What witnesses of one account share; each part is computed when it is first needed.
 pub(super) struct Shared<'a> {
-    /// How many changes of each node are asked about.
+    /// The number of changes of each node that are asked about.
     changes: usize,
-    /// With all rows written out.
+    /// What was seen, with all rows written out.
     seen: Option<Cow<'a, Seen>>,
     sparse: Option<Option<sparse::Ready>>,
     swept: Option<Option<sweep::Ready>>,
@@ -348,8 +351,9 @@ fn refused(why: String) -> Error {
     ProgramError::Witness(why).into()
 }
 
-/// Rows up to which witnesses of one change are exact solutions. Of `k` changes a file has `k` times as many
-/// numbers, which are longer the more steps there are: then short ones are better sooner.
+/// The largest number of rows for which witnesses of one change are exact solutions. For `k` changes a file
+/// has `k` times as many numbers, which are longer the more steps there are, so that short witnesses are
+/// better for fewer rows.
 const MAX_EXACT: usize = 160;
-/// How far apart witnesses in `f64` may be before exact ones are tried, relative to the loss.
+/// The largest distance of witnesses in `f64` before exact ones are tried, relative to the loss.
 const CLOSE: f64 = sparse::APART;

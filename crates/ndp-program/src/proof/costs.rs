@@ -1,5 +1,5 @@
-//! What shifts of noises cost, in whole multiples of one fraction: no common divisor is looked for until the
-//! end.
+//! The costs of shifts of noises, in integer multiples of one fraction, so that common divisors are only
+//! removed at the end.
 
 use crate::Witness;
 use crate::build::{Noise, Program, Value};
@@ -16,13 +16,14 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shifts `x_i` of noises of variances `V`, and `P_ij = x_iᵀ V⁻¹ x_j`.
+/// The shifts `x_i` of noises with variances `V`, and the costs `P_ij = x_iᵀ V⁻¹ x_j`.
 pub(super) struct Shifts {
-    /// Noises of one variance stand together: where each of them ends, and the multiple that `1 / V` is.
+    /// Noises with the same variance are next to each other: where each group ends, and the multiple that `1
+    /// / V` is.
     groups: Vec<(usize, BigInt)>,
-    /// How far each noise is shifted, shift by shift, in multiples.
+    /// For every shift, how far each noise is shifted, in multiples.
     moves: Moves,
-    /// The divisor of all `P_ij`.
+    /// The common divisor of all `P_ij`.
     below: BigInt,
 }
 
@@ -33,7 +34,8 @@ enum Moves {
 
 impl Shifts {
     /// # Errors
-    /// [`crate::ProgramError::Witness`] for a shift of what is no noise, [`crate::ProgramError::NotFinite`].
+    /// [`crate::ProgramError::Witness`] for a shift of a value that is not a noise,
+    /// [`crate::ProgramError::NotFinite`].
     pub(super) fn new(program: &Program, shifts: &[Witness]) -> Result<Self, Error> {
         let noise = |value: Value| -> Result<&Noise, Error> {
             match program.values.get(value.index()) {
@@ -41,7 +43,7 @@ impl Shifts {
                 _ => Err(super::refused(format!("value {} is no noise", value.index()))),
             }
         };
-        // Noises by variance, and all moves over one divisor.
+        // Groups the noises by variance, and puts all moves over one divisor.
         let (mut moved, mut common) = (BTreeSet::new(), BigInt::one());
         for (value, by) in shifts.iter().flat_map(|shift| &shift.terms) {
             let by = by.exact("a weight")?;
@@ -71,7 +73,7 @@ impl Shifts {
         Ok(Self { groups, moves, below: tops * &common * &common })
     }
 
-    /// How many shifts there are.
+    /// The number of shifts.
     fn len(&self) -> usize {
         match &self.moves {
             Moves::Short(rows) => rows.len(),
@@ -79,7 +81,7 @@ impl Shifts {
         }
     }
 
-    /// `P_ij` in multiples.
+    /// `P_ij`, in multiples.
     fn product(&self, i: usize, j: usize) -> BigInt {
         let (mut start, mut total) = (0, BigInt::zero());
         for (end, price) in &self.groups {
@@ -99,7 +101,7 @@ impl Shifts {
         total
     }
 
-    /// The shift that costs most, and `P_ii`.
+    /// The shift with the largest cost, and this cost `P_ii`.
     pub(super) fn largest(&self) -> Option<(usize, BigRational)> {
         let all = (0..self.len()).map(|i| (self.product(i, i), i));
         let (cost, i) = all.reduce(|a, b| if b.0 > a.0 { b } else { a })?;
@@ -111,7 +113,7 @@ impl Shifts {
         let mut entries: Vec<Vec<BigInt>> = Vec::with_capacity(self.len());
         for i in 0..self.len() {
             let mut row: Vec<BigInt> = (0..=i).map(|j| self.product(i, j)).collect();
-            // What was there before is symmetric.
+            // The earlier entries follow by symmetry.
             entries.iter_mut().zip(&row).for_each(|(before, x)| before.push(x.clone()));
             row.reserve(self.len() - row.len());
             entries.push(row);
@@ -120,7 +122,7 @@ impl Shifts {
     }
 }
 
-/// The sum of products; their upper and lower halves are added up apart, so that it has room.
+/// The sum of products. Their upper and lower halves are added separately, so that no sum overflows.
 fn sum_of_products<'a>(pairs: impl Iterator<Item = (&'a i64, &'a i64)>) -> BigInt {
     let (upper, lower) = pairs.fold((0i128, 0u128), |(upper, lower), (&a, &b)| {
         let product = i128::from(a) * i128::from(b);
@@ -129,7 +131,7 @@ fn sum_of_products<'a>(pairs: impl Iterator<Item = (&'a i64, &'a i64)>) -> BigIn
     (BigInt::from(upper) << 64) + BigInt::from(lower)
 }
 
-/// A row of moves for each shift, in which every noise stands once; none where one is out of reach.
+/// A row of moves for each shift, with one entry for every noise; `None` if one is out of range.
 fn moves_of<N: Clone + Zero>(
     shifts: &[Witness],
     places: &BTreeMap<usize, usize>,
@@ -166,8 +168,8 @@ impl Costs {
         BigRational::new(self.entries.iter().flatten().map(Signed::abs).sum(), self.below.clone())
     }
 
-    /// A diagonal `D` with `D - P` positive semidefinite: the best that floating point finds, made larger
-    /// until integers prove it; `None` where that does not come about.
+    /// A diagonal `D` for which `D - P` is positive semidefinite: the best one that floating point finds,
+    /// increased until integers prove it; `None` if that does not succeed.
     pub(super) fn covering(&self) -> Option<Vec<BigRational>> {
         let k = self.entries.len();
         if k > MAX_COVERED {
@@ -189,9 +191,9 @@ impl Costs {
         })
     }
 
-    /// Whether integers prove that `D - P` is positive semidefinite: it is `L Lᵀ + E` with `L` a factor in
-    /// floating point, rounded to short numbers, and `E` diagonally dominant. What has no margin is not
-    /// proven.
+    /// Whether integers prove that `D - P` is positive semidefinite: it is `L Lᵀ + E`, where `L` is a
+    /// floating-point factor rounded to short numbers, and `E` is diagonally dominant. A matrix without any
+    /// margin is not proven.
     pub(super) fn are_covered_by(&self, diagonal: &[BigRational]) -> bool {
         let common = diagonal.iter().fold(self.below.clone(), |d, x| least_common_multiple(d, x.denom()));
         let factor = &common / &self.below;
@@ -207,20 +209,20 @@ impl Costs {
             return false;
         }
         let Ok(factor) = cholesky(matrix.view()) else { return false };
-        // Whole multiples of a power of 2, of some 50 bits.
+        // Integer multiples of a power of 2, with about 50 bits.
         let width = power_below(scale.sqrt()) * 2.0_f64.powi(-48);
         let lower = factor.lower().mapv(|x| i128::from(integer((x / width).round())));
         leaves_dominant(&rest, &common, &lower, integer(-2.0 * width.log2()))
     }
 }
 
-/// Whether `R / below - L Lᵀ / 2^bits`, for integers `R` and a lower triangular `L`, has a diagonal that is
-/// at least the sum of the sizes beside it.
+/// Whether every diagonal entry of `R / below - L Lᵀ / 2^bits`, for integers `R` and a lower triangular `L`,
+/// is at least the sum of the absolute values of the other entries in its row.
 pub(super) fn leaves_dominant(rest: &[Vec<BigInt>], below: &BigInt, lower: &Array2<i128>, bits: i64) -> bool {
     let left = |i: usize, j: usize| -> BigInt {
         let product: i128 = (0..=i.min(j)).map(|c| lower[(i, c)] * lower[(j, c)]).sum();
         let product = below * product;
-        // All over the same power of 2.
+        // All terms over the same power of 2.
         match u64::try_from(bits) {
             Ok(bits) => (&rest[i][j] << bits) - product,
             Err(_) => &rest[i][j] - (product << bits.unsigned_abs()),
@@ -242,11 +244,11 @@ fn power_below(x: f64) -> f64 {
     2.0_f64.powf((x.log2() - 0.5).floor())
 }
 
-/// Uses up to which a diagonal is sought.
+/// The largest number of uses for which a diagonal is sought.
 const MAX_COVERED: usize = 256;
-/// What is added to a diagonal at first, and the width of the grid that it is rounded to, relative to the
+/// The first increase of a diagonal, and the width of the grid to which it is rounded, relative to the
 /// largest cost.
 const MARGIN: f64 = 1e-10;
 const GRID: f64 = 1e-11;
-/// How often a diagonal is made larger.
+/// The largest number of times that a diagonal is increased.
 const TRIES: i32 = 6;
