@@ -1,4 +1,4 @@
-//! The Gram matrix of one node's uses, every entry enclosed.
+//! The Gram matrix of one node's uses, with an enclosure of every entry.
 
 use crate::columns::{Direction, above, below};
 use crate::enclose::{Ends, product_of_three};
@@ -10,19 +10,19 @@ use num_traits::Zero;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NodeGram {
     pub(super) node: usize,
-    /// Number of uses.
+    /// The number of uses.
     pub(super) uses: usize,
-    /// Place of every use among those that occur in a row.
+    /// For every use, its index among those that occur in a row.
     pub(super) places: Vec<Option<usize>>,
-    /// The entries of those, and how far the truth may be from each; none where nothing was certified.
+    /// The entries of these, with a bound on the error of each; `None` if nothing was certified.
     pub(super) entries: Option<(Array2<f64>, Array2<f64>)>,
-    /// Ends of the diagonal.
+    /// Enclosures of the diagonal entries.
     pub(super) diagonal: Vec<Ends>,
-    /// Numbers `d` with `diag(d) - G` positive semidefinite, infinite where there is none.
+    /// Numbers `d` for which `diag(d) - G` is positive semidefinite; infinite if there are none.
     pub(super) structural: Vec<f64>,
-    /// Uses that some combination of rows reveals without noise, alone or together.
+    /// The uses that some combination of rows reveals without noise, alone or together.
     pub(super) leaks: Vec<bool>,
-    /// Directions whose loss was computed for itself.
+    /// The directions whose loss was computed by itself.
     pub(super) directions: Vec<KnownDirection>,
 }
 
@@ -39,22 +39,22 @@ pub(super) struct KnownDirection {
 pub(super) enum Decided {
     Ends(Ends),
     Noiseless,
-    /// Something about the node leaks, and whether this does was not asked.
+    /// Some change of the node's uses is seen without noise, and it was not asked whether this one is.
     Open,
 }
 
 /// A part of a Gram matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
-    /// Entries, times the bounds of both uses.
+    /// The entries, times the bounds of both uses.
     pub(super) center: Option<Array2<f64>>,
-    /// How far the truth may be from each entry.
+    /// A bound on the error of each entry.
     pub(super) radius: Array2<f64>,
     pub(super) structural: Vec<f64>,
 }
 
 impl Part {
-    /// At least the sum of all radii.
+    /// An upper bound on the sum of all radii.
     pub(super) fn slack(&self) -> f64 {
         self.radius.sum() * UP
     }
@@ -74,7 +74,7 @@ impl NodeGram {
         self.places[i].map_or(Ends::ZERO, |k| self.diagonal[k])
     }
 
-    /// Entry `(i, j)` and how far the truth may be from it; `None` where nothing was certified.
+    /// Entry `(i, j)` with a bound on its error; `None` if nothing was certified.
     pub(super) fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
         match (self.places[i], self.places[j]) {
             (Some(a), Some(b)) => {
@@ -85,7 +85,7 @@ impl NodeGram {
         }
     }
 
-    /// The entries of some uses that occur in rows, times their bounds.
+    /// The entries of some uses that occur in rows, times the bounds of these uses.
     pub(super) fn part(&self, uses: &[usize], bounds: &[f64]) -> Part {
         let places: Vec<usize> = uses.iter().filter_map(|&i| self.places[i]).collect();
         let size = places.len();
@@ -103,7 +103,7 @@ impl NodeGram {
         let middle = Array2::from_shape_fn((size, size), |(a, b)| times(at(center, a, b), a, b));
         let radius = Array2::from_shape_fn((size, size), |(a, b)| {
             let is_zero = at(center, a, b) == 0.0 && at(radius, a, b) == 0.0;
-            // Products of bounds and entries are rounded twice, and may be below all normal numbers.
+            // Products of bounds and entries are rounded twice, and may underflow.
             let rounding = if is_whole(a, b) || is_zero {
                 0.0
             } else {
@@ -166,7 +166,7 @@ impl NodeGram {
     }
 }
 
-/// The ends around a sum of `k²` terms of the given total size, each off by a part of `slack`.
+/// An enclosure of a sum of `k²` terms with the given total size, whose errors sum to `slack`.
 pub(super) fn around(sum: f64, size: f64, slack: f64, k: usize) -> Ends {
     let rounding = ((k * k + 8) as f64) * f64::EPSILON * size * UP;
     let room = (slack + rounding) * UP;
@@ -176,7 +176,7 @@ pub(super) fn around(sum: f64, size: f64, slack: f64, k: usize) -> Ends {
     }
 }
 
-/// The number `f` with `a = f b` on the uses that occur in rows.
+/// The number `f` for which `a = f b` on the uses that occur in rows.
 fn ratio(a: &[BigRational], b: &[BigRational], places: &[Option<usize>]) -> Option<BigRational> {
     let mut pairs = a.iter().zip(b).zip(places).filter(|(_, place)| place.is_some()).map(|(pair, _)| pair);
     let first = pairs.clone().find(|(_, y)| !y.is_zero())?;
@@ -191,7 +191,7 @@ pub(super) const UP: f64 = 1.0 + 1e-12;
 pub(super) mod tests {
     use super::*;
 
-    /// Uses with these entries, each off by at most `radius`.
+    /// A Gram matrix with these entries, each with an error of at most `radius`.
     pub(in super::super) fn told(entries: &[&[f64]], radius: f64) -> NodeGram {
         let k = entries.len();
         let center = Array2::from_shape_fn((k, k), |(i, j)| entries[i][j]);
@@ -209,7 +209,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A part scaled by bounds is off by what the whole was off by, and by the roundings of the products.
+    /// A part that is scaled by bounds has the scaled error of the whole, plus the roundings of the products.
     #[test]
     fn parts_are_off_by_what_the_whole_is_off_by() {
         let gram = told(&[&[2.0, 1.0], &[1.0, 3.0]], 0.25);
@@ -221,21 +221,22 @@ pub(super) mod tests {
         assert_eq!(gram.part(&[1], &[0.0, 1.0]).radius[(0, 0)], 0.25 * UP);
     }
 
-    /// Terms that are off by a half together, and by their roundings.
+    /// Terms whose errors sum to a half, plus their roundings.
     #[test]
     fn ends_are_outside_the_slack() {
         let ends = around(4.0, 8.0, 0.5, 2);
         assert!(ends.low < 3.5 && ends.high > 4.5 && ends.high - ends.low < 1.0 + 1e-10);
-        // Of roundings alone: twelve epsilons of the size, which is what a sum of four terms may lose.
+        // Rounding only: twelve epsilons of the size, which a sum of four terms may lose.
         let ends = around(4.0, 8.0, 0.0, 2);
         assert!(ends.low <= 4.0 - 96.0 * f64::EPSILON && ends.high >= 4.0 + 96.0 * f64::EPSILON);
         assert_eq!(around(0.0, 0.0, 0.0, 1).high, 0.0);
-        // However little it is off, the other end is no float that is the sum.
+        // However small the error is, the other end is a different float.
         let ends = around(1.0, 0.0, 1e-300, 1);
         assert!(ends.low < 1.0 && 1.0 < ends.high);
     }
 
-    /// Multiples of a known direction: exactly at least the product of its upper end and the square.
+    /// For a multiple of a known direction, the bound is at least the exact product of its upper end and the
+    /// square.
     #[test]
     fn multiples_of_directions_are_rounded_outward() {
         let exact = |x: f64| BigRational::from_float(x).expect("finite");
@@ -253,7 +254,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Two uses in the direction (1, 2): its entries, weighted; none where one of them leaks.
+    /// Two uses in the direction (1, 2): the weighted entries; `None` if one of the uses is seen without
+    /// noise.
     #[test]
     fn directions_add_up_their_entries() {
         let mut gram = told(&[&[2.0, 1.0], &[1.0, 3.0]], 0.0);
@@ -261,7 +263,7 @@ pub(super) mod tests {
         assert!(ends.low < 18.0 && 18.0 < ends.high && ends.high - ends.low < 1e-12);
         gram.leaks[1] = true;
         assert_eq!((gram.along(&[1.0, 2.0]), gram.along(&[0.0, 2.0])), (Decided::Open, Decided::Noiseless));
-        // A direction that was computed for itself answers for its multiples, rounded outward.
+        // A direction that was computed by itself also gives its multiples, rounded outward.
         let weights = [1.0, 2.0].map(|x| BigRational::from_float(x).expect("finite")).to_vec();
         let ends = Ends { low: 17.0, high: 19.0 };
         gram.directions.push(KnownDirection {

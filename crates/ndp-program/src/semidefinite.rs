@@ -1,11 +1,11 @@
-//! The largest `tr(H G)` over positive semidefinite `H` of rank at most `d` with diagonal at most 1, from
-//! both sides.
+//! An enclosure of the largest `tr(H G)` over positive semidefinite `H` of rank at most `d` with diagonal at
+//! most 1.
 //!
-//! Below: unit vectors `v_i` in `d` dimensions, improved one by one, `v_i ← g_i / |g_i|` with `g_i = Σ_(j≠i)
-//! G_ij v_j`. Above: any diagonal `D` with `D - G` positive semidefinite gives `Q ≤ Σ D_ii |δ_i|² ≤ tr D`;
-//! the best is `D_ii = |Σ_j G_ij v_j|` at the optimum. That `D - G` is positive semidefinite is proven by a
-//! Cholesky factorisation in floating point that runs to its end on a matrix made smaller by more than its
-//! roundings; what is missing is added to `D`.
+//! Lower end: unit vectors `v_i` in `d` dimensions, which are improved one by one, `v_i ← g_i / |g_i|` with
+//! `g_i = Σ_(j≠i) G_ij v_j`. Upper end: any diagonal `D` with `D - G` positive semidefinite gives `Q ≤ Σ D_ii
+//! |δ_i|² ≤ tr D`, and the best one is `D_ii = |Σ_j G_ij v_j|` at the optimum. That `D - G` is positive
+//! semidefinite is proven by a floating-point Cholesky factorisation that succeeds for a matrix reduced by
+//! more than the roundings. If it fails, `D` is increased.
 //!
 //! # References
 //! - Barvinok, *Problems of distance geometry and convex properties of quadratic maps*, 1995; Pataki, 1998:
@@ -17,13 +17,14 @@ use crate::gram::{Part, UP, around};
 use ndarray::{Array1, Array2};
 use ndp_linalg::cholesky;
 
-/// Both ends for vectors in `dimension` dimensions.
+/// The enclosure for vectors in `dimension` dimensions.
 pub(super) fn bounds(part: &Part, dimension: usize) -> Ends {
     let Some(center) = part.center.as_ref() else {
         return Ends { low: 0.0, high: f64::INFINITY };
     };
     let k = center.nrows();
-    // With dimension at least r_k the optimum over all H is attained: search it where there is room.
+    // With dimension at least r_k the optimum over all H is attained, so that a larger dimension may be
+    // searched.
     let enough = dimension >= largest_rank(k);
     let free = ascend(center, free_dimension(k));
     let diagonal = certified(part, center, &free);
@@ -36,7 +37,7 @@ pub(super) fn bounds(part: &Part, dimension: usize) -> Ends {
     Ends { low, high }
 }
 
-/// A diagonal `D` with `D - G` positive semidefinite.
+/// A diagonal `D` for which `D - G` is positive semidefinite.
 pub(super) fn majorant(part: &Part) -> Vec<f64> {
     match part.center.as_ref() {
         Some(center) => certified(part, center, &ascend(center, free_dimension(center.nrows()))),
@@ -49,12 +50,12 @@ pub(super) fn largest_rank(k: usize) -> usize {
     (0..).take_while(|r| r * (r + 1) / 2 <= k).last().unwrap_or(0)
 }
 
-/// Dimensions with room beside the optimum.
+/// A number of dimensions that leaves some freedom beyond the optimum.
 fn free_dimension(k: usize) -> usize {
     (largest_rank(k) + 2).min(k.max(1))
 }
 
-/// Unit vectors, improved until nothing moves.
+/// Unit vectors that are improved until they no longer move.
 fn ascend(center: &Array2<f64>, dimension: usize) -> Array2<f64> {
     let k = center.nrows();
     let mut best: Option<(f64, Array2<f64>)> = None;
@@ -108,26 +109,26 @@ fn normalize(mut row: ndarray::ArrayViewMut1<'_, f64>) {
     }
 }
 
-/// What these vectors attain at least, each made no longer than 1.
+/// A lower bound on what these vectors attain, when each is made no longer than 1.
 fn attained(part: &Part, center: &Array2<f64>, v: &Array2<f64>) -> f64 {
     let k = center.nrows();
     let products = center.dot(v);
     let sum = (&products * v).sum();
     let size: f64 = center.iter().map(|x| x.abs()).sum();
-    // Inner products of unit vectors are rounded in every dimension, and the vectors are longer than 1 by a
-    // few roundings.
+    // Inner products of unit vectors are rounded in every dimension, and the vectors may be longer than 1 by
+    // a few roundings.
     let rounding = (4 * v.ncols() + 32) as f64 * f64::EPSILON * size;
     around(sum, size, (part.slack() + rounding) * UP, k).low
 }
 
-/// The diagonal of the vectors, made larger until `D - G` is proven positive semidefinite.
+/// The diagonal that belongs to the vectors, increased until `D - G` is proven positive semidefinite.
 fn certified(part: &Part, center: &Array2<f64>, v: &Array2<f64>) -> Vec<f64> {
     let k = center.nrows();
     let products = center.dot(v);
     let diagonal: Vec<f64> = products.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
     let largest = center.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    // The truth differs from the stored entries by at most the largest sum of radii in a row, in the spectral
-    // norm.
+    // In the spectral norm, the truth differs from the stored entries by at most the largest sum of radii in
+    // a row.
     let apart = part.radius.rows().into_iter().map(|row| row.sum()).fold(0.0, f64::max) * UP;
     let absolute: f64 =
         center.rows().into_iter().map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
@@ -137,7 +138,7 @@ fn certified(part: &Part, center: &Array2<f64>, v: &Array2<f64>) -> Vec<f64> {
     let mut lift = 0.0;
     while lift <= 2.0 * absolute {
         let shifted: Vec<f64> = diagonal.iter().map(|d| d + lift).collect();
-        // Rump: if the factorisation of A - c I runs through, with c above its backward error, then A is psd.
+        // Rump: if the factorisation of A - c I succeeds, with c above its backward error, then A is psd.
         let trace: f64 = shifted.iter().zip(center.diag()).map(|(d, g)| d.abs() + g.abs()).sum();
         let unit = (k + 4) as f64 * f64::EPSILON;
         let shift = 2.0 * unit * trace + largest * (k as f64) * f64::EPSILON + 1e-290;
@@ -148,30 +149,29 @@ fn certified(part: &Part, center: &Array2<f64>, v: &Array2<f64>) -> Vec<f64> {
                     if i == j { shifted[i] - center[(i, i)] } else { -center[(i, j)] }
                 },
             );
-        // shifted + shift is the diagonal for which the proof is made: its own matrix less the shift is
-        // `matrix`.
+        // The proof is for the diagonal shifted + shift, whose matrix minus the shift is `matrix`.
         if matrix.iter().all(|x| x.is_finite()) && cholesky(matrix.view()).is_ok() {
             return shifted.iter().map(|d| ((d + shift) * UP_ONCE + apart).next_up()).collect();
         }
         lift = if lift == 0.0 { 1e-14 * largest } else { 3.0 * lift };
     }
-    // Diagonally dominant.
+    // A diagonally dominant matrix.
     center.rows().into_iter().map(|row| row.iter().map(|x| x.abs()).sum::<f64>() * UP + apart).collect()
 }
 
 /// Covers two roundings.
 const UP_ONCE: f64 = 1.0 + 4.0 * f64::EPSILON;
-/// Starting points of the ascent.
+/// The number of starting points of the ascent.
 const STARTS: usize = 3;
-/// Sweeps over all vectors.
+/// The number of sweeps over all vectors.
 const SWEEPS: usize = 4000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// One vector in nine dimensions may be longer than 1 by a few roundings, and so is what it attains: four
-    /// for every dimension and 32 more are taken off.
+    /// A vector in nine dimensions may be longer than 1 by a few roundings, and so may what it attains: four
+    /// for every dimension and 32 more are subtracted.
     #[test]
     fn what_vectors_attain_is_rounded_down() {
         let center = Array2::from_elem((1, 1), 1.0);

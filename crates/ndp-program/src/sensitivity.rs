@@ -1,7 +1,7 @@
-//! What may change between two neighboring inputs, and what that makes of a Gram matrix.
+//! What may change between two neighboring inputs, and the loss that follows from a Gram matrix.
 //!
-//! Only the uses of one node's data change, use `i` by `δ_i`. With `G` the node's Gram matrix the loss is the
-//! largest `Q(δ) = Σ_ij G_ij ⟨δ_i, δ_j⟩` over the set of changes that is *declared*: there is no default.
+//! Only the uses of one node's data change, use `i` by `δ_i`. If `G` is the node's Gram matrix, the loss is
+//! the largest `Q(δ) = Σ_ij G_ij ⟨δ_i, δ_j⟩` over the set of changes that is *declared*: there is no default.
 //!
 //! | set | loss | grade |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | [`Vectors`](SensitivitySet::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
 //! | [`Patterns`](SensitivitySet::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
 //!
-//! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: with `G = I - J/3` they give 0,
-//! 8/3, 3 and 4.
+//! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: for `G = I - J/3` of size 3 they
+//! give 0, 8/3, 3 and 4.
 
 use crate::adaptivity::Dependence;
 use crate::enclose::Ends;
@@ -64,7 +64,7 @@ pub use ndp_account::Patterns;
 /// ```
 pub use ndp_account::SensitivitySet;
 
-/// A loss: `Q` at its largest over the declared set, in units where sensitivity and noise are 1.
+/// A loss: the largest `Q` over the declared set, in units in which sensitivity and noise are 1.
 ///
 /// # Examples
 /// ```
@@ -75,7 +75,7 @@ pub use ndp_account::SensitivitySet;
 /// let program = muffliato(&GossipMatrix::metropolis(&path_graph(4)?), 2)?;
 /// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
 /// assert!(loss.value.grade() == Grade::Exact && loss.lower <= loss.value());
-/// // What it rests on goes with it.
+/// // It comes with its assumptions.
 /// assert_eq!((loss.set, loss.reads), (SensitivitySet::UseLevel, Dependence::Fixed));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -83,9 +83,9 @@ pub use ndp_account::SensitivitySet;
 pub struct Loss {
     /// The upper end, with its grade.
     pub value: Guarantee<f64>,
-    /// The lower end: for an upper bound what is attained at least.
+    /// The lower end; for an upper bound, a value that is attained.
     pub lower: f64,
-    /// What may differ between neighboring inputs: the set that was declared.
+    /// The set of changes that was declared.
     pub set: SensitivitySet,
     /// What contributions were taken to depend on. With [`Dependence::Assumed`] the loss rests on an
     /// assumption.
@@ -106,12 +106,12 @@ impl Loss {
     }
 }
 
-/// What a set makes of a Gram matrix.
+/// The result of a set for a Gram matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     /// Both ends.
     Ends(Ends),
-    /// Some change of the set is seen without noise: the uses, with the direction's weights.
+    /// Some change in the set is seen without noise: the uses, with the weights of the direction.
     Noiseless(Vec<f64>),
 }
 
@@ -121,7 +121,7 @@ pub(super) fn evaluate(gram: &NodeGram, set: &SensitivitySet) -> Result<Value, E
     within(gram, set, &all, &vec![1.0; gram.uses])
 }
 
-/// The loss over changes of the given uses, each scaled by its bound.
+/// The loss over changes of the given uses, each multiplied by its bound.
 fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64]) -> Result<Value, Error> {
     let refuse = |problem: String| {
         Err(Error::from(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }))
@@ -184,7 +184,7 @@ fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64])
     }
 }
 
-/// `a b`, refused where it is no `f64`: a direction that is rounded is another direction.
+/// `a b`, refused if it is not an `f64`: a rounded direction is another direction.
 fn exact_product(gram: &NodeGram, a: f64, b: f64) -> Result<f64, Error> {
     let product = a * b;
     let exact = BigRational::from_float(a).zip(BigRational::from_float(b)).map(|(a, b)| a * b);
@@ -235,8 +235,8 @@ fn of_patterns(
     Ok(Value::Ends(largest))
 }
 
-/// At most `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one diagonal `D`
-/// with `D - G` psd.
+/// An upper bound on `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one
+/// diagonal `D` with `D - G` psd.
 fn separated(gram: &NodeGram, gap: usize, bounds: &[f64]) -> Result<Value, Error> {
     let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
     if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {
@@ -266,7 +266,7 @@ fn along(gram: &NodeGram, weights: &[f64]) -> Result<Value, Error> {
     }
 }
 
-/// Changes that are free of each other, in this dimension.
+/// Changes that are independent of each other, in this dimension.
 fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Result<Value, Error> {
     let uses: Vec<usize> = uses.iter().copied().filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
     if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {
@@ -279,7 +279,7 @@ fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Re
     if sub.center.is_none() {
         // Only the structural bound is known: a diagonal D with D - G psd.
         let high = sub.structural.iter().fold(0.0, |sum: f64, d| (sum + d).next_up());
-        // One use alone, and all in the same direction, are among the changes.
+        // A change of a single use, and a change of all uses in the same direction, are among the changes.
         let alone = uses.iter().map(|&i| gram.diagonal(i).scaled(bounds[i]).scaled(bounds[i]).low);
         let mut weights = vec![0.0; gram.uses];
         uses.iter().for_each(|&i| weights[i] = bounds[i]);
@@ -317,7 +317,8 @@ mod tests {
     use super::*;
     use crate::gram::tests::told;
 
-    /// Uses that do not meet, of losses 1, 5, 4, 3: the best of those that are far enough apart, by hand.
+    /// Uses that are not correlated, with losses 1, 5, 4, 3: the best of those that are far enough apart, by
+    /// hand.
     #[test]
     fn separated_uses_are_the_best_pattern() -> Result<(), Error> {
         let rows: [&[f64]; 4] =
@@ -332,12 +333,12 @@ mod tests {
         leaking.leaks[2] = true;
         let found = separated(&leaking, 2, &[1.0; 4])?;
         assert!(matches!(found, Value::Noiseless(weights) if weights == [0.0, 0.0, 1.0, 0.0]));
-        // A use that cannot change does not leak.
+        // A use that cannot change is not seen without noise.
         assert!(matches!(separated(&leaking, 2, &[1.0, 1.0, 0.0, 1.0])?, Value::Ends(_)));
         Ok(())
     }
 
-    /// Nine times three uses that cannot all agree: 4 each, where semidefinite bounds alone say 4.5.
+    /// Nine groups of three uses that cannot all agree: 4 each, whereas semidefinite bounds alone give 4.5.
     #[test]
     fn signs_that_cannot_agree_are_enclosed() -> Result<(), Error> {
         let entry = |i: usize, j: usize| match (i == j, i / 3 == j / 3) {
@@ -353,7 +354,7 @@ mod tests {
         };
         assert!(ends.low <= 36.0 && 36.0 <= ends.high, "{ends:?}");
         assert!(ends.low > 35.9, "{ends:?}");
-        // Vectors in two dimensions can: three at 120 degrees.
+        // Vectors in two dimensions can agree better: three at 120 degrees.
         let Value::Ends(ends) = free(&told(&rows, 0.0), &all, &[1.0; 27], 2)? else {
             panic!("nothing leaks")
         };
@@ -361,8 +362,8 @@ mod tests {
         Ok(())
     }
 
-    /// Three uses that cannot all agree, 4 by any signs, 4.5 by vectors, and more uses than signs are tried
-    /// of, each by itself: the upper end is that of the signs.
+    /// Three uses that cannot all agree, with 4 by any signs and 4.5 by vectors, and further single uses,
+    /// more than all signs can be tried for: the upper end is that of the signs.
     #[test]
     fn a_tree_of_signs_lowers_the_upper_end() -> Result<(), Error> {
         let entry = |i: usize, j: usize| match (i == j, i.max(j) < 3) {
@@ -380,7 +381,7 @@ mod tests {
         Ok(())
     }
 
-    /// Without entries the structural bounds of uses that are apart are added up, outward.
+    /// Without entries, the structural bounds of uses that are far enough apart are added, and rounded up.
     #[test]
     fn bounds_of_separated_uses_are_added_outward() -> Result<(), Error> {
         let mut gram = told(&[&[0.1, 0.0], &[0.0, 0.7]], 0.0);
@@ -391,13 +392,13 @@ mod tests {
         Ok(())
     }
 
-    /// Without entries the structural bounds are added up, outward.
+    /// Without entries, the structural bounds are added, and rounded up.
     #[test]
     fn structural_bounds_are_added_outward() -> Result<(), Error> {
         let mut gram = told(&[&[0.1, 0.0], &[0.0, 0.7]], 0.0);
         (gram.entries, gram.structural) = (None, vec![0.1, 0.7]);
         let Value::Ends(ends) = free(&gram, &[0, 1], &[1.0; 2], 2)? else { panic!("nothing leaks") };
-        // In floats .1 + .7 is below the sum of these two floats.
+        // In floats, .1 + .7 is below the exact sum of these two floats.
         assert!(ends.high > 0.1 + 0.7 && ends.high < 0.8 + 1e-12, "{ends:?}");
         assert!(ends.low <= 0.8 + 1e-15 && ends.low >= 0.7);
         Ok(())

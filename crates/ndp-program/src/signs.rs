@@ -4,12 +4,12 @@ use crate::enclose::Ends;
 use crate::gram::{Part, UP, around};
 use ndarray::Array2;
 
-/// Uses up to which all signs are tried.
+/// The largest number of uses for which all signs are tried.
 pub(super) const MOST: usize = 24;
 
-/// Where some signs make all entries nonnegative the largest value is the sum of their sizes, for signs and
-/// vectors alike. Entries whose sign is not certain count as 0 from below and in full from above, so that the
-/// ends hold for any `G`.
+/// If some signs make all entries nonnegative, the largest value is the sum of their absolute values, for
+/// signs and vectors alike. Entries whose sign is not certain count as 0 in the lower end and in full in the
+/// upper end, so that the enclosure holds for any `G`.
 pub(super) fn balanced(part: &Part) -> Option<Ends> {
     let center = part.center.as_ref()?;
     let k = center.nrows();
@@ -48,7 +48,7 @@ pub(super) fn enumerate(part: &Part) -> Ends {
     let mut products: Vec<f64> = center.rows().into_iter().map(|row| row.sum()).collect();
     let mut total: f64 = products.iter().sum();
     let mut best = total;
-    // The last sign stays: s and -s give the same.
+    // The last sign is fixed, as s and -s give the same value.
     for step in 1..1u64 << (k - 1) {
         let i = step.trailing_zeros() as usize;
         let change = -2.0 * signs[i];
@@ -58,7 +58,7 @@ pub(super) fn enumerate(part: &Part) -> Ends {
             *product += change * x;
         }
         if step % REFRESH == 0 {
-            // Roundings do not pile up.
+            // Recomputed now and then, so that roundings do not accumulate.
             for (product, row) in products.iter_mut().zip(center.rows()) {
                 *product = row.iter().zip(&signs).map(|(x, s)| x * s).sum();
             }
@@ -66,29 +66,30 @@ pub(super) fn enumerate(part: &Part) -> Ends {
         }
         best = f64::max(best, total);
     }
-    // Between refreshes the products are off by a rounding for every step, and each step adds theirs to the
+    // Between refreshes the products have one rounding for every step, and each step adds theirs to the
     // total.
     let rounding = 32.0 * ((REFRESH * REFRESH) as f64 + (k * k) as f64) * f64::EPSILON * size;
     let slack = (part.slack() + rounding) * UP;
     let ends = around(best, size, slack, k);
-    // Attained to the same accuracy.
+    // Attained, to the same accuracy.
     Ends { low: ends.low, high: ends.high }
 }
 
-/// The largest value over all signs by branch and bound; none where it does not come to its end.
+/// The largest value over all signs by branch and bound; `None` if it does not finish.
 ///
-/// With the first signs fixed, `s_F`, what the others can add is at most `2 Σ |(G s_F)_i|` beside the largest
-/// value of their own part, which a diagonal `D` with `D - G` positive semidefinite bounds by its trace.
-/// `attained` is a value that some signs have.
+/// If the first signs `s_F` are fixed, the others add at most `2 Σ |(G s_F)_i|` plus the largest value of
+/// their own part. A diagonal `D` with `D - G` positive semidefinite bounds the latter by its trace.
+/// `attained` is a value that some signs attain.
 pub(super) fn branch(part: &Part, attained: f64) -> Option<Ends> {
     let center = part.center.as_ref()?;
     let k = center.nrows();
-    // Large rows first: their signs decide most.
+    // Large rows come first, as their signs decide most.
     let weight = |i: usize| center.row(i).iter().map(|x| x.abs()).sum::<f64>();
     let mut order: Vec<usize> = (0..k).collect();
     order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
     let sorted = Array2::from_shape_fn((k, k), |(i, j)| center[(order[i], order[j])]);
-    // What the signs from `i` on add among themselves, at most: every few places a diagonal of its own.
+    // An upper bound on what the signs from `i` on add among themselves; every few places there is a new
+    // diagonal.
     let mut alone = vec![0.0; k + 1];
     for first in (0..k).step_by(STRIDE) {
         let rest = sorted.slice(ndarray::s![first.., first..]).to_owned();
@@ -102,13 +103,14 @@ pub(super) fn branch(part: &Part, attained: f64) -> Option<Ends> {
     }
     let size: f64 = center.iter().map(|x| x.abs()).sum();
     let rounding = 64.0 * (k * k) as f64 * f64::EPSILON * size;
-    // Depth first: signs, products of all rows with the fixed ones, and the value so far, at every depth.
+    // Depth first. At every depth there are the signs, the products of all rows with the fixed signs, and the
+    // value so far.
     let mut products = vec![vec![0.0; k]; k + 1];
     let mut values = vec![0.0; k + 1];
     let mut tried = vec![0u8; k];
     let (mut best, mut depth, mut nodes) = (attained - rounding, 0, 0u32);
     loop {
-        // The first sign stays: s and -s give the same.
+        // The first sign is fixed, as s and -s give the same value.
         let signs = if depth == 0 { 1 } else { 2 };
         if depth == k || tried[depth] == signs {
             if depth < k {
@@ -124,7 +126,7 @@ pub(super) fn branch(part: &Part, attained: f64) -> Option<Ends> {
         if nodes > MAX_NODES {
             return None;
         }
-        // The better sign first.
+        // The better sign is tried first.
         let likely = if products[depth][depth] < 0.0 { -1.0 } else { 1.0 };
         let sign = if tried[depth] == 0 { likely } else { -likely };
         tried[depth] += 1;
@@ -146,7 +148,7 @@ pub(super) fn branch(part: &Part, attained: f64) -> Option<Ends> {
     Some(Ends { low: f64::max(ends.low, attained), high: ends.high })
 }
 
-/// A value that some signs attain at least: flips until none helps.
+/// A value that some signs attain: single signs are flipped until no flip helps.
 pub(super) fn climb(part: &Part) -> f64 {
     let Some(center) = part.center.as_ref() else { return 0.0 };
     let k = center.nrows();
@@ -181,13 +183,13 @@ fn value(part: &Part, center: &Array2<f64>, signs: &[i8]) -> Ends {
     around(sum, size, part.slack(), center.nrows())
 }
 
-/// Uses up to which branch and bound is tried.
+/// The largest number of uses for which branch and bound is tried.
 pub(super) const MAX_BRANCHED: usize = 64;
-/// Nodes of its tree, at most.
+/// The largest number of nodes of its tree.
 const MAX_NODES: u32 = 4_000_000;
-/// Places that share a diagonal.
+/// The number of places that share a diagonal.
 const STRIDE: usize = 4;
-/// Steps of the Gray code after which sums are made anew.
+/// The number of steps of the Gray code after which sums are recomputed.
 const REFRESH: u64 = 64;
 
 #[cfg(test)]
@@ -202,8 +204,8 @@ mod tests {
         Part { center: Some(a.dot(&a.t())), radius: Array2::zeros((k, k)), structural }
     }
 
-    /// Groups whose members agree strongly, and a little with all others: all signs equal are the best, and
-    /// flips one by one find them from no other start, as they do not turn a group.
+    /// Groups whose members agree strongly with each other, and slightly with all others: equal signs are the
+    /// best. Single flips find them only from this start, as they cannot turn a group.
     #[test]
     fn flips_begin_with_equal_signs() {
         let entry = |(i, j): (usize, usize)| if i == j || i % 8 == j % 8 { 1.0 } else { 2f64.powi(-9) };
@@ -214,7 +216,7 @@ mod tests {
         assert!(sum - 1e-9 < found && found <= sum, "{found} is not {sum}");
     }
 
-    /// Branch and bound agrees with all signs, and ends where there are too many of them.
+    /// Branch and bound agrees with all signs, and gives up if there are too many.
     #[test]
     fn branches_agree_with_all_signs() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
@@ -223,16 +225,16 @@ mod tests {
                 let part = random(k, rank, &mut rng);
                 let all = enumerate(&part);
                 let found = branch(&part, climb(&part)).expect("a small tree");
-                // From nothing attained, too.
+                // Also if no value is known to be attained.
                 let blind = branch(&part, 0.0).expect("a small tree");
                 assert!((blind.low - found.low).abs() <= 1e-6 * found.high, "{blind:?} {found:?}");
-                // Integers: both are the largest one.
+                // For integers both are the largest value.
                 let middle = |ends: Ends| (0.5 * (ends.low + ends.high)).round();
                 assert_eq!(middle(all), middle(found), "{k} {rank}: {all:?} {found:?}");
                 assert!(found.high - found.low <= 1e-6 * found.high, "{found:?}");
             }
         }
-        // Triangles that cannot agree: six of their eight signs are the best, and no bound tells them apart.
+        // Triangles that cannot agree: six of their eight signs are best, and no bound distinguishes them.
         let entry = |(i, j): (usize, usize)| match (i == j, i / 3 == j / 3) {
             (true, _) => 1.0,
             (false, true) => -0.5,
