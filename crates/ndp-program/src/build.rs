@@ -1,4 +1,4 @@
-//! The typed builder: steps are added in order of time, and every mistake is refused where it is made.
+//! The typed builder: steps are added in order of time, and every mistake is refused when it is made.
 
 use crate::forms::Forms;
 use crate::known::{Known, Trusted};
@@ -9,7 +9,7 @@ use num_rational::BigRational;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A value of a program: a contribution, a noise, or what was made of them.
+/// A value of a program: a contribution, a noise, or a combination of other values.
 ///
 /// # Examples
 /// ```
@@ -36,7 +36,7 @@ impl From<Value> for usize {
     }
 }
 
-/// What a contribution may depend on, beside its owner's data, its own coins and public values.
+/// What a contribution may depend on, besides its owner's data, its own coins and public values.
 ///
 /// # Examples
 /// ```
@@ -57,11 +57,11 @@ impl From<Value> for usize {
 pub enum Reads {
     /// On nothing else.
     Nothing,
-    /// On values that the observer has seen before. With a list it is checked for every observer, by the rank
-    /// of what was seen; without one it is an assumption, which the report states.
+    /// On values that the observer has seen before. With a list, this is checked for every observer by the
+    /// rank of what was seen. Without one it is an assumption, which the report states.
     Seen(Option<Vec<Value>>),
-    /// On values that the observer need not see. With a list the observer is shown those values, which gives
-    /// an upper bound; without one there is no bound.
+    /// On values that the observer need not see. With a list, the observer is shown these values, which gives
+    /// an upper bound. Without one there is no bound.
     Hidden(Option<Vec<Value>>),
 }
 
@@ -69,7 +69,7 @@ pub enum Reads {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Contribution {
     pub(super) node: usize,
-    /// Its number among the uses of the node, from 0.
+    /// Its index among the uses of the node, from 0.
     pub(super) index: usize,
     pub(super) value: usize,
     pub(super) reads: Reads,
@@ -88,15 +88,15 @@ pub(super) struct Noise {
 pub(super) enum Seeing {
     /// A message along an edge, which a tap overhears.
     Message { from: usize, to: usize },
-    /// Everybody, outsiders included.
+    /// Everybody, including outsiders.
     Broadcast { from: Option<usize> },
-    /// The receiver of a secure sum; nobody overhears it.
+    /// The receiver of a secure sum; taps do not overhear it.
     SecureSum { to: usize, group: Vec<usize> },
     /// A node that drew the value, or shares it.
     Held { by: usize },
 }
 
-/// A value that somebody sees.
+/// A value that is seen by somebody.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Event {
     pub(super) value: usize,
@@ -106,18 +106,18 @@ pub(super) struct Event {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// Has not taken part yet.
+    /// Has not taken part so far.
     New,
     Active,
     Left,
 }
 
 /// A linear Gaussian protocol: who contributes what, which noises are added, which combinations are formed,
-/// who sees what.
+/// and who sees what.
 ///
-/// Steps are added in order of time. Weights, variances and the schedule are public and independent of data.
-/// Values are vectors of any dimension, all of the same; noises are independent and Gaussian, in every
-/// coordinate alike.
+/// Steps are added in order of time. Weights, variances and the schedule are public and do not depend on
+/// data. Values are vectors, all of the same dimension. Noises are independent and Gaussian, with the same
+/// variance in every coordinate.
 ///
 /// # Examples
 /// Two rounds of gossip on a path of three nodes, each with one value and its own noise, seen by an end.
@@ -143,28 +143,28 @@ pub(super) enum Presence {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     pub(super) nodes: usize,
-    // Steps are shared by copies: an account keeps its program.
+    // Copies share the steps, as an account keeps its program.
     pub(super) values: Arc<Vec<Definition>>,
     pub(super) moments: Arc<Vec<usize>>,
     pub(super) contributions: Arc<Vec<Contribution>>,
     pub(super) noises: Arc<Vec<Noise>>,
     pub(super) events: Arc<Vec<Event>>,
-    /// Nodes that join (`true`) or leave, and when.
+    /// The nodes that join (`true`) or leave, and when.
     pub(super) changes: Vec<(usize, usize, bool)>,
-    /// What nodes end with.
+    /// The results of nodes.
     pub(super) results: BTreeMap<usize, usize>,
     uses: Vec<usize>,
     pub(super) presence: Vec<Presence>,
     clock: usize,
-    /// Whether nodes hold what they use, once that was asked.
+    /// Whether nodes hold what they use, once this was asked.
     pub(super) held: Known<bool>,
-    /// What accounts of the program take for granted, once that was asked.
+    /// What accounts of the program take for granted, once this was asked.
     pub(super) trusted: Known<Trusted>,
-    /// Coefficients of values, once they were asked for.
+    /// The coefficients of values, once they were asked for.
     pub(super) forms: Forms,
 }
 
-/// A state of a program to which it can go back.
+/// A state to which a program can return.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     values: usize,
@@ -179,7 +179,7 @@ pub(super) struct Mark {
 }
 
 impl Program {
-    /// The state of now.
+    /// The present state.
     pub(super) fn mark(&self) -> Mark {
         Mark {
             values: self.values.len(),
@@ -243,15 +243,15 @@ impl Program {
         self.nodes
     }
 
-    /// Number of uses of the data of `node`; 0 for a node that is not there.
+    /// Number of uses of the data of `node`; 0 for a node that does not exist.
     #[must_use]
     pub fn uses(&self, node: usize) -> usize {
         self.uses.get(node).copied().unwrap_or(0)
     }
 
-    /// The values made so far, in the order of their numbers: for programs that were read.
+    /// The values defined so far, in the order of their numbers: for programs that were read.
     pub fn values(&self) -> impl ExactSizeIterator<Item = Value> + use<> {
-        // A number of 32 bits was checked for every value.
+        // Every value was checked to have a number of 32 bits.
         (0..u32::try_from(self.values.len()).unwrap_or(u32::MAX)).map(Value)
     }
 
@@ -259,7 +259,7 @@ impl Program {
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`]; [`ProgramError::UnknownValue`] in the list
-    /// of what it reads.
+    /// of reads.
     pub fn contribute(&mut self, node: usize, reads: Reads) -> Result<Value, ProgramError> {
         self.present(node, "contribute")?;
         if let Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) = &reads {
@@ -287,8 +287,8 @@ impl Program {
         (0..self.nodes).map(|node| self.contribute(node, reads.clone())).collect()
     }
 
-    /// A noise of the given variance that all of `holders` know, and nobody else: `[node]` for the noise of
-    /// one, `[]` for one that nobody knows.
+    /// A noise of the given variance that all of `holders` know, and no other node: `[node]` for the noise of
+    /// one node, `[]` for a noise that no node knows.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`], [`ProgramError::NotFinite`],
@@ -335,13 +335,13 @@ impl Program {
         Ok((plus, minus))
     }
 
-    /// The program changes: what was found of it is found anew.
+    /// Must be called when the program changes: what was found about it has to be found again.
     pub(super) fn forget(&mut self) {
         self.held.forget();
         self.trusted.forget();
     }
 
-    /// Checks that a value belongs to the program; its number.
+    /// Checks that a value belongs to the program, and returns its number.
     pub(super) fn check(&self, value: Value) -> Result<usize, ProgramError> {
         if value.index() >= self.values.len() {
             return Err(ProgramError::UnknownValue { value: value.index(), values: self.values.len() });
@@ -354,12 +354,13 @@ impl Program {
         registers::form(&self.values, value)
     }
 
-    /// The same, kept for whoever asks next.
+    /// The same, kept for later questions.
     pub(super) fn kept_form(&self, value: usize) -> Arc<Form> {
         self.forms.of(&self.values, value)
     }
 
-    /// Makes [`Self::kept_form`] of these values quick, where that is less work than each alone is.
+    /// Computes [`Self::kept_form`] of these values in advance, if this is less work than computing each by
+    /// itself.
     pub(super) fn prepare_forms(&self, values: &[usize], stop: &Stop) -> Result<(), Stopped> {
         self.forms.prepare(&self.values, values, stop)
     }
@@ -389,7 +390,7 @@ impl Program {
         self.presence.get(node).copied().ok_or(ProgramError::NodeOutOfRange { node, nodes: self.nodes })
     }
 
-    /// Checks that a node is there; from now on it has taken part.
+    /// Checks that a node is present, and records that it has taken part.
     pub(super) fn present(&mut self, node: usize, what: &'static str) -> Result<(), ProgramError> {
         if self.state(node)? == Presence::Left {
             return Err(ProgramError::Absent { node, what });
@@ -409,5 +410,5 @@ pub(super) fn distinct(nodes: &[usize], what: &'static str) -> Result<(), Progra
     }
 }
 
-/// Nodes of a program: more would not fit with what is known of each.
+/// The largest number of nodes of a program: with more, what is kept for each node would not fit in memory.
 const MAX_NODES: usize = 1 << 27;

@@ -1,26 +1,31 @@
-//! Bring your own protocol: a *program* goes in, what everybody learns comes out.
+//! Bring your own protocol: you state a *program*, and get what everybody learns.
 //!
 //! A program says who contributes what and when, which noises are added, which weighted sums are formed, and
-//! who sees what. Whatever can be said so is linear Gaussian, and one account covers it: correlated noise,
-//! noise matrices over time, secure sums, repeated participation, drop-outs, coalitions, tapped edges.
+//! who sees what. Everything that can be stated in this way is linear Gaussian, and one account covers it:
+//! correlated noise, noise matrices over time, secure sums, repeated participation, drop-outs, coalitions,
+//! tapped edges.
 //!
 //! | question | where | grade |
 //! |---|---|---|
 //! | How is a protocol stated? | [`Program`], [`Value`], [`Weight`], [`MixingMatrix`] | |
-//! | All nodes do the same, with one matrix, for many rounds? | [`VectorProgram`] | exact, or upper bound |
-//! | Who looks? | [`Observer`](ndp_account::Observer) | |
+//! | What if all nodes do the same, with one matrix, for many rounds? | [`VectorProgram`] | exact, or upper
+//! bound |
+//! | Who observes? | [`Observer`](ndp_account::Observer) | |
 //! | What does it learn about a node? | [`Program::account`], [`ProgramAccount::loss`] | exact, or upper bound |
 //! | What are neighboring inputs? | [`SensitivitySet`], always declared | see there |
-//! | Of messages only some coordinates are seen? | [`loss_by_coordinates`] | exact, or upper bound |
-//! | Messages may be lost? | [`AccountOptions::some_lost`] | upper bound |
+//! | What if only some coordinates of messages are seen? | [`loss_by_coordinates`] | exact, or upper bound |
+//! | What if messages may be lost? | [`AccountOptions::some_lost`] | upper bound |
 //! | Is something seen without noise? | [`ProgramAccount::verdict`] | exact, names the messages |
 //! | May contributions depend on what was seen? | [`Reads`], [`Dependence`] | checked where they say what they read |
-//! | In a file? | [`Program::read`], [`Program::write`] | |
+//! | How is it stored in a file? | [`Program::read`], [`Program::write`] | |
 //! | Can nodes send what they send? | [`Program::check_holdings`]; checked for what is read | |
-//! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
-//! | While it runs: what so far, and may this message still be sent? | [`meter::Meter`] | exact, or upper bound |
+//! | What are the results of nodes, and how far from the mean? | [`Program::result`], [`Program::error`] | no
+//! privacy claim |
+//! | During a run: what was learned so far, and may this message still be sent? | [`meter::Meter`] | exact,
+//! or upper bound |
 //! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
-//! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](ndp_account::Protocol), so `audit` takes it | |
+//! | How is it run? | [`Program::run`]; [`Declared`] is a [`Protocol`](ndp_account::Protocol), so `audit`
+//! takes it | |
 //! | Can a third party check it? | [`ProofWriter`], or [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
 //! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`,

@@ -9,11 +9,10 @@ use num_traits::{One, Signed, Zero};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A square matrix with exact entries, one row for every node: row `u` says what node `u` makes of the values
-/// of all.
+/// A square matrix with exact entries, one row for every node: row `u` says how node `u` combines the values
+/// of all nodes.
 ///
-/// It need be neither symmetric nor stochastic: a program is linear, whatever its weights. Copies share the
-/// entries.
+/// It need not be symmetric or stochastic: a program is linear for any weights. Copies share the entries.
 ///
 /// # Examples
 /// ```
@@ -32,7 +31,7 @@ pub struct MixingMatrix(Arc<Entries>);
 #[derive(Debug, PartialEq)]
 struct Entries {
     rows: Vec<Vec<(u32, BigRational)>>,
-    /// A denominator of all entries, unless it is long, and the entries times it.
+    /// A common denominator of all entries, unless it is long, and the entries times it.
     whole: Option<(BigInt, Vec<Vec<BigInt>>)>,
 }
 
@@ -70,12 +69,12 @@ impl MixingMatrix {
         Self(Arc::new(Entries { rows, whole: Some((common, whole)) }))
     }
 
-    /// A denominator of all entries, and row `u` times it; none where it is long.
+    /// A common denominator of all entries, and row `u` times it; `None` if it is long.
     pub(super) fn whole_row(&self, u: usize) -> Option<(&BigInt, &[BigInt])> {
         self.0.whole.as_ref().map(|(common, rows)| (common, rows[u].as_slice()))
     }
 
-    /// `(1 - l) W + l I` for the share `l` that everybody keeps, exactly.
+    /// `(1 - l) W + l I` for the share `l` that every node keeps, exactly.
     ///
     /// # Errors
     /// [`ProgramError::NotFinite`]; [`ProgramError::Laziness`] unless `0 <= l < 1`.
@@ -103,8 +102,7 @@ impl MixingMatrix {
         self.0.rows.len()
     }
 
-    /// The entries of row `u` that are not 0: columns, ascending, and weights; none for a node that is not
-    /// there.
+    /// The nonzero entries of row `u`: columns, ascending, and weights; empty for a node that does not exist.
     #[doc(hidden)]
     #[must_use]
     pub fn entries(&self, u: usize) -> Vec<(usize, Weight)> {
@@ -112,7 +110,7 @@ impl MixingMatrix {
         row.iter().map(|(v, weight)| (*v as usize, Weight::of(weight.clone()))).collect()
     }
 
-    /// Row `u`: columns and weights, ascending, none of them 0.
+    /// Row `u`: columns and weights, ascending, all of them nonzero.
     pub(super) fn row(&self, u: usize) -> &[(u32, BigRational)] {
         &self.0.rows[u]
     }
@@ -124,8 +122,8 @@ impl TryFrom<&[Vec<(usize, Weight)>]> for MixingMatrix {
     /// The matrix with the given rows, each a list of columns and weights.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`] for a column beyond the number of rows; [`ProgramError::Repeated`]
-    /// for a column twice in a row; [`ProgramError::NotFinite`].
+    /// [`ProgramError::NodeOutOfRange`] for a column that is not below the number of rows;
+    /// [`ProgramError::Repeated`] for a column that occurs twice in a row; [`ProgramError::NotFinite`].
     fn try_from(rows: &[Vec<(usize, Weight)>]) -> Result<Self, ProgramError> {
         let nodes = rows.len();
         let one = |row: &Vec<(usize, Weight)>| {
@@ -151,8 +149,8 @@ impl TryFrom<&[Vec<(usize, Weight)>]> for MixingMatrix {
 }
 
 impl From<&GossipMatrix> for MixingMatrix {
-    /// The exact matrix behind a gossip matrix: named weights are ratios of integers, given ones the dyadic
-    /// fractions that are stored.
+    /// The exact matrix behind a gossip matrix. Named weights are ratios of integers, and given ones are the
+    /// dyadic fractions that are stored.
     fn from(matrix: &GossipMatrix) -> Self {
         let graph = matrix.graph();
         let integer = |x: usize| BigRational::from_integer(x.into());
@@ -198,5 +196,5 @@ impl From<&MixingMatrix> for MixingMatrix {
     }
 }
 
-/// Bits of a common denominator, at most.
+/// The largest number of bits of a common denominator.
 const LONGEST: u64 = 256;

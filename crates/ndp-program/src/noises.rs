@@ -1,4 +1,5 @@
-//! Noises that belong together: of a group of nodes, adding up to 0, or of one node over time.
+//! Noises that belong together: those of a group of nodes, noises that sum to 0, and those of one node over
+//! time.
 
 use crate::build::{Program, Seeing, Value, distinct};
 use crate::weight::ldl;
@@ -41,12 +42,12 @@ impl Program {
         Ok(values)
     }
 
-    /// One noise for each of `holders`, all adding up to 0: covariance `s² (I - J / m)` for `m` noises, `J`
-    /// all ones, `s²` the `variance`. Each is known to its holder alone; a node that is named `k` times holds
-    /// `k` of them.
+    /// One noise for each of `holders`, which all sum to 0: the covariance is `s² (I - J / m)` for `m`
+    /// noises, where `J` has all entries 1 and `s²` is the `variance`. Each noise is known only to its
+    /// holder; a node that is named `k` times holds `k` of them.
     ///
     /// # Errors
-    /// [`ProgramError::SmallGroup`] below two holders; those of [`noise`](Self::noise).
+    /// [`ProgramError::SmallGroup`] for fewer than two holders; those of [`noise`](Self::noise).
     pub fn zero_sum(
         &mut self,
         holders: &[usize],
@@ -57,7 +58,7 @@ impl Program {
             return Err(ProgramError::SmallGroup { what: "a zero-sum group", got: count });
         }
         holders.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
-        // Independent noises less their mean have this covariance.
+        // Independent noises minus their mean have this covariance.
         let hidden: Vec<Value> =
             (0..count).map(|_| self.noise([], variance.clone())).collect::<Result<_, _>>()?;
         let share = Weight::of(BigRational::new((-1).into(), count.into()));
@@ -71,13 +72,12 @@ impl Program {
         Ok(values)
     }
 
-    /// Noises of one node over time: entry `t` is `Σ_s rows[t][s] ζ_s` of independent noises `ζ_s` of the
-    /// given variance, all known to the node. For a noise matrix `C` in the sense of matrix factorization the
-    /// rows are those of `C⁻¹`: see [`inverse_of_lower`](crate::inverse_of_lower).
+    /// Noises of one node over time: entry `t` is `Σ_s rows[t][s] ζ_s`, with independent noises `ζ_s` of the
+    /// given variance, all of which the node knows. For a noise matrix `C` in the sense of matrix
+    /// factorization, the rows are those of `C⁻¹`: see [`inverse_of_lower`](crate::inverse_of_lower).
     ///
     /// # Errors
-    /// [`ProgramError::Shape`] for a row that has more entries than its number; those of
-    /// [`noise`](Self::noise).
+    /// [`ProgramError::Shape`] if row `t` has more than `t + 1` entries; those of [`noise`](Self::noise).
     pub fn noise_over_time(
         &mut self,
         node: usize,

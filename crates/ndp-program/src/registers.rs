@@ -1,5 +1,5 @@
-//! Values as linear forms: what each is made of, and the exact coefficients of a value over contributions and
-//! noises.
+//! Values as linear forms: the terms of each value, and the exact coefficients of a value over contributions
+//! and noises.
 
 use crate::ProgramError;
 use crate::mixing::MixingMatrix;
@@ -11,16 +11,16 @@ use num_traits::{One, Zero};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How a value comes about from values before it.
+/// How a value is defined by earlier values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Definition {
     /// A contribution, by its number.
     Contribution(usize),
     /// A noise, by its number.
     Noise(usize),
-    /// A weighted sum of values before it.
+    /// A weighted sum of earlier values.
     Sum(Vec<(usize, Arc<BigRational>)>),
-    /// A row of a matrix times values before it.
+    /// A row of a matrix times earlier values.
     Mixed {
         /// The matrix.
         mixing: MixingMatrix,
@@ -32,7 +32,7 @@ pub(super) enum Definition {
 }
 
 impl Definition {
-    /// Hands out the values that it is the sum of, with their weights.
+    /// Calls `each` with the terms of the value and their weights.
     pub(super) fn each_term(&self, mut each: impl FnMut(usize, &BigRational)) {
         match self {
             Self::Contribution(_) | Self::Noise(_) => {}
@@ -43,7 +43,7 @@ impl Definition {
         }
     }
 
-    /// Weights and values that it is the sum of.
+    /// The terms of the value and their weights.
     pub(super) fn terms(&self) -> Vec<(usize, &BigRational)> {
         match self {
             Self::Contribution(_) | Self::Noise(_) => Vec::new(),
@@ -62,8 +62,8 @@ pub(super) enum Primitive {
     Noise(usize),
 }
 
-/// A ratio that is not reduced: on a walk through many steps the greatest common divisors would be most of
-/// the work.
+/// A ratio that is not reduced: on a walk through many steps, greatest common divisors would be most of the
+/// work.
 #[derive(Clone, Debug)]
 pub(super) struct Unreduced {
     pub(super) numerator: BigInt,
@@ -90,12 +90,12 @@ impl Unreduced {
         }
     }
 
-    /// Divides by the greatest common divisor; quick where the denominator is short.
+    /// Divides by the greatest common divisor, which is fast if the denominator is short.
     pub(super) fn shorten(&mut self) {
         if self.denominator.is_one() {
             return;
         }
-        // One division makes both numbers short.
+        // After one division both numbers are short.
         let rest = &self.numerator % &self.denominator;
         let short = lowest_terms(rest, self.denominator.clone());
         if short.denom() != &self.denominator {
@@ -106,8 +106,8 @@ impl Unreduced {
     }
 }
 
-/// The coefficients of a value over contributions and noises, ascending, none of them 0: ratios over one
-/// denominator that has no divisor with all numerators in common. Each alone need not be in lowest terms.
+/// The nonzero coefficients of a value over contributions and noises, ascending: ratios over one denominator
+/// that has no common divisor with all numerators. A single coefficient need not be in lowest terms.
 pub(crate) type Form = Vec<(Primitive, BigRational)>;
 
 /// The coefficients of `value`, by a walk back in time.
@@ -126,7 +126,7 @@ pub(super) fn form(values: &[Definition], value: usize) -> Form {
     shortened(whole, common)
 }
 
-/// The coefficients of a value, from those of the values that it is the sum of; `of` has them all.
+/// The coefficients of a value from those of its terms, all of which `of` gives.
 pub(super) fn next_form<'f>(
     values: &[Definition],
     value: usize,
@@ -157,7 +157,7 @@ pub(super) fn next_form<'f>(
     Some(shortened(sums.into_iter().collect(), below * common))
 }
 
-/// Coefficients over a denominator, without a divisor that all of them have in common.
+/// Coefficients over a denominator, without a divisor that all of them share.
 fn shortened(entries: Vec<(Primitive, BigInt)>, denominator: BigInt) -> Form {
     let mut divisor = denominator.magnitude().clone();
     for (_, x) in &entries {
@@ -176,8 +176,8 @@ fn shortened(entries: Vec<(Primitive, BigInt)>, denominator: BigInt) -> Form {
     entries.into_iter().map(|(primitive, x)| (primitive, ratio(x))).collect()
 }
 
-/// The coefficients of a combination of values over contributions and noises, ascending, none of them 0: a
-/// walk back in time from the values to what they are made of.
+/// The nonzero coefficients of a combination of values over contributions and noises, ascending: a walk back
+/// in time from the values to everything they consist of.
 pub(super) fn combined(
     values: &[Definition],
     mut open: BTreeMap<usize, Unreduced>,
@@ -229,7 +229,7 @@ pub(super) fn combined(
     found
 }
 
-/// The number of a column, which has 32 bits.
+/// The number of a column in 32 bits.
 pub(super) fn column(number: usize) -> Result<u32, Error> {
     u32::try_from(number).map_err(|_| ProgramError::TooManyValues.into())
 }

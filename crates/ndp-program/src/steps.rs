@@ -1,4 +1,4 @@
-//! The steps of a program: sums, gossip, messages, and nodes that come and go.
+//! The steps of a program: sums, gossip, messages, and nodes that join and leave.
 
 use crate::build::{Presence, Program, Seeing, Value, distinct};
 use crate::mixing::MixingMatrix;
@@ -44,7 +44,7 @@ impl Program {
         self.combine(values.iter().map(|&value| (1, value)))
     }
 
-    /// The sums of two lists, one by one.
+    /// The sums of two lists, element by element.
     ///
     /// # Errors
     /// [`ProgramError::Shape`], [`ProgramError::UnknownValue`].
@@ -56,11 +56,11 @@ impl Program {
     }
 
     /// One step of gossip: from one value of every node, `y_u = Σ_v W_uv x_v`. The matrix is kept as it is,
-    /// not written out; steps with the same [`MixingMatrix`] share it.
+    /// not written out, and steps with the same [`MixingMatrix`] share it.
     ///
     /// # Errors
-    /// [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a weight between a node that is
-    /// absent and another; [`ProgramError::UnknownValue`].
+    /// [`ProgramError::Shape`]; [`ProgramError::Absent`] if the matrix has a weight between an absent node
+    /// and another one; [`ProgramError::UnknownValue`].
     pub fn gossip(
         &mut self,
         matrix: impl Into<MixingMatrix>,
@@ -105,8 +105,7 @@ impl Program {
         Ok(())
     }
 
-    /// Every node sends its value to all its neighbors in `graph`; nodes that are absent neither send nor
-    /// receive.
+    /// Every node sends its value to all its neighbors in `graph`; absent nodes neither send nor receive.
     ///
     /// # Errors
     /// Those of [`send`](Self::send); [`ProgramError::Shape`].
@@ -126,8 +125,8 @@ impl Program {
         Ok(())
     }
 
-    /// A value that everybody sees, outsiders included: a message of a node, or with `None` in its place what
-    /// becomes public without a sender, such as a model that is released.
+    /// A value that everybody sees, including outsiders: a message of a node or, with `None` in its place, a
+    /// value that becomes public without a sender, such as a released model.
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
@@ -153,8 +152,8 @@ impl Program {
         values.iter().enumerate().try_for_each(|(from, &value)| self.broadcast(from, value))
     }
 
-    /// A value that `node` knows without a message: noise that a dealer hands out, correlated with that of
-    /// others.
+    /// A value that `node` knows without a message: noise that a dealer hands out, which is correlated with
+    /// that of others.
     ///
     /// # Errors
     /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`].
@@ -168,11 +167,11 @@ impl Program {
     /// A secure sum: node `to` learns the weighted sum of the addends of a group, given as node, weight and
     /// value, and nobody learns anything else. The sum can be used further, also in other sums.
     ///
-    /// Only sums of real numbers are described; noise that is rounded or taken modulo a number is not
+    /// Only sums of real numbers are described: noise that is rounded, or taken modulo a number, is not
     /// Gaussian.
     ///
     /// # Errors
-    /// [`ProgramError::SmallGroup`] below two addends, as the sum would be the message;
+    /// [`ProgramError::SmallGroup`] for fewer than two addends, as the sum would be a message;
     /// [`ProgramError::Repeated`]; those of [`send`](Self::send).
     pub fn secure_sum<W: Into<Weight>>(
         &mut self,
@@ -195,7 +194,7 @@ impl Program {
         Ok(sum)
     }
 
-    /// A node joins now: it has not taken part before.
+    /// A node joins now; it must not have taken part before.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::LateJoin`].
@@ -210,16 +209,16 @@ impl Program {
         }
     }
 
-    /// Whether a node has left; false for one that is not there.
+    /// Whether a node has left; `false` for one that does not exist.
     pub(super) fn has_left(&self, node: usize) -> bool {
         self.presence.get(node) == Some(&Presence::Left)
     }
 
-    /// A node leaves for good: it sends, receives and mixes no more. Its noises stay unknown, its masks
-    /// uncancelled.
+    /// A node leaves for good: it sends, receives and mixes no more. Its noises stay secret, and its masks
+    /// are not cancelled.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Absent`] when it has left before.
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Absent`] if it has left before.
     pub fn leave(&mut self, node: usize) -> Result<(), ProgramError> {
         self.present(node, "leave")?;
         self.presence[node] = Presence::Left;

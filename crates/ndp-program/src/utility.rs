@@ -1,4 +1,4 @@
-//! What a program computes: the values that nodes end with, and how far they are from the mean.
+//! What a program computes: the results of nodes, and their distance from the mean.
 
 use crate::ProgramError;
 use crate::build::{Program, Value};
@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 impl Program {
-    /// What nodes end with, each as its estimate of the mean over nodes of what each contributed in all.
-    /// Nobody sees more for it; [`error`](Self::error) says how good it is.
+    /// States the results of nodes, each as the node's estimate of the mean over nodes of their total
+    /// contributions. This reveals nothing to anybody; [`error`](Self::error) says how good the estimates
+    /// are.
     ///
     /// # Errors
     /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`]; [`ProgramError::Repeated`] for a
@@ -28,12 +29,13 @@ impl Program {
         Ok(())
     }
 
-    /// Root mean square of what noise and mixing add to the mean, over the nodes that end with a result and
-    /// over runs, at most: in units of the length `Δ` of the interval around 0 that contributions come from,
-    /// at noise `σ/Δ`. In floating point.
+    /// An upper bound on the root mean square of what noise and mixing add to the mean, over the nodes with a
+    /// result and over runs. It is in units of the length `Δ` of the interval around 0 that contributions
+    /// come from, at noise `σ/Δ`, and computed in floating point.
     ///
-    /// With coefficients `c_v` over the `m` contributions, `a` those of the mean, `k_v` over the noises of
-    /// variances `V`, and `R` results it is `√((m / 4R) Σ_v |c_v - a|² + (σ²/R) Σ_v k_vᵀ V k_v)`.
+    /// Let a result `v` have coefficients `c_v` over the `m` contributions and `k_v` over the noises of
+    /// variances `V`, and let the mean have coefficients `a`. With `R` results, the error is `√((m / 4R) Σ_v
+    /// |c_v - a|² + (σ²/R) Σ_v k_vᵀ V k_v)`.
     ///
     /// # Errors
     /// [`Error::NotOffered`] for a program without results, and for one that is too large.
@@ -43,7 +45,7 @@ impl Program {
         Ok((bias * self.contributions.len() as f64 / 4.0 + noise.get() * noise.get() * variance).sqrt())
     }
 
-    /// What every noise adds to the mean squared error over nodes and runs.
+    /// The part of every noise in the mean squared error over nodes and runs.
     pub(super) fn noise_shares(&self) -> Result<Vec<f64>, Error> {
         Ok(self.error_parts()?.1)
     }
@@ -53,7 +55,7 @@ impl Program {
         if self.results.is_empty() {
             return Err(Error::NotOffered("the program does not say what its nodes end with"));
         }
-        // Nodes mostly end with the same value, or each with its own.
+        // In most programs, all nodes end with the same value, or each with its own.
         let mut distinct: BTreeMap<usize, f64> = BTreeMap::new();
         self.results.values().for_each(|&value| *distinct.entry(value).or_insert(0.0) += 1.0);
         if distinct.len().max(LANES).saturating_mul(self.values.len()) > MAX_WORK {
@@ -83,8 +85,8 @@ impl Program {
         Ok((bias, shares))
     }
 
-    /// `Σ |c - a|²` over at most `LANES` values, each as often as it is a result, and for every noise `Σ k²`:
-    /// each step back is read once for all of them.
+    /// `Σ |c - a|²` over at most `LANES` values, each counted as often as it is a result, and `Σ k²` for
+    /// every noise. Each step back is read once for all of them.
     fn walked_back(&self, some: &[(usize, f64)], mean: &Mean<'_>) -> (f64, Vec<(usize, f64)>) {
         let last = some.iter().map(|(value, _)| *value).max().unwrap_or(0);
         let mut weights = vec![[0.0; LANES]; last + 1];
@@ -121,17 +123,18 @@ impl Program {
     }
 }
 
-/// What every result is compared with.
+/// The mean with which every result is compared.
 struct Mean<'p> {
-    /// What values are the sums of.
+    /// The terms of values.
     terms: &'p [Vec<(usize, f64)>],
-    /// Of a contribution in the mean.
+    /// The weight of a contribution in the mean.
     share: f64,
 }
 
-/// Results, those that are walked back from together at least, times values, at most.
+/// The largest product of the number of results (at least those that are walked back together) and the number
+/// of values.
 const MAX_WORK: usize = 400_000_000;
-/// Results that are walked back from together: a cache line of weights for each value.
+/// The number of results that are walked back together: their weights for one value fill a cache line.
 const LANES: usize = 8;
 
 #[cfg(test)]
@@ -143,7 +146,7 @@ mod tests {
     use ndp_graph::GossipMatrix;
     use ndp_graph::generators::{cycle_graph, karate_club_graph};
 
-    /// Masks cancel in the mean of all: what is left is a fifth of five noises.
+    /// The masks cancel in the mean of all nodes: what remains is a fifth of the sum of five noises.
     #[test]
     fn masks_cancel() -> Result<(), Error> {
         let error = decor(&cycle_graph(5)?, 1, 100, 1)?.error(NoiseMultiplier::new(2.0)?)?;
@@ -151,7 +154,7 @@ mod tests {
         Ok(())
     }
 
-    /// Where nobody contributes, noise alone is off.
+    /// If nobody contributes, the error is that of the noise alone.
     #[test]
     fn programs_of_noise_alone_have_errors() -> Result<(), Error> {
         let mut program = Program::new(1)?;
@@ -161,8 +164,8 @@ mod tests {
         Ok(())
     }
 
-    /// Against exact coefficients, for more results than are walked back from together, some of them the same
-    /// value, some of them of an early step.
+    /// Compared with exact coefficients, for more results than are walked back together; some are the same
+    /// value, and some are values of an early step.
     #[test]
     fn errors_are_those_of_exact_coefficients() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&karate_club_graph()?);
@@ -207,7 +210,7 @@ mod tests {
         program.result([(1, x)])?;
         assert_eq!(program.result([(1, x)]), Err(ProgramError::Repeated { node: 1, what: "the results" }));
         crate::tests::assert_refused(program.result([(2, x)]), "node 2 is out of range");
-        // One of one contribution: the mean itself.
+        // With a single contribution, the result is the mean itself.
         assert_eq!(program.error(NoiseMultiplier::new(1.0)?)?, 0.0);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Exact numbers: ratios of integers, and floating-point numbers as the dyadic fractions that they store.
+//! Exact numbers: ratios of integers, and floating-point numbers as the dyadic fractions that they represent.
 
 use crate::ProgramError;
 use ndarray::Array2;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// An exact weight or variance.
 ///
 /// An integer is itself, a pair `(a, b)` is the ratio `a / b`, and an `f64` is the dyadic fraction that it
-/// stores: `0.1` is not a tenth, `(1, 10)` is. A number that is not finite, or a ratio over 0, is kept as
-/// such and refused where it is used.
+/// represents: `0.1` is not a tenth, but `(1, 10)` is. A number that is not finite, or a ratio over 0, can be
+/// constructed, but is refused when it is used.
 ///
 /// # Examples
 /// ```
@@ -48,7 +48,7 @@ impl Weight {
         self.0.as_ref().map_err(|&value| ProgramError::NotFinite { what, value })
     }
 
-    /// The exact value of something that may not be negative.
+    /// The exact value of a number that must not be negative.
     ///
     /// # Errors
     /// [`ProgramError::NotFinite`], [`ProgramError::NegativeVariance`].
@@ -74,7 +74,7 @@ impl Weight {
     }
 }
 
-/// A rational as the nearest `f64`, or one beside it.
+/// The nearest `f64` to a rational, or one of its neighbors.
 pub(super) fn float(x: &BigRational) -> f64 {
     x.to_f64().unwrap_or(f64::NAN)
 }
@@ -98,7 +98,7 @@ impl From<f64> for Weight {
 }
 
 impl From<&Weight> for f64 {
-    /// The nearest `f64` or one beside it; infinite where it is out of range.
+    /// The nearest `f64`, or one of its neighbors; infinite if it is out of range.
     fn from(weight: &Weight) -> Self {
         weight.to_f64()
     }
@@ -113,7 +113,7 @@ impl From<(i64, i64)> for Weight {
     }
 }
 
-/// Not finite where a factor is not.
+/// The product is not finite if a factor is not.
 impl std::ops::Mul for &Weight {
     type Output = Weight;
 
@@ -137,7 +137,7 @@ impl std::fmt::Display for Weight {
 impl std::str::FromStr for Weight {
     type Err = ProgramError;
 
-    /// Reads `a` or `a/b`, both integers: digits, perhaps behind a minus, at most 100,000 of them.
+    /// Reads `a` or `a/b`, both integers: at most 100,000 digits, with or without a minus in front.
     fn from_str(text: &str) -> Result<Self, ProgramError> {
         let refuse = || ProgramError::NotANumber(text.chars().take(40).collect());
         let (a, b) = text.split_once('/').unwrap_or((text, "1"));
@@ -155,7 +155,7 @@ impl std::str::FromStr for Weight {
     }
 }
 
-/// `L D Lᵀ` of a covariance, `L` with a unit diagonal: the columns of `L` below the diagonal, and `D`.
+/// `L D Lᵀ` of a covariance, where `L` has a unit diagonal: the columns of `L` below the diagonal, and `D`.
 pub(super) type Factors = (Vec<Vec<BigRational>>, Vec<BigRational>);
 
 /// The exact factors of a covariance.
@@ -205,7 +205,7 @@ pub(super) fn ldl(covariance: &[Vec<BigRational>]) -> Result<Factors, ProgramErr
 /// The inverse of a lower triangular matrix, given by its rows up to the diagonal.
 ///
 /// # Errors
-/// [`ProgramError::Shape`] when row `k` has not `k + 1` entries; [`ProgramError::ZeroDiagonal`];
+/// [`ProgramError::Shape`] if row `k` does not have `k + 1` entries; [`ProgramError::ZeroDiagonal`];
 /// [`ProgramError::NotFinite`].
 pub fn inverse_of_lower(rows: &[Vec<Weight>]) -> Result<Vec<Vec<Weight>>, ProgramError> {
     let mut inverse: Vec<Vec<BigRational>> = Vec::with_capacity(rows.len());
@@ -232,14 +232,14 @@ pub fn inverse_of_lower(rows: &[Vec<Weight>]) -> Result<Vec<Vec<Weight>>, Progra
     Ok(inverse.into_iter().map(|row| row.into_iter().map(Weight::of).collect()).collect())
 }
 
-/// A banded lower triangular Toeplitz matrix of `steps` rows whose first column starts with `band`: rows up
-/// to the diagonal.
+/// A banded lower triangular Toeplitz matrix with `steps` rows, whose first column starts with `band`; its
+/// rows up to the diagonal.
 pub fn toeplitz(steps: usize, band: &[Weight]) -> Vec<Vec<Weight>> {
     let entry = |lag: usize| band.get(lag).cloned().unwrap_or_else(|| Weight::from(0));
     (0..steps).map(|t| (0..=t).map(|s| entry(t - s)).collect()).collect()
 }
 
-/// A ratio; a long one is left as it is, since the greatest common divisor would be most of the work.
+/// A ratio. A long one is not reduced, since the greatest common divisor would be most of the work.
 pub(super) fn over(a: BigInt, b: &BigInt) -> BigRational {
     if a.bits() + b.bits() <= REDUCED {
         lowest_terms(a, b.clone())
@@ -248,8 +248,8 @@ pub(super) fn over(a: BigInt, b: &BigInt) -> BigRational {
     }
 }
 
-/// Digits of a number that is read.
+/// The largest number of digits of a number that is read.
 const MAX_DIGITS: usize = 100_000;
 
-/// Bits up to which ratios are reduced.
+/// The largest number of bits of ratios that are reduced.
 const REDUCED: u64 = 1 << 15;
