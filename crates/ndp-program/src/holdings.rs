@@ -1,11 +1,11 @@
-//! What nodes hold: whether each can form what it sends, mixes and ends with.
+//! What nodes hold: whether each node can form what it sends, mixes and ends with.
 //!
-//! A program says which sums are formed, and who sees what. Nothing in that keeps a node from sending a value
-//! that it was never told: the account of such a program is the account of messages that nobody can send, and
-//! the messages that it would take are not in it. So a program that is read is followed along: a value that a
-//! node sends, mixes or ends with must be a combination of its contributions, its noises, what it was sent
-//! before and what is public. Mostly that shows from the program's own sums; where it does not, the rank
-//! decides as in [`adaptivity`](crate::adaptivity).
+//! A program says which sums are formed, and who sees what. This alone does not keep a node from sending a
+//! value that it was never told. The account of such a program would be one of messages that nobody can send,
+//! without the further messages that would be needed. When a program is read, it is therefore checked that
+//! each value that a node sends, mixes or ends with is a combination of its contributions, its noises, what
+//! it was sent before and what is public. In most cases this follows from the program's own sums; otherwise
+//! the rank decides, as in [`adaptivity`](crate::adaptivity).
 
 use crate::ProgramError;
 use crate::adaptivity::spanned;
@@ -18,18 +18,18 @@ use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What every node holds, followed along a program.
+/// What every node holds, followed step by step.
 #[derive(Debug, Default)]
 pub(super) struct Holdings {
-    /// Values and nodes that hold them, without those that follow by the program's sums.
+    /// Values with the nodes that hold them, without those that follow by the program's sums.
     held: BTreeSet<(usize, usize)>,
     /// Values that everybody holds.
     public: Vec<bool>,
-    /// Sums that a node was told without holding what they are made of.
+    /// Sums that a node was told without holding their terms.
     told: BTreeMap<usize, Vec<usize>>,
-    /// Nodes whose results were looked at.
+    /// The nodes whose results have been checked.
     ended: BTreeSet<usize>,
-    /// Values and events that were looked at.
+    /// The numbers of values and events that have been checked.
     values: usize,
     events: usize,
 }
@@ -38,12 +38,14 @@ impl Program {
     /// Checks that every node can form what it sends, mixes and ends with from what it holds: its
     /// contributions, the noises that it drew or shares, what it was sent before, and what is public.
     ///
-    /// An account does not need this: it is that of the messages as they are said. But where a node sends
-    /// what it cannot have, no protocol has these messages and no others. [`read`](Self::read) checks it.
+    /// An account does not need this: it is the account of the messages as they are stated. But if a node
+    /// sends something that it cannot have, no protocol has exactly these messages. [`read`](Self::read)
+    /// checks it.
     ///
     /// # Errors
-    /// [`ProgramError::NotHeld`], which is proven; a "yes" that took a rank rests on primes drawn from a
-    /// hash, as accounts do. [`ndp_graph::Error::TooLarge`] where it takes ranks of too many values to tell.
+    /// [`ProgramError::NotHeld`], which is proven. A positive answer that needed a rank rests on primes drawn
+    /// from a hash, as accounts do. [`ndp_graph::Error::TooLarge`] if deciding it needs ranks of too many
+    /// values.
     ///
     /// # Examples
     /// ```
@@ -60,15 +62,14 @@ impl Program {
         Holdings::default().follow(self)
     }
 
-    /// Whether [`check_holdings`](Self::check_holdings) finds nothing; asked once for a program and its
-    /// copies.
+    /// Whether [`check_holdings`](Self::check_holdings) succeeds; computed once for a program and its copies.
     pub(super) fn holds(&self) -> bool {
         self.held.or_find(|| self.check_holdings().is_ok())
     }
 }
 
 impl Holdings {
-    /// Looks at what the program has more than last time.
+    /// Checks what was added to the program since the last call.
     ///
     /// # Errors
     /// Those of [`Program::check_holdings`].
@@ -138,7 +139,8 @@ impl Holdings {
         self.public[value] || self.held.contains(&(value, node))
     }
 
-    /// A node is told a value; of a sum with one term that it does not hold it learns that term.
+    /// A node is told a value. If the value is a sum with one term that it does not hold, it learns that
+    /// term.
     fn learn(&mut self, program: &Program, node: usize, value: usize) {
         let mut next = Some(value);
         while let Some(value) = next.take() {
@@ -158,7 +160,7 @@ impl Holdings {
         terms
     }
 
-    /// Checks that nodes can form a value together, at this moment.
+    /// Checks that nodes together can form a value at this moment.
     fn require(
         &mut self,
         program: &Program,
@@ -187,7 +189,7 @@ impl Holdings {
         if has(value) {
             return true;
         }
-        // What is missing may be most of a sum that the node was told: that of its neighbors.
+        // The missing terms may be most of a sum that the node was told, such as that of its neighbors.
         if let [node] = nodes {
             let missing = self.missing(program, *node, value);
             let told = self.told.get(node).map_or(&[][..], Vec::as_slice);
@@ -236,9 +238,9 @@ fn by_rank(program: &Program, nodes: &[usize], value: usize, moment: usize) -> R
     Ok(spanned(program, rows, &[value], unknown, &Stop::never())?.is_some())
 }
 
-/// Sums that are compared with what is missing, the last ones.
+/// The number of last sums that are compared with the missing terms.
 const MAX_TOLD: usize = 64;
-/// Coefficients of the values whose ranks are decided, at most.
+/// The largest number of coefficients of the values whose ranks are decided.
 const MAX_WRITTEN: usize = 1_000_000;
-/// Bytes that an exact coefficient takes at least.
+/// The least number of bytes of an exact coefficient.
 const BYTES: u128 = 128;

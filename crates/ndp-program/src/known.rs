@@ -1,18 +1,18 @@
-//! What was found of a program once and holds until it changes.
+//! What was found about a program once, and holds until it changes.
 
 use std::sync::{Arc, OnceLock};
 
-/// What was found of a program, which is no part of it.
+/// A result about a program, which is not part of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Known<T>(Arc<OnceLock<T>>);
 
 impl<T: Copy> Known<T> {
-    /// What is known, or else what is found now.
+    /// What is known, or otherwise what is found now.
     pub(crate) fn or_find(&self, find: impl FnOnce() -> T) -> T {
         *self.0.get_or_init(find)
     }
 
-    /// The program changes, its copies do not.
+    /// Must be called when the program changes; its copies do not change.
     pub(crate) fn forget(&mut self) {
         if self.0.get().is_some() || Arc::strong_count(&self.0) > 1 {
             *self = Self::default();
@@ -35,10 +35,10 @@ impl<T> PartialEq for Known<T> {
 /// What accounts of a program take for granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trusted {
-    /// Something is contributed after something was sent, so that it might depend on it.
+    /// Something is contributed after something was sent, and might depend on it.
     pub(crate) contributes_late: bool,
-    /// A secure sum is seen by its receiver alone, and its addends by nobody.
+    /// Only its receiver sees a secure sum, and nobody sees the addends.
     pub(crate) secure_sums: bool,
-    /// A noise is known to several nodes, or to nobody, since they only know what is dealt to them of it.
+    /// A noise is known to several nodes, or to no node, as they only know what a dealer hands out.
     pub(crate) shared_noises: bool,
 }

@@ -1,9 +1,10 @@
-//! What an observer sees of a program: which values, from when on, and their rows over what it does not know.
+//! What an observer sees of a program: which values, from which moment on, and their rows over what it does
+//! not know.
 //!
-//! Seen are the messages that a member receives or sends, those overheard on a tapped edge, broadcasts, and
-//! secure sums where they are received. A member knows its contributions, the noises that it drew or shares,
-//! and its part of a correlated group, which is a value like others, not an independent noise. What follows
-//! from seen values by the program's own sums is no row of its own.
+//! The observer sees the messages that a member receives or sends, those overheard on a tapped edge,
+//! broadcasts, and secure sums that it receives. A member knows its contributions, the noises that it drew or
+//! shares, and its part of a correlated group, which is a value like others and not an independent noise.
+//! What follows from seen values by the program's own sums has no row of its own.
 
 use crate::build::{Program, Seeing};
 use crate::registers::{Definition, Primitive};
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Repeated`], [`ProgramError::SameEnds`];
-/// [`Error::NotOffered`] for an observer who throws away its own noise or does not know senders.
+/// [`Error::NotOffered`] for an observer who ignores its own noise or does not know senders.
 pub(super) fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
     let ends = observer.tapped.iter().flat_map(|&(from, to)| [from, to]);
     if let Some(node) = observer.members().iter().copied().chain(ends).find(|&node| node >= nodes) {
@@ -36,7 +37,7 @@ pub(super) fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
     Ok(build::distinct(observer.members(), "the coalition")?)
 }
 
-/// Whether the observer sees what happens. A tap hears what the first node of a pair sends to the second.
+/// Whether the observer sees an event. A tap hears what the first node of a pair sends to the second one.
 pub(super) fn sees(observer: &Observer, seeing: &Seeing) -> bool {
     match seeing {
         Seeing::Message { from, to } => {
@@ -53,10 +54,10 @@ pub(super) fn sees(observer: &Observer, seeing: &Seeing) -> bool {
 pub(super) struct SeenRow {
     /// The value.
     pub(super) value: usize,
-    /// When it is seen first.
+    /// The moment at which it is first seen.
     pub(super) moment: usize,
-    /// Its coefficients over what the observer does not know, noises of variance 0 left out; not each in
-    /// lowest terms.
+    /// Its coefficients over what the observer does not know, without noises of variance 0. The coefficients
+    /// need not be in lowest terms.
     pub(super) form: Vec<(Primitive, BigRational)>,
 }
 
@@ -65,18 +66,18 @@ pub(super) struct SeenRow {
 pub(super) struct Seen {
     /// Rows in the order in which they are seen.
     pub(super) rows: Vec<SeenRow>,
-    /// For every value the moment from which on it follows from what was seen by the program's own sums.
+    /// For every value, the moment from which on it follows from what was seen, by the program's own sums.
     pub(super) known_from: Vec<Option<usize>>,
-    /// For every value the moment when it is first seen itself.
+    /// For every value, the moment at which it is first seen itself.
     pub(super) first: Vec<Option<usize>>,
-    /// For every node whether it is a member.
+    /// For every node, whether it is a member.
     pub(super) members: Vec<bool>,
     /// Whether rows have their coefficients.
     complete: bool,
 }
 
 impl Seen {
-    /// What `observer` sees, and beyond that the values `shown` from the given moments on.
+    /// What `observer` sees and, in addition, the values `shown` from the given moments on.
     ///
     /// # Errors
     /// Those of a bad observer; [`Error::Stopped`].
@@ -117,7 +118,7 @@ impl Seen {
             let derived = match definition {
                 Definition::Contribution(k) => members[program.contributions[*k].node].then_some(made),
                 Definition::Noise(k) if program.noises[*k].variance.is_zero() => Some(made),
-                // A noise that is seen has its column deleted.
+                // The column of a noise that is seen is deleted.
                 Definition::Noise(_) => first[value],
                 Definition::Sum(_) | Definition::Mixed { .. } => {
                     let mut latest = Some(made);
@@ -146,10 +147,10 @@ impl Seen {
         self.complete
     }
 
-    /// Works out the coefficients of the rows; rows without any are dropped.
+    /// Computes the coefficients of the rows; rows without any are dropped.
     ///
     /// # Errors
-    /// [`Stopped`] on the way; then no row is lost, but some have no coefficients.
+    /// [`Stopped`] during the computation. No row is then lost, but some have no coefficients.
     pub(super) fn complete(&mut self, program: &Program, stop: &Stop) -> Result<(), Stopped> {
         if self.complete {
             return Ok(());
@@ -172,8 +173,8 @@ impl Seen {
         Ok(())
     }
 
-    /// Counts the work of the coefficients of the rows, whatever other observers have worked out before: a
-    /// walk back from each row to all that it is made of.
+    /// Counts the work for the coefficients of the rows, independently of what was computed for other
+    /// observers: a walk back from each row to everything that it consists of.
     fn count(&self, program: &Program, stop: &Stop) -> Result<(), Stopped> {
         if stop == &Stop::never() {
             return Ok(());
@@ -204,8 +205,8 @@ impl Seen {
         Ok(())
     }
 
-    /// Whether the rows are made of more than `most` hidden values altogether, each counted for every row
-    /// that it has a part in.
+    /// Whether the rows consist of more than `most` hidden values in total, where a value counts once for
+    /// every row that it is part of.
     pub(super) fn deeper_than(&self, program: &Program, most: usize) -> bool {
         let mut visited = vec![u32::MAX; program.values.len()];
         let mut count = 0;
@@ -243,5 +244,5 @@ impl Seen {
     }
 }
 
-/// Work of a term of a value on the way back from a row, about, for every sum between the two.
+/// The approximate work of a term of a value on the walk back from a row.
 const OF_TERM: usize = 150;

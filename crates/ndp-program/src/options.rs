@@ -1,4 +1,4 @@
-//! How an account is made.
+//! Options of an account.
 
 use crate::Weight;
 use crate::adaptivity::HiddenReads;
@@ -6,7 +6,7 @@ use crate::build::Program;
 use ndp_certify::account::Budget;
 use ndp_numeric::stop::Stop;
 
-/// How an account is made.
+/// Options of an account.
 ///
 /// # Examples
 /// ```
@@ -22,35 +22,35 @@ use ndp_numeric::stop::Stop;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountOptions {
-    /// The most memory the work may take, in bytes; it is estimated before the work starts.
+    /// The largest amount of memory that may be used, in bytes; it is estimated before the work starts.
     pub memory_limit: u64,
-    /// The most bits a number may take.
+    /// The largest number of bits of a number.
     pub precision_limit: u32,
-    /// What to do about contributions that read what the observer does not see.
+    /// What is done about contributions that read values that the observer does not see.
     pub hidden: HiddenReads,
-    /// Directions of the uses of a node whose loss is wanted for itself, relative to its own size. The sum of
-    /// all uses is always among them. Where something about a node leaks, a direction that is not named is
-    /// undecided.
+    /// Directions of the uses of a node whose loss is to be computed by itself, with an error relative to its
+    /// own size. The sum of all uses is always one of them. If some change of the node's uses is seen without
+    /// noise, directions that are not named here are undecided.
     pub directions: Vec<(usize, Vec<Weight>)>,
-    /// The nodes that are asked about, all where none are named: a large program takes less work for a few.
+    /// The nodes that are asked about; all nodes if `None`. For a large program, a few nodes take less work.
     pub nodes: Option<Vec<usize>>,
-    /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems,
-    /// without primes. Both ways enclose the same; small views are faster the other way.
+    /// The number of rows from which on a view whose rows all have a noise of their own is accounted for by
+    /// sparse systems, without primes. Both methods give the same enclosures; small views are faster with the
+    /// other one.
     pub sparse_from: usize,
-    /// Hidden values, counted for every row that they have a part in, from which on rows are not written out:
-    /// sweeps through the program take their place. Both ways enclose the same.
+    /// The number of hidden values, each counted for every row that it is part of, from which on rows are not
+    /// written out, and sweeps through the program are used. Both methods give the same enclosures.
     pub sweeps_from: usize,
-    /// Whether messages may be lost in transit, independently of data and noises. What is seen then is part
-    /// of what is seen when all arrive, whichever they are: the account counts all of them, and is an upper
-    /// bound.
+    /// Whether messages may be lost in transit, independently of data and noises. What is then seen is part
+    /// of what is seen if all messages arrive. The account counts all of them, and is an upper bound.
     pub some_lost: bool,
-    /// When to end before the account is made, and before what it works out later.
+    /// Stops the account, and computations that later questions start.
     pub stop: Stop,
 }
 
 impl Default for AccountOptions {
-    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes, as
-    /// long as it takes.
+    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes, and
+    /// no time limit.
     fn default() -> Self {
         let Budget { memory, bits, .. } = Budget::default();
         Self {
@@ -68,7 +68,7 @@ impl Default for AccountOptions {
 }
 
 impl AccountOptions {
-    /// Which nodes are asked about.
+    /// For each node, whether it is asked about.
     pub(super) fn asked(&self, program: &Program) -> Vec<bool> {
         let Some(nodes) = &self.nodes else { return vec![true; program.node_count()] };
         let mut asked = vec![false; program.node_count()];
@@ -77,7 +77,7 @@ impl AccountOptions {
     }
 }
 
-/// Rows of a view that is large.
+/// The number of rows from which on a view is large.
 const SPARSE_FROM: usize = 128;
-/// Values of a view that is deep.
+/// The number of values from which on a view is deep.
 const SWEEPS_FROM: usize = 100_000;

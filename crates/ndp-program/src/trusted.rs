@@ -1,4 +1,4 @@
-//! What accounts of a program take for granted, found from its steps.
+//! What accounts of a program take for granted, determined from its steps.
 
 use crate::build::{Program, Seeing};
 use crate::known::Trusted;
@@ -18,8 +18,8 @@ impl Program {
         })
     }
 
-    /// Whether some noise is not one node's own: known to several, or to nobody, unless all that is handed
-    /// out of it is handed to one node.
+    /// Whether some noise does not belong to a single node: it is known to several nodes or to none, except
+    /// if everything that is handed out of it goes to one node.
     fn shares_noises(&self) -> bool {
         let held = || {
             self.events.iter().filter_map(|event| match event.seeing {
@@ -56,7 +56,8 @@ mod tests {
     use super::*;
     use crate::{ProgramError, Reads};
 
-    /// Noises of one node, of two, of nobody, of size 0; masks that one node deals, or two; a noise told.
+    /// Noises of one node, of two, of none, and of variance 0; masks that a dealer gives to one node or to
+    /// two; and a noise that is sent.
     #[test]
     fn noises_of_one_node_alone_are_not_shared() -> Result<(), ProgramError> {
         let shared = |make: &dyn Fn(&mut Program) -> Result<(), ProgramError>| {
