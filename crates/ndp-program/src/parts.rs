@@ -1,4 +1,5 @@
-//! What protocols on vectors are made of. For the crates of this workspace alone: nothing here is promised.
+//! The parts of protocols on vectors. They are only for the crates of this workspace, and not part of the
+//! stable interface.
 
 pub use crate::vector::block::{Block, WIDTH};
 pub use crate::vector::error::{error_weights, require_operator, require_rounds};

@@ -1,5 +1,5 @@
-//! A program with a declared sensitivity set is a protocol like all others: `check`, `least_noise`, `compare`
-//! and `audit` take it.
+//! A program with a declared sensitivity set is a protocol like all others, for `check`, `least_noise`,
+//! `compare` and `audit`.
 
 use crate::account::{NodeVerdict, ProgramAccount};
 use crate::adaptivity::Dependence;
@@ -15,9 +15,9 @@ use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
 use rand::Rng;
 
-/// A program and what neighboring inputs are.
+/// A program with its neighboring inputs.
 ///
-/// All variances of the program are in units of the square of a common noise: at [`NoiseMultiplier`] `s` a
+/// All variances of the program are in units of the square of a common noise: at [`NoiseMultiplier`] `s`, a
 /// view with loss `Q` is `√Q / s`-GDP. A change that is seen without noise gives the profile of data that are
 /// revealed.
 ///
@@ -37,25 +37,25 @@ use rand::Rng;
 pub struct Declared {
     /// The program.
     pub program: Program,
-    /// What neighboring inputs are.
+    /// The neighboring inputs.
     pub sensitivity: SensitivitySet,
-    /// How its accounts are made.
+    /// The options of its accounts.
     pub options: AccountOptions,
-    /// What the common noise is.
+    /// A description of the common noise.
     pub noise: Noise,
-    /// What may differ, where that has a better name than the set gives it: gradients, not uses.
+    /// What may change, if there is a better name for it than the set gives: gradients instead of uses.
     pub changes: Option<Changes>,
 }
 
 impl Declared {
-    /// The program under the sensitivity set, with the default options.
+    /// The program with this sensitivity set and the default options.
     #[must_use]
     pub fn new(program: Program, sensitivity: SensitivitySet) -> Self {
         let options = AccountOptions::default();
         Self { program, sensitivity, options, noise: Self::TERMS.noise, changes: None }
     }
 
-    /// What numbers of programs are about, where every node's data are used once.
+    /// What numbers of programs mean if every node's data are used once.
     pub const TERMS: Terms = Terms {
         changes: Changes::Value,
         neighbors: Terms::VALUES.neighbors,
@@ -68,7 +68,7 @@ impl Declared {
         trusts: None,
     };
 
-    /// What its numbers are about. Where data are used once all sets are the same.
+    /// What its numbers mean. If data are used only once, all sets are the same.
     #[must_use]
     pub fn terms(&self) -> Terms {
         let nodes = self.program.node_count();
@@ -78,14 +78,14 @@ impl Declared {
     }
 }
 
-/// What a set lets change.
+/// What may change under a set.
 fn of_set(set: &SensitivitySet) -> Changes {
     match set {
         SensitivitySet::UseLevel => Changes::OneUse,
         SensitivitySet::SameDirection | SensitivitySet::Along(_) => Changes::UsesAlike,
         SensitivitySet::Signs => Changes::EveryNumber,
         SensitivitySet::Vectors { .. } => Changes::EveryGradient,
-        // One pattern of uses: less than all.
+        // A pattern of uses is less than all uses.
         SensitivitySet::Patterns { .. } => Changes::OneUse,
         SensitivitySet::Bounded { within, .. } => of_set(within),
     }
@@ -106,7 +106,7 @@ impl Protocol for Declared {
         Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity, terms: self.terms() }))
     }
 
-    /// Those of the program, for sets in which all nodes may do alike, and accounts of all nodes alike.
+    /// The symmetries of the program, if the set and the options treat all nodes alike.
     fn symmetries(&self) -> Vec<Vec<u32>> {
         let alike = match self.sensitivity {
             SensitivitySet::UseLevel
@@ -146,7 +146,7 @@ impl Protocol for Declared {
     }
 }
 
-/// An account under a sensitivity set.
+/// An account for a sensitivity set.
 struct Accounted<'a> {
     account: ProgramAccount,
     sensitivity: &'a SensitivitySet,
@@ -212,7 +212,7 @@ impl Account for Accounted<'_> {
     }
 }
 
-/// The best linear statistic, in real runs.
+/// The best linear statistic, evaluated in real runs.
 struct InRuns<'a> {
     program: &'a Program,
     statistic: Statistic,
@@ -222,7 +222,7 @@ struct InRuns<'a> {
 impl Attacker for InRuns<'_> {
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
         let mut scores = Vec::with_capacity(runs);
-        // Coordinates are independent runs.
+        // The coordinates of a vector are independent runs.
         while scores.len() < runs {
             let width = AT_ONCE.min(runs - scores.len());
             scores.extend(self.statistic.scores(self.program, higher, width, self.noise, rng)?);
@@ -235,5 +235,5 @@ impl Attacker for InRuns<'_> {
     }
 }
 
-/// Runs simulated at a time.
+/// The number of runs that are simulated at a time.
 const AT_ONCE: usize = 64;

@@ -1,4 +1,4 @@
-//! Runs of a program on real values, from the same object that is accounted for.
+//! Runs of a program on real values, from the same object that the account is made of.
 
 use crate::account::ProgramAccount;
 use crate::adaptivity::Dependence;
@@ -17,7 +17,7 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;
 
-/// All values of a run: values by coordinates.
+/// All values of a run, as a matrix of values by coordinates.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A value; `None` where the run has not come to it yet.
+    /// A value; `None` if the run has not reached it yet.
     #[must_use]
     pub fn value(&self, value: Value) -> Option<ArrayView1<'_, f64>> {
         (value.index() < self.made).then(|| self.values.row(value.index()))
@@ -47,12 +47,12 @@ impl Run {
 }
 
 impl Program {
-    /// Runs the program on vectors of length `dimension`. Contributions are asked for when they are due, by
-    /// the node, the number of its use, from 0, and the run so far; the noises have `noise` times the
-    /// standard deviation that the program says. Coordinates are independent.
+    /// Runs the program on vectors of length `dimension`. Contributions are asked for when they are due, with
+    /// the node, the index of its use, from 0, and the run so far. The noises have `noise` times the standard
+    /// deviation that the program states. Coordinates are independent.
     ///
-    /// The noise is drawn in floating point, for study: what is released for real needs noise that is drawn
-    /// exactly ([`ndp_dp::DiscreteGaussian`]), and its own account.
+    /// The noise is drawn in floating point, for studies only. A real release needs noise that is drawn
+    /// exactly ([`ndp_dp::DiscreteGaussian`]), and an account of its own.
     ///
     /// # Errors
     /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length;
@@ -93,8 +93,8 @@ impl Program {
         Ok(run)
     }
 
-    /// Messages, one for each receiver: a broadcast has all other nodes, and in a secure sum each addend goes
-    /// to whoever learns it.
+    /// The number of messages, one for each receiver: a broadcast has all other nodes as receivers, and in a
+    /// secure sum each addend goes to the node that learns it.
     pub(super) fn sent(&self) -> usize {
         let receivers = |event: &Event| match &event.seeing {
             Seeing::Held { .. } => 0,
@@ -105,7 +105,7 @@ impl Program {
         self.events.iter().map(receivers).sum()
     }
 
-    /// What the known part of the values is worth: the run with everything unknown left out.
+    /// The part of the values that is known: the run without everything unknown.
     fn known_part(&self, known: impl Fn(Primitive) -> bool, run: &Run) -> Array2<f64> {
         let mut values = Array2::zeros(run.values.dim());
         for (k, definition) in self.values.iter().enumerate() {
@@ -136,14 +136,14 @@ fn sum(definition: &Definition, values: &Array2<f64>) -> Array1<f64> {
     sum
 }
 
-/// The likelihood ratio of a change: weights of seen values.
+/// The likelihood ratio of a change, as weights of seen values.
 pub(super) struct Statistic {
     source: usize,
     change: Vec<f64>,
     terms: Vec<(usize, f64)>,
-    /// What the change moves the statistic by, over its standard deviation at noise 1.
+    /// How far the change moves the statistic, divided by its standard deviation at noise 1.
     shown: f64,
-    /// Noises and contributions that the observer knows.
+    /// Whether the observer knows a noise or a contribution.
     known: BTreeMap<Primitive, bool>,
 }
 
@@ -163,14 +163,14 @@ impl Statistic {
                 }
                 Primitive::Noise(_) => None,
             });
-            // A fixed order of summation.
+            // The order of summation is fixed.
             let mut terms: Vec<f64> = terms.collect();
             terms.sort_by(f64::total_cmp);
             terms.iter().sum()
         };
         let shifts: Vec<f64> = parts.iter().map(shift).collect();
         let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
-        // Where nothing is learned there is nothing to weigh: all scores are 0.
+        // If nothing is learned, there are no weights: all scores are 0.
         let terms: Vec<(usize, f64)> = match r <= MAX_EXACT || account.adaptivity == Dependence::Revealed {
             true if account.adaptivity == Dependence::Revealed => Vec::new(),
             true => {
@@ -193,8 +193,8 @@ impl Statistic {
                         (covariance[(i, j)], covariance[(j, i)]) = (product, product);
                     }
                 }
-                // A little noise of its own in every message, its rounding: a weaker attack, never a stronger
-                // one.
+                // Every message gets a little noise of its own, the size of its rounding: this makes the
+                // attack weaker, never stronger.
                 let ridge = covariance.diag().iter().fold(0.0, |m: f64, &x| m.max(x)) * 1e-10;
                 covariance.diag_mut().iter_mut().for_each(|x| *x += ridge);
                 let b = Array2::from_shape_fn((r, 1), |(k, _)| shifts[k]);
@@ -213,12 +213,13 @@ impl Statistic {
         Ok(Self { source, change: change.to_vec(), terms, shown, known })
     }
 
-    /// The `μ` that the statistic shows by its shift and spread.
+    /// The `μ` that follows from the shift and the spread of the statistic.
     pub(super) fn shown_mu(&self, noise: NoiseMultiplier) -> f64 {
         self.shown / noise.get()
     }
 
-    /// Scores of independent runs in one of the worlds: all contributions 0, or those of the source changed.
+    /// Scores of independent runs in one of the two worlds: all contributions are 0, or those of the source
+    /// are changed.
     pub(super) fn scores(
         &self,
         program: &Program,
@@ -242,8 +243,8 @@ impl Statistic {
     }
 }
 
-/// Shift over standard deviation of a sum of rows. Every row carries a little noise of its own beside, its
-/// rounding: what is shown may be too little, not too much.
+/// The shift divided by the standard deviation of a sum of rows. Every row has in addition a little noise of
+/// its own, the size of its rounding: the result may be too small, but not too large.
 fn shown(
     account: &ProgramAccount,
     terms: &[(usize, f64)],
@@ -269,13 +270,13 @@ fn shown(
 }
 
 impl ProgramAccount {
-    /// A change of the set that the observer sees well: for an attack, not for a guarantee.
+    /// A change in the set that the observer sees well: for an attack, not for a guarantee.
     pub(super) fn worst_change(&self, source: usize, set: &SensitivitySet) -> Result<Vec<f64>, Error> {
         let all: Vec<usize> = (0..self.node(source)?.uses).collect();
         self.worst_change_of(source, set, &all)
     }
 
-    /// The same where only these uses change.
+    /// The same if only these uses change.
     fn worst_change_of(
         &self,
         source: usize,
@@ -300,7 +301,7 @@ impl ProgramAccount {
                 inner.iter().zip(bounds).map(|(x, b)| x * b).collect()
             }
             SensitivitySet::Patterns { patterns, within } => {
-                // The pattern of the use that is seen best, or of the best of those that are in one.
+                // The pattern of the use that is seen best, among the uses that are in a pattern.
                 let with = |first: usize, step: usize| (first % step..k).step_by(step).collect();
                 let pattern: Vec<usize> = match (patterns, best(uses)) {
                     (Patterns::Cyclic { period: step } | Patterns::Separated { gap: step }, Some(first)) => {
@@ -318,7 +319,7 @@ impl ProgramAccount {
                 self.worst_change_of(source, within, &pattern)?
             }
             SensitivitySet::Signs | SensitivitySet::Vectors { .. } => {
-                // Signs by flips, from the sums of all.
+                // Signs by flips, beginning with all signs equal.
                 let entry = |i: usize, j: usize| gram.entry(i, j).map_or(0.0, |(x, _)| x);
                 let mut signs = vec![1.0; k];
                 for _ in 0..2 * k {
@@ -337,7 +338,7 @@ impl ProgramAccount {
     }
 }
 
-/// Standard deviation of the rounding of a message, in units of the noise.
+/// The standard deviation of the rounding of a message, in units of the noise.
 const ROUNDING: f64 = 1e-13;
-/// Rows up to which the statistic is found exactly.
+/// The largest number of rows for which the statistic is computed exactly.
 const MAX_EXACT: usize = 48;

@@ -1,4 +1,4 @@
-//! Permutations of the nodes that a program is kept by, each checked step by step.
+//! Permutations of the nodes that preserve a program, each of which is checked step by step.
 
 use crate::build::{Program, Reads, Seeing};
 use crate::registers::Definition;
@@ -8,47 +8,47 @@ use num_rational::BigRational;
 use num_traits::{One, Signed as _, Zero};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Weights of values, ascending in these, none of them 0.
+/// The nonzero weights of values, in ascending order of values.
 type Form = Vec<(usize, BigRational)>;
 
-/// A value, or what is minus that value.
+/// A value, or its negative.
 type Signed = (usize, bool);
 
-/// Who sees a value: what happens, its nodes in their order, a group ascending.
+/// How a value is seen: the kind of event and its nodes in order; a group is ascending.
 type Sight = (u8, Vec<usize>);
 
-/// What tells noises apart: who holds them, and their variance; several alike are numbered.
+/// The kind of a noise: its holders and its variance. Noises of the same kind are numbered.
 type Kind<'a> = (Vec<usize>, &'a BigRational);
 
-/// A program by what its parts are, not by when they were added.
+/// The parts of a program, independently of the order in which they were added.
 struct Parts<'a> {
     program: &'a Program,
-    /// Contributions by node and number of use.
+    /// The contributions by node and index of the use.
     contributions: BTreeMap<(usize, usize), usize>,
     noises: BTreeMap<Kind<'a>, Vec<usize>>,
-    /// For every noise its kind, its place among those, and who holds it first.
+    /// For every noise, its kind, its index among those of this kind, and its first holder.
     kinds: Vec<(Kind<'a>, usize, Option<usize>)>,
-    /// The first holder of a noise, by its value.
+    /// The first holder of a noise, by the value of the noise.
     first: BTreeMap<usize, usize>,
     sums: BTreeMap<Form, usize>,
-    /// Who sees which value; one and its negative are the same to see.
+    /// Which values are seen, and how; seeing a value is the same as seeing its negative.
     sights: BTreeSet<(usize, Sight)>,
 }
 
 impl Program {
-    /// Terms of sums and things seen of a program in which [`symmetries`](Self::symmetries) are looked for,
-    /// at most.
+    /// The largest number of terms of sums, and of events, of a program for which
+    /// [`symmetries`](Self::symmetries) are looked for.
     pub const SEARCHED_FOR_SYMMETRIES: usize = 1_000_000;
 
-    /// Permutations of the nodes, `π(u)` at place `u`, that keep the program: if node `π(u)` has the data
-    /// that `u` had, then what `π(S)` sees has the law of what `S` saw, for every set `S` of nodes. Those
-    /// found are exact; some may be missed. None is looked for in programs that are large, in which nodes
-    /// come and go, or in which something is contributed after something was seen.
+    /// Permutations of the nodes that preserve the program, with `π(u)` at place `u`: if node `π(u)` has the
+    /// data that `u` had, then what `π(S)` sees has the law of what `S` saw, for every set `S` of nodes.
+    /// Those that are found are exact; some may be missed. None is looked for in large programs, if nodes
+    /// join or leave, or if something is contributed after something was seen.
     ///
-    /// Contributions go to those of the same number, noises to noises of the same variance that the images of
-    /// their holders hold, with the other sign where two holders change places (a Gaussian noise has the law
-    /// of its negative), sums to sums of the images with the same weights, and what is seen to what is seen:
-    /// the program is then the same but for names.
+    /// Contributions are mapped to those with the same index. Noises are mapped to noises of the same
+    /// variance that the images of their holders hold, with the other sign if two holders are exchanged (a
+    /// Gaussian noise has the law of its negative). Sums are mapped to sums of the images with the same
+    /// weights, and events to events. The program is then the same up to names.
     ///
     /// # Examples
     /// ```
@@ -78,7 +78,7 @@ impl Program {
         candidates.into_iter().filter(|permutation| parts.are_kept_by(permutation)).collect()
     }
 
-    /// Nodes that hear of one another, or hold the same noise.
+    /// The graph of nodes that hear of one another, or hold the same noise.
     fn who_meets_whom(&self) -> Option<Graph> {
         let mut edges: BTreeSet<(usize, usize)> = BTreeSet::new();
         let mut meet = |u: usize, v: usize| {
@@ -141,7 +141,7 @@ impl<'a> Parts<'a> {
         Self { program, contributions, noises, kinds, first, sums, sights }
     }
 
-    /// Whether a permutation of the nodes leaves the program as it is, but for names.
+    /// Whether a permutation of the nodes leaves the program unchanged, up to names.
     fn are_kept_by(&self, permutation: &[u32]) -> bool {
         if !is_permutation(permutation, self.program.nodes) {
             return false;
@@ -167,7 +167,7 @@ impl<'a> Parts<'a> {
             && (0..self.program.nodes).all(|v| self.program.uses(v) == self.program.uses(to(v)))
     }
 
-    /// The noise that takes the place of one.
+    /// The image of a noise.
     fn noise(&self, k: usize, to: impl Fn(usize) -> usize) -> Option<Signed> {
         let ((held, variance), place, first) = &self.kinds[k];
         let mut held: Vec<usize> = held.iter().map(|&v| to(v)).collect();
@@ -178,7 +178,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A sum by what stands for its values.
+/// A sum in terms of the images of its values.
 fn combined(definition: &Definition, stands: &[Signed]) -> Form {
     let mut form: BTreeMap<usize, BigRational> = BTreeMap::new();
     for (value, weight) in definition.terms() {
@@ -189,7 +189,7 @@ fn combined(definition: &Definition, stands: &[Signed]) -> Form {
     form.into_iter().filter(|(_, weight)| !weight.is_zero()).collect()
 }
 
-/// The value with this form, or with its negative.
+/// The value with this form, or the value whose negative has it.
 fn resolved(sums: &BTreeMap<Form, usize>, form: &Form) -> Option<Signed> {
     if let [(value, weight)] = form.as_slice()
         && weight.abs().is_one()
@@ -224,7 +224,7 @@ mod tests {
     use ndp_dp::NoiseMultiplier;
     use ndp_graph::{GossipMatrix, generators, progress::Silent};
 
-    /// Every node's own account says what that of the first node says in its place.
+    /// Every node's own account gives what that of the first node gives in its place.
     #[test]
     fn programs_on_a_ring_need_one_account() -> Result<(), Error> {
         let (ring, noise) = (generators::cycle_graph(7)?, NoiseMultiplier::new(1.5)?);
@@ -248,7 +248,8 @@ mod tests {
         Ok(())
     }
 
-    /// On a ring of four, one thing that differs: a weight, a variance, a message, a use, who holds a noise.
+    /// On a ring of four nodes, with one difference: in a weight, a variance, a message, a use, or a holder
+    /// of a noise.
     #[test]
     fn whatever_differs_is_seen() -> Result<(), ProgramError> {
         let program = |weight: i64, variance: i64, message: bool, twice: bool, holder: usize| {
@@ -272,7 +273,7 @@ mod tests {
         // Nodes 1 and 3 are still alike.
         assert_eq!(program(3, 2, true, false, 0)?, 1);
         assert_eq!(program(1, 3, true, false, 0)?, 1);
-        // At most one pair of nodes is.
+        // At most one pair of nodes is alike.
         assert!(program(1, 2, false, false, 0)? <= 1);
         assert!(program(1, 2, true, true, 0)? <= 1);
         assert!(program(1, 2, true, false, 2)? <= 1);
