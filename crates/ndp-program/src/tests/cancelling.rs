@@ -1,5 +1,5 @@
-//! Noises of any size that the observer knows but for rounding, and that cancel in what it is sent then:
-//! every engine against exact rows.
+//! Noises of any size that the observer knows up to rounding, and that cancel in what it is then sent: every
+//! engine is compared with exact rows.
 
 use super::*;
 use crate::meter::Meter;
@@ -16,7 +16,7 @@ fn weight(x: &BigRational) -> Weight {
     x.to_string().parse().expect("a ratio")
 }
 
-/// Noises, sums of which are shown, then contributions with sums that cancel, with or without a noise of
+/// Noises, sums of which are shown; then contributions with sums that cancel, with and without a noise of
 /// their own.
 fn steps(program: &mut Program, rng: &mut impl Rng) -> Result<(), crate::ProgramError> {
     let noises = (0..rng.random_range(1..4))
@@ -27,7 +27,7 @@ fn steps(program: &mut Program, rng: &mut impl Rng) -> Result<(), crate::Program
         })
         .collect::<Result<Vec<_>, _>>()?;
     for (k, &z) in noises.iter().enumerate() {
-        // With what was shown before, so that this one is known, too.
+        // Together with what was shown before, so that this noise is known as well.
         let mut terms = vec![(weight(&share(rng)), z)];
         terms.extend(noises[..k].iter().map(|&other| (weight(&share(rng)), other)));
         let told = program.combine(terms)?;

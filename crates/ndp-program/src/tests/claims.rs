@@ -1,4 +1,4 @@
-//! Two published claims, and the programs that decide them (`docs/findings.md`).
+//! Two published claims, and the programs that refute them (`docs/findings.md`).
 
 use super::reference::token;
 use super::*;
@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// `m` uses between two sightings after `L` noises cost `m²/L` together; first-passage composition charges
-/// them `1 + 1/2 + ... + 1/m` at most.
+/// `m` uses between two sightings with `L` noises cost `m²/L` together. First-passage composition charges at
+/// most `1 + 1/2 + ... + 1/m` for them.
 #[test]
 fn first_passage_composition_charges_too_little() -> Outcome {
     let same = SensitivitySet::SameDirection;
@@ -23,8 +23,8 @@ fn first_passage_composition_charges_too_little() -> Outcome {
         assert_loss(&account, 0, &same, uses as f64);
         assert!(account.loss(0, &same)?.lower > charged(uses));
     }
-    // The whole protocol on two nodes: a sighting after every stay, so that each use costs exactly 1, against
-    // ln 2 charged.
+    // The whole protocol on two nodes: a sighting after every stay, so that each use costs exactly 1, while
+    // ln 2 is charged.
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut walk: Vec<usize> = (0..120).map(|_| rng.random_range(0..2)).collect();
     walk.push(1);
@@ -36,9 +36,9 @@ fn first_passage_composition_charges_too_little() -> Outcome {
     Ok(())
 }
 
-/// The same over 4000 steps with `ζ = 1/5` and `σ² = 2000`, at `ε = 1`: the true `δ` is at least 0.1251, the
-/// formula gives at most 0.0971, and the number of visits that it allows for is exceeded with a probability
-/// of 2.7e-37 only.
+/// The same over 4000 steps with `ζ = 1/5` and `σ² = 2000`, at `ε = 1`: the true `δ` is at least 0.1251, and
+/// the formula gives at most 0.0971. The number of visits that the formula allows for is exceeded only with
+/// probability 2.7e-37.
 #[test]
 fn deltas_of_first_passage_composition() -> Outcome {
     use ndp_dp::Gdp;
@@ -46,8 +46,8 @@ fn deltas_of_first_passage_composition() -> Outcome {
     let delta = |total: f64| -> Result<f64, ndp_dp::Error> {
         Ok(Gdp::new((total / variance).sqrt())?.delta(epsilon)?.into_value())
     };
-    // The path is public: the delta is the mean over paths. After a last stay of g uses, which nobody sees,
-    // the number of the uses before it is binomial, and each of them costs exactly 1.
+    // The path is public, so that delta is the mean over paths. If the last stay has g uses, which nobody
+    // sees, the number of uses before it is binomial, and each of them costs exactly 1.
     let binomial = |n: u64| -> Vec<f64> {
         let mut log = -(n as f64) * std::f64::consts::LN_2;
         let mut law = Vec::new();
@@ -68,8 +68,8 @@ fn deltas_of_first_passage_composition() -> Outcome {
         truth += 0.5_f64.powi(unseen as i32 + 1) * mean;
     }
     assert!((0.1251..0.1272).contains(&truth), "{truth}");
-    // The formula: 2400 visits, each a first passage of law 2^-t at a cost of 1/t. Its mean cost is 2400 ln
-    // 2; the delta is a mean over passages, here over 4000 draws of all visits.
+    // The formula: 2400 visits, each of which is a first passage with the law 2^-t and costs 1/t. The mean
+    // cost is 2400 ln 2; delta is a mean over passages, here over 4000 draws of all visits.
     let visits = 2400;
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let mut charged = Vec::new();
@@ -81,14 +81,14 @@ fn deltas_of_first_passage_composition() -> Outcome {
     let spread = charged.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / charged.len() as f64;
     let error = (spread / charged.len() as f64).sqrt();
     assert!(error < 3e-5 && (mean - 0.0970).abs() < 2e-4 && mean < truth - 100.0 * error, "{mean} {error}");
-    // More visits than are allowed for: the upper tail of the binomial law.
+    // The probability of more visits than the formula allows for: the upper tail of the binomial law.
     let tail: f64 = binomial(steps)[visits + 1..].iter().sum();
     assert!((2e-37..4e-37).contains(&tail), "{tail}");
     Ok(())
 }
 
-/// Decentralized SGD whose nodes react to their hidden models with a slope; `fixed` is slope 1 everywhere,
-/// which is what streams of gradients that depend on nothing give.
+/// Decentralized SGD in which nodes react to their hidden models with a slope. Slope 1 everywhere corresponds
+/// to streams of gradients that depend on nothing.
 fn with_slopes(matrix: &GossipMatrix, steps: usize, slopes: &[(i64, i64)]) -> Result<Program, ProgramError> {
     let mut program = Program::new(matrix.node_count())?;
     let mut h: Option<Vec<Value>> = None;
@@ -107,9 +107,9 @@ fn with_slopes(matrix: &GossipMatrix, steps: usize, slopes: &[(i64, i64)]) -> Re
     Ok(program)
 }
 
-/// Gradients that read local models are no streams fixed in advance: on a path of three nodes a slope `c` of
-/// the middle node gives `c²/(c² + 9)` for what slope 1 gives 1/10; contractive maps may lose more than slope
-/// 1, too.
+/// Gradients that read local models are not streams that are fixed in advance: on a path of three nodes, a
+/// slope `c` of the middle node gives the loss `c²/(c² + 9)`, and slope 1 gives 1/10. Contractive maps may
+/// also lose more than slope 1.
 #[test]
 fn gradients_that_read_hidden_models_lose_more() -> Outcome {
     let path = GossipMatrix::metropolis(&path_graph(3)?);
@@ -118,7 +118,7 @@ fn gradients_that_read_hidden_models_lose_more() -> Outcome {
         let account = with_slopes(&path, 2, &slopes)?.account(&Observer::node(0))?;
         assert_loss(&account, 2, &SensitivitySet::Along(vec![1.0, 0.0]), expected);
     }
-    // A star of five: hub 0, observer 1, exposed 2.
+    // A star of five nodes: hub 0, observer 1, exposed node 2.
     let star = GossipMatrix::metropolis(&star_graph(4)?);
     let fixed = with_slopes(&star, 4, &[(1, 1); 5])?.account(&Observer::node(1))?;
     let slopes = [(1, 1), (0, 1), (1, 1), (0, 1), (0, 1)];

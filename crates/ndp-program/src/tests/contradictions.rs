@@ -1,4 +1,5 @@
-//! Texts that contradict themselves, that say what is not kept, or that let nodes send what they do not have.
+//! Texts that contradict themselves, that contain numbers which cannot be represented, or that let nodes send
+//! what they do not have.
 
 use super::*;
 use crate::constructors::*;
@@ -8,7 +9,7 @@ use ndp_graph::generators::{complete_graph, cycle_graph, path_graph, star_graph}
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Three nodes with a path, its matrix and the noisy values `y`: seven lines.
+/// Three nodes on a path, its matrix and the noisy values `y`: seven lines.
 const START: &str = r#"{"ndp-program": 1, "nodes": 3}
 {"graph": "g", "family": "path"}
 {"matrix": "W", "of": "g", "weights": "metropolis"}
@@ -18,7 +19,7 @@ const START: &str = r#"{"ndp-program": 1, "nodes": 3}
 {"let": "y", "sum": {"x": 1, "z": 1}}
 "#;
 
-/// What is said of these lines after the start, and the line that it is said of.
+/// The result of reading these lines after the start; or the problem, with the line that it is reported for.
 fn said(lines: &str) -> Result<Program, (usize, String)> {
     Program::read(format!("{START}{lines}").as_bytes()).map_err(|error| match error.carried() {
         Some(ProgramError::Line { line, problem }) => (*line, problem.to_string()),
@@ -49,7 +50,7 @@ fn a_key_is_given_once_at_any_depth() {
     ] {
         refused(line, "is given twice");
     }
-    // Another way of writing the same column.
+    // The same column, written differently.
     refused(r#"{"matrix": "V", "entries": [{"0": 1, "00": 2}, {"1": 1}, {"2": 1}]}"#, "\"00\" is no column");
     refused(r#"{"matrix": "V", "entries": [{"0": 0, "+0": 2}, {"1": 1}, {"2": 1}]}"#, "\"+0\" is no column");
     for name in ["y@00", "y@+1", "n[00]@0", "n[+1]@0"] {
@@ -111,7 +112,7 @@ fn blocks_say_what_they_mean() {
     );
     refused("{\"repeat\": 0}", "at least once");
     refused("{\"repeat\": -1}", "must be a whole number");
-    // What is repeated more often than anything is done is not cut short.
+    // A block that is repeated more often than is possible is refused, and not cut short.
     for (often, step) in [("100000000", ""), ("4294967296", "{\"publish\": \"y@0\"}\n")] {
         let absurd = said(&format!("{{\"repeat\": {often}}}\n{step}{{\"end\": \"repeat\"}}"));
         assert_refused(absurd.map_err(|(_, problem)| problem), "more than 10000000 steps");
@@ -122,7 +123,7 @@ fn blocks_say_what_they_mean() {
     assert_eq!((line, problem.as_str()), (72, "blocks lie in each other more than 64 times"));
 }
 
-/// Numbers are what is written, or refused.
+/// Numbers are exactly what is written, or refused.
 #[test]
 fn numbers_are_kept_or_refused() -> Outcome {
     for variance in
@@ -170,17 +171,17 @@ fn numbers_are_kept_or_refused() -> Outcome {
     assert_eq!(of("\"18446744073709551617\"")?, whole("18446744073709551617")?);
     assert_eq!(of("1e3")?, whole("1000")?);
     assert_eq!(of("0e-400")?, whole("0")?);
-    // A tenth as text is one; with a point it is the float beside it.
+    // A tenth as text is exactly a tenth; with a decimal point it is the nearest float.
     assert_eq!(of("\"1/10\"")?, vec![num_rational::BigRational::new(1.into(), 10.into())]);
     assert_eq!(of("0.1")?, vec![num_rational::BigRational::from_float(0.1).ok_or("finite")?]);
     assert_ne!(of("0.1")?, of("\"1/10\"")?);
-    // Digits within names and texts are no numbers.
+    // Digits in names and texts are not numbers.
     refused(r#"{"let": "a-99999999999999999999-\"1e-400", "sum": {"y": 1}}"#, "is no name");
     assert!(said(r#"{"let": "a-99999999999999999999", "sum": {"y": 1}}"#).is_ok());
     Ok(())
 }
 
-/// The share that everybody keeps is exact, too: a third is a third.
+/// The share that every node keeps is exact as well: a third is a third.
 #[test]
 fn laziness_is_exact() -> Outcome {
     let lazy = |share: &str| {
@@ -198,7 +199,7 @@ fn laziness_is_exact() -> Outcome {
     for share in ["1", "-0.5", "\"3/2\""] {
         assert_refused(lazy(share).map_err(|(_, problem)| problem), "must be at least 0 and below 1");
     }
-    // Entries of a matrix of one's own are the same.
+    // The entries of a given matrix are the same.
     let by_hand = said(
         r#"{"matrix": "V", "rows": [["7/9", "2/9", 0], ["2/9", "5/9", "2/9"], [0, "2/9", "7/9"]]}
 {"send": "y", "along": "g"}
@@ -222,14 +223,14 @@ fn lists_name_nodes_and_names_once() {
     ] {
         refused(line, "is given twice");
     }
-    // A node that is named for a sum of single values is heeded.
+    // A node that is named for a sum of single values is not ignored.
     refused(
         "{\"let\": \"a\", \"sum\": {\"y@0\": 1}, \"node\": 0}\n{\"publish\": \"a\"}",
         "one value for every node",
     );
 }
 
-/// What nobody was sent cannot be mixed, sent on or ended with.
+/// What was sent to nobody cannot be mixed, sent on, or be a result.
 #[test]
 fn nodes_hold_what_they_use() {
     refused(
@@ -246,21 +247,21 @@ fn nodes_hold_what_they_use() {
         r#"{"secure-sum": "s", "of": "z@0", "nodes": [1, 2], "to": 0}"#,
         "a secure sum cannot be formed from what the group [1, 2]",
     );
-    // Half of the neighbors spoke.
+    // Only half of the neighbors have sent.
     refused(
         "{\"send\": \"y\", \"along\": \"g\", \"nodes\": [0, 1]}\n{\"let\": \"a\", \"gossip\": \"W\", \"of\": \"y\"}",
         "node 1 holds",
     );
-    // The noise of another, once it is public, is one's own.
+    // Once the noise of another node is public, it can be used.
     for lines in [
         "{\"publish\": \"y@1\"}\n{\"send\": \"y@1\", \"from\": 0, \"to\": 2}",
         "{\"hold\": \"y@1\", \"by\": 0}\n{\"send\": \"y@1\", \"from\": 0, \"to\": 2}",
-        // A value less a noise that the node knows.
+        // A value minus a noise that the node knows.
         "{\"noise\": \"m\", \"shared\": [0, 1], \"variance\": 1}\n{\"let\": \"a\", \"sum\": {\"y@0\": 1, \"m\": 1}}\n\
          {\"send\": \"a\", \"from\": 0, \"to\": 1}\n{\"send\": \"y@0\", \"from\": 1, \"to\": 2}",
         // Sums of neighbors are enough for the mean with them.
         "{\"secure-sum\": \"s\", \"of\": \"y\", \"along\": \"W\"}\n{\"let\": \"a\", \"gossip\": \"W\", \"of\": \"y\"}",
-        // Two combinations give two values: only the rank tells.
+        // Two combinations determine two values: only the rank shows this.
         "{\"let\": \"a\", \"sum\": {\"y@0\": 1, \"y@1\": 1}}\n{\"let\": \"b\", \"sum\": {\"y@0\": 1, \"y@1\": -1}}\n\
          {\"hold\": \"a\", \"by\": 2}\n{\"hold\": \"b\", \"by\": 2}\n{\"broadcast\": \"y@0\", \"from\": 2}",
     ] {
@@ -271,7 +272,7 @@ fn nodes_hold_what_they_use() {
         "{\"let\": \"a\", \"sum\": {\"y@0\": 1, \"y@1\": 1}}\n{\"hold\": \"a\", \"by\": 2}\n{\"broadcast\": \"y@0\", \"from\": 2}",
         "node 2 holds",
     );
-    // The writer may answer for it; that is part of the text, and of every account.
+    // The writer may declare this as assumed, which is part of the text and of every account.
     let assumed = "{\"ndp-program\": 1, \"nodes\": 2, \"holdings\": \"assumed\"}\n{\"contribute\": \"x\", \"reads\": \"nothing\"}\n\
                    {\"noise\": \"z\", \"variance\": 1}\n{\"let\": \"y\", \"sum\": {\"x\": 1, \"z\": 1}}\n{\"send\": \"y@1\", \"from\": 0, \"to\": 1}";
     assert!(Program::read(assumed.as_bytes()).is_ok());
@@ -280,7 +281,7 @@ fn nodes_hold_what_they_use() {
     assert_refused(read("\"assumed\"", "\"checked\""), "\"holdings\" can only be \"assumed\"");
 }
 
-/// What is written says so, and is read again.
+/// What is written declares it, and can be read again.
 #[test]
 fn programs_beyond_what_nodes_hold_are_written_and_read() -> Outcome {
     let mut program = Program::new(2)?;
@@ -296,7 +297,7 @@ fn programs_beyond_what_nodes_hold_are_written_and_read() -> Outcome {
     Ok(())
 }
 
-/// Published protocols are such that their nodes can run them.
+/// In published protocols nodes can send what they send.
 #[test]
 fn nodes_of_published_protocols_hold_what_they_use() -> Outcome {
     let matrix = GossipMatrix::metropolis(&path_graph(5)?).lazy(0.25)?;
@@ -321,7 +322,8 @@ fn nodes_of_published_protocols_hold_what_they_use() -> Outcome {
     Ok(())
 }
 
-/// A leaf gets its neighbor's value: as a message, which a tap hears. Others hear sums, which no tap does.
+/// A leaf gets its neighbor's value as a message, which a tap hears. Other nodes get sums, which no tap
+/// hears.
 #[test]
 fn secure_sums_on_graphs_with_leaves() -> Outcome {
     let round = "{\"secure-sum\": \"s\", \"of\": \"y\", \"along\": \"W\"}\n{\"set\": \"y\", \"gossip\": \"W\", \"of\": \"y\"}\n";
@@ -341,12 +343,13 @@ fn secure_sums_on_graphs_with_leaves() -> Outcome {
             assert!((a - b).abs() < 1e-9, "{observer}: {a} {b}");
         }
     }
-    // The middle hears the sum of two: half a loss each; an end hears the middle.
+    // The middle node gets the sum of two values, with loss 1/2 each; an end gets the value of the middle
+    // node.
     assert_loss(&program.account(&Observer::node(1))?, 0, &set, 0.5);
     assert_loss(&program.account(&Observer::node(0))?, 1, &set, 1.0);
     assert_loss(&program.account(&Observer::outsider().tapping(&[(1, 0)]))?, 1, &set, 1.0);
     assert_loss(&program.account(&Observer::outsider().tapping(&[(0, 1)]))?, 0, &set, 0.0);
-    // Without neighbors nothing is heard, and the sum is 0.
+    // Without neighbors nothing is received, and the sum is 0.
     let alone = said(
         "{\"graph\": \"h\", \"edges\": [[0, 1]]}\n{\"matrix\": \"V\", \"of\": \"h\", \"weights\": \"metropolis\"}\n\
                       {\"secure-sum\": \"s\", \"of\": \"y\", \"along\": \"V\"}\n{\"broadcast\": \"s\", \"from\": 2}",
@@ -357,12 +360,12 @@ fn secure_sums_on_graphs_with_leaves() -> Outcome {
         "{\"matrix\": \"V\", \"rows\": [[1]]}\n{\"secure-sum\": \"s\", \"of\": \"y\", \"along\": \"V\"}",
         "expected 3, got 1",
     );
-    // A group that is named has two members at least.
+    // A group that is named has at least two members.
     refused(r#"{"secure-sum": "s", "of": "y", "nodes": [1], "to": 0}"#, "at least two nodes");
     Ok(())
 }
 
-/// A program of one node is read as it was written.
+/// A program with one node is read as it was written.
 #[test]
 fn gossip_of_one_node_is_written_and_read() -> Outcome {
     let mut program = Program::new(1)?;
@@ -376,7 +379,8 @@ fn gossip_of_one_node_is_written_and_read() -> Outcome {
     Ok(())
 }
 
-/// Long inverses of a band are found by their first column; what would not fit is refused before it is made.
+/// Long inverses of a band are computed from their first column. What would not fit in memory is refused
+/// before it is computed.
 #[test]
 fn bands_of_many_steps() -> Outcome {
     let short = said(r#"{"noise": "m", "inverse-of-band": [2, 1, "1/3"], "steps": 6, "variance": 1}"#);
@@ -403,7 +407,7 @@ fn bands_of_many_steps() -> Outcome {
     Ok(())
 }
 
-/// What would not fit is refused with its line, not begun.
+/// What would not fit in memory is refused with its line before it is begun.
 #[test]
 fn sizes_are_refused_before_they_are_made() {
     let large = "{\"ndp-program\": 1, \"nodes\": 134217728}\n{\"contribute\": \"x\", \"reads\": \"nothing\"}";
@@ -414,7 +418,7 @@ fn sizes_are_refused_before_they_are_made() {
     );
 }
 
-/// So are masks for each of 22 million edges, of which none would make all that a line may.
+/// So are masks for each of 22 million edges, no single one of which exceeds what a line may add.
 #[test]
 fn masks_of_many_edges_are_refused_before_they_are_made() {
     let text = "{\"ndp-program\": 1, \"nodes\": 6600}\n{\"graph\": \"g\", \"family\": \"complete\"}\n\
@@ -426,8 +430,8 @@ fn masks_of_many_edges_are_refused_before_they_are_made() {
     );
 }
 
-/// The memory of a noise over time, by hand: for every pair of steps 48 bytes; for the rows, and for each of
-/// 5000 nodes, a weight in each of 4096 steps, of 64 bytes and of its digits: twice 3322, in bytes.
+/// The memory of a noise over time, by hand: 48 bytes for every pair of steps; and for the rows and each of
+/// 5000 nodes, a weight in each of 4096 steps, with 64 bytes and its digits, twice 3322, in bytes.
 #[test]
 fn the_memory_of_a_band_is_that_of_its_weights() {
     let large = format!("1{}", "0".repeat(1000));
@@ -442,8 +446,8 @@ fn the_memory_of_a_band_is_that_of_its_weights() {
     assert!(error.as_ref().is_err_and(|error| error.contains(&said)), "{error:?} is not {said}");
 }
 
-/// Of a sum that a node was told it knows what is left when it takes off what it has, without ranks: of so
-/// many messages they would be too many to work out.
+/// From a sum that a node was told, it knows the remainder after subtracting what it has, without ranks: with
+/// so many messages, ranks would take too long.
 #[test]
 fn what_is_left_of_a_sum_is_held_in_long_programs() -> Outcome {
     let matrix = GossipMatrix::metropolis(&cycle_graph(30)?);
@@ -454,14 +458,14 @@ fn what_is_left_of_a_sum_is_held_in_long_programs() -> Outcome {
     program.send(1, 0, sum)?;
     program.send(0, 2, other)?;
     program.check_holdings()?;
-    // Where it does take ranks that is said.
+    // If ranks are needed, this is reported.
     let third = program.noise([1], 1)?;
     program.send(0, 2, third)?;
     assert_refused(program.check_holdings(), "more than the limit");
     Ok(())
 }
 
-/// What a loss rests on goes with it.
+/// A loss comes with its assumptions.
 #[test]
 fn assumptions_travel_with_losses() -> Outcome {
     let text = |reads: &str| {
@@ -488,7 +492,7 @@ fn assumptions_travel_with_losses() -> Outcome {
         assert_eq!(rests_on, [RestsOn::Set(set.clone()), RestsOn::Reads(dependence)], "{reads}");
         assert_eq!(rests_on[1].is_assumption(), dependence == Dependence::Assumed);
     }
-    // The same beside what `check` and the command are given.
+    // The same together with what `check` and the command are given.
     let declared = Declared::new(said(&text("\"seen\"")).map_err(|(_, problem)| problem)?, set.clone());
     let account = ndp_account::Protocol::account(&declared, &Observer::node(1))?;
     assert_eq!(account.rests_on(), [RestsOn::Set(set), RestsOn::Reads(Dependence::Assumed)]);

@@ -1,5 +1,5 @@
-//! Sweeps through deep programs: against exact elimination, against the hidden motions of section 5.5 and the
-//! blocks of section 5.6 of the specification, both in rationals.
+//! Sweeps through deep programs, compared with exact elimination, with the hidden motions of section 5.5 and
+//! with the blocks of section 5.6 of the specification, both in rationals.
 
 use super::*;
 use crate::constructors::{Dsgd, dsgd, fresh_noise, muffliato};
@@ -70,7 +70,7 @@ fn dense(matrix: &GossipMatrix) -> Matrix {
         .collect()
 }
 
-/// Section 5.5 for independent noise in every step: with `p` the shifts of the hidden values, the noise
+/// Section 5.5 for independent noise in every step: with the shifts `p` of the hidden values, the noise
 /// shifts are `E δ - D p`, and `G = EᵀE - EᵀD (DᵀD)⁻¹ DᵀE`.
 fn hidden_motions(matrix: &GossipMatrix, v: usize, steps: usize, u: usize) -> Matrix {
     let w = dense(matrix);
@@ -131,7 +131,7 @@ fn blocks(matrix: &GossipMatrix, v: usize, inverse: &Matrix, u: usize) -> Matrix
     product(&transposed(&b), &divided(&s, &b))
 }
 
-/// What sweeps find, whatever the size.
+/// The result of sweeps, for any size.
 fn swept(
     program: &Program,
     observer: &Observer,
@@ -154,8 +154,8 @@ fn float(x: &BigRational) -> f64 {
     Weight::of(x.clone()).to_f64()
 }
 
-/// The Gram matrix, its directions and its bound hold the truth. How far apart the ends are at most, relative
-/// above 1.
+/// Checks that the Gram matrix, its directions and its bound contain the truth. Returns the largest width of
+/// an enclosure, relative for values above 1.
 fn assert_holds(gram: &NodeGram, truth: &Matrix) -> f64 {
     let k = gram.uses;
     let mut width = 0.0f64;
@@ -180,7 +180,7 @@ fn assert_holds(gram: &NodeGram, truth: &Matrix) -> f64 {
         }
         check(known.ends, &sum);
     }
-    // diag(d) - G is positive semidefinite: tried on signs.
+    // diag(d) - G is positive semidefinite, which is tried on signs.
     let uses: Vec<usize> = (0..k).filter(|&i| gram.places[i].is_some()).collect();
     let bound: f64 = uses.iter().map(|&i| gram.structural[gram.places[i].expect("relevant")]).sum();
     for mask in 0..1u32 << uses.len().min(10) {
@@ -204,7 +204,7 @@ fn exact_rows(rows: &[Vec<Weight>]) -> Matrix {
     rows.iter().map(|row| (0..steps).map(|k| entry(row, k)).collect()).collect()
 }
 
-/// Independent noise: account, sweeps, hidden motions and blocks give the same matrix.
+/// For independent noise, the account, sweeps, hidden motions and blocks give the same matrix.
 #[test]
 fn hidden_motions_and_blocks_are_the_account() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(55);
@@ -238,7 +238,8 @@ fn hidden_motions_and_blocks_are_the_account() -> Outcome {
     Ok(())
 }
 
-/// Noise over time, banded and dense, with extreme entries: sweeps hold what the blocks give, or say nothing.
+/// For noise over time, banded and dense, with extreme entries, sweeps enclose the result of the blocks, or
+/// give no result.
 #[test]
 fn noise_over_time_in_blocks() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(56);
@@ -275,7 +276,7 @@ fn noise_over_time_in_blocks() -> Outcome {
     Ok(())
 }
 
-/// Chains, trees and rings on which rounding grows: the exact witnesses lie inside.
+/// Chains, trees and rings on which rounding grows: the exact witnesses are inside the enclosures.
 #[test]
 fn long_chains_are_swept() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(57);
@@ -314,8 +315,8 @@ fn long_chains_are_swept() -> Outcome {
     Ok(())
 }
 
-/// A deep program is swept by itself: all sets are answered, the Gram matrices of named nodes are kept,
-/// others are bounded; the sum rule holds.
+/// A deep program is swept without being asked to: all sets are answered, the Gram matrices of named nodes
+/// are kept, others are bounded, and the sum rule holds.
 #[test]
 fn deep_programs_are_accounted_for() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(58);
@@ -337,7 +338,7 @@ fn deep_programs_are_accounted_for() -> Outcome {
     for sum in [same, trace] {
         assert!((sum - (4 * steps) as f64).abs() < 1e-7, "{sum}");
     }
-    // Streamed: no entries, the same answers to what needs none, and bounds for vectors.
+    // Without keeping entries: the same answers to questions that need none, and bounds for vectors.
     let seen = Seen::outline(&program, &Observer::node(0), &BTreeMap::new())?;
     assert!(seen.deeper_than(&program, 100_000));
     for u in [1, 30] {
@@ -362,7 +363,7 @@ fn deep_programs_are_accounted_for() -> Outcome {
     Ok(())
 }
 
-/// How many hidden values rows are made of.
+/// The number of hidden values in the rows.
 #[test]
 fn the_depth_of_a_view_is_counted() -> Outcome {
     let mut program = Program::new(2)?;
@@ -371,13 +372,12 @@ fn the_depth_of_a_view_is_counted() -> Outcome {
     let deep = program.combine([(2, y)])?;
     program.send(0, 1, deep)?;
     let seen = Seen::outline(&program, &Observer::node(1), &BTreeMap::new())?;
-    // Itself, the sum, the contribution and the noise.
+    // The value itself, the sum, the contribution and the noise.
     assert!(seen.deeper_than(&program, 3) && !seen.deeper_than(&program, 4));
     Ok(())
 }
 
-/// However deep a program is, hidden values that a contribution reads are not passed over, the last one
-/// neither.
+/// Hidden values that a contribution reads are found in any depth of a program, including the last one.
 #[test]
 fn deep_programs_are_swept_only_where_nothing_hidden_is_read() -> Outcome {
     for hidden in [false, true] {
@@ -396,7 +396,7 @@ fn deep_programs_are_swept_only_where_nothing_hidden_is_read() -> Outcome {
         let found = account.loss(0, &SensitivitySet::SameDirection)?;
         assert!((found.value() - loss).abs() < 1e-9, "{found:?}");
     }
-    // Nor what the observer's own contribution reads, which is in no row that it sees.
+    // Also those that the observer's own contribution reads, which are in no row that it sees.
     let mut program = Program::new(3)?;
     let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
     let y = program.add_all(&x, &z)?;

@@ -1,4 +1,4 @@
-//! Noise that is designed.
+//! Tests of designed noise.
 
 use super::*;
 use crate::constructors::{decor, dsgd};
@@ -15,7 +15,7 @@ fn everybody(n: usize) -> Vec<(Observer, Vec<usize>)> {
     (0..n).map(|v| (Observer::node(v), (0..n).filter(|&u| u != v).collect())).collect()
 }
 
-/// One strength: the least noise by scaling.
+/// With one strength, the least noise follows by scaling.
 #[test]
 fn one_strength_is_the_least_noise() -> Outcome {
     let program = decor(&cycle_graph(6)?, 1, 2, 1)?;
@@ -27,7 +27,7 @@ fn one_strength_is_the_least_noise() -> Outcome {
     let worst = pairs.fold(0.0, f64::max);
     assert!((found.strengths[0] - worst / 0.25).abs() < 1e-8, "{:?}", found.strengths);
     assert!(found.cost >= found.lower_bound && *found.loss.value() <= 0.25);
-    // On average over all pairs, of which neighbors learn less of each other: less noise.
+    // On average over all pairs, most of which learn less than neighbors do, less noise is needed.
     let limit = Limit::Mean(0.25);
     let found = design.solve(&everybody(6), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
     let pairs = (0..36).map(|k| losses.value().get(k / 6, k % 6));
@@ -37,8 +37,8 @@ fn one_strength_is_the_least_noise() -> Outcome {
     Ok(())
 }
 
-/// Masks that cost little take the place of own noise, up to the limit of a curator: everybody outside an
-/// observer hides in the sum of the others.
+/// Masks with a small price replace own noise, up to the limit of a curator: every node outside an observer
+/// is hidden in the sum of the others.
 #[test]
 fn masks_take_over() -> Outcome {
     let n = 6;
@@ -56,14 +56,14 @@ fn masks_take_over() -> Outcome {
     let mut priced = Design::new(&program, &[own, masks])?;
     priced.prices = vec![0.0, 1e-6];
     let found = priced.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
-    // Own noise of 1/(n-1), against 1 without masks.
+    // Own noise of 1/(n-1), compared with 1 without masks.
     assert!((found.strengths[0] - 0.2).abs() < 0.01 && found.strengths[1] > 1.0, "{:?}", found.strengths);
     assert!(found.cost <= found.lower_bound * 1.0011, "{} {}", found.cost, found.lower_bound);
     Ok(())
 }
 
-/// The share of a zero-sum noise, against one-dimensional search: with `h` others, own noise
-/// `a` and zero-sum noise `b` everybody loses `1/(h a) + (1 - 1/h)/(a + b)` to one member.
+/// The share of a zero-sum noise, compared with one-dimensional search. With `h` others, own noise `a` and
+/// zero-sum noise `b`, every node has the loss `1/(h a) + (1 - 1/h)/(a + b)` towards one member.
 #[test]
 fn zero_sum_shares() -> Outcome {
     for (n, price) in [(5, 1e-4), (8, 1e-3), (8, 1e-6)] {
@@ -88,7 +88,7 @@ fn zero_sum_shares() -> Outcome {
         let h = (n - 1) as f64;
         let (a, b) = (found.strengths[0], found.strengths[1]);
         assert!((1.0 / (h * a) + (1.0 - 1.0 / h) / (a + b) - found.loss.value()).abs() < 1e-8, "{a} {b}");
-        // For every a the least b: (1 - 1/h) / (1 - 1/(h a)) - a, or none where own noise is enough.
+        // For every a the least b: (1 - 1/h) / (1 - 1/(h a)) - a, or none if own noise is enough.
         let cost = |a: f64| {
             let b = ((1.0 - 1.0 / h) / (1.0 - 1.0 / (h * a)) - a).max(0.0);
             a / n as f64 + price * b
@@ -101,7 +101,7 @@ fn zero_sum_shares() -> Outcome {
     Ok(())
 }
 
-/// Over time: noise that is taken back a step later hides each step and leaves the sum alone.
+/// Over time: noise that is taken back a step later hides each step, and does not change the sum.
 #[test]
 fn noise_between_steps() -> Outcome {
     let (steps, n) = (4, 3);
@@ -111,7 +111,7 @@ fn noise_between_steps() -> Outcome {
     let pairs = everybody(n);
     let independent = Design::new(&plain, &[plain.noises()])?;
     let before = independent.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default())?;
-    // Own noise in every step, and noise shared by two steps.
+    // Own noise in every step, and noise that is shared by two steps.
     let mut program = Program::new(n)?;
     let mixing = MixingMatrix::from(&matrix);
     let own: Vec<Vec<Value>> = (0..steps).map(|_| program.noise_all(1)).collect::<Result<_, _>>()?;
@@ -132,7 +132,7 @@ fn noise_between_steps() -> Outcome {
     }
     program.result(model.unwrap_or_default().into_iter().enumerate())?;
     let groups: Vec<Vec<Value>> = own.into_iter().chain(between).collect();
-    // What is taken back cancels in the mean of all, where it costs nothing.
+    // What is taken back cancels in the mean of all steps, so that it adds nothing to the error.
     let prices: Vec<f64> = (0..groups.len()).map(|k| if k < steps { 0.0 } else { 1e-3 }).collect();
     let mut design = Design::new(&program, &groups)?;
     design.prices = prices;

@@ -1,4 +1,4 @@
-//! Section 7 of the specification: what is refused, where, and with which words.
+//! Section 7 of the specification: what is refused, on which line, and with which words.
 
 use super::*;
 use ndp_graph::generators::path_graph;
@@ -174,7 +174,8 @@ fn bad_questions_are_refused() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Noiselessness is a verdict on a node and a set: here a difference of two uses is seen, their sum is not.
+/// Noiselessness is a verdict on a node and a set: here the difference of two uses is seen, but not their
+/// sum.
 #[test]
 fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std::error::Error>> {
     let mut program = Program::new(2)?;
@@ -219,8 +220,8 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     Ok(())
 }
 
-/// Two messages that differ by next to nothing, and numbers too short to tell: where every use has a noise of
-/// its own that bound stands, where one has none there is no account.
+/// Two messages that differ by very little, and numbers that are too short to tell them apart. If every use
+/// has a noise of its own, the bound from this noise holds; otherwise there is no account.
 #[test]
 fn what_takes_longer_numbers_is_bounded_or_refused() -> Result<(), Box<dyn std::error::Error>> {
     let options = AccountOptions { precision_limit: 53, ..AccountOptions::default() };
@@ -243,7 +244,7 @@ fn what_takes_longer_numbers_is_bounded_or_refused() -> Result<(), Box<dyn std::
     let bounded = account(1, &options)?.loss(0, &set)?;
     assert_eq!((bounded.value(), bounded.value.grade()), (1.0, ndp_dp::Grade::UpperBound));
     assert_refused(account(2, &options), "certified");
-    // With longer numbers: 1, and 1 + 1e80 as the difference shows the use behind next to no noise.
+    // With longer numbers: 1, and 1 + 1e80, as the difference shows the use with hardly any noise.
     let longer = AccountOptions::default();
     assert_loss(&account(1, &longer)?, 0, &set, 1.0);
     assert_loss(&account(2, &longer)?, 0, &set, 1.0 + 1e80);

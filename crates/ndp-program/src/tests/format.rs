@@ -35,7 +35,7 @@ fn every_constructor_can_be_written_and_read() -> Outcome {
     Ok(())
 }
 
-/// The same protocols from a few lines of text.
+/// The same protocols, from a few lines of text.
 #[test]
 fn short_texts_say_the_same_as_constructors() -> Outcome {
     let gossip = r#"
@@ -93,7 +93,7 @@ fn short_texts_say_the_same_as_constructors() -> Outcome {
     Ok(())
 }
 
-/// Names of a block end with an iteration; a family without a value at some node is not passed over.
+/// Names in a block end with an iteration. A family without a value at some node is reported.
 #[test]
 fn names_have_scopes() {
     let twice = r#"

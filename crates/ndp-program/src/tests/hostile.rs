@@ -1,5 +1,5 @@
-//! Texts that nobody would write: lines of a good program with keys left out, put in and filled with what
-//! does not belong there.
+//! Texts that nobody would write: the lines of a valid program, with keys left out, added, or given values
+//! that do not belong there.
 
 use super::*;
 use rand::seq::IndexedRandom;
@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json, json};
 
-/// Every kind of step, in an order in which all of them are taken.
+/// Every kind of step, in an order in which all of them are accepted.
 fn good() -> Vec<Json> {
     vec![
         json!({"ndp-program": 1, "nodes": 4}),
@@ -43,7 +43,7 @@ fn good() -> Vec<Json> {
     ]
 }
 
-/// What a line may be made to hold.
+/// A random value for a key of a line.
 fn anything(rng: &mut impl Rng, lines: &[Json]) -> Json {
     let numbers = [-1.0, 0.1, 1e-300, 5e-324, 1e300, 1.5];
     match rng.random_range(0..9) {
@@ -59,7 +59,7 @@ fn anything(rng: &mut impl Rng, lines: &[Json]) -> Json {
             .cloned()
             .unwrap_or_default(),
         _ => {
-            // A value of another line.
+            // A value from another line.
             let maps: Vec<&Map<String, Json>> = lines.iter().filter_map(Json::as_object).collect();
             let values: Vec<&Json> = maps.iter().flat_map(|map| map.values()).collect();
             values.choose(rng).map_or(Json::Null, |value| (*value).clone())
@@ -100,7 +100,7 @@ fn the_good_program_is_taken() {
     assert!(read.is_ok(), "{:?}", read.map(|_| ()));
 }
 
-/// Refused with a line, or accounted for by numbers that are some.
+/// Each text is refused with a line, or has an account with finite numbers.
 #[test]
 fn changed_programs_are_refused_or_accounted_for() {
     let rng = &mut ChaCha8Rng::seed_from_u64(27);

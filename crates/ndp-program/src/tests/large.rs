@@ -1,4 +1,4 @@
-//! Sparse engines against the general one, and sizes that only they reach.
+//! The sparse engines, compared with the general one; and sizes that only they can handle.
 
 use super::*;
 use crate::AccountOptions;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// A random program whose rows all have a noise of their own: shared noises of all kinds, several uses,
-/// weights that are no dyadic numbers, coalitions.
+/// weights that are not dyadic, and coalitions.
 fn with_own_noise(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     let nodes = rng.random_range(2..7);
     let mut program = Program::new(nodes)?;
@@ -42,8 +42,8 @@ fn with_own_noise(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     Ok(program)
 }
 
-/// What the sparse engine proves contains what exact elimination gives, entry by entry, and is nearly as
-/// tight.
+/// The enclosure of the sparse engine contains the result of exact elimination, entry by entry, and is nearly
+/// as narrow.
 #[test]
 fn sparse_systems_agree_with_rationals() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(19);
@@ -64,7 +64,7 @@ fn sparse_systems_agree_with_rationals() -> Outcome {
             .collect();
         let options = AccountOptions::default();
         let Some(found) = sparse::grams(&program, &seen, &directions, &options)? else {
-            // A row whose noise the coalition knows, or two that share one.
+            // A row whose noise the coalition knows, or two rows that share one.
             continue;
         };
         let account = program.account(&observer)?;
@@ -111,7 +111,7 @@ fn sparse_systems_agree_with_rationals() -> Outcome {
     Ok(())
 }
 
-/// Both engines on the same masks; the sparse one is taken from a size on.
+/// Both engines on the same masks; the sparse one is used from a certain size on.
 #[test]
 fn engines_agree_on_masks() -> Outcome {
     let graph = grid_2d_graph(12, 12)?;
@@ -136,7 +136,7 @@ fn engines_agree_on_masks() -> Outcome {
     Ok(())
 }
 
-/// Nodes that were not asked for have no loss; those that were keep theirs.
+/// Nodes that were not asked for have no loss, and the others keep theirs.
 #[test]
 fn a_few_nodes_are_asked_about() -> Outcome {
     for graph in [hypercube_graph(3)?, hypercube_graph(8)?] {
@@ -167,7 +167,7 @@ fn a_few_nodes_are_asked_about() -> Outcome {
     Ok(())
 }
 
-/// A hypercube is transitive and its spectrum known: the loss is a mean over eigenvalues `1 + 2 s k`.
+/// A hypercube is transitive and its spectrum is known: the loss is a mean over the eigenvalues `1 + 2 s k`.
 #[test]
 fn masks_on_a_hypercube() -> Outcome {
     let dimension = 10_u32;
@@ -185,7 +185,7 @@ fn masks_on_a_hypercube() -> Outcome {
     Ok(())
 }
 
-/// Twenty steps on a cycle with drop-outs: steps are independent, so that uses have no entry in common.
+/// Twenty steps on a cycle with drop-outs: the steps are independent, so that uses have no common entry.
 #[test]
 fn steps_are_blocks() -> Outcome {
     let graph = Graph::from_edges(30, (0..30).map(|u| (u, (u + 1) % 30)))?;
@@ -210,7 +210,7 @@ fn steps_are_blocks() -> Outcome {
     Ok(())
 }
 
-/// Witnesses of a view that is too large for elimination: both are checked exactly, and the loss lies between
+/// Witnesses of a view that is too large for elimination: both are checked exactly, and the loss is between
 /// what they prove.
 #[test]
 fn large_views_have_witnesses() -> Outcome {
@@ -233,7 +233,7 @@ fn large_views_have_witnesses() -> Outcome {
     Ok(())
 }
 
-/// The same where rows share all their noises, but each brings a new one.
+/// The same if rows share all their noises, but each brings a new one.
 #[test]
 fn pivots_make_witnesses() -> Outcome {
     let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
@@ -260,8 +260,8 @@ fn pivots_make_witnesses() -> Outcome {
     Ok(())
 }
 
-/// Own noise far below the masks: conjugate gradients end early, and what they leave over is divided by it.
-/// Another engine takes over, and no end is beyond what own noise alone allows.
+/// Own noise far smaller than the masks: conjugate gradients end early, and their residual is divided by this
+/// noise. Another engine takes over, and no upper end is above what own noise alone allows.
 #[test]
 fn tiny_own_noise_is_no_trap() -> Outcome {
     let n = 200;
@@ -281,7 +281,7 @@ fn tiny_own_noise_is_no_trap() -> Outcome {
         );
         assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact, "{own}: {loss:?} {expected}");
     }
-    // Too many rows for another engine: the cap holds.
+    // There are too many rows for another engine: the bound from own noise holds.
     let program = decor(&cycle_graph(4000)?, 1e-20, 1, 1)?;
     let options = AccountOptions { nodes: Some(vec![0]), ..AccountOptions::default() };
     let loss = program.account_with(&Observer::outsider(), &options)?.loss(0, &SensitivitySet::UseLevel)?;

@@ -18,7 +18,7 @@ mod witnesses;
 use super::*;
 use ndp_account::Observer;
 
-/// The number and its lower end agree with a ratio of integers.
+/// Checks that the loss and its lower end agree with a ratio of integers.
 #[track_caller]
 fn assert_loss(account: &ProgramAccount, source: usize, set: &SensitivitySet, expected: f64) {
     let loss = account.loss(source, set).expect("a loss");
@@ -32,7 +32,7 @@ fn assert_loss(account: &ProgramAccount, source: usize, set: &SensitivitySet, ex
     assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
 }
 
-/// The number and its lower end agree with fifteen printed digits.
+/// Checks that the loss and its lower end agree with fifteen printed digits.
 #[track_caller]
 fn assert_digits(account: &ProgramAccount, source: usize, set: &SensitivitySet, printed: f64) {
     let loss = account.loss(source, set).expect("a loss");
@@ -42,7 +42,7 @@ fn assert_digits(account: &ProgramAccount, source: usize, set: &SensitivitySet, 
     assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
 }
 
-/// The error says this.
+/// Checks that the error contains these words.
 #[track_caller]
 pub(crate) fn assert_refused<T, E: std::fmt::Display>(result: Result<T, E>, words: &str) {
     let Err(error) = result else { panic!("this is refused: {words}") };

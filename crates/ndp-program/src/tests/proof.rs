@@ -34,7 +34,7 @@ fn both_ends_are_the_reference_values() {
     let path = dsgd(&metropolis(path_graph(3).unwrap()), fixed(3)).unwrap();
     assert_eq!(of(&path, SensitivitySet::SameDirection, 2, 0), (ratio(9, 26), ratio(9, 26)));
     assert_eq!(of(&path, SensitivitySet::UseLevel, 2, 0), (ratio(7, 52), ratio(7, 52)));
-    // Signs of ring 5, observer 0 about its neighbor; absolute values sum to 5247/1370.
+    // Signs on the ring of 5, observer 0 about its neighbor; the absolute values sum to 5247/1370.
     let ring = dsgd(&metropolis(cycle_graph(5).unwrap()), fixed(4)).unwrap();
     let (low, high) = of(&ring, SensitivitySet::Signs, 0, 1);
     assert_eq!(low, ratio(5157, 1370));
@@ -42,7 +42,8 @@ fn both_ends_are_the_reference_values() {
     assert!(ratio(37_642_857, 10_000_000) <= high && high < ratio(37_643, 10_000), "{high}");
 }
 
-/// The largest loss that a file states: the number itself where it is a float, the next one above otherwise.
+/// The largest loss that a file states: the number itself if it is a float, and otherwise the next float
+/// above it.
 #[test]
 fn the_largest_loss_is_rounded_up_and_no_further() {
     let metropolis = |graph| GossipMatrix::metropolis(&graph);
@@ -59,7 +60,7 @@ fn the_largest_loss_is_rounded_up_and_no_further() {
     assert!(BigRational::from_float(third).unwrap() > ratio(1, 3));
 }
 
-/// Whatever is proved encloses what the account says, for every pair of a real network.
+/// What is proved encloses the loss of the account, for every pair of a real network.
 #[test]
 fn proofs_meet_the_account() {
     let program = muffliato(&GossipMatrix::metropolis(&karate_club_graph().unwrap()), 8).unwrap();
@@ -73,14 +74,14 @@ fn proofs_meet_the_account() {
     }
 }
 
-/// Nodes of many uses, whose shifts are completed from floats on a walk through the program: every shift
-/// hides its change, and what is said to be proved is what they cost, added up in ratios one by one.
+/// Nodes with many uses, whose shifts are completed from floats on a walk through the program. Every shift
+/// hides its change, and what a file claims to prove is the cost of the shifts, added in ratios one by one.
 #[test]
 fn proofs_of_many_uses_hold() {
     let (star, karate) = (star_graph(5).unwrap(), karate_club_graph().unwrap());
-    // A path whose ends have values with one consumer, weights of other divisors, noise over time.
+    // A path whose ends have values with one consumer, weights with other divisors, and noise over time.
     let fixed = |steps| Dsgd { reads: ModelReads::Nothing, ..Dsgd::from(steps) };
-    // Half of a step's noise is taken back in the next.
+    // Half of a step's noise is taken back in the next step.
     let row = |t: usize| -> Vec<Weight> {
         (0..=t)
             .map(|s| {
@@ -144,7 +145,7 @@ fn proofs_of_many_uses_hold() {
                 }
             };
             assert_eq!(proved, high);
-            // Short numbers cost next to nothing; the rest is what signs lose against vectors.
+            // Short numbers cost very little; the rest is the difference between signs and vectors.
             let shown = |x: &BigRational| Weight::of(x.clone()).to_f64();
             assert!(
                 low <= high && high <= sizes && high <= &low * ratio(11, 10),
@@ -187,11 +188,12 @@ fn costs(rows: &[&[(i64, i64)]]) -> costs::Costs {
     }
 }
 
-/// Matrices whose best diagonals are known; what has no margin is not proven.
+/// Matrices whose best diagonals are known; a diagonal without margin is not proven.
 #[test]
 fn diagonals_cover() {
     let ones = costs(&[&[(1, 1), (1, 1)], &[(1, 1), (1, 1)]]);
-    // All entries 1: `D = 2 I`, and the product of what both diagonals have beyond 1 must be at least 1.
+    // All entries are 1: `D = 2 I`, and the product of the excesses of both diagonal entries over 1 must be
+    // at least 1.
     let more = ratio(1, 1_000_000);
     assert!(ones.are_covered_by(&[ratio(2, 1) + &more, ratio(2, 1)]));
     assert!(!ones.are_covered_by(&[ratio(2, 1) - &more, ratio(2, 1)]));
@@ -200,28 +202,28 @@ fn diagonals_cover() {
     assert!(ones.are_covered_by(&[ratio(3, 1), ratio(3, 2) + &more]));
     assert!(!ones.are_covered_by(&[ratio(3, 1), ratio(3, 2) - &more]));
     assert_eq!(ones.covering().map(|d| d.iter().sum::<BigRational>() < ratio(4, 1) + &more), Some(true));
-    // I - J/3 for three uses: signs give 8/3, vectors 3, absolute values 4.
+    // I - J/3 for three uses: signs give 8/3, vectors 3, and absolute values 4.
     let (a, b) = ((2, 3), (-1, 3));
     let gram = costs(&[&[a, b, b], &[b, a, b], &[b, b, a]]);
     assert_eq!(gram.sum_of_sizes(), ratio(4, 1));
     let diagonal = gram.covering().unwrap();
     let sum: BigRational = diagonal.iter().sum();
     assert!(gram.are_covered_by(&diagonal) && ratio(3, 1) <= sum && sum < ratio(3, 1) + more);
-    // Nothing is learned, and nothing needs to be covered.
+    // Nothing is learned, so that nothing has to be covered.
     assert_eq!(costs(&[&[(0, 1), (0, 1)], &[(0, 1), (0, 1)]]).covering(), None);
 }
 
-/// What a factor leaves over decides, wherever the factor comes from.
+/// The remainder of a factor decides, wherever the factor comes from.
 #[test]
 fn factors_decide_nothing() {
     let dominant = |rest: [[i64; 2]; 2], lower: [[i128; 2]; 2], bits| {
         let rest: Vec<Vec<BigInt>> = rest.iter().map(|row| row.map(BigInt::from).to_vec()).collect();
         costs::leaves_dominant(&rest, &BigInt::from(5), &ndarray::arr2(&lower), bits)
     };
-    // Without a factor the matrix itself is looked at.
+    // Without a factor the matrix itself is checked.
     assert!(dominant([[2, -1], [-1, 1]], [[0; 2]; 2], 3));
     assert!(!dominant([[2, 3], [3, 2]], [[0; 2]; 2], 3) && !dominant([[-1, 0], [0, 1]], [[0; 2]; 2], 3));
-    // The column (2, 1), in wholes, halves and twos: nothing is left, or a fifth too little.
+    // The column (2, 1) in units, halves and twos: the remainder is 0, or a fifth too small.
     for (lower, bits, scale) in
         [([[2, 0], [1, 0]], 0, 1), ([[4, 0], [2, 0]], 2, 1), ([[2, 0], [1, 0]], -2, 4)]
     {
@@ -233,7 +235,7 @@ fn factors_decide_nothing() {
     }
 }
 
-/// Whether integers prove it agrees with the least eigenvalue, for matrices of every scale.
+/// Whether integers prove it agrees with the sign of the least eigenvalue, for matrices of every scale.
 #[test]
 fn covered_is_semidefinite() {
     let mut state = 5_i64;
@@ -258,7 +260,7 @@ fn covered_is_semidefinite() {
             own - entries[i][j].to_f64().unwrap()
         });
         let least = ndp_linalg::sym_eigenvalues(rest.view()).unwrap()[0];
-        // One over the scale, or times it.
+        // 1 over the scale, or the scale itself.
         let (above, below) =
             if case % 2 == 0 { (scale.clone(), BigInt::from(1)) } else { (BigInt::from(1), scale.clone()) };
         let entries = entries.iter().map(|row| row.iter().map(|x| x * &above).collect()).collect();
@@ -273,7 +275,7 @@ fn covered_is_semidefinite() {
     assert!(yes > 40 && no > 40, "{yes} {no}");
 }
 
-/// Costs of short and of long shifts of noises of several variances, added up by hand.
+/// The costs of short and long shifts of noises with several variances, compared with sums by hand.
 #[test]
 fn costs_of_shifts() {
     let mut program = Program::new(1).unwrap();
@@ -292,7 +294,7 @@ fn costs_of_shifts() {
     let entry = |i: usize, j: usize| BigRational::new(costs.entries[i][j].clone(), costs.below.clone());
     assert_eq!(entry(0, 0), ratio(1, 4) + ratio(4, 81));
     assert_eq!([entry(0, 1), entry(1, 0)], [ratio(-1, 14) + ratio(8, 27), ratio(-1, 14) + ratio(8, 27)]);
-    // The same with numbers that do not fit, and one that just does not.
+    // The same with numbers that do not fit, and with one that just does not fit.
     for large in [i64::MAX, 1 << 62, 1 << 61] {
         let found = Shifts::new(&program, &[shift([(large, 1), (large, 1), (large, 1)])]).unwrap();
         let square = ratio(large, 1) * ratio(large, 1);

@@ -1,4 +1,4 @@
-//! Section 10 of the specification: what holds for every program, on random ones and on those that are hard.
+//! Section 10 of the specification: what holds for every program, on random programs and on difficult ones.
 
 use super::*;
 use crate::constructors::*;
@@ -13,8 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// A random program on a few nodes: sums of contributions, noises and what was made before, sent here and
-/// there.
+/// A random program on a few nodes: sums of contributions, noises and earlier values, some of which are sent.
 fn random(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     let nodes = rng.random_range(2..5);
     let mut program = Program::new(nodes)?;
@@ -53,8 +52,8 @@ fn random(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     Ok(program)
 }
 
-/// Two witnesses in exact rationals meet in the loss, for every node, use and the sum of uses; both are
-/// checked without a rank, and neither survives a change.
+/// Two witnesses in exact rationals prove the same loss, for every node, every use and the sum of uses. Both
+/// are checked without a rank, and neither is accepted after a modification.
 #[test]
 fn witnesses_meet_in_the_loss() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(15);
@@ -91,7 +90,7 @@ fn witnesses_meet_in_the_loss() -> Outcome {
                         let mut wrong = shift.clone();
                         wrong.terms[0].1 = Weight::from(wrong.terms[0].1.to_f64() + 0.5);
                         let outcome = program.check_shift(&observer, &wrong);
-                        // A noise that occurs in no row can be shifted freely, at its price.
+                        // A noise that occurs in no row can be shifted freely, at its cost.
                         match outcome {
                             Ok(price) => assert_ne!(price, high),
                             Err(error) => assert!(matches!(error.carried(), Some(ProgramError::Witness(_)))),
@@ -153,7 +152,7 @@ fn sets_are_ordered() -> Outcome {
             .sum::<Result<f64, _>>()?;
         assert!(vectors.value() <= sum + room, "{} {sum}", vectors.value());
         compared += usize::from(vectors.value.grade() == Grade::Exact);
-        // The largest of all signs, tried one by one.
+        // The largest value over all signs, tried one by one.
         let best = (0..1u32 << k)
             .map(|mask| (0..k).map(|i| if mask >> i & 1 == 1 { 1.0 } else { -1.0 }).collect::<Vec<f64>>())
             .map(|signs| account.loss(0, &SensitivitySet::Along(signs)).map(|loss| loss.value()))
@@ -187,7 +186,7 @@ fn losses_grow_with_what_is_seen() -> Outcome {
     Ok(())
 }
 
-/// Chains on which rounding grows past any threshold: the far end still learns everything.
+/// Chains on which rounding grows beyond any threshold: the far end still learns everything.
 #[test]
 fn long_chains_reveal_all() -> Outcome {
     for n in [30, 40] {
@@ -201,7 +200,7 @@ fn long_chains_reveal_all() -> Outcome {
 
 #[test]
 fn tiny_weights_and_variances_are_exact() -> Outcome {
-    // Rows z₀ and z₀ + 1e-11 z₁ + x: what is left is 1e-11 z₁.
+    // Rows z₀ and z₀ + 1e-11 z₁ + x: their difference contains only 1e-11 z₁ as noise.
     let mut program = Program::new(2)?;
     let x = program.contribute(0, Reads::Nothing)?;
     let z = program.noise([0], 1)?;
@@ -213,7 +212,7 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     let expected = 1.0 / (1e-11 * 1e-11 * 1e-12);
     let loss = account.loss(0, &SensitivitySet::UseLevel)?;
     assert!((loss.value() / expected - 1.0).abs() < 1e-9 && loss.value.grade() == Grade::Exact, "{loss:?}");
-    // The same without publishing z, which then hides x at its own price.
+    // The same without publishing z, which then hides x with its own variance.
     let mut program = Program::new(2)?;
     let x = program.contribute(0, Reads::Nothing)?;
     let (z, w) = (program.noise([0], 1)?, program.noise([0], 1)?);
@@ -227,8 +226,8 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     Ok(())
 }
 
-/// Section 5.7: over all nodes the same-direction losses add up to the rank, and so do the traces, and so do
-/// losses with alternating signs.
+/// Section 5.7: over all nodes, the same-direction losses sum to the rank; so do the traces, and the losses
+/// with alternating signs.
 #[test]
 fn the_sum_rule() -> Outcome {
     for (graph, v) in [(path_graph(5)?, 2), (cycle_graph(6)?, 0), (complete_graph(4)?, 1)] {
@@ -253,8 +252,8 @@ fn the_sum_rule() -> Outcome {
     Ok(())
 }
 
-/// Contributions that read what everybody sees are covered; those that read local models are not, unless they
-/// are shown.
+/// Contributions that read what everybody sees are covered. Those that read local models are not, unless
+/// these are shown.
 #[test]
 fn reading_hidden_values_is_found_out() -> Outcome {
     let graph = path_graph(3)?;
@@ -300,7 +299,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
         assert_eq!(loss.value(), shown.loss(u, &SensitivitySet::SameDirection)?.value());
         assert!(loss.value() >= fixed.loss(u, &SensitivitySet::SameDirection)?.value());
     }
-    // What the observer is shown tells it more.
+    // The observer learns more from what it is shown.
     let fixed_loss = fixed.loss(1, &SensitivitySet::UseLevel)?.value();
     assert!(
         declared.loss(1, &SensitivitySet::UseLevel)?.lower > fixed_loss
@@ -311,7 +310,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     let only_exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
     let refused = program(false, true)?.account_with(&observer, &only_exact).map(|_| ());
     assert_eq!(refused, Err(ProgramError::HiddenNotExact { node: 1, index: 1 }.into()));
-    // Without a list a declaration is an assumption, or gives nothing.
+    // Without a list, a declaration is an assumption, or gives no bound.
     let assumed = dsgd(&matrix, Dsgd { reads: ModelReads::Assumed, ..Dsgd::from(2) })?.account(&observer)?;
     assert_eq!(assumed.adaptivity, Dependence::Assumed);
     let mut nothing = Program::new(3)?;
@@ -322,7 +321,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
         nothing.as_ref().err().and_then(ndp_account::Error::carried),
         Some(ProgramError::Hidden { .. })
     ));
-    // Named for every step: the same as by hand.
+    // With a list for every step, the result is the same as by hand.
     let by_hand = program(false, true)?.account(&observer)?;
     let named = dsgd(&matrix, Dsgd { reads: ModelReads::Hidden, ..Dsgd::from(2) })?.account(&observer)?;
     let set = SensitivitySet::SameDirection;
@@ -336,7 +335,8 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     Ok(())
 }
 
-/// A member's contribution is known whole: where it reads what the coalition does not see, that is shown.
+/// A member's contribution is known completely: if it reads something that the coalition does not see, this
+/// is shown.
 #[test]
 fn members_that_read_hidden_values_show_them() -> Outcome {
     let build = |reads: fn(Value) -> Reads| -> Result<Program, ProgramError> {
@@ -358,8 +358,8 @@ fn members_that_read_hidden_values_show_them() -> Outcome {
     Ok(())
 }
 
-/// A combination of what was seen, not a value that was seen: the rank decides. And a noise that is seen
-/// later is not known before.
+/// A combination of seen values that was not seen itself: the rank decides. And a noise that is seen later is
+/// not known before.
 #[test]
 fn what_is_read_may_be_a_combination_of_what_was_seen() -> Outcome {
     let build = |reveal_before: bool, read_noise: bool| -> Result<Program, ProgramError> {
@@ -391,7 +391,7 @@ fn what_is_read_may_be_a_combination_of_what_was_seen() -> Outcome {
     Ok(())
 }
 
-/// Programs are protocols: targets are met, and real runs keep what the account says.
+/// Programs are protocols: targets are met, and real runs agree with the account.
 #[test]
 fn programs_meet_targets_and_audits() -> Outcome {
     let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), 3)?;
@@ -407,7 +407,7 @@ fn programs_meet_targets_and_audits() -> Outcome {
     let plan = AuditPlan { runs: 4000, error_rate: 1e-3 };
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for u in [0, 1] {
-        // The statistic is the best there is: it shows by its weights what the account allows.
+        // The statistic is the best possible one: its weights show as much as the account allows.
         let shown = declared.attack(u, &observer, noise)?.shown_mu().expect("a Gaussian statistic");
         let claimed = accounts[0].profile(u, noise)?.mu().expect("a Gaussian view").value().mu();
         assert!((shown / claimed - 1.0).abs() < 1e-9, "{u}: {shown} {claimed}");
@@ -418,11 +418,11 @@ fn programs_meet_targets_and_audits() -> Outcome {
     Ok(())
 }
 
-/// The change that is attacked lies in the set, so that what is attacked loses no more than the set does.
+/// The change that is attacked is in the set, so that its loss is at most that of the set.
 #[test]
 fn attacks_keep_to_the_set() -> Outcome {
     let mut program = Program::new(2)?;
-    // The third use is seen best, the others less.
+    // The third use is seen best, the others less well.
     for variance in [4, 2, 1, 3] {
         let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([], variance)?);
         let y = program.add(&[x, z])?;
@@ -451,7 +451,7 @@ fn attacks_keep_to_the_set() -> Outcome {
     Ok(())
 }
 
-/// A coalition's known noises, masks and correlated values in runs.
+/// The known noises, masks and correlated values of a coalition in runs.
 #[test]
 fn audits_of_correlated_noise() -> Outcome {
     let decor = Declared::new(decor(&cycle_graph(5)?, 1, 1, 1)?, SensitivitySet::UseLevel);

@@ -1,5 +1,5 @@
-//! Section 5 of the specification: what may be left out of a program, or written otherwise, without a change
-//! of any loss; and section 1.5: more noise never shows more.
+//! Section 5 of the specification: what can be left out of a program, or written differently, without
+//! changing a loss; and section 1.5: more noise never reveals more.
 
 use super::*;
 use crate::constructors::muffliato;
@@ -12,7 +12,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 const USE: SensitivitySet = SensitivitySet::UseLevel;
 
-/// Both enclosures of every node hold a common number, and are narrow.
+/// Checks that both enclosures of every node contain a common number, and are narrow.
 #[track_caller]
 fn assert_same(a: &ProgramAccount, b: &ProgramAccount, nodes: impl IntoIterator<Item = usize>) {
     for u in nodes {
@@ -29,8 +29,8 @@ fn assert_same(a: &ProgramAccount, b: &ProgramAccount, nodes: impl IntoIterator<
     }
 }
 
-/// 5.1: only nodes within as many hops as there are rounds matter, 25 of the 49 of a grid; the rows of the
-/// matrix are cut to them, not scaled up. Beyond the loss is 0.
+/// 5.1: only nodes within as many hops as there are rounds matter, 25 of the 49 nodes of a grid. The rows of
+/// the matrix are restricted to them, and not scaled up. For nodes farther away the loss is 0.
 #[test]
 fn what_is_too_far_is_left_out() -> Outcome {
     let graph = grid_2d_graph(7, 7)?;
@@ -74,8 +74,8 @@ fn what_is_too_far_is_left_out() -> Outcome {
     Ok(())
 }
 
-/// A program on four nodes with shared noises, several uses and messages; `variant` writes the same
-/// otherwise.
+/// A program on four nodes with shared noises, several uses and messages; `variant` writes the same program
+/// differently.
 fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let nodes = 4;
@@ -89,7 +89,7 @@ fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
     for u in 0..nodes {
         let variances = (rng.random_range(1..5i64), rng.random_range(1..5i64));
         let noise = if variant == 1 {
-            // 5.4: noises that always go together are one noise, variances adding up.
+            // 5.4: noises that always occur together are one noise, whose variance is the sum.
             let (a, b) = (program.noise([u], (variances.0, 6))?, program.noise([u], (variances.1, 6))?);
             program.add(&[a, b])?
         } else {
@@ -117,13 +117,13 @@ fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
         program.broadcast(from, value)?;
         parts.push(value);
         if variant == 3 {
-            // 5.3: a multiple of what was seen is no new row.
+            // 5.3: a multiple of a seen value is not a new row.
             let again = program.combine([((-7, 3), value)])?;
             program.broadcast(from, again)?;
         }
     }
     if variant == 4 {
-        // 5.4: what has nothing to do with the rest does not change it.
+        // 5.4: steps that are unrelated to the others change nothing.
         let apart = program.noise([1], 3)?;
         let other = program.noise([1], 2)?;
         let sum = program.combine([(2, apart), (5, other)])?;
@@ -134,7 +134,7 @@ fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
     Ok(program)
 }
 
-/// 5.2, 5.3 and 5.4 on and off.
+/// 5.2, 5.3 and 5.4, with and without.
 #[test]
 fn reductions_change_nothing() -> Outcome {
     for seed in 0..40 {
@@ -147,7 +147,7 @@ fn reductions_change_nothing() -> Outcome {
     Ok(())
 }
 
-/// 1.5: more noise never shows more, in any direction.
+/// 1.5: more noise never reveals more, in any direction.
 #[test]
 fn more_noise_shows_less() -> Outcome {
     let mut rng = ChaCha8Rng::seed_from_u64(15);
@@ -165,7 +165,7 @@ fn more_noise_shows_less() -> Outcome {
                     (NodeVerdict::Bounded(x), NodeVerdict::Bounded(y)) => {
                         assert!(y.lower <= x.value(), "{u} {set:?}: {x:?} {y:?}");
                     }
-                    // What shows without noise does so whatever the noises are.
+                    // A change that is seen without noise is seen without noise for any noises.
                     (NodeVerdict::Noiseless { .. }, NodeVerdict::Noiseless { .. }) => {}
                     (x, y) => panic!("{u} {set:?}: {x:?} {y:?}"),
                 }

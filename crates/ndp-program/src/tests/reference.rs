@@ -81,7 +81,7 @@ fn gopa_with_drop_outs_and_repairs() -> Outcome {
     assert_loss(&all, 0, &USE, 4_592_656.0 / 1_089_921.0);
     let silent = gopa(&graph, (1, 16), 4, &[1])?.account(&Observer::outsider())?;
     assert_loss(&silent, 0, &USE, 16.0 / 65.0);
-    // Unit variances: what the silence of node 1 changes.
+    // With unit variances: what changes when node 1 is silent.
     let all = gopa(&graph, 1, 1, &[])?.account(&Observer::outsider())?;
     let silent = gopa(&graph, 1, 1, &[1])?.account(&Observer::outsider())?;
     for (u, before, after) in [(0, 13.0 / 21.0, 0.5), (2, 10.0 / 21.0, 0.4), (3, 13.0 / 21.0, 0.6)] {
@@ -89,8 +89,8 @@ fn gopa_with_drop_outs_and_repairs() -> Outcome {
         assert_loss(&silent, u, &USE, after);
     }
     assert_loss(&silent, 1, &USE, 0.0);
-    // Repair: nodes 0 and 2 publish the masks they shared with node 1; then the lost message arrives after
-    // all.
+    // The repair: nodes 0 and 2 publish the masks that they shared with node 1; then the lost message arrives
+    // after all.
     let mut program = Program::new(4)?;
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
@@ -133,7 +133,7 @@ fn zero_sum_groups() -> Outcome {
     assert_loss(&all.account(&Observer::node(3))?, 0, &USE, 7.0 / 15.0);
     let silent = zero_sum_program(4, &[0, 1, 2])?;
     assert_loss(&silent.account(&Observer::outsider())?, 0, &USE, 0.3);
-    // The same by a covariance.
+    // The same with a covariance.
     let mut program = Program::new(4)?;
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
@@ -253,7 +253,7 @@ fn dsgd_gram_matrices() -> Outcome {
         assert_loss(&account, 2, &set, 683.0 / 1370.0);
     }
     assert_loss(&account, 2, &USE, 337.0 / 2740.0);
-    // Two sends a step: each use behind its own noise.
+    // Two sends per step: each use has a noise of its own.
     let twice = Dsgd { sends: 2, ..Dsgd::from(3) };
     let account = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), twice)?.account(&Observer::node(2))?;
     for u in [0, 1] {
@@ -269,7 +269,7 @@ fn dsgd_gram_matrices() -> Outcome {
     Ok(())
 }
 
-/// All public: every node broadcasts its noisy contributions.
+/// Everything is public: every node broadcasts its noisy contributions.
 fn public(rows: &[Vec<Weight>]) -> Result<Program, ProgramError> {
     let mut program = Program::new(1)?;
     let noise = program.noise_over_time(0, rows, 1)?;
@@ -301,7 +301,7 @@ fn noise_matrices_over_time() -> Outcome {
     let account = on_path(whole)?.account(&Observer::node(2))?;
     assert_loss(&account, 0, &SAME, 366.0 / 137.0);
     assert_loss(&account, 1, &SAME, 6333.0 / 274.0);
-    // C = (1, 1/2, 3/8, 5/16), the root of the prefix sum.
+    // C = (1, 1/2, 3/8, 5/16), the square root of the prefix sum.
     let root = inverse_of_lower(&banded(&[(1, 1), (1, 2), (3, 8), (5, 16)]))?;
     assert_loss(&public(&root)?.account(&outsider)?, 0, &SAME, 2957.0 / 256.0);
     assert_loss(&on_path(root)?.account(&Observer::node(2))?, 0, &SAME, 12521.0 / 8768.0);
@@ -393,7 +393,7 @@ fn distributed_noise() -> Outcome {
     Ok(())
 }
 
-/// The witness that the sets differ: `G = I - J/3`.
+/// The example for which the sets differ: `G = I - J/3`.
 #[test]
 fn sensitivity_sets_differ() -> Outcome {
     let mut program = Program::new(1)?;
@@ -413,7 +413,7 @@ fn sensitivity_sets_differ() -> Outcome {
     Ok(())
 }
 
-/// A binary tree over four contributions: `G_ij` counts common nodes.
+/// A binary tree over four contributions: `G_ij` counts the nodes that they share.
 #[test]
 fn tree_aggregation() -> Outcome {
     let mut program = Program::new(1)?;
@@ -429,7 +429,7 @@ fn tree_aggregation() -> Outcome {
     Ok(())
 }
 
-/// Shares of a value with own noise and zero-sum noise, until somebody drops out.
+/// Shares of a value with own noise and zero-sum noise, until a node drops out.
 #[test]
 fn incremental_injection() -> Outcome {
     let shares = |rounds: usize| -> Result<Program, ProgramError> {

@@ -1,4 +1,5 @@
-//! What may change: patterns of participation, the worst use, parts of vectors; messages that are lost.
+//! What may change: patterns of participation, the worst use, and parts of vectors; and messages that are
+//! lost.
 
 use super::*;
 use crate::constructors::*;
@@ -8,7 +9,7 @@ use ndp_graph::generators::path_graph;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Cyclic participation is the largest over the patterns; separation is bounded by one diagonal.
+/// Cyclic participation is the largest loss over the patterns; separation is bounded by one diagonal.
 #[test]
 fn patterns_of_participation() -> Outcome {
     let mut program = Program::new(1)?;
@@ -19,7 +20,7 @@ fn patterns_of_participation() -> Outcome {
         let y = program.add(&[x, z])?;
         program.broadcast(0, y)?;
     }
-    // G = CᵀC: 5/4 on the diagonal (1 at the end), 1/2 beside it.
+    // G = CᵀC: 5/4 on the diagonal (1 at the end), and 1/2 next to it.
     let account = program.account(&Observer::outsider())?;
     let patterns = |patterns, within| SensitivitySet::Patterns { patterns, within: Box::new(within) };
     let cyclic = |period| patterns(Patterns::Cyclic { period }, SensitivitySet::Vectors { dimension: 9 });
@@ -43,7 +44,7 @@ fn patterns_of_participation() -> Outcome {
         }
     }
     let bound = sparse.account(&Observer::outsider())?.loss(0, &separated)?;
-    // 1, -, 9, 16: the first and the last.
+    // 1, -, 9, 16: the first one and the last one.
     assert!(bound.value() >= 17.0 && bound.value() < 17.0 + 1e-6, "{bound:?}");
     let bounds = vec![2.0; 6];
     let doubled = SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };
@@ -56,8 +57,8 @@ fn patterns_of_participation() -> Outcome {
     Ok(())
 }
 
-/// Of one use all sets say the same, whatever its bound: also where the square of the bound is no float, so
-/// that 1e300 times it is about 1e-40, and where the loss is none, which is not 0.
+/// For a single use all sets give the same, for any bound: also if the square of the bound underflows,
+/// although 1e300 times it is about 1e-40, and if the loss itself underflows, which must not become 0.
 #[test]
 fn bounds_whose_squares_are_no_floats_scale_losses() -> Outcome {
     for (weight, variance, bound) in
@@ -85,7 +86,8 @@ fn bounds_whose_squares_are_no_floats_scale_losses() -> Outcome {
     Ok(())
 }
 
-/// So do directions that are asked for: two uses, each behind a noise of its own, of losses 1e300 or 1.
+/// The same for directions that are asked for: two uses, each with a noise of its own, with losses 1e300
+/// or 1.
 #[test]
 fn directions_whose_squares_are_no_floats_have_losses() -> Outcome {
     for (weight, variance) in [(1e30, 1e-240), (1.0, 1.0)] {
@@ -109,7 +111,7 @@ fn directions_whose_squares_are_no_floats_have_losses() -> Outcome {
     Ok(())
 }
 
-/// The worst use need not be the first: here the third of four, behind the least noise.
+/// The worst use need not be the first: here it is the third of four, with the least noise.
 #[test]
 fn the_worst_use_counts() -> Outcome {
     let mut program = Program::new(1)?;
@@ -135,8 +137,8 @@ fn the_worst_use_counts() -> Outcome {
     Ok(())
 }
 
-/// Two kinds of coordinates, of which one is sent twice: what is seen of a vector is the worse of them;
-/// several uses have a bound.
+/// Two kinds of coordinates, one of which is sent twice: the loss of a vector is that of the worse kind; for
+/// several uses there is a bound.
 #[test]
 fn parts_of_vectors() -> Outcome {
     let kind = |times: i64, second: bool| -> Result<ProgramAccount, ndp_account::Error> {
@@ -153,14 +155,14 @@ fn parts_of_vectors() -> Outcome {
         }
         program.account(&Observer::outsider())
     };
-    // G = diag(2, 0) in one kind of coordinate, the identity in the other.
+    // G = diag(2, 0) in one kind of coordinate, and the identity in the other.
     let accounts = [kind(2, false)?, kind(1, true)?];
     let of = |set: &SensitivitySet| loss_by_coordinates(&accounts, 0, set);
     for set in [SensitivitySet::UseLevel, SensitivitySet::SameDirection] {
         let loss = of(&set)?;
         assert!((loss.value() - 2.0).abs() < 1e-9 && loss.value.grade() == Grade::Exact, "{loss:?}");
     }
-    // The first use in one kind, the second in the other: 3, which the bound reaches.
+    // The first use in one kind, and the second in the other: 3, which the bound attains.
     let loss = of(&SensitivitySet::Vectors { dimension: 2 })?;
     assert!(
         loss.value() >= 3.0 && loss.value() < 3.0 + 1e-6 && loss.value.grade() == Grade::UpperBound,
@@ -171,7 +173,7 @@ fn parts_of_vectors() -> Outcome {
     Ok(())
 }
 
-/// Messages that may be lost: the account counts them all, as an upper bound.
+/// Messages that may be lost: the account counts all of them, as an upper bound.
 #[test]
 fn lost_messages_are_an_upper_bound() -> Outcome {
     let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), 3)?;

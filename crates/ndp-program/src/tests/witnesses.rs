@@ -1,5 +1,5 @@
-//! Witnesses of views of any size: whatever engine made the account, an attack and a shift that are checked
-//! exactly, and the loss between them.
+//! Witnesses of views of any size: for every engine that may have made the account, an attack and a shift
+//! that are checked exactly, with the loss between them.
 
 use super::*;
 use crate::constructors::*;
@@ -8,7 +8,8 @@ use ndp_graph::{GossipMatrix, Graph};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// What the pair proves from below and above; the loss lies between, as far apart as allowed.
+/// Checks what the pair proves from below and above: the loss is between, and the two are as close as
+/// allowed.
 #[track_caller]
 fn assert_enclosed(
     program: &Program,
@@ -41,7 +42,7 @@ fn assert_enclosed(
     (low, high)
 }
 
-/// One noise for each node, many more messages than noises: exact solutions on those that are independent.
+/// One noise for each node, and many more messages than noises: exact solutions on the independent ones.
 #[test]
 fn deep_gossip_has_exact_witnesses() -> Outcome {
     let path = path_graph(40)?;
@@ -58,7 +59,7 @@ fn deep_gossip_has_exact_witnesses() -> Outcome {
     Ok(())
 }
 
-/// A hypercube of 64 nodes for 20 rounds behind a coalition: 240 messages, few of them new.
+/// A hypercube of 64 nodes for 20 rounds, seen by a coalition: 240 messages, few of which are new.
 #[test]
 fn hypercubes_have_witnesses() -> Outcome {
     let program = muffliato(&GossipMatrix::metropolis(&hypercube_graph(6)?), 20)?;
@@ -91,7 +92,7 @@ fn noise_over_time_has_witnesses() -> Outcome {
             let (_, shift) = account.witnesses(1, &exact)?;
             let longest = shift.terms.iter().map(|(_, x)| x.to_string().len()).max();
             // A noise matrix over time adds the denominators of its inverse, step by step; independent noise
-            // adds nothing.
+            // adds none.
             assert!(longest < Some(if independent { 80 } else { 160 }), "{longest:?}");
         }
     }
@@ -111,7 +112,7 @@ fn trees_have_witnesses() -> Outcome {
     Ok(())
 }
 
-/// Several sends a step, so that messages share their noises, and sums of which nobody sees the parts.
+/// Several sends per step, so that messages share their noises, and sums whose terms nobody sees.
 #[test]
 fn shared_noises_have_witnesses() -> Outcome {
     let matrix = GossipMatrix::metropolis(&star_graph(5)?);
@@ -131,7 +132,7 @@ fn shared_noises_have_witnesses() -> Outcome {
     Ok(())
 }
 
-/// What is shown only for the account's sake is no message; what nobody sees has empty witnesses.
+/// What is shown only for the account is not a message. Nodes of which nothing is seen have empty witnesses.
 #[test]
 fn reasons_are_named() -> Outcome {
     let mut program = Program::new(3)?;
