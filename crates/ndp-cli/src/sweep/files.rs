@@ -258,8 +258,14 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(Failure::Refused(format!("shard {index} is being run by another process")));
                 }
-                // Some file systems have no locks; there the shard runs without one.
-                Err(TryLockError::Error(_)) => return Ok(Self { path, _file: file }),
+                // Some file systems have no locks; there the shard runs without one, and says so.
+                Err(TryLockError::Error(_)) => {
+                    let place = folder.display();
+                    crate::output::complain(&format!(
+                        "note: {place} cannot be locked: let no other process run shard {index} meanwhile"
+                    ));
+                    return Ok(Self { path, _file: file });
+                }
             }
             // The previous holder may have deleted the lock file before we locked it. Then others would lock
             // a new file, so try again.
