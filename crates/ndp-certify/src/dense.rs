@@ -8,14 +8,13 @@ use ndarray::{Array2, ArrayView2, ShapeBuilder, s};
 use ndp_linalg::{add_lower_product, cholesky, invert_lower, lower_product};
 use ndp_numeric::stop::{Stop, Stopped, work};
 
+/// Nearly orthonormal combinations, and what they prove.
+type Orthonormal = (Vec<Vec<f64>>, Enclosure);
+
 /// Nearly orthonormal combinations of all rows, over the coordinates, and what they prove; `None` where the
 /// rows are too many, where this takes more than `memory` bytes, and where their covariance has no Cholesky
 /// factor in floats.
-pub(crate) fn orthonormal(
-    rows: &Rows,
-    memory: u64,
-    stop: &Stop,
-) -> Result<Option<(Vec<Vec<f64>>, Enclosure)>, Stopped> {
+pub(crate) fn orthonormal(rows: &Rows, memory: u64, stop: &Stop) -> Result<Option<Orthonormal>, Stopped> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
     if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > memory {
@@ -28,7 +27,7 @@ pub(crate) fn orthonormal(
 }
 
 /// The same without limits.
-fn independent(rows: &Rows, layout: &Layout) -> Option<(Vec<Vec<f64>>, Enclosure)> {
+fn independent(rows: &Rows, layout: &Layout) -> Option<Orthonormal> {
     let float = rows.float()?;
     let factor = cholesky(covariance(float.rows.view(), layout)?.view()).ok()?;
     let inverse = invert_lower(factor.lower().view()).ok()?;

@@ -78,9 +78,9 @@ impl Patient {
         locked(&self.stops).get(observer).cloned().unwrap_or_default()
     }
 
-    /// The accounts of observers, in their order; `done` hears of each. They are computed beside one another,
-    /// each within an equal part of the work, so that it does not matter which of them come first. What is left
-    /// over goes to those who had not enough.
+    /// The accounts of observers, in their order; `done` hears of each. They are computed beside one
+    /// another, each within an equal part of the work, so that it does not matter which of them come
+    /// first. What is left over goes to those who had not enough.
     pub(crate) fn accounts<'a>(
         &'a self,
         observers: &[Observer],

@@ -376,18 +376,24 @@ pub fn target(target: &Target) -> String {
 
 /// What is said about pairs when time ran out before their losses were computed.
 #[must_use]
-pub fn out_of_time(known: usize, all: usize, bound: Option<f64>, by_work: bool) -> String {
+pub fn out_of_time(known: usize, all: usize, bound: Option<f64>) -> String {
+    some_pairs("time ran out", (known, all), bound)
+}
+
+/// What is said about pairs whose losses take more than the work that is counted for an answer.
+#[must_use]
+pub fn out_of_work(known: usize, all: usize, bound: Option<f64>) -> String {
+    let why = "all pairs take more work than the default allows (--patience SECONDS gives it more)";
+    some_pairs(why, (known, all), bound)
+}
+
+fn some_pairs(why: &str, (known, all): (usize, usize), bound: Option<f64>) -> String {
     let others = bound.map_or_else(
         || "nothing is said of the others".to_owned(),
         |bound| {
             format!("each of the others loses at most {}, what the noisy values themselves show", up(bound))
         },
     );
-    let why = if by_work {
-        "all pairs take more work than the default allows (--patience SECONDS gives it more)"
-    } else {
-        "time ran out"
-    };
     format!("{why}: {known} of {all} pairs are known, drawn at random; {others}")
 }
 

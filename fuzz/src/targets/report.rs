@@ -151,6 +151,7 @@ pub(super) const ALL: &[Target] = functions! {
     "ndp-report words::number" => |i| returned(words::number(i.real())),
     "ndp-report words::guesses" => |i| returned(words::guesses(i.real())),
     "ndp-report words::out_of_time" => |i| returned(words::out_of_time(i.place(9), i.place(9), Some(i.real()))),
+    "ndp-report words::out_of_work" => |i| returned(words::out_of_work(i.place(9), i.place(9), Some(i.real()))),
     "ndp-report words::terms::left" => |i| returned(words::left(i.real())),
     "ndp-report words::terms::of_training" => |i| returned(words::of_training(&i.text(), i.real(), i.real())),
     "ndp-report verdict::outcome::round" => |i| returned(ndp_report::verdict::round(i.real())),

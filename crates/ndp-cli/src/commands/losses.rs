@@ -9,6 +9,7 @@ use ndp_account::parts::ByMu;
 use ndp_account::{Account, Coverage, Covered, Observer};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
+use ndp_report::words;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -139,7 +140,8 @@ impl Losses {
     pub(super) fn note(&self) -> Option<String> {
         (self.not_known > 0).then(|| {
             let (known, all) = (self.entries.len(), self.entries.len() + self.not_known);
-            ndp_report::words::out_of_time(known, all, self.bound, self.by_work)
+            let said = if self.by_work { words::out_of_work } else { words::out_of_time };
+            said(known, all, self.bound)
         })
     }
 }

@@ -67,4 +67,4 @@ pub fn secure_neighbor_sums_until(
 }
 
 /// The approximate work of stating one term of a sum.
-const OF_TERM: usize = 100;
+const OF_TERM: usize = 300;
