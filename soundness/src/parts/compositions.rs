@@ -247,8 +247,8 @@ fn normal(rng: &mut ChaCha8Rng) -> Outcome {
     let drawn: Vec<(f64, u64)> =
         (0..kinds).map(|_| (log_uniform(rng, 3e-3, 1.0), log_uniform(rng, 1.0, 10_000.9) as u64)).collect();
     let square: f64 = drawn.iter().map(|(mu, count)| mu * mu * *count as f64).sum();
-    // Beyond, thousands of releases known to 12 digits cannot always be told apart to 1e-4: at a total of 5 and
-    // `δ` 4e-12 an answer near 46 was 2.3e-4 wide.
+    // Beyond, thousands of releases known to 12 digits cannot always be told apart to 1e-4: at a total of 5
+    // and `δ` 4e-12 an answer near 46 was 2.3e-4 wide.
     let shrink = (4.5 / square.sqrt()).min(1.0);
     let parts: Vec<(f64, u64)> = drawn.into_iter().map(|(mu, count)| (mu * shrink, count)).collect();
     let (mut laws, mut code) = (Vec::new(), String::new());
