@@ -12,6 +12,7 @@ use ndp_dp::{
     Delta, Exact, Gdp, Grade, Guarantee, Measure, Mechanism, ObserverLoss, Order, Sensitivity, Sigma,
     UnitLoss, UpperBound, Verdict,
 };
+use ndp_graph::progress::Stop;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -182,7 +183,7 @@ impl LinearProtocol for Recorded {
         Err(Error::NotOffered("these losses were computed before: the view is gone"))
     }
 
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+    fn coalition_loss_until(&self, coalition: &[usize], _: &Stop) -> Result<LossReport, Error> {
         let found = self.0.iter().find(|report| report.coalition == coalition);
         found.cloned().ok_or(Error::NotOffered("the losses towards this observer were not computed"))
     }

@@ -1,8 +1,8 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 //!
 //! This page is a tutorial: from one observer of one protocol to a protocol of your own, in the order in
-//! which one needs it. Graphs and matrices come from [`ndp_graph`], accounting for single releases and the
-//! grades of numbers from [`ndp_dp`]: their first pages are tutorials too.
+//! which you need it. Graphs and matrices come from [`ndp_graph`], accounting for single releases and the
+//! grades of numbers from [`ndp_dp`], whose first pages are tutorials, too.
 //!
 //! # 1. The question
 //!
@@ -10,7 +10,7 @@
 //! *observer* `v` (one node, a coalition, an outsider) learn about the data of an *exposed* node `u`? A
 //! [`Protocol`](ndp_account::Protocol) is asked in two steps: [`account`](ndp_account::Protocol::account)
 //! looks at what the observer sees, which is the expensive part; [`profile`](ndp_account::Account::profile)
-//! tells what follows for one node at one noise, graded, in whatever terms are wanted:
+//! says what follows for one node at one noise, with a grade, in the privacy notion of your choice:
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol};
@@ -28,13 +28,13 @@
 //! ```
 //!
 //! Noise is a [`NoiseMultiplier`](ndp_dp::NoiseMultiplier): its standard deviation in units of the distance
-//! that the data of one node may move. An [`Observer`](ndp_account::Observer) is as strong as an
+//! by which the data of one node may change. An [`Observer`](ndp_account::Observer) is as strong as an
 //! honest-but-curious node can be, unless it is told otherwise: `Observer::coalition(&[3, 5])`,
 //! `Observer::outsider().tapping(&[(0, 1)])`, `.without_own_noise()`.
 //!
-//! Where the view is linear and Gaussian, all follows from a *unit loss* for each node: the part of the local
-//! loss (of what would be lost if the noisy value were published) that the observer gets. It comes as an
-//! enclosure that is a proof:
+//! If the view is linear and Gaussian, everything follows from a *unit loss* for each node: the part of the
+//! local loss (the loss if the noisy value were published) that the observer gets. It comes as a proven
+//! enclosure:
 //!
 //! ```
 //! # use ndp_account::{Observer, Protocol};
@@ -51,7 +51,7 @@
 //!
 //! # 2. How much noise
 //!
-//! A [`Target`](ndp_account::Target) says what may be lost, in which terms, and by whom.
+//! A [`Target`](ndp_account::Target) says how much may be lost, in which privacy notion, and by which nodes.
 //! [`least_noise`](ndp_account::least_noise) finds the noise and [`check`](ndp_account::check) verifies one:
 //!
 //! ```
@@ -75,9 +75,9 @@
 //!
 //! # 3. Which protocol
 //!
-//! All are asked in the same way, so they can be compared at the same guarantee: the noise that each needs,
-//! the error that is left, the messages it sends. [`registry`] has every protocol by name, its parameters as
-//! data:
+//! All protocols are asked in the same way, so that they can be compared at the same guarantee: the noise
+//! that each needs, the error that remains, and the messages that it sends. [`registry`] has every protocol
+//! by name, its parameters as data:
 //!
 //! ```
 //! use ndp_account::{Observer, Target};
@@ -109,9 +109,9 @@
 //!
 //! # 4. Your own matrix, your own view
 //!
-//! Weights of your own are a [`GossipMatrix`](ndp_graph::GossipMatrix) from an `ndarray`. Where a protocol is
-//! not ours at all, what is seen can be written down: a [`View`](ndp_account::View) is a row for each
-//! message, over the inputs and over the noises.
+//! Weights of your own are a [`GossipMatrix`](ndp_graph::GossipMatrix) from an `ndarray`. For a protocol that
+//! this crate does not have at all, what is seen can be written down: a [`View`](ndp_account::View) is a row
+//! for each message, over the inputs and over the noises.
 //!
 //! ```
 //! use ndarray::arr2;
@@ -167,9 +167,9 @@
 //!
 //! # 6. Tokens
 //!
-//! A token that goes from node to node hides where it has been: what the next holder sees is behind the noise
-//! of all before it. On a [ring](walk::ring) that is exact, on the [complete graph](walk::complete) and on
-//! [any graph](walk::graph) an upper bound.
+//! A token that goes from node to node hides where it has been: what the next holder sees contains the noise
+//! of all earlier holders. On a [ring](walk::ring) the loss is exact, on the [complete graph](walk::complete)
+//! and on [any graph](walk::graph) an upper bound.
 //!
 //! ```
 //! use ndp_account::{LinearProtocol, Observer, Protocol, Target, least_noise};
@@ -195,8 +195,8 @@
 //!
 //! # 7. Training
 //!
-//! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset). What that
-//! costs says [`PrivateTraining`](sgd::PrivateTraining), a protocol like all others.
+//! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset).
+//! [`PrivateTraining`](sgd::PrivateTraining), a protocol like all others, says what this costs.
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol};
@@ -220,13 +220,13 @@
 //! # 8. Several runs
 //!
 //! [`PairLedgers`](ndp_account::PairLedgers) adds up, for every pair, what several runs have cost, and says
-//! before a run whether it still fits. On what a run may have depended is declared; what reacts to something
-//! hidden has no sum and is refused.
+//! before a run whether its cost still fits. What a run may depend on has to be declared; a run that reacts
+//! to something hidden cannot be added, and is refused.
 //!
 //! # 9. Is it true?
 //!
 //! [`audit`](ndp_account::audit::audit) runs a protocol and attacks what the observer really receives. Its
-//! lower bound exceeds a true guarantee only with a probability that one chooses.
+//! lower bound exceeds a true guarantee only with a probability that you choose.
 //!
 //! ```
 //! use ndp_account::Observer;
@@ -246,8 +246,9 @@
 //!
 //! # 10. Printed formulas
 //!
-//! No formula that may be false is here: those of the papers as they stand, to redraw figures, are in
-//! `ndp-printed`. Several are false, and their type keeps them from being taken for guarantees.
+//! This crate contains no formula that may be false. The formulas of the papers as they are printed, for
+//! reproducing figures, are in `ndp-printed`. Several of them are false, and their type prevents their use as
+//! guarantees.
 //!
 //! # What is where
 //!
@@ -263,8 +264,8 @@
 //! | accountants of single releases, composition, amplification | [`ndp_dp`] |
 //! | graphs and matrices | [`ndp_graph`] |
 //!
-//! Bad input is an [`Error`](ndp_account::Error) that names condition and value. Everything random takes a
-//! generator, and no result depends on the number of threads.
+//! Bad input is an [`Error`](ndp_account::Error) that names the condition and the value. Everything random
+//! takes a generator, and no result depends on the number of threads.
 
 #![cfg_attr(
     not(test),

@@ -233,7 +233,7 @@ mod tests {
         let square = 2f64.powi(80);
         let (inputs, noises) = (array![[1.0, 0.0], [0.0, 1.0]], array![[1.0, 0.0], [1.0, 2f64.powi(-40)]]);
         let rows = Rows::Given(Given::new(inputs.view(), noises.view(), &[], &[]));
-        let found = of_rows(&rows, Budget { memory: 100, ..Budget::default() })?;
+        let found = of_rows(&rows, Budget { memory: 200, ..Budget::default() })?;
         assert!(found.bits > 53);
         for (i, j, truth) in [(0, 0, square), (0, 1, -square), (1, 0, -square), (1, 1, square)] {
             let (middle, radius) = found.entry(i, j).expect("certified");

@@ -398,8 +398,8 @@ pub fn compare_all(matrix: &GossipMatrix, observers: &[Observer], target: &Targe
     compare(&protocols, observers, target)
 }
 
-/// The number of rounds after which further rounds reduce the error by less than the noise adds, by the
-/// stopping rule of *Muffliato* for much noise.
+/// The number of rounds after which the remaining disagreement of the nodes adds less to the error than noise
+/// does, by the stopping rule of *Muffliato* for a large noise.
 fn stopping_rounds(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     use crate::gossip::utility::{Convergence, stopping_rounds};
     let rate = Convergence::Accelerated(gap(matrix, stop)?);

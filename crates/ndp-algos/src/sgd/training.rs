@@ -40,9 +40,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Training {
-    /// The local model: everybody sees every noisy gradient, and a user gives at most this number of them.
-    /// `μ = √N` over the noise multiplier, exact in the worst case, whatever is done with the gradients
-    /// afterwards.
+    /// The local model: everybody sees every noisy gradient, and a user gives at most `N` of them. `μ = √N`
+    /// over the noise multiplier, exact in the worst case for any later use of the gradients.
     Local {
         /// Gradients of one user, `N`.
         contributions: usize,
@@ -472,9 +471,8 @@ impl Account for OfTraining<'_> {
         self.training.profile(self, u, noise)
     }
 
-    /// On a graph, with many pairs, the law of the cost gives the least noise if the profile at that noise
-    /// has no smaller bound. For a single pair a search finds slightly less noise, with the tables that it
-    /// makes on its way.
+    /// On a graph with many pairs, the law of the cost gives the least noise if no bound is smaller there.
+    /// For a single pair a search finds slightly less noise, with the tables that it makes on its way.
     fn least_noise(
         &self,
         u: usize,

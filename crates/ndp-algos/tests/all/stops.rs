@@ -15,7 +15,7 @@ fn built(name: &str, parameters: &str, graph: &Graph) -> Result<Box<dyn Protocol
 }
 
 fn regular(n: usize) -> Result<Graph, Error> {
-    Ok(random::random_regular_graph(n, 4, &mut ChaCha8Rng::seed_from_u64(7))?)
+    Ok(random::random_regular_graph(4, n, &mut ChaCha8Rng::seed_from_u64(7))?)
 }
 
 /// What a node learns about another one, worked out as far as an epsilon.

@@ -127,7 +127,7 @@ impl<F: Fn(usize) -> Box<dyn Account> + Send + Sync> Protocol for Saying<F> {
         super::local_bound(self.nodes, self.bounded.then_some(1.0), observer, Terms::VALUES)
     }
 
-    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         Ok(3.0 * noise.get())
     }
 }

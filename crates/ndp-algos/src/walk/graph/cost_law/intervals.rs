@@ -58,7 +58,7 @@ pub(super) struct Intervals {
 }
 
 impl Intervals {
-    /// The upper laws. If the token is `published`, its end is one more sighting.
+    /// The upper laws. If the token is `published`, the end of the walk is one more sighting.
     ///
     /// # Errors
     /// [`Error::NotOffered`] if an interval may have too many contributions to follow.

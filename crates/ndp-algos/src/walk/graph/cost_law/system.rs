@@ -102,7 +102,7 @@ impl Charge {
 pub(super) enum Rounding {
     /// It is rounded to this side.
     To(Side),
-    /// It is divided between both points, so that its mean stays the same.
+    /// It is put at either point at random, so that its mean stays the same.
     Spread,
 }
 
