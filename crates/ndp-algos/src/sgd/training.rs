@@ -15,12 +15,10 @@ use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, least_noise_by_law};
 use attack::LastModel;
-use ndp_account::Error;
-use ndp_account::parts::ensure;
 use ndp_account::{
-    Account, Assumption, Attacker, By, Changes, Noise, Observer, Protocol, Target, Terms, accounts,
+    Account, Assumption, Attacker, By, Changes, Error, Noise, Observer, Protocol, Target, Terms, accounts,
     least_noise,
-    parts::{at_most, bound_of_releases, of_outsider, search_of_pair},
+    parts::{at_most, bound_of_releases, ensure, of_outsider, search_of_pair},
 };
 use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
 use ndp_graph::progress::Silent;
@@ -422,8 +420,7 @@ struct OfTraining<'a> {
     gossip: Option<GossipObserver>,
     /// For each user, on a graph: computed when it is first asked for, and the same for all noises.
     pairs: Vec<OnceLock<Pair>>,
-    /// On the complete graph, the law of the cost if there is one, which is the same for all users and
-    /// noises.
+    /// On the complete graph, the law of the cost if there is one: the same for all users and noises.
     cost: OnceLock<Option<Arc<CostLaw>>>,
     /// Stops the computations that later questions start.
     stop: Stop,
