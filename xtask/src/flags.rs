@@ -51,8 +51,8 @@ xflags::xflags! {
         cmd bench {
             /// Also the works that take up to a minute: all observers, a million nodes.
             optional --large
-            /// What has a goal, then the same work by other libraries, into docs/performance.md: a quarter of an
-            /// hour on an idle machine.
+            /// What has a goal, then the same work by other libraries, into docs/project/measured.md: a
+            /// quarter of an hour on an idle machine.
             optional --report
             /// Only those whose name contains this.
             optional filter: String

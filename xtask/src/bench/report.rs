@@ -1,4 +1,4 @@
-//! `docs/performance.md`: our times, those of other libraries and the limits of the machine, all in one run.
+//! `docs/project/measured.md`: our times, those of other libraries and the limits of the machine, in one run.
 
 use super::{Row, rows};
 use anyhow::{Context, ensure};
@@ -53,7 +53,7 @@ pub(super) fn write(sh: &Shell, results: &Path) -> anyhow::Result<()> {
     });
     let [one, two] = runs;
     let page = page(&rows(results)?, [&one?, &two?], &machine(), &named(&versions, &packages))?;
-    let path = crate::root().join("docs/performance.md");
+    let path = crate::root().join("docs/project/measured.md");
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
 }
 
