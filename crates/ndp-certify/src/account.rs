@@ -502,8 +502,8 @@ mod tests {
         let rows = array![[1.0, 0.5, 0.0], [0.25, 1.0, 1.0]];
         let found = of_rows(&given(&rows), Budget::default())?;
         assert_eq!((found.bits, found.failure, found.rank), (53, 0.0, 2));
-        // Six coordinates of two rows take 96 bytes, 144 with two limbs beside, and 192 in matrix form.
-        let small = of_rows(&given(&rows), Budget { memory: 150, ..Budget::default() })?;
+        // Six coordinates of two rows take 96 bytes, 288 with two limbs beside, and 384 in matrix form.
+        let small = of_rows(&given(&rows), Budget { memory: 300, ..Budget::default() })?;
         assert!(small.bits > 53 && (small.upper[0] - found.upper[0]).abs() < 1e-9);
         // Without room for the limbs the noise of its own bounds every loss.
         let bound = of_rows(&given(&rows), Budget { memory: 100, ..Budget::default() })?;

@@ -101,13 +101,15 @@ pub fn extremes_until(matrix: &GossipMatrix, stop: &Stop) -> Result<Extremes, Er
     let n = matrix.node_count();
     let mixing = Mixing::of(matrix.csr());
     mixing.require_connected(n)?;
-    let iterated = match n {
-        ..=SMALL_NODES => None,
-        ..=DENSE_NODES => match lanczos_within(matrix, TOLERANCE, n / 4, stop) {
+    let iterated = if n > DENSE_NODES {
+        Some(lanczos_extremes_until(matrix, TOLERANCE, stop)?)
+    } else if n > SMALL_NODES {
+        match lanczos_within(matrix, TOLERANCE, n / 4, stop) {
             Err(Error::NoConvergence { .. }) => None,
             found => Some(found?),
-        },
-        _ => Some(lanczos_extremes_until(matrix, TOLERANCE, stop)?),
+        }
+    } else {
+        None
     };
     if let Some(Extremes { second, last }) = iterated.map(|found| found.extremes) {
         return Ok(mixing.extremes(second, last));
