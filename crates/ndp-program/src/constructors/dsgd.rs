@@ -49,8 +49,7 @@ pub struct Dsgd {
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
 /// let account = |reads| dsgd(&matrix, Dsgd { reads, ..Dsgd::from(2) })?.account(&Observer::node(2));
-/// // Real gradients depend on models. Node 2 does not see the models of nodes 0 and 1, so that it is shown
-/// them.
+/// // Real gradients depend on models. Node 2 is shown the models of nodes 0 and 1, which it does not see.
 /// let shown = account(ModelReads::Hidden)?;
 /// assert_eq!(shown.adaptivity, Dependence::Revealed);
 /// let (set, fixed) = (SensitivitySet::UseLevel, account(ModelReads::Nothing)?);
