@@ -20,10 +20,10 @@ import networkx as nx  # noqa: E402 (the number of threads is read when a librar
 import numpy as np  # noqa: E402
 import scipy.linalg  # noqa: E402
 import scipy.sparse.linalg  # noqa: E402
+from pinv import ROUNDS, view  # noqa: E402
 
 import ndp  # noqa: E402
 
-ROUNDS = 20
 DELTA = 1e-5
 # The ends of an epsilon by a loss law are no farther apart on the default grid.
 WIDTH = 1e-4
@@ -62,16 +62,6 @@ def short_of(lower, found):
     return "right to 1e-9" if gap <= 1e-9 else f"too small by up to {gap:.2g}"
 
 
-def gossip_rows(matrix, neighbors, observer, rounds):
-    """What neighbors send, a row over all noises each, and the observer's own noise."""
-    states = np.eye(len(matrix))[neighbors]
-    rows = [np.eye(len(matrix))[[observer]]]
-    for _ in range(rounds):
-        rows.append(states)
-        states = states @ matrix
-    return np.concatenate(rows)
-
-
 def gossip_graphs():
     for n in (300, 1000, 2000):
         yield f"Erdős–Rényi, {n:,} nodes of degree 10", nx.fast_gnp_random_graph(n, 10 / n, seed=n)
@@ -89,15 +79,11 @@ def gossip():
         observer = sorted(graph, key=lambda v: (graph.degree(v), v))[len(graph) // 2]
         dense, neighbors = ndp.gossip(graph, ROUNDS).matrix().toarray(), list(graph[observer])
 
-        def theirs():
-            rows = gossip_rows(dense, neighbors, observer, ROUNDS)
-            return np.einsum("ij,ji->i", np.linalg.pinv(rows), rows)
-
         compare(
             f"gossip, T = {ROUNDS}, one observer of median degree: {name}",
             "numpy `pinv`",
             lambda: ndp.gossip(graph, ROUNDS).losses(observer),
-            theirs,
+            lambda: view(dense, neighbors, observer, ROUNDS),
             lambda ours, found: short_of(ours.enclosure[0], found),
             "combinations of what is seen, certified in 53 bits, or in up to 256 where rounds nearly repeat",
         )

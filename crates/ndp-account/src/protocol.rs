@@ -103,7 +103,9 @@ pub trait LinearProtocol: Send + Sync {
         self.coalition_loss_until(coalition, &Stop::never())
     }
 
-    /// The same, no longer than `stop` says.
+    /// The same, no longer than `stop` says. A protocol with a loss of its own implements this method, and
+    /// [`Self::coalition_loss`] follows: where only that one is implemented, calls with a `stop` do not reach
+    /// it.
     ///
     /// # Errors
     /// Those of [`Self::coalition_loss`]; [`Error::Stopped`].
@@ -122,7 +124,7 @@ pub trait LinearProtocol: Send + Sync {
         self.overheard_loss_until(tapped, &Stop::never())
     }
 
-    /// The same, no longer than `stop` says.
+    /// The same, no longer than `stop` says; the method to implement, as [`Self::coalition_loss_until`] is.
     ///
     /// # Errors
     /// Those of [`Self::overheard_loss`]; [`Error::Stopped`].

@@ -154,7 +154,8 @@ pub trait Protocol: Send + Sync {
         self.error_until(noise, &Stop::never())
     }
 
-    /// The same, no longer than `stop` says.
+    /// The same, no longer than `stop` says. A protocol implements this method, and [`Self::error`] follows:
+    /// where only that one is implemented, calls with a `stop` do not reach it.
     ///
     /// # Errors
     /// Those of [`Self::error`]; [`Error::Stopped`].

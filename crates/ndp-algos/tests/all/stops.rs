@@ -2,8 +2,8 @@
 //! after the same work on any number of threads.
 
 use ndp_account::{Error, Observer, Protocol};
-use ndp_algos::registry::{self, Parameters};
-use ndp_dp::{Delta, NoiseMultiplier};
+use ndp_algos::registry::{self, PROTOCOLS, Parameters};
+use ndp_dp::{Delta, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph, generators, random};
 use ndp_numeric::stop::{Stop, Stopped};
 use rand::SeedableRng;
@@ -107,6 +107,54 @@ fn work_does_not_depend_on_threads() -> Result<(), Error> {
             for most in [0, work / 3, work - 1] {
                 let less = run(threads, most).0;
                 assert_eq!(less, Err(Error::Stopped(Stopped::OutOfWork)), "{name} within {most} of {work}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every number that an account tells about a node: epsilon, delta, a Rényi loss, the least noise.
+type Told = [Option<f64>; 4];
+
+fn told(protocol: &dyn Protocol, observer: &Observer, stop: &Stop) -> Result<Told, Error> {
+    let account = protocol.account_until(observer, stop)?;
+    let source = (0..account.node_count()).find(|&u| !observer.contains(u)).unwrap_or(0);
+    let delta = Delta::new(1e-5)?;
+    let profile = || account.profile(source, NoiseMultiplier::new(2.0)?);
+    let least = account.least_noise(source, Measure::Approx(delta), 1.0).ok().flatten();
+    Ok([
+        profile().ok().and_then(|found| found.epsilon(delta).ok()).map(|found| found.value().epsilon()),
+        profile().ok().and_then(|found| found.delta(0.5).ok()).map(|found| found.value().delta()),
+        profile()
+            .ok()
+            .and_then(|found| found.renyi(Order::new(2.5).ok()?).ok())
+            .map(|found| found.value().epsilon),
+        least.map(NoiseMultiplier::get),
+    ])
+}
+
+/// An answer for which the work was too little is no answer, or a larger one; never one below that of all the
+/// work. Within each of eight limits, for every protocol.
+#[test]
+fn too_little_work_never_makes_a_loss_smaller() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::grid_2d_graph(2, 4)?);
+    for entry in PROTOCOLS {
+        for observer in [Observer::node(0), Observer::coalition(&[0, 5])] {
+            let build = || entry.build(&matrix, &Parameters::default());
+            let all = Stop::after_work(u64::MAX - 1);
+            let Ok(full) = told(build()?.as_ref(), &observer, &all) else { continue };
+            for k in 0..8 {
+                let most = all.spent() / 7 * k;
+                let Ok(found) = told(build()?.as_ref(), &observer, &Stop::after_work(most)) else { continue };
+                for (found, full) in found.into_iter().zip(full) {
+                    if let (Some(found), Some(full)) = (found, full) {
+                        assert!(
+                            found >= full * (1.0 - 1e-9),
+                            "{}: {found} within {most}, {full}",
+                            entry.name
+                        );
+                    }
+                }
             }
         }
     }

@@ -67,7 +67,7 @@ fn answered(file: &Path, observer: &str, protocol: &str) -> (String, f64) {
         (0, Some(grade)) => {
             let whole = problem.contains("the bound of whoever hears");
             let known = value("pairs").unwrap();
-            let word = match value("pairs not known in time") {
+            let word = match value("pairs not known") {
                 Some(_) if known == "0" => "bound".into(),
                 Some(_) => format!("{known} pairs and a bound"),
                 None if whole => "bound".into(),

@@ -202,7 +202,7 @@ impl Found<'_> {
         if self.not_known > 0 {
             let bound = self.not_known_at_most;
             let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", up(bound)));
-            rows.push(("pairs not known in time", format!("{}{each}", self.not_known)));
+            rows.push(("pairs not known", format!("{}{each}", self.not_known)));
         }
         if let Some(worst) = &self.worst {
             let largest = plain::in_words(statement, &study.graph, |words| words.largest(worst));
