@@ -6,12 +6,13 @@ import math
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
+from ._account import Account
 from ._grades import number_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
@@ -190,6 +191,7 @@ class Program(Protocol):
     def _build(self) -> _ndp.Protocol:
         return self._program.declared(self._chosen()._native(), self._options())
 
+    @overload
     def account(
         self,
         observer: Hashable | None = None,
@@ -198,18 +200,48 @@ class Program(Protocol):
         own_noise: bool = True,
         hidden_senders: bool = False,
         tapped: Iterable[tuple[Hashable, Hashable]] = (),
-    ) -> ProgramAccount:
+        patience: None = None,
+    ) -> ProgramAccount: ...
+
+    @overload
+    def account(
+        self,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
+        patience: float,
+    ) -> Account: ...
+
+    def account(
+        self,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
+        patience: float | None = None,
+    ) -> Account:
         """What an observer sees of the program: as `Protocol.account`, with verdicts, Gram matrices and witnesses beside.
 
         Parameters
         ----------
         observer, coalition, own_noise, hidden_senders, tapped
             As in `Protocol.account`; an empty coalition is an outsider, who sees what is broadcast or published.
+        patience : float, optional
+            As in `Protocol.account`; the answer is then an `Account`, without what only programs have.
 
         Returns
         -------
         ProgramAccount
         """
+        if patience is not None:
+            return super().account(
+                observer, coalition=coalition, own_noise=own_noise, hidden_senders=hidden_senders, tapped=tapped, patience=patience
+            )
         return ProgramAccount(self, self._who(observer, coalition, own_noise, hidden_senders, tapped))
 
     def check_attack(

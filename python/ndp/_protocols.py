@@ -206,6 +206,7 @@ class Protocol:
         own_noise: bool = True,
         hidden_senders: bool = False,
         tapped: Iterable[tuple[Hashable, Hashable]] = (),
+        patience: float | None = None,
     ) -> Account:
         """What an observer sees, ready to be asked about nodes and noises: every protocol has one.
 
@@ -217,6 +218,8 @@ class Protocol:
             Whether messages come through an anonymous channel.
         tapped : iterable of pairs, optional
             Edges on which everything is overheard, without or beside an observer.
+        patience : float, optional
+            Seconds for this call, and for each question to the account. What is not known by then is answered by `bound`.
 
         Returns
         -------
@@ -225,7 +228,8 @@ class Protocol:
         Raises
         ------
         NdpError
-            Where the protocol has no accountant for what this observer knows.
+            Where the protocol has no accountant for what this observer knows; where nothing is known in time and the protocol
+            has no `bound`.
 
         Examples
         --------
@@ -234,7 +238,45 @@ class Protocol:
         >>> account.profile(1, sigma=2.0).epsilon(delta=1e-6)
         Exact(2.25409, 'epsilon', {'delta': 1e-06})
         """
-        return Account(self, self._who(observer, coalition, own_noise, hidden_senders, tapped))
+        who = self._who(observer, coalition, own_noise, hidden_senders, tapped)
+        return Account(self, who, None if patience is None else self._native.account_within(who, float(patience)))
+
+    def bound(
+        self,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
+    ) -> Account:
+        """What is proven about an observer at no cost, by what leaves each node alone: an upper bound, known at once.
+
+        Parameters
+        ----------
+        observer, coalition, own_noise, hidden_senders, tapped
+            As in `account`.
+
+        Returns
+        -------
+        Account
+
+        Raises
+        ------
+        NdpError
+            Where the protocol has no such bound.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> p = ndp.gossip(([0, 1, 2, 3], [1, 2, 3, 4]), rounds=2)
+        >>> first = p.bound(observer=0)
+        >>> last = p.account(observer=0, patience=10)
+        >>> first.profile(4, sigma=2.0).mu, last.profile(4, sigma=2.0).mu
+        (UpperBound(0.5, 'mu'), Exact(0.0, 'mu'))
+        """
+        who = self._who(observer, coalition, own_noise, hidden_senders, tapped)
+        return Account(self, who, self._native.bound(who))
 
     def run(self, values: ArrayLike, sigma: float, seed: int) -> Run:
         """Runs the protocol on real values.

@@ -6,13 +6,14 @@ use crate::kind::Kind;
 use crate::losses::{measure, verdict};
 use crate::question::noise;
 use crate::worker::run;
-use ndp_account::{Error, LossReport, NodeNames, Observer, PairLedgers, Target};
+use ndp_account::{Error, LossReport, NodeNames, Observer, PairLedgers, Target, account_or_bound};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Odometer, Order};
 use ndp_graph::progress::Stop;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use self_cell::self_cell;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 type Held<'a> = Box<dyn ndp_account::Account + 'a>;
 
@@ -33,6 +34,23 @@ impl Account {
     /// Answers that it works out later do not end with the call that made it.
     pub(crate) fn new(kind: Arc<Kind>, observer: &Observer, stop: &Stop) -> Result<Self, Fault> {
         Ok(Self(Arc::new(Cell::try_new(kind, |kind| kind.protocol().account_until(observer, stop))?)))
+    }
+
+    /// The same, or the bound that holds at no cost, in place of what is not known in so many seconds: here, and
+    /// at each later question.
+    pub(crate) fn within(
+        kind: Arc<Kind>,
+        observer: &Observer,
+        stop: &Stop,
+        seconds: Duration,
+    ) -> Result<Self, Fault> {
+        let of = |kind: &Arc<Kind>| account_or_bound(kind.protocol(), observer, stop, seconds);
+        Ok(Self(Arc::new(Cell::try_new(kind, of)?)))
+    }
+
+    /// The bound that holds at no cost.
+    pub(crate) fn bound(kind: Arc<Kind>, observer: &Observer) -> Result<Self, Fault> {
+        Ok(Self(Arc::new(Cell::try_new(kind, |kind| kind.protocol().local_bound(observer))?)))
     }
 
     fn held(&self) -> &Held<'_> {

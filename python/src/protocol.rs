@@ -28,6 +28,7 @@ use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A protocol whose observers see linear combinations of Gaussians.
 #[pyclass(frozen, module = "ndp._ndp")]
@@ -270,6 +271,20 @@ impl Protocol {
         run_each(py, observers.len(), progress, move |i, stop| {
             Account::new(Arc::clone(&kind), &observers[i], stop)
         })
+    }
+
+    /// What one of `observers` sees, or what is proven at no cost where that is not known in so many seconds.
+    fn account_within(&self, py: Python<'_>, who: Who, seconds: f64) -> Result<Account, Fault> {
+        let (kind, observer) = (Arc::clone(&self.0), observer(who));
+        let seconds = Duration::try_from_secs_f64(seconds)
+            .map_err(|_| Fault::new("patience is a number of seconds, 0 or more"))?;
+        run_until(py, move |stop| Account::within(kind, &observer, stop, seconds))
+    }
+
+    /// What is proven about an observer at no cost.
+    fn bound(&self, py: Python<'_>, who: Who) -> Result<Account, Fault> {
+        let (kind, observer) = (Arc::clone(&self.0), observer(who));
+        run(py, move || Account::bound(kind, &observer))
     }
 
     /// Messages sent in a run, on average.

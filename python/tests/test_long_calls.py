@@ -9,6 +9,7 @@ import threading
 import time
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import ndp
@@ -112,6 +113,35 @@ def test_progress_of_every_long_call():
     told = []
     ndp.audit(p, (0, 1), runs=1_000, progress=lambda done, total: told.append((done, total)))
     assert told and told[-1][0] == told[-1][1] > 0
+
+
+def test_what_is_not_known_in_time_is_answered_by_the_bound():
+    walk = ndp.walks.token_walk(nx.random_regular_graph(4, 3_000, seed=1), steps=20_000)
+    started = time.monotonic()
+    late = walk.account(0, patience=0.2)
+    bound = walk.bound(0)
+    assert late.profile(5, sigma=3.0).epsilon(1e-5) == bound.profile(5, sigma=3.0).epsilon(1e-5)
+    assert time.monotonic() - started < 5.0
+    assert isinstance(late.profile(5, sigma=3.0).epsilon(1e-5), ndp.UpperBound)
+    assert any("local_bound" in by for by in late.statement.by)
+
+
+def test_patience_that_is_long_enough_changes_nothing():
+    for p in [
+        ndp.gossip(nx.path_graph(6), rounds=3),
+        ndp.walks.token_walk(nx.path_graph(6), steps=12),
+        ndp.programs.decor(nx.cycle_graph(6)),
+    ]:
+        known, patient = p.account(0), p.account(0, patience=60)
+        assert list(known.epsilon(2.0, delta=1e-5)) == list(patient.epsilon(2.0, delta=1e-5))
+        assert known.statement.by == patient.statement.by
+        assert np.all(known.epsilon(2.0, delta=1e-5) <= p.bound(0).epsilon(2.0, delta=1e-5))
+
+
+@pytest.mark.parametrize("patience", [-1.0, float("nan"), float("inf")])
+def test_patience_is_a_number_of_seconds(patience):
+    with pytest.raises(ndp.NdpError, match="seconds"):
+        ndp.gossip(nx.path_graph(3), rounds=2).account(0, patience=patience)
 
 
 def test_an_exception_of_a_progress_function_ends_the_call():

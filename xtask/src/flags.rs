@@ -46,6 +46,9 @@ xflags::xflags! {
         cmd wheel {
             /// The folder it goes to; `target/wheels` if not given.
             optional --out out: PathBuf
+            /// For systems with glibc 2.17 or newer (manylinux2014), whatever this one has. Takes a linker
+            /// from the package `ziglang`, 100 MB.
+            optional --old-glibc
         }
         /// Run the benchmarks, and compare them with the goals.
         cmd bench {

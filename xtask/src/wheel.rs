@@ -10,7 +10,7 @@ impl Wheel {
     #[expect(clippy::print_stdout, reason = "this is the command line")]
     pub(crate) fn run(self, sh: &Shell, here: &Path) -> anyhow::Result<()> {
         let out = self.out.map_or_else(|| crate::root().join("target/wheels"), |out| here.join(out));
-        let wheel = build(sh, &python(sh)?, &out)?;
+        let wheel = build(sh, &python(sh)?, &out, self.old_glibc)?;
         println!("{}: {} KB", wheel.display(), fs::metadata(&wheel)?.len() / 1000);
         Ok(())
     }
@@ -40,11 +40,16 @@ fn environment(sh: &Shell, python: &Path, name: &str) -> anyhow::Result<PathBuf>
 }
 
 /// Builds the wheel in an environment that has maturin and nothing else.
-fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
+fn build(sh: &Shell, python: &Path, out: &Path, old_glibc: bool) -> anyhow::Result<PathBuf> {
     let maturin = environment(sh, python, "build")?;
-    cmd!(sh, "{maturin} -m pip install --quiet --disable-pip-version-check maturin>=1.9.4,<2 zopfli>=0.2,<1")
-        .quiet()
-        .run()?;
+    let linker = old_glibc.then_some("ziglang>=0.13,<1");
+    cmd!(
+        sh,
+        "{maturin} -m pip install --quiet --disable-pip-version-check maturin>=1.9.4,<2 zopfli>=0.2,<1 {linker...}"
+    )
+    .quiet()
+    .run()?;
+    let system: &[&str] = if old_glibc { &["--zig", "--compatibility", "manylinux2014"] } else { &[] };
     if out.exists() {
         for entry in fs::read_dir(out)? {
             let path = entry?.path();
@@ -56,7 +61,9 @@ fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
     let manifest = crate::root().join("python/Cargo.toml");
     let build = |flags: &[&str]| {
         let of_all = ["build", "--profile", "wheel", "--compression-level", "9", "--manifest-path"];
-        cmd!(sh, "{maturin} -m maturin {of_all...} {manifest} --out {out} {flags...}").quiet().run()
+        cmd!(sh, "{maturin} -m maturin {of_all...} {manifest} --out {out} {system...} {flags...}")
+            .quiet()
+            .run()
     };
     // The linker keeps one of several functions with the same code, if it can: the wheel is 1 % smaller.
     if build(&["--", "-C", "link-arg=-Wl,--icf=all"]).is_err() {
@@ -75,7 +82,7 @@ fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
 /// Builds the wheel and tests it with the oldest and with the newest supported versions of its dependencies.
 pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
     let python = python(sh)?;
-    let wheel = build(sh, &python, &crate::root().join("target/wheels"))?;
+    let wheel = build(sh, &python, &crate::root().join("target/wheels"), false)?;
     for versions in ["oldest", "newest"] {
         let installed = with_versions(sh, &python, versions)?;
         cmd!(sh, "{installed} -m pip install --quiet --disable-pip-version-check {wheel}").quiet().run()?;

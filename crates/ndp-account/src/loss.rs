@@ -15,7 +15,7 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: the protocols; its
 //!   Theorem 1 adds up the losses of single messages instead, which is no bound.
 
-use crate::{Error, View};
+use crate::{By, Error, View};
 use ndp_certify::account::{self, Budget, Certificate, WIDTH};
 use ndp_certify::enclosure::width;
 use ndp_certify::rows::{Given, Rows};
@@ -56,6 +56,10 @@ pub struct LossReport {
     /// An upper bound on the probability, over primes drawn from a hash of the view, that an upper end or the
     /// rank is too small. 0 if the answer does not depend on primes. For several reports together, the sum.
     pub failure: f64,
+    /// The engine that computed the losses, and its theorem; `None` if they follow from a formula of the
+    /// protocol, whose [terms](crate::Terms) name it.
+    #[serde(skip)]
+    pub by: Option<By>,
     /// Both ends of the sum of the losses outside the coalition, if they are known more precisely than by
     /// adding up enclosures.
     #[serde(skip)]
@@ -71,14 +75,14 @@ impl LossReport {
             Guarantee::Exact(loss) => loss.value().unit.clone(),
             Guarantee::UpperBound(loss) => vec![0.0; loss.value().unit.len()],
         };
-        Self { coalition, loss, lower, rank, bits: 0, failure: 0.0, total: None }
+        Self { coalition, loss, lower, rank, bits: 0, failure: 0.0, by: None, total: None }
     }
 
-    /// A report on `coalition` (ascending) from a certificate; the entries of members are 1 if
-    /// `members_known`.
+    /// A report on `coalition` (ascending) from a certificate that an engine computed; the entries of members
+    /// are 1 if `members_known`.
     #[doc(hidden)]
     #[must_use]
-    pub fn new(coalition: Vec<usize>, certificate: Certificate, members_known: bool) -> Self {
+    pub fn new(coalition: Vec<usize>, certificate: Certificate, members_known: bool, by: By) -> Self {
         let Certificate { mut lower, mut upper, rank, bits, failure, total, certified } = certificate;
         let exact = certified && lower.iter().zip(&upper).all(|(&low, &high)| width(low, high) <= WIDTH);
         // All losses add up to the rank. The members' losses to themselves are enclosed and subtracted. The
@@ -94,7 +98,7 @@ impl LossReport {
         let observer = coalition.first().copied().unwrap_or(usize::MAX);
         let loss = ObserverLoss { observer, unit: upper };
         let loss = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
-        Self { coalition, loss, lower, rank, bits, failure, total }
+        Self { coalition, loss, lower, rank, bits, failure, by: Some(by), total }
     }
 
     /// The upper end of the enclosure of the unit loss of node `source`. It is above 1 if the view reveals
@@ -189,7 +193,8 @@ pub fn exact_loss_until(view: &View, stop: &Stop) -> Result<LossReport, Error> {
             account::of_rows(&rows, budget)?
         }
     };
-    Ok(LossReport::new(view.coalition().to_vec(), certificate, known))
+    let by = By { function: "ndp_account::exact_loss", theorem: "Certified losses" };
+    Ok(LossReport::new(view.coalition().to_vec(), certificate, known, by))
 }
 
 /// `a / b` of two whole numbers, rounded up.
@@ -205,6 +210,7 @@ const SUM: f64 = 16.0 * f64::EPSILON;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Terms;
     use approx::assert_abs_diff_eq;
     use ndarray::{Array2, array};
 
@@ -281,14 +287,14 @@ mod tests {
     #[test]
     fn what_members_lose_is_taken_off_the_rank() {
         let wide = certificate([0.25, 0.0, 0.0], [0.5, 3.0, 3.0], Some(3));
-        let mean = LossReport::new(vec![0], wide, false).mean();
+        let mean = LossReport::new(vec![0], wide, false, Terms::VALUES.by).mean();
         assert_eq!(mean.grade(), ndp_dp::Grade::UpperBound);
         assert!((2.75 / 3.0..2.75 / 3.0 + 1e-12).contains(mean.value()));
         // The amount to subtract is less than an epsilon of the rank; rounding must not subtract more.
         let tiny = certificate([1e-17, 0.0, 0.0], [1e-17, 3.0, 3.0], Some(3));
-        assert!(*LossReport::new(vec![0], tiny, false).mean().value() >= 1.0);
+        assert!(*LossReport::new(vec![0], tiny, false, Terms::VALUES.by).mean().value() >= 1.0);
         let known = certificate([1.0; 3], [1.0; 3], Some(2));
-        let mean = LossReport::new(vec![0], known, true).mean();
+        let mean = LossReport::new(vec![0], known, true, Terms::VALUES.by).mean();
         assert_eq!((mean.grade(), mean.value().mul_add(3.0, -2.0) >= 0.0), (ndp_dp::Grade::Exact, true));
     }
 
@@ -297,7 +303,7 @@ mod tests {
     fn grades_are_those_of_the_enclosures() -> Result<(), Error> {
         for (width, exact) in [(1e-10, true), (1e-3, false)] {
             let found = certificate([1.0, 0.5, 0.5], [1.0, 0.5 + width, 0.5], None);
-            let report = LossReport::new(vec![0], found, true);
+            let report = LossReport::new(vec![0], found, true, Terms::VALUES.by);
             assert_eq!(report.unit(1)?.grade() == ndp_dp::Grade::Exact, exact);
             assert_eq!(report.loss.grade() == ndp_dp::Grade::Exact, exact);
             assert_eq!(report.mean().grade() == ndp_dp::Grade::Exact, exact);

@@ -1,7 +1,10 @@
 //! The parts from which protocols make their accounts. Only for the crates of this workspace; this interface
 //! may change.
 
-pub use crate::accountant::{ByMu, at_most, bound_of_releases, local_bound, of_outsider, search_of_pair};
+pub use crate::accountant::{
+    ByMu, GivenUp, PatientAccount, Time, at_most, bound_of_releases, is_beyond, is_too_large, local_bound,
+    locked, of_outsider, search_of_pair, was_out,
+};
 pub use crate::attack::Attack;
 pub use crate::audit::clopper_pearson_upper;
 pub use crate::error::ensure;

@@ -1,18 +1,16 @@
 //! Bounds instead of accounts: if an account does not fit in memory, takes more work than the command counts
 //! for it or longer than `--patience`, a bound that takes no time to compute replaces it.
 
-mod account;
 mod limit;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use account::was_out;
 pub(crate) use limit::{Budget, Limit, WORK};
+pub(crate) use ndp_account::parts::was_out;
 
 use crate::progress::Meanwhile;
-use account::{GivenUp, PatientAccount, is_beyond, is_too_large, locked};
 use limit::share;
-use ndp_account::parts::each_in_order;
+use ndp_account::parts::{GivenUp, PatientAccount, Time, each_in_order, is_beyond, is_too_large, locked};
 use ndp_account::{
     Account, Attacker, Audience, Covered, Error, Observer, Protocol, Target, bound_is_attained,
 };
@@ -245,7 +243,8 @@ impl Patient {
                     of: observer.clone(),
                 };
                 let every_pair = self.every_pair;
-                Ok((Box::new(PatientAccount { account, stop, bound, every_pair, given_up }), None))
+                let time = Time { stop, of_question: None };
+                Ok((Box::new(PatientAccount { account, time, bound, every_pair, given_up }), None))
             }
         }
     }
@@ -273,7 +272,8 @@ impl Patient {
                 let outside = (0..self.protocol.node_count()).find(|&u| !observer.contains(u));
                 outside.map(|u| account.unit(u)).transpose()?;
                 let given_up = GivenUp { used: Arc::clone(&used), cut: None, of: observer.clone() };
-                Ok(Box::new(PatientAccount { account, stop, bound: None, every_pair: false, given_up }))
+                let time = Time { stop, of_question: None };
+                Ok(Box::new(PatientAccount { account, time, bound: None, every_pair: false, given_up }))
             })?;
             // A single account may include work that is done once for all, so its time says nothing about the
             // pace.

@@ -15,7 +15,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Says when a computation is to end; a clone says the same. See the [module](self).
 ///
@@ -51,7 +51,7 @@ pub enum Stopped {
 
 struct Limits {
     asked: AtomicBool,
-    until: Option<Instant>,
+    until: Option<Until>,
     most: u64,
     /// Work that was asked for, refused or not.
     spent: AtomicU64,
@@ -61,6 +61,31 @@ struct Limits {
     cores: u64,
     /// Bytes that an answer may hold.
     memory: u64,
+}
+
+/// An end in time that may be moved.
+struct Until {
+    made: Instant,
+    nanoseconds: AtomicU64,
+}
+
+impl Until {
+    fn new(until: Instant) -> Self {
+        let moved = Self { made: Instant::now(), nanoseconds: AtomicU64::new(0) };
+        moved.set(until);
+        moved
+    }
+
+    fn set(&self, until: Instant) {
+        let after = until.saturating_duration_since(self.made).as_nanos();
+        self.nanoseconds.store(u64::try_from(after).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// The time that is left.
+    fn left(&self) -> Duration {
+        let after = Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed));
+        after.saturating_sub(self.made.elapsed())
+    }
 }
 
 impl Stop {
@@ -129,7 +154,26 @@ impl Stop {
         let (asked, spent) = (AtomicBool::new(false), AtomicU64::new(0));
         let cores = until.and_then(|_| std::thread::available_parallelism().ok());
         let cores = cores.map_or(1, |cores| u64::try_from(cores.get()).unwrap_or(1));
+        let until = until.map(Until::new);
         Self(Some(Arc::new(Limits { asked, until, most, spent, outer: self.clone(), cores, memory })))
+    }
+
+    /// Moves the end in time of this one and its clones, so that a computation that goes on in several calls
+    /// has its time in each. Does nothing to one that was made without an end in time.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_numeric::stop::{Stop, Stopped};
+    /// use std::time::{Duration, Instant};
+    /// let stop = Stop::at(Instant::now());
+    /// assert_eq!(stop.check(), Err(Stopped::OutOfTime));
+    /// stop.move_to(Instant::now() + Duration::from_secs(60));
+    /// assert_eq!(stop.check(), Ok(()));
+    /// ```
+    pub fn move_to(&self, until: Instant) {
+        if let Some(known) = self.0.as_ref().and_then(|limits| limits.until.as_ref()) {
+            known.set(until);
+        }
     }
 
     /// From now on computations with this one, its clones and [parts](Self::within) end soon, on all threads.
@@ -193,9 +237,9 @@ impl Limits {
         if after > self.most {
             return Err(Stopped::OutOfWork);
         }
-        let Some(until) = self.until else { return Ok(()) };
+        let Some(until) = &self.until else { return Ok(()) };
         // A step is not begun if all cores together could not end it in time.
-        let left = until.saturating_duration_since(Instant::now());
+        let left = until.left();
         let fits = !left.is_zero() && u128::from(work / self.cores) <= left.as_nanos();
         if fits { Ok(()) } else { Err(Stopped::OutOfTime) }
     }
@@ -217,7 +261,8 @@ impl fmt::Debug for Stop {
         match &self.0 {
             None => f.write_str("Stop::never()"),
             Some(limits) => {
-                f.debug_struct("Stop").field("until", &limits.until).field("left", &self.left()).finish()
+                let until = limits.until.as_ref().map(Until::left);
+                f.debug_struct("Stop").field("until", &until).field("left", &self.left()).finish()
             }
         }
     }
@@ -242,7 +287,6 @@ pub fn work<const K: usize>(sizes: [usize; K]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     /// Out of work, out of time and asked are told apart, in clones and in parts.
     #[test]

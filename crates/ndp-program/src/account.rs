@@ -16,7 +16,7 @@ use crate::noiseless;
 use crate::observers::Seen;
 use crate::options::AccountOptions;
 use crate::sensitivity::{self, Loss, SensitivitySet, Value as Found};
-use crate::{ProgramError, Weight, sparse, sweep};
+use crate::{Engine, ProgramError, Weight, sparse, sweep};
 use ndarray::Array2;
 use ndp_account::{Error, Observer, RestsOn};
 use ndp_certify::account::Budget;
@@ -92,6 +92,8 @@ pub struct ProgramAccount {
     pub failure: f64,
     /// What contributions were taken to depend on, which is part of every grade.
     pub adaptivity: Dependence,
+    /// The engine that computed the losses.
+    pub engine: Engine,
     some_lost: bool,
     /// Stops the computations that later questions start.
     pub(super) stop: Stop,
@@ -128,24 +130,29 @@ impl Program {
             return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
         }
         let asked = options.asked(self);
+        if let Some(account) = self.by_powers(observer, options, &asked)? {
+            return Ok(account);
+        }
         if let Some(account) = self.swept(observer, options, &asked)? {
             return Ok(account);
         }
         let (seen, adaptivity, probability) =
             adaptivity::resolve(self, observer, options.hidden, &options.stop)?;
         let directions = self.directions(&seen, &asked, options)?;
-        let account = |seen: Seen, grams: Vec<Option<NodeGram>>, rank: usize| ProgramAccount {
-            program: self.clone(),
-            observer: observer.clone(),
-            seen,
-            grams,
-            rank,
-            bits: 53,
-            failure: probability,
-            adaptivity,
-            some_lost: options.some_lost,
-            stop: options.stop.clone(),
-        };
+        let account =
+            |seen: Seen, grams: Vec<Option<NodeGram>>, rank: usize, engine: Engine| ProgramAccount {
+                program: self.clone(),
+                observer: observer.clone(),
+                seen,
+                grams,
+                rank,
+                bits: 53,
+                failure: probability,
+                adaptivity,
+                engine,
+                some_lost: options.some_lost,
+                stop: options.stop.clone(),
+            };
         let large = seen.rows.len() >= options.sparse_from;
         if let Some(found) =
             large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
@@ -153,13 +160,13 @@ impl Program {
             // Conjugate gradients that end early leave wide enclosures: another engine then computes the
             // account, if the size allows it.
             if found.narrow || seen.rows.len() > MAX_DENSE {
-                return Ok(account(seen, found.grams, found.rank));
+                return Ok(account(seen, found.grams, found.rank, Engine::Sparse));
             }
             if let Some(swept) = sweep::grams(self, &seen, &directions, options)?.filter(|x| x.narrow) {
-                return Ok(account(seen, swept.grams, swept.rank));
+                return Ok(account(seen, swept.grams, swept.rank, Engine::Sweeps));
             }
             if seen.rows.len() > MAX_GENERAL {
-                return Ok(account(seen, found.grams, found.rank));
+                return Ok(account(seen, found.grams, found.rank, Engine::Sparse));
             }
         }
         let (rows, columns) = columns::rows(self, &seen, &directions, &asked)?;
@@ -222,9 +229,41 @@ impl Program {
             bits: found.bits,
             failure: any_of([found.failure, probability]),
             adaptivity,
+            engine: Engine::Rows,
             some_lost: options.some_lost,
             stop: options.stop.clone(),
         })
+    }
+
+    /// The account of a program of one noise and powers of one matrix; `None` for other programs.
+    fn by_powers(
+        &self,
+        observer: &Observer,
+        options: &AccountOptions,
+        asked: &[bool],
+    ) -> Result<Option<ProgramAccount>, Error> {
+        if !options.directions.is_empty() || self.events.len() < options.powers_from {
+            return Ok(None);
+        }
+        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
+        if seen.rows.len() < options.powers_from {
+            return Ok(None);
+        }
+        let Some(powers) = self.powers() else { return Ok(None) };
+        let found = powers.account(observer, &seen, asked, options)?;
+        Ok(found.map(|found| ProgramAccount {
+            program: self.clone(),
+            observer: observer.clone(),
+            seen,
+            grams: found.grams,
+            rank: found.rank,
+            bits: found.bits,
+            failure: found.failure,
+            adaptivity: Dependence::Fixed,
+            engine: Engine::Powers,
+            some_lost: options.some_lost,
+            stop: options.stop.clone(),
+        }))
     }
 
     /// The account of a deep program, whose rows are not written out; `None` for other programs.
@@ -268,6 +307,7 @@ impl Program {
             bits: 53,
             failure: 0.0,
             adaptivity: if assumed { Dependence::Assumed } else { Dependence::Fixed },
+            engine: Engine::Sweeps,
             some_lost: options.some_lost,
             stop: options.stop.clone(),
         }))

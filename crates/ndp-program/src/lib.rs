@@ -59,6 +59,7 @@ mod observers;
 mod options;
 #[doc(hidden)]
 pub mod parts;
+mod powers;
 mod proof;
 mod protocol;
 mod registers;

@@ -38,6 +38,9 @@ pub struct AccountOptions {
     /// sparse systems, without primes. Both methods give the same enclosures; small views are faster with the
     /// other one.
     pub sparse_from: usize,
+    /// The number of rows from which on a program of one noise and powers of one matrix is accounted for by
+    /// these powers. Both methods give the same enclosures.
+    pub powers_from: usize,
     /// The number of hidden values, each counted for every row that it is part of, from which on rows are not
     /// written out, and sweeps through the program are used. Both methods give the same enclosures.
     pub sweeps_from: usize,
@@ -60,6 +63,7 @@ impl Default for AccountOptions {
             directions: Vec::new(),
             nodes: None,
             sparse_from: SPARSE_FROM,
+            powers_from: POWERS_FROM,
             sweeps_from: SWEEPS_FROM,
             some_lost: false,
             stop: Stop::never(),
@@ -79,5 +83,7 @@ impl AccountOptions {
 
 /// The number of rows from which on a view is large.
 const SPARSE_FROM: usize = 128;
+/// The number of rows from which on it is worth while to look for powers of a matrix.
+const POWERS_FROM: usize = 128;
 /// The number of values from which on a view is deep.
 const SWEEPS_FROM: usize = 100_000;

@@ -103,7 +103,9 @@ impl Protocol for Declared {
             ..self.options.clone()
         };
         let account = self.program.account_with(observer, &options)?;
-        Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity, terms: self.terms() }))
+        let terms = self.terms();
+        let terms = Terms { by: account.engine.by(terms.by.theorem), ..terms };
+        Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity, terms }))
     }
 
     /// The symmetries of the program, if the set and the options treat all nodes alike.

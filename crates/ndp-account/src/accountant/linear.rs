@@ -19,7 +19,7 @@ impl<P: LinearProtocol> Protocol for P {
     fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         if observer.members().is_empty() && !observer.tapped.is_empty() {
             let report = self.overheard_loss_until(&observer.tapped, stop)?;
-            return Ok(Box::new(Reported { report, observer: observer.clone(), terms: self.terms() }));
+            return Ok(Box::new(Reported::new(report, observer, self.terms())));
         }
         if observer.members().is_empty() {
             return Uniform::account(
@@ -146,7 +146,7 @@ fn seen_by<'a, P: LinearProtocol>(protocol: &'a P, observer: &Observer) -> Resul
 fn reported<P: LinearProtocol>(protocol: &P, observer: &Observer, stop: &Stop) -> Result<Reported, Error> {
     let seen = seen_by(protocol, observer)?;
     let report = seen.as_dyn(protocol).coalition_loss_until(observer.members(), stop)?;
-    Ok(Reported { report, observer: observer.clone(), terms: protocol.terms() })
+    Ok(Reported::new(report, observer, protocol.terms()))
 }
 
 /// A loss report as an account.
@@ -156,11 +156,19 @@ struct Reported {
     terms: Terms,
 }
 
+impl Reported {
+    /// The terms are those of the protocol, but that they name the engine that answered.
+    fn new(report: LossReport, observer: &Observer, terms: Terms) -> Self {
+        let by = report.by.unwrap_or(terms.by);
+        Self { report, observer: observer.clone(), terms: Terms { by, ..terms } }
+    }
+}
+
 impl From<LossReport> for Box<dyn Account> {
     /// The account of an observer with the knowledge for which the report was computed.
     fn from(report: LossReport) -> Self {
         let observer = Observer::coalition(&report.coalition);
-        Box::new(Reported { report, observer, terms: Terms::VALUES })
+        Box::new(Reported::new(report, &observer, Terms::VALUES))
     }
 }
 

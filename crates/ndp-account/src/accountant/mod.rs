@@ -12,6 +12,7 @@ mod linear;
 mod names;
 mod observer;
 mod outsider;
+mod patient;
 mod search;
 mod smaller;
 mod statement;
@@ -35,6 +36,9 @@ pub use linear::{bound_of_releases, local_bound};
 pub use names::{Named, NodeNames, named};
 pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
+pub use patient::{
+    GivenUp, PatientAccount, Time, account_or_bound, is_beyond, is_too_large, locked, was_out,
+};
 pub use search::of_pair as search_of_pair;
 pub use smaller::at_most;
 pub use statement::{Said, Statement};

@@ -123,6 +123,7 @@ impl Answer for Calibrated<'_> {
                 format!("what {observer} learns about {u}: {loss} of {allowed} [{grade}{by}]"),
             ));
         }
+        rows.push(("computed by", words::by(statement)));
         rows.push(("the account fails", question::probability(statement.failure)));
         vec![Part::Summary("The least noise".into(), rows)]
     }

@@ -2,10 +2,11 @@
 //! with the blocks of section 5.6 of the specification, both in rationals.
 
 use super::*;
-use crate::constructors::{Dsgd, dsgd, fresh_noise, muffliato};
+use crate::constructors::{Dsgd, decor, dsgd, fresh_noise, muffliato};
 use crate::gram::NodeGram;
 use crate::observers::Seen;
 use crate::{columns, sweep};
+use ndp_account::{By, Protocol};
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph, star_graph};
 use ndp_graph::{GossipMatrix, Graph};
 use num_rational::BigRational;
@@ -404,5 +405,32 @@ fn deep_programs_are_swept_only_where_nothing_hidden_is_read() -> Outcome {
     program.contribute(2, Reads::Seen(Some(vec![y[1]])))?;
     let options = AccountOptions { sweeps_from: 0, ..AccountOptions::default() };
     assert_refused(program.account_with(&Observer::node(2), &options), "declare it as hidden");
+    Ok(())
+}
+
+/// Engines are chosen by structure, and every answer names the one that it is from.
+#[test]
+fn answers_name_their_engine() -> Outcome {
+    let (never, always) = (usize::MAX, 0);
+    let options = |sparse_from, sweeps_from| AccountOptions {
+        powers_from: always,
+        sparse_from,
+        sweeps_from,
+        ..AccountOptions::default()
+    };
+    let masked = decor(&cycle_graph(5)?, 1, 1, 2)?;
+    let once = muffliato(&GossipMatrix::metropolis(&cycle_graph(5)?), 2)?;
+    for (program, options, engine, function) in [
+        (&masked, options(never, never), Engine::Rows, "ndp_program::Engine::Rows"),
+        (&masked, options(always, never), Engine::Sparse, "ndp_program::Engine::Sparse"),
+        (&masked, options(never, always), Engine::Sweeps, "ndp_program::Engine::Sweeps"),
+        (&once, options(never, never), Engine::Powers, "ndp_program::Engine::Powers"),
+    ] {
+        assert_eq!(program.account_with(&Observer::node(0), &options)?.engine, engine);
+        let declared = Declared { options, ..Declared::new(program.clone(), SensitivitySet::UseLevel) };
+        let account = declared.account(&Observer::node(0))?;
+        let by = By { function, theorem: "Programs" };
+        assert_eq!((account.terms().by, account.theorems()), (by, vec![by]));
+    }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod errors;
 mod format;
 mod hostile;
 mod large;
+mod powers;
 mod properties;
 mod reductions;
 mod reference;

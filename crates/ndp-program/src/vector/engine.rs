@@ -1,25 +1,48 @@
-//! Which engine computes the losses of a statement, and why: one table.
+//! The engines that compute losses, and which of them computes those of a statement, and why: one table.
 
 use super::{Part, VectorProgram};
+use ndp_account::By;
 
-/// The engine that computes the losses of a [`VectorProgram`].
+/// An engine that computes the losses of a [`VectorProgram`] or of a [`Program`](crate::Program). Every answer
+/// names the one that computed it.
 ///
 /// # Examples
 /// ```
+/// use ndp_account::{Observer, Protocol};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use ndp_program::{Engine, VectorProgram};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
 /// let once = VectorProgram::new(3).noise(1.0).rounds(&matrix, 9);
 /// assert_eq!(once.engine().0, Engine::Powers);
-/// assert_eq!(once.noise(0.5).rounds(&matrix, 1).engine().0, Engine::Rows);
+/// assert_eq!(once.clone().noise(0.5).rounds(&matrix, 1).engine().0, Engine::Rows);
+/// let account = once.account(&Observer::node(0))?;
+/// assert_eq!(account.terms().by.function, "ndp_program::Engine::Powers");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// The space spanned by powers of one matrix, level by level.
     Powers,
-    /// The rows of all messages, each traced back through the steps.
+    /// The rows of all messages, each traced back through the steps, exactly.
     Rows,
+    /// Conjugate gradients on the covariance of the messages, of which each has a noise that no other has.
+    /// What they leave over bounds their error.
+    Sparse,
+    /// Sweeps back and on through the hidden values, with the covariance of the messages factorized.
+    Sweeps,
+}
+
+impl Engine {
+    /// The name of the engine, and the section of the theory on what it proves about a program.
+    pub(crate) const fn by(self, theorem: &'static str) -> By {
+        let function = match self {
+            Self::Powers => "ndp_program::Engine::Powers",
+            Self::Rows => "ndp_program::Engine::Rows",
+            Self::Sparse => "ndp_program::Engine::Sparse",
+            Self::Sweeps => "ndp_program::Engine::Sweeps",
+        };
+        By { function, theorem }
+    }
 }
 
 /// A row of the table; the first row that applies decides.

@@ -1,7 +1,7 @@
 //! Makes a statement a protocol like all others.
 
 use super::heard::Listener;
-use super::{Part, VectorProgram};
+use super::{Engine, Part, VectorProgram};
 use ndarray::{Array2, ArrayView2};
 use ndp_account::parts::checked_coalition;
 use ndp_account::{Error, LinearProtocol, LossReport, Observation, OwnNoise, Terms, View};
@@ -10,6 +10,9 @@ use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::Step;
 use ndp_numeric::stop::Stop;
 use rand::Rng;
+
+/// The section of the theory on losses of statements.
+const LOSSES: &str = "Certified losses";
 
 impl VectorProgram<'_> {
     /// What a coalition learns, computed within this memory and precision.
@@ -20,7 +23,8 @@ impl VectorProgram<'_> {
     pub fn loss_within(&self, coalition: &[usize], budget: Budget<'_>) -> Result<LossReport, Error> {
         let coalition = checked_coalition(coalition, self.nodes)?;
         let certificate = self.certificate(&coalition, budget)?;
-        Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
+        let by = self.engine().0.by(LOSSES);
+        Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known, by))
     }
 }
 
@@ -54,7 +58,7 @@ impl LinearProtocol for VectorProgram<'_> {
     fn overheard_loss_until(&self, tapped: &[(usize, usize)], stop: &Stop) -> Result<LossReport, Error> {
         stop.spend(self.cost_of_rows())?;
         let certificate = account::of_rows(&self.overheard_rows(tapped)?, Budget::until(stop))?;
-        Ok(LossReport::new(Vec::new(), certificate, true))
+        Ok(LossReport::new(Vec::new(), certificate, true, Engine::Rows.by(LOSSES)))
     }
 
     /// The text of the program, [value by value](VectorProgram::program).

@@ -193,6 +193,7 @@ impl Found<'_> {
         rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
         rows.extend([
             ("grade", words::grade(self.grade, &statement.coverage)),
+            ("computed by", words::by(statement)),
             ("the account fails", question::probability(statement.failure)),
             ("pairs", self.entries.len().to_string()),
         ]);

@@ -1,30 +1,105 @@
 //! Accounts and profiles within a limit, with the bound that may stand for them.
 
-use ndp_account::{Account, Assumption, By, Error, Observer, RestsOn, Terms};
+use super::{Account, Observer, Protocol};
+use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_numeric::stop::{Stop, Stopped};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The account of an observer; or, where it is not known within so much time or does not fit in memory, the
+/// bound that holds at no cost. Later questions to the account have the same time each, and are answered by
+/// the bound beyond it. `stop` may end all of it earlier.
+///
+/// # Errors
+/// Those of the account; [`Error::Stopped`] where the protocol has no such bound.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Account, Observer, account_or_bound, example::Gossip};
+/// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Stop};
+/// use std::time::Duration;
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 4);
+/// let noise = NoiseMultiplier::new(2.0)?;
+/// let mu = |seconds| -> Result<f64, ndp_account::Error> {
+///     let patience = Duration::from_secs(seconds);
+///     let account = account_or_bound(&gossip, &Observer::node(0), &Stop::never(), patience)?;
+///     Ok(account.profile(4, noise)?.mu().map_or(f64::INFINITY, |mu| mu.value().mu()))
+/// };
+/// let (known, bound) = (mu(60)?, mu(0)?);
+/// assert!(known < bound && bound == 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn account_or_bound<'a>(
+    protocol: &'a dyn Protocol,
+    observer: &Observer,
+    stop: &Stop,
+    patience: Duration,
+) -> Result<Box<dyn Account + 'a>, Error> {
+    let stop = Instant::now().checked_add(patience).map_or_else(|| stop.clone(), |end| stop.and_at(end));
+    match protocol.account_until(observer, &stop) {
+        Err(error) if was_out(&error) || is_too_large(&error) => {
+            protocol.local_bound(observer).map_err(|_| error)
+        }
+        Err(error) => Err(error),
+        // All losses of this account follow from its unit losses, so no bound will have to replace one.
+        Ok(account) if account.unit_losses().is_some() => Ok(account),
+        Ok(account) => {
+            let bound = protocol.local_bound(observer).ok();
+            let given_up = GivenUp { used: Arc::default(), cut: None, of: observer.clone() };
+            let time = Time { stop, of_question: Some(patience) };
+            Ok(Box::new(PatientAccount { account, time, bound, every_pair: true, given_up }))
+        }
+    }
+}
 
 /// An account whose profiles have a limit. It offers no `unit_losses`: an account that has them answers at
 /// once and is used directly.
-pub(super) struct PatientAccount<'a> {
-    pub(super) account: Box<dyn Account + 'a>,
-    pub(super) stop: Stop,
-    pub(super) bound: Option<Box<dyn Account + 'a>>,
-    pub(super) every_pair: bool,
-    pub(super) given_up: GivenUp,
+pub struct PatientAccount<'a> {
+    /// The account.
+    pub account: Box<dyn Account + 'a>,
+    /// When its answers end.
+    pub time: Time,
+    /// What may stand for them.
+    pub bound: Option<Box<dyn Account + 'a>>,
+    /// Whether the bound may replace single pairs that are not known in time.
+    pub every_pair: bool,
+    /// Where it is written that it did.
+    pub given_up: GivenUp,
+}
+
+/// When answers end.
+#[derive(Clone)]
+pub struct Time {
+    /// Ends the work of the account.
+    pub stop: Stop,
+    /// The time of each question, counted from when it is asked, if not all questions end together.
+    pub of_question: Option<Duration>,
+}
+
+impl Time {
+    /// Whether there is time for a question that is asked now.
+    fn starts(&self) -> Result<(), Stopped> {
+        if let Some(end) = self.of_question.and_then(|patience| Instant::now().checked_add(patience)) {
+            self.stop.move_to(end);
+        }
+        self.stop.check()
+    }
 }
 
 /// Where it is written that the bound replaced answers of an account.
 #[derive(Clone)]
-pub(super) struct GivenUp {
-    pub(super) used: Arc<AtomicBool>,
+pub struct GivenUp {
+    /// Set where the bound replaced a pair that did not fit in memory, and without `cut` wherever it did.
+    pub used: Arc<AtomicBool>,
     /// With an account for whose pairs the bound may stand, all of them.
-    pub(super) cut: Option<Arc<Mutex<BTreeSet<Observer>>>>,
-    pub(super) of: Observer,
+    pub cut: Option<Arc<Mutex<BTreeSet<Observer>>>>,
+    /// The observer of the account.
+    pub of: Observer,
 }
 
 impl GivenUp {
@@ -40,8 +115,9 @@ impl GivenUp {
 
     /// The limit came.
     fn cut(&self) {
-        if let Some(cut) = &self.cut {
-            locked(cut).insert(self.of.clone());
+        match &self.cut {
+            Some(cut) => drop(locked(cut).insert(self.of.clone())),
+            None => self.used.store(true, Ordering::Relaxed),
         }
     }
 }
@@ -56,7 +132,7 @@ impl PatientAccount<'_> {
         let may = if self.every_pair && self.given_up.is_cut() {
             Err(Stopped::OutOfWork)
         } else {
-            self.stop.check()
+            self.time.starts()
         };
         let found = may.map_err(Error::from).and_then(|()| answer(&*self.account));
         let (wanted, why) = match found {
@@ -100,7 +176,7 @@ impl Account for PatientAccount<'_> {
         let (against, neighbors) = (Arc::clone(&profile.against), profile.neighbors);
         let bound = self.bound.as_ref().filter(|_| self.every_pair);
         let bound = bound.map(|bound| bound.profile(u, noise)).transpose()?;
-        let curve = PatientCurve { profile, stop: self.stop.clone(), bound, given_up: self.given_up.clone() };
+        let curve = PatientCurve { profile, time: self.time.clone(), bound, given_up: self.given_up.clone() };
         let mut profile = Profile::of_curve(curve, &against);
         profile.neighbors = neighbors;
         Ok(profile)
@@ -108,7 +184,7 @@ impl Account for PatientAccount<'_> {
 
     /// The bound never replaces this answer, because its unit loss is the same for every node.
     fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
-        self.stop.check()?;
+        self.time.starts()?;
         self.account.unit(u)
     }
 
@@ -146,7 +222,7 @@ impl Account for PatientAccount<'_> {
 /// A profile whose numbers have a limit.
 struct PatientCurve {
     profile: Profile,
-    stop: Stop,
+    time: Time,
     bound: Option<Profile>,
     given_up: GivenUp,
 }
@@ -154,7 +230,7 @@ struct PatientCurve {
 impl PatientCurve {
     fn ask<T>(&self, question: impl Fn(&Profile) -> Result<T, ndp_dp::Error>) -> Result<T, ndp_dp::Error> {
         let cut = self.bound.is_some() && self.given_up.is_cut();
-        let may = if cut { Err(Stopped::OutOfWork) } else { self.stop.check() };
+        let may = if cut { Err(Stopped::OutOfWork) } else { self.time.starts() };
         let found = may.map_err(ndp_dp::Error::from).and_then(|()| question(&self.profile));
         match (found, &self.bound) {
             (Err(ndp_dp::Error::Stopped(_)), Some(bound)) => {
@@ -192,16 +268,18 @@ impl Curve for PatientCurve {
     }
 }
 
-pub(super) fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+/// What a lock holds. If another thread panicked while it held it, what is written is still complete.
+pub fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the error says that an answer was not known in time.
-pub(crate) fn was_out(error: &Error) -> bool {
+pub fn was_out(error: &Error) -> bool {
     matches!(error, Error::Stopped(_))
 }
 
-pub(super) fn is_too_large(error: &Error) -> bool {
+/// Whether the error says that an answer does not fit in memory or precision.
+pub fn is_too_large(error: &Error) -> bool {
     matches!(
         error,
         Error::Certify(Certify::TooLarge { .. } | Certify::NotCertified { .. })
@@ -210,7 +288,7 @@ pub(super) fn is_too_large(error: &Error) -> bool {
 }
 
 /// Whether an answer was refused because it would hold more than so many bytes, which more patience allows.
-pub(super) fn is_beyond(error: &Error, memory: u64) -> bool {
+pub fn is_beyond(error: &Error, memory: u64) -> bool {
     match error {
         Error::Certify(Certify::TooLarge { limit, .. }) => *limit == memory,
         Error::Graph(ndp_graph::Error::TooLarge { limit, .. }) => *limit == u128::from(memory),
