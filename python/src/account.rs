@@ -44,8 +44,9 @@ impl Account {
         stop: &Stop,
         seconds: Duration,
     ) -> Result<Self, Fault> {
-        let of = |kind: &Arc<Kind>| account_or_bound(kind.protocol(), observer, stop, seconds);
-        Ok(Self(Arc::new(Cell::try_new(kind, of)?)))
+        Ok(Self(Arc::new(Cell::try_new(kind, |kind| {
+            account_or_bound(kind.protocol(), observer, stop, seconds)
+        })?)))
     }
 
     /// The bound that holds at no cost.

@@ -98,6 +98,11 @@ pub(super) fn cholesky_solve(lower: &Array2<f64>, b: ArrayView2<'_, f64>) -> Res
     Ok(x)
 }
 
+/// The inverse, by solving for the identity.
+pub(super) fn cholesky_inverse(lower: &Array2<f64>) -> Result<Array2<f64>, Error> {
+    cholesky_solve(lower, Array2::eye(lower.nrows()).view())
+}
+
 pub(super) fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     let mut x = column_major(b);
     on_large_stack(|| {

@@ -68,6 +68,20 @@ pub(super) fn cholesky_solve(lower: &Array2<f64>, b: ArrayView2<'_, f64>) -> Res
     Ok(x)
 }
 
+/// The lower triangle of the inverse.
+pub(super) fn cholesky_inverse(lower: &Array2<f64>) -> Result<Array2<f64>, Error> {
+    let n = lower.nrows();
+    let mut inverse = Array2::zeros((n, n).f());
+    let scratch = llt::inverse::inverse_scratch::<f64>(n, PARALLELISM);
+    llt::inverse::inverse(
+        to_faer_mut(&mut inverse),
+        to_faer(&contiguous(lower.view())),
+        PARALLELISM,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+    );
+    Ok(inverse)
+}
+
 pub(super) fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     let n = a.nrows();
     let mut factors = column_major(a);

@@ -15,7 +15,7 @@ use crate::gram::{KnownDirection, NodeGram};
 use crate::noiseless;
 use crate::observers::Seen;
 use crate::options::AccountOptions;
-use crate::sensitivity::{self, Loss, SensitivitySet, Value as Found};
+use crate::sensitivity::{self, Loss, SensitivitySet, Value as Sensed};
 use crate::{Engine, ProgramError, Weight, sparse, sweep};
 use ndarray::Array2;
 use ndp_account::{Error, Observer, RestsOn};
@@ -99,6 +99,15 @@ pub struct ProgramAccount {
     pub(super) stop: Stop,
 }
 
+/// What an engine proves about an observer.
+pub(super) struct Found {
+    pub(super) grams: Vec<Option<NodeGram>>,
+    pub(super) rank: usize,
+    pub(super) bits: u32,
+    pub(super) failure: f64,
+    pub(super) engine: Engine,
+}
+
 impl Program {
     /// What `observer` learns about every node, with the default options.
     ///
@@ -139,20 +148,10 @@ impl Program {
         let (seen, adaptivity, probability) =
             adaptivity::resolve(self, observer, options.hidden, &options.stop)?;
         let directions = self.directions(&seen, &asked, options)?;
-        let account =
-            |seen: Seen, grams: Vec<Option<NodeGram>>, rank: usize, engine: Engine| ProgramAccount {
-                program: self.clone(),
-                observer: observer.clone(),
-                seen,
-                grams,
-                rank,
-                bits: 53,
-                failure: probability,
-                adaptivity,
-                engine,
-                some_lost: options.some_lost,
-                stop: options.stop.clone(),
-            };
+        let account = |seen, grams, rank, engine| {
+            let found = Found { grams, rank, bits: 53, failure: probability, engine };
+            self.report(observer, options, (seen, adaptivity), found)
+        };
         let large = seen.rows.len() >= options.sparse_from;
         if let Some(found) =
             large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
@@ -220,19 +219,34 @@ impl Program {
                 gram.directions.push(KnownDirection { direction, ends, leaks });
             }
         }
-        Ok(ProgramAccount {
-            program: self.clone(),
-            observer: observer.clone(),
+        let failure = any_of([found.failure, probability]);
+        let found = Found { grams, rank: found.rank(), bits: found.bits, failure, engine: Engine::Rows };
+        Ok(self.report(observer, options, (seen, adaptivity), found))
+    }
+
+    fn report(
+        &self,
+        observer: &Observer,
+        options: &AccountOptions,
+        (seen, adaptivity): (Seen, Dependence),
+        found: Found,
+    ) -> ProgramAccount {
+        let Found { grams, rank, bits, failure, engine } = found;
+        let (program, observer) = (self.clone(), observer.clone());
+        let (some_lost, stop) = (options.some_lost, options.stop.clone());
+        ProgramAccount {
+            program,
+            observer,
             seen,
             grams,
-            rank: found.rank(),
-            bits: found.bits,
-            failure: any_of([found.failure, probability]),
+            rank,
+            bits,
+            failure,
             adaptivity,
-            engine: Engine::Rows,
-            some_lost: options.some_lost,
-            stop: options.stop.clone(),
-        })
+            engine,
+            some_lost,
+            stop,
+        }
     }
 
     /// The account of a program of one noise and powers of one matrix; `None` for other programs.
@@ -251,19 +265,7 @@ impl Program {
         }
         let Some(powers) = self.powers() else { return Ok(None) };
         let found = powers.account(observer, &seen, asked, options)?;
-        Ok(found.map(|found| ProgramAccount {
-            program: self.clone(),
-            observer: observer.clone(),
-            seen,
-            grams: found.grams,
-            rank: found.rank,
-            bits: found.bits,
-            failure: found.failure,
-            adaptivity: Dependence::Fixed,
-            engine: Engine::Powers,
-            some_lost: options.some_lost,
-            stop: options.stop.clone(),
-        }))
+        Ok(found.map(|found| self.report(observer, options, (seen, Dependence::Fixed), found)))
     }
 
     /// The account of a deep program, whose rows are not written out; `None` for other programs.
@@ -285,6 +287,9 @@ impl Program {
             return Ok(None);
         }
         let directions = self.directions(&seen, asked, options)?;
+        if let Some((seen, found)) = self.shallow(&seen, &directions, options)? {
+            return Ok(Some(self.report(observer, options, (seen, Dependence::Fixed), found)));
+        }
         let found = match sweep::grams(self, &seen, &directions, options)? {
             Some(found) if found.narrow => found,
             found => {
@@ -298,18 +303,31 @@ impl Program {
         // The observer knows the contributions of members completely, so that they rest on what they read.
         let of_members = self.contributions.iter().filter(|c| observer.contains(c.node));
         let assumed = found.assumed || of_members.into_iter().any(|c| c.reads == Reads::Seen(None));
-        Ok(Some(ProgramAccount {
-            program: self.clone(),
-            observer: observer.clone(),
-            seen,
-            grams: found.grams,
-            rank: found.rank,
-            bits: 53,
-            failure: 0.0,
-            adaptivity: if assumed { Dependence::Assumed } else { Dependence::Fixed },
-            engine: Engine::Sweeps,
-            some_lost: options.some_lost,
-            stop: options.stop.clone(),
+        let adaptivity = if assumed { Dependence::Assumed } else { Dependence::Fixed };
+        let found =
+            Found { grams: found.grams, rank: found.rank, bits: 53, failure: 0.0, engine: Engine::Sweeps };
+        Ok(Some(self.report(observer, options, (seen, adaptivity), found)))
+    }
+
+    /// The rows and what sparse systems prove of them, if all rows are short and have noises of their own, as
+    /// those of masks on a graph of many edges have. `None` otherwise, or if enclosures are wide.
+    fn shallow(
+        &self,
+        seen: &Seen,
+        directions: &[Direction],
+        options: &AccountOptions,
+    ) -> Result<Option<(Seen, Found)>, Error> {
+        let rows = seen.rows.len();
+        let nothing_is_read = self.contributions.iter().all(|c| c.reads == Reads::Nothing);
+        if rows < options.sparse_from || !nothing_is_read || seen.deeper_than(self, SHALLOW * rows) {
+            return Ok(None);
+        }
+        let mut seen = seen.clone();
+        seen.complete(self, &options.stop)?;
+        let found = sparse::grams(self, &seen, directions, options)?.filter(|found| found.narrow);
+        Ok(found.map(|found| {
+            let (grams, rank) = (found.grams, found.rank);
+            (seen, Found { grams, rank, bits: 53, failure: 0.0, engine: Engine::Sparse })
         }))
     }
 
@@ -424,13 +442,13 @@ impl ProgramAccount {
     pub fn verdict(&self, source: usize, set: &SensitivitySet) -> Result<NodeVerdict, Error> {
         let gram = self.node(source)?;
         match sensitivity::evaluate(gram, set)? {
-            Found::Ends(ends) if ends.high == f64::INFINITY || ends.high.is_nan() => {
+            Sensed::Ends(ends) if ends.high == f64::INFINITY || ends.high.is_nan() => {
                 Err(Error::Certify(ndp_certify::Error::LossTooLarge(source)))
             }
-            Found::Ends(ends) => {
+            Sensed::Ends(ends) => {
                 Ok(NodeVerdict::Bounded(Loss::new(ends, !self.some_lost, set, self.adaptivity)))
             }
-            Found::Noiseless(change) => {
+            Sensed::Noiseless(change) => {
                 let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);
                 Ok(NodeVerdict::Noiseless { change, combination })
             }
@@ -513,6 +531,8 @@ impl ProgramAccount {
 
 /// The average number of values in a row from which on a program is deep.
 const DEEP: usize = 64;
+/// The average number of values in a row up to which rows are written out to look whether they are sparse.
+const SHALLOW: usize = 1024;
 /// The largest number of rows whose covariance is factorised if conjugate gradients end early.
 const MAX_DENSE: usize = 3000;
 /// The largest number of rows for the general engine if `f64` cannot decide.

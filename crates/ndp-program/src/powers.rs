@@ -1,7 +1,7 @@
 //! Programs whose steps are one noise and then powers of one matrix, whoever wrote them. The structure is
 //! found in the steps alone, in whatever order they stand, and such programs are accounted for by the powers.
 
-use crate::VectorProgram;
+use crate::account::Found;
 use crate::build::{Event, Program, Reads, Seeing};
 use crate::enclose::Ends;
 use crate::gram::NodeGram;
@@ -9,6 +9,7 @@ use crate::mixing::MixingMatrix;
 use crate::observers::Seen;
 use crate::options::AccountOptions;
 use crate::registers::Definition;
+use crate::{Engine, VectorProgram};
 use ndarray::Array2;
 use ndp_account::{Error, Observer};
 use ndp_certify::account::Budget;
@@ -26,14 +27,6 @@ pub(super) struct Powers {
     pub(super) matrix: GossipMatrix,
     pub(super) rounds: usize,
     variance: f64,
-}
-
-/// What the engine proves about an observer.
-pub(super) struct Found {
-    pub(super) grams: Vec<Option<NodeGram>>,
-    pub(super) rank: usize,
-    pub(super) bits: u32,
-    pub(super) failure: f64,
 }
 
 /// The row of a matrix: weights by node.
@@ -255,6 +248,7 @@ impl Powers {
             Some(gram)
         };
         let grams = (0..nodes).map(gram).collect();
-        Ok(Some(Found { grams, rank: found.rank - members.len(), bits: found.bits, failure: found.failure }))
+        let (rank, bits, failure) = (found.rank - members.len(), found.bits, found.failure);
+        Ok(Some(Found { grams, rank, bits, failure, engine: Engine::Powers }))
     }
 }

@@ -14,6 +14,7 @@
 //! without noise. Rows that are far from a node's rows have no part in its system: a solve starts at these
 //! rows and adds the rows that they reach.
 
+mod dense;
 mod solve;
 mod witness;
 
@@ -33,7 +34,7 @@ use ndp_numeric::stop::{Stop, Stopped, work};
 use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
-use solve::{LANES, Scratch, Solved};
+use solve::{LANES, Lane, Scratch, Solved};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 pub(super) use witness::{APART, GRIDS, Ready, grid, or_none, short};
@@ -74,14 +75,16 @@ impl Covariance {
         known[range].iter().map(|x| x.abs())
     }
 
-    /// The approximate work of a product with vectors that are 0 in all other rows.
+    /// The approximate work of a product with vectors that are 0 in all other rows. Beyond the cache, most of
+    /// it is waiting for the numbers of the columns.
     fn cost(&self, rows: &[u32]) -> u64 {
+        let of_entry = if self.len() * size_of::<Lane>() > CACHE { 14 } else { 2 };
         let entries = if rows.len() == self.len() {
             self.columns.len()
         } else {
             rows.iter().map(|&r| self.starts[r as usize + 1] - self.starts[r as usize]).sum()
         };
-        work([2 * entries + 8 * rows.len()])
+        work([of_entry * entries + 8 * rows.len()])
     }
 
     fn len(&self) -> usize {
@@ -245,6 +248,8 @@ pub(super) fn grams(
     // Nodes with many uses have batches of their own.
     let most = open.iter().map(|&u| of_node[u].len()).max().unwrap_or(0);
     let together = if most <= MAX_TOGETHER { LANES } else { 1 };
+    let solves = open.iter().map(|&u| of_node[u].len() + by_node[u].len()).sum();
+    let inverse = dense::inverse(&covariance, solves, options.memory_limit, &options.stop)?;
     let pool: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
     // `None` if the view does not have the required structure.
     let of = |nodes: &[usize]| -> Result<Option<Vec<NodeGram>>, Stopped> {
@@ -285,7 +290,10 @@ pub(super) fn grams(
             let mut solved: Vec<Vec<Solved>> = asked.iter().map(|_| Vec::new()).collect();
             for jobs in jobs.chunks(LANES) {
                 let batch: Vec<&Shift> = jobs.iter().map(|job| job.1).collect();
-                let found = scratch.solve(&covariance, &batch, enough, &options.stop)?;
+                let found = match &inverse {
+                    Some(inverse) => scratch.by_inverse(&covariance, &batch, inverse, &options.stop)?,
+                    None => scratch.solve(&covariance, &batch, enough, &options.stop)?,
+                };
                 jobs.iter().zip(found).for_each(|(job, found)| solved[job.0].push(found));
             }
             Ok(solved)
@@ -299,8 +307,18 @@ pub(super) fn grams(
             .map(|(asked, (uses, along))| asked.gram(program, &covariance, &of_node, uses, along))
             .collect())
     };
-    let found: Vec<Option<Vec<NodeGram>>> = open.par_chunks(together).map(of).collect::<Result<_, _>>()?;
-    let found: Option<Vec<Vec<NodeGram>>> = found.into_iter().collect();
+    // The first nodes tell what the others will take.
+    let (first, others) = open.split_at(together.min(open.len()));
+    let before = options.stop.left();
+    let first = of(first)?;
+    if let (Some(before), Some(left)) = (before, options.stop.left()) {
+        let batches = u64::try_from(others.len().div_ceil(together)).unwrap_or(u64::MAX);
+        if before.saturating_sub(left).saturating_mul(batches) / UNLIKE > left {
+            return Err(Stopped::OutOfWork.into());
+        }
+    }
+    let others = others.par_chunks(together).map(of).collect::<Result<Vec<_>, _>>()?;
+    let found: Option<Vec<Vec<NodeGram>>> = std::iter::once(first).chain(others).collect();
     let Some(found) = found else { return Ok(None) };
     let mut grams: Vec<Option<NodeGram>> = vec![None; program.node_count()];
     let mut narrow = true;
@@ -383,6 +401,10 @@ fn in_range(x: f64) -> bool {
     (1e-60..1e60).contains(&x.abs())
 }
 
+/// How many times less work than the first nodes the others may take in the mean.
+const UNLIKE: u64 = 4;
+/// Bytes of a vector that stays in a fast cache beside a few others.
+const CACHE: usize = 1 << 19;
 /// The residual that a solve may leave: less than half the width of an exact loss.
 const ENOUGH: f64 = 4e-10;
 /// The largest number of uses with which nodes are solved together.

@@ -7,12 +7,16 @@
 
 use super::{Covariance, Shift};
 use crate::enclose::Ends;
+use ndarray::Array2;
 use ndp_numeric::stop::{Stop, Stopped};
 
 /// The number of right sides that are solved together.
 pub(super) const LANES: usize = 8;
-type Lane = [f64; LANES];
+pub(super) type Lane = [f64; LANES];
 const ZERO: Lane = [0.0; LANES];
+
+/// The work of a residual with its error, in products with the covariance.
+const OF_CERTIFYING: u64 = 3;
 
 /// Vectors over all rows, which are 0 everywhere between two solves.
 pub(super) struct Scratch {
@@ -112,6 +116,28 @@ impl Scratch {
             }
         }
         rows.sort_unstable();
+        stop.spend(s.cost(&rows).saturating_mul(OF_CERTIFYING))?;
+        Ok(self.certify(s, batch, rows))
+    }
+
+    /// Solves `S ŷ ≈ b` by an approximate inverse of `S`.
+    pub(super) fn by_inverse(
+        &mut self,
+        s: &Covariance,
+        batch: &[&Shift],
+        inverse: &Array2<f64>,
+        stop: &Stop,
+    ) -> Result<Vec<Solved>, Stopped> {
+        let rows: Vec<u32> = (0..s.len()).map(|r| s.number(r)).collect();
+        stop.spend(s.cost(&rows).saturating_mul(OF_CERTIFYING))?;
+        for (lane, b) in batch.iter().enumerate() {
+            for &(r, x, _) in *b {
+                for (y, of_row) in self.y.iter_mut().zip(inverse.column(r as usize)) {
+                    y[lane] += x * of_row;
+                }
+            }
+        }
+        self.reached.fill(true);
         Ok(self.certify(s, batch, rows))
     }
 
