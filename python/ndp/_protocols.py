@@ -273,7 +273,7 @@ class Protocol:
         >>> first = p.bound(observer=0)
         >>> last = p.account(observer=0, patience=10)
         >>> first.profile(4, sigma=2.0).mu, last.profile(4, sigma=2.0).mu
-        (UpperBound(0.5, 'mu'), Exact(0.0, 'mu'))
+        (UpperBound(0.5, 'mu'), Exact(0, 'mu'))
         """
         who = self._who(observer, coalition, own_noise, hidden_senders, tapped)
         return Account(self, who, self._native.bound(who))

@@ -116,7 +116,7 @@ def test_progress_of_every_long_call():
 
 
 def test_what_is_not_known_in_time_is_answered_by_the_bound():
-    walk = ndp.walks.token_walk(nx.random_regular_graph(4, 3_000, seed=1), steps=20_000)
+    walk = ndp.protocol("walk", nx.random_regular_graph(4, 3_000, seed=1), steps=20_000)
     started = time.monotonic()
     late = walk.account(0, patience=0.2)
     bound = walk.bound(0)
@@ -129,13 +129,19 @@ def test_what_is_not_known_in_time_is_answered_by_the_bound():
 def test_patience_that_is_long_enough_changes_nothing():
     for p in [
         ndp.gossip(nx.path_graph(6), rounds=3),
-        ndp.walks.token_walk(nx.path_graph(6), steps=12),
+        ndp.protocol("walk", nx.path_graph(6), steps=12),
         ndp.programs.decor(nx.cycle_graph(6)),
     ]:
         known, patient = p.account(0), p.account(0, patience=60)
         assert list(known.epsilon(2.0, delta=1e-5)) == list(patient.epsilon(2.0, delta=1e-5))
         assert known.statement.by == patient.statement.by
-        assert np.all(known.epsilon(2.0, delta=1e-5) <= p.bound(0).epsilon(2.0, delta=1e-5))
+
+
+def test_bounds_are_no_smaller_than_what_is_known():
+    for p in [ndp.gossip(nx.path_graph(6), rounds=3), ndp.protocol("walk", nx.path_graph(6), steps=12)]:
+        assert np.all(p.account(0).epsilon(2.0, delta=1e-5) <= p.bound(0).epsilon(2.0, delta=1e-5))
+    with pytest.raises(ndp.NdpError, match="no bound at no cost"):
+        ndp.programs.decor(nx.cycle_graph(6)).bound(0)
 
 
 @pytest.mark.parametrize("patience", [-1.0, float("nan"), float("inf")])
