@@ -212,7 +212,7 @@ class Program(Protocol):
         own_noise: bool = True,
         hidden_senders: bool = False,
         tapped: Iterable[tuple[Hashable, Hashable]] = (),
-        patience: float | None,
+        patience: float | None = None,
     ) -> Account: ...
 
     def account(
