@@ -328,7 +328,7 @@ fn combine_rows<const L: usize>(
         stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
         let (row, gamma) = rows.fixed::<L>(k, scales);
         let progress = (done + 1) as f64 / kept.len() as f64;
-        found.absorb(row, gamma, 0).map_err(|lost| (lost, progress))?;
+        found.absorb(&row, gamma, 0).map_err(|lost| (lost, progress))?;
     }
     Ok(found.into_rounded())
 }

@@ -2,7 +2,7 @@
 //!
 //! Every operation states by how many units `2^-p`, `p = 64 L - 8`, a coordinate of its result may differ
 //! from the exact one; the proofs need nothing else. Sums are exact; products and quotients are off by less
-//! than one unit.
+//! than one unit. What is computed with whole vectors is in [`packed`](crate::packed).
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -111,11 +111,18 @@ pub(crate) fn times<const L: usize>(a: &Fixed<L>, x: Dyadic) -> Fixed<L> {
     times_power(a, x.mantissa, x.exponent.into())
 }
 
-/// `a · mantissa · 2^exponent`, rounded down. Wraps around as [`times`] does.
+/// `a · mantissa · 2^exponent`, rounded down, for a mantissa below `2^62` in size. Wraps around as [`times`]
+/// does.
+#[inline]
 pub(crate) fn times_power<const L: usize>(a: &Fixed<L>, mantissa: i64, exponent: i64) -> Fixed<L> {
-    let mut sums = Sums::<L>::new(1);
-    sums.add(std::slice::from_ref(a), mantissa);
-    sums.scaled(0, exponent)
+    let (mut low, mut carry) = ([0; L], 0i128);
+    for (j, (low, &limb)) in low.iter_mut().zip(a).enumerate() {
+        // The highest limb carries the sign.
+        let limb = if j + 1 == L { i128::from(limb as i64) } else { i128::from(limb) };
+        let product = limb * i128::from(mantissa) + carry;
+        (*low, carry) = (product as u64, product >> 64);
+    }
+    shifted(&low, carry as u64, exponent)
 }
 
 /// A divisor between 1 and `2^33`, and its reciprocal.
@@ -173,207 +180,6 @@ impl Divisor {
         if negative { minus(&[0; L], &quotient) } else { quotient }
     }
 }
-
-/// Sums of integers times vectors, exact until they are scaled.
-pub(crate) struct Sums<const L: usize> {
-    plus: Vec<[u128; L]>,
-    minus: Vec<[u128; L]>,
-}
-
-impl<const L: usize> Sums<L> {
-    /// Room for `length` coordinates, all 0.
-    pub(crate) fn new(length: usize) -> Self {
-        Self { plus: vec![[0; L]; length], minus: vec![[0; L]; length] }
-    }
-
-    /// Adds `factor · vector`, for at most [`TERMS`] factors below `2^53` in size before the sums are read.
-    #[inline]
-    pub(crate) fn add(&mut self, vector: &[Fixed<L>], factor: i64) {
-        self.add_all(&[(vector, factor)], 0);
-    }
-
-    /// Adds `Σ factor · vector` without the `drop` lowest limbs of the vectors, at most [`TERMS`] of them.
-    pub(crate) fn add_all(&mut self, terms: &[(&[Fixed<L>], i64)], drop: usize) {
-        let side = |negative: bool| {
-            terms.iter().filter(move |(_, m)| (*m < 0) == negative).map(|&(x, m)| (x, m.unsigned_abs()))
-        };
-        for (negative, sums) in [(false, &mut self.plus), (true, &mut self.minus)] {
-            let side: Vec<(&[Fixed<L>], u64)> = side(negative).collect();
-            let (groups, rest) = side.as_chunks::<GROUP>();
-            groups.iter().for_each(|group| add_group(sums, group, drop));
-            rest.iter().for_each(|&term| add_group(sums, &[term], drop));
-        }
-    }
-
-    /// The sum at a coordinate, times `2^by`, rounded down.
-    #[inline]
-    pub(crate) fn scaled(&self, at: usize, by: i64) -> Fixed<L> {
-        let (mut low, mut carry) = ([0; L], 0i128);
-        for (low, (plus, minus)) in low.iter_mut().zip(self.plus[at].iter().zip(&self.minus[at])) {
-            let sum = (plus.wrapping_sub(*minus) as i128).wrapping_add(carry);
-            *low = sum as u64;
-            carry = sum >> 64;
-        }
-        shifted(&low, carry as u64, by)
-    }
-}
-
-/// Adds `Σ factor · vector` limb by limb.
-#[inline]
-fn add_group<const L: usize, const G: usize>(
-    sums: &mut [[u128; L]],
-    terms: &[(&[Fixed<L>], u64); G],
-    drop: usize,
-) {
-    let terms = terms.map(|(vector, factor)| (&vector[..sums.len()], factor));
-    for j in drop..L - 1 {
-        for (at, sum) in sums.iter_mut().enumerate() {
-            let mut total = sum[j];
-            for (vector, factor) in &terms {
-                total += u128::from(vector[at][j]) * u128::from(*factor);
-            }
-            sum[j] = total;
-        }
-    }
-    // The highest limb carries the sign.
-    for (at, sum) in sums.iter_mut().enumerate() {
-        let mut total = sum[L - 1];
-        for (vector, factor) in &terms {
-            let top = i128::from(vector[at][L - 1] as i64) * i128::from(*factor);
-            total = total.wrapping_add(top as u128);
-        }
-        sum[L - 1] = total;
-    }
-}
-
-/// Terms that are added to a sum at a time.
-const GROUP: usize = 8;
-
-/// An integer times `2^exponent`.
-#[derive(Clone, Debug)]
-pub(crate) struct Wide {
-    negative: bool,
-    /// The absolute value, least significant limb first.
-    size: Vec<u64>,
-    exponent: i64,
-}
-
-impl Wide {
-    /// From limbs in two's complement.
-    fn new(mut limbs: Vec<u64>, exponent: i64) -> Self {
-        let negative = limbs.last().is_some_and(|&top| (top as i64) < 0);
-        if negative {
-            negate(&mut limbs);
-        }
-        Self { negative, size: limbs, exponent }
-    }
-
-    /// The number less 1.
-    pub(crate) fn less_one(self) -> Self {
-        let mut limbs = self.size;
-        // Enough limbs for the 1 and the sign.
-        let place = usize::try_from(-self.exponent).unwrap_or(0);
-        limbs.resize(limbs.len().max(place / 64 + 2), 0);
-        if self.negative {
-            negate(&mut limbs);
-        }
-        let mut borrow = 1u64 << (place % 64);
-        for limb in &mut limbs[place / 64..] {
-            let (rest, under) = limb.overflowing_sub(borrow);
-            (*limb, borrow) = (rest, u64::from(under));
-        }
-        Self::new(limbs, self.exponent)
-    }
-
-    /// Half the number.
-    pub(crate) fn half(self) -> Self {
-        Self { exponent: self.exponent - 1, ..self }
-    }
-
-    /// The smallest `top` such that the number is below `2^top` in absolute value; `None` for 0.
-    pub(crate) fn top(&self) -> Option<i64> {
-        let highest = self.size.iter().rposition(|&limb| limb != 0)?;
-        let bits = 64 * (highest as i64 + 1) - i64::from(self.size[highest].leading_zeros());
-        Some(self.exponent + bits)
-    }
-
-    /// The lowest place of the number.
-    pub(crate) fn bottom(&self) -> i64 {
-        self.exponent
-    }
-
-    /// Its 53 binary digits from place `low` on, with its sign.
-    pub(crate) fn digits(&self, low: i64) -> i64 {
-        let from = low - self.exponent;
-        let limb = |j: i64| if j < 0 { 0 } else { self.size.get(j as usize).copied().unwrap_or(0) };
-        let (word, bits) = (from.div_euclid(64), from.rem_euclid(64) as u32);
-        let window = (u128::from(limb(word)) | u128::from(limb(word + 1)) << 64) >> bits;
-        let digits = (window as u64 & ((1 << 53) - 1)) as i64;
-        if self.negative { -digits } else { digits }
-    }
-}
-
-/// Negates a number in two's complement.
-fn negate(limbs: &mut [u64]) {
-    let mut carry = true;
-    for limb in limbs {
-        (*limb, carry) = (!*limb).overflowing_add(u64::from(carry));
-    }
-}
-
-/// `Σ x_j y_j`, leaving out the `drop` lowest limbs of both and all products below the lowest limb that
-/// remains.
-///
-/// No proof rests on its accuracy: any number will do as a coefficient.
-pub(crate) fn product<const L: usize>(x: &[Fixed<L>], y: &[Fixed<L>], drop: usize) -> Wide {
-    let used = L - drop;
-    let first = used.saturating_sub(2);
-    // Column by column, three words each.
-    let mut columns = vec![(0u128, 0i64); 2 * used - 1 - first];
-    for (x, y) in x.chunks(STRIP).zip(y.chunks(STRIP)) {
-        for a in 0..used {
-            for b in first.saturating_sub(a)..used {
-                let (mut low, mut high) = columns[a + b - first];
-                let (i, k) = (drop + a, drop + b);
-                if a + 1 < used && b + 1 < used {
-                    for (x, y) in x.iter().zip(y) {
-                        let (sum, over) = low.overflowing_add(u128::from(x[i]) * u128::from(y[k]));
-                        low = sum;
-                        high += i64::from(over);
-                    }
-                } else {
-                    // The highest limbs carry the signs.
-                    let signed =
-                        |limb: u64, top: bool| if top { i128::from(limb as i64) } else { i128::from(limb) };
-                    let (x_top, y_top) = (a + 1 == used, b + 1 == used);
-                    for (x, y) in x.iter().zip(y) {
-                        let product = signed(x[i], x_top) * signed(y[k], y_top);
-                        let (sum, over) = low.overflowing_add(product as u128);
-                        low = sum;
-                        high += i64::from(over) - i64::from(product < 0);
-                    }
-                }
-                columns[a + b - first] = (low, high);
-            }
-        }
-    }
-    let mut limbs = Vec::with_capacity(columns.len() + 2);
-    let mut carry = 0i128;
-    for (low, high) in columns {
-        let (sum, over) = low.overflowing_add(carry as u128);
-        let high = high + i64::from(over) - i64::from(carry < 0);
-        limbs.push(sum as u64);
-        carry = (sum >> 64) as i128 + (i128::from(high) << 64);
-    }
-    limbs.extend([carry as u64, (carry >> 64) as u64]);
-    Wide::new(limbs, 64 * first as i64 + 128 * drop as i64 - 2 * places(L))
-}
-
-/// A number of coordinates whose limbs fit into the fastest cache.
-const STRIP: usize = 64;
-
-/// The largest number of terms for which [`Sums`] cannot overflow: products below `2^117`.
-pub(crate) const TERMS: usize = 512;
 
 /// The number of binary digits of `|a|` in units, up to an error of one.
 #[inline]
@@ -455,65 +261,5 @@ mod tests {
         check::<2>(1);
         check::<3>(2);
         check::<8>(3);
-    }
-
-    /// A product is off by no more than what was dropped: at most one unit of the lowest limb used, for each
-    /// coordinate and each factor.
-    #[test]
-    fn products_agree_with_integers() {
-        fn check<const L: usize>(seed: u64) {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            for length in [1, 7, 100] {
-                let vector =
-                    |rng: &mut ChaCha8Rng| -> Vec<Fixed<L>> { (0..length).map(|_| draw(rng)).collect() };
-                let (x, y) = (vector(&mut rng), vector(&mut rng));
-                let exact: BigInt = x.iter().zip(&y).map(|(x, y)| integer(x) * integer(y)).sum();
-                for drop in 0..L {
-                    let found = product(&x, &y, drop);
-                    let size = found.size.iter().rev().fold(BigInt::ZERO, |sum, &limb| (sum << 64) + limb);
-                    let signed = if found.negative { -size } else { size };
-                    let shift = found.exponent + 2 * places(L);
-                    let error: BigInt = (&exact - (&signed << shift as usize)).magnitude().clone().into();
-                    // |x|, |y| < 128 units of 2^p.
-                    let bound = BigInt::from(4 * length) << (64 * drop + 64 * L);
-                    assert!(error <= bound, "{error} of {bound}, {drop} dropped");
-                    let less = found.clone().less_one();
-                    let size = less.size.iter().rev().fold(BigInt::ZERO, |sum, &limb| (sum << 64) + limb);
-                    let less = if less.negative { -size } else { size };
-                    assert_eq!(less, &signed - (BigInt::from(1) << (-found.exponent) as usize));
-                    if let Some(top) = found.top() {
-                        // Slices of digits, from the highest down, add up to the number.
-                        let (mut low, mut sum) = (top, BigInt::ZERO);
-                        while low > found.bottom() {
-                            low -= 53;
-                            sum = (sum << 53) + found.digits(low);
-                        }
-                        let size =
-                            found.size.iter().rev().fold(BigInt::ZERO, |sum, &limb| (sum << 64) + limb);
-                        let whole = size << (found.bottom() - low) as usize;
-                        assert_eq!(sum, if found.negative { -whole } else { whole });
-                    }
-                }
-            }
-        }
-        check::<2>(11);
-        check::<3>(12);
-        check::<8>(13);
-    }
-
-    #[test]
-    fn sums_agree_with_integers() {
-        let mut rng = ChaCha8Rng::seed_from_u64(5);
-        let mut sums = Sums::<3>::new(4);
-        let mut exact = vec![BigInt::ZERO; 4];
-        for _ in 0..TERMS {
-            let vector: Vec<Fixed<3>> = (0..4).map(|_| draw(&mut rng)).collect();
-            let factor = rng.random_range(-(1i64 << 53)..1 << 53);
-            sums.add(&vector, factor);
-            exact.iter_mut().zip(&vector).for_each(|(sum, x)| *sum += integer(x) * factor);
-        }
-        for (k, exact) in exact.into_iter().enumerate() {
-            assert_eq!(integer(&sums.scaled(k, -70)), floor_shift(exact, -70));
-        }
     }
 }

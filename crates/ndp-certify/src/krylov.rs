@@ -259,12 +259,12 @@ impl Krylov {
                 if new {
                     let cost = self.matrix.cost().saturating_mul(L as u64).saturating_add(found.cost(from));
                     stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
-                    let candidate = self.matrix.apply(found.fixed(source));
+                    let candidate = self.matrix.apply(&found.fixed(source));
                     let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
                     let progress = found.len() as f64 / rank as f64;
                     let absorbed = match against {
-                        Against::Precisely => found.absorb_precisely(candidate, gamma, from),
-                        Against::Recent | Against::All => found.absorb(candidate, gamma, from),
+                        Against::Precisely => found.absorb_precisely(&candidate, gamma, from),
+                        Against::Recent | Against::All => found.absorb(&candidate, gamma, from),
                     };
                     absorbed.map_err(|lost| (lost, progress))?;
                 }

@@ -54,12 +54,14 @@ pub mod magnitude;
 pub mod matrix;
 #[cfg(test)]
 mod mutations;
+mod packed;
 pub mod rows;
 mod source;
 mod steps;
 pub mod trace;
 mod twins;
 pub mod whole;
+mod wide;
 
 pub use error::Error;
 pub use source::Source;

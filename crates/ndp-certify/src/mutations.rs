@@ -63,7 +63,7 @@ fn combine(rows: &Rows, kept: &[usize], bits: u32) -> Result<(Vec<Vec<f64>>, Vec
         Combinations::<2>::new(layout.coordinates, layout.noises, &layout.variances).with_bits(bits);
     for &k in kept {
         let (row, gamma) = rows.fixed::<2>(k, &rows.column_scales());
-        found.absorb(row, gamma, 0)?;
+        found.absorb(&row, gamma, 0)?;
     }
     Ok(found.into_rounded())
 }

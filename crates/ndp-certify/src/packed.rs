@@ -1,0 +1,434 @@
+//! Vectors in fixed point as the inner loops read them: eight coordinates at a time, limb by limb.
+//!
+//! What is computed with whole vectors is stated here in integers, without any rounding of its own, and
+//! computed by one of two sets of loops: `plain` for any machine and `ifma` for processors that multiply
+//! eight numbers of 52 bits at a time. Both give the same integers, so the bits of a result do not depend on
+//! the machine.
+//!
+//! A number of `L` limbs is stored with `2^(64 L - 1)` added, so that all its limbs count upwards; the loops
+//! take what that adds to a sum or to a product off again, exactly.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "limbs are cut out of wider numbers, modulo 2^64 on purpose, and counts of limbs and bits are small"
+)]
+
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod plain;
+
+use crate::fixed::{Fixed, places};
+use crate::magnitude::power_of_two;
+use crate::wide::Wide;
+use rayon::prelude::*;
+use std::sync::OnceLock;
+
+/// The same limb of eight numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+struct Row([u64; 8]);
+
+impl Row {
+    const ZERO: Self = Self([0; 8]);
+}
+
+/// A vector of numbers of `L` limbs.
+#[derive(Clone, Debug)]
+pub(crate) struct Packed<const L: usize> {
+    /// Eight coordinates each. Those beyond the last one are 0.
+    blocks: Vec<[Row; L]>,
+    length: usize,
+    /// The sums of the stored limbs over all coordinates, once they were asked for.
+    totals: OnceLock<[u128; L]>,
+}
+
+impl<const L: usize> Packed<L> {
+    /// The vector 0.
+    pub(crate) fn zeros(length: usize) -> Self {
+        let mut zero = [Row::ZERO; L];
+        zero[L - 1] = Row([BIAS; 8]);
+        Self { blocks: vec![zero; length.div_ceil(8)], length, totals: OnceLock::new() }
+    }
+
+    pub(crate) fn of(numbers: &[Fixed<L>]) -> Self {
+        let mut packed = Self::zeros(numbers.len());
+        for (block, numbers) in packed.blocks.iter_mut().zip(numbers.chunks(8)) {
+            for (lane, x) in numbers.iter().enumerate() {
+                block.iter_mut().zip(x).for_each(|(row, &limb)| row.0[lane] = limb);
+                block[L - 1].0[lane] ^= BIAS;
+            }
+        }
+        packed
+    }
+
+    pub(crate) fn unpacked(&self) -> Vec<Fixed<L>> {
+        (0..self.length).map(|at| self.get(at)).collect()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Fixed<L> {
+        let block = &self.blocks[at / 8];
+        let mut x = block.map(|row| row.0[at % 8]);
+        x[L - 1] ^= BIAS;
+        x
+    }
+
+    pub(crate) fn set(&mut self, at: usize, x: &Fixed<L>) {
+        self.totals = OnceLock::new();
+        let block = &mut self.blocks[at / 8];
+        block.iter_mut().zip(x).for_each(|(row, &limb)| row.0[at % 8] = limb);
+        block[L - 1].0[at % 8] ^= BIAS;
+    }
+
+    /// Applies a function to every coordinate.
+    pub(crate) fn change(&mut self, f: impl Fn(&Fixed<L>) -> Fixed<L>) {
+        for at in 0..self.length {
+            self.set(at, &f(&self.get(at)));
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The sums of the stored limbs over all coordinates, those beyond the last one among them.
+    fn totals(&self) -> &[u128; L] {
+        self.totals.get_or_init(|| {
+            let mut totals = [0; L];
+            // Halves of 32 bits, added up in 64.
+            for blocks in self.blocks.chunks(1 << 20) {
+                let (mut low, mut high) = ([Row::ZERO; L], [Row::ZERO; L]);
+                for block in blocks {
+                    for ((row, low), high) in block.iter().zip(&mut low).zip(&mut high) {
+                        for (lane, x) in row.0.iter().enumerate() {
+                            low.0[lane] += x & u64::from(u32::MAX);
+                            high.0[lane] += x >> 32;
+                        }
+                    }
+                }
+                for ((total, low), high) in totals.iter_mut().zip(low).zip(high) {
+                    let sum = |row: Row| row.0.iter().map(|&x| u128::from(x)).sum::<u128>();
+                    *total += sum(low) + (sum(high) << 32);
+                }
+            }
+            totals
+        })
+    }
+}
+
+/// What the loops compute.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernels {
+    combine: fn(&mut [Row], usize, &Combination<'_>),
+    columns: fn(&[Row], &[Row], Shape) -> Vec<u128>,
+    sizes: fn(&[Row], &mut [u64]),
+    window: fn(&[Row], &mut [f64], Window),
+}
+
+impl Kernels {
+    /// The loops for any machine.
+    pub(crate) fn plain() -> Self {
+        plain::KERNELS
+    }
+
+    /// The fastest loops of this machine.
+    pub(crate) fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(kernels) = ifma::kernels() {
+            return kernels;
+        }
+        Self::plain()
+    }
+
+    /// `y ← y - ⌊2^by Σ m x⌋` for at most [`TERMS`] terms with factors below [`FACTOR`] in size, where the
+    /// `drop` lowest limbs of the `x` count as 0. The sum is exact before it is rounded down.
+    pub(crate) fn subtract<const L: usize>(
+        self,
+        y: &mut Packed<L>,
+        terms: &[(&Packed<L>, i64)],
+        by: i64,
+        drop: usize,
+    ) {
+        self.combine(y, terms, Combination { limbs: L, drop, by, into: Into::Difference, terms: &[] });
+    }
+
+    /// `⌊2^by m x⌋` for a factor below [`FACTOR`] in size.
+    pub(crate) fn scaled<const L: usize>(self, x: &Packed<L>, m: i64, by: i64) -> Packed<L> {
+        let mut y = Packed::zeros(x.len());
+        self.combine(&mut y, &[(x, m)], Combination { limbs: L, drop: 0, by, into: Into::Value, terms: &[] });
+        y
+    }
+
+    fn combine<const L: usize>(self, y: &mut Packed<L>, terms: &[(&Packed<L>, i64)], what: Combination<'_>) {
+        debug_assert!(terms.len() <= TERMS && terms.iter().all(|(_, m)| m.unsigned_abs() < FACTOR));
+        let blocks = y.blocks.len();
+        let terms: Vec<(&[Row], i64)> =
+            terms.iter().map(|&(x, m)| (x.blocks[..blocks].as_flattened(), m)).collect();
+        let what = Combination { terms: &terms, ..what };
+        y.totals = OnceLock::new();
+        let work = |(strip, y): (usize, &mut [[Row; L]])| {
+            (self.combine)(y.as_flattened_mut(), strip * STRIP * L, &what);
+        };
+        if 8 * blocks * terms.len() * (L - what.drop) > PARALLEL {
+            y.blocks.par_chunks_mut(STRIP).with_min_len(4).enumerate().for_each(work);
+        } else {
+            y.blocks.chunks_mut(STRIP).enumerate().for_each(work);
+        }
+    }
+
+    /// `Σ x_j y_j`, leaving out the `drop` lowest limbs of both and some products of what remains, all of
+    /// them of low places: see [`Shape`].
+    ///
+    /// No proof rests on its accuracy: any number will do as a coefficient.
+    pub(crate) fn product<const L: usize>(self, x: &Packed<L>, y: &Packed<L>, drop: usize) -> Wide {
+        let shape = Shape::new(L, drop);
+        let columns = (self.columns)(x.blocks.as_flattened(), y.blocks.as_flattened(), shape);
+        // Places are counted from the lowest column on.
+        let lowest = 52 * shape.first;
+        let bias = 64 * shape.used() - 1;
+        let mut sum = vec![0; 2 * shape.used() + 4];
+        for (k, column) in columns.into_iter().enumerate() {
+            add_at(&mut sum, column, 52 * k);
+        }
+        // With numbers stored as x + B, Σ x y = Σ (x + B)(y + B) - B Σ (x + B) - B Σ (y + B) + n B².
+        let mut excess = vec![0; sum.len()];
+        for totals in [x.totals(), y.totals()] {
+            for (k, &total) in totals[drop..].iter().enumerate() {
+                add_at(&mut excess, total, 64 * k + bias - lowest);
+            }
+        }
+        add_at(&mut sum, 8 * x.blocks.len() as u128, 2 * bias - lowest);
+        let mut borrow = false;
+        for (sum, excess) in sum.iter_mut().zip(excess) {
+            let (rest, first) = sum.overflowing_sub(excess);
+            let (rest, second) = rest.overflowing_sub(u64::from(borrow));
+            (*sum, borrow) = (rest, first || second);
+        }
+        Wide::new(sum, lowest as i64 + 128 * drop as i64 - 2 * places(L))
+    }
+
+    /// The first numbers in units of `2^top`, with absolute values below 1, and `top`; `None` if all are 0.
+    pub(crate) fn convert<const L: usize>(self, x: &Packed<L>, to: &mut [f64]) -> Option<i64> {
+        let whole = to.len() / 8;
+        let parallel = to.len() > PARALLEL;
+        let sizes = |blocks: &[[Row; L]]| {
+            let mut sizes = [0; L];
+            (self.sizes)(blocks.as_flattened(), &mut sizes);
+            sizes
+        };
+        let union = |a: [u64; L], b: [u64; L]| std::array::from_fn(|j| a[j] | b[j]);
+        let mut most = if parallel {
+            x.blocks[..whole].par_chunks(8 * STRIP).map(sizes).reduce(|| [0; L], union)
+        } else {
+            sizes(&x.blocks[..whole])
+        };
+        for at in 8 * whole..to.len() {
+            let x = x.get(at);
+            let sign = ((x[L - 1] as i64) >> 63) as u64;
+            most = union(most, x.map(|limb| limb ^ sign));
+        }
+        let digits = crate::fixed::digits(&most);
+        // A negative power of two has one digit more than counted.
+        let top = digits + 1;
+        let window = Window { limbs: L, top };
+        let work = |(strip, to): (usize, &mut [f64])| {
+            let first = strip * 8 * STRIP;
+            (self.window)(x.blocks[first..][..to.len().div_ceil(8)].as_flattened(), to, window);
+        };
+        if parallel {
+            to.par_chunks_mut(64 * STRIP).enumerate().for_each(work);
+        } else {
+            to.chunks_mut(64 * STRIP).enumerate().for_each(work);
+        }
+        (digits > 0).then_some(top)
+    }
+}
+
+/// `y ← y - ⌊2^by Σ m x⌋`, or `y ← ⌊2^by Σ m x⌋`.
+#[derive(Clone, Copy)]
+struct Combination<'a> {
+    limbs: usize,
+    drop: usize,
+    by: i64,
+    into: Into,
+    terms: &'a [(&'a [Row], i64)],
+}
+
+impl Combination<'_> {
+    /// Limbs that are used.
+    fn used(&self) -> usize {
+        self.limbs - self.drop
+    }
+
+    /// The terms with factors below 0, or the others, with the sizes of their factors.
+    fn side(&self, negative: bool) -> Vec<(&[Row], u64)> {
+        let side = self.terms.iter().filter(|(_, m)| (*m < 0) == negative);
+        side.map(|&(x, m)| (x, m.unsigned_abs())).collect()
+    }
+
+    /// The sum of the factors, below `2^61` in size.
+    fn sum(&self) -> i64 {
+        self.terms.iter().map(|(_, m)| m).sum()
+    }
+
+    /// Writes eight coordinates of the result. The exact sum without the dropped limbs is `words`, in two's
+    /// complement.
+    #[inline(always)]
+    fn write(&self, y: &mut [Row], words: &[Row]) {
+        let by = self.by + 64 * self.drop as i64;
+        let (whole, bits) = (by.div_euclid(64), by.rem_euclid(64) as u32);
+        let sign = words.last().map_or(Row::ZERO, |top| Row(top.0.map(|x| ((x as i64) >> 63) as u64)));
+        let limb = |j: i64| match usize::try_from(j) {
+            Ok(j) => words.get(j).unwrap_or(&sign),
+            Err(_) => &Row::ZERO,
+        };
+        let top = y.len() - 1;
+        let mut borrow = Row::ZERO;
+        for (j, y) in y.iter_mut().enumerate() {
+            let at = j as i64 - whole;
+            let (high, low) = (limb(at), limb(at - 1));
+            let value: [u64; 8] =
+                std::array::from_fn(|lane| (high.0[lane] << bits) | ((low.0[lane] >> 1) >> (63 - bits)));
+            match self.into {
+                Into::Value if j == top => *y = Row(value.map(|x| x ^ BIAS)),
+                Into::Value => *y = Row(value),
+                Into::Difference => {
+                    for (lane, value) in value.into_iter().enumerate() {
+                        let (rest, first) = y.0[lane].overflowing_sub(value);
+                        let (rest, second) = rest.overflowing_sub(borrow.0[lane]);
+                        (y.0[lane], borrow.0[lane]) = (rest, u64::from(first | second));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where a combination goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Into {
+    Difference,
+    Value,
+}
+
+/// What of a product is computed. Without the limbs that are dropped, the stored numbers are cut into pieces
+/// of 52 bits; the products of a piece `a` and a piece `b` count if `a + b` is at least `first`, the largest
+/// number for which what is left out of one coordinate, less than `first · 2^(52 (first + 1))` of the lowest
+/// places of the product, is about a unit of the numbers or less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    limbs: usize,
+    drop: usize,
+    first: usize,
+}
+
+impl Shape {
+    fn new(limbs: usize, drop: usize) -> Self {
+        let places = 64 * (limbs - drop) - 12;
+        Self { limbs, drop, first: (places / 52).saturating_sub(1) }
+    }
+
+    /// Limbs that are used.
+    fn used(self) -> usize {
+        self.limbs - self.drop
+    }
+
+    /// Pieces of 52 bits.
+    fn pieces(self) -> usize {
+        pieces(self.used())
+    }
+}
+
+/// Pieces of 52 bits in a number of so many limbs.
+const fn pieces(limbs: usize) -> usize {
+    (64 * limbs).div_ceil(52)
+}
+
+/// Which part of the numbers becomes floating point.
+#[derive(Clone, Copy)]
+struct Window {
+    limbs: usize,
+    top: i64,
+}
+
+impl Window {
+    /// The numbers times `2^-top`, in units of their last place, as [`fixed::rounded`](crate::fixed::rounded)
+    /// gives them.
+    #[inline(always)]
+    fn read(self, rows: &[Row], to: &mut [f64]) {
+        let from = self.top - 62;
+        let (word, bits) = (from.div_euclid(64), from.rem_euclid(64) as u32);
+        let scale = power_of_two(-62);
+        let top = self.limbs - 1;
+        for (rows, to) in rows.chunks_exact(self.limbs).zip(to.chunks_mut(8)) {
+            let limb = |j: i64| match usize::try_from(j) {
+                Err(_) => Row::ZERO,
+                Ok(j) if j < top => rows[j],
+                Ok(j) if j == top => Row(rows[top].0.map(|x| x ^ BIAS)),
+                Ok(_) => Row(rows[top].0.map(|x| (((x ^ BIAS) as i64) >> 63) as u64)),
+            };
+            let (low, high) = (limb(word), limb(word + 1));
+            let values: [f64; 8] = std::array::from_fn(|lane| {
+                let window = (low.0[lane] >> bits) | ((high.0[lane] << 1) << (63 - bits));
+                (window as i64) as f64 * scale
+            });
+            to.iter_mut().zip(values).for_each(|(to, value)| *to = value);
+        }
+    }
+}
+
+/// The bits that are set in some number, or in its complement if it is negative.
+#[inline(always)]
+fn sizes(rows: &[Row], to: &mut [u64]) {
+    let limbs = to.len();
+    let mut found = [Row::ZERO; MOST];
+    let found = &mut found[..limbs];
+    for rows in rows.chunks_exact(limbs) {
+        let sign = Row(rows[limbs - 1].0.map(|x| (((x ^ BIAS) as i64) >> 63) as u64));
+        for (found, row) in found.iter_mut().zip(rows) {
+            for (lane, found) in found.0.iter_mut().enumerate() {
+                *found |= row.0[lane] ^ sign.0[lane];
+            }
+        }
+        // The highest limb is stored with its highest bit changed.
+        found[limbs - 1].0.iter_mut().for_each(|x| *x &= !BIAS);
+    }
+    for (to, found) in to.iter_mut().zip(found) {
+        *to |= found.0.iter().fold(0, |all, x| all | x);
+    }
+}
+
+/// Adds `x · 2^place` to a number.
+fn add_at(sum: &mut [u64], x: u128, place: usize) {
+    let (word, bits) = (place / 64, place % 64);
+    let (low, high) = (x << bits, if bits == 0 { 0 } else { x >> (128 - bits) });
+    let mut carry = false;
+    let parts = [low as u64, (low >> 64) as u64, high as u64].into_iter().chain(std::iter::repeat(0));
+    for (sum, part) in sum[word..].iter_mut().zip(parts) {
+        let (total, first) = sum.overflowing_add(part);
+        let (total, second) = total.overflowing_add(u64::from(carry));
+        (*sum, carry) = (total, first || second);
+    }
+}
+
+/// What is added to the highest limb.
+const BIAS: u64 = 1 << 63;
+/// Blocks of eight coordinates whose sums fit into the fastest cache.
+const STRIP: usize = 16;
+/// Terms that are added to the sums of a strip at a time.
+const GROUP: usize = 8;
+/// The largest number of limbs.
+const MOST: usize = 66;
+/// Coordinates (times terms, times limbs) from which on strips go to several threads.
+const PARALLEL: usize = 1 << 14;
+/// The largest number of terms of a combination.
+///
+/// Columns of 52 bits stay in 64: a term adds two numbers below `2^52` to a column, and 512 of them less than
+/// `2^62`. Columns of 64 bits stay in 128: a term adds less than `2^116`.
+pub(crate) const TERMS: usize = 512;
+/// A bound on the size of factors.
+pub(crate) const FACTOR: u64 = 1 << 52;
+
+#[cfg(test)]
+mod tests;
