@@ -49,7 +49,7 @@ impl Table {
         // The factors of all earlier rows, by substitution at the pivots only.
         let mut factors: Vec<u64> = Vec::with_capacity(self.rank());
         for (column, &pivot) in self.triangle.iter().zip(&self.pivots) {
-            let taken = sum_of_products(field, factors.iter().zip(column));
+            let taken = sum_of_products(field, &factors, column);
             factors.push(field.minus(0, field.plus(row[pivot], taken)));
         }
         add_all(field, &factors, &self.rows, &mut row);
@@ -80,29 +80,47 @@ impl Basis {
         self.rows.first().map_or(0, |row| work([2, self.rows.len(), row.len()]))
     }
 
-    /// Subtracts from a row its projection onto the span of the rows, and adds what is left to them; returns
-    /// whether anything was left. `None` when what is left is orthogonal to itself.
-    pub(crate) fn absorb(&mut self, mut row: Vec<u64>) -> Option<bool> {
+    /// Subtracts from a row its projection onto the span of the rows, and adds what is left to them. Its
+    /// products with some of the rows may be `known`. `None` when what is left is orthogonal to itself.
+    pub(crate) fn absorb(
+        &mut self,
+        mut row: Vec<u64>,
+        known: impl Fn(usize) -> Option<u64> + Sync,
+    ) -> Option<Absorbed> {
         let field = self.field;
-        let product = |a: &[u64], b: &[u64]| sum_of_products(field, a.iter().zip(b));
-        let factor = |(before, &inverse): (&Vec<u64>, &u64)| field.times(product(&row, before), inverse);
-        let factors: Vec<u64> = if row.len() * self.rows.len() > PARALLEL {
-            self.rows.par_iter().zip(&self.inverses).map(factor).collect()
-        } else {
-            self.rows.iter().zip(&self.inverses).map(factor).collect()
+        let product = |(k, before): (usize, &Vec<u64>)| {
+            known(k).unwrap_or_else(|| sum_of_products(field, &row, before))
         };
+        let mut products: Vec<u64> = if row.len() * self.rows.len() > PARALLEL {
+            self.rows.par_iter().enumerate().map(product).collect()
+        } else {
+            self.rows.iter().enumerate().map(product).collect()
+        };
+        let factors =
+            products.iter().zip(&self.inverses).map(|(&product, &inverse)| field.times(product, inverse));
+        let factors: Vec<u64> = factors.collect();
         add_all(field, &factors, &self.rows, &mut row);
         if row.iter().all(|&x| x == 0) {
-            return Some(false);
+            return Some(Absorbed { new: false, products });
         }
-        let size = product(&row, &row);
+        let size = sum_of_products(field, &row, &row);
         if size == 0 {
             return None;
         }
         self.rows.push(row);
         self.inverses.push(field.minus(0, field.inverse_of(size)));
-        Some(true)
+        // What was subtracted is orthogonal to what is left.
+        products.push(size);
+        Some(Absorbed { new: true, products })
     }
+}
+
+/// What became of a row.
+pub(crate) struct Absorbed {
+    /// Whether anything was left of it.
+    pub(crate) new: bool,
+    /// Its products with the rows, what was left of it among them.
+    pub(crate) products: Vec<u64>,
 }
 
 /// Adds `Σ factor · row` to a row, in place.
@@ -121,17 +139,15 @@ fn add_all(field: Field, factors: &[u64], rows: &[Vec<u64>], to: &mut [u64]) {
     }
 }
 
-/// `Σ a b`, products added up before they are reduced.
-fn sum_of_products<'a>(field: Field, pairs: impl Iterator<Item = (&'a u64, &'a u64)>) -> u64 {
-    let (mut sum, mut terms) = (0u128, 0);
-    for (&a, &b) in pairs {
-        sum += u128::from(a) * u128::from(b);
-        terms += 1;
-        if terms % TERMS == 0 {
-            sum = field.fold(sum);
-        }
+/// `Σ a b`, products added up before they are reduced. No group of them waits for the one before.
+fn sum_of_products(field: Field, a: &[u64], b: &[u64]) -> u64 {
+    debug_assert_eq!(a.len(), b.len());
+    let mut total = 0;
+    for (a, b) in a.chunks(TERMS).zip(b.chunks(TERMS)) {
+        let sum: u128 = a.iter().zip(b).map(|(&a, &b)| u128::from(a) * u128::from(b)).sum();
+        total = field.plus(total, field.reduce_sum(sum));
     }
-    field.reduce_sum(sum)
+    total
 }
 
 /// Adds `Σ factor · row` to a piece of a row that starts at `first`.

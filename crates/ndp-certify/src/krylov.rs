@@ -195,20 +195,35 @@ impl Krylov {
             inverses: vec![field.minus(0, field.integer(1)); rank],
         };
         let mut sources = self.known.len()..rank;
+        // The products of the matrix times a row with the rows, of rows for which they were taken.
+        let mut taken: Vec<Option<Vec<u64>>> = vec![None; rank];
         for _ in 1..self.rounds {
             let end = basis.rows.len();
             for k in sources.clone() {
                 stop.spend(self.matrix.cost().saturating_add(basis.cost()))?;
-                let new = if rank < n { basis.absorb(matrix.apply(&basis.rows[k])) } else { Some(false) };
-                let Some(new) = new else { return Ok(None) };
-                rank += usize::from(new);
-                kept.push(new);
+                if rank == n {
+                    kept.push(false);
+                    continue;
+                }
+                // ⟨W a, b⟩ = ⟨W b, a⟩. If that was taken before `a` was there, then `a` is orthogonal to all
+                // that `W b` is made of.
+                let known = |i: usize| Some(taken.get(i)?.as_ref()?.get(k).copied().unwrap_or(0));
+                let row = matrix.apply(&basis.rows[k]);
+                let Some(absorbed) = basis.absorb(row, known) else { return Ok(None) };
+                taken[k] = Some(absorbed.products);
+                rank += usize::from(absorbed.new);
+                kept.push(absorbed.new);
             }
+            taken.resize(basis.rows.len(), None);
             if basis.rows.len() == end {
                 break;
             }
             basis.rows.drain(..sources.start);
             basis.inverses.drain(..sources.start);
+            taken.drain(..sources.start);
+            for products in taken.iter_mut().flatten() {
+                products.drain(..sources.start);
+            }
             sources = end - sources.start..basis.rows.len();
         }
         Ok(Some(Verdicts { kept, leaks: Vec::new() }))

@@ -26,17 +26,29 @@ impl ModularMatrix<'_> {
         for_tasks(&mut y, |first, y| match &self.matrix.entries {
             Entries::Named { starts, groups, neighbors, .. } => {
                 for (u, y) in (first..).zip(y) {
-                    let mut sum = x[u];
+                    // Residues are below 2^61. The sum of the products of small groups, each below
+                    // prime · 2^64, is kept below that, so that it is reduced once.
+                    let (mut sum, mut small) = (x[u], 0u128);
+                    let minus = field.prime() - x[u];
                     for group in &groups[starts[u]..starts[u + 1]] {
-                        // A sum of 2 · 2^32 residues below 2^61 is below 2^94, so it is reduced once, at the
-                        // end.
                         let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
-                        let added: u128 = inside.iter().map(|&v| u128::from(x[v as usize])).sum();
-                        let taken = u128::from(group.count) * u128::from(field.prime() - x[u]);
-                        // The reduction divides by 2^64, which the lifted inverse undoes.
-                        let total = field.reduce(added + taken);
-                        sum = field.plus(sum, field.times(total, self.lifted[group.divisor as usize]));
+                        if group.count <= SMALL {
+                            let added: u64 = inside.iter().map(|&v| x[v as usize]).sum();
+                            let total = added + u64::from(group.count) * minus;
+                            small += u128::from(total) * u128::from(self.inverses[group.divisor as usize]);
+                            small = small.checked_sub(u128::from(field.prime()) << 64).unwrap_or(small);
+                        } else {
+                            // A sum of 2 · 2^32 residues is below 2^94, so it is reduced once, at the end.
+                            let parts = inside.chunks(2 * SMALL as usize);
+                            let added = parts.map(|part| part.iter().map(|&v| x[v as usize]).sum::<u64>());
+                            let added: u128 = added.map(u128::from).sum();
+                            let taken = u128::from(group.count) * u128::from(minus);
+                            // The reduction divides by 2^64, which the lifted inverse undoes.
+                            let total = field.reduce(added + taken);
+                            sum = field.plus(sum, field.times(total, self.lifted[group.divisor as usize]));
+                        }
                     }
+                    sum = field.plus(sum, field.reduce(small));
                     *y = self.lazy(x[u], sum);
                 }
             }
@@ -83,5 +95,54 @@ impl ModularMatrix<'_> {
     fn lazy(&self, x: u64, y: u64) -> u64 {
         let field = self.field;
         self.shares.iter().fold(y, |y, &l| field.plus(y, field.times(l, field.minus(x, y))))
+    }
+}
+
+/// Twice as many residues below `2^61` fit into 64 bits.
+const SMALL: u32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ball::Ball;
+    use crate::matrix::Laziness;
+    use ndp_graph::{GossipMatrix, Graph, random};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// A row of the product is its part off the diagonal and what a row sum of 1 leaves on it: for groups of
+    /// all sizes around those that are added up in 64 bits, with the largest residues and any, and for nodes
+    /// with many small groups.
+    #[test]
+    fn products_are_those_of_rows_that_sum_to_one() -> Result<(), Box<dyn std::error::Error>> {
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let field = Field::new((1 << 61) - 1);
+        let mut graphs = vec![random::erdos_renyi_graph(80, 0.4, &mut rng)?];
+        for leaves in 1..20 {
+            graphs.push(Graph::from_edges(leaves + 1, (1..=leaves).map(|leaf| (0, leaf)))?);
+        }
+        for graph in graphs {
+            let n = graph.node_count();
+            let exact = ExactMatrix::new(
+                &GossipMatrix::metropolis(&graph),
+                &Ball::around(&graph, &[0], n),
+                Laziness::Kept,
+            );
+            let matrix = exact.modulo(field);
+            let n = exact.nodes();
+            let ones = vec![field.integer(1); n];
+            let most = field.prime() - 1;
+            let any: Vec<u64> = (0..n).map(|_| rng.random_range(0..=most)).collect();
+            let mut single = vec![most; n];
+            single[0] = 0;
+            for x in [vec![most; n], single, any] {
+                for (u, found) in matrix.apply(&x).into_iter().enumerate() {
+                    let diagonal = field.minus(ones[u], matrix.off_diagonal(u, &ones));
+                    let expected = field.plus(matrix.off_diagonal(u, &x), field.times(diagonal, x[u]));
+                    assert_eq!(found, expected, "node {u} of {n}");
+                }
+            }
+        }
+        Ok(())
     }
 }
