@@ -11,6 +11,7 @@ use crate::combinations::{Combinations, Lost};
 use crate::elimination::Verdicts;
 use crate::elimination::{Basis, Newness, Table};
 use crate::field::{Field, Fingerprint};
+use crate::fixed::Fixed;
 use crate::magnitude::Magnitude;
 use crate::matrix::{ExactMatrix, Laziness};
 use ndp_graph::GossipMatrix;
@@ -199,6 +200,7 @@ impl Krylov {
         let mut taken: Vec<Option<Vec<u64>>> = vec![None; rank];
         for _ in 1..self.rounds {
             let end = basis.rows.len();
+            let mut next = Vec::new().into_iter();
             for k in sources.clone() {
                 stop.spend(self.matrix.cost().saturating_add(basis.cost()))?;
                 if rank == n {
@@ -208,7 +210,15 @@ impl Krylov {
                 // ⟨W a, b⟩ = ⟨W b, a⟩. If that was taken before `a` was there, then `a` is orthogonal to all
                 // that `W b` is made of.
                 let known = |i: usize| Some(taken.get(i)?.as_ref()?.get(k).copied().unwrap_or(0));
-                let row = matrix.apply(&basis.rows[k]);
+                if next.len() == 0 {
+                    next = products(
+                        &basis.rows[k..sources.end],
+                        |x| matrix.apply_together(x),
+                        |x| matrix.apply(x),
+                    )
+                    .into_iter();
+                }
+                let Some(row) = next.next() else { return Ok(None) };
                 let Some(absorbed) = basis.absorb(row, known) else { return Ok(None) };
                 taken[k] = Some(absorbed.products);
                 rank += usize::from(absorbed.new);
@@ -270,11 +280,14 @@ impl Krylov {
         while decisions.len() > 0 {
             let first = found.len();
             let from = if against == Against::All { 0 } else { before };
-            for (source, &new) in sources.clone().zip(decisions.by_ref()) {
-                if new {
+            let new = sources.clone().zip(decisions.by_ref()).filter(|(_, new)| **new);
+            let new: Vec<usize> = new.map(|(source, _)| source).collect();
+            for sources in new.chunks(TOGETHER) {
+                let rows: Vec<Vec<Fixed<L>>> = sources.iter().map(|&source| found.fixed(source)).collect();
+                let candidates = products(&rows, |x| self.matrix.apply_together(x), |x| self.matrix.apply(x));
+                for (&source, candidate) in sources.iter().zip(candidates) {
                     let cost = self.matrix.cost().saturating_mul(L as u64).saturating_add(found.cost(from));
                     stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
-                    let candidate = self.matrix.apply(&found.fixed(source));
                     let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
                     let progress = found.len() as f64 / rank as f64;
                     let absorbed = match against {
@@ -295,6 +308,25 @@ impl Krylov {
         Ok(found)
     }
 }
+
+/// The products of a matrix with the first [`TOGETHER`] vectors side by side, or with each of fewer.
+fn products<T: Copy>(
+    rows: &[Vec<T>],
+    together: impl Fn(&[[T; TOGETHER]]) -> Vec<[T; TOGETHER]>,
+    single: impl Fn(&[T]) -> Vec<T>,
+) -> Vec<Vec<T>> {
+    let Some(rows) = rows.first_chunk::<TOGETHER>() else {
+        return rows.iter().map(|row| single(row)).collect();
+    };
+    let beside: Vec<[T; TOGETHER]> =
+        (0..rows[0].len()).map(|u| std::array::from_fn(|k| rows[k][u])).collect();
+    let products = together(&beside);
+    drop(beside);
+    (0..TOGETHER).map(|k| products.iter().map(|product| product[k]).collect()).collect()
+}
+
+/// Vectors that are multiplied by the matrix at a time.
+const TOGETHER: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 //! the ball, the node outside counts as 0, because its coordinate is 0 in every row of the view.
 
 mod modular;
+mod product;
 
 pub(crate) use modular::ModularMatrix;
 
@@ -15,7 +16,6 @@ use crate::field::{Field, Fingerprint};
 use crate::fixed::{self, Divisor, Fixed};
 use crate::magnitude::Magnitude;
 use ndp_graph::GossipMatrix;
-use ndp_graph::tasks::for_tasks;
 use ndp_numeric::casts::id;
 use ndp_numeric::stop::work;
 
@@ -257,46 +257,6 @@ impl ExactMatrix {
         ModularMatrix { matrix: self, field, inverses, lifted, weights, shares }
     }
 
-    /// `W x` in fixed point; every coordinate is off by less than `‖W‖` times the error of `x` plus
-    /// [`units`](Self::units).
-    pub(crate) fn apply<const L: usize>(&self, x: &[Fixed<L>]) -> Vec<Fixed<L>> {
-        let mut y = vec![[0; L]; x.len()];
-        for_tasks(&mut y, |first, y| match &self.entries {
-            Entries::Named { starts, groups, neighbors, divisors } => {
-                for (u, y) in (first..).zip(y) {
-                    *y = x[u];
-                    for group in &groups[starts[u]..starts[u + 1]] {
-                        let divisor = divisors[group.divisor as usize].1;
-                        for (inside, count) in group.parts(neighbors) {
-                            let mut sum = fixed::minus(&[0; L], &fixed::times_integer(&x[u], count));
-                            for &v in inside {
-                                sum = fixed::plus(&sum, &x[v as usize]);
-                            }
-                            *y = fixed::plus(y, &divisor.divide(&sum));
-                        }
-                    }
-                    *y = self.lazy(&x[u], *y);
-                }
-            }
-            Entries::Given { starts, columns, weights } => {
-                for (u, y) in (first..).zip(y) {
-                    for k in starts[u]..starts[u + 1] {
-                        *y = fixed::plus(y, &fixed::times(&x[columns[k] as usize], weights[k]));
-                    }
-                }
-            }
-        });
-        y
-    }
-
-    /// Applies laziness to `y = S x` at a node: `y + l (x - y)` for one share after the other, each off by
-    /// less than one unit.
-    fn lazy<const L: usize>(&self, x: &Fixed<L>, y: Fixed<L>) -> Fixed<L> {
-        let share =
-            |y: Fixed<L>, &l: &f64| fixed::plus(&y, &fixed::times(&fixed::minus(x, &y), Dyadic::of(l)));
-        self.shares.iter().fold(y, share)
-    }
-
     /// `Π (1 - l)`, every factor and every product rounded once.
     fn moving(&self) -> f64 {
         self.shares.iter().map(|l| 1.0 - l).product()
@@ -534,6 +494,11 @@ mod tests {
                     residues[start] = field.integer(1);
                     let (y, rounded) = (exact.apply(&x), exact.apply_f64(&floats));
                     let again = modular.apply(&residues);
+                    // Vectors side by side have the products that each has alone.
+                    let beside: Vec<[Fixed<3>; 2]> = x.iter().zip(&y).map(|(&x, &y)| [x, y]).collect();
+                    let twice: Vec<[Fixed<3>; 2]> =
+                        y.iter().zip(exact.apply(&y)).map(|(&y, z)| [y, z]).collect();
+                    assert_eq!(exact.apply_together(&beside), twice);
                     for k in 0..ball.len() {
                         let stored = matrix.get(ball.nodes()[k], ball.nodes()[start]);
                         let value = fixed::rounded(&y[k], fixed::places(3) + 1) * 2.0;

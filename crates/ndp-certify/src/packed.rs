@@ -421,7 +421,7 @@ const GROUP: usize = 8;
 /// The largest number of limbs.
 const MOST: usize = 66;
 /// Coordinates (times terms, times limbs) from which on strips go to several threads.
-const PARALLEL: usize = 1 << 14;
+const PARALLEL: usize = 1 << 17;
 /// The largest number of terms of a combination.
 ///
 /// Columns of 52 bits stay in 64: a term adds two numbers below `2^52` to a column, and 512 of them less than

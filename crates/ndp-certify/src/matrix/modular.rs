@@ -21,46 +21,67 @@ pub(crate) struct ModularMatrix<'a> {
 impl ModularMatrix<'_> {
     /// `W x`.
     pub(crate) fn apply(&self, x: &[u64]) -> Vec<u64> {
+        self.apply_together::<1>(x.as_chunks().0).into_flattened()
+    }
+
+    /// `W x` for `G` vectors side by side.
+    pub(crate) fn apply_together<const G: usize>(&self, x: &[[u64; G]]) -> Vec<[u64; G]> {
         let field = self.field;
-        let mut y = vec![0; x.len()];
+        let mut y = vec![[0; G]; x.len()];
         for_tasks(&mut y, |first, y| match &self.matrix.entries {
-            Entries::Named { starts, groups, neighbors, .. } => {
+            Entries::Named { .. } => {
                 for (u, y) in (first..).zip(y) {
-                    // Residues are below 2^61. The sum of the products of small groups, each below
-                    // prime · 2^64, is kept below that, so that it is reduced once.
-                    let (mut sum, mut small) = (x[u], 0u128);
-                    let minus = field.prime() - x[u];
-                    for group in &groups[starts[u]..starts[u + 1]] {
-                        let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
-                        if group.count <= SMALL {
-                            let added: u64 = inside.iter().map(|&v| x[v as usize]).sum();
-                            let total = added + u64::from(group.count) * minus;
-                            small += u128::from(total) * u128::from(self.inverses[group.divisor as usize]);
-                            small = small.checked_sub(u128::from(field.prime()) << 64).unwrap_or(small);
-                        } else {
-                            // A sum of 2 · 2^32 residues is below 2^94, so it is reduced once, at the end.
-                            let parts = inside.chunks(2 * SMALL as usize);
-                            let added = parts.map(|part| part.iter().map(|&v| x[v as usize]).sum::<u64>());
-                            let added: u128 = added.map(u128::from).sum();
-                            let taken = u128::from(group.count) * u128::from(minus);
-                            // The reduction divides by 2^64, which the lifted inverse undoes.
-                            let total = field.reduce(added + taken);
-                            sum = field.plus(sum, field.times(total, self.lifted[group.divisor as usize]));
-                        }
-                    }
-                    sum = field.plus(sum, field.reduce(small));
-                    *y = self.lazy(x[u], sum);
+                    *y = self.named(u, x);
                 }
             }
             Entries::Given { starts, columns, .. } => {
                 for (u, y) in (first..).zip(y) {
                     for k in starts[u]..starts[u + 1] {
-                        *y = field.plus(*y, field.times(self.weights[k], x[columns[k] as usize]));
+                        for (y, &x) in y.iter_mut().zip(&x[columns[k] as usize]) {
+                            *y = field.plus(*y, field.times(self.weights[k], x));
+                        }
                     }
                 }
             }
         });
         y
+    }
+
+    /// `W x` at a node of a named matrix.
+    #[inline]
+    fn named<const G: usize>(&self, u: usize, x: &[[u64; G]]) -> [u64; G] {
+        let Entries::Named { starts, groups, neighbors, .. } = &self.matrix.entries else { return [0; G] };
+        let field = self.field;
+        // Residues are below 2^61. The sum of the products of small groups, each below prime · 2^64, is kept
+        // below that, so that it is reduced once.
+        let (mut sums, mut small) = (x[u], [0u128; G]);
+        let minus = x[u].map(|x| field.prime() - x);
+        for group in &groups[starts[u]..starts[u + 1]] {
+            let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+            let divisor = group.divisor as usize;
+            if group.count <= SMALL {
+                let added = sum_of(inside, x);
+                for lane in 0..G {
+                    let total = added[lane] + u64::from(group.count) * minus[lane];
+                    let sum = small[lane] + u128::from(total) * u128::from(self.inverses[divisor]);
+                    small[lane] = sum.checked_sub(u128::from(field.prime()) << 64).unwrap_or(sum);
+                }
+            } else {
+                // A sum of 2 · 2^32 residues is below 2^94, so it is reduced once, at the end.
+                let mut totals = minus.map(|minus| u128::from(group.count) * u128::from(minus));
+                for part in inside.chunks(2 * SMALL as usize) {
+                    totals
+                        .iter_mut()
+                        .zip(sum_of(part, x))
+                        .for_each(|(total, part)| *total += u128::from(part));
+                }
+                for (sum, total) in sums.iter_mut().zip(totals) {
+                    // The reduction divides by 2^64, which the lifted inverse undoes.
+                    *sum = field.plus(*sum, field.times(field.reduce(total), self.lifted[divisor]));
+                }
+            }
+        }
+        std::array::from_fn(|lane| self.lazy(x[u][lane], field.plus(sums[lane], field.reduce(small[lane]))))
     }
 
     /// `Σ_{v ≠ u} w_uv x_v`.
@@ -96,6 +117,16 @@ impl ModularMatrix<'_> {
         let field = self.field;
         self.shares.iter().fold(y, |y, &l| field.plus(y, field.times(l, field.minus(x, y))))
     }
+}
+
+/// The sums of at most twice [`SMALL`] residues.
+#[inline]
+fn sum_of<const G: usize>(nodes: &[u32], x: &[[u64; G]]) -> [u64; G] {
+    let mut sums = [0; G];
+    for &v in nodes {
+        sums.iter_mut().zip(&x[v as usize]).for_each(|(sum, x)| *sum += x);
+    }
+    sums
 }
 
 /// Twice as many residues below `2^61` fit into 64 bits.
@@ -136,7 +167,11 @@ mod tests {
             let mut single = vec![most; n];
             single[0] = 0;
             for x in [vec![most; n], single, any] {
-                for (u, found) in matrix.apply(&x).into_iter().enumerate() {
+                let together: Vec<[u64; 3]> = x.iter().zip(&ones).map(|(&x, &one)| [one, x, x]).collect();
+                let together = matrix.apply_together(&together).into_iter();
+                let found: Vec<u64> = matrix.apply(&x);
+                assert!(together.eq(found.iter().zip(&ones).map(|(&x, &one)| [one, x, x])));
+                for (u, found) in found.into_iter().enumerate() {
                     let diagonal = field.minus(ones[u], matrix.off_diagonal(u, &ones));
                     let expected = field.plus(matrix.off_diagonal(u, &x), field.times(diagonal, x[u]));
                     assert_eq!(found, expected, "node {u} of {n}");
