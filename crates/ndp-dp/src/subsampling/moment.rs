@@ -131,17 +131,18 @@ impl Power {
     fn log(self, w: f64) -> Option<f64> {
         // Moved away from 0 by more than the rounding error of w.
         let w = w * (1.0 + 4.0 * f64::EPSILON);
-        if w > 30.0 {
-            // ln(1 + t) = ln q + w + ln(1 + (1 − q)/q e^{−w}).
-            let log_rate = libm::log(self.rate);
-            let log = log_rate + w + libm::log1p((1.0 - self.rate) / self.rate * libm::exp(-w));
-            let t = if w < 700.0 { self.rate * libm::expm1(w) } else { f64::INFINITY };
-            self.log_at(t, log, 4.0 * (w + log_rate.abs()) + 8.0)
-        } else {
-            let t = self.rate * libm::expm1(w);
+        let t = if w < 700.0 { self.rate * libm::expm1(w) } else { f64::INFINITY };
+        if w <= 30.0 || t <= 0.5 {
             let log = libm::log1p(t);
-            self.log_at(t, log, 4.0 * t.abs() / (1.0 + t) + 3.0 * log.abs())
+            return self.log_at(t, log, 4.0 * t.abs() / (1.0 + t) + 3.0 * log.abs());
         }
+        // ln(1 + t) = ln q + w + ln(1 + (1 − q)/q e^{−w}), which cancels where t is small.
+        let log_rate = libm::log(self.rate);
+        if w >= 700.0 && log_rate + w < 0.0 {
+            return None;
+        }
+        let log = log_rate + w + libm::log1p((1.0 - self.rate) / self.rate * libm::exp(-w));
+        self.log_at(t, log, 4.0 * (w + log_rate.abs()) + 8.0)
     }
 
     /// `ln g` at `t`, of relative error at most 4 units `u = 2^{−53}`, where `log` is `ln(1 + t)`, of error
@@ -227,6 +228,28 @@ mod tests {
             let found = log_moment(rate, mu, 2.0).expect("few nodes");
             assert!(exact * (1.0 - 1e-13) <= found && found <= exact * (1.0 + 1e-10), "{found} {exact}");
         }
+    }
+
+    /// With rates below 1e-13 most of a moment may come from where `e^w` is large and `q e^w` is small. At
+    /// orders next to 2 it is `1 + q² (e^{μ²} − 1) β (β − 1)/2`, up to `q e^{2μ²}` of
+    /// it.
+    #[test]
+    fn tiny_rates_keep_what_is_far_out() {
+        let mut met = 0;
+        for (rate, mu) in [(1e-100, 1.0 / 0.3433236194598292), (1e-100, 10.0), (1e-60, 7.0), (1e-30, 4.0)] {
+            for beta in [2.0, 2.000000001, 2.5, -1.0, -0.25] {
+                let second = 2.0 * f64::ln(rate) + f64::ln(f64::exp_m1(mu * mu));
+                let exact = second + f64::ln(0.5 * beta * (beta - 1.0));
+                // Losses below 1e-308 have no logarithm in floats; where the rule takes too many nodes there is none.
+                let Some(found) = log_moment(rate, mu, beta).filter(|&x| x > 1e-300) else { continue };
+                let found = found.ln();
+                assert!(found >= exact - 1e-12, "{rate} {mu} {beta}: {found} {exact}");
+                met += usize::from(found - exact < 1e-9);
+            }
+        }
+        assert!(met >= 12, "{met}");
+        // A power of the ratio that is neither small nor large where w is beyond the range of exp.
+        assert!(Power { rate: 1e-306, beta: 2.5 }.log(701.0).is_none());
     }
 
     /// Whatever strip was taken, `η` is at least that of the best one for the step, the least over many
