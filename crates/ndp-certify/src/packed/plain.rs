@@ -91,14 +91,15 @@ fn columns(x: &[Row], y: &[Row], shape: Shape) -> Vec<u128> {
 
 /// Cuts the numbers of a strip into pieces of 52 bits: piece `a` of block `b` goes to `a · STRIP + b`.
 fn cut(rows: &[Row], shape: Shape, to: &mut [Row]) {
-    for (block, rows) in rows.chunks_exact(shape.limbs).enumerate() {
-        let rows = &rows[shape.drop..];
-        for piece in 0..shape.pieces() {
-            let (limb, bits) = (52 * piece / 64, 52 * piece % 64);
-            let (low, high) = (&rows[limb], rows.get(limb + 1).unwrap_or(&Row::ZERO));
-            let to = &mut to[piece * STRIP + block].0;
-            for (lane, to) in to.iter_mut().enumerate() {
-                *to = ((low.0[lane] >> bits) | ((high.0[lane] << 1) << (63 - bits))) & PIECE;
+    for (piece, to) in to.chunks_exact_mut(STRIP).enumerate() {
+        let (limb, bits) = (52 * piece / 64, (52 * piece % 64) as u32);
+        // The last piece may end with the highest limb.
+        let next = (limb + 1).min(shape.used() - 1);
+        let mask = if bits > 12 && next > limb { PIECE } else { PIECE & (u64::MAX >> bits) };
+        for (to, rows) in to.iter_mut().zip(rows.chunks_exact(shape.limbs)) {
+            let (low, high) = (&rows[shape.drop + limb].0, &rows[shape.drop + next].0);
+            for (lane, to) in to.0.iter_mut().enumerate() {
+                *to = ((low[lane] >> bits) | ((high[lane] << 1) << (63 - bits))) & mask;
             }
         }
     }
