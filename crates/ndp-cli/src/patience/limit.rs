@@ -119,7 +119,7 @@ impl Budget {
 const OF_A_SECOND: u64 = 2_000_000_000;
 
 /// Counted work of a question where no time is told.
-pub(crate) const WORK: u64 = 10 * OF_A_SECOND;
+pub(crate) const WORK: u64 = 8 * OF_A_SECOND;
 
 /// Bytes that its answer may hold.
 const MEMORY: u64 = 3 << 29;
