@@ -5,7 +5,7 @@ mod limit;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use limit::{Budget, Limit, WORK};
+pub(crate) use limit::{Limit, WORK, sharing};
 pub(crate) use ndp_account::parts::was_out;
 
 use crate::progress::Meanwhile;
@@ -69,6 +69,13 @@ impl Patient {
     /// Whether a limit on counted work decides what is known.
     pub(crate) fn counts_work(&self) -> bool {
         matches!(self.limit, Limit::Work(_))
+    }
+
+    /// Whether counted work cut some of its answers short.
+    pub(crate) fn is_cut_by_work(&self) -> bool {
+        let waited = self.waited();
+        let given_up = locked(&self.given_up);
+        self.counts_work() && (given_up.values().any(|why| *why == waited) || !locked(&self.cut).is_empty())
     }
 
     /// What ends the account of an observer.

@@ -1,7 +1,7 @@
 //! Long computations end when somebody asks, at a time, or after so much work: with an error, soon, and
 //! after the same work on any number of threads.
 
-use ndp_account::{Error, Observer, Protocol};
+use ndp_account::{Account, Error, Observer, Protocol, account_or_bound};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph, generators, random};
@@ -177,5 +177,32 @@ fn reasons_are_told_apart() -> Result<(), Error> {
     stop.ask();
     let late = account.profile(3, NoiseMultiplier::new(2.0)?).err();
     assert_eq!(late, Some(Error::Stopped(Stopped::Asked)));
+    Ok(())
+}
+
+/// Where a bound answers what is late, every question has its time from when it is asked, and an account that
+/// had no time is the bound.
+#[test]
+fn every_question_has_its_time() -> Result<(), Error> {
+    let protocol = built("walk", "steps=40", &generators::cycle_graph(9)?)?;
+    let (one, never) = (Observer::node(0), Stop::never());
+    let at = |account: &dyn Account| -> Result<f64, Error> {
+        let profile = account.profile(3, NoiseMultiplier::new(2.0)?)?;
+        Ok(profile.epsilon(Delta::new(1e-5)?)?.value().epsilon())
+    };
+    let known = at(protocol.account(&one)?.as_ref())?;
+    let bound = at(protocol.local_bound(&one)?.as_ref())?;
+    assert!(known < bound);
+    let patience = Duration::from_secs(2);
+    let patient = account_or_bound(protocol.as_ref(), &one, &never, patience)?;
+    std::thread::sleep(patience + Duration::from_millis(100));
+    assert_eq!(at(patient.as_ref())?, known, "the question is asked after the account had its time");
+    let late = account_or_bound(protocol.as_ref(), &one, &never, Duration::ZERO)?;
+    assert_eq!(at(late.as_ref())?, bound);
+    assert!(late.theorems().iter().any(|by| by.function.ends_with("local_bound")));
+    let asked = Stop::asked_for();
+    asked.ask();
+    let ended = account_or_bound(protocol.as_ref(), &one, &asked, patience)?;
+    assert_eq!(at(ended.as_ref())?, bound, "asked to end, it answers with what it has");
     Ok(())
 }

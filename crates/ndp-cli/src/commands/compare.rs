@@ -5,7 +5,7 @@ mod show;
 use crate::args::Compare;
 use crate::errors::Failure;
 use crate::output::note;
-use crate::patience::{Budget, Limit, Patient};
+use crate::patience::{Limit, Patient, sharing};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::{input, question, show as showing};
@@ -58,23 +58,30 @@ impl<'a> Study<'a> {
     fn answer(&self, quiet: bool) -> Result<Compared<'_>, Failure> {
         let names = &self.names;
         let progress = Progress::new(names.len() as u64, "protocols", quiet);
-        let (mut rows, mut notes) = (Vec::new(), Vec::new());
-        let mut budget = Budget::new(Limit::told(self.asked.effort.patience), names.len());
-        for name in names {
+        let mut done = 0;
+        let found = sharing(Limit::told(self.asked.effort.patience), names.len(), |at, limit| {
+            let name = &names[at];
             let (entry, parameters) = name.split_once(':').unwrap_or((name, ""));
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
-            let built = Patient::of_entry(entry, &self.matrix, &parameters, budget.next());
+            let built = Patient::of_entry(entry, &self.matrix, &parameters, limit);
             let built = built.map(Patient::for_every_pair);
             if let Err(error @ Error::NoSuchName { .. }) = built {
-                return Err(error.into());
+                return Err(Failure::from(error));
             }
             let protocol = built.as_ref().map_err(Error::clone);
-            rows.push(super::row(name, protocol, &self.chosen.audience, &self.target));
-            notes.extend(built.iter().flat_map(Patient::notes).map(|note| format!("{name}: {note}")));
-            progress.one();
-        }
-        Ok(Compared { study: self, comparison: Comparison { rows }, notes })
+            let row = super::row(name, protocol, &self.chosen.audience, &self.target);
+            let notes: Vec<String> =
+                built.iter().flat_map(Patient::notes).map(|note| format!("{name}: {note}")).collect();
+            // A question that is asked again was counted.
+            if at == done {
+                done += 1;
+                progress.one();
+            }
+            Ok(((row, notes), built.is_ok_and(|protocol| protocol.is_cut_by_work())))
+        })?;
+        let (rows, notes): (Vec<Row>, Vec<Vec<String>>) = found.into_iter().unzip();
+        Ok(Compared { study: self, comparison: Comparison { rows }, notes: notes.concat() })
     }
 }
 

@@ -7,7 +7,7 @@ use super::stopping_rounds;
 use crate::args::{Plan, Weights};
 use crate::errors::Failure;
 use crate::output::up;
-use crate::patience::{Budget, Limit, Patient};
+use crate::patience::{Limit, Patient, sharing};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use crate::{input, show as showing};
@@ -35,6 +35,7 @@ struct Candidate {
 }
 
 /// What a candidate needs and gives.
+#[derive(Clone)]
 struct Found {
     candidate: Candidate,
     noise: NoiseMultiplier,
@@ -108,17 +109,24 @@ impl<'a> Study<'a> {
     fn answer(&self, quiet: bool) -> Result<Plans<'_>, Failure> {
         let candidates = &self.candidates;
         let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
-        let mut found = Vec::new();
-        let mut budget = Budget::new(Limit::told(self.asked.effort.patience), candidates.len());
-        for candidate in candidates {
-            found.extend(self.one(&self.graph, candidate, budget.next())?);
-            if let Some(best) = found.iter().min_by(|a, b| Found::better(a, b)) {
-                let noise = up(question::in_unit(best.noise, self.asked.unit.sensitivity));
-                progress.know(format!("so far {} with noise {noise}", best.candidate.name));
+        let (mut best, mut done): (Option<Found>, usize) = (None, 0);
+        let found = sharing(Limit::told(self.asked.effort.patience), candidates.len(), |at, limit| {
+            let (found, cut) = self.one(&self.graph, &candidates[at], limit)?;
+            let better = |found: &&Found| best.as_ref().is_none_or(|best| Found::better(found, best).is_lt());
+            if let Some(found) = found.as_ref().filter(better) {
+                let noise = up(question::in_unit(found.noise, self.asked.unit.sensitivity));
+                progress.know(format!("so far {} with noise {noise}", found.candidate.name));
+                best = Some(found.clone());
             }
-            progress.one();
-        }
+            // A question that is asked again was counted.
+            if at == done {
+                done += 1;
+                progress.one();
+            }
+            Ok::<_, Failure>((found, cut))
+        })?;
         drop(progress);
+        let mut found: Vec<Found> = found.into_iter().flatten().collect();
         found.sort_by(Found::better);
         if found.is_empty() {
             let more = if self.elsewhere.is_empty() {
@@ -138,17 +146,26 @@ impl<'a> Study<'a> {
         Ok(plans)
     }
 
-    /// What a candidate needs and gives on a graph; `None` where it has no answer.
-    fn one(&self, graph: &Graph, candidate: &Candidate, limit: Limit) -> Result<Option<Found>, Failure> {
+    /// What a candidate needs and gives on a graph, `None` where it has no answer; and whether counted work cut
+    /// the answer short.
+    fn one(
+        &self,
+        graph: &Graph,
+        candidate: &Candidate,
+        limit: Limit,
+    ) -> Result<(Option<Found>, bool), Failure> {
         let start = Instant::now();
         let matrix = input::matrix(graph, candidate.weights)?;
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, &candidate.parameters, limit);
-        let Ok(built) = built else { return Ok(None) };
+        let Ok(built) = built else { return Ok((None, false)) };
         let built = built.for_every_pair();
         let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);
-        let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else { return Ok(None) };
-        Ok(Some(Found {
+        let cut = built.is_cut_by_work();
+        let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else {
+            return Ok((None, cut));
+        };
+        let found = Found {
             candidate: candidate.clone(),
             noise: least.noise,
             error: row.error.as_ref().ok().copied(),
@@ -159,7 +176,8 @@ impl<'a> Study<'a> {
             statement,
             seconds: start.elapsed().as_secs_f64(),
             work: built.work(),
-        }))
+        };
+        Ok((Some(found), cut))
     }
 }
 

@@ -33,6 +33,14 @@ impl Limit {
         }
     }
 
+    /// The counted work that is left; without such a limit as much as can be counted.
+    fn left(&self) -> u64 {
+        match self {
+            Self::Work(stop) => stop.left().unwrap_or(u64::MAX),
+            Self::Never | Self::Seconds(_) => u64::MAX,
+        }
+    }
+
     /// The same limit, but not less than so many seconds; of counted work that of a question, and none of
     /// this one's.
     pub(super) fn at_least(&self, least: u64) -> Self {
@@ -86,19 +94,19 @@ pub(super) fn share(stop: &Stop, parts: usize) -> u64 {
 }
 
 /// A limit that several questions share. Each gets an equal part of what the earlier ones left over.
-pub(crate) struct Budget {
+pub(super) struct Budget {
     limit: Limit,
     started: Instant,
     questions: usize,
 }
 
 impl Budget {
-    pub(crate) fn new(limit: Limit, questions: usize) -> Self {
+    pub(super) fn new(limit: Limit, questions: usize) -> Self {
         Self { limit, started: Instant::now(), questions }
     }
 
     /// The limit of the next question.
-    pub(crate) fn next(&mut self) -> Limit {
+    pub(super) fn next(&mut self) -> Limit {
         let questions = self.questions.max(1);
         self.questions = self.questions.saturating_sub(1);
         match &self.limit {
@@ -113,6 +121,39 @@ impl Budget {
             }
         }
     }
+}
+
+/// The answers of several questions that share a limit, in order; `answer` gets the number of a question and
+/// its limit, and says whether counted work cut the answer short. Such questions are asked again, one after the
+/// other, each with half of what is left by then, as long as this is at least twice what it had.
+pub(crate) fn sharing<T, E>(
+    limit: Limit,
+    questions: usize,
+    mut answer: impl FnMut(usize, Limit) -> Result<(T, bool), E>,
+) -> Result<Vec<T>, E> {
+    let mut budget = Budget::new(limit, questions);
+    let mut answers = Vec::with_capacity(questions);
+    // The questions that were cut short, with the work that they had.
+    let mut late: Vec<(usize, u64)> = Vec::new();
+    for at in 0..questions {
+        let limit = budget.next();
+        let had = limit.left();
+        let (found, cut) = answer(at, limit)?;
+        answers.push(found);
+        late.extend(cut.then_some((at, had)));
+    }
+    let Limit::Work(all) = &budget.limit else { return Ok(answers) };
+    while !late.is_empty() {
+        for (at, had) in std::mem::take(&mut late) {
+            let part = share(all, 2);
+            if part / 2 >= had {
+                let (found, cut) = answer(at, Limit::Work(all.within(part)))?;
+                answers[at] = found;
+                late.extend(cut.then_some((at, part)));
+            }
+        }
+    }
+    Ok(answers)
 }
 
 /// Counted work that takes about a second on two cores.

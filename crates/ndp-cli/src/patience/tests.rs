@@ -1,5 +1,6 @@
 //! What is cut short, and what is said of it.
 
+use super::limit::Budget;
 use super::*;
 use ndp_account::least_noise;
 use ndp_algos::registry::find;
@@ -48,6 +49,30 @@ fn questions_share_counted_work() {
         left
     });
     assert_eq!(lefts, [Some(30), Some(40), Some(70)]);
+}
+
+/// What the quick ones leave over goes to those who had not enough, and all together stay within the limit.
+#[test]
+fn questions_that_had_not_enough_are_asked_again() {
+    let needs = [1, 500, 1, 1, 1, 1];
+    for (most, known) in [(6, 5), (1000, 5), (1300, 6), (1500, 6), (1 << 40, 6)] {
+        let mut asked = 0;
+        let answers = sharing(Limit::Work(Stop::after_work(most)), needs.len(), |at, limit| {
+            asked += 1;
+            let cut = limit.stop().spend(needs[at]).is_err();
+            Ok::<_, Error>((!cut, cut))
+        });
+        let answers = answers.expect("no error");
+        let found = answers.iter().filter(|&&known| known).count();
+        assert!(found == known && asked <= 8, "{most}: {answers:?}, {asked}");
+    }
+    // A limit in time is never asked again.
+    let mut asked = 0;
+    let answers = sharing(Limit::Seconds(60), 3, |_, _| {
+        asked += 1;
+        Ok::<_, Error>(((), true))
+    });
+    assert_eq!((answers.expect("no error").len(), asked), (3, 3));
 }
 
 /// What was cut short by time says so, in other words than what was cut short by work.

@@ -85,7 +85,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         for (u, v) in near(&graph, TRIED, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            let found = study.one(&larger, &best.candidate, Limit::told(asked.effort.patience))?;
+            let (found, _) = study.one(&larger, &best.candidate, Limit::told(asked.effort.patience))?;
             if let Some(error) = found.and_then(|found| found.error).filter(|&error| error < smallest) {
                 better = Some((error, larger, (u, v)));
             }
