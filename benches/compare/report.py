@@ -114,7 +114,7 @@ def decor():
                 ours,
                 theirs,
                 lambda ours, found: short_of(ours * (1 - 1e-9), found),
-                "a sparse system a node; the covariance is never dense",
+                "a dense inverse in floats, certified by the residual of each node, which is sparse",
             )
 
 

@@ -52,7 +52,9 @@ pub(super) fn write(sh: &Shell, results: &Path) -> anyhow::Result<()> {
         lines.lines().map(Line::read).collect()
     });
     let [one, two] = runs;
-    let page = page(&rows(results)?, [&one?, &two?], &machine(), &named(&versions, &packages))?;
+    let commit = cmd!(sh, "git rev-parse --short HEAD").quiet().read().unwrap_or_default();
+    let on = format!("{}, at commit {commit}", machine());
+    let page = page(&rows(results)?, [&one?, &two?], &on, &named(&versions, &packages))?;
     let path = crate::root().join("docs/project/measured.md");
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
 }
@@ -84,7 +86,7 @@ fn named(versions: &str, packages: &[&str]) -> String {
 
 fn page(goals: &[Row], runs: [&[Line]; 2], machine: &str, versions: &str) -> anyhow::Result<String> {
     let mut page = format!(
-        "# Performance\n\n\
+        "# What was measured\n\n\
          `cargo xtask bench --report` wrote this page, in one run on {machine}.\n\
          Compared are {versions}.\n\
          Times are seconds on the clock; a ratio on the wrong side of 1 stays in the table.\n\n\
