@@ -224,7 +224,7 @@ impl Program {
         Ok(self.report(observer, options, (seen, adaptivity), found))
     }
 
-    fn report(
+    pub(super) fn report(
         &self,
         observer: &Observer,
         options: &AccountOptions,
@@ -247,25 +247,6 @@ impl Program {
             some_lost,
             stop,
         }
-    }
-
-    /// The account of a program of one noise and powers of one matrix; `None` for other programs.
-    fn by_powers(
-        &self,
-        observer: &Observer,
-        options: &AccountOptions,
-        asked: &[bool],
-    ) -> Result<Option<ProgramAccount>, Error> {
-        if !options.directions.is_empty() || self.events.len() < options.powers_from {
-            return Ok(None);
-        }
-        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
-        if seen.rows.len() < options.powers_from {
-            return Ok(None);
-        }
-        let Some(powers) = self.powers() else { return Ok(None) };
-        let found = powers.account(observer, &seen, asked, options)?;
-        Ok(found.map(|found| self.report(observer, options, (seen, Dependence::Fixed), found)))
     }
 
     /// The account of a deep program, whose rows are not written out; `None` for other programs.
@@ -307,28 +288,6 @@ impl Program {
         let found =
             Found { grams: found.grams, rank: found.rank, bits: 53, failure: 0.0, engine: Engine::Sweeps };
         Ok(Some(self.report(observer, options, (seen, adaptivity), found)))
-    }
-
-    /// The rows and what sparse systems prove of them, if all rows are short and have noises of their own, as
-    /// those of masks on a graph of many edges have. `None` otherwise, or if enclosures are wide.
-    fn shallow(
-        &self,
-        seen: &Seen,
-        directions: &[Direction],
-        options: &AccountOptions,
-    ) -> Result<Option<(Seen, Found)>, Error> {
-        let rows = seen.rows.len();
-        let nothing_is_read = self.contributions.iter().all(|c| c.reads == Reads::Nothing);
-        if rows < options.sparse_from || !nothing_is_read || seen.deeper_than(self, SHALLOW * rows) {
-            return Ok(None);
-        }
-        let mut seen = seen.clone();
-        seen.complete(self, &options.stop)?;
-        let found = sparse::grams(self, &seen, directions, options)?.filter(|found| found.narrow);
-        Ok(found.map(|found| {
-            let (grams, rank) = (found.grams, found.rank);
-            (seen, Found { grams, rank, bits: 53, failure: 0.0, engine: Engine::Sparse })
-        }))
     }
 
     /// What every single node learns about every other node under a sensitivity set. Row `u` is the exposed
@@ -531,8 +490,6 @@ impl ProgramAccount {
 
 /// The average number of values in a row from which on a program is deep.
 const DEEP: usize = 64;
-/// The average number of values in a row up to which rows are written out to look whether they are sparse.
-const SHALLOW: usize = 1024;
 /// The largest number of rows whose covariance is factorised if conjugate gradients end early.
 const MAX_DENSE: usize = 3000;
 /// The largest number of rows for the general engine if `f64` cannot decide.

@@ -1,7 +1,8 @@
 //! Programs whose steps are one noise and then powers of one matrix, whoever wrote them. The structure is
 //! found in the steps alone, in whatever order they stand, and such programs are accounted for by the powers.
 
-use crate::account::Found;
+use crate::account::{Found, ProgramAccount};
+use crate::adaptivity::Dependence;
 use crate::build::{Event, Program, Reads, Seeing};
 use crate::enclose::Ends;
 use crate::gram::NodeGram;
@@ -33,6 +34,25 @@ pub(super) struct Powers {
 type Row = BTreeMap<usize, BigRational>;
 
 impl Program {
+    /// The account of a program of one noise and powers of one matrix; `None` for other programs.
+    pub(super) fn by_powers(
+        &self,
+        observer: &Observer,
+        options: &AccountOptions,
+        asked: &[bool],
+    ) -> Result<Option<ProgramAccount>, Error> {
+        if !options.directions.is_empty() || self.events.len() < options.powers_from {
+            return Ok(None);
+        }
+        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
+        if seen.rows.len() < options.powers_from {
+            return Ok(None);
+        }
+        let Some(powers) = self.powers() else { return Ok(None) };
+        let found = powers.account(observer, &seen, asked, options)?;
+        Ok(found.map(|found| self.report(observer, options, (seen, Dependence::Fixed), found)))
+    }
+
     /// The matrix and the number of rounds, if these are all the steps; `None` for other programs, and if the
     /// matrix is none whose exact entries a [`GossipMatrix`] stands for.
     pub(super) fn powers(&self) -> Option<Powers> {
@@ -203,8 +223,8 @@ fn matrix(graph: &Graph, rows: &[Option<Row>]) -> Option<GossipMatrix> {
 }
 
 impl Powers {
-    /// What the observer learns about every node that was asked for. `None` for an observer who sees something
-    /// else than what its members hear, and where nothing is certified.
+    /// What the observer learns about every node that was asked for. `None` for an observer who sees
+    /// something else than what its members hear, and where nothing is certified.
     ///
     /// # Errors
     /// Those of the engine.

@@ -146,8 +146,8 @@ impl<'a> Study<'a> {
         Ok(plans)
     }
 
-    /// What a candidate needs and gives on a graph, `None` where it has no answer; and whether counted work cut
-    /// the answer short.
+    /// What a candidate needs and gives on a graph, `None` where it has no answer; and whether counted work
+    /// cut the answer short.
     fn one(
         &self,
         graph: &Graph,

@@ -124,8 +124,8 @@ impl Budget {
 }
 
 /// The answers of several questions that share a limit, in order; `answer` gets the number of a question and
-/// its limit, and says whether counted work cut the answer short. Such questions are asked again, one after the
-/// other, each with half of what is left by then, as long as this is at least twice what it had.
+/// its limit, and says whether counted work cut the answer short. Such questions are asked again, one after
+/// the other, each with half of what is left by then, as long as this is at least twice what it had.
 pub(crate) fn sharing<T, E>(
     limit: Limit,
     questions: usize,

@@ -240,7 +240,8 @@ mod tests {
             for beta in [2.0, 2.000000001, 2.5, -1.0, -0.25] {
                 let second = 2.0 * f64::ln(rate) + f64::ln(f64::exp_m1(mu * mu));
                 let exact = second + f64::ln(0.5 * beta * (beta - 1.0));
-                // Losses below 1e-308 have no logarithm in floats; where the rule takes too many nodes there is none.
+                // Losses below 1e-308 have no logarithm in floats; where the rule takes too many nodes
+                // there is none.
                 let Some(found) = log_moment(rate, mu, beta).filter(|&x| x > 1e-300) else { continue };
                 let found = found.ln();
                 assert!(found >= exact - 1e-12, "{rate} {mu} {beta}: {found} {exact}");

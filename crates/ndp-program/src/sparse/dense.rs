@@ -1,5 +1,5 @@
-//! The inverse of the covariance, where it is small enough and conjugate gradients would take more work. It is
-//! in plain floats: what proves anything is the residual of each solution, as for conjugate gradients.
+//! The inverse of the covariance, where it is small enough and conjugate gradients would take more work. It
+//! is in plain floats: what proves anything is the residual of each solution, as for conjugate gradients.
 
 use super::{Covariance, LANES};
 use ndarray::Array2;
@@ -7,8 +7,8 @@ use ndp_account::Error;
 use ndp_numeric::casts::floor;
 use ndp_numeric::stop::{Stop, work};
 
-/// The inverse, if it takes less work than so many solves, and fits in `memory` bytes. `None` also where floats
-/// cannot factorize the covariance.
+/// The inverse, if it takes less work than so many solves, and fits in `memory` bytes. `None` also where
+/// floats cannot factorize the covariance.
 ///
 /// # Errors
 /// [`Error::Stopped`].
@@ -49,8 +49,8 @@ fn of_gradients(s: &Covariance, solves: usize) -> u64 {
 const LEAST_ROWS: usize = 100;
 /// The largest number of rows of a dense matrix.
 const MOST_ROWS: usize = 6_000;
-/// Additions and multiplications in a nanosecond: a factor, its inverse and a product of triangles have a third
-/// of the cube of the size each.
+/// Additions and multiplications in a nanosecond: a factor, its inverse and a product of triangles have a
+/// third of the cube of the size each.
 const OPERATIONS: u64 = 32;
 /// Steps of conjugate gradients over the root of the condition.
 const STEPS: f64 = 5.0;

@@ -18,7 +18,8 @@ mod dense;
 mod solve;
 mod witness;
 
-use super::build::Program;
+use super::account;
+use super::build::{Program, Reads};
 use super::columns::Direction;
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
@@ -26,6 +27,7 @@ use super::observers::{Seen, SeenRow};
 use super::options::AccountOptions;
 use super::registers::Primitive;
 use super::weight::float;
+use crate::Engine;
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_certify::account::WIDTH;
@@ -331,6 +333,30 @@ pub(super) fn grams(
     Ok(Some(Found { grams, rank: covariance.len(), narrow }))
 }
 
+impl Program {
+    /// The rows and what sparse systems prove of them, if all rows are short and have noises of their own, as
+    /// those of masks on a graph of many edges have. `None` otherwise, or if enclosures are wide.
+    pub(super) fn shallow(
+        &self,
+        seen: &Seen,
+        directions: &[Direction],
+        options: &AccountOptions,
+    ) -> Result<Option<(Seen, account::Found)>, Error> {
+        let rows = seen.rows.len();
+        let nothing_is_read = self.contributions.iter().all(|c| c.reads == Reads::Nothing);
+        if rows < options.sparse_from || !nothing_is_read || seen.deeper_than(self, SHALLOW * rows) {
+            return Ok(None);
+        }
+        let mut seen = seen.clone();
+        seen.complete(self, &options.stop)?;
+        let found = grams(self, &seen, directions, options)?.filter(|found| found.narrow);
+        Ok(found.map(|found| {
+            let (grams, rank) = (found.grams, found.rank);
+            (seen, account::Found { grams, rank, bits: 53, failure: 0.0, engine: Engine::Sparse })
+        }))
+    }
+}
+
 /// Selects one of a node's right sides.
 type Choose = for<'a, 'b> fn(&'a Asked<'b>, usize) -> Option<&'a Shift>;
 
@@ -401,6 +427,8 @@ fn in_range(x: f64) -> bool {
     (1e-60..1e60).contains(&x.abs())
 }
 
+/// The average number of values in a row up to which rows are written out to look whether they are sparse.
+const SHALLOW: usize = 1024;
 /// How many times less work than the first nodes the others may take in the mean.
 const UNLIKE: u64 = 4;
 /// Bytes of a vector that stays in a fast cache beside a few others.

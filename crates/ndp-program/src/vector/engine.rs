@@ -3,8 +3,8 @@
 use super::{Part, VectorProgram};
 use ndp_account::By;
 
-/// An engine that computes the losses of a [`VectorProgram`] or of a [`Program`](crate::Program). Every answer
-/// names the one that computed it.
+/// An engine that computes the losses of a [`VectorProgram`] or of a [`Program`](crate::Program). Every
+/// answer names the one that computed it.
 ///
 /// # Examples
 /// ```
