@@ -193,7 +193,7 @@ pub fn exact_loss_until(view: &View, stop: &Stop) -> Result<LossReport, Error> {
             account::of_rows(&rows, budget)?
         }
     };
-    let by = By { function: "ndp_account::exact_loss", theorem: "Certified losses" };
+    let by = By { function: "ndp_account::loss::exact_loss", theorem: "Certified losses" };
     Ok(LossReport::new(view.coalition().to_vec(), certificate, known, by))
 }
 
