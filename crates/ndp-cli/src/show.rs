@@ -8,15 +8,15 @@ use ndp_report::figure::Figure;
 use ndp_report::page::Page;
 
 /// A piece of what the terminal shows.
-pub(crate) enum Part {
+pub(crate) enum Part<'a> {
     Heading(String),
     Line(String),
     /// A title, and rows of a name and a value.
-    Summary(String, Vec<(&'static str, String)>),
-    Table(Vec<&'static str>, Vec<Vec<String>>),
+    Summary(String, Vec<(&'a str, String)>),
+    Table(Vec<&'a str>, Vec<Vec<String>>),
 }
 
-impl Part {
+impl Part<'_> {
     pub(crate) fn empty() -> Self {
         Self::Line(String::new())
     }
@@ -46,7 +46,7 @@ pub(crate) struct Sheet {
 /// An answer, in every form in which it can be shown.
 pub(crate) trait Answer {
     /// What the terminal shows.
-    fn text(&self) -> Vec<Part>;
+    fn text(&self) -> Vec<Part<'_>>;
 
     /// All numbers, as a table.
     fn sheet(&self) -> Sheet;
@@ -66,7 +66,7 @@ pub(crate) trait Drawn: Answer {
 
 /// Prints the answer and writes its numbers into the files that were asked for.
 pub(crate) fn show(answer: &impl Answer, files: &Files, seed: u64) -> Result<(), Failure> {
-    answer.text().iter().try_for_each(Part::print)?;
+    print(&answer.text())?;
     if let Some(path) = &files.csv {
         let Sheet { header, rows } = answer.sheet();
         csv(path, seed, &header, &rows)?;
@@ -75,6 +75,11 @@ pub(crate) fn show(answer: &impl Answer, files: &Files, seed: u64) -> Result<(),
         json(path, seed, answer.data()?)?;
     }
     Ok(())
+}
+
+/// Prints the parts on the terminal.
+pub(crate) fn print(parts: &[Part<'_>]) -> Result<(), Failure> {
+    parts.iter().try_for_each(Part::print)
 }
 
 /// Draws the answer into the files that were asked for, and writes its page.

@@ -70,7 +70,7 @@ impl<'a> Study<'a> {
 }
 
 impl Answer for Audited<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let (study, found) = (self.study, &self.report);
         let (asked, noise) = (study.asked, &found.terms.noise);
         let (allowed, measured) = (&found.allowed, &found.measured_mu);

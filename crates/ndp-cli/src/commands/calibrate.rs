@@ -88,7 +88,7 @@ impl<'a> Study<'a> {
 }
 
 impl Answer for Calibrated<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let (study, statement, least) = (self.study, &self.statement, &self.least);
         let unit = self.unit();
         let scaled = |x: &Result<f64, Error>, shown: &dyn Fn(f64) -> String| {

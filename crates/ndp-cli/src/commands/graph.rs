@@ -68,7 +68,7 @@ fn answer(asked: &GraphQuestion, quiet: bool) -> Result<Found<'_>, Failure> {
 }
 
 impl Answer for Found<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let summary = Part::Summary(self.asked.graph.file.display().to_string(), self.rows.clone());
         let notes = self.warnings.iter().map(|warning| Part::Line(format!("note: {warning}")));
         std::iter::once(summary).chain(notes).collect()

@@ -4,21 +4,56 @@ use super::accounts;
 use super::losses::hops;
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
-use crate::output::{csv, json, line, up};
+use crate::output::{finite, up};
 use crate::patience::Limit;
 use crate::progress::Progress;
-use crate::show::{Exposed, Part, summary};
+use crate::question::Chosen;
+use crate::show::{Answer, Exposed, Part, Sheet, show};
 use crate::{input, plain, question};
 use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Said, Statement, Target, named};
-use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Verdict};
+use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Stated, Verdict};
 use ndp_report::words;
 use rayon::prelude::*;
+use serde_json::json;
 use std::collections::BTreeMap;
 
+/// What the runs cost together.
+struct Spent<'a> {
+    asked: &'a Asked,
+    measure: Measure,
+    target: Option<Target>,
+    chosen: Chosen,
+    runs: Vec<Run<'a>>,
+    statement: Option<Statement>,
+    failure: f64,
+    exceeded: bool,
+    /// Exposed node, observer, hops between them, loss; and its grade.
+    rows: Vec<(Exposed, Grade)>,
+    /// The largest mean towards an observer if the limit is on it, otherwise the least that a pair has left.
+    margin: f64,
+}
+
+#[derive(serde::Serialize)]
+struct Run<'a> {
+    run: &'a str,
+    fits: &'static str,
+    statement: Statement,
+    release: Option<Stated>,
+}
+
 pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
+    let found = answer(asked, quiet)?;
+    if found.is_void() {
+        found.summary().print()?;
+    } else {
+        show(&found, &asked.files, asked.knowledge.seed)?;
+    }
+    found.verdict()
+}
+
+fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
-    let measure = asked.target.measure()?;
-    let target = asked.target.target(&graph)?;
+    let (measure, target) = (asked.target.measure()?, asked.target.target(&graph)?);
     let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
     let names = match graph.labels() {
         Some(labels) => NodeNames::new(labels.iter().map(String::as_str))?,
@@ -38,7 +73,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         (None, None) => PairLedgers::new(names.clone()),
     };
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
-    let (mut told, mut statement, mut entries) = (Vec::new(), None, Vec::new());
+    let (mut runs, mut together) = (Vec::new(), None);
     let coverage = chosen.audience.coverage_of_looked_at();
     for run in &asked.runs {
         let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
@@ -61,123 +96,128 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         // Once to see whether the limit comes on the way.
         protocol.steady(|| ledgers.clone().record(run, &accounts, noise, adaptivity))?;
         ledgers.record(run, &accounts, noise, adaptivity)?;
-        let of_run = Statement::of(&Said::by_all(&accounts), &coverage)?;
-        statement = Some(statement.map_or(Ok(of_run.clone()), |before: Statement| before.and(&of_run))?);
+        let statement = Statement::of(&Said::by_all(&accounts), &coverage)?;
+        together = Some(together.map_or(Ok(statement.clone()), |before: Statement| before.and(&statement))?);
         let release = accounts.first().and_then(|account| account.terms().of_one_release(noise));
-        told.push((run.as_str(), fits.to_owned()));
-        told.push(("  one release", words::one_release(release.as_ref())));
-        entries
-            .push(serde_json::json!({ "run": run, "fits": fits, "statement": of_run, "release": release }));
+        runs.push(Run { run, fits, statement, release });
     }
-    if let Some(target) = &target {
-        told.push(("limit", words::target(target)));
-    }
-    if let Some(rho) = asked.odometer {
-        told.push(("holds", format!("whenever one stops (odometer, for a sum of squared mu near {rho})")));
-    }
-    if let Some(statement) = &statement {
-        told.push(("what may change", plain::changes(statement)));
-        told.extend(statement.assumes.iter().map(|&what| ("assumed", plain::assumed(what).to_owned())));
-        told.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
-    }
-    told.push(("the account fails", question::probability(ledgers.failure())));
-    summary(
-        &format!("Runs, observed by {}, as {measure}; weights {}", chosen.description, asked.weights),
-        &told,
-    )?;
-    // If later runs were chosen after seeing earlier ones, the sum of their costs is no guarantee. The
-    // guarantee is the limit, and it holds only if the runs stay within it.
-    if asked.adaptive && target.is_some() && ledgers.verdict()? != Verdict::Met {
-        return Err(Failure::NotMet("the limit is exceeded".into()));
+    let exceeded = target.is_some() && ledgers.verdict()? != Verdict::Met;
+    let (statement, failure) = (together, ledgers.failure());
+    let (rows, margin) = (Vec::new(), f64::INFINITY);
+    let mut found =
+        Spent { asked, measure, target, chosen, runs, statement, failure, exceeded, rows, margin };
+    if found.is_void() {
+        return Ok(found);
     }
     let pairs: Vec<_> = ledgers.pairs().collect();
     let of_observer = |observer: &Observer| (observer.members().to_vec(), hops(&graph, observer));
-    let distances: BTreeMap<Vec<usize>, _> = chosen.observers.iter().map(of_observer).collect();
+    let distances: BTreeMap<Vec<usize>, _> = found.chosen.observers.iter().map(of_observer).collect();
     let progress = Progress::new(pairs.len() as u64, "pairs", quiet);
-    let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| -> Result<Row, Failure> {
+    let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| {
         let members = observer.members();
         let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
         let spent = ledger.spent()?.loss(measure)?;
         let hops = distances.get(members).and_then(|hops| hops.as_ref()?[u]);
         progress.one();
-        Ok(Row {
-            shown: (input::label(&graph, u), names.join("+"), hops, *spent.value()),
-            grade: spent.grade(),
-        })
+        Ok(((input::label(&graph, u), names.join("+"), hops, *spent.value()), spent.grade()))
     };
-    let rows = pairs.par_iter().map(row).collect::<Result<Vec<_>, Failure>>()?;
-    drop(progress);
-    let exact = rows.iter().all(|row| row.grade == Grade::Exact);
-    line(&format!("  grade of what is spent: {}", if exact { Grade::Exact } else { Grade::UpperBound }))?;
-    let said = (statement.as_ref(), entries.as_slice());
-    write(asked, (&rows, measure), target.as_ref(), said, &chosen.description)?;
-    line("")?;
-    let shown: Vec<_> = rows.iter().map(|row| row.shown.clone()).collect();
-    Part::worst(&shown, "spent", 10).print()?;
-    let Some(target) = target else { return Ok(()) };
+    found.rows = pairs.par_iter().map(row).collect::<Result<_, Failure>>()?;
     if mean {
-        let means = chosen.observers.iter().map(|observer| Ok(ledgers.mean(observer, measure)?.into_value()));
-        let most = means.collect::<Result<Vec<f64>, Failure>>()?.into_iter().fold(0.0, f64::max);
-        line(&format!("mean over all nodes towards an observer who was looked at: at most {}", up(most)))?;
-    } else {
+        let means = found.chosen.observers.iter().map(|observer| ledgers.mean(observer, measure));
+        let means = means.map(|mean| Ok(mean?.into_value())).collect::<Result<Vec<f64>, Failure>>()?;
+        found.margin = means.into_iter().fold(0.0, f64::max);
+    } else if found.target.is_some() {
         // A pair without a limit has nothing that could run out.
         let left =
             pairs.par_iter().map(|(_, _, ledger)| Ok::<_, ndp_dp::Error>(ledger.remaining()?.into_value()));
-        let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
-        line(&words::left(left))?;
+        found.margin = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
     }
-    if ledgers.verdict()? != Verdict::Met {
-        return Err(Failure::NotMet("the limit is exceeded".into()));
-    }
-    // A list of limits is about the listed observers only, so the others need no answer.
-    if chosen.audience.others().is_empty() || matches!(target.allowed, Allowed::Listed(_)) {
-        return Ok(());
-    }
-    Err(Failure::NotMet(format!(
-        "the limit is not shown to be kept: only {} were looked at{}",
-        chosen.description,
-        words::LOOK_AT_ALL
-    )))
+    Ok(found)
 }
 
-/// What one pair has spent, as it is shown.
-struct Row {
-    /// Exposed node, observer, hops between them, loss.
-    shown: Exposed,
-    grade: Grade,
+impl Answer for Spent<'_> {
+    fn text(&self) -> Vec<Part<'_>> {
+        let exact = self.rows.iter().all(|(_, grade)| *grade == Grade::Exact);
+        let grade = if exact { Grade::Exact } else { Grade::UpperBound };
+        let shown: Vec<Exposed> = self.rows.iter().map(|(shown, _)| shown.clone()).collect();
+        let last = self.target.as_ref().map(|target| match target.allowed {
+            Allowed::Mean(_) => {
+                let most = up(self.margin);
+                format!("mean over all nodes towards an observer who was looked at: at most {most}")
+            }
+            _ => words::left(self.margin),
+        });
+        let grade = Part::Line(format!("  grade of what is spent: {grade}"));
+        let mut parts = vec![self.summary(), grade, Part::empty(), Part::worst(&shown, "spent", 10)];
+        parts.extend(last.map(Part::Line));
+        parts
+    }
+
+    fn sheet(&self) -> Sheet {
+        let row = |((u, v, hops, spent), grade): &(Exposed, Grade)| {
+            let hops = hops.map_or_else(String::new, |hops| hops.to_string());
+            vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string()]
+        };
+        let header = vec!["source", "observer", "hops", "grade", "spent"];
+        Sheet { header, rows: self.rows.iter().map(row).collect() }
+    }
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        let pair = |((u, v, hops, spent), grade): &(Exposed, Grade)| {
+            let spent = json!({ "grade": grade, "value": finite(*spent) });
+            json!({ "source": u, "observer": v, "hops": hops, "spent": spent })
+        };
+        let pairs: Vec<_> = self.rows.iter().map(pair).collect();
+        Ok(json!({ "measure": self.measure.to_string(), "runs": self.asked.runs, "entries": self.runs,
+            "limit": self.target.as_ref().map(words::target), "odometer": self.asked.odometer,
+            "statement": self.statement, "observers": self.chosen.description, "pairs": pairs }))
+    }
 }
 
-/// Numbers as CSV and JSON.
-fn write(
-    asked: &Asked,
-    (rows, measure): (&[Row], Measure),
-    target: Option<&Target>,
-    (statement, entries): (Option<&Statement>, &[serde_json::Value]),
-    observers: &str,
-) -> Result<(), Failure> {
-    let seed = asked.knowledge.seed;
-    if let Some(path) = &asked.files.csv {
-        let cells: Vec<Vec<String>> = rows
-            .iter()
-            .map(|Row { shown: (u, v, hops, spent), grade }| {
-                let hops = hops.map_or_else(String::new, |hops| hops.to_string());
-                vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string()]
-            })
-            .collect();
-        csv(path, seed, &["source", "observer", "hops", "grade", "spent"], &cells)?;
+impl<'a> Spent<'a> {
+    /// Whether nothing is guaranteed. If later runs were chosen after seeing earlier ones, the sum of their
+    /// costs is no guarantee. The guarantee is the limit, and it holds only if the runs stay within it.
+    fn is_void(&self) -> bool {
+        self.asked.adaptive && self.exceeded
     }
-    if let Some(path) = &asked.files.json {
-        let pairs: Vec<_> = rows
-            .iter()
-            .map(|Row { shown: (u, v, hops, spent), grade }| {
-                let spent = serde_json::json!({ "grade": grade, "value": crate::output::finite(*spent) });
-                serde_json::json!({ "source": u, "observer": v, "hops": hops, "spent": spent })
-            })
-            .collect();
-        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs, "entries": entries,
-            "limit": target.map(words::target), "odometer": asked.odometer,
-            "statement": statement, "observers": observers, "pairs": pairs });
-        json(path, seed, body)?;
+
+    fn summary(&self) -> Part<'a> {
+        let Self { asked, measure, chosen, .. } = self;
+        let of_run = |run: &Run<'a>| {
+            [(run.run, run.fits.to_owned()), ("  one release", words::one_release(run.release.as_ref()))]
+        };
+        let mut told: Vec<_> = self.runs.iter().flat_map(of_run).collect();
+        told.extend(self.target.as_ref().map(|target| ("limit", words::target(target))));
+        if let Some(rho) = asked.odometer {
+            told.push((
+                "holds",
+                format!("whenever one stops (odometer, for a sum of squared mu near {rho})"),
+            ));
+        }
+        if let Some(statement) = &self.statement {
+            told.push(("what may change", plain::changes(statement)));
+            told.extend(statement.assumes.iter().map(|&what| ("assumed", plain::assumed(what).to_owned())));
+            told.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
+        }
+        told.push(("the account fails", question::probability(self.failure)));
+        let (observers, weights) = (&chosen.description, asked.weights);
+        Part::Summary(format!("Runs, observed by {observers}, as {measure}; weights {weights}"), told)
     }
-    Ok(())
+
+    /// Fails if the limit is exceeded, or not shown to be kept.
+    fn verdict(&self) -> Result<(), Failure> {
+        if self.exceeded {
+            return Err(Failure::NotMet("the limit is exceeded".into()));
+        }
+        // A list of limits is about the listed observers only, so the others need no answer.
+        let listed = |target: &Target| matches!(target.allowed, Allowed::Listed(_));
+        if self.chosen.audience.others().is_empty() || self.target.as_ref().is_none_or(listed) {
+            return Ok(());
+        }
+        Err(Failure::NotMet(format!(
+            "the limit is not shown to be kept: only {} were looked at{}",
+            self.chosen.description,
+            words::LOOK_AT_ALL
+        )))
+    }
 }

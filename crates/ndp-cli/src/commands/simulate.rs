@@ -53,7 +53,7 @@ fn answer(asked: &Simulate) -> Result<Simulated<'_>, Failure> {
 }
 
 impl Answer for Simulated<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let least = self.ends.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let rows = vec![

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 const HEADER: [&str; 6] = ["protocol", "noise", "error", "messages", "grade", "observers"];
 
 impl Answer for Compared<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let target = words::target(&self.study.target);
         let (observers, weights) = (&self.study.chosen.description, self.study.asked.weights);
         let title = format!("Target: {target}; observed by {observers}; weights {weights}");

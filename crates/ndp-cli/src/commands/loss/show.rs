@@ -22,7 +22,7 @@ const HOPS: [&str; 4] = ["hops", "pairs", "median", "largest"];
 const LISTED: usize = 8;
 
 impl Answer for Found<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let title = format!("What is learned, as {}", self.study.measure);
         let mut parts = vec![Part::Summary(title, self.summary())];
         if let Some(same) = self.same_for_all() {

@@ -21,7 +21,7 @@ const HEADER: [&str; 8] =
 const LISTED: usize = 12;
 
 impl Answer for Plans<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let study = self.study;
         let target = words::target(&study.target);
         let title = format!("Plans for the target {target}; observed by {}", study.chosen.description);
@@ -220,7 +220,7 @@ impl Plans<'_> {
     }
 
     /// Edges that would help, or why there are none.
-    fn suggested(&self, edges: &Edges) -> Vec<Part> {
+    fn suggested(&self, edges: &Edges) -> Vec<Part<'_>> {
         let (protocol, before, edges) = match edges {
             Edges::NotTried(why) => return vec![Part::Line(why.clone())],
             Edges::Added { protocol, before, edges } => (protocol, before, edges),

@@ -18,7 +18,7 @@ use serde_json::json;
 const LISTED: usize = 5;
 
 impl Answer for Trained<'_> {
-    fn text(&self) -> Vec<Part> {
+    fn text(&self) -> Vec<Part<'_>> {
         let mut parts = vec![Part::Summary("Private training".into(), self.summary())];
         if self.study.problem.training.has_places() {
             parts.extend([Part::empty(), Part::worst(&self.accounted.rows, "epsilon", LISTED)]);
