@@ -4,46 +4,29 @@ mod page;
 
 use crate::args::{Refute, TriedProtocol, TriedWeights};
 use crate::errors::Failure;
-use crate::output::{self, down, number, print, up};
-use crate::show::summary;
+use crate::output::{self, down, number, up};
+use crate::show::{Part, print};
 use ndp_numeric::decimal::{Round, percent};
 use ndp_refute::{
     Attacked, Bounded, Counterexample, Expression, Finding, Graphs, Outcome, Protocol, Report, Search,
     WeightRule, attack, refute,
 };
 
+/// What the search found.
+struct Tried {
+    question: Question,
+    report: Report,
+    attacked: Option<Attacked>,
+}
+
 pub(crate) fn run(asked: &Refute) -> Result<(), Failure> {
-    let refused = |error: ndp_refute::Error| Failure::Refused(error.to_string());
-    let question = Question::new(asked)?;
-    let claim = formula("--claim", &question.claim)?;
-    let report = refute(&claim, &question.search).map_err(refused)?;
-    let found = match &report.outcome {
-        Outcome::Refuted(found) => Some(found),
-        Outcome::NotRefuted | Outcome::OutOfBudget => None,
-    };
-    let attacked = match found {
-        Some(found) => attack(found, asked.runs, asked.error_rate, asked.seed).map_err(refused)?,
-        None => None,
-    };
+    let tried = answer(asked)?;
+    print(&tried.text())?;
     if let Some(path) = &asked.json {
-        let scripts = found
-            .map(|found| serde_json::json!({ "python": found.python_script(), "rust": found.rust_test() }));
-        let body = serde_json::json!({ "source": question.source, "report": report, "attack": attacked,
-            "scripts": scripts });
-        output::json(path, asked.seed, body)?;
-    }
-    let title = title(&report);
-    let searched = searched(&question, &report);
-    summary(title, &searched)?;
-    if let Some(found) = found {
-        print(b"\n")?;
-        let rows = counterexample(found, attacked.as_ref());
-        summary("The smallest counterexample, by nodes, then rounds, then edges", &rows)?;
-        let script = found.python_script();
-        print(format!("\nTo see it without this program, in Python:\n\n{script}").as_bytes())?;
+        output::json(path, asked.seed, tried.data())?;
     }
     if asked.pictures.any() {
-        let svg = match found {
+        let svg = match tried.found() {
             Some(found) => Some(output::pictures(&asked.pictures, asked.seed, &page::picture(found)?)?),
             None if asked.pictures.png.is_some() || asked.pictures.svg.is_some() => {
                 return Err(Failure::Refused("there is no counterexample to draw".into()));
@@ -51,11 +34,48 @@ pub(crate) fn run(asked: &Refute) -> Result<(), Failure> {
             None => None,
         };
         if let Some(path) = &asked.pictures.report {
-            let rows = found.map(|found| counterexample(found, attacked.as_ref()));
-            output::page(path, &page::page(title, &searched, found.zip(rows.as_deref()), svg.as_deref()))?;
+            output::page(path, &page::page(&tried, svg.as_deref()))?;
         }
     }
     Ok(())
+}
+
+fn answer(asked: &Refute) -> Result<Tried, Failure> {
+    let refused = |error: ndp_refute::Error| Failure::Refused(error.to_string());
+    let question = Question::new(asked)?;
+    let claim = formula("--claim", &question.claim)?;
+    let report = refute(&claim, &question.search).map_err(refused)?;
+    let mut tried = Tried { question, report, attacked: None };
+    if let Some(found) = tried.found() {
+        tried.attacked = attack(found, asked.runs, asked.error_rate, asked.seed).map_err(refused)?;
+    }
+    Ok(tried)
+}
+
+impl Tried {
+    fn found(&self) -> Option<&Counterexample> {
+        if let Outcome::Refuted(found) = &self.report.outcome { Some(found) } else { None }
+    }
+
+    fn text(&self) -> Vec<Part<'_>> {
+        let mut parts = vec![Part::Summary(title(&self.report).into(), searched(self))];
+        if let Some(found) = self.found() {
+            let title = "The smallest counterexample, by nodes, then rounds, then edges".into();
+            parts
+                .extend([Part::empty(), Part::Summary(title, counterexample(found, self.attacked.as_ref()))]);
+            let script = format!("\nTo see it without this program, in Python:\n\n{}", found.python_script());
+            parts.extend(script.lines().map(|line| Part::Line(line.to_owned())));
+        }
+        parts
+    }
+
+    fn data(&self) -> serde_json::Value {
+        let scripts = self
+            .found()
+            .map(|found| serde_json::json!({ "python": found.python_script(), "rust": found.rust_test() }));
+        serde_json::json!({ "source": self.question.source, "report": self.report, "attack": self.attacked,
+            "scripts": scripts })
+    }
 }
 
 /// A formula, or why it is none.
@@ -160,7 +180,7 @@ fn worded(weights: WeightRule) -> &'static str {
 }
 
 /// What was asked, and how far the search went.
-fn searched(question: &Question, report: &Report) -> Vec<(&'static str, String)> {
+fn searched(Tried { question, report, .. }: &Tried) -> Vec<(&'static str, String)> {
     let search = &question.search;
     let mut rows = vec![("claim, in nats", report.claim.clone())];
     rows.extend(question.source.map(|source| ("printed by", source.to_owned())));

@@ -1,5 +1,6 @@
 //! The page of a search for a counterexample, and its picture.
 
+use super::{Tried, counterexample, searched, title};
 use crate::errors::Failure;
 use crate::output::{drawing, number, up};
 use ndp_account::Observer;
@@ -37,24 +38,24 @@ pub(super) fn picture(found: &Counterexample) -> Result<Figure, Failure> {
 }
 
 /// The page; without a counterexample it says how far the search went.
-pub(super) fn page(
-    title: &str,
-    searched: &[(&'static str, String)],
-    found: Option<(&Counterexample, &[(&'static str, String)])>,
-    svg: Option<&str>,
-) -> Page {
+pub(super) fn page(tried: &Tried, svg: Option<&str>) -> Page {
     let table = |rows: &[(&'static str, String)]| -> Vec<Vec<String>> {
         rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect()
     };
-    let tone = if found.is_some() { Tone::Bad } else { Tone::Plain };
-    let mut page = Page::new("A claimed bound, tried on small graphs").verdict(tone, &format!("{title}."));
-    if let Some((found, rows)) = found {
+    let tone = if tried.found().is_some() { Tone::Bad } else { Tone::Plain };
+    let title = format!("{}.", title(&tried.report));
+    let mut page = Page::new("A claimed bound, tried on small graphs").verdict(tone, &title);
+    if let Some(found) = tried.found() {
         page = page.section("The smallest counterexample").text(
             "By nodes, then rounds, then edges, no smaller case among those that were tried contradicts the \
              claim. The true value is a fraction, and the claim was evaluated in an interval that contains it: \
              no rounding decides.",
         );
-        page = page.table("Where the claim fails", &["", ""], &table(rows));
+        page = page.table(
+            "Where the claim fails",
+            &["", ""],
+            &table(&counterexample(found, tried.attacked.as_ref())),
+        );
         if let Some(svg) = svg {
             page = page
                 .picture(svg, "The graph: observers are marked, the color of a node is what is true of it.");
@@ -65,7 +66,7 @@ pub(super) fn page(
             .code(&found.python_script());
     }
     page.section("What was searched")
-        .table("The claim, and how far the search went", &["", ""], &table(searched))
+        .table("The claim, and how far the search went", &["", ""], &table(&searched(tried)))
         .text(
             "Cases beyond these were not looked at. Where no counterexample was found, the claim is neither \
              proved nor made more likely by a stated amount.",
