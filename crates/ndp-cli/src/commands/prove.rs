@@ -1,4 +1,5 @@
-//! Files with a proof that a checker can verify: alone, or beside an answer.
+//! Files with a proof that a checker can verify: alone, or beside an answer. A proof is written while it is
+//! computed, a few observers at a time, because it need not fit into memory; the answer is what was written.
 
 use crate::args::{Knowledge, ProtocolChoice, Prove, Uses};
 use crate::errors::Failure;
@@ -6,7 +7,7 @@ use crate::output::{self, line, up};
 use crate::patience::Limit;
 use crate::progress::Progress;
 use crate::question::{Chosen, ChosenProtocol};
-use crate::show::summary;
+use crate::show::Part;
 use crate::{input, question};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -26,19 +27,17 @@ pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let sources = sources.collect::<Result<Vec<usize>, Failure>>()?;
     let proof = Proof::of(&asked.into, &asked.protocol, &protocol, &chosen, &asked.knowledge)?;
     let written = proof.write(&graph, &chosen.observers, &sources, quiet)?;
-    summary(
-        "A proof of what observers learn",
-        &[
-            ("protocol", protocol.name),
-            ("weights", asked.protocol.weights_in_words()),
-            ("what may change", ndp_report::words::changes_in(&proof.set)),
-            ("observed by", chosen.description),
-            ("pairs that are proved", written.pairs.to_string()),
-            ("largest mu^2 at noise 1", up(written.largest)),
-            ("size", format!("{} bytes, {} in the file", written.size, written.packed)),
-            ("to check it", proof.checkers()),
-        ],
-    )
+    let rows = vec![
+        ("protocol", protocol.name),
+        ("weights", asked.protocol.weights_in_words()),
+        ("what may change", ndp_report::words::changes_in(&proof.set)),
+        ("observed by", chosen.description),
+        ("pairs that are proved", written.pairs.to_string()),
+        ("largest mu^2 at noise 1", up(written.largest)),
+        ("size", format!("{} bytes, {} in the file", written.size, written.packed)),
+        ("to check it", proof.checkers()),
+    ];
+    Part::Summary("A proof of what observers learn".into(), rows).print()
 }
 
 /// A proof that was asked for. [`Proof::of`] tells whether it exists before anything is computed.
