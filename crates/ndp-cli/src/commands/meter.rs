@@ -1,17 +1,16 @@
-//! What a running system has shown so far.
+//! What a running system has shown so far. The log may still grow: every line is an answer of its own, shown
+//! as soon as it is there, so that the files are written on the way and not by what shows other answers.
 
 mod merge;
 mod told;
 
 use crate::args::Meter as Asked;
 use crate::errors::Failure;
+use crate::interrupt;
 use crate::output::{self, line, note};
-use crate::plain;
-use crate::show::summary;
-use crate::{interrupt, question};
+use crate::show::print;
 use ndp_dp::Delta;
-use ndp_program::meter::{Feed, Limits, Meter, Reading, Refusal, Source};
-use ndp_report::words;
+use ndp_program::meter::{Feed, Limits, Meter, Refusal};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::time::{Duration, Instant};
 use told::Told;
@@ -145,18 +144,18 @@ impl<'a> Watch<'a> {
         if !self.live && page.is_none() {
             return Ok(());
         }
-        let Some((meter, told)) = self.told()? else { return Ok(()) };
+        let Some((_, told)) = self.told()? else { return Ok(()) };
         let now = told.losses();
         if self.shown.as_ref() == Some(&now) && self.written.is_some() == self.asked.page.is_some() {
             return Ok(());
         }
         let left = self.left(MOST_LIVE)?;
         if let Some(path) = page {
-            output::page(path, &told.page(meter, left.as_deref(), Some(REFRESH)))?;
+            output::page(path, &told.page(left.as_deref(), Some(REFRESH)))?;
         }
         if self.live {
             output::print(b"\x1b[H\x1b[2J")?;
-            told.table(self.asked.worst)?;
+            told.table(self.asked.worst).print()?;
             if let Some(left) = left {
                 line(&format!("rounds left: {left}"))?;
             }
@@ -170,7 +169,7 @@ impl<'a> Watch<'a> {
 
     fn told(&self) -> Result<Option<(&Meter, Told)>, Failure> {
         let Some((meter, names)) = self.feed.meter().zip(self.feed.names()) else { return Ok(None) };
-        Ok(Some((meter, Told::new(names, meter.limits(), &readings(meter)?, self.delta)?)))
+        Ok(Some((meter, Told::of(meter, names, self.delta)?)))
     }
 
     /// How many more rounds like the last one fit into the budget, searched up to `most`.
@@ -186,38 +185,19 @@ impl<'a> Watch<'a> {
         if let Some(path) = self.asked.json.as_ref().filter(|path| path.as_os_str() != "-") {
             output::write(path, &self.json)?;
         }
-        let Some((meter, told)) = self.told()? else {
+        let Some((_, told)) = self.told()? else {
             return Err(Failure::Refused(
                 "the log has no first line such as {\"ndp-meter\": 1, \"nodes\": 3, \"set\": \"same-direction\"}: \
                  see docs/formats.md"
                     .into(),
             ));
         };
-        let readings = readings(meter)?;
-        let batch = readings.iter().filter(|reading| reading.source == Source::Batch).count();
-        let mut said: Vec<(&str, String)> =
-            meter.rests_on().iter().map(|what| ("rests on", words::rests_on(what))).collect();
-        said.push(("stopping", plain::stopping(!meter.limits().is_empty()).to_owned()));
-        if batch > 0 {
-            said.push(("accounts", format!("{batch} of {} from the record", readings.len())));
-        }
-        let failure = ndp_numeric::rounding::any_of(readings.iter().map(|reading| reading.failure));
-        said.push(("the account fails", question::probability(failure)));
         let left = self.left(MOST_ROUNDS)?;
-        if let Some(left) = &left {
-            said.push(("rounds left", left.clone()));
-        }
         if let Some(path) = &self.asked.page {
-            output::page(path, &told.page(meter, left.as_deref(), None))?;
+            output::page(path, &told.page(left.as_deref(), None))?;
         }
-        summary(&format!("What was shown so far, after {} rounds", meter.rounds()), &said)?;
-        line("")?;
-        told.table(self.asked.worst)
+        print(&told.text(left.as_deref(), self.asked.worst))
     }
-}
-
-fn readings(meter: &Meter) -> Result<Vec<Reading>, Failure> {
-    Ok((0..meter.observers().len()).map(|k| meter.reading(k)).collect::<Result<_, _>>()?)
 }
 
 /// The largest number of remaining rounds that is searched for at the end; [`MOST_LIVE`] while watching.

@@ -3,12 +3,10 @@
 use super::told::Told;
 use crate::args::{Meter as Asked, Runs as AskedRuns};
 use crate::errors::Failure;
-use crate::output::{self, line, note};
-use crate::show::summary;
-use crate::{plain, question};
+use crate::output::{self, note};
+use crate::show::print;
 use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Merged, Runs};
-use ndp_report::words;
 use std::path::Path;
 
 pub(super) fn run(
@@ -32,22 +30,14 @@ pub(super) fn run(
         }
     };
     let limits = limits.unwrap_or_else(|| merged.limits().clone());
-    let told = Told::new(merged.names(), &limits, merged.readings(), delta)?;
+    let rests_on = merged.rests_on().to_vec();
+    let told = Told::new(merged.names(), &limits, merged.readings(), rests_on, delta)?;
     if let Some(path) = &asked.json {
         let text = serde_json::json!({ "version": 1, "delta": asked.delta, "set": merged.set(),
             "rests_on": merged.rests_on(), "pairs": told.json() });
         output::write(path, format!("{text}\n").as_bytes())?;
     }
-    let mut said: Vec<(&str, String)> =
-        merged.rests_on().iter().map(|what| ("rests on", words::rests_on(what))).collect();
-    // No filter watched both logs together. So their budgets give no guarantee for a run that was stopped or
-    // changed because of what was seen.
-    said.push(("stopping", plain::stopping(false).to_owned()));
-    let failure = ndp_numeric::rounding::any_of(merged.readings().iter().map(|reading| reading.failure));
-    said.push(("the account fails", question::probability(failure)));
-    summary("What the logs show together", &said)?;
-    line("")?;
-    told.table(asked.worst)?;
+    print(&told.text(None, asked.worst))?;
     match told.exceeded() {
         Some(pair) => Err(Failure::NotMet(format!("together the logs exceed the budget: {pair}"))),
         None => Ok(()),

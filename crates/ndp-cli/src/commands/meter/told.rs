@@ -1,19 +1,30 @@
 //! Pairs and what they have lost, as a table, a page and JSON.
 
 use crate::errors::Failure;
-use crate::output::{self, table, up};
-use ndp_account::{NodeNames, Observer};
+use crate::output::{self, up};
+use crate::show::Part;
+use crate::{plain, question};
+use ndp_account::{NodeNames, Observer, RestsOn};
 use ndp_dp::{Delta, Gdp, Mechanism};
 use ndp_numeric::decimal::{self, Round};
-use ndp_numeric::rounding::Interval;
-use ndp_program::meter::{Limits, Meter, Reading, Refusal};
+use ndp_numeric::rounding::{Interval, any_of};
+use ndp_program::meter::{Limits, Meter, Reading, Refusal, Source};
 use ndp_report::page::{Page, Tone};
 use ndp_report::words;
 
-/// The readings of all pairs.
+/// The readings of all pairs, and what they rest on.
 pub(super) struct Told {
     delta: f64,
+    /// What the losses are shown as.
+    measure: String,
     rows: Vec<Row>,
+    rests_on: Vec<RestsOn>,
+    failure: f64,
+    /// Whether nothing was let through that exceeds a limit.
+    limited: bool,
+    /// Unless logs were merged: the number of rounds; how many accounts are from the record, and of how many.
+    rounds: Option<u64>,
+    recorded: (usize, usize),
 }
 
 /// A pair and what it has lost.
@@ -29,10 +40,26 @@ struct Row {
 }
 
 impl Told {
+    /// What a meter has read.
+    pub(super) fn of(meter: &Meter, names: &NodeNames, delta: Delta) -> Result<Self, Failure> {
+        let readings =
+            (0..meter.observers().len()).map(|k| meter.reading(k)).collect::<Result<Vec<_>, _>>()?;
+        let recorded = readings.iter().filter(|reading| reading.source == Source::Batch).count();
+        Ok(Self {
+            limited: !meter.limits().is_empty(),
+            rounds: Some(meter.rounds()),
+            recorded: (recorded, readings.len()),
+            ..Self::new(names, meter.limits(), &readings, meter.rests_on(), delta)?
+        })
+    }
+
+    /// What several logs say together. No filter watched them together. So their budgets give no guarantee
+    /// for a run that was stopped or changed because of what was seen.
     pub(super) fn new(
         names: &NodeNames,
         limits: &Limits,
         readings: &[Reading],
+        rests_on: Vec<RestsOn>,
         delta: Delta,
     ) -> Result<Self, Failure> {
         let mut rows = Vec::new();
@@ -51,7 +78,16 @@ impl Told {
             }
         }
         rows.sort_by(|a, b| b.loss.total_cmp(&a.loss));
-        Ok(Self { delta: delta.get(), rows })
+        Ok(Self {
+            delta: delta.get(),
+            measure: format!("epsilon at {}", delta.get()),
+            rows,
+            rests_on,
+            failure: any_of(readings.iter().map(|reading| reading.failure)),
+            limited: false,
+            rounds: None,
+            recorded: (0, 0),
+        })
     }
 
     /// The losses, to see whether one has changed.
@@ -70,14 +106,29 @@ impl Told {
         self.rows.iter().map(pair).collect()
     }
 
-    /// The pairs that lost most.
-    pub(super) fn table(&self, worst: usize) -> Result<(), Failure> {
-        table(&self.header().each_ref().map(String::as_str), &self.cells(worst))
+    /// What the terminal shows at the end.
+    pub(super) fn text(&self, left: Option<&str>, worst: usize) -> Vec<Part<'_>> {
+        let title = self.rounds.map_or_else(
+            || "What the logs show together".to_owned(),
+            |rounds| format!("What was shown so far, after {rounds} rounds"),
+        );
+        let mut said: Vec<_> = self.rests_on.iter().map(|what| ("rests on", words::rests_on(what))).collect();
+        said.push(("stopping", plain::stopping(self.limited).to_owned()));
+        if let (recorded @ 1.., all) = self.recorded {
+            said.push(("accounts", format!("{recorded} of {all} from the record")));
+        }
+        said.push(("the account fails", question::probability(self.failure)));
+        said.extend(left.map(|left| ("rounds left", left.to_owned())));
+        vec![Part::Summary(title, said), Part::empty(), self.table(worst)]
     }
 
-    fn header(&self) -> [String; 6] {
-        let epsilon = format!("epsilon at {}", self.delta);
-        ["exposed", "observer", "squared mu", &epsilon, "grade", "of the budget"].map(str::to_owned)
+    /// The pairs that lost most.
+    pub(super) fn table(&self, worst: usize) -> Part<'_> {
+        Part::Table(self.header().to_vec(), self.cells(worst))
+    }
+
+    fn header(&self) -> [&str; 6] {
+        ["exposed", "observer", "squared mu", &self.measure, "grade", "of the budget"]
     }
 
     fn cells(&self, worst: usize) -> Vec<Vec<String>> {
@@ -90,14 +141,14 @@ impl Told {
     }
 
     /// A page with the table, which a browser reloads after `again` seconds.
-    pub(super) fn page(&self, meter: &Meter, left: Option<&str>, again: Option<u32>) -> Page {
+    pub(super) fn page(&self, left: Option<&str>, again: Option<u32>) -> Page {
         let mut page = Page::new("What was shown so far");
         if let Some(seconds) = again {
             page = page.refreshed_after(seconds);
         }
-        let rounds = match meter.rounds() {
-            0 => String::new(),
-            rounds => format!(" after {rounds} rounds"),
+        let rounds = match self.rounds {
+            None | Some(0) => String::new(),
+            Some(rounds) => format!(" after {rounds} rounds"),
         };
         page = match self.rows.first() {
             None => page.verdict(Tone::Plain, "Nobody is watched."),
@@ -116,17 +167,11 @@ impl Told {
         if let Some(left) = left {
             page = page.text(&format!("Rounds left: {left}."));
         }
-        let header = self.header();
-        page.table("The worst pairs", &header.each_ref().map(String::as_str), &self.cells(MOST_ROWS))
+        let rests_on = self.rests_on.iter().map(|what| format!("{}.", words::rests_on(what)));
+        page.table("The worst pairs", &self.header(), &self.cells(MOST_ROWS))
             .section("What this rests on")
-            .list(
-                &meter
-                    .rests_on()
-                    .iter()
-                    .map(|what| format!("{}.", words::rests_on(what)))
-                    .collect::<Vec<_>>(),
-            )
-            .text(&format!("{}.", crate::plain::stopping(!meter.limits().is_empty())))
+            .list(&rests_on.collect::<Vec<_>>())
+            .text(&format!("{}.", plain::stopping(self.limited)))
     }
 
     /// A message about the first pair above its limit.
