@@ -1,6 +1,7 @@
-//! A sweep in many processes.
+//! A sweep in many processes. Only merging has an answer, which is shown as that of a sweep; the others work
+//! for hours, or print a few lines for a person, a scheduler or a shell.
 
-use super::sweep::told;
+use super::sweep::{refuse_report, show};
 use crate::args::{Pictures, Scheduler, Shard};
 use crate::errors::Failure;
 use crate::output::{self, line, print};
@@ -61,11 +62,7 @@ pub(crate) fn run(asked: Shard, quiet: bool) -> Result<(), Failure> {
 }
 
 fn merge(folder: &Path, into: &Path, pictures: &Pictures) -> Result<(), Failure> {
-    if pictures.report.is_some() {
-        return Err(Failure::Usage(
-            "a sweep has no --report: `ndp loss` has, for an observer that matters".into(),
-        ));
-    }
+    refuse_report(pictures)?;
     let plan = Plan::read(folder)?;
     let outputs = [Some(into), pictures.png.as_deref(), pictures.svg.as_deref()];
     let shards = (0..plan.starts.len()).map(|index| Plan::shard(folder, index));
@@ -92,7 +89,7 @@ fn merge(folder: &Path, into: &Path, pictures: &Pictures) -> Result<(), Failure>
     for index in 0..plan.starts.len() {
         files::read(&plan, folder, index, |line| lines.take(line))?;
     }
-    told(&study, &lines.finish()?, pictures, 0)
+    show(&study, &lines.finish()?, pictures, 0)
 }
 
 /// A number of bytes in the unit that reads best.

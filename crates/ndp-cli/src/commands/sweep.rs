@@ -1,20 +1,18 @@
-//! A summary of every observer.
+//! A summary of every observer. The summaries are written as they are computed, because together they need not
+//! fit into memory; the answer is what they say together.
 
 use crate::args::{Pictures, Sweep};
 use crate::errors::Failure;
-use crate::output::{heading, line, number, pictures, table, up};
+use crate::output::{number, pictures, up};
 use crate::progress::Progress;
 use crate::question::probability;
+use crate::show::{Part, print};
 use crate::sweep::Study;
 use crate::sweep::merge::{Lines, Together, figure};
 use rayon::prelude::*;
 
 pub(crate) fn run(asked: &Sweep, quiet: bool) -> Result<(), Failure> {
-    if asked.pictures.report.is_some() {
-        return Err(Failure::Usage(
-            "a sweep has no --report: `ndp loss` has, for an observer that matters".into(),
-        ));
-    }
+    refuse_report(&asked.pictures)?;
     let study = Study::new(asked)?;
     let mut lines = Lines::create(&study, asked.into.as_deref())?;
     let items: Vec<usize> = (0..study.items()).collect();
@@ -30,34 +28,46 @@ pub(crate) fn run(asked: &Sweep, quiet: bool) -> Result<(), Failure> {
         }
     }
     drop(progress);
-    told(&study, &lines.finish()?, &asked.pictures, asked.knowledge.seed)
+    show(&study, &lines.finish()?, &asked.pictures, asked.knowledge.seed)
+}
+
+pub(super) fn refuse_report(asked: &Pictures) -> Result<(), Failure> {
+    if asked.report.is_none() {
+        return Ok(());
+    }
+    Err(Failure::Usage("a sweep has no --report: `ndp loss` has, for an observer that matters".into()))
 }
 
 /// Shows what all observers learn, on the terminal and as a picture.
-pub(super) fn told(study: &Study, together: &[Together], asked: &Pictures, seed: u64) -> Result<(), Failure> {
-    heading(&format!("What is learned by {}, as {}", study.description, study.measure))?;
-    line("")?;
+pub(super) fn show(study: &Study, together: &[Together], asked: &Pictures, seed: u64) -> Result<(), Failure> {
+    print(&text(study, together))?;
+    if asked.any() {
+        pictures(asked, seed, &figure(study, together))?;
+    }
+    Ok(())
+}
+
+fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
     let row = |found: &Together| {
-        let grade = if found.exact { "exact" } else { "upper-bound" };
         vec![
             found.protocol.clone(),
             number(found.noise),
             up(found.max),
             found.worst.clone(),
             up(found.mean),
-            grade.into(),
+            found.grade.to_string(),
             probability(found.failure),
         ]
     };
-    let rows: Vec<Vec<String>> = together.iter().map(row).collect();
-    table(&["protocol", "noise", "largest", "towards", "mean", "grade", "fails"], &rows)?;
-    for found in together {
-        if let Some(words) = found.confidence() {
-            line(&format!("{}, noise {}: {words}", found.protocol, number(found.noise)))?;
-        }
-    }
-    if asked.png.is_some() || asked.svg.is_some() {
-        pictures(asked, seed, &figure(study, together))?;
-    }
-    Ok(())
+    let header = vec!["protocol", "noise", "largest", "towards", "mean", "grade", "fails"];
+    let mut parts = vec![
+        Part::Heading(format!("What is learned by {}, as {}", study.description, study.measure)),
+        Part::empty(),
+        Part::Table(header, together.iter().map(row).collect()),
+    ];
+    parts.extend(together.iter().filter_map(|found| {
+        let words = found.confidence()?;
+        Some(Part::Line(format!("{}, noise {}: {words}", found.protocol, number(found.noise))))
+    }));
+    parts
 }

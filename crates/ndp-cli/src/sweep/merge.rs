@@ -4,7 +4,7 @@ use super::Study;
 use crate::errors::Failure;
 use crate::output::{unless_unread, up};
 use ndp_account::{Observer, Protocol};
-use ndp_dp::{NoiseMultiplier, Profile};
+use ndp_dp::{Grade, NoiseMultiplier, Profile};
 use ndp_numeric::decimal::{Round, percent};
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -49,7 +49,7 @@ pub(crate) struct Together {
     pub(crate) worst: String,
     pub(crate) max: f64,
     pub(crate) mean: f64,
-    pub(crate) exact: bool,
+    pub(crate) grade: Grade,
     pub(crate) failure: f64,
     /// For samples, with confidence `1 - MISS`: an upper bound on the share of all observers that learn more
     /// than the worst one seen, and one on the mean over all observers.
@@ -119,7 +119,7 @@ impl Together {
     fn record(&self) -> Value {
         let finite = crate::output::finite;
         json!({ "protocol": self.protocol, "noise": self.noise, "max": finite(self.max), "observer": self.worst,
-            "mean": finite(self.mean), "grade": if self.exact { "exact" } else { "upper-bound" }, "failure": self.failure,
+            "mean": finite(self.mean), "grade": self.grade, "failure": self.failure,
             "confidence": self.unseen.map(|_| 1.0 - MISS), "share_above_max": self.unseen.map(|(share, _)| share),
             "mean_of_all": self.unseen.and_then(|(_, mean)| mean) })
     }
@@ -160,13 +160,14 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
         let room = (-MISS_OF_ONE.ln() / (2.0 * count)).sqrt();
         (share, largest.map(|largest| (mean + largest * room) * (1.0 + 8.0 * f64::EPSILON)))
     });
+    let exact = found.iter().all(|observed| observed.exact);
     Together {
         protocol: name.clone(),
         noise: study.noises[noise].0,
         worst: worst.map_or_else(String::new, |observed| observed.name.clone()),
         max: worst.map_or(0.0, |observed| observed.max),
         mean,
-        exact: found.iter().all(|observed| observed.exact),
+        grade: if exact { Grade::Exact } else { Grade::UpperBound },
         failure: any_of(found.iter().map(|observed| observed.failure)),
         maxima,
         unseen,
@@ -200,9 +201,8 @@ pub(crate) fn figure(study: &Study, together: &[Together]) -> Figure {
         let stride = count.div_ceil(400).max(1);
         let points = found.maxima.iter().enumerate().filter(|(_, max)| max.is_finite());
         let points = points.step_by(stride).map(|(i, &max)| ((i + 1) as f64 / count as f64, max));
-        let grade = if found.exact { ndp_dp::Grade::Exact } else { ndp_dp::Grade::UpperBound };
         let name = format!("{}, noise {}", found.protocol, found.noise);
-        panel = panel.with(Series::new(name, grade).points(points));
+        panel = panel.with(Series::new(name, found.grade).points(points));
     }
     Figure::new("What observers learn").panel(panel)
 }
