@@ -106,7 +106,7 @@ pub(crate) fn worst(pairs: &[Exposed], count: usize) -> Vec<Vec<String>> {
 }
 
 /// Names and values below a title.
-pub(crate) fn summary(title: &str, rows: &[(&str, String)]) -> Result<(), Failure> {
+fn summary(title: &str, rows: &[(&str, String)]) -> Result<(), Failure> {
     heading(title)?;
     let rows: Vec<Vec<String>> =
         rows.iter().map(|(name, value)| vec![format!("  {name}"), harmless(value).into_owned()]).collect();

@@ -4,10 +4,9 @@ mod saved;
 
 use crate::args::Show;
 use crate::errors::Failure;
-use crate::output::{csv, json, line, table};
-use crate::show::summary;
+use crate::show::{Answer, Part, Sheet, show};
 use flate2::read::MultiGzDecoder;
-use saved::{Comparison, Ledger, Losses, MOST_BYTES, Refused, What, label};
+use saved::{Comparison, Ledger, Losses, MOST_BYTES, Refused, Saved, What, label};
 use std::io::Read;
 use std::path::Path;
 
@@ -27,31 +26,45 @@ pub(crate) fn run(asked: &Show) -> Result<(), Failure> {
     };
     let bytes = bytes(path)?.ok_or_else(|| refused(&Refused::TooLarge))?;
     let saved = saved::read(&bytes).map_err(|why| refused(&why))?;
-    let (title, told, rows) = match &saved.what {
+    let told = match &saved.what {
         What::Losses(losses) => of_losses(losses),
         What::Comparison(comparison) => of_comparison(comparison),
         What::Ledger(ledger) => of_ledger(ledger),
     };
-    let mut said = vec![("is", RECORD.to_owned()), ("written by", format!("ndp {}", saved.by))];
-    said.extend(told);
-    summary(&title, &said)?;
-    line("")?;
-    let shown = rows.cells.get(..asked.worst).filter(|_| rows.longest_first).unwrap_or(&rows.cells);
-    table(rows.header, shown)?;
-    if shown.len() < rows.cells.len() {
-        line(&format!(
-            "{} of {} rows, the largest losses; --worst shows more",
-            shown.len(),
-            rows.cells.len()
-        ))?;
+    show(&Recorded { asked, saved: &saved, told }, &asked.files, 0)
+}
+
+/// What a file says.
+struct Recorded<'a> {
+    asked: &'a Show,
+    saved: &'a Saved,
+    told: Told,
+}
+
+impl Answer for Recorded<'_> {
+    fn text(&self) -> Vec<Part<'_>> {
+        let (title, told, rows) = &self.told;
+        let mut said = vec![("is", RECORD.to_owned()), ("written by", format!("ndp {}", self.saved.by))];
+        said.extend(told.iter().cloned());
+        let shown = rows.cells.get(..self.asked.worst).filter(|_| rows.longest_first).unwrap_or(&rows.cells);
+        let table = Part::Table(rows.header.to_vec(), shown.to_vec());
+        let mut parts = vec![Part::Summary(title.clone(), said), Part::empty(), table];
+        if shown.len() < rows.cells.len() {
+            let (few, all) = (shown.len(), rows.cells.len());
+            parts.push(Part::Line(format!("{few} of {all} rows, the largest losses; --worst shows more")));
+        }
+        parts
     }
-    if let Some(path) = &asked.files.csv {
-        csv(path, 0, rows.header, &rows.cells)?;
+
+    fn sheet(&self) -> Sheet {
+        let (.., rows) = &self.told;
+        Sheet { header: rows.header.to_vec(), rows: rows.cells.clone() }
     }
-    if let Some(path) = &asked.files.json {
-        json(path, 0, serde_json::json!({ "is": RECORD, "written-by": saved.by, "recorded": saved.json }))?;
+
+    fn data(&self) -> Result<serde_json::Value, Failure> {
+        let Saved { by, json, .. } = self.saved;
+        Ok(serde_json::json!({ "is": RECORD, "written-by": by, "recorded": json }))
     }
-    Ok(())
 }
 
 /// The bytes of a file, unpacked where it is gzipped; `None` where there are more than are read.
