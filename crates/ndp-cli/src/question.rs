@@ -47,6 +47,14 @@ impl Chosen {
     }
 }
 
+/// How far every node is from the nearest member of an observer; `None` for outsiders.
+pub(crate) fn hops(graph: &Graph, observer: &Observer) -> Option<Vec<Option<u32>>> {
+    let nearest = |a: Vec<Option<u32>>, b: Vec<Option<u32>>| {
+        a.into_iter().zip(b).map(|(a, b)| a.into_iter().chain(b).min()).collect()
+    };
+    observer.members().iter().map(|&v| graph.distances(v)).reduce(nearest)
+}
+
 /// The observers. By default every node; on large graphs a random sample of them is looked at.
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
     looking(graph, chosen, knowledge, None, Default::Sample)

@@ -191,10 +191,8 @@ impl Study {
         let in_vain =
             |error: ndp_account::Error| Failure::Refused(format!("{name}, observer {named}: {error}"));
         let (account, bound) = protocol.look(observer, Stop::never()).map_err(in_vain)?;
-        let hops: Vec<Option<u32>> = match observer.members() {
-            [] => vec![None; self.graph.node_count()],
-            members => nearest(&self.graph, members),
-        };
+        let hops = question::hops(&self.graph, observer);
+        let hops = hops.unwrap_or_else(|| vec![None; self.graph.node_count()]);
         let outside: Vec<usize> = (0..self.graph.node_count()).filter(|&u| !observer.contains(u)).collect();
         let mut summaries = Vec::new();
         for &(noise, multiplier) in &self.noises {
@@ -280,20 +278,6 @@ const HOPS: u64 = 12;
 )]
 fn saturated(x: f64) -> u64 {
     x as u64
-}
-
-/// The hops from every node to the nearest of `members`.
-fn nearest(graph: &Graph, members: &[usize]) -> Vec<Option<u32>> {
-    let mut least = graph.distances(members[0]);
-    for &v in &members[1..] {
-        for (least, hops) in least.iter_mut().zip(graph.distances(v)) {
-            *least = match (*least, hops) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        }
-    }
-    least
 }
 
 /// A hash of everything that the lines depend on: version, graph and options. Paths do not enter.

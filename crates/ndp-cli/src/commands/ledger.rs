@@ -1,7 +1,6 @@
 //! What several runs cost together.
 
 use super::accounts;
-use super::losses::hops;
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
 use crate::output::{finite, up};
@@ -110,7 +109,7 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
         return Ok(found);
     }
     let pairs: Vec<_> = ledgers.pairs().collect();
-    let of_observer = |observer: &Observer| (observer.members().to_vec(), hops(&graph, observer));
+    let of_observer = |observer: &Observer| (observer.members().to_vec(), question::hops(&graph, observer));
     let distances: BTreeMap<Vec<usize>, _> = found.chosen.observers.iter().map(of_observer).collect();
     let progress = Progress::new(pairs.len() as u64, "pairs", quiet);
     let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| {

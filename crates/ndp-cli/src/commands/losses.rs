@@ -4,9 +4,10 @@
 use crate::errors::Failure;
 use crate::patience::{Patient, was_out};
 use crate::progress::Progress;
+use crate::question;
 use ndp_account::Protocol as _;
 use ndp_account::parts::ByMu;
-use ndp_account::{Account, Coverage, Covered, Observer};
+use ndp_account::{Account, Coverage, Covered};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::words;
@@ -26,14 +27,6 @@ pub(super) struct Entry {
     pub(super) hops: Option<u32>,
 }
 
-/// How far every node is from the nearest member of an observer; `None` for outsiders.
-pub(super) fn hops(graph: &Graph, observer: &Observer) -> Option<Vec<Option<u32>>> {
-    let nearest = |a: Vec<Option<u32>>, b: Vec<Option<u32>>| {
-        a.into_iter().zip(b).map(|(a, b)| a.into_iter().chain(b).min()).collect()
-    };
-    observer.members().iter().map(|&v| graph.distances(v)).reduce(nearest)
-}
-
 /// The loss of every pair at this noise. Nodes are taken in random order, so that for each observer the nodes
 /// that are done in time are a random sample.
 pub(super) fn all(
@@ -51,7 +44,7 @@ pub(super) fn all(
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     let of_observer = |observer: usize| -> Result<Losses, Failure> {
         let account = &accounts[observer];
-        let hops = hops(graph, account.observer());
+        let hops = question::hops(graph, account.observer());
         let one = |u: usize| -> Result<Option<Entry>, Failure> {
             let found = account.profile(u, noise).and_then(|profile| losses.loss(&profile));
             progress.one();
