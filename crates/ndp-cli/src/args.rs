@@ -23,20 +23,20 @@ use std::path::PathBuf;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Say nothing but the answer.
+    /// Print the answer alone, without notes and progress.
     #[arg(long, global = true, display_order = 900)]
     pub(crate) quiet: bool,
-    /// Print this.
+    /// Print this help.
     #[arg(long, short, global = true, display_order = 902, action = ArgAction::HelpShort)]
     pub(crate) help: Option<bool>,
-    /// Threads to use; numbers do not depend on it.
+    /// How many threads to use; numbers do not depend on it.
     #[arg(long, global = true, display_order = 901, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// What the graph alone says: size, degrees, gaps, mixing, twins, warnings.
+    /// What the graph alone says: size, degrees, spectral gaps, mixing, twins, warnings.
     #[command(after_help = "Example: ndp graph friends.txt")]
     Graph(GraphQuestion),
     /// What observers learn about every node at a given noise.
@@ -50,7 +50,7 @@ pub(crate) enum Command {
     /// All protocols at the same target: noise, error, messages.
     #[command(after_help = "Example: ndp compare friends.txt --epsilon 1 --delta 1e-5")]
     Compare(Compare),
-    /// Attack real runs and set the measured loss beside the account.
+    /// Attack runs of a protocol, and compare what the attack shows with the account.
     #[command(
         after_help = "Example: ndp audit friends.txt --noise 1 --source bob --observer ann --runs 20000"
     )]
@@ -63,25 +63,25 @@ pub(crate) enum Command {
         after_help = "Example: ndp ledger friends.txt --run muffliato@2 --run ring-sum@3 --epsilon 4 --delta 1e-5"
     )]
     Ledger(Ledger),
-    /// What a running system has shown so far, from its log or a pipe, and how much of a budget is left.
+    /// What a running system has shown so far, by its log, and how much of a budget is left.
     #[command(
         after_help = "Example: train.py | ndp meter - --budget-epsilon 3 --delta 1e-5\n\nThe lines are described in docs/formats.md, \
                       \"Logs of a meter\". Exit code 1 says that the budget is exceeded."
     )]
     Meter(Meter),
-    /// What ndp.save of Python wrote, as recorded: nothing is computed anew.
+    /// Show a file that ndp.save in Python wrote, as recorded: nothing is computed anew.
     #[command(
         after_help = "Example: ndp show losses.json --csv losses.csv\n\nThe format is in docs/formats.md, \"What Python saves\". \
                       The log of a meter is read by ndp meter."
     )]
     Show(Show),
-    /// Write what observers learn as a file that proves itself, for checker/ndp_check.py.
+    /// Write what observers learn, with a proof that checker/ndp_check.py can check.
     #[command(
         after_help = "Example: ndp prove friends.txt --protocol decor --into proof.jsonl.gz\n\nLinear Gaussian protocols have proofs; \
                       walks and trainings have none. The format is in docs/formats.md, \"Proofs\"."
     )]
     Prove(Prove),
-    /// Try a claimed bound on gossip or a walk, as a formula, against exact fractions on all small graphs.
+    /// Compare a bound claimed for gossip or a walk with exact values on all small graphs.
     #[command(
         after_help = "Example: ndp refute --claim \"alpha / (2 * sigma^2) / hops\"\n\nNames: n, T, edges, alpha, sigma, u (exposed), v (observer), \
                       observers, hops, W[t][a,b], F[t][a,b] (walks: first passage), deg(a), sum(k, a, b, e), neighbors(w, a, e), largest(w, a, e), \
@@ -92,15 +92,16 @@ pub(crate) enum Command {
     #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 20 --rounds 12\n\n\
                             For study, not for release: the noise is drawn in floating point, which is not private to the last bit.")]
     Simulate(Simulate),
-    /// Train a model privately on a table, for study: its noise is drawn in floating point.
+    /// Train a model privately on a table; for study: its noise is drawn in floating point.
     #[command(
         after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png"
     )]
     Train(Box<Train>),
     /// A summary of every observer, for studies that are too large for one table.
     #[command(after_help = "Example: ndp sweep friends.txt --noise 2 --all --into all.jsonl")]
+    #[command(mut_arg("report", |arg| arg.hide(true)))]
     Sweep(Box<Sweep>),
-    /// The same in many processes, under a scheduler or by hand.
+    /// A sweep in many processes, under a scheduler or by hand.
     #[command(
         subcommand,
         after_help = "Example: ndp shard plan study.toml --shards 64 --into parts; the page docs/cluster.md has a whole study"
@@ -111,7 +112,7 @@ pub(crate) enum Command {
         after_help = "Example: ndp run study.toml, with the lines\n  command = \"loss\"\n  file = \"friends.txt\"\n  noise = 2"
     )]
     Run {
-        /// The study: `command`, and the options of that question by their names.
+        /// The study: a TOML file with `command`, and the options of that command by their names.
         #[arg(value_name = "STUDY")]
         study: PathBuf,
     },
@@ -127,8 +128,8 @@ pub(crate) enum Command {
     /// The manual, as pages for `man`.
     #[command(alias = "manual", after_help = "Example: ndp man --into ~/.local/share/man/man1")]
     Man {
-        /// A page for the program and for each question, into this folder; the first of them alone to the
-        /// terminal without it.
+        /// Write a page for the program and one for each command into this folder; without it, the program's
+        /// page is printed.
         #[arg(long, value_name = "FOLDER")]
         into: Option<PathBuf>,
     },
@@ -148,7 +149,7 @@ pub(crate) struct Loss {
     pub(crate) graph: GraphInput,
     #[command(flatten)]
     pub(crate) protocol: ProtocolChoice,
-    /// The noise, in the unit of the values.
+    /// The noise (standard deviation), in the unit of the values.
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: f64,
     #[command(flatten)]
@@ -159,10 +160,10 @@ pub(crate) struct Loss {
     pub(crate) target: TargetChoice,
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The proof of the answer, for a checker; compressed as FILE.gz
+    /// The proof of the answer, for a checker; gzipped as FILE.gz.
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
-    /// All losses as an array of NumPy, nodes by observers.
+    /// All losses as a NumPy array: exposed nodes by observers.
     #[arg(long, value_name = "FILE")]
     pub(crate) npy: Option<PathBuf>,
     #[command(flatten)]
@@ -187,7 +188,7 @@ pub(crate) struct Calibrate {
     pub(crate) target: TargetChoice,
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The proof of the answer, for a checker; compressed as FILE.gz
+    /// The proof of the answer, for a checker; gzipped as FILE.gz.
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
     #[command(flatten)]
@@ -200,10 +201,10 @@ pub(crate) struct Calibrate {
 pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
-    /// Only these protocols; all where none is given.
+    /// A protocol to try (all by default); may be given several times.
     #[arg(long = "protocol", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
+    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
@@ -228,25 +229,25 @@ pub(crate) struct Audit {
     pub(crate) graph: GraphInput,
     #[command(flatten)]
     pub(crate) protocol: ProtocolChoice,
-    /// The noise, in units of the sensitivity.
+    /// The noise (standard deviation), in units of the sensitivity.
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: f64,
-    /// Whose data are attacked.
+    /// The exposed node, whose data are attacked.
     #[arg(long, value_name = "LABEL")]
     pub(crate) source: String,
     #[command(flatten)]
     pub(crate) observers: Observers,
     #[command(flatten)]
     pub(crate) knowledge: Knowledge,
-    /// Runs in each of the two worlds.
+    /// Runs in each of two worlds: with the exposed node's data, and with other data.
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     pub(crate) runs: usize,
-    /// Probability that the measured bound exceeds the truth.
+    /// The probability that the attack shows more than the truth is at most this.
     #[arg(long, default_value_t = 1e-3, value_name = "P")]
     pub(crate) error_rate: f64,
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The proof of the answer, for a checker; compressed as FILE.gz
+    /// The proof of the answer, for a checker; gzipped as FILE.gz.
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
 }
@@ -255,7 +256,7 @@ pub(crate) struct Audit {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
-    /// Only these protocols; all where none is given.
+    /// A protocol to try (all by default); may be given several times.
     #[arg(long = "protocol", value_name = "NAME")]
     pub(crate) protocols: Vec<String>,
     #[command(flatten)]
@@ -272,10 +273,11 @@ pub(crate) struct Plan {
     pub(crate) unit: Unit,
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Also protocols that bring connections of their own (a ring, all pairs, groups), whatever the edges.
+    /// Also try protocols that bring connections of their own (a ring, all pairs, groups), whatever the edges
+    /// of the graph.
     #[arg(long)]
     pub(crate) any_topology: bool,
-    /// Also try this many edges more, one after the other, each between two nodes at distance 2.
+    /// Also try K additional edges, one after the other, each between two nodes at distance 2.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub(crate) rewire: usize,
 }
@@ -284,18 +286,18 @@ pub(crate) struct Plan {
 pub(crate) struct Ledger {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
-    /// A run: a protocol with its parameters, `@`, and its noise in units of the sensitivity; in order of
-    /// time.
+    /// A run: a protocol with its parameters, `@`, and its noise in units of the sensitivity; may be given
+    /// several times, in order of time.
     #[arg(long = "run", required = true, value_name = "NAME[:P=X,...]@SIGMA")]
     pub(crate) runs: Vec<String>,
     /// Each run was chosen after seeing the earlier ones.
     #[arg(long)]
     pub(crate) adaptive: bool,
-    /// What is spent holds whenever one stops, also because of what was seen; MU2 is the sum of the squared
-    /// mu of all runs at which one expects to stop. In place of a limit.
+    /// In place of a limit: what is spent is a guarantee whenever one stops, also because of what was seen.
+    /// MU2 is the sum of the squared mu of all runs at which one expects to stop.
     #[arg(long, value_name = "MU2", conflicts_with_all = ["measure", "pairs", "mean"])]
     pub(crate) odometer: Option<f64>,
-    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
+    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
@@ -326,35 +328,34 @@ pub(crate) struct Meter {
     /// The log, or - for lines that come while the system runs.
     #[arg(value_name = "LOG")]
     pub(crate) file: PathBuf,
-    /// More logs, merged with the first by the names of nodes.
+    /// More logs, merged with the first; their nodes are matched by name.
     #[arg(value_name = "MORE", requires = "runs", conflicts_with_all = ["watch", "view"])]
     pub(crate) others: Vec<PathBuf>,
-    /// Whether two logs tell of the same run, of which the longer one counts, or of separate runs, each with
-    /// its own noises, whose losses add up; or all logs of parts of one run, each of some nodes.
+    /// How the logs belong together: two logs of the same run, of which the longer one counts; two logs of
+    /// separate runs, each with its own noises, whose losses add up; or any number of logs of parts of one
+    /// run, each with the steps of some nodes.
     #[arg(long, value_enum, value_name = "same|separate|parts", requires = "others")]
     pub(crate) runs: Option<Runs>,
-    /// The point of view of one node on the log of somebody who was told of every event: schedule:NODE, which
-    /// relies on the others' keeping to the schedule, or own:NODE, which counts all it sent as seen by all
-    /// others together.
+    /// Read a log of every event from the point of view of one node: schedule:NODE relies on the other nodes
+    /// to keep to the schedule; own:NODE counts all that the node sent as seen by all others together.
     #[arg(long, value_name = "schedule:NODE|own:NODE")]
     pub(crate) view: Option<String>,
     /// Follow the log while it grows, until interrupted.
     #[arg(long)]
     pub(crate) watch: bool,
-    /// A page with the worst pairs; with --watch it is written again whenever the log has grown, and a
-    /// browser reads it again by itself.
+    /// A page with the pairs that lost most; with --watch it follows the log, and browsers reload it.
     #[arg(long, value_name = "FILE")]
     pub(crate) page: Option<PathBuf>,
-    /// The epsilon that every pair may lose, in place of what the log limits.
+    /// The epsilon allowed for every pair, in place of the limits in the log.
     #[arg(long, value_name = "E")]
     pub(crate) budget_epsilon: Option<f64>,
-    /// The delta of epsilon.
+    /// The delta that goes with epsilon.
     #[arg(long, default_value_t = 1e-5, value_name = "D")]
     pub(crate) delta: f64,
-    /// Pairs that are shown, those that lost most first.
+    /// How many pairs to show, largest losses first.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) worst: usize,
-    /// JSON lines: what every pair has lost, one line after every line of the log that changed a loss.
+    /// What every pair has lost, as JSON lines: one for every line of the log that changed a loss.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 }
@@ -364,7 +365,7 @@ pub(crate) struct Show {
     /// The file, or - for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Pairs of losses that are shown, those that lost most first; files have all.
+    /// How many pairs to show, largest losses first; files have all.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) worst: usize,
     #[command(flatten)]
@@ -381,10 +382,10 @@ pub(crate) struct Prove {
     pub(crate) observers: Observers,
     #[command(flatten)]
     pub(crate) knowledge: Knowledge,
-    /// Only about this node; may be given several times. About every node where none is given.
+    /// An exposed node that the proof is about; may be given several times. Every node by default.
     #[arg(long = "source", value_name = "LABEL")]
     pub(crate) sources: Vec<String>,
-    /// The file; compressed where its name ends in .gz.
+    /// The file of the proof; gzipped if its name ends in .gz.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: PathBuf,
 }
@@ -393,22 +394,22 @@ pub(crate) struct Prove {
 pub(crate) struct Simulate {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
-    /// Lines `label,number`, one for every node.
+    /// A file with a line `label,number` for every node.
     #[arg(long, value_name = "FILE", required_unless_present = "drawn")]
     pub(crate) values: Option<PathBuf>,
-    /// Numbers drawn between 0 and 1 by the seed, in place of a file.
+    /// In place of a file: draw the numbers between 0 and 1, by the seed.
     #[arg(long, conflicts_with = "values")]
     pub(crate) drawn: bool,
-    /// Rounds of gossip; by the stopping rule where none is given.
+    /// Rounds of gossip; by default as many as the stopping rule gives.
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<usize>,
-    /// The noise, in the unit of the values.
+    /// The noise (standard deviation), in the unit of the values.
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: f64,
     /// Seed of the noise, and of numbers that are drawn.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
-    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
+    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
@@ -421,35 +422,34 @@ pub(crate) struct Train {
     /// A table with a header, one example a line: numbers, and a label; `-` for standard input.
     #[arg(value_name = "TABLE")]
     pub(crate) table: PathBuf,
-    /// The column with the label: two numbers or two texts.
+    /// The column with the label, which takes two values: numbers or texts.
     #[arg(long, default_value = "label", value_name = "COLUMN")]
     pub(crate) label: String,
     /// A column that is no feature; may be given several times.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) without: Vec<String>,
-    /// What stands between columns: comma, semicolon or tab; by the first line where it is not given.
+    /// What stands between columns: comma, semicolon or tab; by default, the first line tells.
     #[arg(long, value_name = "SIGN")]
     pub(crate) separator: Option<Separator>,
     /// The network of the users, for walk-sgd and gossip-sgd; every node is a user.
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,
-    /// Take the largest component of a network in pieces.
+    /// If the network is in pieces, take the largest one.
     #[arg(long, requires = "graph")]
     pub(crate) largest_component: bool,
-    /// Users among whom the examples are dealt where there is no graph; one for every ten examples if not
-    /// given.
+    /// How many users the examples are dealt to if there is no graph; by default one for every ten examples.
     #[arg(long, value_name = "N", conflicts_with = "graph")]
     pub(crate) users: Option<usize>,
-    /// walk-sgd, gossip-sgd, federated-sgd or central-sgd too.
+    /// The protocol: walk-sgd-complete, walk-sgd, gossip-sgd, federated-sgd or central-sgd.
     #[arg(long, default_value = "walk-sgd-complete", value_name = "NAME[:P=X,...]")]
     pub(crate) protocol: String,
     /// The noise on a gradient, in units of its sensitivity.
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: Option<f64>,
-    /// The epsilon allowed to a user; finds the least noise.
+    /// The epsilon allowed for every user; takes the least noise.
     #[arg(long, value_name = "E")]
     pub(crate) epsilon: Option<f64>,
-    /// The delta of epsilon.
+    /// The delta that goes with epsilon.
     #[arg(long, default_value_t = 1e-5, value_name = "D")]
     pub(crate) delta: f64,
     #[command(flatten)]
@@ -466,7 +466,7 @@ pub(crate) struct Train {
     /// Weight of the ridge term of the logistic regression.
     #[arg(long, default_value_t = 0.0, value_name = "L2")]
     pub(crate) ridge: f64,
-    /// Trainings, to see how much they vary; the account is for one.
+    /// How many trainings, to see how much they vary; the account is for one of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) runs: u16,
     /// Seed of the split, the deal, the walk and the noise.

@@ -12,19 +12,19 @@ pub(crate) struct GraphInput {
     /// Edge list, GraphML, MatrixMarket or .npy; gzipped or not; `-` for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The first line is a header (above numbers it is recognized).
+    /// The first line is a header; one above numbers is recognized.
     #[arg(long)]
     pub(crate) header: bool,
-    /// Leave edges from a node to itself out.
+    /// Leave out edges from a node to itself.
     #[arg(long)]
     pub(crate) skip_self_loops: bool,
-    /// Leave columns after the second out: weights, times.
+    /// Leave out columns after the second, such as weights or times.
     #[arg(long)]
     pub(crate) skip_columns: bool,
-    /// Add the edges back where edges go one way only.
+    /// Take edges in both directions that the file has in one only.
     #[arg(long)]
     pub(crate) symmetric: bool,
-    /// Take the largest component of a graph in pieces.
+    /// If the graph is in pieces, take the largest one.
     #[arg(long)]
     pub(crate) largest_component: bool,
 }
@@ -53,10 +53,10 @@ pub(crate) struct Observers {
     /// What these nodes learn together: labels joined by commas.
     #[arg(long, value_name = "A,B,...")]
     pub(crate) coalition: Option<String>,
-    /// What any coalition of at most so many nodes learns.
+    /// What any coalition of at most K nodes learns.
     #[arg(long, value_name = "K")]
     pub(crate) coalition_size: Option<usize>,
-    /// What at most so many neighbors of one node learn together.
+    /// What at most K neighbors of one node learn together.
     #[arg(long, value_name = "K")]
     pub(crate) neighbors: Option<usize>,
     /// What somebody outside the network learns.
@@ -66,7 +66,7 @@ pub(crate) struct Observers {
     /// times.
     #[arg(long, value_name = "A-B")]
     pub(crate) tap: Vec<String>,
-    /// What so many nodes learn, drawn at random.
+    /// What each of K nodes drawn at random learns.
     #[arg(long, value_name = "K")]
     pub(crate) sample: Option<usize>,
     /// What every node learns, whatever the size of the graph.
@@ -94,10 +94,10 @@ pub(crate) struct Knowledge {
     /// Observers do not know from whom tokens come.
     #[arg(long)]
     pub(crate) hidden_senders: bool,
-    /// Observers throw their own noise away (weaker than real).
+    /// Observers ignore their own noise (weaker than real ones).
     #[arg(long)]
     pub(crate) without_own_noise: bool,
-    /// Seed of the public random choices of observers.
+    /// Seed of everything that is drawn at random.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
 }
@@ -114,7 +114,7 @@ pub(crate) struct ProtocolChoice {
     /// What may change: use-level, same-direction or signs.
     #[arg(long, value_enum, value_name = "SET", requires = "program", hide_possible_values = true)]
     pub(crate) uses: Option<Uses>,
-    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
+    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
 }
@@ -161,25 +161,25 @@ impl std::fmt::Display for Weights {
 /// What is allowed.
 #[derive(Args, Debug)]
 pub(crate) struct TargetChoice {
-    /// The epsilon allowed to a pair; with --delta.
+    /// The epsilon allowed for each pair; with --delta.
     #[arg(long, value_name = "E", group = "measure")]
     pub(crate) epsilon: Option<f64>,
-    /// The delta of epsilon.
+    /// The delta that goes with epsilon.
     #[arg(long, default_value_t = 1e-5, value_name = "D")]
     pub(crate) delta: f64,
-    /// The Rényi loss allowed to a pair, in nats; with --order.
+    /// The Rényi loss allowed for each pair, in nats; with --order.
     #[arg(long, value_name = "LOSS", group = "measure")]
     pub(crate) renyi: Option<f64>,
     /// The order of --renyi.
     #[arg(long, default_value_t = 2.0, value_name = "A")]
     pub(crate) order: f64,
-    /// The Gaussian parameter mu allowed to a pair.
+    /// The Gaussian parameter mu allowed for each pair.
     #[arg(long, value_name = "M", group = "measure")]
     pub(crate) mu: Option<f64>,
-    /// Limits: lines `source observer loss` or `hops loss`.
+    /// A file of limits: lines `exposed observer loss` or `hops loss`.
     #[arg(long, value_name = "FILE")]
     pub(crate) pairs: Option<PathBuf>,
-    /// The limit is for the mean towards every observer.
+    /// The limit is for the mean over all nodes, towards each observer.
     #[arg(long, conflicts_with = "pairs")]
     pub(crate) mean: bool,
 }
@@ -198,7 +198,7 @@ pub(crate) struct Files {
 /// Where pictures go.
 #[derive(Args, Debug)]
 pub(crate) struct Pictures {
-    /// A picture.
+    /// The picture as PNG.
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
     /// The picture as SVG.
@@ -212,7 +212,7 @@ pub(crate) struct Pictures {
 /// The unit of the noise.
 #[derive(Args, Debug)]
 pub(crate) struct Unit {
-    /// How far a value may move; noise is in its unit.
+    /// How far a value may move, in the unit of the values.
     #[arg(long, default_value_t = 1.0, value_name = "S")]
     pub(crate) sensitivity: f64,
 }
@@ -220,8 +220,8 @@ pub(crate) struct Unit {
 /// How long an answer may take.
 #[derive(Args, Debug)]
 pub(crate) struct Effort {
-    /// Seconds, all protocols together, before bounds stand in for what is seen; by default a limit on
-    /// counted work, about ten seconds of it, so that the answer is the same on every machine.
+    /// After so many seconds for all protocols together, bounds replace the accounts that are not done; by
+    /// default after counted work of about ten seconds, which is the same on every machine.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) patience: Option<u64>,
 }

@@ -6,19 +6,19 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(crate) struct Refute {
-    /// The claimed bound in nats on the Rényi loss of u towards v.
+    /// The claimed bound, in nats, on the Rényi loss of the exposed node u towards the observer v.
     #[arg(long, value_name = "FORMULA", required_unless_present = "finding")]
     pub(crate) claim: Option<String>,
     /// A claim of docs/findings.md by the number of its row, with the search that finds it.
     #[arg(long, value_name = "N", conflicts_with_all = ["claim", "protocol", "parameter", "watching", "mean", "domain", "nodes", "thin_nodes", "rounds", "weights"])]
     pub(crate) finding: Option<usize>,
-    /// What the claim is about.
+    /// The protocol that the claim is about.
     #[arg(long, value_enum, default_value = "muffliato")]
     pub(crate) protocol: TriedProtocol,
     /// The Chebyshev parameter of accelerated gossip, or the later noise in units of the first.
     #[arg(long, default_value_t = 1.0, value_name = "X")]
     pub(crate) parameter: f64,
-    /// How many nodes look together.
+    /// How many observers learn together.
     #[arg(long = "observers", default_value_t = 1, value_name = "K", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=6))]
     pub(crate) watching: usize,
     /// The claim bounds the mean over all nodes.
@@ -27,13 +27,13 @@ pub(crate) struct Refute {
     /// Only cases in which this formula is positive.
     #[arg(long = "where", value_name = "FORMULA")]
     pub(crate) domain: Option<String>,
-    /// All connected graphs of 2 to so many nodes.
+    /// Try all connected graphs of 2 to N nodes.
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=7))]
     pub(crate) nodes: usize,
-    /// Also long thin graphs of so many nodes, at most 64; from 6 on.
+    /// Also try long thin graphs, such as paths and stars, of 6 to N nodes; N is at most 64.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) thin_nodes: usize,
-    /// Rounds from 1 to so many.
+    /// Try 1 to T rounds.
     #[arg(long, default_value_t = 6, value_name = "T", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=200))]
     pub(crate) rounds: usize,
     /// The weights to try, one after the other.
@@ -45,16 +45,16 @@ pub(crate) struct Refute {
     /// The noise sigma, in units of the sensitivity.
     #[arg(long, default_value_t = 1.0, value_name = "SIGMA")]
     pub(crate) noise: f64,
-    /// Cases (graph, weights, rounds, pair) that are looked at, at most.
+    /// How many cases (graph, weights, rounds, pair) to try at most.
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     pub(crate) cases: u64,
     /// Runs of the attack on a counterexample, in each of two worlds.
     #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(10..=10_000_000))]
     pub(crate) runs: usize,
-    /// The probability that the attack shows too much.
+    /// The probability that the attack shows more than the truth is at most this.
     #[arg(long, default_value_t = 1e-3, value_name = "P")]
     pub(crate) error_rate: f64,
-    /// Where the randomness of the attack comes from.
+    /// Seed of the attack.
     #[arg(long, default_value_t = 42, value_name = "SEED")]
     pub(crate) seed: u64,
     /// What was found as JSON, with scripts that show it.

@@ -12,31 +12,31 @@ pub(crate) struct Sweep {
     /// A protocol with its parameters; may be given several times, with other seeds for instance.
     #[arg(long = "protocol", default_value = "muffliato", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
+    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
-    /// A noise; may be given several times.
+    /// The noise (standard deviation), in the unit of the values; may be given several times.
     #[arg(long = "noise", required = true, value_name = "SIGMA")]
     pub(crate) noises: Vec<f64>,
     #[command(flatten)]
     pub(crate) observers: Observers,
     #[command(flatten)]
     pub(crate) knowledge: Knowledge,
-    /// The delta at which epsilon is reported.
+    /// The delta that goes with epsilon.
     #[arg(long, default_value_t = 1e-5, value_name = "D")]
     pub(crate) delta: f64,
-    /// Report Rényi losses of this order instead.
+    /// In place of epsilon, report Rényi losses of this order, in nats.
     #[arg(long, value_name = "A")]
     pub(crate) order: Option<f64>,
-    /// Pairs that are named for every observer, those that lose most.
+    /// How many exposed nodes to name for every observer, largest losses first.
     #[arg(long, default_value_t = 10, value_name = "K")]
     pub(crate) top: usize,
-    /// An observer of whom all losses are kept; may be given several times.
+    /// An observer for whom the losses of all nodes are kept; may be given several times.
     #[arg(long = "row", value_name = "LABEL")]
     pub(crate) rows: Vec<String>,
     #[command(flatten)]
     pub(crate) unit: Unit,
-    /// The summaries, a JSON object a line; only what they say together without it.
+    /// The summaries, a JSON object a line; without it, only what they say together is shown.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: Option<PathBuf>,
     #[command(flatten)]
@@ -52,23 +52,25 @@ pub(crate) enum Shard {
         /// The study.
         #[arg(value_name = "STUDY")]
         study: PathBuf,
-        /// How many.
+        /// How many shards.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
         shards: u32,
-        /// The folder of the plan and of what the shards find; must not be there, or hold this plan already.
+        /// The folder for the plan and for what the shards find; it must not exist yet, or hold this plan
+        /// already.
         #[arg(long, value_name = "FOLDER")]
         into: PathBuf,
-        /// Take the place of another plan and its shards in the folder.
+        /// Replace another plan and its shards in the folder.
         #[arg(long)]
         replace: bool,
     },
-    /// Run one shard, or go on with it; SIGTERM ends it after the observer it is at.
+    /// Run one shard, or go on with it; SIGTERM ends it once the observer at hand is done.
     #[command(after_help = "Example: ndp shard run parts --index 7")]
     Run {
         /// The folder of the plan.
         #[arg(value_name = "FOLDER")]
         folder: PathBuf,
-        /// Which shard, from 0; by itself from SLURM_ARRAY_TASK_ID and its kin.
+        /// Which shard, counted from 0; by default the one in SLURM_ARRAY_TASK_ID or its like of another
+        /// scheduler.
         #[arg(long, value_name = "I")]
         index: Option<usize>,
         /// Also run every K-th shard after it, for arrays that are shorter than the plan.
@@ -84,12 +86,13 @@ pub(crate) enum Shard {
         /// Print the indices that are not done, and nothing else.
         #[arg(long)]
         missing: bool,
-        /// Print the indices of the jobs that run them with this --stride.
+        /// Print instead the indices of the jobs that run these shards with this --stride.
         #[arg(long, value_name = "K", requires = "missing", value_parser = clap::value_parser!(u32).range(1..))]
         stride: Option<u32>,
     },
     /// Put all shards together; the bytes are those of `ndp sweep` in one process.
     #[command(after_help = "Example: ndp shard merge parts --into all.jsonl --png worst.png")]
+    #[command(mut_arg("report", |arg| arg.hide(true)))]
     Merge {
         /// The folder of the plan.
         #[arg(value_name = "FOLDER")]
