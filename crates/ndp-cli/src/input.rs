@@ -12,17 +12,22 @@ use std::path::Path;
 
 /// The bytes of a file or of standard input, unpacked if they are gzipped.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    bytes_up_to(LARGEST, path)
+}
+
+/// The same, or an error of the kind [`io::ErrorKind::FileTooLarge`] if there are more than `limit`.
+pub(crate) fn bytes_up_to(limit: u64, path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = Failure::file(path);
     let packed = if path.as_os_str() == "-" {
-        at_most(LARGEST, std::io::stdin().lock())
+        at_most(limit, std::io::stdin().lock())
     } else {
-        std::fs::File::open(path).and_then(|file| at_most(LARGEST, file))
+        std::fs::File::open(path).and_then(|file| at_most(limit, file))
     };
     let packed = packed.map_err(&failed)?;
     if !packed.starts_with(&[0x1f, 0x8b]) {
         return Ok(packed);
     }
-    at_most(LARGEST, MultiGzDecoder::new(&packed[..])).map_err(&failed)
+    at_most(limit, MultiGzDecoder::new(&packed[..])).map_err(&failed)
 }
 
 /// All bytes, or an error as soon as there are more than `limit`. Without the limit, a small gzipped file

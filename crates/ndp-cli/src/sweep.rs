@@ -9,6 +9,7 @@ pub(crate) mod plan;
 
 use crate::args::{Sweep, Weights};
 use crate::errors::Failure;
+use crate::output::finite;
 use crate::patience::{Limit, Patient};
 use crate::{input, plain, question};
 use ndp_account::Observer;
@@ -17,7 +18,7 @@ use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_numeric::stop::Stop;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -46,30 +47,16 @@ pub(crate) struct Study {
 struct Summary {
     noise: f64,
     grade: Grade,
-    max: Number,
-    mean: Number,
+    max: Value,
+    mean: Value,
     /// For each distance in hops: the number of nodes, and their largest loss.
-    by_hops: Vec<(Option<u32>, usize, Number)>,
+    by_hops: Vec<(Option<u32>, usize, Value)>,
     /// A histogram: the number of nodes that lose nothing, then the number in each class between [`edges`],
     /// and last the number above all of them.
     by_loss: Vec<usize>,
-    top: Vec<(String, Option<u32>, Number)>,
+    top: Vec<(String, Option<u32>, Value)>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    row: Option<Vec<Number>>,
-}
-
-/// A loss; infinity is the text "inf", because JSON has no infinity.
-#[derive(Clone, Copy, Serialize)]
-#[serde(untagged)]
-enum Number {
-    Finite(f64),
-    Infinite(&'static str),
-}
-
-impl From<f64> for Number {
-    fn from(x: f64) -> Self {
-        if x.is_finite() { Self::Finite(x) } else { Self::Infinite("inf") }
-    }
+    row: Option<Vec<Value>>,
 }
 
 /// Edges of the histogram by loss: halves of decades from 1e-6 to 1e3.
@@ -242,21 +229,21 @@ impl Study {
         worst.truncate(self.top);
         let top = worst.iter().map(|&at| {
             let u = outside[at];
-            (input::label(&self.graph, u), hops[u], losses[at].0.into())
+            (input::label(&self.graph, u), hops[u], finite(losses[at].0))
         });
         let exact = losses.iter().all(|(_, grade)| *grade == Grade::Exact);
         let row = full.then(|| {
-            let mut row = vec![Number::Finite(0.0); self.graph.node_count()];
-            outside.iter().zip(losses).for_each(|(&u, &(loss, _))| row[u] = loss.into());
+            let mut row = vec![finite(0.0); self.graph.node_count()];
+            outside.iter().zip(losses).for_each(|(&u, &(loss, _))| row[u] = finite(loss));
             row
         });
         Summary {
             noise,
             grade: if exact { Grade::Exact } else { Grade::UpperBound },
-            max: max.into(),
+            max: finite(max),
             // The factor covers the rounding errors of a sum of nonnegative terms and of the quotient.
-            mean: (sum / count * (1.0 + (count + 2.0) * f64::EPSILON)).into(),
-            by_hops: classes.into_iter().map(|(hops, (count, max))| (hops, count, max.into())).collect(),
+            mean: finite(sum / count * (1.0 + (count + 2.0) * f64::EPSILON)),
+            by_hops: classes.into_iter().map(|(hops, (count, max))| (hops, count, finite(max))).collect(),
             by_loss,
             top: top.collect(),
             row,

@@ -4,11 +4,10 @@ mod saved;
 
 use crate::args::Show;
 use crate::errors::Failure;
+use crate::input::bytes_up_to;
 use crate::show::{Answer, Part, Sheet, show};
-use flate2::read::MultiGzDecoder;
 use saved::{Comparison, Ledger, Losses, MOST_BYTES, Refused, Saved, What, label};
-use std::io::Read;
-use std::path::Path;
+use std::io::ErrorKind;
 
 /// What a saved file is worth as evidence; printed with everything that is shown of it.
 const RECORD: &str = "a record, as the file says it: nothing was computed anew. Whoever can edit the file can write any number into it. \
@@ -24,7 +23,10 @@ pub(crate) fn run(asked: &Show) -> Result<(), Failure> {
         };
         Failure::Refused(format!("{} holds nothing to show that ndp.save wrote: {why}{then}", path.display()))
     };
-    let bytes = bytes(path)?.ok_or_else(|| refused(&Refused::TooLarge))?;
+    let bytes = bytes_up_to(MOST_BYTES, path).map_err(|failure| match failure {
+        Failure::File(_, error) if error.kind() == ErrorKind::FileTooLarge => refused(&Refused::TooLarge),
+        other => other,
+    })?;
     let saved = saved::read(&bytes).map_err(|why| refused(&why))?;
     let told = match &saved.what {
         What::Losses(losses) => of_losses(losses),
@@ -65,29 +67,6 @@ impl Answer for Recorded<'_> {
         let Saved { by, json, .. } = self.saved;
         Ok(serde_json::json!({ "is": RECORD, "written-by": by, "recorded": json }))
     }
-}
-
-/// The bytes of a file, unpacked where it is gzipped; `None` where there are more than are read.
-fn bytes(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
-    let failed = Failure::file(path);
-    let source: Box<dyn Read> = if path.as_os_str() == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(std::fs::File::open(path).map_err(&failed)?)
-    };
-    let packed = at_most(source).map_err(&failed)?;
-    match packed {
-        Some(packed) if packed.starts_with(&[0x1f, 0x8b]) => {
-            at_most(MultiGzDecoder::new(&packed[..])).map_err(&failed)
-        }
-        packed => Ok(packed),
-    }
-}
-
-fn at_most(source: impl Read) -> std::io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    source.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(u64::try_from(bytes.len()).is_ok_and(|size| size <= MOST_BYTES).then_some(bytes))
 }
 
 /// The rows of a table below the summary.
