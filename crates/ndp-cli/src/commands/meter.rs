@@ -1,5 +1,5 @@
-//! What a running system has shown so far. The log may still grow: every line is an answer of its own, shown
-//! as soon as it is there, so that the files are written on the way and not by what shows other answers.
+//! What a running system has shown so far. The log may still grow, and readings are shown and written while
+//! lines come, so a meter has no single answer as other questions have; what is shown each time is [`Told`].
 
 mod merge;
 mod told;
@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::output::{self, line, note};
 use crate::show::print;
 use ndp_dp::Delta;
-use ndp_program::meter::{Feed, Limits, Meter, Refusal};
+use ndp_program::meter::{Feed, Limits, Refusal};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::time::{Duration, Instant};
 use told::Told;
@@ -117,7 +117,7 @@ impl<'a> Watch<'a> {
     /// Writes a JSON line if a loss has changed.
     fn write_json(&mut self, number: u64) -> Result<(), Failure> {
         let Some(path) = &self.asked.json else { return Ok(()) };
-        let Some((meter, told)) = self.told()? else { return Ok(()) };
+        let Some((meter, told)) = self.feed.meter().zip(self.told()?) else { return Ok(()) };
         let now = told.losses();
         if self.told.as_ref() == Some(&now) {
             return Ok(());
@@ -144,7 +144,7 @@ impl<'a> Watch<'a> {
         if !self.live && page.is_none() {
             return Ok(());
         }
-        let Some((_, told)) = self.told()? else { return Ok(()) };
+        let Some(told) = self.told()? else { return Ok(()) };
         let now = told.losses();
         if self.shown.as_ref() == Some(&now) && self.written.is_some() == self.asked.page.is_some() {
             return Ok(());
@@ -167,9 +167,9 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    fn told(&self) -> Result<Option<(&Meter, Told)>, Failure> {
-        let Some((meter, names)) = self.feed.meter().zip(self.feed.names()) else { return Ok(None) };
-        Ok(Some((meter, Told::of(meter, names, self.delta)?)))
+    fn told(&self) -> Result<Option<Told>, Failure> {
+        let found = self.feed.meter().zip(self.feed.names());
+        found.map(|(meter, names)| Told::of(meter, names, self.delta)).transpose()
     }
 
     /// How many more rounds like the last one fit into the budget, searched up to `most`.
@@ -185,7 +185,7 @@ impl<'a> Watch<'a> {
         if let Some(path) = self.asked.json.as_ref().filter(|path| path.as_os_str() != "-") {
             output::write(path, &self.json)?;
         }
-        let Some((_, told)) = self.told()? else {
+        let Some(told) = self.told()? else {
             return Err(Failure::Refused(
                 "the log has no first line such as {\"ndp-meter\": 1, \"nodes\": 3, \"set\": \"same-direction\"}: \
                  see docs/formats.md"
