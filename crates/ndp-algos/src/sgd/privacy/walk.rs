@@ -7,7 +7,7 @@ use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
 use crate::walk::graph::quick::{self, Moments};
-use crate::walk::graph::{CostLaw, LocalLoss, Quick, contribution, renewal};
+use crate::walk::graph::{CostLaw, KnownLosses, LocalLoss, Quick, contribution, renewal};
 use ndp_account::Error;
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
 use ndp_dp::profile::epsilon_by_one_order;
@@ -128,6 +128,7 @@ fn require_amplifiable(walk: &WalkSgd, constants: &Constants) -> Result<(), Erro
 #[derive(Clone, Debug)]
 pub(crate) struct WalkPair {
     laws: Laws,
+    losses: KnownLosses,
     /// The law of the cost, if there is one for this walk.
     pub(crate) cost: Option<Arc<CostLaw>>,
     steps: usize,
@@ -189,7 +190,8 @@ impl WalkPair {
                 (laws, cost)
             }
         };
-        Ok(Self { laws, cost: cost.map(Arc::new), steps, published, stop: stop.clone() })
+        let losses = KnownLosses::default();
+        Ok(Self { laws, losses, cost: cost.map(Arc::new), steps, published, stop: stop.clone() })
     }
 
     /// Whether contributions are capped.
@@ -202,14 +204,14 @@ impl WalkPair {
     /// # Errors
     /// Those of the accountants of the walk.
     pub(crate) fn renyi(&self, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-        match &self.laws {
+        self.losses.loss(local, &self.stop, || match &self.laws {
             &Laws::Capped { cap, ref gaps } if self.published => {
                 contribution::capped_and_published(gaps, local, self.steps, cap)
             }
             &Laws::Capped { cap, ref gaps } => contribution::capped(gaps, local, self.steps, cap),
             Laws::Uncapped(laws) => renewal::loss(laws, local, None, &self.stop),
             Laws::UncappedPublished(laws) => coalition::loss(laws, local, FinalToken::Published, &self.stop),
-        }
+        })
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::cost_law::CostLaw;
 use ndp_dp::profile::epsilon_by_one_order;
-use ndp_dp::{
-    ApproxDp, Curve, Delta, Error, Guarantee, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound, conversion,
-};
+use ndp_dp::{ApproxDp, Curve, Delta, Error, Guarantee, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound};
 use ndp_numeric::stop::Stop;
 use std::sync::Arc;
 
@@ -49,16 +47,26 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
                 return Ok(UpperBound::new(ApproxDp::new(best, delta.get())?).into());
             }
         }
-        let epsilon = best.min(self.epsilon_by_renyi(delta)?);
+        let epsilon =
+            best.min(self.least_by_order(|point| Ok(point.epsilon(delta).into_value()), &[COARSE, FINE])?);
         self.stop.check()?;
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
-        let renyi = |order| (self.renyi)(order).unwrap_or(UpperBound::new(f64::INFINITY));
-        let best = conversion::best_delta(renyi, epsilon)?.into_value().approx_dp;
-        let by_law = self.cost.as_ref().and_then(|law| law.delta(self.noise, epsilon).ok());
-        let delta = by_law.map_or(best.delta(), |found| found.upper().min(best.delta()));
+        let mut best = 1.0;
+        if let Some(law) = &self.cost
+            && let Ok(found) = law.delta(self.noise, epsilon)
+        {
+            self.stop.check()?;
+            best = found.upper();
+            if law.is_tight(self.noise, epsilon) {
+                return Ok(UpperBound::new(ApproxDp::new(epsilon, best)?).into());
+            }
+        }
+        let by_renyi = self
+            .least_by_order(|point| Ok(point.delta(epsilon)?.into_value()), &[COARSE, FINE, FINER, FINEST])?;
+        let delta = best.min(by_renyi);
         self.stop.check()?;
         Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
     }
@@ -82,22 +90,30 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error> + Send + Sync> Curve for ByC
 }
 
 impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
+    /// The smallest value over the orders that are tried, of a bound that follows from the Rényi loss at one
+    /// order.
+    ///
     /// An order takes up to milliseconds. The search therefore tries a coarse grid of orders, goes beyond an
-    /// end of it for as long as this gives a smaller `ε`, and then tries a fine grid around the best order.
-    fn epsilon_by_renyi(&self, delta: Delta) -> Result<f64, Error> {
+    /// end of it for as long as this gives a smaller value, and then tries finer grids around the best order.
+    /// All grids are parts of fixed ones, so that later questions ask for the same orders.
+    fn least_by_order(
+        &self,
+        value: impl Fn(Rdp) -> Result<f64, Error>,
+        grids: &[(f64, i32)],
+    ) -> Result<f64, Error> {
         let mut best = (f64::INFINITY, 2.5);
         let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, Error> {
             let order = Order::new(1.0 + f64::exp(ln_excess))?;
             self.stop.check()?;
             let Ok(loss) = (self.renyi)(order) else { return Ok(false) };
-            let epsilon = Rdp { order, epsilon: loss.into_value() }.epsilon(delta).into_value();
-            let better = epsilon < best.0;
+            let value = value(Rdp { order, epsilon: loss.into_value() })?;
+            let better = value < best.0;
             if better {
-                *best = (epsilon, (order.get() - 1.0).ln());
+                *best = (value, (order.get() - 1.0).ln());
             }
             Ok(better)
         };
-        for (step, count) in [(0.7, 7), (0.15, 4)] {
+        for &(step, count) in grids {
             let center = best.1;
             for k in -count..=count {
                 look(center + step * f64::from(k), &mut best)?;
@@ -165,6 +181,12 @@ pub(crate) fn seen_to_hold(
     Err(Error::NotAchievable { what: "epsilon of a walk", target: limit, best }.into())
 }
 
+/// Steps of `ln(α − 1)` in a grid of orders, and the number of them on either side of its center. A logarithm
+/// of `δ` changes by up to `α` times as much as `ε`, so that its grids are finer.
+const COARSE: (f64, i32) = (0.7, 7);
+const FINE: (f64, i32) = (0.15, 4);
+const FINER: (f64, i32) = (0.03, 4);
+const FINEST: (f64, i32) = (0.006, 4);
 /// The number of orders that are tried beyond either end of a grid, in steps of 0.7 of `ln(α − 1)`: up to
 /// about `1e18`.
 const BEYOND: i32 = 50;

@@ -1,9 +1,9 @@
 //! The laws of first visits that an account of a walk needs for an exposed node and its observers, and the
 //! loss that follows from them.
 
-use super::LocalLoss;
 use super::coalition::{self, CoalitionLaws};
 use super::contribution;
+use super::local::{KnownLosses, LocalLoss};
 use super::long_walk::LongWalk;
 use super::path::{EdgeRule, TokenWalk};
 use super::renewal;
@@ -21,9 +21,14 @@ pub(super) struct Laws {
     /// First visits from the node to the observers alone, over the whole walk; only if the node contributes
     /// once.
     of_one: Option<FirstVisits>,
+    losses: KnownLosses,
 }
 
 impl Laws {
+    fn new(of_all: Followed, of_one: Option<FirstVisits>) -> Self {
+        Self { of_all, of_one, losses: KnownLosses::default() }
+    }
+
     /// The first visits of a pair over the whole walk, if these are what is followed.
     pub(super) const fn pair(&self) -> Option<&PairLaws> {
         match &self.of_all {
@@ -107,7 +112,7 @@ impl TokenWalk {
         let once = options.cap == Some(1)
             && options.final_token == FinalToken::Withheld
             && self.decides_beforehand();
-        let alone = |of_all| Laws { of_all, of_one: None };
+        let alone = |of_all| Laws::new(of_all, None);
         if let (Some(horizon), Some(cap)) = (options.horizon, options.cap) {
             if walk.incoming() == self.matrix().csr() && !once {
                 return Ok(alone(Followed::Symmetric { u, members: members.to_vec(), horizon, cap }));
@@ -124,7 +129,7 @@ impl TokenWalk {
             _ => Followed::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0(stop)?, steps)?),
         };
         let of_one = once.then(|| walk.first_visits(&Start::Node(u), members, steps)).transpose()?;
-        Ok(Laws { of_all, of_one })
+        Ok(Laws::new(of_all, of_one))
     }
 
     /// The smallest of the bounds that these laws allow and of the cost of releasing all contributions at
@@ -135,12 +140,14 @@ impl TokenWalk {
         local: LocalLoss,
         stop: &Stop,
     ) -> Result<UpperBound<f64>, Error> {
-        let mut loss = self.loss_of_all(&laws.of_all, local, stop)?.into_value();
-        if let Some(visits) = &laws.of_one {
-            loss = loss.min(contribution::sharp(visits, local, self.steps())?.into_value());
-        }
-        let releases = self.most_contributions() as f64;
-        Ok(UpperBound::new(loss.min(up(releases * local.cost_up(), 1))))
+        laws.losses.loss(local, stop, || {
+            let mut loss = self.loss_of_all(&laws.of_all, local, stop)?.into_value();
+            if let Some(visits) = &laws.of_one {
+                loss = loss.min(contribution::sharp(visits, local, self.steps())?.into_value());
+            }
+            let releases = self.most_contributions() as f64;
+            Ok(UpperBound::new(loss.min(up(releases * local.cost_up(), 1))))
+        })
     }
 
     fn loss_of_all(&self, laws: &Followed, local: LocalLoss, stop: &Stop) -> Result<UpperBound<f64>, Error> {
@@ -324,7 +331,7 @@ mod tests {
                 assert!(matches!(walk.laws(0, &members, &Stop::never())?.of_all, Followed::Symmetric { .. }));
                 let targets: Vec<usize> = [0].into_iter().chain(members.iter().copied()).collect();
                 let visits = Walk::from(&w).first_visits(&Start::Node(0), &targets, 30)?;
-                let gaps = Laws { of_all: Followed::Gaps { visits, cap: 4 }, of_one: None };
+                let gaps = Laws::new(Followed::Gaps { visits, cap: 4 }, None);
                 let slow = *walk.loss_by(&gaps, local, &Stop::never())?.value();
                 let fast = *walk.loss(0, &members, local)?.value();
                 assert!(fast >= slow * (1.0 - 1e-10));

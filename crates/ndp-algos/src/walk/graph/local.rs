@@ -1,8 +1,11 @@
 //! The price of one contribution released at once, the unit of all costs of this module.
 
-use ndp_dp::{NoiseMultiplier, Order};
+use ndp_dp::{NoiseMultiplier, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stop;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One contribution with its noise, released at once: `c₀ = α / (2σ²)` nats at order `α`.
 ///
@@ -65,5 +68,75 @@ impl LocalLoss {
         // e^x has a relative error of |x| roundings if x is far below 0, since x itself is rounded.
         let error = (3.0 - x.min(0.0)).max(8.0);
         (log / (self.order.get() - 1.0) * (1.0 + error * f64::EPSILON)).max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The losses of one pair that were computed so far, for later questions at the same noise.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownLosses(Arc<Mutex<BTreeMap<[u64; 2], UpperBound<f64>>>>);
+
+impl KnownLosses {
+    /// The loss that is known, or the one that `compute` finds. Under a limit on work nothing is looked up,
+    /// since an answer must not depend on which of two questions came first.
+    ///
+    /// # Errors
+    /// Those of `compute`, which are not kept.
+    pub(crate) fn loss<E>(
+        &self,
+        local: LocalLoss,
+        stop: &Stop,
+        compute: impl FnOnce() -> Result<UpperBound<f64>, E>,
+    ) -> Result<UpperBound<f64>, E> {
+        if stop.left().is_some() {
+            return compute();
+        }
+        let key = [local.order.get().to_bits(), local.noise.get().to_bits()];
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&loss) = known().get(&key) {
+            return Ok(loss);
+        }
+        let loss = compute()?;
+        let mut known = known();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(key, loss);
+        Ok(loss)
+    }
+}
+
+/// The number of losses that are kept for a pair; a question asks for some forty.
+const MOST_KNOWN: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn losses_are_looked_up_by_order_and_noise_but_not_under_a_limit() -> Result<(), ndp_dp::Error> {
+        let (known, computed) = (KnownLosses::default(), Cell::new(0));
+        let ask = |order: f64, noise: f64, stop: &Stop| {
+            let local = LocalLoss { order: Order::new(order)?, noise: NoiseMultiplier::new(noise)? };
+            let loss = known.loss::<ndp_dp::Error>(local, stop, || {
+                computed.set(computed.get() + 1);
+                Ok(UpperBound::new(local.cost()))
+            })?;
+            assert_eq!(loss.into_value(), local.cost());
+            Ok::<i32, ndp_dp::Error>(computed.get())
+        };
+        let never = Stop::never();
+        assert_eq!([ask(2.0, 3.0, &never)?, ask(2.0, 3.0, &never)?], [1, 1]);
+        assert_eq!([ask(3.0, 2.0, &never)?, ask(2.0, 4.0, &never)?], [2, 3]);
+        // What was looked up would count as no work.
+        assert_eq!([ask(2.0, 3.0, &Stop::after_work(9))?, ask(2.0, 3.0, &never)?], [4, 4]);
+        let error = known.loss::<()>(
+            LocalLoss { order: Order::new(9.0)?, noise: NoiseMultiplier::new(1.0)? },
+            &never,
+            || Err(()),
+        );
+        assert_eq!(error.map(|_| ()), Err(()));
+        assert_eq!(ask(9.0, 1.0, &never)?, 5);
+        Ok(())
     }
 }

@@ -62,6 +62,7 @@ pub use attack::{HiddenLosses, HiddenPath, Possible};
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
 pub(crate) use by_cost::{ByCost, Quick, least_noise_by_law, seen_to_hold};
 pub use cost_law::CostLaw;
+pub(crate) use local::KnownLosses;
 pub use local::LocalLoss;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};
 pub use path_cost::PathCost;

@@ -115,9 +115,9 @@ impl Tables {
     /// Whether neither the grid nor costs beyond it change `δ` much.
     pub(super) fn is_tight(&self, sigma: f64, epsilon: f64) -> bool {
         let law = &self.upper;
-        let whole = law.delta(epsilon, sigma, 1e-6);
-        let whole = law.delta(epsilon, sigma, 1e-4 * whole);
-        let small = |cost: f64| law.delta_of(law.below(cost), epsilon, sigma, 1e-4 * whole) / whole;
+        let sums = law.sums(epsilon, sigma);
+        let whole = sums[sums.len() - 1];
+        let small = |cost: f64| sums[law.below(cost)] / whole;
         let window = self.coarse[0].window();
         // The cost below which half of δ is caused, and the finest grid there.
         let mut cost = window;
