@@ -30,7 +30,7 @@ pub struct BinomialWindow {
 
 impl BinomialWindow {
     /// The window of the law of `trials` trials of probability `p` in which every probability is at least
-    /// `cut`; it always contains the mode.
+    /// `cut`; it always contains the mode. A cut below the smallest normal float, 2.2e-308, counts as that one.
     ///
     /// # Errors
     /// [`OutOfRange`] unless `0 ≤ p ≤ 1` and `0 < cut < 1`, and when the window, whose width
@@ -102,6 +102,8 @@ impl BinomialWindow {
 
     /// Replaces the content by the window of another law, reusing the memory.
     pub fn fill(&mut self, trials: u64, chance: Chance, cut: f64) {
+        // Below the normal floats a ratio near 1 rounds to 1, and the probabilities would never fall below the cut.
+        let cut = cut.max(f64::MIN_POSITIVE);
         let (mode, at_mode) = mode(trials, chance);
         let log_at_mode = libm::log(at_mode).abs();
         self.probabilities.clear();
@@ -159,9 +161,13 @@ impl Chance {
 #[must_use]
 pub fn mode(trials: u64, chance: Chance) -> (u64, f64) {
     let n = trials as f64;
-    // Any count near the mode will do as a start.
-    let mode = whole((n + 1.0) * chance.p);
-    let mode = mode.min(trials);
+    // Any count near the mode will do as a start. Above 2^53 the product may miss it by 1024, which is far from
+    // it where failures are rare: then they are counted.
+    let mode = if trials > 1 << 53 && chance.p > 0.5 {
+        trials - whole((n + 1.0) * chance.q).min(trials)
+    } else {
+        whole((n + 1.0) * chance.p).min(trials)
+    };
     (mode, probability(trials, mode, chance))
 }
 
@@ -219,6 +225,34 @@ mod tests {
                 assert_relative_eq!(sum, 1.0, max_relative = 1e-14 + rounding);
                 assert!(window.below() < 1e-15 && window.above() < 1e-15);
             }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rare_failures_among_more_trials_than_floats_can_count() -> Result<(), OutOfRange> {
+        for trials in [13_510_799_687_430_221, 17_293_822_776_066_441_264, (1 << 62) + 12345, u64::MAX] {
+            let window = BinomialWindow::new(trials, 1.0, 1e-8)?;
+            assert_eq!((window.first(), window.probabilities()), (trials, [1.0].as_slice()));
+            assert!(window.below() < 1e-300 && window.above() == 0.0);
+            // Failures are nearly Poisson: the mirrored law has the same window.
+            let q = 1.0 - (1.0 - f64::EPSILON / 2.0);
+            let [few, many] = [q, 1.0 - q].map(|p| BinomialWindow::new(trials, p, 1e-20));
+            let (few, many) = (few?, many?);
+            let sum: f64 = many.probabilities().iter().sum();
+            assert_relative_eq!(sum, 1.0, max_relative = 1e-11);
+            assert_eq!(few.probabilities().len(), many.probabilities().len());
+            assert!(many.below() < 1e-15 && many.above() < 1e-15);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn cuts_below_the_normal_floats_end() -> Result<(), OutOfRange> {
+        for (trials, p) in [(17_203_197_773_942_978_367, 9.5e-11), (68_719_476_735, 0.079), (1 << 33, 0.5)] {
+            let window = BinomialWindow::new(trials, p, 5e-324)?;
+            assert!(window.probabilities().len() <= 30_000_000);
+            assert_eq!(window, BinomialWindow::new(trials, p, f64::MIN_POSITIVE)?);
         }
         Ok(())
     }

@@ -37,11 +37,15 @@ pub fn log_expm1(x: f64) -> f64 {
     if x > 37.0 { x - libm::exp(-x) } else { libm::log(libm::expm1(x)) }
 }
 
-/// `ln(e^a − e^b)` for `a ≥ b`; `−∞` when they are equal.
+/// `ln(e^a − e^b)` for `a ≥ b`; `−∞` when they are equal, even if both are `∞`.
 #[must_use]
 pub fn log_sub_exp(a: f64, b: f64) -> f64 {
     if b == f64::NEG_INFINITY {
         return a;
+    }
+    // Equal infinities would give ∞ − ∞.
+    if a == b {
+        return f64::NEG_INFINITY;
     }
     a + log1m_exp(b - a)
 }
@@ -70,5 +74,7 @@ mod tests {
         assert_eq!(log_expm1(0.0), f64::NEG_INFINITY);
         assert_eq!(log_sub_exp(-3.0, f64::NEG_INFINITY), -3.0);
         assert_eq!(log_sub_exp(-3.0, -3.0), f64::NEG_INFINITY);
+        assert_eq!(log_sub_exp(f64::INFINITY, f64::INFINITY), f64::NEG_INFINITY);
+        assert_eq!(log_sub_exp(f64::INFINITY, 3.0), f64::INFINITY);
     }
 }
