@@ -196,7 +196,8 @@ pub(crate) fn accurate_sum(values: impl IntoIterator<Item = f64>) -> f64 {
         lost += if sum.abs() >= value.abs() { (sum - total) + value } else { (value - total) + sum };
         sum = total;
     }
-    sum + lost
+    // A sum that overflowed has lost infinity minus infinity, and NaN would pass for a sum of 1.
+    if sum.is_finite() { sum + lost } else { sum }
 }
 
 /// Rows that one parallel task computes: enough work to pay for the task.

@@ -8,6 +8,9 @@
 //! | [`GossipSequence`] | `nodes`, `matrices`, each different one once, `steps`: `"idle"`, `{"pair": [u, v]}`, `{"matrix": index}` |
 //! | [`EdgeActivations`] | `nodes`, `edges` as `[u, v, probability]` |
 //!
+//! A few bytes must not take gigabytes: a file may name a million nodes and ten more for each edge, entry, label
+//! or position that it lists.
+//!
 //! A file's `"weights": "metropolis"` is not taken on trust: exact ranks are decided from the name, so the
 //! entries are computed from it, and entries that the file also gives must equal those.
 
@@ -47,6 +50,12 @@ impl Serialize for Graph {
 impl<'de> Deserialize<'de> for Graph {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let file = GraphFile::deserialize(deserializer)?;
+        let listed = [
+            file.edges.len(),
+            file.labels.as_ref().map_or(0, |x| x.len()),
+            file.positions.as_ref().map_or(0, |x| x.len()),
+        ];
+        require_listed(file.nodes, listed.iter().sum()).map_err(D::Error::custom)?;
         let build = || -> Result<Self, Error> {
             let mut graph = Self::from_edges(file.nodes, file.edges)?;
             if let Some(labels) = file.labels {
@@ -59,6 +68,17 @@ impl<'de> Deserialize<'de> for Graph {
         };
         build().map_err(D::Error::custom)
     }
+}
+
+/// Refuses more nodes than a file that lists so many edges, entries, labels and positions may name.
+fn require_listed(nodes: usize, listed: usize) -> Result<(), Error> {
+    let most = listed.saturating_mul(10).saturating_add(1_000_000);
+    // Graphs refuse numbers beyond 2^30 themselves, before they take memory.
+    if nodes <= most || nodes > 1 << 30 {
+        return Ok(());
+    }
+    let condition = "be at most 10^6, and ten more for each edge, entry, label and position in it";
+    Err(Error::InvalidParameter { name: "the number of nodes of a file", condition, value: nodes as f64 })
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,6 +98,7 @@ fn entries(matrix: &Csr) -> Vec<Entry> {
 
 /// The rows of a list of entries that must be in order, each at most once, with finite weights.
 fn rows(nodes: usize, entries: &[Entry]) -> Result<Vec<Vec<(u32, f64)>>, Error> {
+    require_listed(nodes, entries.len())?;
     // Checks that a graph may have this many nodes, and that they fit in memory.
     Graph::from_edges(nodes, [])?;
     let mut rows = vec![Vec::new(); nodes];
@@ -247,6 +268,7 @@ impl Serialize for EdgeActivations {
 impl<'de> Deserialize<'de> for EdgeActivations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let ActivationsFile { nodes, edges } = ActivationsFile::deserialize(deserializer)?;
+        require_listed(nodes, edges.len()).map_err(D::Error::custom)?;
         let graph = Graph::from_edges(nodes, edges.iter().map(|&(u, v, _)| (u, v)));
         graph.and_then(|graph| Self::new(&graph, &edges)).map_err(D::Error::custom)
     }

@@ -402,6 +402,19 @@ mod tests {
     use crate::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
     use ndarray::{Array2, arr2};
 
+    /// A sum that overflows is no sum of 1.
+    #[test]
+    fn weights_near_the_largest_float_are_refused() -> Result<(), Error> {
+        let path = path_graph(2)?;
+        let entry = GossipMatrix::from_dense(&path_graph(1)?, arr2(&[[f64::MAX]]).view());
+        assert!(matches!(entry, Err(Error::NotStochastic { row: 0, .. })), "{entry:?}");
+        let rows = arr2(&[[f64::MAX, f64::MAX], [f64::MAX, f64::MAX]]);
+        assert!(matches!(GossipMatrix::from_dense(&path, rows.view()), Err(Error::NotStochastic { .. })));
+        let walk = crate::TransitionMatrix::from_dense(rows.view());
+        assert!(matches!(walk, Err(Error::NotStochastic { row: 0, sum: f64::INFINITY })), "{walk:?}");
+        Ok(())
+    }
+
     /// By hand: the path 0-1-2 has degrees 1, 2, 1.
     #[test]
     fn named_weights_on_a_path() -> Result<(), Error> {

@@ -17,6 +17,7 @@ mod lapack;
 pub mod memory;
 #[cfg(not(feature = "lapack"))]
 mod portable;
+mod scaling;
 
 pub use error::Error;
 
@@ -111,8 +112,8 @@ impl Cholesky {
 /// The eigenvalues and eigenvectors of a symmetric matrix.
 ///
 /// # Errors
-/// [`Error::Shape`] unless it is square, [`Error::NotFinite`], [`Error::NotSymmetric`] (beyond
-/// `1e-12` of the largest entry), [`Error::TooLarge`], [`Error::NoConvergence`].
+/// [`Error::Shape`] unless it is square, [`Error::NotFinite`], also for an eigenvalue that no float holds,
+/// [`Error::NotSymmetric`] (beyond `1e-12` of the largest entry), [`Error::TooLarge`], [`Error::NoConvergence`].
 ///
 /// # Complexity
 /// `O(n³)` time, about five times the memory of the matrix.
@@ -130,7 +131,7 @@ pub fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
         return Ok(SymEigen { values: Array1::zeros(0), vectors: Array2::zeros((0, 0)) });
     }
     require_dense("eigenvectors and the room to find them", 5 * matrix.nrows(), matrix.nrows())?;
-    backend::sym_eigen(matrix)
+    scaling::sym_eigen(matrix)
 }
 
 /// The eigenvalues of a symmetric matrix, ascending.
@@ -143,7 +144,7 @@ pub fn sym_eigenvalues(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error
         return Ok(Array1::zeros(0));
     }
     require_dense("the room to find eigenvalues", 3 * matrix.nrows(), matrix.nrows())?;
-    backend::sym_eigenvalues(matrix)
+    scaling::sym_eigenvalues(matrix)
 }
 
 /// The product `A B`.

@@ -36,6 +36,26 @@ fn graphs_come_back_with_labels_and_positions() -> Result<(), Error> {
     Ok(())
 }
 
+/// A few bytes must not take gigabytes.
+#[test]
+fn files_that_name_far_more_nodes_than_they_list_are_refused() {
+    let too_many = "the number of nodes of a file must be at most 10^6";
+    for nodes in [2_000_000u64, 333_333_333, 1_000_000_000] {
+        let graph = format!(r#"{{"nodes":{nodes},"edges":[[0,1],[1,2]]}}"#);
+        assert!(refused::<Graph>(&graph).starts_with(too_many));
+        let matrix = format!(r#"{{"graph":{graph},"weights":"metropolis","laziness":0.0}}"#);
+        assert!(refused::<GossipMatrix>(&matrix).starts_with(too_many));
+        let entries = format!(r#"{{"nodes":{nodes},"entries":[[0,0,1.0]]}}"#);
+        assert!(refused::<Csr>(&entries).starts_with(too_many));
+        assert!(refused::<TransitionMatrix>(&entries).starts_with(too_many));
+        let law = format!(r#"{{"nodes":{nodes},"edges":[[0,1,0.5]]}}"#);
+        assert!(refused::<EdgeActivations>(&law).starts_with(too_many));
+    }
+    let read = |nodes: u64| serde_json::from_str::<Graph>(&format!(r#"{{"nodes":{nodes},"edges":[[0,1]]}}"#));
+    assert!(read(1_000_010).is_ok_and(|graph| graph.node_count() == 1_000_010));
+    assert!(read(1_000_011).is_err());
+}
+
 #[test]
 fn graphs_are_checked_when_read() {
     for (text, problem) in [
