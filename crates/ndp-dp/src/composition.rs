@@ -224,6 +224,11 @@ pub(crate) fn optimal(
     if release.epsilon().is_infinite() {
         return result(f64::INFINITY);
     }
+    // Below the normal floats there is nothing to gain, and the steps below would round to 0.
+    let added = (Interval::count(count) * Interval::new(release.epsilon())).high();
+    if added < f64::MIN_POSITIVE {
+        return result(added);
+    }
     let target = log_down(slack);
     let responses = Responses::new(release.epsilon(), count);
     let zero = responses.log_excess_at(0.0);
@@ -246,6 +251,10 @@ pub(crate) fn optimal(
     // Rounding may have left ε slightly too small: it is increased until the divergence, itself rounded up,
     // meets the target.
     let mut step = epsilon * 1e-16;
+    if step == 0.0 {
+        // From 0, and where the product underflows, doubling would stand still.
+        step = (point(meets) * 1e-16).max(f64::from_bits(1));
+    }
     while epsilon < point(meets) && responses.log_excess_at(epsilon) > target {
         epsilon = (epsilon + step).min(point(meets));
         step *= 2.0;

@@ -111,7 +111,9 @@ impl Mechanism for Rdp {
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(UpperBound::new(exp_up(log_delta_at(self.bound(), self.order, epsilon).min(0.0))).into())
+        // Rounded up, exp of 0 is more than 1.
+        let log = log_delta_at(self.bound(), self.order, epsilon).min(0.0);
+        Ok(UpperBound::new(exp_up(log).min(1.0)).into())
     }
 }
 

@@ -20,6 +20,21 @@ fn nothing_lost_has_no_sign() -> Result<(), Error> {
     Ok(())
 }
 
+/// An `ε` so small that its rounding step underflows is increased nevertheless.
+#[test]
+fn the_smallest_epsilons_are_composed() -> Result<(), Error> {
+    for (epsilon, delta, count, total) in [
+        (5e-324, 3.848_095_316_050_4e-180, 549_755_813_888, 0.553_820_085_375_062_2),
+        (5e-324, 1.706_787_944_159_781_7e-19, 68_719_476_736, 0.124_073_640_239_442_15),
+        (1e-310, 0.0, 10, 1e-9),
+        (1e-300, 1e-300, 3, 1e-299),
+    ] {
+        let found = best(&[(ApproxDp::new(epsilon, delta)?, count)], d(total))?.into_value().total;
+        assert!((0.0..=(epsilon * count as f64).next_up()).contains(&found.epsilon()), "{found:?}");
+    }
+    Ok(())
+}
+
 /// 50-digit values of the specification.
 #[test]
 fn rules_match_reference_values() -> Result<(), Error> {

@@ -195,7 +195,9 @@ impl FederatedDescent {
     /// Asoodeh and Calmon 2020, Theorem 2 (with `2L/(√m σ)`, as in its statement).
     pub fn theorem2_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(UpperBound::new(exp_up(self.log_theorem2(epsilon, Interval::count(self.rounds())).min(0.0))))
+        // Rounded up, exp of 0 is more than 1.
+        let log = self.log_theorem2(epsilon, Interval::count(self.rounds())).min(0.0);
+        Ok(UpperBound::new(exp_up(log).min(1.0)))
     }
 
     /// `ln` of Theorem 2 at a given exponent of `κ`, rounded up.

@@ -30,6 +30,17 @@ fn bounds_match_reference_values() -> Result<(), Error> {
     Ok(())
 }
 
+/// Where nothing is proven, `δ` is 1 and not what 1 rounds up to.
+#[test]
+fn no_delta_is_above_one() -> Result<(), Error> {
+    let tiny = [1e300, 0.0001, 0.000_101_358_313_333_724_97, 48.0];
+    let hopeless = run(4_503_599_627_370_496, 4_503_599_627_370_495, tiny, 1.0);
+    assert_eq!(hopeless.theorem2_delta(0.0)?.into_value(), 1.0);
+    let rdp = crate::Rdp { order: crate::Order::new(2.0)?, epsilon: 1e9 };
+    assert_eq!(*rdp.delta(0.0)?.value(), 1.0);
+    Ok(())
+}
+
 /// Section 7 of the specification: "more users per round, more privacy" is not true of the bound in general.
 #[test]
 fn larger_batches_are_not_always_more_private() -> Result<(), Error> {

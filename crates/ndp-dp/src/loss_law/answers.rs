@@ -287,7 +287,12 @@ impl<'a> Grid<'a> {
             .map(|(part, ((pair, _), &reach))| {
                 Enclosing::of_atoms(&**pair, step).unwrap_or_else(|| {
                     let tilt = (!self.dense).then_some(self.aim.tilt);
-                    Enclosing::new(&**pair, step, &self.outline.points(part, tilt, step, reach))
+                    // Atoms choose their own points.
+                    let points = match pair.atoms() {
+                        Some(_) if pair.known_from_below() => Vec::new(),
+                        _ => self.outline.points(part, tilt, step, reach),
+                    };
+                    Enclosing::new(&**pair, step, &points)
                 })
             })
             .collect();

@@ -135,7 +135,7 @@ impl Outline {
 
     /// The points of the grid, between two losses, at which a part is evaluated: all points where the tilted
     /// law is dense, and every second, fourth, ... point where more of them would gain little. Without a
-    /// tilt, all points.
+    /// tilt, all points, or every second, third, ... one if there are more than [`MOST_DENSE`].
     ///
     /// At a distance `s` between points, a cell costs `s²` times its tilted mass. For a given number of
     /// points the total cost is smallest if `s³` is inversely proportional to the tilted density. Leaving out
@@ -148,7 +148,11 @@ impl Outline {
         (low, high): (f64, f64),
     ) -> Vec<i64> {
         let (first, last) = (whole((low / step).floor()) - 1, whole((high / step).ceil()) + 1);
-        let Some(tilt) = tilt else { return (first..=last).collect() };
+        let Some(tilt) = tilt else {
+            let stride = last.saturating_sub(first) / MOST_DENSE + 1;
+            let dense = (first..last).step_by(usize::try_from(stride).unwrap_or(usize::MAX));
+            return dense.chain([last]).collect();
+        };
         let law = self.parts.get(part).map_or(&[][..], |(law, _)| &law.masses);
         let cells: Vec<(f64, f64, f64)> = law
             .windows(2)
@@ -257,6 +261,8 @@ const FINEST: f64 = 1.0 / (1_u64 << 40) as f64;
 const LEAST_REACH: f64 = 1e-9;
 /// Losses beyond this count as infinite.
 pub(super) const LARGEST_REACH: f64 = 4096.0;
+/// The most points, about, at which a part is evaluated if all points of a grid are used: they take 134 MB.
+const MOST_DENSE: i64 = 1 << 24;
 /// The largest distance between the points of a part, in steps.
 const LARGEST_MULTIPLE: f64 = 64.0;
 /// Minus the logarithm of the largest tail that does not matter.

@@ -207,3 +207,13 @@ proptest! {
         prop_assert!(here <= rdp(rate, mu, 1.1 * alpha) * slack);
     }
 }
+
+/// With one user, every draw is that user, however many draws there are.
+#[test]
+fn more_draws_from_one_user_than_floats_can_count() -> Result<(), Error> {
+    for draws in [13_510_799_687_430_221, 38_562_277_970_948_129, 57_702_370_225_696_964] {
+        let found = with_replacement(1, draws, 0.5, |_, _| Ok(UpperBound::new(0.0)))?.into_value();
+        assert!(found.delta() < 1e-300 && found.epsilon() >= 0.5, "{found:?}");
+    }
+    Ok(())
+}
