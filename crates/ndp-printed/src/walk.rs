@@ -93,7 +93,8 @@ impl VisitSum {
     }
 }
 
-/// One contribution: `(α/σ²) S = 2c₀ S`, `S` the sum over visits.
+/// One contribution: `(α/σ²) S = 2c₀ S`, `S` the sum over visits; without visits 0, even if `c₀` is beyond the
+/// largest float.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a sum that is not finite, for no step or no node, and, for formulas of a
@@ -107,7 +108,9 @@ pub fn single_contribution(
 ) -> Result<Printed<f64>, Error> {
     ensure(nodes >= 1, "the number of nodes", "be at least 1", nodes as f64)?;
     require_positive("the number of steps", steps)?;
-    Ok(Printed::new(2.0 * local.cost() * visits.value(nodes, steps)?))
+    let visits = visits.value(nodes, steps)?;
+    // A cost that overflows would give infinity times 0.
+    Ok(Printed::new(if visits == 0.0 { visits } else { 2.0 * local.cost() * visits }))
 }
 
 /// All contributions: the loss of one times their mean number `T/n`. With the log matrix, as in equation 16
@@ -134,7 +137,7 @@ pub fn user_level(
 ///
 /// # Errors
 /// [`Error::Shape`] unless there is one entry per node; [`Error::NodeOutOfRange`];
-/// [`Error::InvalidParameter`] for a node without neighbors.
+/// [`Error::InvalidParameter`] for a node without neighbors, and for an entry of a neighbor that is NaN.
 pub fn worst_sender(from_u: &[f64], graph: &Graph, v: usize) -> Result<Printed<f64>, Error> {
     let nodes = graph.node_count();
     if from_u.len() != nodes {
@@ -147,7 +150,12 @@ pub fn worst_sender(from_u: &[f64], graph: &Graph, v: usize) -> Result<Printed<f
     if v >= nodes {
         return Err(Error::NodeOutOfRange { node: v, nodes });
     }
-    let worst = graph.neighbors(v).iter().map(|&w| from_u[w as usize]).reduce(f64::max);
+    let entries = || graph.neighbors(v).iter().map(|&w| from_u[w as usize]);
+    if let Some(value) = entries().find(|entry| entry.is_nan()) {
+        let (name, condition) = ("an entry from the exposed node", "be a number");
+        return Err(Error::InvalidParameter { name, condition, value });
+    }
+    let worst = entries().reduce(f64::max);
     worst.map(Printed::new).ok_or(Error::InvalidParameter {
         name: "the number of neighbors of the observer",
         condition: "be at least 1 for a sender to be known",
@@ -218,6 +226,29 @@ mod tests {
             (GossipMatrix::metropolis(&complete_graph(5).unwrap()), 0, 4),
             (GossipMatrix::new(&hypercube_graph(3).unwrap(), Weights::MaxDegree).unwrap(), 0, 7),
         ]
+    }
+
+    #[test]
+    fn extreme_numbers_give_no_nan() -> Result<(), Error> {
+        // The cost of a release overflows; nothing is seen of it.
+        for noise in [1e-300, f64::MIN_POSITIVE] {
+            for nothing in [0.0, -0.0] {
+                let visits = VisitSum::Powers(nothing);
+                assert_eq!(*single_contribution(visits, 48, 27, local(48.0, noise))?.value(), 0.0);
+                assert_eq!(*user_level(visits, 48, 27, local(48.0, noise))?.value(), 0.0);
+            }
+            let seen = user_level(VisitSum::Powers(1e-9), 48, 27, local(48.0, noise))?;
+            assert_eq!(*seen.value(), f64::INFINITY);
+        }
+        let path = path_graph(3)?;
+        for entries in [[f64::NAN, 0.0, 1.0], [1.0, 0.0, f64::NAN]] {
+            let refused = worst_sender(&entries, &path, 1);
+            assert!(matches!(refused, Err(Error::InvalidParameter { .. })), "{refused:?}");
+            // Only neighbors count.
+            assert_eq!(*worst_sender(&entries, &path, 0)?.value(), 0.0);
+        }
+        assert_eq!(*worst_sender(&[f64::INFINITY, 0.0, 1.0], &path, 1)?.value(), f64::INFINITY);
+        Ok(())
     }
 
     /// Last column of section 6 of the specification; the known-sender maxima of `S_10` are from section 4.

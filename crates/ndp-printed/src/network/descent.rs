@@ -86,7 +86,10 @@ pub fn theorem4(
     ensure(delta < 0.5, "delta", "be below 1/2", delta)?;
     let log = -libm::log(delta);
     let q = f64::max(2.0 * contributions * libm::log(users) / users, 2.0 * log);
-    let total = epsilon * libm::sqrt(2.0 * q * log / libm::log(1.25 / delta));
+    let ratio = 1.25 / delta;
+    // For the smallest deltas the quotient overflows, and its logarithm would make everything private.
+    let log_ratio = if ratio.is_finite() { libm::log(ratio) } else { libm::log(1.25) + log };
+    let total = epsilon * libm::sqrt(2.0 * q * log / log_ratio);
     let preconditions_hold = total < 2.0 * log;
     Ok(Printed::new(Theorem4 { contributions, q, epsilon: total, preconditions_hold }))
 }
@@ -236,6 +239,23 @@ mod tests {
             near(theorem.epsilon, total);
             assert!(theorem.preconditions_hold);
         }
+        Ok(())
+    }
+
+    /// `1.25/δ` overflows for the smallest `δ`.
+    #[test]
+    fn the_smallest_deltas_cost_most() -> Result<(), Error> {
+        let claimed = |steps: f64, small: f64| -> Result<f64, Error> {
+            Ok(theorem4(48.0, steps, 0.003, (delta(small), delta(0.5)))?.value().epsilon)
+        };
+        for steps in [1.0, 1e6, f64::MAX] {
+            let near = claimed(steps, 1e-307)?;
+            for small in [1e-308, 3.271_190_406_29e-312, 5e-324] {
+                let found = claimed(steps, small)?;
+                assert!(found == near || found > 0.9 * near, "{steps} {small}: {found} {near}");
+            }
+        }
+        assert_eq!(claimed(f64::MAX, 1e-312)?, f64::INFINITY);
         Ok(())
     }
 
