@@ -67,11 +67,18 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// A list of texts, some of which may be equal, or a single text.
+    pub(super) fn repeated_texts(&self, key: &str) -> Result<Vec<&'a str>, ProgramError> {
+        let one = |x: &'a Json| x.as_str().map_or_else(|| syntax(format!("{key:?} must hold texts")), Ok);
+        match self.get(key)? {
+            Json::Array(list) => list.iter().map(one).collect(),
+            single => Ok(vec![one(single)?]),
+        }
+    }
+
     /// A list of different texts, or a single text.
     pub(crate) fn texts(&self, key: &str) -> Result<Vec<&'a str>, ProgramError> {
-        let one = |x: &'a Json| x.as_str().map_or_else(|| syntax(format!("{key:?} must hold texts")), Ok);
-        let Json::Array(list) = self.get(key)? else { return Ok(vec![one(self.get(key)?)?]) };
-        let texts = list.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        let texts = self.repeated_texts(key)?;
         let mut known = BTreeSet::new();
         match texts.iter().find(|text| !known.insert(**text)) {
             Some(text) => syntax(format!("{text:?} is given twice in {key:?}")),

@@ -16,7 +16,8 @@ impl Reader {
         if line.one_of(&["sum", "gossip"])? == Some("gossip") {
             line.only("gossip", &[verb, "of"])?;
             let matrix = self.find_matrix(line.text("gossip")?)?;
-            let of = line.texts("of")?;
+            // Several nodes may mix the same value.
+            let of = line.repeated_texts("of")?;
             let values: Vec<Value> = match of[..] {
                 [family] => (0..self.program.node_count())
                     .map(|node| self.names.at(family, node))

@@ -1,7 +1,7 @@
 //! A meter that reads its steps from lines.
 
 use super::log::{PARTS_VERSION, VERSION, checksum};
-use super::{Limits, Meter, PointOfView, Scale};
+use super::{Limits, Meter, PointOfView, Scale, require_room};
 use crate::constructors::ModelReads;
 use crate::format::{Line, Reader, object, value_name};
 use crate::{MixingMatrix, ProgramError, SensitivitySet, Weight};
@@ -241,6 +241,8 @@ impl Open {
             Json::Number(_) => NodeNames::numbered(line.number("nodes")?),
             _ => NodeNames::new(line.texts("nodes")?)?,
         };
+        // A line of a few bytes may name any number of nodes: it is refused before a list of them is made.
+        require_room(names.count(), 1)?;
         let bad = |what: &str, error: serde_json::Error| ProgramError::Syntax(format!("{what:?}: {error}"));
         let mut view = match line.has("view") {
             true => serde_json::from_value(line.get("view")?.clone()).map_err(|e| bad("view", e))?,
@@ -260,7 +262,10 @@ impl Open {
             None if line.has("observers") => {
                 serde_json::from_value(line.get("observers")?.clone()).map_err(|e| bad("observers", e))?
             }
-            None => (0..names.count()).map(Observer::node).collect(),
+            None => {
+                require_room(names.count(), names.count())?;
+                (0..names.count()).map(Observer::node).collect()
+            }
         };
         let set = match line.get("set")? {
             Json::String(word) if word == "same-direction" => SensitivitySet::SameDirection,

@@ -37,6 +37,7 @@ use crate::sensitivity::SensitivitySet;
 use crate::{ProgramError, Value};
 use filter::{Filter, Followed, Round};
 use ndp_account::{Error, Observer, RestsOn};
+use ndp_linalg::memory::require_memory;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use watched::Watched;
@@ -87,12 +88,26 @@ pub struct Meter {
     scale: Option<Scale>,
 }
 
+/// Refuses a meter whose sums for every pair of an observer and a node would not fit in memory.
+pub(super) fn require_room(nodes: usize, observers: usize) -> Result<(), Error> {
+    let pairs = nodes as u128 * observers as u128;
+    Ok(require_memory(
+        "what the observers of the meter learn about every node",
+        pairs.saturating_mul(BYTES_OF_PAIR),
+    )?)
+}
+
+/// The memory for what one observer learns about one node in bytes, as measured: 24 in the costs of earlier
+/// epochs, and 104 in the filter.
+const BYTES_OF_PAIR: u128 = 128;
+
 impl Meter {
     /// A meter of a run of `nodes` nodes for what these observers learn, with a declared sensitivity set.
     ///
     /// # Errors
     /// Those of a bad observer; [`ProgramError::MeterSet`] for a set that cannot be followed;
-    /// [`ProgramError::NoNodes`], [`ProgramError::TooManyNodes`].
+    /// [`ProgramError::NoNodes`], [`ProgramError::TooManyNodes`]; an error for more pairs of an observer and a
+    /// node than fit in 16 GiB.
     pub fn new(
         nodes: usize,
         observers: impl IntoIterator<Item = Observer>,
@@ -110,11 +125,12 @@ impl Meter {
             SensitivitySet::Bounded { .. } => return refuse("bounds on the uses"),
         };
         let program = Program::new(nodes)?;
-        let filter = |observer: Observer| -> Result<Watched, Error> {
+        let filter = |(before, observer): (usize, Observer)| -> Result<Watched, Error> {
+            require_room(nodes, before + 1)?;
             crate::observers::check(&observer, nodes)?;
             Ok(Watched::new(observer, nodes, followed))
         };
-        let filters = observers.into_iter().map(filter).collect::<Result<_, _>>()?;
+        let filters = observers.into_iter().enumerate().map(filter).collect::<Result<_, _>>()?;
         Ok(Self {
             nodes,
             set,

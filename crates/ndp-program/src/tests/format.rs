@@ -35,6 +35,27 @@ fn every_constructor_can_be_written_and_read() -> Outcome {
     Ok(())
 }
 
+/// All nodes mix the same value, which is then named once for each of them.
+#[test]
+fn values_that_are_mixed_several_times_are_written_and_read() -> Outcome {
+    let text = r#"
+        {"ndp-program": 1, "nodes": 3, "holdings": "assumed"}
+        {"graph": "g", "family": "path"}
+        {"matrix": "W", "of": "g", "weights": "metropolis"}
+        {"let": "y", "sum": {}}
+        {"contribute": "x", "node": 1, "reads": "nothing"}
+        {"set": "y", "gossip": "W", "of": "y"}
+        {"let": ["a", "b", "c"], "gossip": "W", "of": ["x", "x", "x"]}
+        {"publish": "a"}
+    "#;
+    let program = Program::read(text.as_bytes())?;
+    assert_same_after_writing(&program);
+    let names = text.replace(r#"["a", "b", "c"]"#, r#"["a", "a", "c"]"#);
+    let refused = Program::read(names.as_bytes()).unwrap_err().to_string();
+    assert!(refused.ends_with(r#""a" is given twice in "let""#), "{refused}");
+    Ok(())
+}
+
 /// The same protocols, from a few lines of text.
 #[test]
 fn short_texts_say_the_same_as_constructors() -> Outcome {

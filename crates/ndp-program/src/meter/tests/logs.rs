@@ -239,3 +239,19 @@ fn a_log_keeps_how_far_contributions_move() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// A first line of a few bytes must not take gigabytes.
+#[test]
+fn a_first_line_that_names_too_many_nodes_is_refused() {
+    for nodes in [100_000u64, 4_294_967_296, 24_294_967_296, 9_007_199_254_740_993] {
+        let line =
+            format!("{{\"ndp-meter\":1,\"nodes\":{nodes},\"set\":\"use-level\",\"view\":\"coordinator\"}}");
+        assert_refused(Feed::default().line(&line), "learn about every node would take");
+        // The coalition of all other nodes is one observer.
+        let own = Feed::seen_as("own:0").line(&line);
+        if nodes > 100_000 {
+            assert_refused(own, "learn about every node would take");
+        }
+    }
+    assert_refused(Meter::every_node(100_000, SensitivitySet::UseLevel), "learn about every node would take");
+}
