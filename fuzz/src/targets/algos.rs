@@ -65,6 +65,13 @@ fn named(i: &mut Input<'_>) -> Ending {
             _ => {}
         }
     }
+    // A default may be large, too: gossip on a matrix with a small spectral gap takes millions of rounds.
+    for parameter in entry.parameters {
+        let never = ndp_numeric::stop::Stop::never();
+        if !parameters.0.contains_key(parameter.name) && (parameter.default)(&matrix, &never)? > 16.0 {
+            return Ok(());
+        }
+    }
     let protocol = entry.build(&matrix, &parameters)?;
     // Large runs are refused or take long; those here have few steps.
     if protocol.node_count() > 8 || parameters.0.values().any(|&x| x.abs() > 16.0) {

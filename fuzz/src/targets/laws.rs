@@ -98,7 +98,8 @@ fn of_delta(i: &mut Input<'_>) -> Ending {
 }
 
 fn of_bounds(i: &mut Input<'_>) -> Ending {
-    let count = i.size(5);
+    // The bounds are in memory before they are seen: there are few.
+    let count = i.choice(6);
     let bounds = (0..count).map(|_| Ok(ndp_dp::ApproxDp::new(i.positive(), i.chance())?));
     let bounds = bounds.collect::<Result<Vec<_>, Stop>>()?;
     let law = LossLaw::of_bounds(&bounds, neighbors(i))?;
