@@ -125,12 +125,15 @@ impl Meter {
             SensitivitySet::Bounded { .. } => return refuse("bounds on the uses"),
         };
         let program = Program::new(nodes)?;
-        let filter = |(before, observer): (usize, Observer)| -> Result<Watched, Error> {
-            require_room(nodes, before + 1)?;
+        let observers = observers.into_iter();
+        require_room(nodes, observers.size_hint().0)?;
+        let observers: Vec<Observer> = observers.collect();
+        require_room(nodes, observers.len())?;
+        let filter = |observer: Observer| -> Result<Watched, Error> {
             crate::observers::check(&observer, nodes)?;
             Ok(Watched::new(observer, nodes, followed))
         };
-        let filters = observers.into_iter().enumerate().map(filter).collect::<Result<_, _>>()?;
+        let filters = observers.into_iter().map(filter).collect::<Result<_, _>>()?;
         Ok(Self {
             nodes,
             set,
