@@ -107,7 +107,18 @@ pub(super) const PARSERS: &[Target] = &[
     Target::parser("csv", &["ndp-algos sgd::dataset::Dataset::from_csv"], csv),
 ];
 
-pub(super) const NAMED: &[Target] = &[Target::function(&["ndp-algos registry::find"], named).holding(512)];
+fn ring_histogram(i: &mut Input<'_>) -> Ending {
+    let response = RandomizedResponse::new(i.short(), i.chance())?;
+    let made = RingHistogram::new(i.size(9), i.size(9), response, token(i))?;
+    let account = ndp_account::Protocol::account(&made, &Observer::node(i.place(9)))?;
+    loss(&*account, i)
+}
+
+/// Those that compose laws of several kinds on the largest grid, which takes a little more than others may.
+pub(super) const NAMED: &[Target] = &[
+    Target::function(&["ndp-algos registry::find"], named).holding(512),
+    Target::function(&["ndp-algos walk::ring::histogram::RingHistogram::new"], ring_histogram).holding(512),
+];
 
 fn setting(i: &mut Input<'_>) -> RandomGraph {
     RandomGraph {
@@ -173,12 +184,6 @@ pub(super) const ALL: &[Target] = functions! {
         let placement = i.pick(&[Placement::Counter, Placement::Distributed]);
         let sum = RingSum::new(i.size(9), i.size(9), bounds, noise, placement)?.with_final_token(token(i))?;
         let account = ndp_account::Protocol::account(&sum, &Observer::node(i.place(9)))?;
-        loss(&*account, i)
-    },
-    "ndp-algos walk::ring::histogram::RingHistogram::new" => |i| {
-        let response = RandomizedResponse::new(i.short(), i.chance())?;
-        let made = RingHistogram::new(i.size(9), i.size(9), response, token(i))?;
-        let account = ndp_account::Protocol::account(&made, &Observer::node(i.place(9)))?;
         loss(&*account, i)
     },
     "ndp-algos walk::noise::Bounds::new" => |i| returned(Bounds::new(i.real(), i.real())?),
