@@ -121,13 +121,21 @@ impl Patient {
 
     /// An answer in which the bound stands for all pairs of an observer or for none: which of them were known
     /// before the limit would depend on the number of threads. The question is asked again for every observer
-    /// whose limit came while it was answered.
+    /// whose limit came while it was answered: with an equal part of the work that is left, as long as this is
+    /// at least what each of them had, and by the bound after that.
     pub(crate) fn steady<T>(&self, question: impl Fn() -> T) -> T {
         loop {
-            let before = locked(&self.cut).len();
+            let before = locked(&self.cut).clone();
             let answer = question();
-            if locked(&self.cut).len() == before {
+            let late: Vec<Observer> = locked(&self.cut).difference(&before).cloned().collect();
+            if late.is_empty() {
                 return answer;
+            }
+            let stops: Vec<Stop> = late.iter().map(|observer| self.stop_of(observer)).collect();
+            let more = share(&self.stop, late.len());
+            if self.counts_work() && stops.iter().all(|stop| (1..=more).contains(&stop.spent())) {
+                stops.iter().for_each(|stop| stop.allow(more));
+                locked(&self.cut).retain(|observer| before.contains(observer));
             }
         }
     }

@@ -52,7 +52,7 @@ pub enum Stopped {
 struct Limits {
     asked: AtomicBool,
     until: Option<Until>,
-    most: u64,
+    most: AtomicU64,
     /// Work that was asked for, refused or not.
     spent: AtomicU64,
     /// Limits that hold as well.
@@ -155,6 +155,7 @@ impl Stop {
         let cores = until.and_then(|_| std::thread::available_parallelism().ok());
         let cores = cores.map_or(1, |cores| u64::try_from(cores.get()).unwrap_or(1));
         let until = until.map(Until::new);
+        let most = AtomicU64::new(most);
         Self(Some(Arc::new(Limits { asked, until, most, spent, outer: self.clone(), cores, memory })))
     }
 
@@ -211,18 +212,33 @@ impl Stop {
         self.0.as_ref().map_or(0, |limits| limits.spent.load(Ordering::Relaxed))
     }
 
+    /// Allows so much more work under this limit, and forgets that work was refused; limits that hold as well
+    /// stay as they are. Not while somebody works under it.
+    pub fn allow(&self, more: u64) {
+        if let Some(limits) = &self.0 {
+            let most = limits.most();
+            let within = |spent: u64| Some(spent.min(most));
+            let _ = limits.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within);
+            limits.most.store(most.saturating_add(more), Ordering::Relaxed);
+        }
+    }
+
     /// Work that is left under all limits; `None` without a limit on work.
     #[must_use]
     pub fn left(&self) -> Option<u64> {
         let limits = self.0.as_ref()?;
         let outer = limits.outer.left();
-        let own = (limits.most < u64::MAX)
-            .then(|| limits.most.saturating_sub(limits.spent.load(Ordering::Relaxed)));
+        let most = limits.most();
+        let own = (most < u64::MAX).then(|| most.saturating_sub(limits.spent.load(Ordering::Relaxed)));
         own.into_iter().chain(outer).min()
     }
 }
 
 impl Limits {
+    fn most(&self) -> u64 {
+        self.most.load(Ordering::Relaxed)
+    }
+
     fn spend(&self, work: u64) -> Result<(), Stopped> {
         if self.asked.load(Ordering::Relaxed) {
             return Err(Stopped::Asked);
@@ -233,8 +249,9 @@ impl Limits {
             _ => self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).unwrap_or(u64::MAX),
         };
         let after = before.saturating_add(work);
-        self.outer.spend(after.min(self.most) - before.min(self.most))?;
-        if after > self.most {
+        let most = self.most();
+        self.outer.spend(after.min(most) - before.min(most))?;
+        if after > most {
             return Err(Stopped::OutOfWork);
         }
         let Some(until) = &self.until else { return Ok(()) };
@@ -359,6 +376,21 @@ mod tests {
     }
 
     /// Only clones are equal, and those that end nothing.
+    #[test]
+    fn more_can_be_allowed_within_what_the_others_leave() {
+        let all = Stop::after_work(20);
+        let part = all.within(5);
+        assert_eq!((part.spend(3), part.spend(4)), (Ok(()), Err(Stopped::OutOfWork)));
+        // What was refused counts up to the limit, here and there.
+        assert_eq!((part.left(), all.left()), (Some(0), Some(15)));
+        part.allow(10);
+        assert_eq!((part.left(), part.spend(10), part.spend(1)), (Some(10), Ok(()), Err(Stopped::OutOfWork)));
+        assert_eq!(all.left(), Some(5));
+        part.allow(10);
+        assert_eq!((part.left(), part.spend(6)), (Some(5), Err(Stopped::OutOfWork)));
+        Stop::never().allow(1);
+    }
+
     #[test]
     fn equal_stops_end_together() {
         let stop = Stop::after_work(3);

@@ -174,22 +174,26 @@ impl Seen {
     }
 
     /// Counts the work for the coefficients of the rows, independently of what was computed for other
-    /// observers: a walk back from each row to everything that it consists of.
+    /// observers: either a walk back from each row to everything that it consists of, or the coefficients of
+    /// all of this over every contribution and noise, whichever is less.
     fn count(&self, program: &Program, stop: &Stop) -> Result<(), Stopped> {
         if stop == &Stop::never() {
             return Ok(());
         }
-        // Digits grow with every sum on the way.
-        let mut depths: Vec<usize> = Vec::with_capacity(program.values.len());
+        // The work of a term of each value, whose digits grow with every weight on the way.
+        let mut bits: Vec<u64> = Vec::with_capacity(program.values.len());
         for definition in program.values.iter() {
-            let mut depth = 0;
-            definition.each_term(|term, _| depth = depth.max(depths[term] + 1));
-            depths.push(depth);
+            let mut most = 0;
+            definition.each_term(|term, weight| {
+                most = most.max(bits[term] + weight.numer().bits() + weight.denom().bits() - 1);
+            });
+            bits.push(most);
         }
-        let mut visited = vec![u32::MAX; program.values.len()];
-        let mut open: Vec<usize> = Vec::new();
-        for (number, row) in (0u32..).zip(&self.rows) {
-            open.push(row.value);
+        let of_visit = |value: usize| OF_VISIT + 2 * bits[value];
+        let of_coefficient = |value: usize| OF_COEFFICIENT + bits[value] / 2;
+        // The number of terms of everything that is reached from what is open and was not visited with this
+        // number.
+        let terms_from = |open: &mut Vec<usize>, visited: &mut [u32], number: u32| {
             let mut terms = 0usize;
             while let Some(value) = open.pop() {
                 program.values[value].each_term(|term, _| {
@@ -200,9 +204,34 @@ impl Seen {
                     }
                 });
             }
-            stop.spend(work([terms + 1, OF_TERM * (depths[row.value] + 1)]))?;
+            terms
+        };
+        let mut visited = vec![u32::MAX; program.values.len()];
+        let mut open: Vec<usize> = self.rows.iter().map(|row| row.value).collect();
+        open.iter().for_each(|&value| visited[value] = 0);
+        terms_from(&mut open, &mut visited, 0);
+        let (mut primitives, mut of_all) = (0, 0);
+        for value in (0..visited.len()).filter(|&value| visited[value] == 0) {
+            let mut terms = 0;
+            program.values[value].each_term(|_, _| terms += 1);
+            primitives += usize::from(terms == 0);
+            of_all = u64::saturating_add(of_all, of_coefficient(value).saturating_mul(terms));
         }
-        Ok(())
+        let of_all = of_all.saturating_mul(work([primitives]));
+        // What is more than either need not be known exactly.
+        let enough = of_all.min(stop.left().unwrap_or(u64::MAX).saturating_add(1));
+        let mut by_walks = 0;
+        for (number, row) in (1u32..).zip(&self.rows) {
+            if by_walks >= enough {
+                break;
+            }
+            stop.check()?;
+            visited[row.value] = number;
+            open.push(row.value);
+            let terms = terms_from(&mut open, &mut visited, number) as u64;
+            by_walks = u64::saturating_add(by_walks, (terms + 1).saturating_mul(of_visit(row.value)));
+        }
+        stop.spend(by_walks.min(of_all))
     }
 
     /// Whether the rows consist of more than `most` hidden values in total, where a value counts once for
@@ -244,5 +273,7 @@ impl Seen {
     }
 }
 
-/// The approximate work of a term of a value on the walk back from a row.
-const OF_TERM: usize = 150;
+/// The approximate work of a term of a value on the walk back from a row, and of one coefficient of a value
+/// that is computed from those of its terms, in addition to the work for their digits.
+const OF_VISIT: u64 = 150;
+const OF_COEFFICIENT: u64 = 30;

@@ -6,6 +6,7 @@ use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::progress::{Silent, Stop};
 use ndp_numeric::decimal::{Round, fixed, scientific};
 use serde::Serialize;
+use std::borrow::Borrow;
 use std::fmt;
 
 /// What one protocol needs and gives at the target.
@@ -101,11 +102,11 @@ pub fn compare_towards(
 impl Row {
     /// The row of `protocol`: its least noise towards the observers that `cover` covers, with the error and
     /// the messages. If the protocol, its accounts or the noise are refused, the row gives the reason.
-    pub fn of<'a, P: Protocol + ?Sized>(
+    pub fn of<'a, P: Protocol + ?Sized, C: Borrow<Covered<'a>>>(
         name: &str,
         protocol: Result<&'a P, Error>,
         target: &Target,
-        cover: impl FnOnce(&'a P) -> Result<Covered<'a>, Error>,
+        cover: impl FnOnce(&'a P) -> Result<C, Error>,
     ) -> Self {
         let covered = protocol.and_then(|protocol| Ok((protocol, cover(protocol)?)));
         let (protocol, covered) = match covered {
@@ -124,6 +125,7 @@ impl Row {
                 };
             }
         };
+        let covered = covered.borrow();
         let least = covered.least_noise(target);
         let noise = least.as_ref().map(|least| least.noise).map_err(Error::clone);
         let tightest = least.as_ref().ok().and_then(|least| least.tightest.as_ref());

@@ -13,7 +13,7 @@ use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
-use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, least_noise_by_law};
+use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, kept, least_noise_by_law};
 use attack::LastModel;
 use ndp_account::{
     Account, Assumption, Attacker, By, Changes, Error, Noise, Observer, Protocol, Target, Terms, accounts,
@@ -438,7 +438,7 @@ impl OfTraining<'_> {
 
     fn pair(&self, u: usize) -> Pair {
         let v = self.observer.single(self.training.users)?;
-        self.pairs[u].get_or_init(|| self.training.pair((u, v), &self.stop).map(Arc::new)).clone()
+        kept(&self.pairs[u], &self.stop, || self.training.pair((u, v), &self.stop).map(Arc::new))
     }
 }
 

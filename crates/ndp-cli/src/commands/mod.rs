@@ -29,6 +29,7 @@ use ndp_account::{Account, Audience, Covered, Observer, Row, Target};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
 use ndp_graph::progress::Stop;
+use std::cell::OnceCell;
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(arguments.threads)?;
@@ -124,10 +125,15 @@ fn by_groups<'a>(
 /// The row of a protocol in a comparison: its noise, error and messages. Observers are covered as in
 /// [`covered`].
 fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audience, target: &Target) -> Row {
+    // A question that is asked again asks the same accounts.
+    let covered = OnceCell::new();
     let of = || {
-        Row::of(name, built.clone(), target, |protocol| match protocol.settled(audience, target) {
-            Some(covered) => Ok(covered),
-            None => by_groups(protocol, audience, |observers| protocol.accounts(observers, || {})),
+        Row::of(name, built.clone(), target, |protocol| {
+            let made = || match protocol.settled(audience, target) {
+                Some(covered) => Ok(covered),
+                None => by_groups(protocol, audience, |observers| protocol.accounts(observers, || {})),
+            };
+            covered.get_or_init(made).as_ref().map_err(ndp_account::Error::clone)
         })
     };
     let row = match &built {

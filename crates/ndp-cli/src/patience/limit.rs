@@ -93,7 +93,8 @@ pub(super) fn share(stop: &Stop, parts: usize) -> u64 {
     stop.left().map_or(u64::MAX, |left| left / parts.max(1) as u64)
 }
 
-/// A limit that several questions share. Each gets an equal part of what the earlier ones left over.
+/// A limit that several questions share. Each gets an equal part of what the earlier ones left over; of
+/// counted work a sixth, if that is more, since most questions need little and a few need much.
 pub(super) struct Budget {
     limit: Limit,
     started: Instant,
@@ -111,7 +112,7 @@ impl Budget {
         self.questions = self.questions.saturating_sub(1);
         match &self.limit {
             Limit::Never => Limit::Never,
-            Limit::Work(all) => Limit::Work(all.within(share(all, questions))),
+            Limit::Work(all) => Limit::Work(all.within(share(all, questions.min(6)))),
             Limit::Seconds(seconds) => {
                 let left = Duration::from_secs(*seconds).saturating_sub(self.started.elapsed());
                 let share = left / u32::try_from(questions).unwrap_or(u32::MAX);
@@ -125,7 +126,8 @@ impl Budget {
 
 /// The answers of several questions that share a limit, in order; `answer` gets the number of a question and
 /// its limit, and says whether counted work cut the answer short. Such questions are asked again, one after
-/// the other, each with half of what is left by then, as long as this is at least twice what it had.
+/// the other, each with half of what is left by then and the last one with all of it, as long as this is at
+/// least twice what it had.
 pub(crate) fn sharing<T, E>(
     limit: Limit,
     questions: usize,
@@ -144,8 +146,11 @@ pub(crate) fn sharing<T, E>(
     }
     let Limit::Work(all) = &budget.limit else { return Ok(answers) };
     while !late.is_empty() {
-        for (at, had) in std::mem::take(&mut late) {
-            let part = share(all, 2);
+        let again = std::mem::take(&mut late);
+        let last = again.last().map(|&(at, _)| at);
+        for (at, had) in again {
+            let waiting = !late.is_empty() || Some(at) != last;
+            let part = share(all, if waiting { 2 } else { 1 });
             if part / 2 >= had {
                 let (found, cut) = answer(at, Limit::Work(all.within(part)))?;
                 answers[at] = found;

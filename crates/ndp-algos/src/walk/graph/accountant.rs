@@ -1,6 +1,6 @@
 //! The privacy account of averaging by a token that walks on a graph, and the attack that audits it.
 
-use super::by_cost::{ByCost, Quick, least_noise_by_law};
+use super::by_cost::{ByCost, Quick, kept, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
@@ -176,7 +176,7 @@ impl OnGraph {
                 .ok()
                 .map(Arc::new)
         };
-        self.costs[u].get_or_init(law).clone()
+        kept(&self.costs[u], &self.stop, law)
     }
 }
 

@@ -4,7 +4,7 @@ use super::cost_law::CostLaw;
 use ndp_dp::profile::epsilon_by_one_order;
 use ndp_dp::{ApproxDp, Curve, Delta, Error, Guarantee, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound};
 use ndp_numeric::stop::Stop;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The accountant of one pair of nodes at one noise: its Rényi losses, and the law of its cost if there is
 /// one.
@@ -133,6 +133,16 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
         }
         Ok(best.0)
     }
+}
+
+/// What `cell` keeps, or what `make` makes now. It is not kept if `stop` has refused something: more may be
+/// allowed later.
+pub(crate) fn kept<T: Clone>(cell: &OnceLock<T>, stop: &Stop, make: impl FnOnce() -> T) -> T {
+    let made = || {
+        let made = make();
+        if stop.check().is_ok() { cell.get_or_init(|| made).clone() } else { made }
+    };
+    cell.get().cloned().unwrap_or_else(made)
 }
 
 /// The least noise at which `epsilon` is at most `limit` at `delta`, if the law of the cost gives the

@@ -60,7 +60,7 @@ mod series;
 pub(in crate::walk) use accountant::log_likelihood_ratio;
 pub use attack::{HiddenLosses, HiddenPath, Possible};
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
-pub(crate) use by_cost::{ByCost, Quick, least_noise_by_law, seen_to_hold};
+pub(crate) use by_cost::{ByCost, Quick, kept, least_noise_by_law, seen_to_hold};
 pub use cost_law::CostLaw;
 pub(crate) use local::KnownLosses;
 pub use local::LocalLoss;

@@ -178,7 +178,7 @@ impl Products {
     /// The approximate work of a product with its transforms.
     pub(super) fn cost(&self) -> u64 {
         let per_entry = match &self.fft {
-            Some(fft) => 4 * (fft.size().ilog2() as usize + 1),
+            Some(fft) => 2 * (fft.size().ilog2() as usize + 1),
             None => self.length.div_ceil(2),
         };
         work([self.length, per_entry])

@@ -171,12 +171,9 @@ impl<'a> Circle<'a> {
         // for all `z` of the block together.
         let entries: usize = series.iter().map(|series| series.masses.len()).sum();
         let transforms = series.iter().filter(|series| series.free.is_none()).count() + members * members;
-        let of_block = work([LANES, entries + used.len()]).saturating_add(work([
-            LANES,
-            transforms,
-            self.points(),
-            self.transform.size().ilog2() as usize,
-        ]));
+        let of_transform = work([self.points(), self.transform.size().ilog2() as usize]) / 2;
+        let of_block = work([LANES, entries + used.len()])
+            .saturating_add(work([LANES, transforms]).saturating_mul(of_transform));
         let block = |buffers: &mut Buffers, k: usize| -> Option<Vec<Complex>> {
             self.stop.spend(of_block).ok()?;
             let Buffers { phases, values, spectra, row } = buffers;
