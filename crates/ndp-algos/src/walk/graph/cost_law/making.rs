@@ -9,6 +9,7 @@ use super::system::Rounding;
 use super::tables::Tables;
 use super::{CostLaw, Source, adaptive, gaps};
 use ndp_account::Error;
+use std::cell::LazyCell;
 use std::sync::{Arc, PoisonError};
 
 impl CostLaw {
@@ -24,8 +25,19 @@ impl CostLaw {
             let law = &tables.upper;
             let sums = law.sums(epsilon, sigma);
             let whole = sums[sums.len() - 1];
-            // Plain sums are enough to choose tables: each choice is proven by itself.
-            let exceeds = |cost: f64, limit: f64| sums[law.below(cost)] / whole > limit;
+            // The choice of tables depends on shares that are rounded up. Most questions can be decided by
+            // plain sums.
+            let rounded = LazyCell::new(|| {
+                let whole = law.delta(epsilon, sigma, 1e-6);
+                law.delta(epsilon, sigma, 1e-4 * whole)
+            });
+            let exceeds = |cost: f64, limit: f64| {
+                let share = sums[law.below(cost)] / whole;
+                if (share - limit).abs() > CLEAR {
+                    return share > limit;
+                }
+                law.delta_of(law.below(cost), epsilon, sigma, 1e-4 * *rounded) / *rounded > limit
+            };
             let Some(last) = tables.coarse.last() else { return Ok(tables) };
             if whole == 0.0 || last.grid.cost(64) < 1.0 / self.steps as f64 {
                 return Ok(tables);
@@ -186,5 +198,7 @@ const SMALL_SHARE: f64 = 0.05;
 /// A fine table contains the costs that cause this share of `δ`; and spreading may change `δ` by this share.
 const LARGE_SHARE: f64 = 0.9;
 const MOVED_SHARE: f64 = 0.03;
+/// Plain sums decide about shares that differ from the limit by more than this.
+const CLEAR: f64 = 0.002;
 /// A coarse table has at least this number of cells below the cost up to which half of `δ` is caused.
 const LEAST_RESOLVED: usize = 16;
