@@ -121,8 +121,8 @@ impl Patient {
 
     /// An answer in which the bound stands for all pairs of an observer or for none: which of them were known
     /// before the limit would depend on the number of threads. The question is asked again for every observer
-    /// whose limit came while it was answered: with an equal part of the work that is left, as long as this is
-    /// at least what each of them had, and by the bound after that.
+    /// whose limit came while it was answered: with an equal part of the work that is left, as long as this
+    /// is at least what each of them had, and by the bound after that.
     pub(crate) fn steady<T>(&self, question: impl Fn() -> T) -> T {
         loop {
             let before = locked(&self.cut).clone();

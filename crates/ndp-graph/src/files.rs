@@ -8,8 +8,8 @@
 //! | [`GossipSequence`] | `nodes`, `matrices`, each different one once, `steps`: `"idle"`, `{"pair": [u, v]}`, `{"matrix": index}` |
 //! | [`EdgeActivations`] | `nodes`, `edges` as `[u, v, probability]` |
 //!
-//! A few bytes must not take gigabytes: a file may name a million nodes and ten more for each edge, entry, label
-//! or position that it lists.
+//! A few bytes must not take gigabytes: a file may name a million nodes and ten more for each edge, entry,
+//! label or position that it lists.
 //!
 //! A file's `"weights": "metropolis"` is not taken on trust: exact ranks are decided from the name, so the
 //! entries are computed from it, and entries that the file also gives must equal those.

@@ -1,5 +1,5 @@
-//! Matrices with entries near the largest float, whose norms and sums would overflow on the way to eigenvalues
-//! that are floats themselves.
+//! Matrices with entries near the largest float, whose norms and sums would overflow on the way to
+//! eigenvalues that are floats themselves.
 
 use crate::{Error, SymEigen, backend};
 use ndarray::{Array1, Array2, ArrayView2};

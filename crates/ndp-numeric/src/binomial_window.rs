@@ -30,7 +30,8 @@ pub struct BinomialWindow {
 
 impl BinomialWindow {
     /// The window of the law of `trials` trials of probability `p` in which every probability is at least
-    /// `cut`; it always contains the mode. A cut below the smallest normal float, 2.2e-308, counts as that one.
+    /// `cut`; it always contains the mode. A cut below the smallest normal float, 2.2e-308, counts as that
+    /// one.
     ///
     /// # Errors
     /// [`OutOfRange`] unless `0 ≤ p ≤ 1` and `0 < cut < 1`, and when the window, whose width
@@ -102,7 +103,8 @@ impl BinomialWindow {
 
     /// Replaces the content by the window of another law, reusing the memory.
     pub fn fill(&mut self, trials: u64, chance: Chance, cut: f64) {
-        // Below the normal floats a ratio near 1 rounds to 1, and the probabilities would never fall below the cut.
+        // Below the normal floats a ratio near 1 rounds to 1, and the probabilities would never fall below
+        // the cut.
         let cut = cut.max(f64::MIN_POSITIVE);
         let (mode, at_mode) = mode(trials, chance);
         let log_at_mode = libm::log(at_mode).abs();
@@ -161,8 +163,8 @@ impl Chance {
 #[must_use]
 pub fn mode(trials: u64, chance: Chance) -> (u64, f64) {
     let n = trials as f64;
-    // Any count near the mode will do as a start. Above 2^53 the product may miss it by 1024, which is far from
-    // it where failures are rare: then they are counted.
+    // Any count near the mode will do as a start. Above 2^53 the product may miss it by 1024, which is far
+    // from it where failures are rare: then they are counted.
     let mode = if trials > 1 << 53 && chance.p > 0.5 {
         trials - whole((n + 1.0) * chance.q).min(trials)
     } else {

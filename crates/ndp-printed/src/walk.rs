@@ -93,8 +93,8 @@ impl VisitSum {
     }
 }
 
-/// One contribution: `(α/σ²) S = 2c₀ S`, `S` the sum over visits; without visits 0, even if `c₀` is beyond the
-/// largest float.
+/// One contribution: `(α/σ²) S = 2c₀ S`, `S` the sum over visits; without visits 0, even if `c₀` is beyond
+/// the largest float.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a sum that is not finite, for no step or no node, and, for formulas of a

@@ -1,5 +1,5 @@
-//! A summary of every observer. The summaries are written as they are computed, because together they need not
-//! fit into memory; the answer is what they say together.
+//! A summary of every observer. The summaries are written as they are computed, because together they need
+//! not fit into memory; the answer is what they say together.
 
 use crate::args::{Pictures, Sweep};
 use crate::errors::Failure;
