@@ -68,7 +68,7 @@ pub(crate) fn plan_candidates(
         let stopping = registry::find("muffliato")?.parameters.iter().find(|known| known.name == "rounds");
         let base = stopping.map_or(Ok(1.0), |rounds| (rounds.default)(&matrix, stop))?.floor();
         let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
-        for entry in PROTOCOLS {
+        for entry in PROTOCOLS.iter() {
             let named = only.iter().any(|name| name == entry.name);
             // Means are compared with means; a baseline needs trust or gives none.
             if entry.kind != Kind::Mean || !(only.is_empty() || named) {

@@ -101,7 +101,7 @@
 //! | correlated noise, secure sums, D-SGD: ten published programs | [`ndp_program::constructors`] | `decor`, `zip-dl`, `gopa`, `corn-dsgd`, `dsgd`, `secure-neighbor-sums`, `hierarchical` |
 //! | gossip on directed edges | [`Program`](ndp_program::Program) | `push-sum` |
 //! | a token on a ring: sums and histograms | [`RingSum`](walk::ring::RingSum), [`RingHistogram`](walk::ring::RingHistogram) | `ring-sum`, `ring-histogram` |
-//! | ... behind noise of another law | [`ReleasedSum`](walk::ReleasedSum) | `ring-sum-laplace`, `ring-sum-discrete-laplace`, `complete-sum-laplace`, `complete-sum-discrete-laplace` |
+//! | ... behind noise of another law | [`ReleasedSum`](walk::ReleasedSum) | `ring-sum-laplace`, `complete-sum-discrete-laplace`, ...: each sum, each law |
 //! | a token on the complete graph | [`CompleteSum`](walk::complete::CompleteSum), [`CompleteHistogram`](walk::complete::CompleteHistogram) | `complete-sum`, `complete-histogram` |
 //! | a token on any graph | [`TokenWalk`](walk::graph::TokenWalk), [`TokenAveraging`](walk::graph::TokenAveraging) | `walk` |
 //! | training: local, central, federated, by a walk, by gossip | [`PrivateTraining`](sgd::PrivateTraining) | `local-sgd`, `central-sgd`, `federated-sgd`, `walk-sgd-complete`, `walk-sgd`, `gossip-sgd` |

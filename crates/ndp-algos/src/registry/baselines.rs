@@ -5,6 +5,7 @@ use crate::baselines::{CentralAveraging, LocalAveraging};
 
 pub(super) const LOCAL: Entry = Entry {
     name: "local",
+    on_the_graph: true,
     kind: Kind::Baseline,
     about: "every node publishes a noisy value: the local model",
     parameters: &[],
@@ -13,6 +14,7 @@ pub(super) const LOCAL: Entry = Entry {
 
 pub(super) const CENTRAL: Entry = Entry {
     name: "central",
+    on_the_graph: false,
     kind: Kind::Baseline,
     about: "a trusted curator publishes the noisy sum",
     parameters: &[],

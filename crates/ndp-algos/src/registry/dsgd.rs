@@ -16,6 +16,7 @@ use ndp_program::{Declared, SensitivitySet, Weight, constructors, toeplitz};
 
 pub(super) const DSGD: Entry = Entry {
     name: "dsgd",
+    on_the_graph: true,
     kind: Kind::Training,
     about: "decentralized SGD with noise in every step that reacts to noise before it",
     parameters: &[

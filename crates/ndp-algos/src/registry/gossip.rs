@@ -16,6 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) const MUFFLIATO: Entry = Entry {
     name: "muffliato",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise once, then synchronous gossip",
     parameters: &[ROUNDS],
@@ -24,6 +25,7 @@ pub(super) const MUFFLIATO: Entry = Entry {
 
 pub(super) const ACCELERATED: Entry = Entry {
     name: "muffliato-accelerated",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise once, then Chebyshev-accelerated gossip; everybody learns what plain gossip shows",
     parameters: &[ROUNDS],
@@ -49,6 +51,7 @@ fn activations(setting: &Setting<'_>) -> Result<usize, ndp_account::Error> {
 
 pub(super) const RANDOMIZED: Entry = Entry {
     name: "randomized-gossip",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise once, then edges drawn at random, one at a time, average their ends",
     parameters: &[ACTIVATIONS, SEED],
@@ -62,6 +65,7 @@ pub(super) const RANDOMIZED: Entry = Entry {
 
 pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
     name: "randomized-accelerated",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise once, then randomly activated edges with momentum",
     parameters: &[ACTIVATIONS, SEED],
@@ -80,6 +84,7 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
 
 pub(super) const ONE_PEER: Entry = Entry {
     name: "one-peer",
+    on_the_graph: false,
     kind: Kind::Mean,
     about: "noise once, then log2 n rounds over the one-peer hypercube, whatever the graph; needs a power of two nodes",
     parameters: &[],
@@ -98,6 +103,7 @@ pub(super) const ONE_PEER: Entry = Entry {
 
 pub(super) const FRESH_NOISE: Entry = Entry {
     name: "fresh-noise",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise in every round of gossip",
     parameters: &[
@@ -116,6 +122,7 @@ pub(super) const FRESH_NOISE: Entry = Entry {
 
 pub(super) const NOISY_MESSAGES: Entry = Entry {
     name: "noisy-messages",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise once and on every message",
     parameters: &[

@@ -29,7 +29,9 @@ mod training;
 
 pub use training::training;
 
+use crate::walk::{GaussianLaw, NoiseLaw, TokenNoise, other_laws};
 use ndp_account::{Comparison, Error, Observer, Protocol, Target, compare};
+use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_numeric::stop::Stop;
 use serde::de::{MapAccess, Visitor};
@@ -37,41 +39,97 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
-/// Every protocol.
-pub const PROTOCOLS: &[Entry] = &[
-    gossip::MUFFLIATO,
-    gossip::ACCELERATED,
-    gossip::RANDOMIZED,
-    gossip::ACCELERATED_RANDOMIZED,
-    gossip::ONE_PEER,
-    gossip::FRESH_NOISE,
-    gossip::NOISY_MESSAGES,
-    programs::DECOR,
-    programs::ZIP_DL,
-    programs::SECURE_NEIGHBOR_SUMS,
-    programs::GOPA,
-    programs::CORN_DSGD,
-    programs::HIERARCHICAL,
-    dsgd::DSGD,
-    push_sum::PUSH_SUM,
-    tokens::RING_SUM,
-    tokens::RING_SUM_LAPLACE,
-    tokens::RING_SUM_DISCRETE,
-    tokens::RING_HISTOGRAM,
-    tokens::COMPLETE_SUM,
-    tokens::COMPLETE_SUM_LAPLACE,
-    tokens::COMPLETE_SUM_DISCRETE,
-    tokens::COMPLETE_HISTOGRAM,
-    tokens::WALK,
-    training::LOCAL,
-    training::CENTRAL,
-    training::FEDERATED,
-    training::WALK_COMPLETE,
-    training::WALK_GRAPH,
-    training::GOSSIP,
-    baselines::LOCAL,
-    baselines::CENTRAL,
+/// Every protocol; sums carried by a token once more for each law of noise but the normal one.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry::PROTOCOLS;
+/// let sums: Vec<&str> = PROTOCOLS.iter().map(|entry| entry.name).filter(|name| name.starts_with("ring-sum")).collect();
+/// assert_eq!(sums, ["ring-sum", "ring-sum-laplace", "ring-sum-discrete-laplace"]);
+/// ```
+pub static PROTOCOLS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let of = |line: &'static Line| match line {
+        Line::One(entry) => vec![*entry],
+        Line::EachLaw(entry) => BEHIND
+            .iter()
+            .filter(|behind| behind.entry.name == entry.name)
+            .map(|behind| Entry { name: &behind.name, about: &behind.about, ..*entry })
+            .collect(),
+    };
+    LINES.iter().flat_map(of).collect()
+});
+
+/// A line of the registry.
+enum Line {
+    One(Entry),
+    /// A protocol for each law of noise but the normal one, which is described by what it is put behind.
+    EachLaw(Entry),
+}
+
+/// A protocol behind a law of noise, with the texts that its [`Entry`] refers to.
+struct Behind {
+    entry: &'static Entry,
+    law: &'static dyn NoiseLaw,
+    name: String,
+    about: String,
+}
+
+static BEHIND: LazyLock<Vec<Behind>> = LazyLock::new(|| {
+    let of = |line: &'static Line| match line {
+        Line::One(_) => None,
+        Line::EachLaw(entry) => Some(entry),
+    };
+    LINES
+        .iter()
+        .filter_map(of)
+        .flat_map(|entry| {
+            other_laws().map(|law| Behind {
+                entry,
+                law,
+                name: format!("{}-{}", entry.name, law.name()),
+                about: format!(
+                    "{}, behind {}; every contribution counts by itself",
+                    entry.about,
+                    law.about()
+                ),
+            })
+        })
+        .collect()
+});
+
+const LINES: &[Line] = &[
+    Line::One(gossip::MUFFLIATO),
+    Line::One(gossip::ACCELERATED),
+    Line::One(gossip::RANDOMIZED),
+    Line::One(gossip::ACCELERATED_RANDOMIZED),
+    Line::One(gossip::ONE_PEER),
+    Line::One(gossip::FRESH_NOISE),
+    Line::One(gossip::NOISY_MESSAGES),
+    Line::One(programs::DECOR),
+    Line::One(programs::ZIP_DL),
+    Line::One(programs::SECURE_NEIGHBOR_SUMS),
+    Line::One(programs::GOPA),
+    Line::One(programs::CORN_DSGD),
+    Line::One(programs::HIERARCHICAL),
+    Line::One(dsgd::DSGD),
+    Line::One(push_sum::PUSH_SUM),
+    Line::One(tokens::RING_SUM),
+    Line::EachLaw(tokens::RING_SUM_BEHIND),
+    Line::One(tokens::RING_HISTOGRAM),
+    Line::One(tokens::COMPLETE_SUM),
+    Line::EachLaw(tokens::COMPLETE_SUM_BEHIND),
+    Line::One(tokens::COMPLETE_HISTOGRAM),
+    Line::One(tokens::WALK),
+    Line::One(training::LOCAL),
+    Line::One(training::CENTRAL),
+    Line::One(training::FEDERATED),
+    Line::One(training::WALK_COMPLETE),
+    Line::One(training::WALK_GRAPH),
+    Line::One(training::GOSSIP),
+    Line::One(baselines::LOCAL),
+    Line::One(baselines::CENTRAL),
 ];
 
 /// A number that a protocol takes.
@@ -187,6 +245,7 @@ impl fmt::Display for Parameters {
 struct Setting<'a> {
     matrix: &'a GossipMatrix,
     values: BTreeMap<&'static str, f64>,
+    law: &'static dyn NoiseLaw,
     /// Stops the computations that are made at once.
     stop: &'a Stop,
 }
@@ -225,6 +284,11 @@ impl Setting<'_> {
             1.0 => Ok(true),
             value => Err(Error::InvalidParameter { name, condition: "be 0 or 1", value }),
         }
+    }
+
+    /// Noise of 1, which a question replaces by its own.
+    fn noise(&self) -> Result<TokenNoise, Error> {
+        Ok(TokenNoise { law: self.law, sigma: Sigma::new(1.0)? })
     }
 
     fn seed(&self) -> Result<u64, Error> {
@@ -266,7 +330,7 @@ pub enum Kind {
 /// use ndp_algos::registry;
 /// use ndp_graph::{GossipMatrix, generators::star_graph};
 /// let matrix = GossipMatrix::metropolis(&star_graph(4)?);
-/// for entry in registry::PROTOCOLS {
+/// for entry in registry::PROTOCOLS.iter() {
 ///     match entry.build(&matrix, &"".parse()?) {
 ///         Ok(protocol) => assert_eq!(protocol.node_count(), matrix.node_count(), "{}", entry.name),
 ///         Err(reason) => println!("{}: {reason}", entry.name), // one-peer gossip needs a hypercube
@@ -284,6 +348,8 @@ pub struct Entry {
     pub kind: Kind,
     /// What it takes.
     pub parameters: &'static [Parameter],
+    /// Whether everything that is sent goes along edges of the graph, or is published to all.
+    on_the_graph: bool,
     build: fn(&Setting<'_>) -> Result<Box<dyn Protocol>, Error>,
 }
 
@@ -321,8 +387,8 @@ impl Entry {
     /// # Ok::<(), ndp_account::Error>(())
     /// ```
     #[must_use]
-    pub fn is_on_the_graph(&self) -> bool {
-        !ELSEWHERE.contains(&self.name)
+    pub const fn is_on_the_graph(&self) -> bool {
+        self.on_the_graph
     }
 
     /// The parameters, with defaults for those that are not given.
@@ -338,7 +404,8 @@ impl Entry {
             let given = parameters.0.get(parameter.name).copied();
             values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix, stop), Ok)?);
         }
-        Ok(Setting { matrix, values, stop })
+        let behind = BEHIND.iter().find(|behind| behind.name == self.name);
+        Ok(Setting { matrix, values, law: behind.map_or(&GaussianLaw, |behind| behind.law), stop })
     }
 
     fn require_known(&self, parameters: &Parameters) -> Result<(), Error> {
@@ -354,24 +421,6 @@ impl Entry {
         Ok(())
     }
 }
-
-/// The protocols that need other connections than the edges of the graph.
-const ELSEWHERE: [&str; 14] = [
-    "one-peer",
-    "hierarchical",
-    "ring-sum",
-    "ring-sum-laplace",
-    "ring-sum-discrete-laplace",
-    "ring-histogram",
-    "complete-sum",
-    "complete-sum-laplace",
-    "complete-sum-discrete-laplace",
-    "complete-histogram",
-    "walk-sgd-complete",
-    "central",
-    "central-sgd",
-    "federated-sgd",
-];
 
 /// The protocol of this name.
 ///
@@ -403,7 +452,7 @@ pub fn compare_all(matrix: &GossipMatrix, observers: &[Observer], target: &Targe
 fn stopping_rounds(matrix: &GossipMatrix, stop: &Stop) -> Result<f64, Error> {
     use crate::gossip::utility::{Convergence, stopping_rounds};
     let rate = Convergence::Accelerated(gap(matrix, stop)?);
-    let rounds = stopping_rounds(matrix.node_count(), rate, ndp_dp::Sigma::new(f64::MAX.sqrt())?, 0.25)?;
+    let rounds = stopping_rounds(matrix.node_count(), rate, Sigma::new(f64::MAX.sqrt())?, 0.25)?;
     Ok(rounds as f64)
 }
 
@@ -436,19 +485,14 @@ const SEED: Parameter =
 mod tests {
     use super::*;
 
-    /// The protocols whose descriptions say that they bring connections of their own are those of
-    /// `ELSEWHERE`.
+    /// A protocol says in its description that it brings connections of its own, and no other does.
     #[test]
-    fn who_brings_connections_of_its_own_says_so() -> Result<(), Error> {
-        for name in ELSEWHERE {
-            assert!(!find(name)?.is_on_the_graph());
-        }
+    fn who_brings_connections_of_its_own_says_so() {
         let says =
             ["whatever the graph", "around a ring", "as ring-sum", "as complete-sum", "curator", "federated"];
-        for entry in PROTOCOLS {
+        for entry in PROTOCOLS.iter() {
             let elsewhere = says.iter().any(|words| entry.about.contains(words));
             assert_eq!(elsewhere, !entry.is_on_the_graph(), "{}", entry.name);
         }
-        Ok(())
     }
 }

@@ -219,6 +219,7 @@ const SHARED: Parameter = Parameter {
 
 pub(super) const DECOR: Entry = Entry {
     name: "decor",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "DECOR: own noise and noise that cancels between neighbors, everything public",
     parameters: &[OWN, SHARED],
@@ -232,6 +233,7 @@ pub(super) const DECOR: Entry = Entry {
 
 pub(super) const ZIP_DL: Entry = Entry {
     name: "zip-dl",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "Zip-DL, one round: own noise and masks that cancel over a node's own messages",
     parameters: &[OWN, SHARED],
@@ -245,6 +247,7 @@ pub(super) const ZIP_DL: Entry = Entry {
 
 pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     name: "secure-neighbor-sums",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
@@ -255,6 +258,7 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
 
 pub(super) const GOPA: Entry = Entry {
     name: "gopa",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "GOPA: own noise and masks between neighbors that cancel, published once, then averaged",
     parameters: &[OWN, SHARED],
@@ -268,6 +272,7 @@ pub(super) const GOPA: Entry = Entry {
 
 pub(super) const CORN_DSGD: Entry = Entry {
     name: "corn-dsgd",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "CorN-DSGD: noise of covariance own I + shared (I - W), handed out by a dealer, then gossip",
     parameters: &[ROUNDS, OWN, SHARED],
@@ -282,6 +287,7 @@ pub(super) const CORN_DSGD: Entry = Entry {
 
 pub(super) const HIERARCHICAL: Entry = Entry {
     name: "hierarchical",
+    on_the_graph: false,
     kind: Kind::Mean,
     about: "secure sums within groups of other nodes than 0, whatever the graph, then a secure sum of the sums for node 0",
     parameters: &[

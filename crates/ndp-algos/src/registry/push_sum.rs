@@ -44,6 +44,7 @@ fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
 
 pub(super) const PUSH_SUM: Entry = Entry {
     name: "push-sum",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
     parameters: &[ROUNDS],

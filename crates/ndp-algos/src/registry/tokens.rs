@@ -4,9 +4,9 @@ use super::{Entry, Kind, Parameter, Setting};
 use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::{TokenWalk, WalkOptions};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
-use crate::walk::{Bounds, DiscreteLaplaceLaw, FinalToken, LaplaceLaw, NoiseLaw, ReleasedSum, TokenNoise};
-use ndp_account::{Error, Protocol};
-use ndp_dp::{RandomizedResponse, Sigma};
+use crate::walk::{Bounds, FinalToken, ReleasedSum};
+use ndp_account::Error;
+use ndp_dp::RandomizedResponse;
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::Start;
 
@@ -36,65 +36,25 @@ const LABELS: Parameter =
 
 pub(super) const RING_SUM: Entry = Entry {
     name: "ring-sum",
+    on_the_graph: false,
     kind: Kind::Mean,
     about: "a token goes around a ring of all nodes, whatever the graph, noise on every (n-1)-th step; the total is published, masked",
     parameters: &[PASSES],
-    build: |setting| {
-        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-        let bounds = Bounds::new(0.0, 1.0)?;
-        let ring =
-            RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
-        Ok(Box::new(ring.with_final_token(FinalToken::Masked)?))
-    },
+    build: |setting| Ok(Box::new(ring_sum(setting)?)),
 };
 
-/// Sums with noise of another law, built with a noise of 1, which a question replaces by its own.
-fn ring_sum_behind(setting: &Setting<'_>, law: &'static dyn NoiseLaw) -> Result<Box<dyn Protocol>, Error> {
-    let (noise, bounds) = (TokenNoise { law, sigma: Sigma::new(1.0)? }, Bounds::new(0.0, 1.0)?);
-    let ring = RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
-    Ok(Box::new(ReleasedSum::from(ring.with_final_token(FinalToken::Masked)?)))
+/// The same behind noise of another law.
+pub(super) const RING_SUM_BEHIND: Entry = Entry {
+    about: "as ring-sum",
+    build: |setting| Ok(Box::new(ReleasedSum::from(ring_sum(setting)?))),
+    ..RING_SUM
+};
+
+fn ring_sum(setting: &Setting<'_>) -> Result<RingSum, Error> {
+    let (bounds, passes) = (Bounds::new(0.0, 1.0)?, setting.count("passes")?);
+    let ring = RingSum::new(setting.nodes(), passes, bounds, setting.noise()?, Placement::Counter)?;
+    ring.with_final_token(FinalToken::Masked)
 }
-
-fn complete_sum_behind(
-    setting: &Setting<'_>,
-    law: &'static dyn NoiseLaw,
-) -> Result<Box<dyn Protocol>, Error> {
-    let (noise, bounds) = (TokenNoise { law, sigma: Sigma::new(1.0)? }, Bounds::new(0.0, 1.0)?);
-    let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-    Ok(Box::new(ReleasedSum::from(CompleteSum { walk, bounds, noise, constant_data: false })))
-}
-
-pub(super) const RING_SUM_LAPLACE: Entry = Entry {
-    name: "ring-sum-laplace",
-    kind: Kind::Mean,
-    about: "as ring-sum, behind Laplace noise; every contribution counts by itself",
-    parameters: &[PASSES],
-    build: |setting| ring_sum_behind(setting, &LaplaceLaw),
-};
-
-pub(super) const RING_SUM_DISCRETE: Entry = Entry {
-    name: "ring-sum-discrete-laplace",
-    kind: Kind::Mean,
-    about: "as ring-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
-    parameters: &[PASSES],
-    build: |setting| ring_sum_behind(setting, &DiscreteLaplaceLaw),
-};
-
-pub(super) const COMPLETE_SUM_LAPLACE: Entry = Entry {
-    name: "complete-sum-laplace",
-    kind: Kind::Mean,
-    about: "as complete-sum, behind Laplace noise; every contribution counts by itself",
-    parameters: &[STEPS],
-    build: |setting| complete_sum_behind(setting, &LaplaceLaw),
-};
-
-pub(super) const COMPLETE_SUM_DISCRETE: Entry = Entry {
-    name: "complete-sum-discrete-laplace",
-    kind: Kind::Mean,
-    about: "as complete-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
-    parameters: &[STEPS],
-    build: |setting| complete_sum_behind(setting, &DiscreteLaplaceLaw),
-};
 
 /// The response that a histogram is built with, of `ε₀ = 1`; a question replaces it by its own noise.
 fn response(labels: usize) -> Result<RandomizedResponse, ndp_account::Error> {
@@ -108,6 +68,7 @@ fn response(labels: usize) -> Result<RandomizedResponse, ndp_account::Error> {
 
 pub(super) const RING_HISTOGRAM: Entry = Entry {
     name: "ring-histogram",
+    on_the_graph: false,
     kind: Kind::Histogram,
     about: "a token goes around a ring of all nodes, every node adds its label by randomized response; the total is published, masked",
     parameters: &[PASSES, LABELS],
@@ -124,22 +85,29 @@ pub(super) const RING_HISTOGRAM: Entry = Entry {
 
 pub(super) const COMPLETE_SUM: Entry = Entry {
     name: "complete-sum",
+    on_the_graph: false,
     kind: Kind::Mean,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its value and noise",
     parameters: &[STEPS, CONSTANT],
-    build: |setting| {
-        let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-        Ok(Box::new(CompleteSum {
-            walk,
-            bounds: Bounds::new(0.0, 1.0)?,
-            noise: TokenNoise::gaussian(Sigma::new(1.0)?),
-            constant_data: setting.flag("constant")?,
-        }))
-    },
+    build: |setting| Ok(Box::new(complete_sum(setting, setting.flag("constant")?)?)),
 };
+
+/// The same behind noise of another law.
+pub(super) const COMPLETE_SUM_BEHIND: Entry = Entry {
+    about: "as complete-sum",
+    parameters: &[STEPS],
+    build: |setting| Ok(Box::new(ReleasedSum::from(complete_sum(setting, false)?))),
+    ..COMPLETE_SUM
+};
+
+fn complete_sum(setting: &Setting<'_>, constant_data: bool) -> Result<CompleteSum, Error> {
+    let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
+    Ok(CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise: setting.noise()?, constant_data })
+}
 
 pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
     name: "complete-histogram",
+    on_the_graph: false,
     kind: Kind::Histogram,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its label by randomized response",
     parameters: &[STEPS, LABELS],
@@ -151,6 +119,7 @@ pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
 
 pub(super) const WALK: Entry = Entry {
     name: "walk",
+    on_the_graph: true,
     kind: Kind::Mean,
     about: "a token walks on the graph by the weights of the matrix; every holder adds its value and noise to a running average",
     parameters: &[STEPS, CAP],

@@ -34,9 +34,10 @@ mod tabulated;
 
 pub(crate) use histogram::HistogramEstimator;
 #[cfg(test)]
+#[cfg(test)]
 pub(crate) use noise::LAWS;
 pub use noise::{Bounds, NoiseLaw, TokenNoise};
-pub(crate) use noise::{DiscreteLaplaceLaw, LaplaceLaw};
+pub(crate) use noise::{GaussianLaw, other_laws};
 pub use path::{OnPath, Path};
 pub use released::ReleasedSum;
 pub use run::{HistogramRun, SumRun};

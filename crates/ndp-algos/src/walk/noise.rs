@@ -7,11 +7,11 @@
 mod continuous;
 mod discrete_laplace;
 
-use continuous::GaussianLaw;
-pub(crate) use continuous::LaplaceLaw;
-pub(crate) use discrete_laplace::DiscreteLaplaceLaw;
+pub(crate) use continuous::GaussianLaw;
+use continuous::LaplaceLaw;
+use discrete_laplace::DiscreteLaplaceLaw;
 
-use ndp_account::Error;
+use ndp_account::{Error, Law};
 use ndp_dp::{LossLaw, Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,11 @@ use std::str::FromStr;
 
 /// Every law of this crate; laws are found by their names.
 pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &DiscreteLaplaceLaw];
+
+/// Every law but the normal one.
+pub(crate) fn other_laws() -> impl Iterator<Item = &'static dyn NoiseLaw> {
+    LAWS.iter().copied().filter(|law| !same_type(*law, &GaussianLaw))
+}
 
 /// A family of additive noises that do not depend on the data, one for each standard deviation.
 ///
@@ -54,6 +59,16 @@ pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &Discrete
 pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
     /// Its name, unique among the laws: lower case, words joined by hyphens.
     fn name(&self) -> &'static str;
+
+    /// The noise in a sentence; its name if nothing else is said.
+    fn about(&self) -> &'static str {
+        self.name()
+    }
+
+    /// The family of which a statement speaks: a distribution of the user's own, unless something else is said.
+    fn family(&self) -> Law {
+        Law::Own
+    }
 
     /// One draw of standard deviation `sigma`.
     ///

@@ -5,7 +5,7 @@ use super::ring::RingSum;
 use super::{Bounds, FinalToken, TokenNoise};
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
+use ndp_account::{Account, Attacker, Changes, Noise, Observer, Protocol, Terms, parts::of_outsider};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, LossLaw, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity,
     UpperBound, composition, conversion,
@@ -178,14 +178,8 @@ impl Account for Alike<'_> {
     }
 
     fn terms(&self) -> Terms {
-        let law = match self.sum.noise().law.name() {
-            "gaussian" => Law::Gaussian,
-            "laplace" => Law::Laplace,
-            "discrete-laplace" => Law::DiscreteLaplace,
-            _ => Law::Own,
-        };
         let noise = Noise::of(
-            law,
+            self.sum.noise().law.family(),
             match &self.sum.sum {
                 Sum::Ring(_) => "the token, by every (n-1)-th holder",
                 Sum::Complete(_) => "every contribution",

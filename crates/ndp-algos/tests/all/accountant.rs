@@ -64,7 +64,7 @@ fn least_noise_is_the_boundary() -> Result<(), Error> {
     let hops: Vec<_> = (0..graph.node_count()).map(|u| graph.distances(u)).collect();
     let observers = [0, 4].map(Observer::node);
     let order = Order::new(2.0)?;
-    for entry in PROTOCOLS {
+    for entry in PROTOCOLS.iter() {
         // A histogram on a long walk takes minutes.
         let short = if entry.name == "complete-histogram" { "steps=8" } else { "" };
         let Ok(protocol) = entry.build(&matrix, &short.parse()?) else { continue };

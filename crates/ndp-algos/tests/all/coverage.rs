@@ -284,7 +284,7 @@ fn outsiders_have_an_account() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
     let noise = NoiseMultiplier::new(2.0)?;
     let (order, delta) = (Order::new(2.0)?, Delta::new(1e-5)?);
-    for entry in PROTOCOLS {
+    for entry in PROTOCOLS.iter() {
         let text = match entry.name {
             "complete-histogram" => "steps=8",
             "walk-sgd" | "walk-sgd-complete" => "steps=16,cap=2",

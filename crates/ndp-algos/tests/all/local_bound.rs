@@ -18,7 +18,7 @@ fn the_local_bound_covers_every_account() -> Result<(), Error> {
     let noise = NoiseMultiplier::new(1.5)?;
     let (measure, order) = (approx(1e-5)?, Order::new(2.0)?);
     let mut offered = Vec::new();
-    for entry in PROTOCOLS {
+    for entry in PROTOCOLS.iter() {
         // A histogram on a long walk takes minutes.
         let short = if entry.name == "complete-histogram" { "steps=8" } else { "" };
         let protocol = entry.build(&matrix, &short.parse()?)?;

@@ -138,7 +138,7 @@ fn told(protocol: &dyn Protocol, observer: &Observer, stop: &Stop) -> Result<Tol
 #[test]
 fn too_little_work_never_makes_a_loss_smaller() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::grid_2d_graph(2, 4)?);
-    for entry in PROTOCOLS {
+    for entry in PROTOCOLS.iter() {
         for observer in [Observer::node(0), Observer::coalition(&[0, 5])] {
             let build = || entry.build(&matrix, &Parameters::default());
             let all = Stop::after_work(u64::MAX - 1);

@@ -93,9 +93,20 @@ fn every_protocol_says_what_its_numbers_are_about() {
         let known = |found: &&str| [Some(theorem), Some("Accounting"), by_law].contains(&Some(*found));
         assert!(theorems.iter().all(known), "{text}: {theorems:?}");
     }
-    // None is left out.
-    for entry in PROTOCOLS {
-        assert!(EXPECTED.iter().any(|row| row.0.split(':').next() == Some(entry.name)), "{}", entry.name);
+    // None is left out; sums behind further laws of noise are about the same.
+    for entry in PROTOCOLS.iter() {
+        if EXPECTED.iter().any(|row| row.0.split(':').next() == Some(entry.name)) {
+            continue;
+        }
+        assert!(
+            ["ring-sum-", "complete-sum-"].iter().any(|sum| entry.name.starts_with(sum)),
+            "{}",
+            entry.name
+        );
+        let statement = stated(entry.name);
+        let noise = statement.noise.iter().next().unwrap();
+        assert_eq!((statement.changes.len(), noise.unit), (1, RANGE), "{}", entry.name);
+        assert!(statement.changes.contains(&Changes::EveryContribution), "{}", entry.name);
     }
 }
 

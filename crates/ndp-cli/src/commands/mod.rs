@@ -83,7 +83,7 @@ fn start_threads(asked: Option<u16>) -> Result<(), Failure> {
 }
 
 fn protocols() -> Result<(), Failure> {
-    for entry in PROTOCOLS {
+    for entry in PROTOCOLS.iter() {
         line(&format!("{:<24} {}", entry.name, entry.about))?;
         for parameter in entry.parameters {
             line(&format!("{:<24}   {}: {}", "", parameter.name, parameter.about))?;

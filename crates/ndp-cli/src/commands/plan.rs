@@ -208,7 +208,7 @@ fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'stat
     }
     let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis)?)? as f64;
     let (mut candidates, mut elsewhere) = (Vec::new(), Vec::new());
-    for entry in PROTOCOLS {
+    for entry in PROTOCOLS.iter() {
         if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
             continue;
         }

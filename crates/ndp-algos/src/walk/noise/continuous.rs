@@ -1,7 +1,7 @@
 //! Noise on the real line: normal and Laplace.
 
 use super::NoiseLaw;
-use ndp_account::Error;
+use ndp_account::{Error, Law};
 use ndp_dp::{Gaussian, Laplace, LossLaw, Mechanism, Neighbors, Sensitivity, Sigma};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
@@ -13,6 +13,14 @@ pub(crate) struct GaussianLaw;
 impl NoiseLaw for GaussianLaw {
     fn name(&self) -> &'static str {
         "gaussian"
+    }
+
+    fn about(&self) -> &'static str {
+        "normal noise"
+    }
+
+    fn family(&self) -> Law {
+        Law::Gaussian
     }
 
     fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error> {
@@ -35,6 +43,14 @@ pub(crate) struct LaplaceLaw;
 impl NoiseLaw for LaplaceLaw {
     fn name(&self) -> &'static str {
         "laplace"
+    }
+
+    fn about(&self) -> &'static str {
+        "Laplace noise"
+    }
+
+    fn family(&self) -> Law {
+        Law::Laplace
     }
 
     fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error> {

@@ -1,8 +1,8 @@
 //! Discrete Laplace noise, with which tokens stay whole numbers.
 
 use super::NoiseLaw;
-use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_account::{Error, Law};
 use ndp_dp::{DiscreteLaplace, LossLaw, Mechanism, Neighbors, Sensitivity, Sigma};
 use rand::Rng;
 
@@ -16,6 +16,14 @@ pub(crate) struct DiscreteLaplaceLaw;
 impl NoiseLaw for DiscreteLaplaceLaw {
     fn name(&self) -> &'static str {
         "discrete-laplace"
+    }
+
+    fn about(&self) -> &'static str {
+        "discrete Laplace noise on whole numbers"
+    }
+
+    fn family(&self) -> Law {
+        Law::DiscreteLaplace
     }
 
     fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error> {
