@@ -80,7 +80,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Certificate, Error> {
     }
     if layout.inputs.is_empty() {
         // No input is accounted for, but the rank of what the observer sees is still wanted.
-        let decisions = decisions::of_rows(rows, true, budget.stop)?;
+        let decisions = decisions::of_rows(rows, budget.stop)?;
         return Ok(assemble(layout, None, decisions.rank(), decisions.failure, 0));
     }
     if let Some((_, enclosure)) =
@@ -88,8 +88,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Certificate, Error> {
     {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
     }
-    let together = bytes(r.min(layout.noises), n, 16) <= TOGETHER;
-    let decisions = decisions::of_rows(rows, together, budget.stop)?;
+    let decisions = decisions::of_rows(rows, budget.stop)?;
     refuse_leaks(layout, &decisions)?;
     let rank = decisions.rank();
     if rank == layout.noises && layout.leaks_nothing() {
@@ -129,7 +128,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Certificate, Error> {
 pub fn ranks(rows: &Rows, budget: Budget<'_>) -> Result<Decisions, Error> {
     let size = rows.len().min(rows.layout().noises);
     require("the rows of the view", bytes(size, rows.layout().coordinates, 8), budget)?;
-    decisions::of_rows(rows, bytes(size, rows.layout().coordinates, 16) <= TOGETHER, budget.stop)
+    decisions::of_rows(rows, budget.stop)
 }
 
 /// The certificate of gossip with a fixed matrix.
@@ -172,7 +171,7 @@ pub fn basis_of_krylov(
 pub fn basis_of_rows(rows: &Rows, budget: Budget<'_>) -> Result<(f64, Combined), Error> {
     let layout = rows.layout();
     require("the rows of the view", bytes(rows.len().min(layout.noises), layout.coordinates, 8), budget)?;
-    let decisions = decisions::of_rows(rows, true, budget.stop)?;
+    let decisions = decisions::of_rows(rows, budget.stop)?;
     let kept: Vec<usize> = (0..rows.len()).filter(|&k| decisions.kept[k]).collect();
     let rank = kept.len() as f64;
     let mut scales = rows.column_scales();
@@ -189,7 +188,7 @@ pub(super) fn held(rank: usize, coordinates: usize, limbs: usize) -> u64 {
 
 fn decide_krylov(view: &Krylov, budget: Budget<'_>) -> Result<Decisions, Error> {
     require("the orthonormal basis of the view", view.bytes(2), budget)?;
-    decisions::of_krylov(view, 2 * view.bytes(2) <= TOGETHER, budget.stop)
+    decisions::of_krylov(view, budget.stop)
 }
 
 /// The losses in the two cases where the rank alone determines them: nothing is hidden, or only what a
@@ -482,8 +481,6 @@ const PRECISE: f64 = 1e-12;
 const MAX_WORK: f64 = 4e11;
 /// The largest number of times that inputs are scaled down.
 const MAX_SCALINGS: usize = 500;
-/// If a problem takes fewer bytes than this, two primes run at a time.
-pub(super) const TOGETHER: u64 = 1 << 30;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Which rows are new, decided by two primes that must agree, and a bound on the probability of a wrong
 //! decision.
 //!
-//! A row that is new modulo a prime is new. The converse fails only where the prime divides a certain nonzero
+//! A row that is new modulo a prime is new, so that one prime is enough where all are. The converse fails only where the prime divides a certain nonzero
 //! minor of the rows; so where two primes disagree, the one that says "old" is proven unlucky and is drawn
 //! again.
 
@@ -39,15 +39,13 @@ pub(crate) struct Stakes<'a> {
     pub(crate) leaking: usize,
     /// Largest possible rank: if it is reached, no new row was overlooked.
     pub(crate) full: usize,
-    /// Whether two primes may work at a time.
-    pub(crate) together: bool,
 }
 
 /// Decides about written or traced rows.
-pub fn of_rows(rows: &Rows, together: bool, stop: &Stop) -> Result<Decisions, Error> {
+pub fn of_rows(rows: &Rows, stop: &Stop) -> Result<Decisions, Error> {
     let layout = rows.layout();
     let leaking = layout.inputs.iter().filter(|input| input.coordinate >= layout.noises).count();
-    let stakes = Stakes { widths: &|_| rows.widths(), leaking, full: layout.noises, together };
+    let stakes = Stakes { widths: &|_| rows.widths(), leaking, full: layout.noises };
     let run = |field: Field| {
         let mut table = Table::new(field, layout.noises);
         let mut row = rows.modular(field);
@@ -73,9 +71,9 @@ pub fn of_rows(rows: &Rows, together: bool, stop: &Stop) -> Result<Decisions, Er
 }
 
 /// Decides about gossip with a fixed matrix, whose candidates are products with the directions kept before.
-pub(crate) fn of_krylov(view: &Krylov, together: bool, stop: &Stop) -> Result<Decisions, Error> {
+pub(crate) fn of_krylov(view: &Krylov, stop: &Stop) -> Result<Decisions, Error> {
     // The widths follow from the levels, and the levels from the decisions.
-    let stakes = Stakes { widths: &|kept| view.widths(kept), leaking: 0, full: view.nodes(), together };
+    let stakes = Stakes { widths: &|kept| view.widths(kept), leaking: 0, full: view.nodes() };
     decide(&mut view.fingerprint().finish(), &stakes, |field| view.verdicts(field, stop))
 }
 
@@ -103,9 +101,11 @@ fn agree(
     run: &(impl Fn(Field) -> Result<Verdicts, Stopped> + Sync),
     mut next: impl FnMut() -> Option<Field>,
 ) -> Result<Decisions, Error> {
-    let (a, b) =
-        if stakes.together { rayon::join(|| run(first), || run(second)) } else { (run(first), run(second)) };
-    let (mut a, mut b) = (a?, b?);
+    let mut a = run(first)?;
+    if stakes.leaking == 0 && a.kept.iter().all(|&kept| kept) {
+        return Ok(Decisions { kept: a.kept, leaks: Vec::new(), failure: 0.0 });
+    }
+    let mut b = run(second)?;
     // The rank modulo a prime is never too large: if it reaches the largest possible rank, no row was
     // overlooked.
     let complete =
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn decisions(rows: &Rows) -> Decisions {
-        of_rows(rows, true, &Stop::never()).expect("four primes agree")
+        of_rows(rows, &Stop::never()).expect("four primes agree")
     }
 
     /// The rows (1, 2^61), (1, 1) differ, although they agree modulo `2^61 - 1`.
@@ -197,7 +197,7 @@ mod tests {
     fn unlucky_primes_are_discarded() -> Result<(), Error> {
         let rows = array![[1.0, 0.0], [1.0, 7.0], [0.0, 1.0]];
         let rows = given(rows.clone(), rows);
-        let stakes = Stakes { widths: &|_| rows.widths(), leaking: 0, full: 2, together: false };
+        let stakes = Stakes { widths: &|_| rows.widths(), leaking: 0, full: 2 };
         let run = |field: Field| {
             let mut table = Table::new(field, 2);
             let mut row = rows.modular(field);
@@ -215,6 +215,22 @@ mod tests {
         Ok(())
     }
 
+    /// Where one prime calls every row new, no other is asked; where a row may leak it is.
+    #[test]
+    fn one_prime_proves_that_all_rows_are_new() -> Result<(), Error> {
+        for (leaking, last, asked) in [(0, true, 1), (1, true, 2), (0, false, 2)] {
+            let runs = std::sync::atomic::AtomicUsize::new(0);
+            let run = |_: Field| {
+                runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                Ok(Verdicts { kept: vec![true, last], leaks: Vec::new() })
+            };
+            let stakes = Stakes { widths: &|_| vec![60.0; 2], leaking, full: 9 };
+            let found = agree(Field::new(7), Field::new(11), &stakes, &run, || None)?;
+            assert_eq!((found.kept, runs.into_inner()), (vec![true, last], asked));
+        }
+        Ok(())
+    }
+
     /// If a third prime had to be drawn there are three pairs, any of which might have agreed by mistake; a
     /// large failure probability asks for one more prime. The same holds for gossip with a fixed matrix as
     /// for written rows.
@@ -225,7 +241,7 @@ mod tests {
         let matrix = ndp_graph::GossipMatrix::metropolis(&graph);
         let view = Krylov::new(&matrix, &[1], &[0], &[1], 5);
         let run = |field: Field| view.verdicts(field, &Stop::never());
-        let stakes = |widths| Stakes { widths, leaking: 0, full: view.nodes(), together: false };
+        let stakes = |widths| Stakes { widths, leaking: 0, full: view.nodes() };
         let of_view = |kept: &[bool]| view.widths(kept);
         // In the second round the hub sends a weighted sum over its leaves: modulo 5, apart from the
         // denominator, that row is old.
@@ -246,7 +262,7 @@ mod tests {
         let three = agree(first, second, &stakes(&of_view), &unlucky, || further.next())?;
         assert_eq!(one.kept, three.kept);
         assert!(one.failure > 0.0 && three.failure == 3.0 * one.failure, "{} {}", one.failure, three.failure);
-        assert_eq!(of_krylov(&view, false, &Stop::never())?.failure, one.failure);
+        assert_eq!(of_krylov(&view, &Stop::never())?.failure, one.failure);
         // Rows of a billion bits: two primes leave a failure probability of about 2^-40, a third makes it
         // smaller.
         let long = |kept: &[bool]| vec![1e9; kept.len()];
@@ -271,7 +287,7 @@ mod tests {
     fn failures_count_the_factors_of_minors() {
         for (widths, factors) in [([60.0, 120.0], 3.0), ([120.0, 60.0], 4.0)] {
             let widths = |_: &[bool]| widths.to_vec();
-            let stakes = Stakes { widths: &widths, leaking: 0, full: 9, together: false };
+            let stakes = Stakes { widths: &widths, leaking: 0, full: 9 };
             let expected = (factors / PRIMES).powi(2);
             let found = failure(&stakes, &[true, false], TWO, 1);
             assert!(expected <= found && found <= expected * (1.0 + 1e-9), "{found} {expected}");
@@ -288,7 +304,7 @@ mod tests {
             // (2 W / 60 / PRIMES)^2 is this share of the limit.
             let width = 30.0 * PRIMES * (share * FAILURE).sqrt();
             let widths = |_: &[bool]| vec![width, width];
-            let stakes = Stakes { widths: &widths, leaking: 0, full: 9, together: false };
+            let stakes = Stakes { widths: &widths, leaking: 0, full: 9 };
             let mut further = [Field::new(13)].into_iter();
             let found = agree(Field::new(7), Field::new(11), &stakes, &run, || further.next())?;
             assert_eq!(further.next().is_none(), drawn, "{share}");

@@ -1,6 +1,7 @@
 //! Which rows are new: Gaussian elimination modulo a prime.
 
 use crate::field::Field;
+use crate::packed::{Eight, RESIDUES, Residues};
 use ndp_numeric::stop::work;
 use rayon::prelude::*;
 
@@ -139,19 +140,46 @@ fn add_all(field: Field, factors: &[u64], rows: &[Vec<u64>], to: &mut [u64]) {
     }
 }
 
-/// `Σ a b`, products added up before they are reduced. No group of them waits for the one before.
+/// `Σ a b`, products added up before they are reduced.
 fn sum_of_products(field: Field, a: &[u64], b: &[u64]) -> u64 {
     debug_assert_eq!(a.len(), b.len());
-    let mut total = 0;
-    for (a, b) in a.chunks(TERMS).zip(b.chunks(TERMS)) {
-        let sum: u128 = a.iter().zip(b).map(|(&a, &b)| u128::from(a) * u128::from(b)).sum();
-        total = field.plus(total, field.reduce_sum(sum));
-    }
-    total
+    let Some(residues) = loops(field) else { return sum_of_pairs(field, a, b) };
+    let ((a, last), (b, others)) = (a.as_chunks(), b.as_chunks());
+    let parts = a.chunks(RESIDUES / 8).zip(b.chunks(RESIDUES / 8));
+    parts.fold(sum_of_pairs(field, last, others), |total, (a, b)| {
+        field.plus(total, field.reduce_columns((residues.inner)(a, b)))
+    })
 }
 
-/// Adds `Σ factor · row` to a piece of a row that starts at `first`.
+/// The same on any machine. No group of products waits for the one before.
+fn sum_of_pairs(field: Field, a: &[u64], b: &[u64]) -> u64 {
+    a.chunks(TERMS).zip(b.chunks(TERMS)).fold(0, |total, (a, b)| {
+        let sum: u128 = a.iter().zip(b).map(|(&a, &b)| u128::from(a) * u128::from(b)).sum();
+        field.plus(total, field.reduce_sum(sum))
+    })
+}
+
+/// Adds `Σ factor · row` to a piece of a row that starts at `first`, a multiple of 8.
 fn add_rows(field: Field, rows: &[(u64, &[u64])], first: usize, to: &mut [u64]) {
+    let Some(residues) = loops(field) else { return add_rows_one_by_one(field, rows, first, to) };
+    let blocks: Vec<(u64, &[Eight])> =
+        rows.iter().map(|&(factor, row)| (factor, row.as_chunks().0)).collect();
+    let (whole, last) = to.as_chunks_mut::<8>();
+    let mut sums = [[[0; 8]; 3]; PIECE / 8];
+    let sums = &mut sums[..whole.len()];
+    for group in blocks.chunks(RESIDUES) {
+        (residues.combine)(group, first / 8, sums);
+        for (to, [low, middle, high]) in whole.iter_mut().zip(&*sums) {
+            for (lane, x) in to.iter_mut().enumerate() {
+                *x = field.plus(*x, field.reduce_columns([low[lane], middle[lane], high[lane]]));
+            }
+        }
+    }
+    add_rows_one_by_one(field, rows, first + 8 * whole.len(), last);
+}
+
+/// The same on any machine.
+fn add_rows_one_by_one(field: Field, rows: &[(u64, &[u64])], first: usize, to: &mut [u64]) {
     let mut sums = [0u128; PIECE];
     let sums = &mut sums[..to.len()];
     for group in rows.chunks(TERMS) {
@@ -165,6 +193,11 @@ fn add_rows(field: Field, rows: &[(u64, &[u64])], first: usize, to: &mut [u64]) 
     for (x, &mut sum) in to.iter_mut().zip(sums) {
         *x = field.plus(*x, field.reduce_sum(sum));
     }
+}
+
+/// The loops for products of eight residues at a time, if they can be used.
+fn loops(field: Field) -> Option<Residues> {
+    Residues::best().filter(|_| field.is_large())
 }
 
 /// Products below `2^122` that are added to a number below `2^125` before it is folded.
@@ -184,6 +217,8 @@ pub(crate) struct Verdicts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     fn small(noises: usize) -> Table {
         Table::new(Field::new(10_007), noises)
@@ -206,6 +241,40 @@ mod tests {
             .collect();
         assert_eq!(found, [Newness::New, Newness::Old, Newness::New, Newness::Leak(vec![3])]);
         assert_eq!(table.rank(), 2);
+    }
+
+    /// The loops for eight residues at a time and those for any machine compute the same: the largest residues and
+    /// random ones, of all lengths around whole blocks and around what is added up at a time.
+    #[test]
+    fn all_loops_compute_the_same_sums() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for prime in [(1 << 61) - 1, (1 << 60) + 33] {
+            let field = Field::new(prime);
+            for length in [0, 1, 7, 8, 9, 63, 64, 65, RESIDUES - 1, RESIDUES + 8, 2 * RESIDUES + 3] {
+                for largest in [true, false] {
+                    let mut draw = |_| if largest { prime - 1 } else { rng.random_range(0..prime) };
+                    let a: Vec<u64> = (0..length).map(&mut draw).collect();
+                    let b: Vec<u64> = (0..length).map(&mut draw).collect();
+                    let slow = a.iter().zip(&b).fold(0, |sum, (&a, &b)| field.plus(sum, field.times(a, b)));
+                    assert_eq!(sum_of_pairs(field, &a, &b), slow, "{length} pairs modulo {prime}");
+                    assert_eq!(sum_of_products(field, &a, &b), slow, "{length} products modulo {prime}");
+                    // As many rows, of 20 numbers each, to a piece that starts with the ninth.
+                    let rows: Vec<Vec<u64>> = b.iter().map(|_| (0..20).map(&mut draw).collect()).collect();
+                    let rows: Vec<(u64, &[u64])> =
+                        a.iter().zip(&rows).map(|(&a, row)| (a, row.as_slice())).collect();
+                    let expected: Vec<u64> = (8..20)
+                        .map(|j| {
+                            rows.iter().fold(1, |sum, (a, row)| field.plus(sum, field.times(*a, row[j])))
+                        })
+                        .collect();
+                    for add in [add_rows, add_rows_one_by_one] {
+                        let mut to = [1; 12];
+                        add(field, &rows, 8, &mut to);
+                        assert_eq!(to.as_slice(), expected, "{length} rows modulo {prime}");
+                    }
+                }
+            }
+        }
     }
 
     /// More rows than are added up at a time, checked on a Vandermonde matrix, which has full rank; sums of

@@ -19,6 +19,8 @@ pub struct Field {
     inverse: u64,
     /// `2^128` modulo the prime.
     square: u64,
+    /// `2^104` modulo the prime.
+    column: u64,
 }
 
 impl Field {
@@ -32,7 +34,8 @@ impl Field {
         }
         let power = (1u128 << 64) % u128::from(prime);
         let square = low(power * power % u128::from(prime));
-        Self { prime, inverse: inverse.wrapping_neg(), square }
+        let column = low((1u128 << 104) % u128::from(prime));
+        Self { prime, inverse: inverse.wrapping_neg(), square, column }
     }
 
     /// The prime.
@@ -58,6 +61,19 @@ impl Field {
     #[inline]
     pub fn fold(self, t: u128) -> u128 {
         (u128::from((t >> 64) as u64 % self.prime) << 64) | (t & u128::from(u64::MAX))
+    }
+
+    /// `(c_0 + 2^52 c_1 + 2^104 c_2) / 2^64`, for a prime of 61 bits.
+    #[inline]
+    pub fn reduce_columns(self, [low, middle, high]: [u64; 3]) -> u64 {
+        let lower = self.reduce(u128::from(low) + (u128::from(middle) << 52));
+        self.plus(lower, self.reduce(u128::from(high) * u128::from(self.column)))
+    }
+
+    /// Whether the prime has 61 bits, as all primes that are drawn.
+    #[inline]
+    pub fn is_large(self) -> bool {
+        self.prime >> 60 == 1
     }
 
     /// `a b`.

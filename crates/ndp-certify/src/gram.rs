@@ -11,7 +11,7 @@
 //! each.
 
 use crate::Error;
-use crate::account::{self, Budget, TOGETHER, WIDTH, require};
+use crate::account::{self, Budget, WIDTH, require};
 use crate::decisions;
 use crate::dense;
 use crate::enclosure::Enclosure;
@@ -86,9 +86,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Gram, Error> {
     if r == 0 || layout.inputs.is_empty() {
         let (kept, failure) = match r {
             0 => (Vec::new(), 0.0),
-            _ => {
-                decisions::of_rows(rows, true, budget.stop).map(|decided| (decided.kept, decided.failure))?
-            }
+            _ => decisions::of_rows(rows, budget.stop).map(|decided| (decided.kept, decided.failure))?,
         };
         return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, failure));
     }
@@ -97,7 +95,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Gram, Error> {
     {
         return Ok(assemble(layout, Some((vectors, Some(enclosure))), Vec::new(), vec![true; r], 53, 0.0));
     }
-    let decisions = decisions::of_rows(rows, bytes(r.min(layout.noises), n, 16) <= TOGETHER, budget.stop)?;
+    let decisions = decisions::of_rows(rows, budget.stop)?;
     let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
     let (found, scales) = if kept.is_empty() {
         (Some((Vec::new(), None, 0)), rows.column_scales())

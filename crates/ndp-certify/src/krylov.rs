@@ -344,7 +344,7 @@ mod tests {
     ) -> Result<(usize, f64), Box<dyn std::error::Error>> {
         let seeds: Vec<usize> = graph.neighbors(observer).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(graph), &[observer], &seeds, &[observer], rounds);
-        let decisions = decisions::of_krylov(&view, false, &Stop::never())?;
+        let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let found = view
             .combinations::<6>(&decisions.kept, Against::All, &Stop::never())
             .map_err(|_| "digits are lost")?;
@@ -438,7 +438,7 @@ mod tests {
         let graph = random::random_geometric_graph(150, 0.16, &mut rng)?;
         let seeds: Vec<usize> = graph.neighbors(0).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 40);
-        let decisions = decisions::of_krylov(&view, false, &Stop::never())?;
+        let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let combine = |against| {
             let found = view.combinations::<6>(&decisions.kept, against, &Stop::never());
             found.map(crate::combinations::Combinations::into_rounded).map_err(|_| "digits are lost")

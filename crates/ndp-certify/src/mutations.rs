@@ -109,7 +109,7 @@ fn a_dropped_row_is_seen() -> Result<(), Box<dyn std::error::Error>> {
         let [table, _] = draw(&mut rng);
         let tables = [table.clone(), table];
         let rows = given(&tables);
-        let decisions = decisions::of_rows(&rows, false, &Stop::never())?;
+        let decisions = decisions::of_rows(&rows, &Stop::never())?;
         let kept: Vec<usize> = (0..rows.len()).filter(|&k| decisions.kept[k]).collect();
         if kept.len() < rows.len() {
             continue;
@@ -154,7 +154,7 @@ fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {
     ] {
         let seeds: Vec<usize> = graph.neighbors(0).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 5);
-        let decisions = decisions::of_krylov(&view, false, &Stop::never())?;
+        let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let layout = crate::rows::Layout::of_equal_columns(graph.node_count(), view.ball().nodes());
         let highest = |kept: &[bool]| -> f64 {
             let Ok(found) = view.combinations::<4>(kept, Against::All, &Stop::never()) else {

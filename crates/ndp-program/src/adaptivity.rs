@@ -205,7 +205,7 @@ pub(super) fn spanned(
         adds_up: false,
     };
     let (count, reads) = (entries.len(), open.len());
-    let decided = decisions::of_rows(&Rows::Whole(WholeRows::new(layout, entries)), true, stop)?;
+    let decided = decisions::of_rows(&Rows::Whole(WholeRows::new(layout, entries)), stop)?;
     let new = decided.kept[count - reads..].iter().any(|&kept| kept);
     Ok((!new).then_some(decided.failure))
 }

@@ -5,15 +5,26 @@
 //! once the instructions they need were found. Within functions that enable them the instructions are safe.
 #![allow(unsafe_code)]
 
-use super::{Combination, GROUP, Kernels, Row, Shape, Window, pieces, sizes};
+use super::{
+    Combination, Eight, GROUP, Kernels, RESIDUES, Residues, Row, Shape, Terms, Window, pieces, sizes,
+};
 use std::arch::x86_64::{
-    __m512i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm512_extracti64x2_epi64, _mm512_madd52hi_epu64,
-    _mm512_madd52lo_epu64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shrdv_epi64,
-    _mm512_srlv_epi64,
+    __m512i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm512_add_epi64, _mm512_extracti64x2_epi64,
+    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_shrdv_epi64, _mm512_srli_epi64, _mm512_srlv_epi64,
 };
 
 /// These loops, if this machine can run them.
 pub(super) fn kernels() -> Option<Kernels> {
+    loops().map(|(kernels, _)| kernels)
+}
+
+/// Those for residues.
+pub(super) fn residues() -> Option<Residues> {
+    loops().map(|(_, residues)| residues)
+}
+
+fn loops() -> Option<(Kernels, Residues)> {
     let found = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512ifma")
@@ -25,8 +36,9 @@ pub(super) fn kernels() -> Option<Kernels> {
 
 /// The loops as plain function pointers, which only code that may call them can make.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
-fn table() -> Kernels {
-    Kernels { combine, columns, sizes: union, window }
+fn table() -> (Kernels, Residues) {
+    let residues = Residues { inner: products_of_residues, combine: combination_of_residues };
+    (Kernels { combine, columns, sizes: union, window }, residues)
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
@@ -151,8 +163,8 @@ fn add_limbs<const K: usize, const A: usize>(
     for (block, sums) in sums.chunks_exact_mut(stride).enumerate() {
         let Some(sums) = sums[column..].first_chunk_mut::<A>() else { return };
         let mut columns = [_mm512_setzero_si512(); A];
-        unrolled!(j < A - 1, { columns[j] = load(&sums[j]) });
-        columns[A - 1] = load(&sums[A - 1]);
+        unrolled!(j < A - 1, { columns[j] = load(&sums[j].0) });
+        columns[A - 1] = load(&sums[A - 1].0);
         for (x, factor) in terms {
             let Some(x) = x[first + block * all..].first_chunk::<K>() else { return };
             let factor = _mm512_set1_epi64(*factor as i64);
@@ -174,9 +186,9 @@ fn piece(rows: &[Row], j: usize) -> __m512i {
     let (limb, bits) = (52 * j / 64, 52 * j % 64);
     let by = _mm512_set1_epi64(bits as i64);
     match rows.get(limb + 1) {
-        _ if bits == 0 => load(&rows[limb]),
-        Some(next) if bits > 12 => _mm512_shrdv_epi64(load(&rows[limb]), load(next), by),
-        _ => _mm512_srlv_epi64(load(&rows[limb]), by),
+        _ if bits == 0 => load(&rows[limb].0),
+        Some(next) if bits > 12 => _mm512_shrdv_epi64(load(&rows[limb].0), load(&next.0), by),
+        _ => _mm512_srlv_epi64(load(&rows[limb].0), by),
     }
 }
 
@@ -258,14 +270,14 @@ fn multiply_long(x: &[Row], y: &[Row], shape: Shape, to: &mut [Row]) {
             let (others, last) = right[..end - from].as_chunks::<2>();
             for (x, y) in pairs.iter().zip(others) {
                 for k in 0..2 {
-                    let (x, y) = (load(&x[k]), load(&y[k]));
+                    let (x, y) = (load(&x[k].0), load(&y[k].0));
                     low[k] = _mm512_madd52lo_epu64(low[k], x, y);
                     high[k] = _mm512_madd52hi_epu64(high[k], x, y);
                 }
             }
             for (x, y) in rest.iter().zip(last) {
-                low[0] = _mm512_madd52lo_epu64(low[0], load(x), load(y));
-                high[0] = _mm512_madd52hi_epu64(high[0], load(x), load(y));
+                low[0] = _mm512_madd52lo_epu64(low[0], load(&x.0), load(&y.0));
+                high[0] = _mm512_madd52hi_epu64(high[0], load(&x.0), load(&y.0));
             }
             let at = column - shape.first;
             for (to, parts) in to[at..].iter_mut().zip([low, high]) {
@@ -276,10 +288,73 @@ fn multiply_long(x: &[Row], y: &[Row], shape: Shape, to: &mut [Row]) {
     }
 }
 
+/// The three columns of a sum of products of residues in two pieces, of 52 bits and of 9. No addition waits for
+/// the one before.
+#[derive(Clone, Copy)]
+struct Products {
+    low: __m512i,
+    middle: [__m512i; 3],
+    high: [__m512i; 3],
+}
+
+impl Products {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+    fn none() -> Self {
+        let zero = _mm512_setzero_si512();
+        Self { low: zero, middle: [zero; 3], high: [zero; 3] }
+    }
+
+    /// Adds the products of eight residues with eight others, whose upper pieces are given beside them.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+    fn add(&mut self, (a, a_high): (__m512i, __m512i), (b, b_high): (__m512i, __m512i)) {
+        // The instructions read the lowest 52 bits only.
+        self.low = _mm512_madd52lo_epu64(self.low, a, b);
+        self.middle[0] = _mm512_madd52hi_epu64(self.middle[0], a, b);
+        self.middle[1] = _mm512_madd52lo_epu64(self.middle[1], a, b_high);
+        self.middle[2] = _mm512_madd52lo_epu64(self.middle[2], a_high, b);
+        self.high[0] = _mm512_madd52hi_epu64(self.high[0], a, b_high);
+        self.high[1] = _mm512_madd52hi_epu64(self.high[1], a_high, b);
+        self.high[2] = _mm512_madd52lo_epu64(self.high[2], a_high, b_high);
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+    fn columns(self) -> [Eight; 3] {
+        let sum = |[a, b, c]: [__m512i; 3]| store(_mm512_add_epi64(a, _mm512_add_epi64(b, c))).0;
+        [store(self.low).0, sum(self.middle), sum(self.high)]
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+fn products_of_residues(a: &[Eight], b: &[Eight]) -> [u64; 3] {
+    debug_assert!(8 * a.len() <= RESIDUES && a.len() == b.len());
+    let mut sum = Products::none();
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (load(a), load(b));
+        sum.add((a, _mm512_srli_epi64::<52>(a)), (b, _mm512_srli_epi64::<52>(b)));
+    }
+    sum.columns().map(|lanes| lanes.into_iter().sum())
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+fn combination_of_residues(rows: &Terms<'_>, first: usize, to: &mut [[Eight; 3]]) {
+    debug_assert!(rows.len() <= RESIDUES);
+    for (block, to) in (first..).zip(to) {
+        let mut sum = Products::none();
+        for (factor, row) in rows {
+            let (factor, x) = (_mm512_set1_epi64(*factor as i64), load(&row[block]));
+            sum.add((factor, _mm512_srli_epi64::<52>(factor)), (x, _mm512_srli_epi64::<52>(x)));
+        }
+        *to = sum.columns();
+    }
+}
+
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
-fn load(row: &Row) -> __m512i {
-    let [a, b, c, d, e, f, g, h] = row.0.map(|x| x as i64);
+fn load(row: &Eight) -> __m512i {
+    let [a, b, c, d, e, f, g, h] = row.map(|x| x as i64);
     _mm512_set_epi64(h, g, f, e, d, c, b, a)
 }
 
