@@ -88,6 +88,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Certificate, Error> {
     {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
     }
+    require_room(rows, budget)?;
     let decisions = decisions::of_rows(rows, budget.stop)?;
     refuse_leaks(layout, &decisions)?;
     let rank = decisions.rank();
@@ -179,6 +180,20 @@ pub fn basis_of_rows(rows: &Rows, budget: Budget<'_>) -> Result<(f64, Combined),
         attempt_rows(rows, &kept, &mut scales, limbs, budget.stop)
     })?;
     Ok((decisions.failure, found.ok_or(Error::NotCertified { bits: budget.bits })?))
+}
+
+/// Where a question limits the memory, rows whose combinations would not fit are refused before the work of
+/// deciding which of them are new: what remained would be a bound that is known without them.
+pub(super) fn require_room(rows: &Rows, budget: Budget<'_>) -> Result<(), Error> {
+    if budget.stop.memory() == u64::MAX {
+        return Ok(());
+    }
+    let (layout, least) = (rows.layout(), LADDER[0]);
+    require(
+        "combinations of the rows",
+        held(rows.len().min(layout.noises), layout.coordinates, least),
+        budget,
+    )
 }
 
 /// Bytes of so many combinations with this many limbs, and in floats.
@@ -513,6 +528,22 @@ mod tests {
         assert_eq!(found.rank(), 1);
         let less = ranks(&given(&many), Budget { memory: 15, ..Budget::default() });
         assert_eq!(less, Err(Error::TooLarge { what: "the rows of the view", bytes: 16, limit: 15 }));
+        Ok(())
+    }
+
+    /// Rows that leave no room for their combinations are refused at once where the question has a limit, and have
+    /// a bound where the library is called without one.
+    #[test]
+    fn what_cannot_end_in_losses_is_refused_before_the_work() -> Result<(), Error> {
+        let rows = given(&array![[1.0, 0.5, 0.0], [0.25, 1.0, 1.0]]);
+        let (never, limited) = (Stop::never(), Stop::never().holding(100));
+        let bound = of_rows(&rows, Budget { memory: 100, stop: &never, ..Budget::default() })?;
+        assert!(!bound.certified);
+        // Six coordinates of two rows, two limbs and a float each.
+        let refused = Error::TooLarge { what: "combinations of the rows", bytes: 288, limit: 100 };
+        assert_eq!(of_rows(&rows, Budget::until(&limited)), Err(refused.clone()));
+        assert_eq!(crate::gram::of_rows(&rows, Budget::until(&limited)).err(), Some(refused));
+        assert!(of_rows(&rows, Budget::until(&Stop::never().holding(288)))?.certified);
         Ok(())
     }
 

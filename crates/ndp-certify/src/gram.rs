@@ -95,6 +95,7 @@ pub fn of_rows(rows: &Rows, budget: Budget<'_>) -> Result<Gram, Error> {
     {
         return Ok(assemble(layout, Some((vectors, Some(enclosure))), Vec::new(), vec![true; r], 53, 0.0));
     }
+    account::require_room(rows, budget)?;
     let decisions = decisions::of_rows(rows, budget.stop)?;
     let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
     let (found, scales) = if kept.is_empty() {
