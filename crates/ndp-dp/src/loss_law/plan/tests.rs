@@ -81,3 +81,18 @@ fn points_do_not_depend_on_the_size_of_masses() {
     assert!(one.len() > 100 && one.len() < 900, "{}", one.len());
     assert!(points(1e-3) == one && points(1e3) == one);
 }
+
+/// Without a tilt every point of the grid is taken, up to a limit beyond which every second, third, ... is;
+/// both ends are always among them. However fine the step is, there are at most two more than the limit.
+#[test]
+fn the_points_of_a_law_have_a_limit() {
+    let outline = normal(1.0, 1);
+    let all = outline.points(0, None, STEP, (-1.0, 1.0));
+    assert_eq!((all.len(), all[0], all[all.len() - 1]), (2051, -1025, 1025));
+    for (step, stride) in [(2f64.powi(-24), 3), (2f64.powi(-40), (1 << 17) + 1)] {
+        let points = outline.points(0, None, step, (-1.0, 1.0));
+        let end = whole(1.0 / step) + 1;
+        assert_eq!((points[0], points[1], points[points.len() - 1]), (-end, stride - end, end));
+        assert!(points.len() as i64 <= MOST_DENSE + 2, "{} points", points.len());
+    }
+}
