@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn hypercubes_beyond_memory_are_refused() {
         let refused = hypercube_graph(26).map(|graph| graph.node_count());
-        let bytes = 24 * 26 << 25;
+        let bytes = (24 * 26) << 25;
         assert!(matches!(refused, Err(Error::TooLarge { bytes: said, .. }) if said == bytes), "{refused:?}");
     }
 }

@@ -287,14 +287,14 @@ mod tests {
             let mut shares = vec![10.0; (n - first) * stride];
             let mut squares = [1.0; B];
             share_rows::<B, SUM>(&w, first, &x, &scale, &mut y, &mut shares, &mut squares);
-            for k in 0..B {
+            for (k, square) in squares.into_iter().enumerate() {
                 let image: Vec<f64> =
                     (first..n).map(|i| (0..n).map(|j| w.get(i, j) * x[j].0[k]).sum()).collect();
                 for (row, exact) in y.iter().zip(&image) {
                     assert_relative_eq!(row.0[k], *exact, max_relative = 1e-14, epsilon = 1e-15);
                 }
-                let square = 1.0 + image.iter().map(|y| y * y).sum::<f64>();
-                assert_relative_eq!(squares[k], square, max_relative = 1e-14);
+                let exact = 1.0 + image.iter().map(|y| y * y).sum::<f64>();
+                assert_relative_eq!(square, exact, max_relative = 1e-14);
             }
             let charge = |i: usize, k: usize| x[i].0[k] * x[i].0[k] * scale[k];
             for times in [1.0, 2.0] {
