@@ -151,7 +151,7 @@ mod tests {
     /// it is built from, and 4 in a label such as `{10, 11}`.
     #[test]
     fn sets_beyond_memory_are_refused() {
-        for (n, k) in [(40, 21), (50, 26), (100, 98)] {
+        for (n, k) in [(40, 21), (50, 26), (2000, 1998), (100, 98)] {
             let needed = choose(n, k) * k as f64 * 20.0;
             match kneser_graph(n, k) {
                 Err(Error::TooLarge { what, bytes, .. }) => {

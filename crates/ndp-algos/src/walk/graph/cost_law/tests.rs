@@ -222,6 +222,29 @@ fn default_grids_enclose_the_reference_values() -> Result<(), Error> {
     Ok(())
 }
 
+/// Both ends of spread laws are close to each other, and every cost is at least 0.
+#[test]
+fn spread_laws_are_enclosed_closely() -> Result<(), Error> {
+    let mut spread = 0;
+    for row in &reference_rows()[..4] {
+        let [u, v] = row.1;
+        let (level, _) = on_exact_grid(&walk_of(row), u, &[v], 60);
+        assert_eq!((level.lower[0], level.upper[0]), (1.0, 1.0));
+        let tables = walk_of(row).cost_law(u, &[v])?.tables_for(row.5, row.6[3])?;
+        for level in tables.spread.iter().map(|spread| &spread.level).chain(&tables.coarse) {
+            assert_eq!((level.lower[0], level.upper[0]), (1.0, 1.0));
+        }
+        for level in tables.spread.iter().map(|spread| &spread.level) {
+            spread += 1;
+            let gaps = level.upper.iter().zip(&level.lower).map(|(upper, lower)| upper - lower);
+            let (widest, least) = gaps.fold((0.0, 1.0), |(a, b), gap| (f64::max(a, gap), f64::min(b, gap)));
+            assert!(least >= 0.0 && widest <= 0.01 * level.upper[1], "{least} {widest}");
+        }
+    }
+    assert!(spread >= 4);
+    Ok(())
+}
+
 /// The path graph of 3 nodes, from 0 to 2, four steps: all probabilities are multiples of 1/243.
 #[test]
 fn the_smallest_law_is_exact() {
