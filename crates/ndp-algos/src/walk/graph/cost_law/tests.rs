@@ -521,3 +521,22 @@ fn a_published_token_that_nobody_saw_is_charged() -> Result<(), Box<dyn std::err
     }
     Ok(())
 }
+
+/// A charge between two points of the grid that comes at the end of a path that nobody saw: what spreading it
+/// adds to the variance is part of the bound.
+#[test]
+fn the_spread_of_an_unseen_end_is_bounded() -> Result<(), Error> {
+    let w = TransitionMatrix::simple_random_walk(&path_graph(4)?)?;
+    let options = WalkOptions { final_token: FinalToken::Published, ..WalkOptions::default() };
+    let walk = TokenWalk::new(&w, Start::Uniform, 2)?.with_options(options)?;
+    let grid = Grid { numerator: 1, denominator: 7 };
+    let system =
+        super::system::System::new(&intervals(&walk, 0, &[3])[0], grid, super::system::Rounding::Spread, 0.0);
+    // The charge 1/2 lies in the middle of 3/7 and 4/7; node 0 is the only one that may contribute.
+    let at = |cell| system.unseen.iter().filter(|(at, _)| *at == cell).map(|(_, mass)| mass).sum::<f64>();
+    let (below, above): (f64, f64) = (at(3), at(4));
+    assert_relative_eq!(below, above, max_relative = 1e-12);
+    assert!(below > 0.1);
+    assert!(system.variance >= 0.25 * (below + above), "{}", system.variance);
+    Ok(())
+}
