@@ -559,8 +559,8 @@ mod tests {
         assert_eq!(Interval::new(-50.0).expm1().low(), -1.0);
     }
 
-    /// Compared with whole numbers: in units of `2^-52`, where `m` is a float and `m e` an integer, nothing is
-    /// rounded.
+    /// Compared with whole numbers: in units of `2^-52`, where `m` is a float and `m e` an integer, nothing
+    /// is rounded.
     #[test]
     fn what_is_added_covers_the_error_exactly() {
         for m in (1_i128 << 52..1 << 53).step_by(40_960_000_000_411) {

@@ -325,7 +325,7 @@ fn laws_beyond_the_range_of_floats_are_left_to_elimination() -> Result<(), Error
     for (p, exact) in law.into_iter().zip([1.0, 2.0 * up, 0.0, 0.0]) {
         assert_relative_eq!(p, exact, max_relative = 1e-14, epsilon = 1e-300);
     }
-    // Node 1 is visited 1e200 times as often as node 0, which is visited 1e200 times as often as the last one.
+    // Node 1 is visited 1e200 times as often as node 0, and node 0 1e200 times as often as the last one.
     let n = 5000;
     let row = |u: u32| {
         let last = n - 1;

@@ -590,8 +590,8 @@ mod tests {
         }
     }
 
-    /// Charges whose exponents `θ (2m − 1)/t` are rounded down by nearly half a unit, which their exponentials
-    /// multiply; mpmath at 60 digits.
+    /// Charges whose exponents `θ (2m − 1)/t` are rounded down by nearly half a unit, which their
+    /// exponentials multiply; mpmath at 60 digits.
     #[test]
     fn large_charges_are_rounded_up() {
         for (theta, m, t, plain, truth) in [

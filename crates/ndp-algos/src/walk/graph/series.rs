@@ -543,8 +543,8 @@ mod tests {
         }
     }
 
-    /// Each of many products is less than half a unit of the first, so that a sum from left to right loses all
-    /// of them.
+    /// Each of many products is less than half a unit of the first, so that a sum from left to right loses
+    /// all of them.
     #[test]
     fn sums_of_many_products_are_rounded_up() {
         let products = Products::new(1);
