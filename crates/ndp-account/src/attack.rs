@@ -165,4 +165,20 @@ mod tests {
         assert_eq!(Attack::optimal(&view, 2).err(), Some(Error::NodeOutOfRange { node: 2, nodes: 2 }));
         Ok(())
     }
+
+    /// The same input in several noises: the inverse variances add up, and the weights are proportional to
+    /// them.
+    #[test]
+    fn noisy_copies_are_weighted_by_their_variances() -> Result<(), Error> {
+        let scales = [1.0, 2.0, 0.5, 4.0];
+        let inputs = Array2::from_shape_fn((4, 2), |(_, j)| if j == 0 { 1.0 } else { 0.0 });
+        let noises = Array2::from_shape_fn((4, 4), |(k, j)| if k == j { scales[k] } else { 0.0 });
+        let attack = Attack::optimal(&View::new(&[1], inputs, noises, &[])?, 0)?;
+        let all: f64 = scales.iter().map(|scale| 1.0 / (scale * scale)).sum();
+        assert!((attack.unit - all).abs() < 1e-9 * all, "{}", attack.unit);
+        for (weight, scale) in attack.weights.iter().zip(scales) {
+            assert!((weight * scale * scale - 1.0).abs() < 1e-6, "{weight} at {scale}");
+        }
+        Ok(())
+    }
 }

@@ -357,4 +357,29 @@ mod tests {
         assert_eq!(best_threshold(low, high, 1e-3)?, 2.0);
         Ok(())
     }
+
+    /// No other candidate shows more on the pilot runs, whichever error is the rarer one.
+    #[test]
+    fn the_threshold_is_the_best_of_the_candidates() -> Result<(), Error> {
+        for power in [0.3, 1.0, 3.0] {
+            for error_rate in [1e-6, 0.05, 0.4] {
+                let low: Vec<f64> = (0..640).map(|k| (f64::from(k) / 640.0).powf(power)).collect();
+                let high: Vec<f64> = low.iter().map(|x| x + 0.3).collect();
+                let shown = |threshold: f64| -> Result<f64, Error> {
+                    let above = |scores: &[f64]| scores.iter().filter(|x| **x > threshold).count();
+                    let wrong = [above(&low), high.len() - above(&high)];
+                    let [one, other] = wrong.map(|count| clopper_pearson_upper(count, 640, error_rate / 2.0));
+                    Ok(-special::normal_quantile(one?) - special::normal_quantile(other?))
+                };
+                let best = shown(best_threshold(low.clone(), high.clone(), error_rate)?)?;
+                for k in 1..64 {
+                    for scores in [&low, &high] {
+                        let other = shown(scores[10 * k])?;
+                        assert!(other <= best + 1e-12, "{power}, {error_rate}: {other} {best}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }

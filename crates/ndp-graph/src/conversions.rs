@@ -104,4 +104,11 @@ mod tests {
         assert!(matches!(Array2::try_from(&path_graph(100_000)?), Err(Error::TooLarge { .. })));
         Ok(())
     }
+
+    /// The difference is a size, whichever of the two entries is larger.
+    #[test]
+    fn differences_of_asymmetric_entries_are_sizes() {
+        let refused = Graph::try_from(arr2(&[[0.0, 0.0], [1.0, 0.0]]).view());
+        assert_eq!(refused, Err(Error::NotSymmetric { row: 0, column: 1, difference: 1.0 }));
+    }
 }

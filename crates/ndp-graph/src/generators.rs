@@ -305,4 +305,12 @@ mod tests {
         }
         Ok(())
     }
+
+    /// `26 · 2^25` edges of 24 bytes.
+    #[test]
+    fn hypercubes_beyond_memory_are_refused() {
+        let refused = hypercube_graph(26).map(|graph| graph.node_count());
+        let bytes = (24 * 26) << 25;
+        assert!(matches!(refused, Err(Error::TooLarge { bytes: said, .. }) if said == bytes), "{refused:?}");
+    }
 }

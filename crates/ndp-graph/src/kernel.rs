@@ -266,3 +266,59 @@ multiversion! {
         *total += sums.iter().sum::<f64>();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    /// Against the definition, on a matrix with rows of several lengths: one share per row, and one per lane.
+    fn check_shares<const B: usize, const SUM: bool>() {
+        let n = 7;
+        let rows =
+            (0..n).map(|i| (0..=i).map(move |j| (crate::cast::id(j), f64::from(1 + i as u32 * 3) / 8.0)));
+        let w = Csr::from_rows(n, rows);
+        let x: Vec<Lanes<B>> =
+            (0..n).map(|i| Lanes(std::array::from_fn(|k| ((3 * i + k) as f64).sin()))).collect();
+        let scale: [f64; B] = std::array::from_fn(|k| 0.5 + k as f64);
+        let stride = if SUM { 1 } else { B };
+        for first in [0, 3] {
+            let mut y = vec![Lanes::ZERO; n - first];
+            let mut shares = vec![10.0; (n - first) * stride];
+            let mut squares = [1.0; B];
+            share_rows::<B, SUM>(&w, first, &x, &scale, &mut y, &mut shares, &mut squares);
+            for (k, square) in squares.into_iter().enumerate() {
+                let image: Vec<f64> =
+                    (first..n).map(|i| (0..n).map(|j| w.get(i, j) * x[j].0[k]).sum()).collect();
+                for (row, exact) in y.iter().zip(&image) {
+                    assert_relative_eq!(row.0[k], *exact, max_relative = 1e-14, epsilon = 1e-15);
+                }
+                let exact = 1.0 + image.iter().map(|y| y * y).sum::<f64>();
+                assert_relative_eq!(square, exact, max_relative = 1e-14);
+            }
+            let charge = |i: usize, k: usize| x[i].0[k] * x[i].0[k] * scale[k];
+            for times in [1.0, 2.0] {
+                for i in first..n {
+                    let shares = &shares[(i - first) * stride..][..stride];
+                    for (k, share) in shares.iter().enumerate() {
+                        let exact: f64 = if SUM { (0..B).map(|k| charge(i, k)).sum() } else { charge(i, k) };
+                        assert_relative_eq!(*share, 10.0 + times * exact, max_relative = 1e-14);
+                    }
+                }
+                if times == 1.0 {
+                    last_shares::<B, SUM>(&x[first..], &scale, &mut shares);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shares_follow_the_definition() {
+        check_shares::<1, true>();
+        check_shares::<4, true>();
+        check_shares::<16, true>();
+        check_shares::<1, false>();
+        check_shares::<4, false>();
+        check_shares::<16, false>();
+    }
+}

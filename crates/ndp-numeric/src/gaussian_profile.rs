@@ -286,4 +286,55 @@ mod tests {
             assert_relative_eq!(below, above, max_relative = 1e-11 * mu.max(1.0));
         }
     }
+
+    /// Where `a = ε/μ − μ/2` is large, the part of it that a float has no room for moves `e^{−a²/2}` by
+    /// hundreds of epsilons. mpmath at 60 digits.
+    #[test]
+    fn complements_keep_their_digits_far_out() {
+        for (epsilon, mu, truth) in [
+            (0.7, 60.0, 1.392_497_139_905_57e-197),
+            (0.3, 61.0, 3.027_559_231_578_590_7e-204),
+            (2.0, 55.0, 4.769_162_384_391_485_4e-166),
+            (5.0, 66.0, 9.866_771_369_776_9e-238),
+            (0.1, 70.0, 2.365_169_813_921_256_9e-268),
+        ] {
+            let found = one_minus_theta(epsilon, mu);
+            let error = (truth - found) / truth;
+            assert!((0.0..2.2 * PROFILE_ERROR * f64::EPSILON).contains(&error), "{epsilon}, {mu}: {error:e}");
+        }
+    }
+
+    /// mpmath at 60 digits.
+    #[test]
+    fn logarithms_and_slopes_match_reference_values() {
+        for (epsilon, mu, log, slope) in [
+            (1.0, 0.5, -4.986_489_906_848_133, -4.865_524_524_200_771),
+            (3.0, 0.2, -118.962_565_476_438_13, -75.158_070_724_699_96),
+            (0.25, 0.5, -2.204_565_915_398_720_4, -2.638_254_925_379_909),
+            (0.5, 2.0, -0.512_183_848_178_752, -0.290_706_291_508_453_36),
+            (0.0, 1.0, -0.959_916_333_695_622_3, -0.805_738_985_785_889_4),
+            (2.0, 4.0, -0.119_561_729_150_360_4, -0.051_710_907_231_244_36),
+        ] {
+            let (value, derivative) = log_theta_with_slope(epsilon, mu);
+            assert_relative_eq!(value, log, max_relative = 1e-14);
+            assert_relative_eq!(derivative, slope, max_relative = 1e-13);
+        }
+        // Nothing is lost with certainty.
+        assert_eq!(log_theta_with_slope(f64::INFINITY, 1.0).0, f64::NEG_INFINITY);
+    }
+
+    /// The margin grows with the logarithm of the profile, as [`PROFILE_ERROR`] says, and no bound on a
+    /// probability passes 1.
+    #[test]
+    fn margins_are_those_that_are_said() {
+        for mu in [1e-3, 1e-8, 1e-30, 1e-100] {
+            let nearest = bulk_form(0.0, mu, Argument::new(0.0, mu));
+            let margin = PROFILE_ERROR * (1.0 + nearest.ln().abs()) * f64::EPSILON;
+            let raised = theta(0.0, mu) / nearest - 1.0;
+            assert!((0.9 * margin..1.1 * margin + f64::EPSILON).contains(&raised), "{mu}: {raised:e}");
+        }
+        assert_eq!((log_theta(0.1, 30.0), theta(0.1, 30.0)), (0.0, 1.0));
+        // The quotient of the two is beyond the range of floats.
+        assert!((1.0 - f64::EPSILON..=1.0).contains(&one_minus_theta(1e10, 1e-300)));
+    }
 }

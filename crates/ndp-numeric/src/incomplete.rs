@@ -264,3 +264,31 @@ const STIRLING_ERRORS: [f64; 15] = [
     0.0059513701127588475,
     0.005554733551962801,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums and products of whole numbers below `2^53`, for which `i128` has room.
+    #[test]
+    fn sums_and_products_lose_nothing() {
+        let mut seed = 1_u64;
+        let mut number = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let magnitude = (seed >> 11) >> (seed % 7 * 8);
+            magnitude as f64 * if seed & 64 == 0 { 1.0 } else { -1.0 }
+        };
+        for _ in 0..1000 {
+            let (a, b) = (number(), number() * 1024.0);
+            for (a, b) in [(a, b), (b, a)] {
+                let (exact, whole) = (a as i128 + b as i128, |x: f64| x as i128);
+                let (sum, rest) = two_sum(a, b);
+                assert_eq!(whole(sum) + whole(rest), exact, "{a} {b}");
+                assert_eq!(sum, exact as f64, "{a} {b}");
+                let (product, rest) = two_product(a, b);
+                assert_eq!(whole(product) + whole(rest), a as i128 * b as i128, "{a} {b}");
+            }
+        }
+        assert_eq!(two_sum(1.0, 1e-20), (1.0, 1e-20));
+    }
+}

@@ -523,6 +523,16 @@ mod tests {
             let root = Interval::count(a).sqrt();
             assert!((root * root).low() <= a as f64 && a as f64 <= (root * root).high());
         }
+        // Products that are rounded to either side, of both signs.
+        for a in (1_i128 << 52..1 << 53).step_by(409_600_000_000_411) {
+            let b = 3 * (1_i128 << 52) - a;
+            for sign in [1, -1] {
+                let product = Interval::new(sign as f64 * a as f64) * Interval::new(b as f64);
+                let (low, high) = (product.low() as i128, product.high() as i128);
+                let exact = sign * a * b;
+                assert!(low <= exact && exact <= high && high - low <= 1 << 54, "{a} {b}");
+            }
+        }
         assert!(thin(Interval::new(3.0) / Interval::new(8.0)));
         assert!(thin(Interval::new(1.0) - Interval::new(1e-16).min(Interval::ZERO)));
         assert!(!thin(Interval::new(1.0) - Interval::new(1e-17)));
@@ -547,5 +557,95 @@ mod tests {
         assert!(Interval::new(-800.0).exp().high() > 0.0);
         assert_eq!(Interval::new(50.0).tanh().high(), 1.0);
         assert_eq!(Interval::new(-50.0).expm1().low(), -1.0);
+    }
+
+    /// Compared with whole numbers: in units of `2^-52`, where `m` is a float and `m e` an integer, nothing
+    /// is rounded.
+    #[test]
+    fn what_is_added_covers_the_error_exactly() {
+        for m in (1_i128 << 52..1 << 53).step_by(40_960_000_000_411) {
+            let value = m as f64;
+            for e in [0_i128, 1, 4, 33] {
+                let error = e as f64;
+                let units = |x: f64| (x as i128) << 52;
+                let unit = 1_i128 << 52;
+                let (most, least) = (m * (unit + e), m * (unit - e));
+                assert!((most..most + 4 * unit).contains(&units(up(value, error))), "{m} {e}");
+                assert!((least - 4 * unit..=least).contains(&units(down(value, error))), "{m} {e}");
+                for (log, sign) in [(value, 1), (-value, -1)] {
+                    let (most, least) = (sign * m * unit + e + e * m, sign * m * unit - e - e * m);
+                    let (above, below) = (up_log(log, error, error), down_log(log, error, error));
+                    assert!((most..most + 4 * unit).contains(&units(above)), "{log} {e}");
+                    assert!((least - 4 * unit..=least).contains(&units(below)), "{log} {e}");
+                    let most = sign * m * unit + e * m;
+                    assert!((most..most + 4 * unit).contains(&units(up_by(log, value, error))), "{log} {e}");
+                }
+            }
+        }
+        // An error of the size of the scale is covered where nothing else is.
+        assert!(up_by(0.0, 1.0, 1.0) >= f64::EPSILON);
+        // A number that is off by twice its size may be 0, but is not negative.
+        assert_eq!(down(1.0, 2.0 / f64::EPSILON), 0.0);
+    }
+
+    /// The functions of `libm` are widened on each side by what is said, and an end belongs to its own side.
+    #[test]
+    fn elementary_functions_are_widened_on_both_sides() {
+        let check = |f: fn(f64) -> f64, wide: fn(Interval) -> Interval, ulps: u32, x: f64| {
+            let (mut low, mut high) = (f(x), f(x));
+            for _ in 0..ulps {
+                (low, high) = (low.next_down(), high.next_up());
+            }
+            let alone = wide(Interval::new(x));
+            assert!(alone.low() <= low && high <= alone.high(), "{x}: {alone:?}");
+            let both = wide(Interval::between(x, 1.5 * x));
+            assert!(both.low() <= f(x) && f(1.5 * x) <= both.high(), "{x}: {both:?}");
+        };
+        for x in [1e-3, 0.3, 0.7, 2.0, 5.5] {
+            check(libm::exp, Interval::exp, ELEMENTARY_ULPS, x);
+            check(libm::expm1, Interval::expm1, ELEMENTARY_ULPS, x);
+            check(libm::log, Interval::ln, ELEMENTARY_ULPS, x);
+            check(libm::log1p, Interval::ln_1p, ELEMENTARY_ULPS, x);
+            check(libm::tanh, Interval::tanh, TANH_ULPS, x);
+        }
+        // That one end is exact says nothing about the other.
+        let above = (0..ELEMENTARY_ULPS).fold(libm::exp(1.0), |x, _| x.next_up());
+        assert!(Interval::between(0.0, 1.0).exp().high() >= above);
+        assert_eq!(Interval::between(4.0, 9.0).sqrt(), Interval::between(2.0, 3.0));
+        assert_eq!(Interval::between(-3.0, 0.0).ln_1p(), Interval::between(f64::NEG_INFINITY, 0.0));
+        // The exponential of ln 2 is 2: both branches of the differences enclose it.
+        for x in [1e-9, 0.5, 20.0, 36.0, 38.0, 700.0] {
+            let log = Interval::new(x).log_expm1();
+            let back = log.exp() + Interval::ONE - Interval::new(x).exp();
+            assert!(back.low() <= 0.0 && 0.0 <= back.high(), "{x}: {log:?}");
+        }
+    }
+
+    /// Products and quotients below the normal numbers, in units of the smallest float: those of whole
+    /// numbers.
+    #[test]
+    fn subnormal_results_are_enclosed_on_both_sides_of_zero() {
+        let units = |count: f64| Interval::new(count * 5e-324);
+        for (x, y, exact) in [(3.0, 0.5, 1.5), (-3.0, 0.5, -1.5), (1.0, 0.25, 0.25), (-1.0, 0.25, -0.25)] {
+            for found in [units(x) * Interval::new(y), units(x) / Interval::new(1.0 / y)] {
+                let [low, high] = [found.low(), found.high()].map(|end| end / 5e-324);
+                assert!(low < exact && exact < high && high - low <= 2.0, "{exact}: {low} {high}");
+                // No end crosses 0.
+                assert!(low * exact >= 0.0 && high * exact >= 0.0, "{exact}: {low} {high}");
+            }
+        }
+    }
+
+    #[test]
+    fn quotients_by_intervals_that_touch_zero() {
+        let two = Interval::new(2.0);
+        assert_eq!(two / Interval::between(0.0, 4.0), Interval::between(0.5, f64::INFINITY));
+        let line = Interval::between(f64::NEG_INFINITY, f64::INFINITY);
+        for divisor in [Interval::between(-4.0, 0.0), Interval::between(-1.0, 4.0), Interval::ZERO] {
+            let whole = (two / divisor, (-two) / divisor);
+            assert_eq!(whole.1, line, "{divisor:?}");
+            assert!(whole.0 == line || divisor == Interval::ZERO, "{divisor:?}");
+        }
+        assert_eq!(two / Interval::between(-4.0, -1.0), Interval::between(-2.0, -0.5));
     }
 }

@@ -179,3 +179,14 @@ pub fn normal_quantile(p: f64) -> f64 {
 /// Positive nodes and weights of the five-point Gauss–Legendre rule on `[−1, 1]`.
 const GAUSS_LEGENDRE_5: [(f64, f64); 2] =
     [(0.538_469_310_105_683_1, 0.478_628_670_499_366_47), (0.906_179_845_938_664, 0.236_926_885_056_189_08)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scaled_function_is_infinite_far_to_the_left() {
+        assert_eq!([-27.5, -1e200, f64::NEG_INFINITY].map(erfcx), [f64::INFINITY; 3]);
+        assert!(erfcx(-26.0).is_finite());
+    }
+}

@@ -67,6 +67,10 @@ mod tests {
                 && up(f64::INFINITY) == f64::INFINITY
                 && positive_up(3.0) == up(3.0)
         );
+        // A few roundings, and no more.
+        for x in [f64::MIN_POSITIVE, 0.1, 1.0, 3e300] {
+            assert!(up(x) >= x * (1.0 + 3.0 * f64::EPSILON) && up(x) <= x * (1.0 + 5.0 * f64::EPSILON));
+        }
     }
 
     #[test]

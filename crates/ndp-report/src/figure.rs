@@ -431,3 +431,25 @@ impl Figure {
         view::validate(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No value is NaN: neither a coordinate nor an end of a range.
+    #[test]
+    fn values_that_are_no_numbers_are_refused() {
+        let checked = |[x, y, low, high]: [f64; 4]| {
+            let series = Series::data("s").ranged(0.0, 1.0, 0.5, 1.5).ranged(x, y, low, high);
+            let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y")).with(series);
+            Figure::new("t").panel(panel).validate()
+        };
+        let good = [1.0, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY];
+        assert_eq!(checked(good), Ok(()));
+        for k in 0..4 {
+            let mut bad = good;
+            bad[k] = f64::NAN;
+            assert!(checked(bad).unwrap_err().starts_with("panel \"p\": series \"s\" holds Point"), "{k}");
+        }
+    }
+}

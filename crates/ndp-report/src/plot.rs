@@ -210,4 +210,6 @@ const NARROW: f64 = 700.0;
 const TITLE_SIZE: f64 = 17.0;
 
 #[cfg(test)]
+mod place_tests;
+#[cfg(test)]
 mod tests;

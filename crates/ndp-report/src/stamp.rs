@@ -74,4 +74,11 @@ mod tests {
         assert_eq!(png(b"no picture", "k", "t"), b"no picture");
         assert_eq!(svg("no picture", "t"), "no picture");
     }
+
+    /// The metadata are the first thing within the picture, whose own tag stays whole.
+    #[test]
+    fn metadata_follow_the_opening_tag() {
+        let stamped = svg("<?xml version=\"1.0\"?><svg width=\"1\"><g/></svg>", "t");
+        assert_eq!(stamped, "<?xml version=\"1.0\"?><svg width=\"1\"><metadata>t</metadata><g/></svg>");
+    }
 }

@@ -462,6 +462,24 @@ mod tests {
         }
     }
 
+    /// The strongest reason of all panels, in whatever order they come.
+    #[test]
+    fn correlations_that_are_not_shown_have_a_reason() {
+        let panel = |title: &'static str, grade: &'static str| {
+            (0..3).map(move |x| graded(title, "s", grade, f64::from(x), f64::from(x * x)))
+        };
+        let why = |grades: [&'static str; 2]| {
+            let rows: Vec<Row> = panel("one", grades[0]).chain(panel("two", grades[1])).collect();
+            let outcome = decide(&[Check::rises("s", 0.9)], &rows).unwrap().remove(0);
+            assert_eq!(outcome.undecided, grades.iter().filter(|grade| **grade != "exact").count());
+            outcome.why
+        };
+        assert_eq!(why(["exact", "exact"]), None);
+        assert_eq!(why(["upper-bound", "exact"]), Some(Why::Bound));
+        assert_eq!(why(["upper-bound", "printed"]), Some(Why::Nothing));
+        assert_eq!(why(["estimate", "upper-bound"]), Some(Why::Nothing));
+    }
+
     #[test]
     fn panels_of_one_name_belong_together() {
         let rows = [

@@ -123,6 +123,7 @@ const CLOSE: f64 = 1e-10;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndp_numeric::special::normal_tail;
 
     #[test]
     fn a_known_curve_is_inverted_in_few_steps() -> Result<(), Error> {
@@ -154,5 +155,21 @@ mod tests {
         for target in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(smallest_noise(target, stairs), Err(Error::InvalidParameter { .. })));
         }
+    }
+
+    /// A loss that falls ever faster, where one end of the interval would stay for long.
+    #[test]
+    fn a_bent_curve_is_inverted_in_few_steps() -> Result<(), Error> {
+        for target in [1e-9, 1e-6, 1e-3, 0.1] {
+            let mut evaluations = 0;
+            let found = smallest_noise(target, |noise| {
+                evaluations += 1;
+                Ok(normal_tail(noise.get()))
+            })?;
+            assert!(normal_tail(found.get()) <= target);
+            assert!(normal_tail(found.get() * (1.0 - 2e-9)) > target);
+            assert!(evaluations <= 25, "{target}: {evaluations} evaluations");
+        }
+        Ok(())
     }
 }

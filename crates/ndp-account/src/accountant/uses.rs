@@ -205,7 +205,7 @@ pub(super) fn tightest(uses: &[Used]) -> Option<&Used> {
 #[cfg(test)]
 mod tests {
     use crate::{Account, Error, Observer, Target, Terms, check, least_noise};
-    use ndp_dp::{ApproxDp, Delta, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
+    use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
     use std::sync::Mutex;
 
     /// All pairs lose `cost/σ²`, and all accounts are of one class. It records the noises that it is asked
@@ -268,6 +268,48 @@ mod tests {
             let name = "the number of pairs with a loss and a limit";
             assert!(matches!(nothing, Err(Error::InvalidParameter { name: found, .. }) if found == name));
         }
+        Ok(())
+    }
+
+    /// A loss with a quick bound above it.
+    struct Quick {
+        exact: f64,
+        quick: f64,
+    }
+
+    impl Curve for Quick {
+        fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+            Ok(UpperBound::new(ApproxDp::new(self.exact, delta.get())?).into())
+        }
+
+        fn quick_epsilon(&self, _: Delta, _: f64) -> Option<f64> {
+            Some(self.quick)
+        }
+
+        fn keeps(&self, limit: ApproxDp) -> bool {
+            self.exact <= limit.epsilon()
+        }
+    }
+
+    /// A limit of 1 is kept by a quick bound, by a loss well within it, or by the loss itself; a quick bound
+    /// above the limit shows nothing.
+    #[test]
+    fn what_keeps_a_limit_is_told_by_the_quickest() -> Result<(), Error> {
+        let measure = Measure::Approx(Delta::new(1e-5)?);
+        let of = |exact: f64, quick: f64, decided: bool| {
+            super::share(
+                &Profile::of_curve(Quick { exact, quick }, "an observer"),
+                measure,
+                (1.0, 1.0),
+                decided,
+            )
+        };
+        assert_eq!(of(0.5, 0.7, true)?, (0.7, Verdict::Met));
+        assert_eq!(of(0.5, 1.5, false)?, (1.5, Verdict::NotShown));
+        assert_eq!(of(0.5, 1.5, true)?, (0.98, Verdict::Met));
+        assert_eq!(of(0.99, 1.5, true)?, (0.99, Verdict::Met));
+        assert_eq!(of(1.25, 1.5, true)?, (1.25, Verdict::NotShown));
+        assert_eq!(of(0.0, 0.0, true)?, (0.0, Verdict::Met));
         Ok(())
     }
 }

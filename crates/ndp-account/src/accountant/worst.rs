@@ -307,4 +307,56 @@ mod tests {
         assert_eq!((worst.loss.grade(), worst.loss.into_value()), (Grade::UpperBound, 0.5));
         Ok(())
     }
+
+    /// A protocol whose nodes hear all noisy values: a part of what they hear already shows the bound. Other
+    /// questions than that of the worst pair of everybody are left to their own accounts.
+    #[test]
+    fn a_bound_that_a_part_attains_answers_for_everybody() -> Result<(), Error> {
+        struct Broadcast {
+            heard: f64,
+        }
+        impl Protocol for Broadcast {
+            fn node_count(&self) -> usize {
+                5
+            }
+
+            fn account_until<'a>(
+                &'a self,
+                observer: &Observer,
+                _: &Stop,
+            ) -> Result<Box<dyn Account + 'a>, Error> {
+                let unit = Exact::new(self.heard).into();
+                super::super::Uniform::account(5, unit, observer, crate::Terms::VALUES)
+            }
+
+            fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+                let unit = UpperBound::new(1.0).into();
+                super::super::Uniform::account(5, unit, observer, crate::Terms::VALUES)
+            }
+
+            fn glimpse<'a>(
+                &'a self,
+                observer: &Observer,
+                stop: &Stop,
+            ) -> Result<Box<dyn Account + 'a>, Error> {
+                self.account_until(observer, stop)
+            }
+        }
+        let named = Audience::named(vec![Observer::node(0), Observer::node(3)]);
+        let (worst, never) = (Target::worst(Measure::Gaussian, 0.5), Stop::never());
+        for audience in [Audience::every_node(5), Audience::chosen(5, &[0])?, Audience::chosen(5, &[4, 2])?] {
+            let answered = |heard: f64, target: &Target| {
+                let protocol = Broadcast { heard };
+                let covered = Covered::by_attained_bound(&protocol, &audience, target, &never);
+                (bound_is_attained(&protocol, &audience, &never), covered.is_some())
+            };
+            assert_eq!(answered(1.0, &worst), (true, true), "{audience:?}");
+            assert_eq!(answered(0.9, &worst), (false, false), "{audience:?}");
+            assert_eq!(answered(1.0, &Target::mean(Measure::Gaussian, 0.5)), (true, false));
+        }
+        let protocol = Broadcast { heard: 1.0 };
+        assert!(bound_is_attained(&protocol, &named, &never));
+        assert!(Covered::by_attained_bound(&protocol, &named, &worst, &never).is_none());
+        Ok(())
+    }
 }

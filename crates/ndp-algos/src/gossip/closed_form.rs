@@ -23,3 +23,19 @@ fn hypercube_nodes(dimension: u32, observer: usize) -> Result<usize, Error> {
     let nodes = 1 << dimension;
     if observer < nodes { Ok(nodes) } else { Err(Error::NodeOutOfRange { node: observer, nodes }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: the partner of the last round differs in the highest bit, the node itself learns its own.
+    #[test]
+    fn losses_halve_with_every_bit() -> Result<(), Error> {
+        let unit = one_peer_hypercube(3, 5)?.into_value().unit;
+        assert_eq!(unit, [0.25, 0.25, 0.25, 0.25, 1.0, 1.0, 0.5, 0.5]);
+        assert_eq!(one_peer_hypercube(0, 0)?.into_value().unit, [1.0]);
+        assert!(matches!(one_peer_hypercube(2, 4), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
+        assert!(matches!(one_peer_hypercube(27, 0), Err(Error::InvalidParameter { .. })));
+        Ok(())
+    }
+}

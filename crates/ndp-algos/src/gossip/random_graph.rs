@@ -443,4 +443,15 @@ mod tests {
             Err(Error::InvalidParameter { name, condition, value: c })
         }
     }
+
+    /// Where exponentials overflow the mixture is its largest term, also for an interval around the switch.
+    #[test]
+    fn mixtures_do_not_overflow() {
+        for (low, high) in [(710.0, 710.0), (650.0, 750.0)] {
+            let found = log_mixture(Interval::new(0.5), Interval::between(low, high));
+            let exact = |x: f64| x - 2f64.ln();
+            assert!(found.low() <= exact(low) && exact(high) <= found.high(), "{found:?}");
+            assert!(found.high() <= exact(high) * (1.0 + 1e-15), "{found:?}");
+        }
+    }
 }

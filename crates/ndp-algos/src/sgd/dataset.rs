@@ -322,6 +322,17 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
+    /// Whole numbers, of every length around the four sums.
+    #[test]
+    fn products_are_sums_of_products() {
+        for length in 0..14_i32 {
+            let a: Vec<f64> = (0..length).map(|k| f64::from(3 * k - 7)).collect();
+            let b: Vec<f64> = (0..length).map(|k| f64::from(k * k - 5)).collect();
+            let exact: i32 = (0..length).map(|k| (3 * k - 7) * (k * k - 5)).sum();
+            assert_eq!(dot(&a, &b), f64::from(exact), "{length}");
+        }
+    }
+
     fn toy() -> Result<Dataset, Error> {
         let rows = 100;
         let features = Array2::from_shape_fn((rows, 2), |(i, j)| (i * (j + 1)) as f64);

@@ -426,4 +426,22 @@ mod tests {
         assert_eq!(LinearLoss::Logistic.derivative(-1000.0, 1.0), -1.0);
         assert_eq!(LinearLoss::Logistic.derivative(1000.0, 1.0), 0.0);
     }
+
+    /// Whatever the norm of an example, its gradient is clipped to the same norm, the intercept included.
+    #[test]
+    fn gradients_of_long_and_short_examples_are_clipped_alike() {
+        for size in [0.01, 1.0, 30.0] {
+            for intercept in [false, true] {
+                let clip = 0.5;
+                let clipped = Linear { clip: Some(clip), intercept, ..Linear::from(LinearLoss::Squared) };
+                let features = [0.6 * size, 0.8 * size];
+                let model = [1e6, 1e6, 1e6];
+                let model = if intercept { &model[..] } else { &model[..2] };
+                let mut gradient = vec![0.0; model.len()];
+                clipped.add_gradient(model, &features, 1.0, 1.0, &mut gradient);
+                let norm = dot(&gradient, &gradient).sqrt();
+                assert!((norm - clip).abs() < 1e-12, "{size}, {intercept}: {norm}");
+            }
+        }
+    }
 }

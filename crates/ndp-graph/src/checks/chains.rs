@@ -292,3 +292,54 @@ fn eigenvector_centrality_is_the_positive_eigenvector() -> Result<(), Error> {
     assert_eq!(largest_adjacency_eigenvalue(&apart), Err(Error::Disconnected(5)));
     Ok(())
 }
+
+/// A path: `x_i = (1 - cosh(r (i - c)) / cosh(r (c + 1))) / (1 - 2a)` with `2a cosh r = 1` and `c` its
+/// middle. It takes hundreds of steps.
+#[test]
+fn katz_centrality_of_a_long_path() -> Result<(), Error> {
+    let (n, a) = (1001, 0.4999_f64);
+    let x = katz_centrality(&path_graph(n)?, a, 1.0)?;
+    let r = (0.5 / a).acosh();
+    let middle = (n - 1) as f64 / 2.0;
+    for (i, &x) in x.iter().enumerate() {
+        let far = (r * (i as f64 - middle)).cosh() / (r * (middle + 1.0)).cosh();
+        assert_relative_eq!(x, (1.0 - far) / (1.0 - 2.0 * a), max_relative = 1e-9);
+    }
+    Ok(())
+}
+
+/// Reversible walks whose stationary laws leave the range of floats: a short one goes to elimination, a long
+/// one is refused, and no law says that a node is never visited.
+#[test]
+fn laws_beyond_the_range_of_floats_are_left_to_elimination() -> Result<(), Error> {
+    let up = 1e-200;
+    let mut w = Array2::zeros((4, 4));
+    for u in 0..3 {
+        w[(u, u + 1)] = up;
+        w[(u + 1, u)] = 0.5;
+    }
+    for u in 0..4 {
+        w[(u, u)] = 1.0 - w.row(u).sum();
+    }
+    let law = TransitionMatrix::from_dense(w.view())?.stationary_distribution()?;
+    for (p, exact) in law.into_iter().zip([1.0, 2.0 * up, 0.0, 0.0]) {
+        assert_relative_eq!(p, exact, max_relative = 1e-14, epsilon = 1e-300);
+    }
+    // Node 1 is visited 1e200 times as often as node 0, and node 0 1e200 times as often as the last one.
+    let n = 5000;
+    let row = |u: u32| {
+        let last = n - 1;
+        let mut row: Vec<(u32, f64)> = match u {
+            0 => vec![(1, 0.25), (last, 0.25 * up)],
+            1 => vec![(0, 0.25 * up), (2, 0.25)],
+            _ if u == last => vec![(0, 0.25)],
+            _ => [u - 1, u + 1].into_iter().filter(|&v| v != last).map(|v| (v, 0.25)).collect(),
+        };
+        row.push((u, 1.0 - row.iter().map(|(_, p)| p).sum::<f64>()));
+        row.sort_by_key(|(v, _)| *v);
+        row
+    };
+    let walk = TransitionMatrix::from_csr(crate::Csr::from_rows(n as usize, (0..n).map(row)))?;
+    assert!(matches!(walk.stationary_distribution(), Err(Error::InvalidParameter { .. })));
+    Ok(())
+}

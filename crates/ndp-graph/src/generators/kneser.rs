@@ -146,4 +146,20 @@ mod tests {
             assert!(matches!(kneser_graph(n, k), Err(Error::TooLarge { .. })), "({n}, {k})");
         }
     }
+
+    /// Without edges, the sets alone fill the memory: a number takes 8 bytes in a set, 8 among the neighbors
+    /// it is built from, and 4 in a label such as `{10, 11}`.
+    #[test]
+    fn sets_beyond_memory_are_refused() {
+        for (n, k) in [(40, 21), (50, 26), (2000, 1998), (100, 98)] {
+            let needed = choose(n, k) * k as f64 * 20.0;
+            match kneser_graph(n, k) {
+                Err(Error::TooLarge { what, bytes, .. }) => {
+                    assert_eq!(what, "the sets of the Kneser graph");
+                    assert!(bytes as f64 >= needed, "({n}, {k}): {bytes} for {needed}");
+                }
+                other => assert!(needed < 1e9, "({n}, {k}): {other:?}"),
+            }
+        }
+    }
 }

@@ -211,3 +211,32 @@ fn weights_that_are_none_are_named() {
         assert!(error.contains(problem), "{error}");
     }
 }
+
+/// The first graph of a file counts, and what follows it does not.
+#[test]
+fn of_two_graphs_the_first_is_read() -> Result<(), Error> {
+    let first = r#"<graph><node id="a"/><node id="b"/><edge source="a" target="b"/></graph>"#;
+    let second = r#"<graph><node id="c"/><hyperedge/><edge source="c" target="d"/></graph>"#;
+    let found = read(format!("<graphml>{first}{second}</graphml>").as_bytes())?;
+    assert_eq!(found.graph.labels().map(<[_]>::len), Some(2));
+    assert_eq!(found.graph, read(format!("<graphml>{first}</graphml>").as_bytes())?.graph);
+    Ok(())
+}
+
+/// One node more than a graph may have.
+#[test]
+fn as_many_rows_as_32_bits_count_are_too_many() {
+    let text = format!("%%MatrixMarket matrix coordinate pattern general\n{0} {0} 0\n", u32::MAX);
+    assert!(matches!(read(text.as_bytes()), Err(Error::TooManyNodes(_))));
+}
+
+/// A list of `m` edges may leave out nodes, but names none beyond `1000 m`.
+#[test]
+fn arrays_of_edges_may_leave_out_nodes() -> Result<(), Error> {
+    let ends =
+        |last: u16| -> Vec<u8> { [0_u16, 1, 1, 2, 2, last].iter().flat_map(|x| x.to_le_bytes()).collect() };
+    let found = read(&npy("<u2", "False", "(3, 2)", &ends(3000)))?;
+    assert_eq!(found.graph.edge_count(), 3);
+    assert!(problem(&npy("<u2", "False", "(3, 2)", &ends(3001))).contains("names node 3001"));
+    Ok(())
+}

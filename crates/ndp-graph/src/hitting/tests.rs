@@ -237,3 +237,14 @@ fn a_start_on_absurdly_many_nodes_is_refused() {
         assert!(matches!(start.law(1 << 50), Err(Error::TooLarge { .. })));
     }
 }
+
+#[test]
+fn laws_that_are_none_and_absurd_horizons_are_refused() {
+    for law in [[0.5, 0.5 - 1e-8], [0.5, 0.5 + 1e-8]] {
+        assert!(matches!(Start::Law(law.to_vec()).law(2), Err(Error::InvalidParameter { .. })), "{law:?}");
+    }
+    let walk = crooked();
+    let visits = |horizon| Walk::from(&walk).first_visits_of_mass(&[0.25; 4], &[1], horizon);
+    assert!(matches!(visits(0), Err(Error::InvalidParameter { .. })));
+    assert!(matches!(visits(usize::MAX >> 8), Err(Error::TooLarge { .. })));
+}

@@ -391,3 +391,12 @@ fn first_draws_are_pinned() -> Result<(), Error> {
     );
     Ok(())
 }
+
+/// They are counted before their edges are.
+#[test]
+fn blocks_of_more_nodes_than_a_graph_has_are_refused_for_them() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(5);
+    let sizes = [u32::MAX as usize - 7, 7];
+    let refused = stochastic_block_model(&sizes, array![[1.0, 1.0], [1.0, 1.0]].view(), rng);
+    assert_eq!(refused, Err(Error::TooManyNodes(u32::MAX as usize)));
+}

@@ -172,4 +172,19 @@ mod tests {
         let outside = draw().mark(120).validate();
         assert_eq!(outside, Err("drawing \"d\" has 120 nodes and names node 120".to_owned()));
     }
+
+    #[test]
+    fn matrices_need_a_name_entries_and_as_many_names() {
+        let matrix =
+            |name: &str, rows, columns| Matrix::new(name, Kind::Data, Array2::zeros((rows, columns)));
+        let names: Vec<String> = ["a", "b"].map(str::to_owned).to_vec();
+        assert_eq!(matrix("m", 2, 2).named(&names).validate(), Ok(()));
+        assert_eq!(matrix("m", 2, 3).validate(), Ok(()));
+        let refused = matrix("m", 2, 3).named(&names).validate();
+        assert_eq!(refused, Err("matrix \"m\" needs 3 names on a side".to_owned()));
+        assert!(matrix("m", 3, 2).named(&names).validate().is_err());
+        for empty in [matrix("", 2, 2), matrix("m", 0, 2), matrix("m", 2, 0)] {
+            assert!(empty.validate().unwrap_err().contains("is unnamed or empty"));
+        }
+    }
 }

@@ -309,4 +309,15 @@ mod tests {
         assert!((map.place(1.0).unwrap() - 50.0).abs() < 1e-9);
         assert!(map.place(1e9).unwrap().abs() < 1e-9);
     }
+
+    #[test]
+    fn ticks_and_ranges_depend_on_differences() {
+        let far = labels(linear_ticks([100.0, 101.0], 6, false));
+        assert_eq!(far, ["100.0", "100.2", "100.4", "100.6", "100.8", "101.0"]);
+        assert_eq!(labels(linear_ticks([-3.0, 3.0], 6, false)), ["-3", "-2", "-1", "0", "1", "2", "3"]);
+        let small = [1e-6, 2e-6];
+        assert_eq!(data_range(&Axis::linear("l"), small.into_iter(), 0.0), small);
+        let large = [1e12, 3e12];
+        assert_eq!(data_range(&Axis::linear("l"), large.into_iter(), 0.0), large);
+    }
 }

@@ -411,6 +411,45 @@ pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
 }
 
 #[cfg(test)]
+impl Canvas {
+    /// The points of every line so far.
+    pub(super) fn lines(&self) -> Vec<Vec<(f64, f64)>> {
+        let line = |element: &Primitive| match element {
+            Primitive::PolyLine { points, .. } => Some(points.clone()),
+            _ => None,
+        };
+        self.scene.elements.iter().filter_map(line).collect()
+    }
+
+    /// The corners of every polygon.
+    pub(super) fn polygons(&self) -> Vec<Vec<(f64, f64)>> {
+        let polygon = |element: &Primitive| match element {
+            Primitive::Path(path) => {
+                let numbers = path.d.split(|c: char| c.is_ascii_alphabetic() || c == ' ');
+                let numbers: Vec<f64> = numbers.filter_map(|number| number.parse().ok()).collect();
+                Some(numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+            }
+            _ => None,
+        };
+        self.scene.elements.iter().filter_map(polygon).collect()
+    }
+
+    /// Centre and radius of every circle.
+    pub(super) fn circles(&self) -> Vec<(f64, f64, f64)> {
+        let circle = |element: &Primitive| match *element {
+            Primitive::Circle { cx, cy, r, .. } => Some((cx, cy, r)),
+            _ => None,
+        };
+        self.scene.elements.iter().filter_map(circle).collect()
+    }
+
+    /// The text that reads so.
+    pub(super) fn said(&self, text: &str) -> &Text {
+        self.texts.iter().find(|it| it.text == text).unwrap_or_else(|| panic!("{text:?} is not written"))
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -453,5 +492,28 @@ mod tests {
         assert_eq!(wrap("aa bb cc", 10.0, 40.0), ["aa bb", "cc"]);
         assert_eq!(wrap("muchtoolong x", 10.0, 20.0), ["muchtoolong", "x"]);
         assert!(wrap("", 10.0, 20.0).is_empty());
+    }
+
+    /// Advance widths of DejaVu Sans in its own units, as the font file has them.
+    #[test]
+    fn widths_are_about_those_of_the_font() {
+        for (text, ems) in [
+            ("i", 0.278),
+            ("t", 0.392),
+            ("m", 0.974),
+            ("W", 0.989),
+            ("=", 0.838),
+            ("≤", 0.838),
+            ("A", 0.684),
+            ("e", 0.615),
+            ("⁷", 0.401),
+            ("exact (upper bound)", 10.256),
+            ("mean squared error", 9.996),
+            ("W @ 5 % <= 3 MW", 9.646),
+            ("10⁻⁵ ≤ x", 4.267),
+        ] {
+            let width = text_width(text, 10.0) / 10.0;
+            assert!((width - ems).abs() <= 0.15 * ems, "{text:?}: {width} for {ems}");
+        }
     }
 }

@@ -122,4 +122,19 @@ mod tests {
         let wide = Figure::new("t").columns(4).panel(panel(x(), y()));
         assert_eq!(faults(&wide).len(), 1);
     }
+
+    /// A range reaches from its lower end to its upper end.
+    #[test]
+    fn ranges_reach_to_both_ends() {
+        let of = |low: f64, high: f64| {
+            let middle = f64::midpoint(low, high);
+            let series = (0..3).fold(Series::new("a", Grade::Exact), |series, k| {
+                series.ranged(f64::from(k), middle, low, high)
+            });
+            let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y").range(0.0, 1.0)).with(series);
+            faults(&Figure::new("t").panel(panel))
+        };
+        assert!(of(0.2, 0.8).is_empty(), "{:?}", of(0.2, 0.8));
+        assert_eq!(of(0.4, 0.8), ["panel \"p\": points reach over 40 % of \"y\""]);
+    }
 }

@@ -92,4 +92,11 @@ mod tests {
         assert!(UNIT.clip(&[(-1.0, -1.0), (-1.0, 3.0), (-0.5, 3.0)]).is_empty());
         assert!(UNIT.clip(&[(-0.5, 0.4), (0.4, -0.5)]).is_empty());
     }
+
+    #[test]
+    fn a_rectangle_smaller_than_its_margins_is_a_unit_wide() {
+        assert_eq!(UNIT.inset(20.0, 20.0, 20.0, 20.0), Rect { x: 20.0, y: 20.0, ..UNIT });
+        let wide = Rect { x: 1.0, y: 2.0, width: 30.0, height: 20.0 };
+        assert_eq!(wide.inset(3.0, 4.0, 5.0, 6.0), Rect { x: 4.0, y: 6.0, width: 22.0, height: 10.0 });
+    }
 }

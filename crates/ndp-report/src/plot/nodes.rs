@@ -130,3 +130,35 @@ fn places(area: Rect, positions: &[[f64; 2]]) -> Vec<(f64, f64)> {
     let y0 = area.bottom() - (area.height - scale * up) / 2.0;
     positions.iter().map(|[x, y]| (x0 + scale * (x - left), y0 - scale * (y - down))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whichever node lies lowest or farthest left.
+    #[test]
+    fn all_places_are_within_the_area() {
+        let area = Rect { x: 10.0, y: 20.0, width: 200.0, height: 100.0 };
+        let corners = [[0.0, 0.0], [4.0, 1.0], [1.0, 5.0], [-3.0, 2.0], [2.0, -2.0]];
+        for turn in 0..corners.len() {
+            let mut positions = corners;
+            positions.rotate_left(turn);
+            let found = places(area, &positions);
+            assert!(found.iter().all(|&place| area.contains(place)), "{found:?}");
+            // Proportions stay, and up is up.
+            let (scale, ups) = ((found[1].0 - found[0].0) / (positions[1][0] - positions[0][0]), found[0].1);
+            for (place, position) in found.iter().zip(positions) {
+                assert!((place.0 - found[0].0 - scale * (position[0] - positions[0][0])).abs() < 1e-9);
+                assert!((place.1 - ups + scale * (position[1] - positions[0][1])).abs() < 1e-9);
+            }
+        }
+    }
+
+    /// A triangle of sides 3, 4 and 5 far from the origin: the nearest distances are 3, 3 and 4.
+    #[test]
+    fn gaps_are_distances_to_the_nearest() {
+        assert_eq!(typical_gap(&[(100.0, 50.0), (103.0, 50.0), (100.0, 54.0)]), 3.0);
+        assert_eq!(typical_gap(&[(100.0, 50.0), (103.0, 54.0)]), 5.0);
+        assert_eq!(typical_gap(&[(1.0, 1.0)]), f64::INFINITY);
+    }
+}

@@ -46,3 +46,29 @@ fn twenty_series_of_one_role_look_different() {
         assert!(looks.iter().enumerate().all(|(i, look)| !looks[i + 1..].contains(look)), "{kind:?}");
     }
 }
+
+/// Series with equal ranges coincide, and those with other ranges do not.
+#[test]
+fn ranges_belong_to_what_coincides() {
+    let series = |name: &str, low: f64, high: f64| {
+        Series::new(name, Grade::Exact).ranged(0.0, 1.0, low, high).ranged(1.0, 2.0, low, high)
+    };
+    let with = |low: f64, high: f64| {
+        let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y"))
+            .with(series("a", 0.5, 2.5))
+            .with(series("b", low, high));
+        Styles::of(&Figure::new("t").panel(panel)).is_twin(&series("b", low, high))
+    };
+    assert!(with(0.5, 2.5));
+    assert!(!with(0.4, 2.5) && !with(0.5, 2.6));
+}
+
+/// From light to dark, and the lightest can still be seen on white.
+#[test]
+fn shades_become_darker() {
+    for count in [2, 3, 7] {
+        let shade = |i: usize| style(&Series::new("s", Grade::Exact).shade(i, count), 0).stroke.color;
+        let contrasts: Vec<f64> = (0..count).map(|i| contrast(shade(i))).collect();
+        assert!(contrasts.is_sorted_by(|a, b| a < b) && contrasts[0] > 1.5, "{contrasts:?}");
+    }
+}

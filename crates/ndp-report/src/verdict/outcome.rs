@@ -201,3 +201,26 @@ pub fn round(value: f64) -> String {
         format!("{value:.2e}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_name_what_is_missing() {
+        let said = [
+            (Why::Bound, "bound"),
+            (Why::Noise, "noise"),
+            (Why::Runs, "runs"),
+            (Why::Nothing, "nothing"),
+            (Why::Classes, "means"),
+        ];
+        assert!(said.iter().all(|(why, word)| why.as_str().contains(word)));
+    }
+
+    #[test]
+    fn numbers_of_both_signs_have_four_digits() {
+        let shown = [2.5, -2.5, 0.0, -0.123_456, 1e-4, -1e-4, -123_456.0, f64::INFINITY].map(round);
+        assert_eq!(shown, ["2.5", "-2.5", "0", "-0.1235", "1.00e-4", "-1.00e-4", "-1.23e5", "inf"]);
+    }
+}

@@ -293,3 +293,23 @@ fn the_page_shows_what_one_could_conclude() {
     assert_eq!(page.matches("69.2 %").count(), 4, "{page}");
     assert!(page.contains("width=\"207.4\"") && !page.contains("69.1 %"), "{page}");
 }
+
+/// What is assumed, and what it rests on, stands in every form: each of several.
+#[test]
+fn all_that_is_assumed_is_said() -> Result<(), Error> {
+    let mut found = statement(&Audience::every_node(12))?;
+    found.assumes = [Assumption::Fixed, Assumption::ReadsSeen].into();
+    found.rests_on = [RestsOn::Set(SensitivitySet::Signs), RestsOn::Holdings].into();
+    let words = Words::new(&found, &name);
+    let (line, paragraph) = (words.line(), words.paragraph());
+    for assumption in [Assumption::Fixed, Assumption::ReadsSeen] {
+        let said = assumed(assumption);
+        assert!(line.contains(said) && paragraph.contains(said), "{said}");
+    }
+    for support in [RestsOn::Set(SensitivitySet::Signs), RestsOn::Holdings] {
+        let said = rests_on(&support);
+        assert!(line.contains(&said) && paragraph.contains(&said), "{said}");
+    }
+    assert_eq!(line.matches("; assumed: ").count(), 4);
+    Ok(())
+}

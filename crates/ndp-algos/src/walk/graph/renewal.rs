@@ -577,4 +577,37 @@ mod tests {
             }
         }
     }
+
+    /// Of every length modulo 8.
+    #[test]
+    fn generating_functions_are_polynomials() {
+        for length in 0..20_i32 {
+            let series: Vec<f64> = (0..length).map(|t| f64::from(t * t % 11 + 1)).collect();
+            for r in [0.0, 0.5, 1.0, 2.0] {
+                let slow: f64 = series.iter().zip(0..).map(|(x, t)| x * f64::powi(r, t)).sum();
+                assert_relative_eq!(at(&series, r), slow, max_relative = 1e-14);
+            }
+        }
+    }
+
+    /// Charges whose exponents `θ (2m − 1)/t` are rounded down by nearly half a unit, which their
+    /// exponentials multiply; mpmath at 60 digits.
+    #[test]
+    fn large_charges_are_rounded_up() {
+        for (theta, m, t, plain, truth) in [
+            (238.9, 4, 4, 1.0, 3.695_434_608_096_071e181),
+            (188.1, 2, 2, 1.0, 3.437_067_561_287_444e122),
+            (552.9, 2, 7, 1.0, 8.112_964_776_166_653e102),
+            (202.9, 4, 3, 1.0, 4.068_967_450_304_78e205),
+            (1991.0, 1, 3, 1e-250, 1.685_664_561_189_021e38),
+            (73.51, 5, 1, 1e-250, 2.112_935_706_772_667e37),
+            (333.4, 6, 6, 1e-250, 2_852_750_709_132_499.4),
+            (188.9, 4, 2, 1e-250, 1.360_807_550_568_610_5e37),
+        ] {
+            let found = charge(0.0, plain, theta, m, t);
+            let above = found / truth - 1.0;
+            assert!(0.0 < above && above < 1e-12, "{theta}, {m}, {t}: {above:e}");
+        }
+        assert_eq!((charge(0.0, 1.0, 3.0, 1, 0), charge(0.0, 0.0, 3.0, 1, 2)), (0.0, 0.0));
+    }
 }

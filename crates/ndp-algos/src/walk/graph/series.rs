@@ -542,4 +542,29 @@ mod tests {
             }
         }
     }
+
+    /// Each of many products is less than half a unit of the first, so that a sum from left to right loses
+    /// all of them.
+    #[test]
+    fn sums_of_many_products_are_rounded_up() {
+        let products = Products::new(1);
+        let large = products.factor(vec![9_007_199_254_740_992.0]);
+        let (small, one) = (products.factor(vec![0.875]), products.factor(vec![1.0]));
+        let pairs: Vec<_> =
+            std::iter::once((&large, &one)).chain((0..1000).map(|_| (&small, &one))).collect();
+        // 2^53 + 875.
+        let found = products.sum_of_products(&pairs, 0)[0];
+        assert!((9_007_199_254_741_867.0..9_007_199_254_745_000.0).contains(&found), "{found}");
+    }
+
+    /// What may be nothing but an underflow is nothing when it is rounded down, and something when it is
+    /// rounded up.
+    #[test]
+    fn underflow_is_covered_on_both_sides() {
+        for x in [0.0, 5e-324, 1e-310, f64::MIN_POSITIVE] {
+            assert_eq!(down(x, 1), 0.0, "{x:e}");
+            assert!(up(x, 1) >= f64::MIN_POSITIVE, "{x:e}");
+        }
+        assert!(down(1.0, 3) < 1.0 - 3.0 * f64::EPSILON && down(1.0, 3) > 1.0 - 9.0 * f64::EPSILON);
+    }
 }

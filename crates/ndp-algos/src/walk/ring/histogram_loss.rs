@@ -364,4 +364,15 @@ mod tests {
         assert!(*ring.epsilon(Delta::new(total.delta())?)?.value() <= total.epsilon());
         Ok(())
     }
+
+    #[test]
+    fn observers_that_are_not_on_the_ring_are_refused() -> Result<(), Error> {
+        let ring = RingHistogram::new(5, 2, RandomizedResponse::new(3, 0.4)?, FinalToken::Withheld)?;
+        assert!(ring.account(&Observer::node(4)).is_ok());
+        for observer in [Observer::node(5), Observer::coalition(&[1, 7])] {
+            assert!(matches!(ring.account(&observer), Err(Error::NodeOutOfRange { nodes: 5, .. })));
+            assert!(ring.local_bound(&observer).is_err());
+        }
+        Ok(())
+    }
 }

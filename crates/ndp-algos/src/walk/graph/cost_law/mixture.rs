@@ -209,3 +209,48 @@ impl Mixture {
 const NO_DIFFERENCE: f64 = 1e-13;
 /// The same share for sums that are not rounded.
 const NO_SHARE: f64 = 1e-7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_numeric::incomplete::two_sum;
+
+    /// The cost is 4 with probability 1/4, 10 with probability 1/4, and otherwise 0.
+    fn both() -> [Mixture; 2] {
+        let points = [(Interval::new(4.0), 0.5), (Interval::new(10.0), 0.25)];
+        [true, false].map(|upper| Mixture::new(&points, upper))
+    }
+
+    #[test]
+    fn moments_of_small_and_of_huge_exponents() {
+        let [upper, lower] = both();
+        for (theta, truth) in [
+            // ln(1/2 + e^{4θ}/4 + e^{10θ}/4); mpmath at 50 digits for the first two.
+            (0.01, 0.035_845_237_126_117_51),
+            (1.0, 8.616_271_895_261_83),
+            (70.0, 700.0 - 4f64.ln()),
+            (1e5, 1e6 - 4f64.ln()),
+        ] {
+            let (low, high) = (lower.log_moment(theta), upper.log_moment(theta));
+            assert!(low <= truth && truth <= high && high - low <= 1e-9 * truth, "{theta}: {low} {high}");
+        }
+        let empty = Mixture::new(&[], true);
+        assert_eq!(empty.log_moment(3.0), 0.0);
+    }
+
+    /// The rounding error of a difference is known exactly.
+    #[test]
+    fn masses_are_rounded_to_their_sides() {
+        for k in 1..200 {
+            let (one, other) = (1.0 / f64::from(k), 1.0 / f64::from(k * k + 3) / 7.0);
+            let points = [(Interval::ONE, one), (Interval::new(2.0), other)];
+            let (difference, rest) = two_sum(one, -other);
+            for upper in [true, false] {
+                let mass = Mixture::new(&points, upper).mass(0, 1);
+                let above = (mass - difference) - rest;
+                assert!(if upper { above >= 0.0 } else { above <= 0.0 }, "{k}, {upper}: {above:e}");
+                assert!(above.abs() <= 2.0 * f64::EPSILON * one);
+            }
+        }
+    }
+}

@@ -312,3 +312,29 @@ const NEAR: f64 = 0.05;
 const LARGEST: f64 = 1e9;
 /// Noises from `e^{−21}` to `e^{21}` are tried.
 const LARGEST_LOG: f64 = 21.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walk::graph::cost_law::mixture::Mixture;
+    use ndp_numeric::gaussian_profile::theta;
+    use ndp_numeric::rounding::Interval;
+
+    /// A cost that is always 1: the answers are those of one Gaussian release.
+    #[test]
+    fn noises_of_one_release_enclose_the_truth() -> Result<(), Error> {
+        let [upper, lower] = [true, false].map(|upper| Mixture::new(&[(Interval::ONE, 1.0)], upper));
+        let (upper, lower) = (Sided::new(&upper, 0.0), Sided::new(&lower, 0.0));
+        for (epsilon, delta) in [(0.1, 1e-3), (1.0, 1e-5), (4.0, 1e-9)] {
+            let high = noise_up(&upper, epsilon, delta)?;
+            let low = noise_down(&lower, epsilon, delta, high);
+            assert!(low <= high && high <= low * (1.0 + 1e-5), "{low} {high}");
+            // Rounding moves the profile by a few parts in 1e15.
+            assert!(theta(epsilon, 1.0 / high) <= delta * (1.0 + 1e-12));
+            assert!(theta(epsilon, 1.0 / low) >= delta * (1.0 - 1e-12));
+            // Where the most that is asked for is too little, it is the answer itself.
+            assert_eq!(noise_down(&lower, epsilon, delta, 0.5 * low), 0.5 * low);
+        }
+        Ok(())
+    }
+}
