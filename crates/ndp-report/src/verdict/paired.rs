@@ -85,13 +85,14 @@ pub(super) fn count(checks: &[Check]) -> usize {
     checks.iter().filter(|check| matches!(check, Check::Exceeds { .. })).count()
 }
 
-/// The largest `k` with `P(Bin(runs, 1/2) < k) ≤ rate`; `None` if `k` is 0.
+/// The largest `k` with `P(Bin(runs, 1/2) < k) ≤ rate`; `None` if `k` is 0, and for more than 1,000 runs, where
+/// `2^-runs` may underflow.
 fn order(runs: usize, rate: f64) -> Option<usize> {
-    // Sums from the smallest terms up; runs are few, but 2^-runs must not underflow.
-    let mut term = f64::exp2(-(runs.min(1000) as f64));
     if runs > 1000 {
         return None;
     }
+    // Sums from the smallest terms up.
+    let mut term = f64::exp2(-(runs as f64));
     let (mut below, mut k) = (0.0, 0);
     while k < runs {
         below += term;
