@@ -27,7 +27,8 @@ use ndp_report::figure::Provenance;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// Every data set, by name. To add one, write a file with a [`DataSet`] in it, its `mod` line, and a line here.
+/// Every data set, by name. To add one, write a file with a [`DataSet`] in it, its `mod` line, and a line
+/// here.
 pub const SETS: &[DataSet] = &[houses::SET, facebook::EGO_SET, facebook::COMBINED_SET, lastfm::SET];
 
 /// Why a data set could not be read.

@@ -188,7 +188,8 @@ fn who_brings_connections_of_its_own_says_so() {
     }
 }
 
-/// Other weights on the same graph change losses or the error exactly where a protocol says that it uses them.
+/// Other weights on the same graph change losses or the error exactly where a protocol says that it uses
+/// them.
 #[test]
 fn who_uses_weights_says_so() -> Result<(), Box<dyn std::error::Error>> {
     let graph = Graph::from_edges(5, [(0, 1), (1, 2), (2, 3), (1, 4)])?;
