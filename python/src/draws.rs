@@ -83,7 +83,7 @@ pub(crate) fn plan_candidates(
                 continue;
             }
             let all: &[&'static str] =
-                if entry.name == "push-sum" { &["metropolis"] } else { &["metropolis", "max_degree"] };
+                if entry.uses_weights() { &["metropolis", "max_degree"] } else { &["metropolis"] };
             for &weights in all {
                 for factor in FACTORS {
                     let rounds = (base * factor).ceil().max(1.0);

@@ -20,12 +20,16 @@ pub use archive::read_text;
 pub use edges::read_graph;
 pub use facebook::EGOS;
 pub use houses::{FEATURES, Houses};
-pub use set::{Content, DataSet, Download, SETS};
+pub use set::{Content, DataSet, Download};
 
 use ndp_graph::Graph;
 use ndp_report::figure::Provenance;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+
+/// Every data set, by name. To add one, write a file with a [`DataSet`] in it, its `mod` line, and a line
+/// here.
+pub const SETS: &[DataSet] = &[houses::SET, facebook::EGO_SET, facebook::COMBINED_SET, lastfm::SET];
 
 /// Why a data set could not be read.
 #[derive(Debug, thiserror::Error)]

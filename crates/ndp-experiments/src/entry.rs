@@ -5,9 +5,6 @@ use crate::seed::Seed;
 use ndp_report::figure::{Figure, Scale};
 use serde::{Deserialize, Serialize};
 
-/// Figures that measure time or memory; nothing else is computed meanwhile.
-pub(crate) const MEASURING: [&str; 1] = ["beyond/scale"];
-
 /// A figure that can be computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -22,6 +19,12 @@ pub struct Entry {
     pub minutes: f64,
     /// How far its numbers may be from the committed reference.
     pub tolerance: Tolerance,
+    /// The findings of `docs/findings-summary.md` that it shows.
+    pub findings: &'static [&'static str],
+    /// A test of what it says: the file in the repository, and the name. A figure without findings has one.
+    pub test: Option<(&'static str, &'static str)>,
+    /// Whether it measures time or memory: then nothing else is computed at the same time.
+    pub measures: bool,
     /// Computes it.
     pub figure: fn(Scale, Seed, &Data) -> anyhow::Result<Figure>,
 }
@@ -31,12 +34,6 @@ impl Entry {
     #[must_use]
     pub fn paper(&self) -> &'static str {
         self.id.split_once('/').map_or(self.id, |(paper, _)| paper)
-    }
-
-    /// Whether it measures time or memory: then nothing else is computed at the same time.
-    #[must_use]
-    pub fn measures(&self) -> bool {
-        MEASURING.contains(&self.id)
     }
 }
 

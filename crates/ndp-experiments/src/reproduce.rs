@@ -165,7 +165,7 @@ fn each(
     bar: &ProgressBar,
     mut done: impl FnMut(&'static Entry, anyhow::Result<Shown>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let (measuring, others): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.measures());
+    let (measuring, others): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.measures);
     let next = AtomicUsize::new(0);
     let workers = rayon::current_num_threads().min(2);
     std::thread::scope(|scope| {

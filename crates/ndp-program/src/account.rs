@@ -139,11 +139,11 @@ impl Program {
             return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
         }
         let asked = options.asked(self);
-        if let Some(account) = self.by_powers(observer, options, &asked)? {
-            return Ok(account);
-        }
-        if let Some(account) = self.swept(observer, options, &asked)? {
-            return Ok(account);
+        // Engines for programs of one kind; they give `None` for others.
+        for engine in [Self::by_powers, Self::swept] {
+            if let Some(account) = engine(self, observer, options, &asked)? {
+                return Ok(account);
+            }
         }
         let (seen, adaptivity, probability) =
             adaptivity::resolve(self, observer, options.hidden, &options.stop)?;

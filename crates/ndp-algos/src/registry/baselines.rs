@@ -1,11 +1,11 @@
 //! The two ends of the scale: everybody publishes, or a curator does.
 
-use super::{Entry, Kind};
+use super::{Connections, Entry, Kind};
 use crate::baselines::{CentralAveraging, LocalAveraging};
 
 pub(super) const LOCAL: Entry = Entry {
     name: "local",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Baseline,
     about: "every node publishes a noisy value: the local model",
     parameters: &[],
@@ -14,7 +14,7 @@ pub(super) const LOCAL: Entry = Entry {
 
 pub(super) const CENTRAL: Entry = Entry {
     name: "central",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Baseline,
     about: "a trusted curator publishes the noisy sum",
     parameters: &[],

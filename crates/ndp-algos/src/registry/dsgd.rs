@@ -6,7 +6,7 @@
 //! who hears every noisy gradient.
 
 use super::programs::later;
-use super::{Entry, Kind, Parameter, Setting};
+use super::{Connections, Entry, Kind, Parameter, Setting};
 use ndp_account::{Account, Attacker, Changes, Error, Noise, Observer, Protocol, Terms};
 use ndp_dp::NoiseMultiplier;
 use ndp_linalg::memory::require_memory;
@@ -16,7 +16,7 @@ use ndp_program::{Declared, SensitivitySet, Weight, constructors, toeplitz};
 
 pub(super) const DSGD: Entry = Entry {
     name: "dsgd",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Training,
     about: "decentralized SGD with noise in every step that reacts to noise before it",
     parameters: &[

@@ -1,7 +1,7 @@
 //! Averaging by gossip.
 
 use super::programs::later;
-use super::{Entry, Kind, Parameter, ROUNDS, SEED, Setting};
+use super::{Connections, Entry, Kind, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
 use crate::gossip::fresh::flat_variances;
 use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) const MUFFLIATO: Entry = Entry {
     name: "muffliato",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Mean,
     about: "noise once, then synchronous gossip",
     parameters: &[ROUNDS],
@@ -25,7 +25,7 @@ pub(super) const MUFFLIATO: Entry = Entry {
 
 pub(super) const ACCELERATED: Entry = Entry {
     name: "muffliato-accelerated",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Mean,
     about: "noise once, then Chebyshev-accelerated gossip; everybody learns what plain gossip shows",
     parameters: &[ROUNDS],
@@ -51,7 +51,7 @@ fn activations(setting: &Setting<'_>) -> Result<usize, ndp_account::Error> {
 
 pub(super) const RANDOMIZED: Entry = Entry {
     name: "randomized-gossip",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Mean,
     about: "noise once, then edges drawn at random, one at a time, average their ends",
     parameters: &[ACTIVATIONS, SEED],
@@ -65,7 +65,7 @@ pub(super) const RANDOMIZED: Entry = Entry {
 
 pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
     name: "randomized-accelerated",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Mean,
     about: "noise once, then randomly activated edges with momentum",
     parameters: &[ACTIVATIONS, SEED],
@@ -84,7 +84,7 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
 
 pub(super) const ONE_PEER: Entry = Entry {
     name: "one-peer",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Mean,
     about: "noise once, then log2 n rounds over the one-peer hypercube, whatever the graph; needs a power of two nodes",
     parameters: &[],
@@ -103,7 +103,7 @@ pub(super) const ONE_PEER: Entry = Entry {
 
 pub(super) const FRESH_NOISE: Entry = Entry {
     name: "fresh-noise",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Mean,
     about: "noise in every round of gossip",
     parameters: &[
@@ -122,7 +122,7 @@ pub(super) const FRESH_NOISE: Entry = Entry {
 
 pub(super) const NOISY_MESSAGES: Entry = Entry {
     name: "noisy-messages",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Mean,
     about: "noise once and on every message",
     parameters: &[

@@ -1,7 +1,7 @@
 //! Published protocols with correlated noise and secure sums, stated as programs in which every node's data
 //! are used once.
 
-use super::{Entry, Kind, Parameter, ROUNDS, Setting};
+use super::{Connections, Entry, Kind, Parameter, ROUNDS, Setting};
 use ndp_account::{Account, Attacker, Observer, Terms, parts::local_bound};
 use ndp_account::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
@@ -219,7 +219,7 @@ const SHARED: Parameter = Parameter {
 
 pub(super) const DECOR: Entry = Entry {
     name: "decor",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Mean,
     about: "DECOR: own noise and noise that cancels between neighbors, everything public",
     parameters: &[OWN, SHARED],
@@ -233,7 +233,7 @@ pub(super) const DECOR: Entry = Entry {
 
 pub(super) const ZIP_DL: Entry = Entry {
     name: "zip-dl",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Mean,
     about: "Zip-DL, one round: own noise and masks that cancel over a node's own messages",
     parameters: &[OWN, SHARED],
@@ -247,7 +247,7 @@ pub(super) const ZIP_DL: Entry = Entry {
 
 pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     name: "secure-neighbor-sums",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Mean,
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
@@ -258,7 +258,7 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
 
 pub(super) const GOPA: Entry = Entry {
     name: "gopa",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Mean,
     about: "GOPA: own noise and masks between neighbors that cancel, published once, then averaged",
     parameters: &[OWN, SHARED],
@@ -272,7 +272,7 @@ pub(super) const GOPA: Entry = Entry {
 
 pub(super) const CORN_DSGD: Entry = Entry {
     name: "corn-dsgd",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Mean,
     about: "CorN-DSGD: noise of covariance own I + shared (I - W), handed out by a dealer, then gossip",
     parameters: &[ROUNDS, OWN, SHARED],
@@ -287,7 +287,7 @@ pub(super) const CORN_DSGD: Entry = Entry {
 
 pub(super) const HIERARCHICAL: Entry = Entry {
     name: "hierarchical",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Mean,
     about: "secure sums within groups of other nodes than 0, whatever the graph, then a secure sum of the sums for node 0",
     parameters: &[

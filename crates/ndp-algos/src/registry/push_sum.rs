@@ -1,7 +1,7 @@
 //! Push-sum: averaging by shares, on weights that need not be symmetric.
 
 use super::programs::masked_once;
-use super::{Entry, Kind, ROUNDS, Setting};
+use super::{Connections, Entry, Kind, ROUNDS, Setting};
 use ndp_account::Error;
 use ndp_graph::Graph;
 use ndp_program::{MixingMatrix, Program, Reads, Weight};
@@ -44,7 +44,7 @@ fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
 
 pub(super) const PUSH_SUM: Entry = Entry {
     name: "push-sum",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Mean,
     about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
     parameters: &[ROUNDS],

@@ -1,6 +1,6 @@
 //! Sums, averages and histograms carried by a token.
 
-use super::{Entry, Kind, Parameter, Setting};
+use super::{Connections, Entry, Kind, Parameter, Setting};
 use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::{TokenWalk, WalkOptions};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
@@ -36,7 +36,7 @@ const LABELS: Parameter =
 
 pub(super) const RING_SUM: Entry = Entry {
     name: "ring-sum",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Mean,
     about: "a token goes around a ring of all nodes, whatever the graph, noise on every (n-1)-th step; the total is published, masked",
     parameters: &[PASSES],
@@ -68,7 +68,7 @@ fn response(labels: usize) -> Result<RandomizedResponse, ndp_account::Error> {
 
 pub(super) const RING_HISTOGRAM: Entry = Entry {
     name: "ring-histogram",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Histogram,
     about: "a token goes around a ring of all nodes, every node adds its label by randomized response; the total is published, masked",
     parameters: &[PASSES, LABELS],
@@ -85,7 +85,7 @@ pub(super) const RING_HISTOGRAM: Entry = Entry {
 
 pub(super) const COMPLETE_SUM: Entry = Entry {
     name: "complete-sum",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Mean,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its value and noise",
     parameters: &[STEPS, CONSTANT],
@@ -107,7 +107,7 @@ fn complete_sum(setting: &Setting<'_>, constant_data: bool) -> Result<CompleteSu
 
 pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
     name: "complete-histogram",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Histogram,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its label by randomized response",
     parameters: &[STEPS, LABELS],
@@ -119,7 +119,7 @@ pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
 
 pub(super) const WALK: Entry = Entry {
     name: "walk",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Mean,
     about: "a token walks on the graph by the weights of the matrix; every holder adds its value and noise to a running average",
     parameters: &[STEPS, CAP],

@@ -1,6 +1,6 @@
 //! Private training, here for the mean of one number per user; the noise is the noise on a gradient.
 
-use super::{Entry, Kind, Parameter, Parameters, ROUNDS, Setting};
+use super::{Connections, Entry, Kind, Parameter, Parameters, ROUNDS, Setting};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, Update, WalkSgd};
@@ -26,7 +26,7 @@ const CAP: Parameter = Parameter {
 
 pub(super) const LOCAL: Entry = Entry {
     name: "local-sgd",
-    on_the_graph: true,
+    connections: Connections::Edges,
     kind: Kind::Training,
     about: "private training in the local model: every noisy gradient is seen by everybody",
     parameters: &[Parameter {
@@ -39,7 +39,7 @@ pub(super) const LOCAL: Entry = Entry {
 
 pub(super) const CENTRAL: Entry = Entry {
     name: "central-sgd",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Training,
     about: "private training by a trusted curator who publishes every noisy gradient",
     parameters: &[STEPS, STEP_SIZE],
@@ -48,7 +48,7 @@ pub(super) const CENTRAL: Entry = Entry {
 
 pub(super) const FEDERATED: Entry = Entry {
     name: "federated-sgd",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Training,
     about: "federated training of which only the last model is published; protects against outsiders",
     parameters: &[
@@ -61,7 +61,7 @@ pub(super) const FEDERATED: Entry = Entry {
 
 pub(super) const WALK_COMPLETE: Entry = Entry {
     name: "walk-sgd-complete",
-    on_the_graph: false,
+    connections: Connections::Own,
     kind: Kind::Training,
     about: "private training by a model that walks uniformly over all nodes, whatever the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
@@ -70,7 +70,7 @@ pub(super) const WALK_COMPLETE: Entry = Entry {
 
 pub(super) const WALK_GRAPH: Entry = Entry {
     name: "walk-sgd",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Training,
     about: "private training by a model that walks on the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
@@ -79,7 +79,7 @@ pub(super) const WALK_GRAPH: Entry = Entry {
 
 pub(super) const GOSSIP: Entry = Entry {
     name: "gossip-sgd",
-    on_the_graph: true,
+    connections: Connections::Weighted,
     kind: Kind::Training,
     about: "private training by gradient steps and rounds of gossip in turn",
     parameters: &[

@@ -65,7 +65,8 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
         self.name()
     }
 
-    /// The family of which a statement speaks: a distribution of the user's own, unless something else is said.
+    /// The family of which a statement speaks: a distribution of the user's own, unless something else is
+    /// said.
     fn family(&self) -> Law {
         Law::Own
     }

@@ -2,14 +2,32 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use Outside::{Nothing, Something};
 use ndp_account::{Assumption, Audience, Changes, Covered, Law, Observer, Statement, accounts};
-use ndp_algos::registry::{self, PROTOCOLS};
+use ndp_algos::registry::{self, Entry, PROTOCOLS};
+use ndp_dp::{Delta, NoiseMultiplier};
 use ndp_graph::progress::Silent;
-use ndp_graph::{GossipMatrix, generators};
+use ndp_graph::{GossipMatrix, Graph, Weights, generators};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Name and parameters, what may change, the law of the noise, what the noise is in units of, the theorem.
-type Row = (&'static str, Changes, Law, &'static str, &'static str);
+/// Name and parameters, what may change, the law of the noise, what the noise is in units of, the theorem,
+/// what an outsider learns.
+type Row = (&'static str, Changes, Law, &'static str, &'static str, Outside);
+
+/// What an outsider, who hears what is published, learns about a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outside {
+    Nothing,
+    Something,
+}
+
+/// What an outsider of the protocol of this name learns, as its row says. A sum behind a law of noise without
+/// a row publishes what the sum does.
+pub(crate) fn outside(name: &str) -> Outside {
+    let of = |name: &str| EXPECTED.iter().find(|row| row.0.split(':').next() == Some(name));
+    let sum = ["ring-sum", "complete-sum"].into_iter().find(|sum| name.starts_with(sum));
+    of(name).or_else(|| of(sum?)).unwrap_or_else(|| panic!("no row for {name}")).5
+}
 
 const RANGE: &str = "the range of a value";
 const USE: &str = "the sensitivity of a use";
@@ -20,42 +38,56 @@ const PROGRAMS: &str = "Programs";
 const NETWORK: &str = "Privacy amplification by decentralization";
 const TRAINING: &str = "Federated learning by contraction";
 
-const EXPECTED: [Row; 35] = [
-    ("muffliato", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("muffliato-accelerated", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("randomized-gossip", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("one-peer", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("randomized-accelerated", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("fresh-noise", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("noisy-messages", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("decor", Changes::Value, Law::Gaussian, USE, PROGRAMS),
-    ("zip-dl", Changes::Value, Law::Gaussian, USE, PROGRAMS),
-    ("gopa", Changes::Value, Law::Gaussian, USE, PROGRAMS),
-    ("corn-dsgd", Changes::Value, Law::Gaussian, USE, PROGRAMS),
-    ("secure-neighbor-sums", Changes::Value, Law::Gaussian, USE, PROGRAMS),
-    ("hierarchical", Changes::Value, Law::Gaussian, USE, PROGRAMS),
-    ("push-sum", Changes::Value, Law::Gaussian, USE, PROGRAMS),
-    ("dsgd:steps=3", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Accounting"),
-    ("dsgd:steps=3,alike=1,fixed=1", Changes::GradientsAlike, Law::Gaussian, GRADIENT, PROGRAMS),
-    ("ring-sum", Changes::EveryContribution, Law::Gaussian, RANGE, CERTIFIED),
-    ("ring-sum-laplace", Changes::EveryContribution, Law::Laplace, RANGE, NETWORK),
-    ("ring-sum-discrete-laplace", Changes::EveryContribution, Law::DiscreteLaplace, RANGE, NETWORK),
-    ("ring-histogram", Changes::EveryLabel, Law::RandomizedResponse, REPORT, NETWORK),
-    ("complete-sum", Changes::EveryContribution, Law::Gaussian, RANGE, NETWORK),
-    ("complete-sum:constant=1", Changes::Value, Law::Gaussian, RANGE, NETWORK),
-    ("complete-sum-laplace", Changes::EveryContribution, Law::Laplace, RANGE, NETWORK),
-    ("complete-sum-discrete-laplace", Changes::EveryContribution, Law::DiscreteLaplace, RANGE, NETWORK),
-    ("complete-histogram", Changes::Label, Law::RandomizedResponse, REPORT, NETWORK),
-    ("walk:steps=20", Changes::EveryContribution, Law::Gaussian, RANGE, "Random walks"),
-    ("local", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("central", Changes::Value, Law::Gaussian, RANGE, CERTIFIED),
-    ("local-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK),
-    ("central-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK),
-    ("federated-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING),
-    ("walk-sgd-complete", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK),
-    ("walk-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Random walks"),
-    ("gossip-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Muffliato"),
-    ("ring-sum:passes=2", Changes::EveryContribution, Law::Gaussian, RANGE, CERTIFIED),
+const EXPECTED: &[Row] = &[
+    ("muffliato", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Nothing),
+    ("muffliato-accelerated", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Nothing),
+    ("randomized-gossip", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Nothing),
+    ("one-peer", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Nothing),
+    ("randomized-accelerated", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Nothing),
+    ("fresh-noise", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Nothing),
+    ("noisy-messages", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Nothing),
+    ("decor", Changes::Value, Law::Gaussian, USE, PROGRAMS, Something),
+    ("zip-dl", Changes::Value, Law::Gaussian, USE, PROGRAMS, Nothing),
+    ("gopa", Changes::Value, Law::Gaussian, USE, PROGRAMS, Something),
+    ("corn-dsgd", Changes::Value, Law::Gaussian, USE, PROGRAMS, Nothing),
+    ("secure-neighbor-sums", Changes::Value, Law::Gaussian, USE, PROGRAMS, Nothing),
+    ("hierarchical", Changes::Value, Law::Gaussian, USE, PROGRAMS, Nothing),
+    ("push-sum", Changes::Value, Law::Gaussian, USE, PROGRAMS, Nothing),
+    ("dsgd:steps=3", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Accounting", Something),
+    ("dsgd:steps=3,alike=1,fixed=1", Changes::GradientsAlike, Law::Gaussian, GRADIENT, PROGRAMS, Something),
+    ("ring-sum", Changes::EveryContribution, Law::Gaussian, RANGE, CERTIFIED, Something),
+    ("ring-sum-laplace", Changes::EveryContribution, Law::Laplace, RANGE, NETWORK, Something),
+    (
+        "ring-sum-discrete-laplace",
+        Changes::EveryContribution,
+        Law::DiscreteLaplace,
+        RANGE,
+        NETWORK,
+        Something,
+    ),
+    ("ring-histogram", Changes::EveryLabel, Law::RandomizedResponse, REPORT, NETWORK, Something),
+    ("complete-sum", Changes::EveryContribution, Law::Gaussian, RANGE, NETWORK, Nothing),
+    ("complete-sum:constant=1", Changes::Value, Law::Gaussian, RANGE, NETWORK, Nothing),
+    ("complete-sum-laplace", Changes::EveryContribution, Law::Laplace, RANGE, NETWORK, Nothing),
+    (
+        "complete-sum-discrete-laplace",
+        Changes::EveryContribution,
+        Law::DiscreteLaplace,
+        RANGE,
+        NETWORK,
+        Nothing,
+    ),
+    ("complete-histogram", Changes::Label, Law::RandomizedResponse, REPORT, NETWORK, Nothing),
+    ("walk:steps=20", Changes::EveryContribution, Law::Gaussian, RANGE, "Random walks", Nothing),
+    ("local", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Something),
+    ("central", Changes::Value, Law::Gaussian, RANGE, CERTIFIED, Something),
+    ("local-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK, Something),
+    ("central-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK, Something),
+    ("federated-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, TRAINING, Something),
+    ("walk-sgd-complete", Changes::EveryGradient, Law::Gaussian, GRADIENT, NETWORK, Something),
+    ("walk-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Random walks", Something),
+    ("gossip-sgd", Changes::EveryGradient, Law::Gaussian, GRADIENT, "Muffliato", Nothing),
+    ("ring-sum:passes=2", Changes::EveryContribution, Law::Gaussian, RANGE, CERTIFIED, Something),
 ];
 
 /// The protocol of a row on a cube, and what one observer of it is told.
@@ -79,7 +111,7 @@ fn stated(text: &str) -> Statement {
 
 #[test]
 fn every_protocol_says_what_its_numbers_are_about() {
-    for (text, changes, law, unit, theorem) in EXPECTED {
+    for &(text, changes, law, unit, theorem, _) in EXPECTED {
         let statement = stated(text);
         assert_eq!(statement.changes.iter().copied().collect::<Vec<_>>(), [changes], "{text}");
         let noise = statement.noise.first().unwrap();
@@ -143,4 +175,44 @@ fn what_is_assumed_stays_when_runs_add_up() {
         assert_eq!(both.changes.len(), 2);
         assert!(both.failure >= assumed.failure.max(plain.failure));
     }
+}
+
+/// A protocol says in its description that it brings connections of its own, and no other does.
+#[test]
+fn who_brings_connections_of_its_own_says_so() {
+    let says =
+        ["whatever the graph", "around a ring", "as ring-sum", "as complete-sum", "curator", "federated"];
+    for entry in PROTOCOLS.iter() {
+        let elsewhere = says.iter().any(|words| entry.about.contains(words));
+        assert_eq!(elsewhere, !entry.is_on_the_graph(), "{}", entry.name);
+    }
+}
+
+/// Other weights on the same graph change losses or the error exactly where a protocol says that it uses
+/// them.
+#[test]
+fn who_uses_weights_says_so() -> Result<(), Box<dyn std::error::Error>> {
+    let graph = Graph::from_edges(5, [(0, 1), (1, 2), (2, 3), (1, 4)])?;
+    let told = |entry: &Entry, weights| -> Result<Vec<f64>, Box<dyn std::error::Error>> {
+        let short = match entry.name {
+            "dsgd" => "steps=3,alike=1,fixed=1",
+            "complete-histogram" => "steps=8",
+            _ if entry.parameters.iter().any(|known| known.name == "rounds") => "rounds=2",
+            _ => "",
+        };
+        let Ok(protocol) = entry.build(&GossipMatrix::new(&graph, weights)?, &short.parse()?) else {
+            return Ok(Vec::new()); // one-peer gossip needs a hypercube
+        };
+        let noise = NoiseMultiplier::new(2.0)?;
+        let account =
+            protocol.account(&Observer::node(0)).or_else(|_| protocol.account(&Observer::outsider()))?;
+        let loss = |u| Ok(account.profile(u, noise)?.epsilon(Delta::new(1e-5)?)?.value().epsilon());
+        let losses = (1..5).map(loss).collect::<Result<Vec<f64>, ndp_account::Error>>()?;
+        Ok(losses.into_iter().chain(protocol.error(noise)).collect())
+    };
+    for entry in PROTOCOLS.iter() {
+        let (one, other) = (told(entry, Weights::Metropolis)?, told(entry, Weights::MaxDegree)?);
+        assert_eq!(one != other, entry.uses_weights(), "{}: {one:?}, {other:?}", entry.name);
+    }
+    Ok(())
 }

@@ -22,9 +22,8 @@ use std::time::Instant;
 /// Rounds that are tried, as multiples of those of the stopping rule.
 const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 
-/// The weights that are tried, and the protocols that do not use weights.
+/// The weights that are tried; the first alone for protocols that do not use weights.
 const WEIGHTS: [Weights; 2] = [Weights::Metropolis, Weights::MaxDegree];
-const WITHOUT_WEIGHTS: [&str; 1] = ["push-sum"];
 
 /// A protocol with everything that is to be chosen.
 #[derive(Clone)]
@@ -227,7 +226,7 @@ fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'stat
             candidates.push(Candidate { name: entry.name, weights, parameters });
             continue;
         }
-        let all: &[Weights] = if WITHOUT_WEIGHTS.contains(&entry.name) { &WEIGHTS[..1] } else { &WEIGHTS };
+        let all: &[Weights] = if entry.uses_weights() { &WEIGHTS } else { &WEIGHTS[..1] };
         for &weights in all {
             for factor in FACTORS {
                 let rounds = (base * factor).ceil().max(1.0);

@@ -1,12 +1,7 @@
-//! The registry of the data sets.
-//!
-//! To add one: a file with a [`DataSet`] in it, its `mod` line, and a line in [`SETS`].
+//! What the registry knows about a data set.
 
-use super::{Data, DataError, Houses, Loaded, facebook, houses, lastfm};
+use super::{Data, DataError, Houses, Loaded, SETS};
 use ndp_graph::Graph;
-
-/// Every data set, by name.
-pub const SETS: &[DataSet] = &[houses::SET, facebook::EGO_SET, facebook::COMBINED_SET, lastfm::SET];
 
 /// A data set: where it comes from, in which files it is looked up, how it is read and checked.
 #[derive(Clone, Copy, Debug)]

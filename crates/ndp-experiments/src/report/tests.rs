@@ -15,6 +15,9 @@ fn shown(out: &Path) -> Shown {
         needs: &[],
         minutes: 1.0,
         tolerance: Tolerance::DETERMINISTIC,
+        findings: &[],
+        test: None,
+        measures: false,
         figure: |_, _, _| Ok(Figure::new("unused")),
     };
     let table_panel = Panel::table("accuracies <b>", "graph")

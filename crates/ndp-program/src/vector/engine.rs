@@ -1,7 +1,8 @@
 //! The engines that compute losses, and which of them computes those of a statement, and why: one table.
 
 use super::{Part, VectorProgram};
-use ndp_account::By;
+use ndp_account::{By, Error};
+use ndp_certify::account::{Budget, Certificate};
 
 /// An engine that computes the losses of a [`VectorProgram`] or of a [`Program`](crate::Program). Every
 /// answer names the one that computed it.
@@ -45,34 +46,46 @@ impl Engine {
     }
 }
 
-/// A row of the table; the first row that applies decides.
-struct Choice {
-    applies: fn(&VectorProgram<'_>) -> bool,
-    engine: Engine,
-    reason: &'static str,
+/// A row of the table; the first row that applies decides. To add an engine, write a file with its row, and
+/// add its `mod` line, a line in `TABLE`, and a variant of [`Engine`] with its name.
+pub(super) struct Choice {
+    pub(super) applies: fn(&VectorProgram<'_>) -> bool,
+    pub(super) engine: Engine,
+    pub(super) reason: &'static str,
+    /// What it proves about the losses towards a coalition (ascending).
+    pub(super) certificate: fn(&VectorProgram<'_>, &[usize], Budget<'_>) -> Result<Certificate, Error>,
 }
 
-const TABLE: [Choice; 2] = [
+const TABLE: &[Choice] = &[
     Choice {
         applies: |program| program.is_powers(),
         engine: Engine::Powers,
         reason: "one noise, then powers of one matrix: rows depend on each other exponentially, so that products go on from \
                  directions that are orthonormal already, and the number of rounds does not matter once nothing is new",
+        certificate: |program, coalition, budget| program.by_powers(coalition, budget),
     },
-    Choice {
-        applies: |_| true,
-        engine: Engine::Rows,
-        reason: "noise in several rounds, noise on messages, or connections that change: no space is carried on from round to \
-                 round, so that every message is a row of its own",
-    },
+    ROWS,
 ];
 
-impl<'a> VectorProgram<'a> {
+const ROWS: Choice = Choice {
+    applies: |_| true,
+    engine: Engine::Rows,
+    reason: "noise in several rounds, noise on messages, or connections that change: no space is carried on from round to \
+             round, so that every message is a row of its own",
+    certificate: |program, coalition, budget| program.by_rows(coalition, budget),
+};
+
+impl VectorProgram<'_> {
     /// The engine that computes its losses, and the reason why it is this one.
     #[must_use]
     pub fn engine(&self) -> (Engine, &'static str) {
-        let chosen = TABLE.iter().find(|choice| (choice.applies)(self));
-        chosen.map_or((Engine::Rows, ""), |choice| (choice.engine, choice.reason))
+        let Choice { engine, reason, .. } = self.choice();
+        (*engine, reason)
+    }
+
+    /// The row of the table that decides.
+    pub(super) fn choice(&self) -> &'static Choice {
+        TABLE.iter().find(|choice| (choice.applies)(self)).unwrap_or(&ROWS)
     }
 
     /// Whether all noise is added before the first round, all rounds have the same matrix, which was given

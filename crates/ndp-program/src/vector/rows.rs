@@ -108,16 +108,20 @@ impl VectorProgram<'_> {
     /// Those of the engine; as [`exact_rows`](Self::exact_rows).
     #[doc(hidden)]
     pub fn certificate(&self, coalition: &[usize], budget: Budget<'_>) -> Result<Certificate, Error> {
-        let known = self.known(coalition);
-        Ok(match (self.engine().0, self.same_matrix()) {
-            (Engine::Powers, Some((matrix, _))) => {
-                account::of_krylov(&self.exact_powers(coalition, known)?, matrix.graph(), budget)?
-            }
-            _ => {
-                budget.stop.spend(self.cost_of_rows())?;
-                account::of_rows(&self.exact_rows(coalition, known, false)?, budget)?
-            }
-        })
+        (self.choice().certificate)(self, coalition, budget)
+    }
+
+    /// The certificate by powers of one matrix.
+    pub(super) fn by_powers(&self, coalition: &[usize], budget: Budget<'_>) -> Result<Certificate, Error> {
+        let Some((matrix, _)) = self.same_matrix() else { return self.by_rows(coalition, budget) };
+        let powers = self.exact_powers(coalition, self.known(coalition))?;
+        Ok(account::of_krylov(&powers, matrix.graph(), budget)?)
+    }
+
+    /// The certificate by rows, one for every message.
+    pub(super) fn by_rows(&self, coalition: &[usize], budget: Budget<'_>) -> Result<Certificate, Error> {
+        budget.stop.spend(self.cost_of_rows())?;
+        Ok(account::of_rows(&self.exact_rows(coalition, self.known(coalition), false)?, budget)?)
     }
 
     /// Work of stating the rows of what is heard, about: a weight is looked up for every noise of a message.

@@ -46,6 +46,9 @@ pub const ENTRY: Entry = Entry {
     needs: &["facebook"],
     minutes: 0.3,
     tolerance: Tolerance::SEEDED,
+    findings: &["F1"],
+    test: Some(("crates/ndp-printed/tests/all/audit.rs", "printed_bounds_are_violated_by_attacks")),
+    measures: false,
     figure,
 };
 

@@ -29,6 +29,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.1,
     tolerance: Tolerance { relative: 1e-6, absolute: 1e-9 },
+    findings: &[],
+    test: Some(("crates/ndp-program/src/tests/reference.rs", "decor_by_coalition")),
+    measures: false,
     figure,
 };
 

@@ -36,6 +36,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.4,
     tolerance: Tolerance { relative: 1e-4, absolute: 1e-9 },
+    findings: &[],
+    test: Some(("crates/ndp-program/src/tests/reference.rs", "fresh_noise_in_every_round")),
+    measures: false,
     figure,
 };
 

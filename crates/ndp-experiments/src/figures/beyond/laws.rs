@@ -48,6 +48,9 @@ pub const ENTRY: Entry = Entry {
     needs: &["houses"],
     minutes: 0.8,
     tolerance: Tolerance::SEEDED,
+    findings: &["F8"],
+    test: Some(("crates/ndp-algos/src/walk/graph/attack.rs", "hidden_paths_tell_less")),
+    measures: false,
     figure,
 };
 

@@ -37,6 +37,12 @@ pub const ENTRY: Entry = Entry {
     needs: &["houses"],
     minutes: 0.2,
     tolerance: Tolerance::SEEDED,
+    findings: &["F4"],
+    test: Some((
+        "crates/ndp-program/src/meter/tests/mod.rs",
+        "the_first_message_that_would_exceed_a_limit_is_refused",
+    )),
+    measures: false,
     figure,
 };
 

@@ -32,6 +32,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.8,
     tolerance: Tolerance::SEEDED,
+    findings: &["F1", "F2"],
+    test: Some(("crates/ndp-printed/tests/all/gossip_reference.rs", "hypercube_of_figure_1a")),
+    measures: true,
     figure,
 };
 

@@ -31,6 +31,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.01,
     tolerance: Tolerance::DETERMINISTIC,
+    findings: &[],
+    test: Some(("crates/ndp-dp/src/federated/tests.rs", "larger_batches_are_not_always_more_private")),
+    measures: false,
     figure,
 };
 

@@ -31,6 +31,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.4,
     tolerance: Tolerance::SEEDED,
+    findings: &["F1"],
+    test: Some(("crates/ndp-printed/tests/all/gossip_sequences.rs", "random_sequences_agree_with_fractions")),
+    measures: false,
     figure,
 };
 

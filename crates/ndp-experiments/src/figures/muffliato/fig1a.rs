@@ -26,6 +26,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.5,
     tolerance: Tolerance::SEEDED,
+    findings: &["F1", "F2"],
+    test: Some(("crates/ndp-printed/tests/all/gossip_reference.rs", "hypercube_of_figure_1a")),
+    measures: false,
     figure,
 };
 

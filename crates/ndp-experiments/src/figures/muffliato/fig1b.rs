@@ -26,6 +26,12 @@ pub const ENTRY: Entry = Entry {
     needs: &["facebook"],
     minutes: 0.1,
     tolerance: Tolerance::DETERMINISTIC,
+    findings: &["F1"],
+    test: Some((
+        "crates/ndp-printed/tests/all/gossip_reference.rs",
+        "theorem_1_is_false_on_the_path_with_three_nodes",
+    )),
+    measures: false,
     figure,
 };
 

@@ -41,6 +41,12 @@ pub const ENTRY: Entry = Entry {
     needs: &["houses"],
     minutes: 0.1,
     tolerance: Tolerance::SEEDED,
+    findings: &["F4"],
+    test: Some((
+        "crates/ndp-algos/tests/all/sgd.rs",
+        "gossip_keeps_the_mean_and_the_released_recursion_does_not",
+    )),
+    measures: false,
     figure,
 };
 

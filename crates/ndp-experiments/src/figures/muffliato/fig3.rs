@@ -23,6 +23,12 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.1,
     tolerance: Tolerance::DETERMINISTIC,
+    findings: &["F2"],
+    test: Some((
+        "crates/ndp-experiments/src/figures/muffliato/fig3.rs",
+        "exact_values_follow_the_law_of_the_hypercube",
+    )),
+    measures: false,
     figure,
 };
 

@@ -25,6 +25,12 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.3,
     tolerance: Tolerance::SEEDED,
+    findings: &["F2"],
+    test: Some((
+        "crates/ndp-printed/tests/all/gossip_claims.rs",
+        "on_geometric_graphs_only_twins_are_hidden",
+    )),
+    measures: false,
     figure,
 };
 

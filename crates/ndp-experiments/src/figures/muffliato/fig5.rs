@@ -27,6 +27,12 @@ pub const ENTRY: Entry = Entry {
     needs: &["facebook"],
     minutes: 0.4,
     tolerance: Tolerance::SEEDED,
+    findings: &["F1"],
+    test: Some((
+        "crates/ndp-printed/tests/all/gossip_reference.rs",
+        "theorem_1_is_false_on_the_path_with_three_nodes",
+    )),
+    measures: false,
     figure,
 };
 

@@ -32,6 +32,12 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.05,
     tolerance: Tolerance::SEEDED,
+    findings: &["F6", "F7"],
+    test: Some((
+        "crates/ndp-experiments/src/figures/network_dp/fig1b.rs",
+        "released_losses_are_those_of_the_program",
+    )),
+    measures: false,
     figure,
 };
 

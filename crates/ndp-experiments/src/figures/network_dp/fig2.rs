@@ -41,6 +41,9 @@ pub const ENTRY: Entry = Entry {
     needs: &["houses"],
     minutes: 0.1,
     tolerance: Tolerance::SEEDED,
+    findings: &["F6", "F7"],
+    test: Some(("crates/ndp-dp/src/checks/printed_claims.rs", "theorem_3_counts_one_noise_too_many")),
+    measures: false,
     figure,
 };
 

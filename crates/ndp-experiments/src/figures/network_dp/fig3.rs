@@ -35,6 +35,12 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.2,
     tolerance: Tolerance::SEEDED,
+    findings: &["F6", "F7"],
+    test: Some((
+        "crates/ndp-printed/src/network/realised.rs",
+        "as_released_histogram_matches_the_authors_program",
+    )),
+    measures: false,
     figure,
 };
 

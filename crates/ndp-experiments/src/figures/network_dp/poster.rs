@@ -10,5 +10,11 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.1,
     tolerance: Tolerance::DETERMINISTIC,
+    findings: &[],
+    test: Some((
+        "crates/ndp-experiments/src/figures/network_dp/bounds.rs",
+        "released_curves_have_their_recorded_values",
+    )),
+    measures: false,
     figure: bounds::poster,
 };

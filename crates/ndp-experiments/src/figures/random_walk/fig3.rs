@@ -37,6 +37,12 @@ pub const ENTRY: Entry = Entry {
     needs: &["facebook"],
     minutes: 0.05,
     tolerance: Tolerance::SEEDED,
+    findings: &[],
+    test: Some((
+        "crates/ndp-experiments/src/figures/random_walk/fig3.rs",
+        "southern_women_agree_with_the_authors_program",
+    )),
+    measures: false,
     figure,
 };
 

@@ -13,6 +13,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.6,
     tolerance: Tolerance::SEEDED,
+    findings: &["F8"],
+    test: Some(("crates/ndp-printed/src/walk.rs", "remark_3_leaves_out_the_hop_itself")),
+    measures: false,
     figure,
 };
 

@@ -40,6 +40,12 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.03,
     tolerance: Tolerance::SEEDED,
+    findings: &["F8"],
+    test: Some((
+        "crates/ndp-experiments/src/figures/random_walk/fig5.rs",
+        "losses_are_larger_within_communities",
+    )),
+    measures: false,
     figure,
 };
 

@@ -32,6 +32,9 @@ pub const ENTRY: Entry = Entry {
     needs: &["facebook"],
     minutes: 0.1,
     tolerance: Tolerance::SEEDED,
+    findings: &["F8"],
+    test: Some(("crates/ndp-printed/src/walk.rs", "the_star_refutes_theorem_3")),
+    measures: false,
     figure,
 };
 

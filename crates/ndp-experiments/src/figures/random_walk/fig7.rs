@@ -20,6 +20,12 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.01,
     tolerance: Tolerance::SEEDED,
+    findings: &[],
+    test: Some((
+        "crates/ndp-experiments/src/figures/random_walk/fig7.rs",
+        "shuffling_destroys_the_dependence_on_the_place",
+    )),
+    measures: false,
     figure,
 };
 

@@ -38,6 +38,9 @@ pub const ENTRY: Entry = Entry {
     needs: &[],
     minutes: 0.05,
     tolerance: Tolerance::SEEDED,
+    findings: &["F8"],
+    test: Some(("crates/ndp-experiments/src/figures/random_walk/fig8.rs", "what_the_paper_shows_is_seen")),
+    measures: false,
     figure,
 };
 

@@ -57,6 +57,9 @@ pub const ENTRY: Entry = Entry {
     needs: &["houses"],
     minutes: 0.2,
     tolerance: Tolerance::SEEDED,
+    findings: &[],
+    test: Some(("crates/ndp-printed/src/training.rs", "noises_are_those_published")),
+    measures: false,
     figure,
 };
 
