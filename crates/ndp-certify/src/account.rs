@@ -531,8 +531,8 @@ mod tests {
         Ok(())
     }
 
-    /// Rows that leave no room for their combinations are refused at once where the question has a limit, and have
-    /// a bound where the library is called without one.
+    /// Rows that leave no room for their combinations are refused at once where the question has a limit, and
+    /// have a bound where the library is called without one.
     #[test]
     fn what_cannot_end_in_losses_is_refused_before_the_work() -> Result<(), Error> {
         let rows = given(&array![[1.0, 0.5, 0.0], [0.25, 1.0, 1.0]]);

@@ -123,14 +123,14 @@ pub(crate) type Eight = [u64; 8];
 /// Factors and the rows that they multiply.
 type Terms<'a> = [(u64, &'a [Eight])];
 
-/// Sums of products of residues below `2^61`, for processors that multiply eight numbers of 52 bits at a time.
-/// Three numbers `c` stand for `c_0 + 2^52 c_1 + 2^104 c_2`.
+/// Sums of products of residues below `2^61`, for processors that multiply eight numbers of 52 bits at a
+/// time. Three numbers `c` stand for `c_0 + 2^52 c_1 + 2^104 c_2`.
 #[derive(Clone, Copy)]
 pub(crate) struct Residues {
     /// `Σ a_j b_j` of at most [`RESIDUES`] pairs.
     pub(crate) inner: fn(&[Eight], &[Eight]) -> [u64; 3],
-    /// `Σ f x` of at most [`RESIDUES`] factors `f` with eight numbers each, from number `8 · first` of the rows
-    /// on. Every row must be long enough.
+    /// `Σ f x` of at most [`RESIDUES`] factors `f` with eight numbers each, from number `8 · first` of the
+    /// rows on. Every row must be long enough.
     pub(crate) combine: fn(&Terms<'_>, usize, &mut [[Eight; 3]]),
 }
 
@@ -144,8 +144,8 @@ impl Residues {
     }
 }
 
-/// The largest number of products of residues in a sum. A product adds less than `3 · 2^52` to each of the three
-/// numbers.
+/// The largest number of products of residues in a sum. A product adds less than `3 · 2^52` to each of the
+/// three numbers.
 pub(crate) const RESIDUES: usize = 1 << 10;
 
 /// What the loops compute.

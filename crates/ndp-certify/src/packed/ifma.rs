@@ -288,8 +288,8 @@ fn multiply_long(x: &[Row], y: &[Row], shape: Shape, to: &mut [Row]) {
     }
 }
 
-/// The three columns of a sum of products of residues in two pieces, of 52 bits and of 9. No addition waits for
-/// the one before.
+/// The three columns of a sum of products of residues in two pieces, of 52 bits and of 9. No addition waits
+/// for the one before.
 #[derive(Clone, Copy)]
 struct Products {
     low: __m512i,

@@ -85,8 +85,8 @@ pub(super) fn count(checks: &[Check]) -> usize {
     checks.iter().filter(|check| matches!(check, Check::Exceeds { .. })).count()
 }
 
-/// The largest `k` with `P(Bin(runs, 1/2) < k) ≤ rate`; `None` if `k` is 0, and for more than 1,000 runs, where
-/// `2^-runs` may underflow.
+/// The largest `k` with `P(Bin(runs, 1/2) < k) ≤ rate`; `None` if `k` is 0, and for more than 1,000 runs,
+/// where `2^-runs` may underflow.
 fn order(runs: usize, rate: f64) -> Option<usize> {
     if runs > 1000 {
         return None;
