@@ -1,9 +1,9 @@
 //! Which rows are new, decided by two primes that must agree, and a bound on the probability of a wrong
 //! decision.
 //!
-//! A row that is new modulo a prime is new, so that one prime is enough where all are. The converse fails only
-//! where the prime divides a certain nonzero minor of the rows; so where two primes disagree, the one that
-//! says "old" is proven unlucky and is drawn again.
+//! A row that is new modulo a prime is new, so that one prime is enough where all are. The converse fails
+//! only where the prime divides a certain nonzero minor of the rows; so where two primes disagree, the one
+//! that says "old" is proven unlucky and is drawn again.
 
 use crate::Error;
 use crate::elimination::{Newness, Table, Verdicts};

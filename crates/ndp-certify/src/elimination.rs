@@ -243,8 +243,8 @@ mod tests {
         assert_eq!(table.rank(), 2);
     }
 
-    /// The loops for eight residues at a time and those for any machine compute the same: the largest residues
-    /// and random ones, of all lengths around whole blocks and around what is added up at a time.
+    /// The loops for eight residues at a time and those for any machine compute the same: the largest
+    /// residues and random ones, of all lengths around whole blocks and around what is added up at a time.
     #[test]
     fn all_loops_compute_the_same_sums() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
