@@ -394,8 +394,7 @@ impl<const K: usize> Lanes<K> {
 
     /// `law ← law · W`, keeping the law before the step in `previous`.
     fn step(&mut self, incoming: &Csr, stop: &Stop) -> Result<(), Error> {
-        // Lanes are side by side in memory: two of their products take the time of one unit.
-        stop.spend(work([K, incoming.parts().1.len() + self.law.len()]).div_ceil(2))?;
+        stop.spend(work([K, incoming.parts().1.len() + self.law.len()]))?;
         std::mem::swap(&mut self.law, &mut self.previous);
         let (starts, columns, weights) = incoming.parts();
         for (out, bounds) in self.law.iter_mut().zip(starts.windows(2)) {
