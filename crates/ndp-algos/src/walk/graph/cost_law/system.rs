@@ -276,10 +276,16 @@ impl System {
             return f64::NEG_INFINITY;
         }
         let largest = largest.min(cell);
+        let mut is_used = vec![false; largest + 1];
+        let charged = self.charges().flat_map(|charges| &charges.cells).map(|&cell| cell as usize);
+        for cell in charged.chain(self.unseen.iter().map(|&(cell, _)| cell)) {
+            is_used[cell.min(largest)] = true;
+        }
         let mut best = (0.0, 1.0);
         let look = |log: f64, best: &mut (f64, f64)| {
             let power = |cell: usize| Interval::new(cell as f64) * Interval::new(log);
-            let weights: Vec<f64> = (0..=largest).map(|cell| power(cell).exp().high()).collect();
+            let weight = |(cell, &is_used)| if is_used { power(cell).exp().high() } else { 0.0 };
+            let weights: Vec<f64> = is_used.iter().enumerate().map(weight).collect();
             let transform = Interval::new(self.log_transform(&weights, cell as f64 * log));
             let bound = (transform - power(cell)).high();
             if bound < best.0 {
