@@ -4,9 +4,10 @@ use crate::Error;
 use ndarray::Array2;
 use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A square sparse matrix: row `i` holds `weights[starts[i]..starts[i + 1]]` at the ascending
-/// `columns` of the same range.
+/// `columns` of the same range. A clone shares these arrays, which never change.
 ///
 /// # Examples
 /// ```
@@ -21,6 +22,11 @@ use rayon::prelude::*;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
+    parts: Arc<Parts>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Parts {
     starts: Vec<usize>,
     columns: Vec<u32>,
     weights: Vec<f64>,
@@ -44,13 +50,13 @@ impl Csr {
             starts.push(columns.len());
         }
         debug_assert_eq!(starts.len(), n + 1);
-        Self { starts, columns, weights }
+        Self { parts: Arc::new(Parts { starts, columns, weights }) }
     }
 
     /// Number of rows, which is the number of columns.
     #[must_use]
     pub fn node_count(&self) -> usize {
-        self.starts.len() - 1
+        self.parts.starts.len() - 1
     }
 
     /// The stored columns of row `i`, ascending, and their weights.
@@ -60,8 +66,9 @@ impl Csr {
     #[must_use]
     #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
-        let range = self.starts[i]..self.starts[i + 1];
-        (&self.columns[range.clone()], &self.weights[range])
+        let Parts { starts, columns, weights } = &*self.parts;
+        let range = starts[i]..starts[i + 1];
+        (&columns[range.clone()], &weights[range])
     }
 
     /// The three arrays: where each row starts, `node_count() + 1` offsets into the other two; the columns of
@@ -69,7 +76,7 @@ impl Csr {
     #[must_use]
     #[inline]
     pub fn parts(&self) -> (&[usize], &[u32], &[f64]) {
-        (&self.starts, &self.columns, &self.weights)
+        (&self.parts.starts, &self.parts.columns, &self.parts.weights)
     }
 
     /// The entry at `(row, column)`, zero if none is stored.
@@ -148,15 +155,15 @@ impl Csr {
     pub(crate) fn transpose(&self) -> Self {
         let n = self.node_count();
         let mut starts = vec![0; n + 1];
-        for &j in &self.columns {
+        let entries = self.parts.columns.len();
+        for &j in &self.parts.columns {
             starts[j as usize + 1] += 1;
         }
         for i in 0..n {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let mut columns = vec![0; self.columns.len()];
-        let mut weights = vec![0.0; self.weights.len()];
+        let (mut columns, mut weights) = (vec![0; entries], vec![0.0; entries]);
         for i in 0..n {
             let (row_columns, row_weights) = self.row(i);
             for (&j, &w) in row_columns.iter().zip(row_weights) {
@@ -166,7 +173,7 @@ impl Csr {
                 *slot += 1;
             }
         }
-        Self { starts, columns, weights }
+        Self { parts: Arc::new(Parts { starts, columns, weights }) }
     }
 
     /// The same matrix with every zero written out, `n` by `n`.

@@ -21,11 +21,11 @@ mod pair_laws;
 
 pub use pair_laws::PairLaws;
 
+use crate::kernel::multiply_rows_of;
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
 use ndp_linalg::memory::require_dense;
 use ndp_numeric::stop::{Stop, work};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// Where a walk starts, at time 0.
 ///
@@ -130,28 +130,28 @@ pub struct FirstVisits {
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Walk<'a> {
-    incoming: Cow<'a, Csr>,
+pub struct Walk {
+    incoming: Csr,
     symmetric: bool,
     error_per_step: f64,
     stop: Stop,
 }
 
-impl<'a> From<&'a GossipMatrix> for Walk<'a> {
-    fn from(matrix: &'a GossipMatrix) -> Self {
+impl From<&GossipMatrix> for Walk {
+    fn from(matrix: &GossipMatrix) -> Self {
         Self::new(matrix.csr())
     }
 }
 
-impl<'a> From<&'a TransitionMatrix> for Walk<'a> {
-    fn from(matrix: &'a TransitionMatrix) -> Self {
+impl From<&TransitionMatrix> for Walk {
+    fn from(matrix: &TransitionMatrix) -> Self {
         Self::new(matrix.csr())
     }
 }
 
-impl<'a> Walk<'a> {
-    /// Takes rows that sum to 1; a symmetric matrix (equal bit by bit to its transpose) is borrowed.
-    fn new(outgoing: &'a Csr) -> Self {
+impl Walk {
+    /// Takes rows that sum to 1; a symmetric matrix (equal bit by bit to its transpose) is shared.
+    fn new(outgoing: &Csr) -> Self {
         let transpose = outgoing.transpose();
         let widest = |m: &Csr| (0..m.node_count()).map(|i| m.row(i).0.len()).max().unwrap_or(0);
         let defect = (0..outgoing.node_count())
@@ -162,7 +162,7 @@ impl<'a> Walk<'a> {
         let roundings = widest(outgoing) + widest(&transpose) + 2;
         let error_per_step = defect + roundings as f64 * f64::EPSILON;
         let symmetric = *outgoing == transpose;
-        let incoming = if symmetric { Cow::Borrowed(outgoing) } else { Cow::Owned(transpose) };
+        let incoming = if symmetric { outgoing.clone() } else { transpose };
         Self { incoming, symmetric, error_per_step, stop: Stop::never() }
     }
 
@@ -204,6 +204,12 @@ impl<'a> Walk<'a> {
     #[must_use]
     pub fn incoming(&self) -> &Csr {
         &self.incoming
+    }
+
+    /// Whether the matrix is equal, bit by bit, to its transpose.
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        self.symmetric
     }
 
     /// Relative error of a probability per step of the walk: rounding, and rows of the matrix
@@ -301,13 +307,13 @@ impl<'a> Walk<'a> {
     ) -> Result<PairLaws, Error> {
         let errors = relative_errors(horizon, 0.0, self.error_per_step);
         let mut laws = PairLaws::at_time_0(u, v, start, errors);
-        let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p]).collect());
-        lanes.law[u] = [1.0, 0.0, 0.0];
-        lanes.law[v] = [0.0, 1.0, 0.0];
+        let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p, 0.0]).collect());
+        lanes.law[u] = [1.0, 0.0, 0.0, 0.0];
+        lanes.law[v] = [0.0, 1.0, 0.0, 0.0];
         for t in 1..=horizon {
             lanes.step(&self.incoming, &self.stop)?;
-            [laws.u_to_u[t], laws.v_to_u[t], laws.start_to_u[t]] = lanes.take(u);
-            [laws.u_to_v[t], laws.v_to_v[t], laws.start_to_v[t]] = lanes.take(v);
+            [laws.u_to_u[t], laws.v_to_u[t], laws.start_to_u[t], _] = lanes.take(u);
+            [laws.u_to_v[t], laws.v_to_v[t], laws.start_to_v[t], _] = lanes.take(v);
         }
         Ok(laws)
     }
@@ -326,15 +332,15 @@ impl<'a> Walk<'a> {
         let errors = relative_errors(horizon, at_once, self.error_per_step);
         let mut laws = PairLaws::at_time_0(u, v, start, errors);
         // Lanes: W e_u and W e_v restricted to the other nodes, and the restricted start.
-        let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p]).collect());
+        let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p, 0.0]).collect());
         for (lane, x) in [u, v].into_iter().enumerate() {
             let (columns, weights) = self.incoming.row(x);
             for (&y, &w) in columns.iter().zip(weights) {
                 lanes.law[y as usize][lane] = w;
             }
         }
-        let [uu, uv, _] = lanes.take(u);
-        let [vu, vv, _] = lanes.take(v);
+        let [uu, uv, ..] = lanes.take(u);
+        let [vu, vv, ..] = lanes.take(v);
         [laws.u_to_u[1], laws.u_to_v[1], laws.v_to_u[1], laws.v_to_v[1]] = [uu, uv, vu, vv];
         for k in (0..=horizon).step_by(2) {
             laws.put(k, products(&lanes.law, &lanes.law));
@@ -381,7 +387,8 @@ impl PairLaws {
     }
 }
 
-/// `K` laws pushed forward together: the graph is read once for all of them.
+/// `K` laws pushed forward together: the graph is read once for all of them. Three laws take four lanes, one
+/// of which stays 0, because four numbers are a vector register.
 struct Lanes<const K: usize> {
     law: Vec<[f64; K]>,
     previous: Vec<[f64; K]>,
@@ -394,20 +401,10 @@ impl<const K: usize> Lanes<K> {
 
     /// `law ← law · W`, keeping the law before the step in `previous`.
     fn step(&mut self, incoming: &Csr, stop: &Stop) -> Result<(), Error> {
-        stop.spend(work([K, incoming.parts().1.len() + self.law.len()]))?;
+        // A lane that stays 0 costs nothing.
+        stop.spend(work([K.min(3), incoming.parts().1.len() + self.law.len()]))?;
         std::mem::swap(&mut self.law, &mut self.previous);
-        let (starts, columns, weights) = incoming.parts();
-        for (out, bounds) in self.law.iter_mut().zip(starts.windows(2)) {
-            let range = bounds[0]..bounds[1];
-            let mut sum = [0.0; K];
-            for (&i, &w) in columns[range.clone()].iter().zip(&weights[range]) {
-                let from = &self.previous[i as usize];
-                for lane in 0..K {
-                    sum[lane] += w * from[lane];
-                }
-            }
-            *out = sum;
-        }
+        multiply_rows_of(incoming, 0, K, self.previous.as_flattened(), self.law.as_flattened_mut());
         Ok(())
     }
 
@@ -418,8 +415,8 @@ impl<const K: usize> Lanes<K> {
 }
 
 /// Inner products of the lanes `(u, v, s)` of two laws: `uu, uv, vv, su, sv`.
-fn products(a: &[[f64; 3]], b: &[[f64; 3]]) -> [f64; 5] {
-    a.iter().zip(b).fold([0.0; 5], |[uu, uv, vv, su, sv], (&[u, v, s], &[x, y, _])| {
+fn products(a: &[[f64; 4]], b: &[[f64; 4]]) -> [f64; 5] {
+    a.iter().zip(b).fold([0.0; 5], |[uu, uv, vv, su, sv], (&[u, v, s, _], &[x, y, ..])| {
         [uu + u * x, uv + u * y, vv + v * y, su + s * x, sv + s * y]
     })
 }

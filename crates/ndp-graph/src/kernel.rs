@@ -90,6 +90,8 @@ multiversion! {
 /// Rows `first..` of `Y = W X` for `width` numbers to a row, as many rows as fit in `y`.
 pub fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut [f64]) {
     match width {
+        1 => multiply_models::<1>(w, first, x, y),
+        4 => multiply_models::<4>(w, first, x, y),
         8 => multiply_models::<8>(w, first, x, y),
         9 => multiply_models::<9>(w, first, x, y),
         16 => multiply_models::<16>(w, first, x, y),

@@ -13,7 +13,6 @@ use ndp_account::{
 };
 use ndp_account::{Error, LinearProtocol};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile, Sensitivity};
-use ndp_graph::hitting::Walk;
 use ndp_linalg::sym_eigenvalues;
 use ndp_numeric::stop::{Stop, work};
 use ndp_program::parts::require_operator;
@@ -42,7 +41,7 @@ impl Protocol for TokenWalk {
         front.iter().for_each(|&v| hops[v] = Some(0usize));
         // The number of steps that a token needs from each node to a member, by a search from the members
         // backwards along the moves of the walk.
-        let moves = Walk::from(self.matrix());
+        let moves = self.moves(stop);
         for distance in 1.. {
             let mut next = Vec::new();
             for &v in &front {

@@ -47,7 +47,7 @@ impl CoalitionLaws {
     /// # Complexity
     /// `O((|F| + 2) · horizon · nonzeros)`.
     pub(crate) fn new(
-        walk: &Walk<'_>,
+        walk: &Walk,
         u: usize,
         coalition: &[usize],
         start: &Start,

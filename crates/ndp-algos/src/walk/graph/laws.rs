@@ -12,7 +12,7 @@ use crate::walk::FinalToken;
 use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
 use ndp_dp::UpperBound;
-use ndp_graph::hitting::{FirstVisits, PairLaws, Start, Walk};
+use ndp_graph::hitting::{FirstVisits, PairLaws, Start};
 use ndp_numeric::stop::Stop;
 
 /// First visits, over as many steps as the account follows.
@@ -108,13 +108,13 @@ impl TokenWalk {
     /// The laws that [`Self::loss`] needs, which are the same for all orders and noises.
     pub(super) fn laws(&self, u: usize, members: &[usize], stop: &Stop) -> Result<Laws, Error> {
         require_pair(self, u, members)?;
-        let (walk, options, steps) = (Walk::from(self.matrix()).until(stop), self.options(), self.steps());
+        let (walk, options, steps) = (self.moves(stop), self.options(), self.steps());
         let once = options.cap == Some(1)
             && options.final_token == FinalToken::Withheld
             && self.decides_beforehand();
         let alone = |of_all| Laws::new(of_all, None);
         if let (Some(horizon), Some(cap)) = (options.horizon, options.cap) {
-            if walk.incoming() == self.matrix().csr() && !once {
+            if walk.is_symmetric() && !once {
                 return Ok(alone(Followed::Symmetric { u, members: members.to_vec(), horizon, cap }));
             }
             let own = (!once).then_some(u);
@@ -167,7 +167,7 @@ impl TokenWalk {
             }
             (Followed::Gaps { visits, cap }, _) => contribution::capped(visits, local, steps, *cap),
             (Followed::Symmetric { u, members, horizon, cap }, _) => {
-                let gap = LongWalk::new(self.matrix(), local, steps, *horizon, stop)?.gap(*u, members)?;
+                let gap = LongWalk::new(self.moves(stop), local, steps, *horizon)?.gap(*u, members)?;
                 Ok(match token {
                     FinalToken::Published => contribution::of_gaps_and_published(gap, local, *cap),
                     _ => contribution::of_gaps(gap, *cap),
@@ -219,6 +219,7 @@ mod tests {
     use ndp_account::{Observer, Protocol};
     use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::generators::{cycle_graph, directed_cycle};
+    use ndp_graph::hitting::Walk;
     use ndp_graph::{GossipMatrix, TransitionMatrix};
 
     fn local() -> Result<LocalLoss, Error> {

@@ -24,16 +24,15 @@ use super::contribution::require_positive;
 use super::series::up;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_graph::Csr;
 use ndp_graph::hitting::Walk;
-use ndp_graph::{Csr, TransitionMatrix};
 use ndp_numeric::stop::{Stop, work};
 
 /// The coefficients that all pairs of a long walk share, for one order and noise.
 #[derive(Clone, Debug)]
-pub(super) struct LongWalk<'a> {
-    matrix: &'a TransitionMatrix,
+pub(super) struct LongWalk {
+    moves: Walk,
     local: LocalLoss,
-    error_per_step: f64,
     /// `g_{cut+1}`, 0 when the whole walk is followed.
     beyond: f64,
     /// `w_1`, the weight of a first visit at time 1.
@@ -41,10 +40,9 @@ pub(super) struct LongWalk<'a> {
     /// The coefficients `f_j`, and the sum of those that are left out.
     coefficients: Vec<f64>,
     left_out: f64,
-    stop: &'a Stop,
 }
 
-impl<'a> LongWalk<'a> {
+impl LongWalk {
     /// For a walk of `steps` steps, of which first visits are followed up to time `cut`. A later visit is
     /// charged as if it came at the first time beyond it.
     ///
@@ -54,20 +52,13 @@ impl<'a> LongWalk<'a> {
     ///
     /// # Complexity
     /// `O(cut^{3/2})`.
-    pub(super) fn new(
-        matrix: &'a TransitionMatrix,
-        local: LocalLoss,
-        steps: usize,
-        cut: usize,
-        stop: &'a Stop,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(moves: Walk, local: LocalLoss, steps: usize, cut: usize) -> Result<Self, Error> {
         require_positive("the number of steps", steps)?;
         require_positive("the horizon", cut)?;
         let cut = cut.min(steps);
         let condition = "be at most 10^6 for a symmetric matrix: what is left is charged at once";
         ensure(cut <= MAX_CUT, "the horizon", condition, cut as f64)?;
-        let walk = Walk::from(matrix);
-        if walk.incoming() != matrix.csr() {
+        if !moves.is_symmetric() {
             return Err(Error::NoGuarantee("first visits by halves need a symmetric matrix"));
         }
         // For a larger θ the local loss is reported, and none of these coefficients is used.
@@ -75,18 +66,9 @@ impl<'a> LongWalk<'a> {
         let charge = |t: usize| (theta / t as f64).exp_m1();
         let beyond = if cut < steps { charge(cut + 1) } else { 0.0 };
         let weights: Vec<f64> = (2..=cut).map(|t| charge(t) - beyond).collect();
-        let (coefficients, left_out) = chebyshev(&weights, stop)?;
+        let (coefficients, left_out) = chebyshev(&weights, moves.stop())?;
         let at_once = charge(1) - beyond;
-        Ok(Self {
-            matrix,
-            local,
-            error_per_step: walk.error_per_step(),
-            beyond,
-            at_once,
-            coefficients,
-            left_out,
-            stop,
-        })
+        Ok(Self { moves, local, beyond, at_once, coefficients, left_out })
     }
 
     /// `ε_gap` from `u` to a coalition of other nodes, at most `c₀`. It gives the same as following first
@@ -111,7 +93,7 @@ impl<'a> LongWalk<'a> {
         if self.local.exponent() > MAX_EXPONENT {
             return Ok(None);
         }
-        let csr = self.matrix.csr();
+        let csr = self.moves.incoming();
         let n = csr.node_count();
         let once: f64 = set.iter().map(|&y| csr.get(u, y)).sum();
         // The columns r_u and r without the set, to which T_j will be applied.
@@ -131,7 +113,7 @@ impl<'a> LongWalk<'a> {
         let terms = self.coefficients.len() as f64;
         // The error of T_i r satisfies the recursion of T_i, and is at most Σ (i − k + 1) |e_k|, where each
         // |e_k| is at most three units.
-        let unit = self.error_per_step + 8.0 * f64::EPSILON;
+        let unit = self.moves.error_per_step() + 8.0 * f64::EPSILON;
         let of_moment = 2.1 * unit * (terms + 2.0) * (terms + 4.0) + 4.0 * (n + 4) as f64 * f64::EPSILON;
         if of_moment > 0.01 {
             return Ok(None);
@@ -139,7 +121,7 @@ impl<'a> LongWalk<'a> {
         let (mut sum, mut size) = (0.0, 0.0);
         for &coefficient in &self.coefficients {
             // Only every other term needs a product with the matrix.
-            self.stop.spend(work([1, csr.parts().1.len() + 2 * n]))?;
+            self.moves.stop().spend(work([1, csr.parts().1.len() + 2 * n]))?;
             let term = coefficient * moments.next();
             sum += term;
             size += coefficient;
@@ -321,12 +303,11 @@ mod tests {
             GossipMatrix::metropolis(&complete_graph(5)?),
         ];
         for w in &walks {
-            let matrix = TransitionMatrix::from(w);
             for sizes in
                 [[1, 1, 1], [2, 1, 3], [2, 5, 1], [3, 3, 2], [40, 40, 2], [900, 300, 7], [5000, 3000, 4]]
             {
                 for local in [local(2.0, 1.0), local(8.0, 3.0), local(3.0, 0.4)] {
-                    let walk = LongWalk::new(&matrix, local, sizes[0], sizes[1], &NEVER)?;
+                    let walk = LongWalk::new(Walk::from(w), local, sizes[0], sizes[1])?;
                     for (u, members) in [(0, vec![1]), (1, vec![0]), (2, vec![4]), (0, vec![1, 3, 4])] {
                         let fast = contribution::of_gaps(walk.gap(u, &members)?, sizes[2]).into_value();
                         let slow = step_by_step(w, u, &members, local, sizes);
@@ -362,14 +343,13 @@ mod tests {
 
     #[test]
     fn bad_input_is_named() -> Result<(), Error> {
-        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(6)?));
-        let invalid =
-            |result: Result<LongWalk<'_>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
-        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 0, 5, &NEVER)));
-        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 5, 0, &NEVER)));
-        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), usize::MAX, 1_000_001, &NEVER)));
+        let w = Walk::from(&GossipMatrix::metropolis(&cycle_graph(6)?));
+        let invalid = |result: Result<LongWalk, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
+        assert!(invalid(LongWalk::new(w.clone(), local(2.0, 1.0), 0, 5)));
+        assert!(invalid(LongWalk::new(w.clone(), local(2.0, 1.0), 5, 0)));
+        assert!(invalid(LongWalk::new(w.clone(), local(2.0, 1.0), usize::MAX, 1_000_001)));
         // Absurd noise gives the local loss of a contribution.
-        let loud = LongWalk::new(&w, local(2.0, 1e-5), 50, 50, &NEVER)?;
+        let loud = LongWalk::new(w, local(2.0, 1e-5), 50, 50)?;
         assert_relative_eq!(loud.gap(0, &[2])?, 1e10, max_relative = 1e-12);
         Ok(())
     }

@@ -69,7 +69,7 @@ pub use path_cost::PathCost;
 
 /// The nodes from which the walk may come to `node` in one step, in ascending order; `node` itself if it may
 /// stay.
-fn origins(walk: &ndp_graph::hitting::Walk<'_>, node: usize) -> impl Iterator<Item = usize> {
+fn origins(walk: &ndp_graph::hitting::Walk, node: usize) -> impl Iterator<Item = usize> {
     let (columns, weights) = walk.incoming().row(node);
     columns.iter().zip(weights).filter(|&(_, &w)| w > 0.0).map(|(&x, _)| x as usize)
 }

@@ -71,7 +71,7 @@ pub(super) fn odometer(path: &[usize], u: usize, observers: &[usize]) -> Odomete
 /// `E exp(θ cost)` of the renewal recursion as it is stated, for the chain backwards in time, by plain loops.
 /// It takes a symmetric matrix, whose backward chain is the walk itself.
 pub(super) fn plain_recursion(
-    walk: &Walk<'_>,
+    walk: &Walk,
     [u, v]: [usize; 2],
     start: &Start,
     horizon: usize,

@@ -116,6 +116,7 @@ impl Default for WalkOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenWalk {
     matrix: TransitionMatrix,
+    moves: Walk,
     start: Start,
     steps: usize,
     options: WalkOptions,
@@ -134,7 +135,8 @@ impl TokenWalk {
         let n = matrix.node_count();
         ensure(n >= 2, "the number of nodes", "be at least 2 for a walk", n as f64)?;
         start.law(n)?;
-        Ok(Self { matrix: matrix.clone(), start, steps, options: WalkOptions::default() })
+        let (matrix, moves) = (matrix.clone(), Walk::from(matrix));
+        Ok(Self { matrix, moves, start, steps, options: WalkOptions::default() })
     }
 
     /// The same walk under these options.
@@ -176,6 +178,11 @@ impl TokenWalk {
         matches!(self.start, Start::Uniform)
     }
 
+    /// Its moves, laid out for laws of first visits, which end when `stop` says so.
+    pub(super) fn moves(&self, stop: &Stop) -> Walk {
+        self.moves.clone().until(stop)
+    }
+
     /// The law of the holder at time 0: the start law after the burn-in. No probability is below the true
     /// one.
     ///
@@ -186,7 +193,7 @@ impl TokenWalk {
         if self.options.burn_in == 0 {
             return Ok(self.start.clone());
         }
-        let walk = Walk::from(&self.matrix);
+        let walk = &self.moves;
         let mut law = self.start.law(self.node_count())?;
         let mut next = law.clone();
         for _ in 0..self.options.burn_in {

@@ -31,7 +31,7 @@ use ndp_numeric::stop::work;
 /// may go to from `u`, or come from), for no step, or if the loss overflows; [`Error::Graph`] for nodes or a
 /// start outside the graph; [`Error::Stopped`] if the computation is [stopped](Walk::until).
 pub fn loss(
-    walk: &Walk<'_>,
+    walk: &Walk,
     u: usize,
     start: &Start,
     steps: usize,

@@ -58,7 +58,7 @@ use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::loss_law::Enclosed;
 use ndp_dp::{ApproxDp, Delta, NoiseMultiplier};
-use ndp_graph::hitting::{FirstVisits, PairLaws, Walk};
+use ndp_graph::hitting::{FirstVisits, PairLaws};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
 use passages::Passages;
@@ -171,7 +171,7 @@ impl TokenWalk {
                 "the law of the cost is for walks of at most 20,000 steps and few observers",
             ));
         }
-        let walk = Walk::from(self.matrix()).until(stop);
+        let walk = self.moves(stop);
         let start = self.law_at_0(stop)?;
         // The start law after a burn-in was raised by at most this.
         let start_error = 3.0 * (options.burn_in as f64 + 1.0) * walk.error_per_step();

@@ -92,7 +92,7 @@ impl Passages {
     /// # Errors
     /// Those of [`Walk::first_visits`].
     pub(super) fn of_coalition(
-        walk: &Walk<'_>,
+        walk: &Walk,
         u: usize,
         members: &[usize],
         start: &Start,

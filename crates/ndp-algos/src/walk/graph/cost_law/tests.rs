@@ -14,7 +14,7 @@ use super::*;
 use approx::assert_relative_eq;
 use ndp_dp::{Grade, Order};
 use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
-use ndp_graph::hitting::Start;
+use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
 use ndp_numeric::stop::Stop;
 use rand::RngExt;
