@@ -5,6 +5,7 @@ mod dp;
 mod graph;
 mod graphs;
 mod laws;
+mod ledgers;
 mod numeric;
 mod programs;
 mod report;
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<&'static Target> {
         graphs::ALL,
         dp::ALL,
         laws::ALL,
+        ledgers::ALL,
         programs::PARSERS,
         programs::CALLS,
         programs::ALL,
