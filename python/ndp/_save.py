@@ -249,7 +249,7 @@ def load(path: str | os.PathLike[str]) -> Recorded | Ledger | Meter:
         if head["crc"] != _checksum(what):
             raise NdpError("the checksum does not fit: the file was changed or cut")
         return _read_ledger(what) if what["kind"] == "ledger" else _recorded(what)
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as wrong:
+    except Exception as wrong:  # whatever is wrong with a file, it is the file that is named
         said = str(wrong) if isinstance(wrong, NdpError) else f"{type(wrong).__name__}: {wrong}"
         raise NdpError(f"{os.fspath(path)} holds nothing that ndp.save wrote: {said}") from None
 
@@ -436,7 +436,8 @@ def _in(x: Any) -> Any:
         case {"sensitivity": parts, **more} if not more:
             return Sensitivity(*(_in(part) for part in parts))
         case {"fraction": said, **more} if not more:
-            return Fraction(said)
+            # Without exponents: "1e999999999" would be written out.
+            return Fraction(*(int(part) for part in _text(said).split("/")))
         case {"range": count, **more} if not more and type(count) is int and count >= 0:
             return range(count)
         case {"tuple": parts, **more} if not more:

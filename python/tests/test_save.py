@@ -297,3 +297,77 @@ def test_the_schema_knows_all_keys(tmp_path):
         assert set(said) == set(schema["required"]) == set(schema["properties"])
         assert set(said["what"]) == set(schema["$defs"][kind]["required"]) == set(schema["$defs"][kind]["properties"])
         assert said["what"]["kind"] in json.dumps(schema["$defs"][kind]["properties"]["kind"])
+
+
+def parts(tree):
+    """Every list and object of a JSON tree, with each of its places."""
+    places = list(tree) if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ()
+    for place in places:
+        yield tree, place
+        yield from parts(tree[place])
+
+
+DEEP = json.loads("[" * 900 + "]" * 900)
+STRANGE = [
+    None, True, -1, 0, 3, 10**30, -(10**400), 0.5, -0.0, 1e308, "", "inf", "nan", "a\0b", [], [[]], {}, {"range": 10**30}, {"range": 2},
+    {"fraction": "1/0"}, {"fraction": "1e999999999"}, {"fraction": "1/3/5"}, {"float": "-inf"}, {"tuple": []}, {"tuple": [[1]]}, {"array": [1.0], "shape": [10**12]},
+    {"array": [0.5], "shape": [1]}, {"dict": [[[1], 2]]}, {"graph": {}}, {"sensitivity": [1, 2, 3, 4, 5, 6, 7]}, DEEP,
+]  # fmt: skip
+
+
+def used(found):
+    """Everything that somebody would look at in what was loaded."""
+    repr(found)
+    if isinstance(found, ndp.Recorded):
+        assert all(0.0 <= row["lower"] <= row["unit"] for row in found.rows if "unit" in row)
+        found._repr_html_()
+    else:
+        for node, observer in found.pairs()[:2]:
+            assert float(found.spent(node, observer).epsilon(1e-5)) >= 0.0
+
+
+def test_whatever_a_file_says_it_is_read_or_refused(tmp_path):
+    path, random = tmp_path / "x.json", np.random.default_rng(5)
+    ledger = ndp.Ledger(limit=(2.0, 1e-5))
+    ledger.record(ndp.gossip(G, 2), sigma=2.0, observers=["a"])
+    ledger.record(ndp.fresh_noise(G, rounds=2), sigma=2.0, observers=["a"])
+    table = ndp.compare({"once": ndp.gossip(PATH, 3)}, worst=(2.0, 1e-5))
+    refused = 0
+    for thing in (ledger, table, PROTOCOLS[0].losses("a"), PROTOCOLS[0].all_losses()):
+        ndp.save(thing, path)
+        whole = path.read_text()
+        for _ in range(150):
+            path.write_text(whole)
+
+            def change(what):
+                for _ in range(1 + int(random.integers(2))):
+                    places = list(parts(what))
+                    tree, place = places[int(random.integers(len(places)))]
+                    match int(random.integers(4)):
+                        case 0 if isinstance(tree, list):
+                            tree.insert(place, tree[place])
+                        case 1:
+                            del tree[place]
+                        case 2:
+                            tree[place] = places[int(random.integers(len(places)))][0]
+                            tree[place] = json.loads(json.dumps(tree[place])) if tree[place] is not tree else 7
+                        case _:
+                            tree[place] = STRANGE[int(random.integers(len(STRANGE)))]
+
+            try:
+                changed(path, change)
+            except (RecursionError, ValueError):  # this test cannot write it
+                continue
+            try:
+                used(ndp.load(path))
+            except NdpError:
+                refused += 1
+    assert refused > 300
+
+
+def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path):
+    path = tmp_path / "x.json"
+    for text in ("[" * 100_000, '{"ndp-saved":' * 50_000):
+        path.write_text(text)
+        with pytest.raises(NdpError, match="nothing that ndp.save wrote"):
+            ndp.load(path)
