@@ -176,10 +176,11 @@ impl Pairing {
             let (of, first) = if (v as usize) < n { (v as usize, 0) } else { (v as usize - n, id(n)) };
             graph.neighbors(of).iter().map(move |&w| w + first)
         };
+        let (mut touched, mut open) = (Vec::new(), Vec::new());
         while let Some(splitter) = self.waiting.pop() {
             self.waits[splitter as usize] = false;
             let end = splitter + self.size[splitter as usize];
-            let mut touched: Vec<u32> = Vec::new();
+            touched.clear();
             for at in splitter..end {
                 for w in around(self.order[at as usize]) {
                     if self.count[w as usize] == 0 {
@@ -188,14 +189,26 @@ impl Pairing {
                     self.count[w as usize] += 1;
                 }
             }
-            touched.sort_unstable_by_key(|&w| (self.cell[w as usize], self.count[w as usize]));
             let mut fits = work.takes(16 + 8 * touched.len() + (end - splitter) as usize);
-            let mut at = 0;
-            while at < touched.len() {
-                let cell = self.cell[touched[at] as usize];
-                let same = touched[at..].iter().take_while(|&&w| self.cell[w as usize] == cell).count();
-                fits = fits && self.split(cell, &touched[at..at + same]);
-                at += same;
+            // A node whose cell is itself and one of the other copy only needs the same count as that one.
+            open.clear();
+            for &w in &touched {
+                let cell = self.cell[w as usize] as usize;
+                if self.size[cell] > 2 {
+                    open.push(w);
+                } else {
+                    let [u, v] = [cell, cell + 1].map(|at| self.count[self.order[at] as usize]);
+                    fits = fits && u == v;
+                }
+            }
+            open.sort_unstable_by_key(|&w| (self.cell[w as usize], self.count[w as usize]));
+            let mut left = &open[..];
+            while let Some(&first) = left.first() {
+                let cell = self.cell[first as usize];
+                let same = left.iter().take_while(|&&w| self.cell[w as usize] == cell).count();
+                let (of_cell, others) = left.split_at(same);
+                fits = fits && self.split(cell, of_cell);
+                left = others;
             }
             touched.iter().for_each(|&w| self.count[w as usize] = 0);
             if !fits {
