@@ -106,14 +106,30 @@ pub fn audit(
     rng: &mut dyn Rng,
     progress: &dyn Progress,
 ) -> Result<Audit, Error> {
-    ensure(plan.runs >= 10, "the number of runs", "be at least 10", plan.runs as f64)?;
+    let runs = 10..=MOST_RUNS;
+    ensure(
+        runs.contains(&plan.runs),
+        "the number of runs",
+        "be at least 10 and at most 10^8",
+        plan.runs as f64,
+    )?;
+    if !observer.tapped.is_empty() {
+        return Err(Error::NotOffered(
+            "there is no attack on edges that are overheard, though they may have an account",
+        ));
+    }
     ensure(
         0.0 < plan.error_rate && plan.error_rate < 1.0,
         "the error rate",
         "lie in (0, 1)",
         plan.error_rate,
     )?;
-    let attack = protocol.attack(u, observer, noise)?;
+    let attack = protocol.attack(u, observer, noise).map_err(|error| match error {
+        Error::EmptyCoalition => {
+            Error::NotOffered("there is no attack by an outsider, who may have an account")
+        }
+        error => error,
+    })?;
     let account = protocol.account(observer)?;
     let (profile, terms) = (account.profile(u, noise)?, account.terms());
     let pilot = plan.runs.div_ceil(10);
@@ -149,6 +165,9 @@ pub fn audit(
         true_positives: true_count as f64 / plan.runs as f64,
     })
 }
+
+/// The largest number of runs in each of the two worlds, whose scores are kept.
+const MOST_RUNS: usize = 100_000_000;
 
 /// The number of runs between two reports of progress: a multiple of the number that attackers simulate at a
 /// time.

@@ -247,9 +247,13 @@ pub trait LinearProtocol: Send + Sync {
     /// # Errors
     /// [`Error::NotOffered`] if it is no such program, as by default; [`ndp_graph::Error::TooLarge`].
     fn program_text(&self) -> Result<Vec<u8>, Error> {
-        Err(Error::NotOffered("this protocol is not stated as a linear Gaussian program"))
+        Err(Error::NotOffered(NO_PROGRAM))
     }
 }
+
+/// Why there is no text of a program.
+pub(crate) const NO_PROGRAM: &str = "with these parameters this protocol is not written as a program, and proofs are for what is (D-SGD is, \
+     with fixed=1)";
 
 /// A pointer to a protocol is a protocol.
 macro_rules! delegate {

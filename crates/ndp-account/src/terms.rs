@@ -233,6 +233,8 @@ pub enum Assumption {
     SharedNoise,
     /// Every node contributes the same data each time, whatever it received and however often it was asked.
     ConstantData,
+    /// Nobody hands out what it holds in the end, neither a result nor a model.
+    NothingPublished,
 }
 
 /// The theorem on which a number rests, and the function that computes the number.

@@ -10,7 +10,7 @@ use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel, Series};
 use ndp_report::files::OutputError;
 pub(crate) use ndp_report::harmless::harmless;
 use ndp_report::page::Page;
-pub(crate) use ndp_report::words::{down, number, up};
+pub(crate) use ndp_report::words::{down, noise, number, up};
 use ndp_report::{files, layout, plot, stamp};
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};

@@ -15,7 +15,7 @@ use ndp_report::words;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The observers of a question.
@@ -88,7 +88,11 @@ fn looking(
     default: Default,
 ) -> Result<Chosen, Failure> {
     let n = graph.node_count();
-    let named = |labels: &[String], nodes: Vec<usize>| {
+    let named = |nodes: Vec<usize>| {
+        let mut nodes = nodes;
+        let mut seen = BTreeSet::new();
+        nodes.retain(|&v| seen.insert(v));
+        let labels: Vec<String> = nodes.iter().map(|&v| crate::input::label(graph, v)).collect();
         let each = if labels.len() > 1 { ", each alone" } else { "" };
         let nodes = nodes.into_iter().map(Observer::node).collect();
         (Audience::named(nodes), labels.join(", ") + each)
@@ -130,12 +134,11 @@ fn looking(
         (Audience::named(vec![observer]), names.join(", ") + " together")
     } else if !chosen.observer.is_empty() {
         let found = chosen.observer.iter().map(|label| node(graph, label));
-        named(&chosen.observer, found.collect::<Result<Vec<_>, Failure>>()?)
+        named(found.collect::<Result<Vec<_>, Failure>>()?)
     } else if chosen.all || (chosen.sample.is_none() && n <= MAX_FOR_ALL) {
         (Audience::every_node(n), format!("every one of {n} nodes alone"))
     } else if let (None, Some(limited)) = (chosen.sample, target.and_then(listed)) {
-        let names: Vec<String> = limited.iter().map(|&v| crate::input::label(graph, v)).collect();
-        named(&names, limited)
+        named(limited)
     } else if chosen.sample.is_none() && default == Default::One {
         let degree = |&v: &usize| graph.degree(v);
         let least = (0..n).filter(|v| degree(v) > 0).min_by_key(degree);

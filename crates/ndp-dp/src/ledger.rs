@@ -9,9 +9,9 @@
 //! # What the answers guarantee
 //! | runs | asked | guarantee |
 //! |---|---|---|
-//! | all [`Fixed`](Adaptivity::Fixed): number and parameters chosen before the first | [`Ledger::spent`] | their composition |
+//! | all [`Fixed`](Adaptivity::Fixed): number and parameters chosen before the first; no odometer | [`Ledger::spent`] | their composition |
 //! | some [`OnSeen`](Adaptivity::OnSeen), a limit that was fixed before the first run and never broken | [`Ledger::spent`] | the *limit*, however little of it was used |
-//! | some `OnSeen`, an [`Odometer`] that was fixed before the first run | [`Ledger::spent`] | its `ε` at its `δ`, at any stopping time |
+//! | any, an [`Odometer`] that was fixed before the first run | [`Ledger::spent`] | its `ε` at its `δ`, at any stopping time |
 //! | some `OnSeen`, neither | [`Ledger::spent`] | none: [`Error::AdaptiveSum`] |
 //!
 //! The second line is a privacy filter. It requires that [`Ledger::fits`] was asked before each run, whatever
@@ -179,8 +179,8 @@ impl Ledger {
 
     /// What the observer has learned from all runs together, see the
     /// [table](self#what-the-answers-guarantee): the composition if all runs were fixed in advance. If some
-    /// were chosen by what was seen, it is the limit or the odometer that was fixed in advance, never the
-    /// sum.
+    /// were chosen by what was seen, it is the limit that was fixed in advance, never the sum. An odometer
+    /// always answers for itself: whoever has one may stop because of what was seen.
     ///
     /// # Examples
     /// ```
@@ -196,13 +196,13 @@ impl Ledger {
     ///
     /// # Errors
     /// If some run is [`Adaptivity::OnSeen`]: [`Error::AdaptiveSum`] without limit and odometer;
-    /// [`Error::LimitBroken`] if the limit is not kept; [`Error::AdaptiveOrder`] as [`Self::fits`];
+    /// [`Error::LimitBroken`] if the limit is not kept; [`Error::AdaptiveOrder`] as [`Self::fits`].
     /// [`Error::NotGaussian`] for an odometer and a run that is not Gaussian. Otherwise those of
     /// [`Profile::compose`].
     pub fn spent(&self) -> Result<Profile, Error> {
         let adaptive = self.entries.iter().any(|entry| entry.adaptivity == Adaptivity::OnSeen);
         let sum = self.sum()?;
-        if !adaptive {
+        if !adaptive && !matches!(self.budget, Budget::Odometer(_)) {
             return Ok(sum);
         }
         let mut bound = match self.budget {

@@ -21,6 +21,20 @@ pub fn up(x: f64) -> String {
     rounded(x, Round::Up)
 }
 
+/// A noise beside what it guarantees: rounded up unless [`number`] writes the noise itself, since more noise
+/// guarantees no less.
+///
+/// # Examples
+/// ```
+/// use ndp_report::words::noise;
+/// assert_eq!((noise(0.1), noise(1.000_004_9), noise(2.0)), ("0.10000".into(), "1.00001".into(), "2.00000".into()));
+/// ```
+#[must_use]
+pub fn noise(x: f64) -> String {
+    let near = number(x);
+    if near.parse() == Ok(x) { near } else { up(x) }
+}
+
 /// A number in as many digits, rounded down: for what is left of a limit.
 #[must_use]
 pub fn down(x: f64) -> String {

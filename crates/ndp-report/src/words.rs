@@ -17,7 +17,7 @@ pub use coverage::*;
 pub use rests_on::*;
 pub use terms::*;
 
-pub use crate::digits::{down, number, up};
+pub use crate::digits::{down, noise, number, up};
 
 use ndp_account::{
     Account, Allowed, Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders,
@@ -273,6 +273,12 @@ pub const TWINS: &str = "twins (same neighbors): with muffliato, and weights tha
 #[must_use]
 pub fn useless(loss: f64, measure: Measure) -> Option<&'static str> {
     let most = if matches!(measure, Measure::Gaussian) { 10.0 } else { 50.0 };
+    if loss == f64::INFINITY {
+        return Some(
+            "no bound: some of the data may be seen without any noise, which more of the other noises does not change; or the noise is so \
+             small that the bound is beyond all numbers here",
+        );
+    }
     // NaN is no protection either.
     (loss.is_nan() || loss > most).then_some(
         "a bound of this size is as good as none: more noise, fewer rounds or steps, or a limit on contributions (cap, where there is one) \

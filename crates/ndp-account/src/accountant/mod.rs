@@ -182,7 +182,7 @@ pub trait Protocol: Send + Sync {
     /// # Errors
     /// [`Error::NotOffered`] where it is none, as by default; [`ndp_graph::Error::TooLarge`].
     fn program_text(&self) -> Result<Vec<u8>, Error> {
-        Err(Error::NotOffered("this protocol is not stated as a linear Gaussian program"))
+        Err(Error::NotOffered(crate::protocol::NO_PROGRAM))
     }
 
     /// An attack by `observer` on the data of `u` in real runs at `noise`.

@@ -5,13 +5,14 @@
 //! (data processing).
 
 use super::{Account, Observer, Protocol, Uniform};
-use crate::{By, Error, Terms};
+use crate::{Assumption, By, Error, Terms};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_graph::progress::Stop;
 use ndp_numeric::rounding::any_of;
 
-/// The account of an outsider. Its loss is exactly 0 if nothing is published; otherwise a node's account is
-/// an upper bound, since every node hears what is published.
+/// The account of an outsider. Its loss is exactly 0 if nothing is published, which is then
+/// [assumed](Assumption::NothingPublished) of the result as well; otherwise a node's account is an upper
+/// bound, since every node hears what is published.
 ///
 /// # Errors
 /// Those of the accounts of two nodes; [`Error::NodeOutOfRange`] for fewer than two.
@@ -25,6 +26,7 @@ pub fn of_outsider<'a>(
     if nothing_is_published {
         let nodes = protocol.node_count();
         let terms = protocol.account_until(&Observer::node(0), stop)?.terms();
+        let terms = terms.trusting(Assumption::NothingPublished);
         return Uniform::account(nodes, Exact::new(0.0).into(), outsider, terms);
     }
     let node = |v: usize| {

@@ -67,7 +67,7 @@ pub(crate) struct Observers {
     #[arg(long, value_name = "A-B")]
     pub(crate) tap: Vec<String>,
     /// What each of K nodes drawn at random learns.
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub(crate) sample: Option<usize>,
     /// What every node learns, whatever the size of the graph.
     #[arg(long)]

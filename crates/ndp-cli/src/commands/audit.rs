@@ -3,7 +3,7 @@
 use super::prove::Proof;
 use crate::args::Audit;
 use crate::errors::Failure;
-use crate::output::{down, number, up};
+use crate::output::{self, down, number, up};
 use crate::patience::Limit;
 use crate::question::{Chosen, ChosenProtocol};
 use crate::show::{Answer, Part, Sheet, show};
@@ -81,7 +81,7 @@ impl Answer for Audited<'_> {
             ("what may change", plain::change_of(found.terms.changes).into()),
             ("weights", asked.protocol.weights_in_words()),
             ("observed by", study.chosen.description.clone()),
-            ("noise", format!("{} times {}", number(study.noise.get()), noise.unit)),
+            ("noise", format!("{} times {}", output::noise(study.noise.get()), noise.unit)),
             ("which is the", format!("{}, on {}", plain::law(noise.law), noise.on)),
             ("mu that the account allows", format!("{} [{}]", up(allowed.value().mu()), allowed.grade())),
             ("mu that the attack shows", format!("{} [{}]", down(*measured.value()), measured.grade())),

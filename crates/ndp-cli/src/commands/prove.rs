@@ -134,6 +134,12 @@ impl Proof {
     ) -> Result<Written, Failure> {
         let everybody: Vec<usize> = (0..graph.node_count()).collect();
         let sources = if sources.is_empty() { &everybody } else { sources };
+        if observers.iter().all(|observer| sources.iter().all(|&u| observer.contains(u))) {
+            return Err(Failure::Refused(
+                "nobody outside the observers is asked about, so that there is nothing to prove: name other observers or another --source"
+                    .into(),
+            ));
+        }
         let mut proof = ProofWriter::new(&self.program, self.set.clone())?;
         let mut head = proof.head();
         // A proof numbers the nodes; these comments give their labels.

@@ -213,7 +213,7 @@ fn searched(Tried { question, report, .. }: &Tried) -> Vec<(&'static str, String
         rows.push(("weights", weights.join("; ")));
     }
     rows.extend([
-        ("cases compared", report.cases.to_string()),
+        ("cases compared", report.cases.saturating_sub(report.without_value).to_string()),
         ("left open by rounding", report.undecided.to_string()),
         ("without a value", report.without_value.to_string()),
     ]);

@@ -3,7 +3,7 @@
 
 use crate::args::{Pictures, Sweep};
 use crate::errors::Failure;
-use crate::output::{number, pictures, up};
+use crate::output::{noise, pictures, up};
 use crate::progress::Progress;
 use crate::question::probability;
 use crate::show::{Part, print};
@@ -51,7 +51,7 @@ fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
     let row = |found: &Together| {
         vec![
             found.protocol.clone(),
-            number(found.noise),
+            noise(found.noise),
             up(found.max),
             found.worst.clone(),
             up(found.mean),
@@ -67,7 +67,7 @@ fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
     ];
     parts.extend(together.iter().filter_map(|found| {
         let words = found.confidence()?;
-        Some(Part::Line(format!("{}, noise {}: {words}", found.protocol, number(found.noise))))
+        Some(Part::Line(format!("{}, noise {}: {words}", found.protocol, noise(found.noise))))
     }));
     parts
 }

@@ -14,6 +14,7 @@ mod common;
 mod files;
 mod inputs;
 mod meters;
+mod odd;
 mod plans;
 mod programs;
 mod proofs;

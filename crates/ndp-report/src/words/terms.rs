@@ -102,6 +102,9 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         Assumption::SharedNoise => {
             "a noise that several nodes share, or that is dealt to them, is known to nobody else"
         }
+        Assumption::NothingPublished => {
+            "nobody hands out what it holds in the end, neither a result nor a model"
+        }
         Assumption::ConstantData => {
             "each node contributes a value of its own that stays the same, whatever it received (declared, not checked)"
         }

@@ -3,6 +3,7 @@
 use super::{PrivateTraining, Training};
 use crate::sgd::walk::WalkSgd;
 use crate::sgd::{Dataset, Deal, MeanEstimation, Users};
+use crate::walk::FinalToken;
 use ndarray::Array2;
 use ndp_account::{Attacker, Error};
 use ndp_dp::Sigma;
@@ -10,7 +11,7 @@ use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 
 /// Trains on the mean of one number per user. The score is what the observer has at the end (in the local
-/// model: all that it sees).
+/// model: all that it sees); 0 for an outsider where no model is published.
 pub(super) struct LastModel<'a> {
     pub(super) training: &'a PrivateTraining,
     pub(super) u: usize,
@@ -29,6 +30,15 @@ impl Attacker for LastModel<'_> {
         let noise = Some(self.sigma);
         let walk = |run: &WalkSgd, rng: &mut &mut dyn Rng| -> Result<f64, Error> {
             Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)])
+        };
+        let kept = match &self.training.training {
+            Training::Gossip { .. } => true,
+            Training::Walk { final_model, .. } => *final_model == FinalToken::Withheld,
+            Training::Local { .. } | Training::Central(_) | Training::Federated(_) => false,
+        };
+        let observer = match self.observer {
+            None if kept => return Ok(vec![0.0; runs]),
+            observer => observer.unwrap_or(0),
         };
         (0..runs)
             .map(|_| {
@@ -50,7 +60,7 @@ impl Attacker for LastModel<'_> {
                             Ok(mixings.get(round).unwrap_or(&mixings[0]).clone())
                         };
                         let run = sgd.run(&MeanEstimation, &users, noise, mix, None, rng)?;
-                        run.models[(self.observer.unwrap_or(0), 0)]
+                        run.models[(observer, 0)]
                     }
                 })
             })

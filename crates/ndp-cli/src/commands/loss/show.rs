@@ -3,7 +3,7 @@
 use super::{Found, Judged};
 use crate::commands::losses::Entry;
 use crate::errors::Failure;
-use crate::output::{MAX_DRAWING, drawing, finite, losses, number, up};
+use crate::output::{MAX_DRAWING, drawing, finite, losses, up};
 use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Exposed, Part, Sheet, worst};
@@ -179,13 +179,13 @@ impl Found<'_> {
     /// The rows of the summary at the top.
     fn summary(&self) -> Vec<(&'static str, String)> {
         let (study, statement) = (self.study, &self.statement);
-        let (asked, multiplier) = (study.asked, number(study.noise.get()));
+        let (asked, multiplier) = (study.asked, words::noise(study.noise.get()));
         let mut rows = vec![
             ("protocol", study.protocol.name.clone()),
             ("weights", asked.protocol.weights_in_words()),
             ("what may change", plain::changes(statement)),
             ("observed by", plain::observed_by(statement, &study.graph)),
-            ("noise", plain::noise_in_units(&number(asked.noise), &multiplier, statement)),
+            ("noise", plain::noise_in_units(&words::noise(asked.noise), &multiplier, statement)),
             ("which is the", plain::noise_is(statement)),
         ];
         rows.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));

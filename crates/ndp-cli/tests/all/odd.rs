@@ -1,0 +1,100 @@
+//! Odd questions: observers who are named twice, nobody left to ask about, noises with many digits, attacks
+//! by outsiders, runs that one may stop.
+
+use super::common::{self, run};
+use std::path::PathBuf;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = common::folder(&format!("odd-{name}"));
+    std::fs::write(folder.join("path"), "a b\nb c\n").unwrap();
+    std::fs::write(folder.join("ring"), (0..8).map(|u| format!("{u} {}\n", (u + 1) % 8)).collect::<String>())
+        .unwrap();
+    folder
+}
+
+#[test]
+fn an_observer_that_is_named_twice_counts_once() {
+    let folder = folder("twice");
+    let ask = |observers: &str| run(&folder, &format!("loss ring --noise 2 {observers} --csv out.csv"));
+    let once = ask("--observer 0 --observer 3");
+    let twice = ask("--observer 0 --observer 3 --observer 0");
+    assert_eq!((once.0, &once.1), (0, &twice.1));
+    let (code, _, problem) = run(
+        &folder,
+        "prove ring --protocol muffliato:rounds=2 --observer 0 --observer 0 --into proof.jsonl",
+    );
+    assert_eq!(code, 0, "{problem}");
+    let proof = std::fs::read_to_string(folder.join("proof.jsonl")).unwrap();
+    let pairs: Vec<&str> = proof.lines().filter(|line| line.contains("\"observer\"")).collect();
+    assert!(!pairs.is_empty() && (1..pairs.len()).all(|k| !pairs[..k].contains(&pairs[k])), "{proof}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A proof about nobody would say that every loss is 0.
+#[test]
+fn a_proof_about_nobody_is_refused() {
+    let folder = folder("nobody");
+    for who in ["--observer a --source a", "--coalition a,b,c"] {
+        let (code, _, problem) =
+            run(&folder, &format!("prove path --protocol muffliato:rounds=2 {who} --into proof.jsonl"));
+        assert!(code == 1 && problem.contains("nothing to prove"), "{code} {problem}");
+        assert!(!folder.join("proof.jsonl").exists());
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// With noise 1.00000 the loss is above 4.37717; the noise that was asked about is larger.
+#[test]
+fn a_noise_is_not_shown_below_itself() {
+    let folder = folder("digits");
+    let (code, said, _) = run(&folder, "loss path --protocol local --noise 1.0000049 --epsilon 4.37717");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("noise                   1.00001") && !said.contains("1.00000"), "{said}");
+    assert_eq!(run(&folder, "loss path --protocol local --noise 1.00000 --epsilon 4.37717").0, 1);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Models that gossip stay with their users, for the account and for the attack; and this is said.
+#[test]
+fn an_outsider_gets_no_model_that_is_kept() {
+    let folder = folder("kept");
+    let (code, said, problem) = run(
+        &folder,
+        "audit ring --protocol gossip-sgd --noise 1 --source 0 --outsider --runs 2000 --seed 1",
+    );
+    assert_eq!(code, 0, "{said}{problem}");
+    let (_, said, _) = run(&folder, "loss ring --protocol gossip-sgd --noise 1 --outsider");
+    assert!(said.contains("nobody hands out what it holds in the end, neither a result nor a model"), "{said}");
+    for who in ["--outsider", "--tap 0-1"] {
+        let (code, _, problem) = run(&folder, &format!("audit ring --noise 1 --source 0 {who}"));
+        assert!(code == 1 && problem.contains("there is no attack"), "{problem}");
+    }
+    let (code, _, problem) = run(&folder, "audit ring --noise 1 --source 0 --observer 1 --runs 1000000000000");
+    assert!(code == 2 && problem.contains("10000000"), "{problem}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Whoever has an odometer may stop because of what was seen: the plain sum of two runs, 2.94323, would be
+/// too little.
+#[test]
+fn an_odometer_is_never_the_sum() {
+    let folder = folder("odometer");
+    let runs = "--run muffliato:rounds=3@2 --run muffliato:rounds=3@2 --observer 0 --odometer 1";
+    let ask = |rest: &str| run(&folder, &format!("ledger ring {runs} {rest}"));
+    let (code, said, problem) = ask("");
+    assert_eq!(code, 0, "{problem}");
+    assert!(said.contains("6.17849") && said.contains("upper-bound") && !said.contains("2.943"), "{said}");
+    assert_eq!(ask("--adaptive").1, said);
+    let (code, _, problem) = run(&folder, "ledger ring --run ring-sum-laplace@20 --observer 0 --odometer 1");
+    assert!(code == 1 && problem.contains("Gaussian"), "{problem}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// More noise does not help where data are seen without any.
+#[test]
+fn an_infinite_loss_promises_nothing() {
+    let folder = folder("infinite");
+    let (_, said, _) = run(&folder, "loss ring --protocol decor:own=0 --noise 1e100");
+    assert!(said.contains("seen without any noise") && !said.contains("as good as none"), "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
