@@ -22,6 +22,7 @@
 //! # References
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326.
 
+mod alike;
 pub mod complete;
 pub mod graph;
 mod histogram;

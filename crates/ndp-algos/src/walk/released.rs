@@ -1,5 +1,6 @@
 //! Sums by a token with noise of any law, accounted for contribution by contribution.
 
+use super::alike::Alike;
 use super::complete::{CappedReleases, CompleteSum};
 use super::ring::RingSum;
 use super::{Bounds, FinalToken, TokenNoise};
@@ -99,6 +100,33 @@ impl ReleasedSum {
         }
     }
 
+    fn terms(&self) -> Terms {
+        let noise = Noise::of(
+            self.noise().law.family(),
+            match &self.sum {
+                Sum::Ring(_) => "the token, by every (n-1)-th holder",
+                Sum::Complete(_) => "every contribution",
+            },
+        );
+        let changes = Changes::EveryContribution;
+        Terms { changes, noise, ..Terms::VALUES }
+            .by("ndp_algos::walk::ReleasedSum", "Privacy amplification by decentralization")
+    }
+
+    /// The contributions of one node at the noise of a question.
+    fn composed(&self, noise: NoiseMultiplier) -> Result<Composed, Error> {
+        let (noise, sensitivity) = (self.at(noise)?, self.sensitivity()?);
+        let release = noise.release(sensitivity)?.into();
+        let (law, capped) = match (&self.sum, noise.loss_law(sensitivity)?) {
+            (Sum::Complete(sum), Some(law)) => {
+                let capped = sum.walk.capped_releases(&law)?;
+                (Some(sum.walk.law_of_releases(law)?), capped)
+            }
+            _ => (None, None),
+        };
+        Ok(Composed { sum: *self, release, law, capped })
+    }
+
     fn require_covered(&self, observer: &Observer) -> Result<(), Error> {
         observer.require_no_taps()?;
         let members = observer.checked(Protocol::node_count(self))?;
@@ -134,7 +162,13 @@ impl Protocol for ReleasedSum {
             return of_outsider(self, !published, observer, stop);
         }
         self.require_covered(observer)?;
-        Ok(Box::new(Alike { sum: self, observer: observer.clone() }))
+        let sum = *self;
+        let profile =
+            move |noise: NoiseMultiplier, against: &str| Ok(Profile::of_curve(sum.composed(noise)?, against));
+        // Contributions count one by one, for any observer.
+        Ok(Box::new(
+            Alike::new(observer, Protocol::node_count(self), self.terms(), profile).shared_by(self, 0),
+        ))
     }
 
     /// The error of the token divided by the number of contributions; on a walk these are independent draws
@@ -160,53 +194,6 @@ impl Protocol for ReleasedSum {
         self.require_covered(observer)?;
         observer.checked_source(u, Protocol::node_count(self))?;
         Ok(Box::new(LastToken { sum: *self, observer: observer.members()[0], u, noise: self.at(noise)? }))
-    }
-}
-
-struct Alike<'a> {
-    sum: &'a ReleasedSum,
-    observer: Observer,
-}
-
-impl Account for Alike<'_> {
-    fn observer(&self) -> &Observer {
-        &self.observer
-    }
-
-    fn node_count(&self) -> usize {
-        Protocol::node_count(self.sum)
-    }
-
-    fn terms(&self) -> Terms {
-        let noise = Noise::of(
-            self.sum.noise().law.family(),
-            match &self.sum.sum {
-                Sum::Ring(_) => "the token, by every (n-1)-th holder",
-                Sum::Complete(_) => "every contribution",
-            },
-        );
-        let changes = Changes::EveryContribution;
-        Terms { changes, noise, ..Terms::VALUES }
-            .by("ndp_algos::walk::ReleasedSum", "Privacy amplification by decentralization")
-    }
-
-    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.observer.checked_source(u, self.node_count())?;
-        let (noise, sensitivity) = (self.sum.at(noise)?, self.sum.sensitivity()?);
-        let release = noise.release(sensitivity)?.into();
-        let (law, capped) = match (&self.sum.sum, noise.loss_law(sensitivity)?) {
-            (Sum::Complete(sum), Some(law)) => {
-                let capped = sum.walk.capped_releases(&law)?;
-                (Some(sum.walk.law_of_releases(law)?), capped)
-            }
-            _ => (None, None),
-        };
-        Ok(Profile::of_curve(Composed { sum: *self.sum, release, law, capped }, &self.observer.to_string()))
-    }
-
-    /// Contributions count one by one, for any observer.
-    fn class(&self) -> Option<(usize, usize)> {
-        Some((std::ptr::from_ref(self.sum).addr(), 0))
     }
 }
 

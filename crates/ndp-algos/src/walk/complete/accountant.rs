@@ -6,6 +6,7 @@
 
 use super::constant_data::require_no_caps;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
+use crate::walk::alike::{Alike, Least, bound};
 use crate::walk::graph::{CostLaw, log_likelihood_ratio, seen_to_hold};
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_account::Error;
@@ -14,7 +15,7 @@ use ndp_account::{
     parts::{at_most, of_outsider},
 };
 use ndp_dp::{
-    ApproxDp, Curve, Delta, Guarantee, LossLaw, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
+    ApproxDp, Curve, Delta, Guarantee, LossLaw, NoiseMultiplier, Order, Profile, RandomizedResponse,
     Sensitivity, UpperBound,
 };
 use ndp_numeric::stop::Stop;
@@ -39,81 +40,10 @@ const OF_HISTOGRAMS: Terms = Terms {
 }
 .by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization");
 
-/// Computes the least noise for a target, if there is a better way than a search.
-type Least = Box<dyn Fn(ApproxDp) -> Result<NoiseMultiplier, Error> + Send + Sync>;
-
-/// An account that has the same curve for every node.
-struct Alike<F> {
-    observer: Observer,
-    nodes: usize,
-    terms: Terms,
-    profile: F,
-    least: Option<Least>,
-    /// The address of the protocol, if its accounts may be shared.
-    protocol: Option<usize>,
-}
-
-impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Account for Alike<F> {
-    fn observer(&self) -> &Observer {
-        &self.observer
-    }
-
-    fn node_count(&self) -> usize {
-        self.nodes
-    }
-
-    fn terms(&self) -> Terms {
-        self.terms
-    }
-
-    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.observer.checked_source(u, self.nodes)?;
-        (self.profile)(noise, &self.observer.to_string())
-    }
-
-    fn class(&self) -> Option<(usize, usize)> {
-        let known = usize::from(self.observer.senders == Senders::Known);
-        Some(match self.protocol {
-            Some(protocol) => (protocol, 2 * self.observer.members().len() + known),
-            None => (std::ptr::from_ref(self).addr(), 0),
-        })
-    }
-
-    fn least_noise(
-        &self,
-        u: usize,
-        measure: Measure,
-        allowed: f64,
-    ) -> Result<Option<NoiseMultiplier>, Error> {
-        match (measure, &self.least) {
-            (Measure::Approx(delta), Some(least)) if 0.0 < allowed && allowed.is_finite() => {
-                self.observer.checked_source(u, self.nodes)?;
-                least(ApproxDp::new(allowed, delta.get())?).map(Some)
-            }
-            _ => ndp_account::parts::search_of_pair(self, u, measure, allowed),
-        }
-    }
-}
-
-/// An account without a formula for the least noise, which is not shared.
-fn alike<'a>(
-    walk: CompleteWalk,
-    observer: &Observer,
-    terms: Terms,
-    profile: impl Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync + 'a,
-) -> Box<dyn Account + 'a> {
-    Box::new(Alike {
-        observer: observer.clone(),
-        nodes: walk.node_count(),
-        terms: terms.by_local_bound(),
-        profile,
-        least: None,
-        protocol: None,
-    })
-}
-
-fn bound(epsilon: f64, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-    Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
+/// What the account of an observer depends on besides the protocol: the size of the coalition and its
+/// knowledge of the senders.
+fn number_of(observer: &Observer) -> usize {
+    2 * observer.members().len() + usize::from(observer.senders == Senders::Known)
 }
 
 /// The loss averaged over the walk, for observers who may know the path; contributions may depend on the
@@ -165,14 +95,9 @@ impl Protocol for CompleteSum {
             };
             seen_to_hold(noise, target.epsilon(), |at| Ok(of_target(at).epsilon(delta)?))
         };
-        let account = Alike {
-            observer: observer.clone(),
-            nodes: walk.node_count(),
-            terms: self.terms(),
-            profile,
-            least: secrecy.is_none().then(|| Box::new(least) as Least),
-            protocol: Some(std::ptr::from_ref(self).addr()),
-        };
+        let account = Alike::new(observer, walk.node_count(), self.terms(), profile)
+            .with_least(secrecy.is_none().then(|| Box::new(least) as Least))
+            .shared_by(self, number_of(observer));
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
@@ -190,7 +115,8 @@ impl Protocol for CompleteSum {
             };
             Ok(Profile::of_curve(epsilon, against))
         };
-        Ok(alike(walk, observer, self.terms(), profile))
+        let terms = self.terms().by_local_bound();
+        Ok(Box::new(Alike::new(observer, walk.node_count(), terms, profile)))
     }
 
     /// The error of the token divided by the number of steps; visits are independent draws of nodes.
@@ -348,14 +274,9 @@ impl Protocol for CompleteHistogram {
             let delta = Delta::new(target.delta())?;
             Ok(ndp_dp::loss_law::least_noise(target.epsilon(), delta, law)?.parameter)
         };
-        let account = Alike {
-            observer: observer.clone(),
-            nodes: self.walk.node_count(),
-            terms: OF_HISTOGRAMS,
-            profile,
-            least: Some(Box::new(least)),
-            protocol: Some(std::ptr::from_ref(self).addr()),
-        };
+        let account = Alike::new(observer, self.walk.node_count(), OF_HISTOGRAMS, profile)
+            .with_least(Some(Box::new(least)))
+            .shared_by(self, number_of(observer));
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
@@ -375,7 +296,8 @@ impl Protocol for CompleteHistogram {
             };
             Ok(Profile::of_curve(epsilon, against))
         };
-        Ok(alike(histogram.walk, observer, OF_HISTOGRAMS, profile))
+        let (nodes, terms) = (histogram.walk.node_count(), OF_HISTOGRAMS.by_local_bound());
+        Ok(Box::new(Alike::new(observer, nodes, terms, profile)))
     }
 
     /// The error of the estimated frequency of a label; visits are independent draws of nodes.
@@ -442,7 +364,7 @@ mod tests {
     use crate::walk::Bounds;
     use crate::walk::complete::CompleteOptions;
     use ndp_account::{Target, check, least_noise};
-    use ndp_dp::{Sigma, Verdict};
+    use ndp_dp::{Measure, Sigma, Verdict};
 
     fn sum(n: usize, steps: usize) -> Result<CompleteSum, Error> {
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);

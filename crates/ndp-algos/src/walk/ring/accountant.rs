@@ -2,11 +2,12 @@
 
 use super::RingHistogram;
 use crate::walk::FinalToken;
+use crate::walk::alike::{Alike, bound};
 use crate::walk::complete::response_of;
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
-use ndp_dp::{ApproxDp, Delta, Guarantee, NoiseMultiplier, Profile, UpperBound};
+use ndp_dp::{Delta, NoiseMultiplier, Profile};
 use ndp_numeric::stop::Stop;
 use rand::Rng;
 
@@ -23,7 +24,8 @@ impl Protocol for RingHistogram {
             return of_outsider(self, self.final_token() == FinalToken::Withheld, observer, stop);
         }
         observer.checked(RingHistogram::node_count(self))?;
-        Ok(Box::new(OnRing { histogram: *self, observer: observer.clone(), stop: stop.clone() }))
+        // The loss depends on where the members are on the ring, so that the account is not shared.
+        Ok(Box::new(self.towards(observer, observer.members(), stop)))
     }
 
     /// What is learned by a node that drew no uniform labels: it sees every kind of release, so that no other
@@ -37,7 +39,7 @@ impl Protocol for RingHistogram {
                 "a ring has a bound at no cost for single observers, of three nodes or more",
             ));
         }
-        Ok(Box::new(TowardsOne { histogram: self, observer: observer.clone() }))
+        Ok(Box::new(self.towards(observer, &[IN_THE_MIDDLE], &Stop::never()).shared_by(self, 0)))
     }
 
     /// The error of the estimated frequency of a label.
@@ -72,18 +74,28 @@ impl RingHistogram {
         let response = response_of(self.response().labels(), noise)?;
         Self::new(RingHistogram::node_count(self), self.rounds(), response, self.final_token())
     }
+
+    /// The account of an observer who learns what these members learn.
+    fn towards(
+        &self,
+        observer: &Observer,
+        members: &[usize],
+        stop: &Stop,
+    ) -> Alike<impl Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync + use<>> {
+        let (histogram, members, stop) = (*self, members.to_vec(), stop.clone());
+        let profile = move |noise: NoiseMultiplier, against: &str| {
+            let (histogram, members, stop) = (histogram.at(noise)?, members.clone(), stop.clone());
+            let epsilon = move |delta: Delta| {
+                bound(histogram.epsilon_towards(&members, delta, &stop)?.into_value(), delta)
+            };
+            Ok(Profile::of_curve(epsilon, against))
+        };
+        Alike::new(observer, RingHistogram::node_count(self), TERMS, profile)
+    }
 }
 
-/// A bound on what the members learn.
-fn bound(
-    histogram: &RingHistogram,
-    members: &[usize],
-    delta: Delta,
-    stop: &Stop,
-) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-    let epsilon = histogram.epsilon_towards(members, delta, stop)?.into_value();
-    Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
-}
+/// A node that is not the first and, on three nodes or more, not the last.
+const IN_THE_MIDDLE: usize = 1;
 
 /// The terms of reports by randomized response.
 const TERMS: Terms = Terms {
@@ -92,74 +104,6 @@ const TERMS: Terms = Terms {
     ..Terms::VALUES
 }
 .by("ndp_algos::walk::ring::RingHistogram::epsilon_towards", "Privacy amplification by decentralization");
-
-struct OnRing {
-    histogram: RingHistogram,
-    observer: Observer,
-    stop: Stop,
-}
-
-impl Account for OnRing {
-    fn observer(&self) -> &Observer {
-        &self.observer
-    }
-
-    fn node_count(&self) -> usize {
-        self.histogram.node_count()
-    }
-
-    fn terms(&self) -> Terms {
-        TERMS
-    }
-
-    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.observer.checked_source(u, self.node_count())?;
-        let histogram = self.histogram.at(noise)?;
-        let members = self.observer.members().to_vec();
-        let stop = self.stop.clone();
-        let epsilon = move |delta: Delta| bound(&histogram, &members, delta, &stop);
-        Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
-    }
-
-    /// The account is for one observer only: the loss depends on where the members are on the ring.
-    fn class(&self) -> Option<(usize, usize)> {
-        Some((std::ptr::from_ref(self).addr(), 0))
-    }
-}
-
-/// The same account for any single observer.
-struct TowardsOne<'a> {
-    histogram: &'a RingHistogram,
-    observer: Observer,
-}
-
-/// A node that is not the first and, on three nodes or more, not the last.
-const IN_THE_MIDDLE: usize = 1;
-
-impl Account for TowardsOne<'_> {
-    fn observer(&self) -> &Observer {
-        &self.observer
-    }
-
-    fn node_count(&self) -> usize {
-        RingHistogram::node_count(self.histogram)
-    }
-
-    fn terms(&self) -> Terms {
-        TERMS
-    }
-
-    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.observer.checked_source(u, self.node_count())?;
-        let histogram = self.histogram.at(noise)?;
-        let epsilon = move |delta: Delta| bound(&histogram, &[IN_THE_MIDDLE], delta, &Stop::never());
-        Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
-    }
-
-    fn class(&self) -> Option<(usize, usize)> {
-        Some((std::ptr::from_ref(self.histogram).addr(), 0))
-    }
-}
 
 /// An attack in which everybody else reports label 0, and `u` reports 0 or 1 in every round. The score is the
 /// number of reports of 1 that the observer saw.
