@@ -2,12 +2,17 @@
 //! from it.
 
 use ndp_account::Error;
-use ndp_dp::randomized_response::RandomizedResponse;
+use ndp_dp::{NoiseMultiplier, RandomizedResponse};
 use std::collections::BTreeMap;
 
 /// Adds one to the count of `label`.
 pub(super) fn count_one(token: &mut BTreeMap<u32, u64>, label: u32) {
     *token.entry(label).or_insert(0) += 1;
+}
+
+/// The randomized response whose `ε₀` is the reciprocal of the noise, rounded down.
+pub(super) fn response_of(labels: u32, noise: NoiseMultiplier) -> Result<RandomizedResponse, Error> {
+    Ok(RandomizedResponse::with_epsilon(labels, 1.0 / noise.get())?)
 }
 
 /// How to read a histogram of `N` randomized responses and some uniform labels.

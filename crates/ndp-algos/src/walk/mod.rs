@@ -23,6 +23,7 @@
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326.
 
 mod alike;
+mod attacks;
 pub mod complete;
 pub mod graph;
 mod histogram;

@@ -1,6 +1,7 @@
 //! Sums by a token with noise of any law, accounted for contribution by contribution.
 
 use super::alike::Alike;
+use super::attacks::by_run;
 use super::complete::{CappedReleases, CompleteSum};
 use super::ring::RingSum;
 use super::{Bounds, FinalToken, TokenNoise};
@@ -12,7 +13,6 @@ use ndp_dp::{
     UpperBound, composition, conversion,
 };
 use ndp_numeric::stop::Stop;
-use rand::Rng;
 use std::sync::Arc;
 
 #[cfg(test)]
@@ -185,6 +185,8 @@ impl Protocol for ReleasedSum {
         Ok(self.steps() as f64)
     }
 
+    /// Everybody else contributes the lower end of the interval. The score is the last token that the observer
+    /// saw.
     fn attack<'a>(
         &'a self,
         u: usize,
@@ -193,7 +195,20 @@ impl Protocol for ReleasedSum {
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
         self.require_covered(observer)?;
         observer.checked_source(u, Protocol::node_count(self))?;
-        Ok(Box::new(LastToken { sum: *self, observer: observer.members()[0], u, noise: self.at(noise)? }))
+        let (v, noise) = (observer.members()[0], self.at(noise)?);
+        Ok(by_run(move |higher, rng| {
+            let rng = &mut &mut *rng;
+            let of = |bounds: Bounds, v: usize| if higher && v == u { bounds.high() } else { bounds.low() };
+            let run = match &self.sum {
+                Sum::Ring(ring) => {
+                    let shape = (ring.rounds(), ring.node_count());
+                    let values = Array2::from_shape_fn(shape, |(_, v)| of(ring.bounds(), v));
+                    ring.with_noise(noise).run(values.view(), rng)?
+                }
+                Sum::Complete(sum) => CompleteSum { noise, ..*sum }.run(|v, _| of(sum.bounds, v), rng)?,
+            };
+            Ok(run.last_seen(v).unwrap_or(0.0))
+        }))
     }
 }
 
@@ -313,35 +328,5 @@ impl Curve for Composed {
         let by_count = (|delta: Delta| self.epsilon(delta)).delta(epsilon)?;
         let least = by_law.min(by_cap).min(by_count.value().delta());
         Ok(UpperBound::new(ApproxDp::new(epsilon, least)?).into())
-    }
-}
-
-/// An attack in which everybody else contributes the lower end of the interval. The score is the last token
-/// that the observer saw.
-struct LastToken {
-    sum: ReleasedSum,
-    observer: usize,
-    u: usize,
-    noise: TokenNoise,
-}
-
-impl Attacker for LastToken {
-    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let rng = &mut &mut *rng;
-        let of = |bounds: Bounds, v: usize| if higher && v == self.u { bounds.high() } else { bounds.low() };
-        (0..runs)
-            .map(|_| match &self.sum.sum {
-                Sum::Ring(ring) => {
-                    let shape = (ring.rounds(), ring.node_count());
-                    let values = Array2::from_shape_fn(shape, |(_, v)| of(ring.bounds(), v));
-                    let run = ring.with_noise(self.noise).run(values.view(), rng)?;
-                    Ok(run.last_seen(self.observer).unwrap_or(0.0))
-                }
-                Sum::Complete(sum) => {
-                    let run = CompleteSum { noise: self.noise, ..*sum }.run(|v, _| of(sum.bounds, v), rng)?;
-                    Ok(run.last_seen(self.observer).unwrap_or(0.0))
-                }
-            })
-            .collect()
     }
 }

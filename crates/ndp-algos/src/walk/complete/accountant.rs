@@ -7,7 +7,9 @@
 use super::constant_data::require_no_caps;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::alike::{Alike, Least, bound};
-use crate::walk::graph::{CostLaw, log_likelihood_ratio, seen_to_hold};
+use crate::walk::attacks::{by_run, on_paths};
+use crate::walk::graph::{CostLaw, seen_to_hold};
+use crate::walk::histogram::response_of;
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_account::Error;
 use ndp_account::{
@@ -15,8 +17,7 @@ use ndp_account::{
     parts::{at_most, of_outsider},
 };
 use ndp_dp::{
-    ApproxDp, Curve, Delta, Guarantee, LossLaw, NoiseMultiplier, Order, Profile, RandomizedResponse,
-    Sensitivity, UpperBound,
+    ApproxDp, Curve, Delta, Guarantee, LossLaw, NoiseMultiplier, Order, Profile, Sensitivity, UpperBound,
 };
 use ndp_numeric::stop::Stop;
 use rand::Rng;
@@ -136,7 +137,13 @@ impl Protocol for CompleteSum {
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
         let members = observed(u, observer, self.walk.node_count())?;
-        Ok(Box::new(OnPaths { sum: self, members, u, noise }))
+        let drawn = move |rng: &mut dyn Rng| {
+            let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
+            let (bounds, noise) = (Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(sigma));
+            let path = self.walk.sample(&mut &mut *rng);
+            Ok(OnPath { protocol: CompleteSum { bounds, noise, ..*self }, path })
+        };
+        Ok(on_paths(drawn, members, u, noise))
     }
 }
 
@@ -155,12 +162,7 @@ impl CompleteSum {
 /// The members of the coalition, after checking that `u` is not one of them.
 fn observed(u: usize, observer: &Observer, nodes: usize) -> Result<Vec<usize>, Error> {
     observer.require_no_taps()?;
-    if u >= nodes {
-        return Err(Error::NodeOutOfRange { node: u, nodes });
-    }
-    if observer.contains(u) {
-        return Err(Error::SourceIsObserver(u));
-    }
+    observer.checked_source(u, nodes)?;
     Ok(observer.checked(nodes)?.to_vec())
 }
 
@@ -220,34 +222,6 @@ impl Curve for SumCurve {
         let secret = self.secret()?.map(|law| law.delta(epsilon)).transpose()?.map(|delta| delta.upper());
         let least = by_law.into_iter().chain(secret).fold(by_order, f64::min);
         Ok(UpperBound::new(ApproxDp::new(epsilon, least)?).into())
-    }
-}
-
-struct OnPaths<'a> {
-    sum: &'a CompleteSum,
-    members: Vec<usize>,
-    u: usize,
-    noise: NoiseMultiplier,
-}
-
-impl Attacker for OnPaths<'_> {
-    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let sigma = self.noise.sigma(Sensitivity::new(1.0)?)?;
-        let (bounds, noise) = (Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(sigma));
-        let protocol = CompleteSum { bounds, noise, ..*self.sum };
-        (0..runs)
-            .map(|_| {
-                let path = protocol.walk.sample(&mut &mut *rng);
-                log_likelihood_ratio(
-                    &OnPath { protocol, path },
-                    &self.members,
-                    self.u,
-                    self.noise,
-                    higher,
-                    rng,
-                )
-            })
-            .collect()
     }
 }
 
@@ -315,6 +289,8 @@ impl Protocol for CompleteHistogram {
         Ok(self.walk.step_count() as f64)
     }
 
+    /// Everybody else reports label 0, and `u` reports 0 or 1. The score is the number of reports of 1 in the
+    /// last token that the observer sees, minus the number that randomness adds on average.
     fn attack<'a>(
         &'a self,
         u: usize,
@@ -324,37 +300,16 @@ impl Protocol for CompleteHistogram {
         let members = observed(u, observer, self.walk.node_count())?;
         let response = response_of(self.response.labels(), noise)?;
         let histogram = self.with_response(response);
-        Ok(Box::new(Counting { histogram, observer: members[0], u }))
-    }
-}
-
-/// The randomized response whose `ε₀` is the reciprocal of the noise, rounded down.
-pub(in crate::walk) fn response_of(labels: u32, noise: NoiseMultiplier) -> Result<RandomizedResponse, Error> {
-    Ok(RandomizedResponse::with_epsilon(labels, 1.0 / noise.get())?)
-}
-
-/// An attack in which everybody else reports label 0, and `u` reports 0 or 1. The score is the number of
-/// reports of 1 in the last token that the observer sees, minus the number that randomness adds on average.
-struct Counting {
-    histogram: CompleteHistogram,
-    observer: usize,
-    u: usize,
-}
-
-impl Attacker for Counting {
-    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        (0..runs)
-            .map(|_| {
-                let run = self.histogram.run(|v| u32::from(higher && v == self.u), &mut &mut *rng)?;
-                // The worlds differ most in how many more reports of 1 there are than chance explains.
-                let Some(step) = run.path.last_step_of(self.observer) else { return Ok(0.0) };
-                let last = run.token_at(step)?;
-                let count = |label: u32| last.get(&label).map_or(0.0, |&count| count as f64);
-                let reports = count(0) + count(1);
-                let drawn = self.histogram.response.gamma() / f64::from(self.histogram.response.labels());
-                Ok(count(1) - drawn * reports)
-            })
-            .collect()
+        Ok(by_run(move |higher, rng| {
+            let run = histogram.run(|v| u32::from(higher && v == u), &mut &mut *rng)?;
+            // The worlds differ most in how many more reports of 1 there are than chance explains.
+            let Some(step) = run.path.last_step_of(members[0]) else { return Ok(0.0) };
+            let last = run.token_at(step)?;
+            let count = |label: u32| last.get(&label).map_or(0.0, |&count| count as f64);
+            let reports = count(0) + count(1);
+            let drawn = response.gamma() / f64::from(response.labels());
+            Ok(count(1) - drawn * reports)
+        }))
     }
 }
 

@@ -62,7 +62,6 @@ mod steps;
 mod sum;
 mod walk;
 
-pub(in crate::walk) use accountant::response_of;
 pub use histogram::CompleteHistogram;
 pub use options::CompleteOptions;
 pub(in crate::walk) use releases::CappedReleases;

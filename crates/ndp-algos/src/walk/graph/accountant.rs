@@ -4,15 +4,14 @@ use super::by_cost::{ByCost, Quick, kept, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
+use crate::walk::attacks::on_paths;
 use crate::walk::{FinalToken, OnPath};
-use ndarray::{Array1, Array2};
-use ndp_account::parts::Attack;
+use ndarray::Array1;
 use ndp_account::{
-    Account, Attacker, By, Changes, Observer, Protocol, Terms,
+    Account, Attacker, By, Changes, Error, Observer, Protocol, Terms,
     parts::{at_most, bound_of_releases, of_outsider, search_of_pair},
 };
-use ndp_account::{Error, LinearProtocol};
-use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile, Sensitivity};
+use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile};
 use ndp_linalg::sym_eigenvalues;
 use ndp_numeric::stop::{Stop, work};
 use ndp_program::parts::require_operator;
@@ -112,13 +111,13 @@ impl Protocol for TokenWalk {
         observer.require_no_taps()?;
         let nodes = TokenWalk::node_count(self);
         let members = observer.checked(nodes)?.to_vec();
-        if u >= nodes {
-            return Err(Error::NodeOutOfRange { node: u, nodes });
-        }
-        if observer.contains(u) {
-            return Err(Error::SourceIsObserver(u));
-        }
-        Ok(Box::new(OnPaths { walk: self, members, u, noise }))
+        observer.checked_source(u, nodes)?;
+        let (steps, final_token) = (Steps::RunningAverage, self.options().final_token);
+        let averaging = TokenAveraging { steps, initial: Array1::zeros(1), final_token };
+        let drawn = move |rng: &mut dyn Rng| {
+            Ok(OnPath { protocol: averaging.clone(), path: self.sample(&mut &mut *rng) })
+        };
+        Ok(on_paths(drawn, members, u, noise))
     }
 }
 
@@ -263,50 +262,4 @@ impl Quick for ByMoments {
         let keeps = |laws| quick::pair_keeps(laws, self.noise, delta, limit, &self.stop);
         self.laws.pair().is_some_and(keeps)
     }
-}
-
-/// An attack by an observer who knows the path, which is drawn anew for every run. Its score is the logarithm
-/// of the likelihood ratio.
-struct OnPaths<'a> {
-    walk: &'a TokenWalk,
-    members: Vec<usize>,
-    u: usize,
-    noise: NoiseMultiplier,
-}
-
-impl Attacker for OnPaths<'_> {
-    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let (steps, final_token) = (Steps::RunningAverage, self.walk.options().final_token);
-        let averaging = TokenAveraging { steps, initial: Array1::zeros(1), final_token };
-        (0..runs)
-            .map(|_| {
-                let path = self.walk.sample(&mut &mut *rng);
-                let protocol = OnPath { protocol: averaging.clone(), path };
-                log_likelihood_ratio(&protocol, &self.members, self.u, self.noise, higher, rng)
-            })
-            .collect()
-    }
-}
-
-/// Runs a linear Gaussian protocol once and returns the logarithm of the likelihood ratio of the two worlds,
-/// in which `u` has different data.
-pub(in crate::walk) fn log_likelihood_ratio(
-    protocol: &impl LinearProtocol,
-    members: &[usize],
-    u: usize,
-    noise: NoiseMultiplier,
-    higher: bool,
-    rng: &mut dyn Rng,
-) -> Result<f64, Error> {
-    let view = protocol.coalition_view(members)?;
-    if view.inputs().column(u).iter().all(|&x| x == 0.0) {
-        return Ok(0.0);
-    }
-    let attack = Attack::optimal(&view, u)?;
-    let mut values = Array2::zeros((protocol.node_count(), 1));
-    values[(u, 0)] = f64::from(u8::from(higher));
-    let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
-    let seen = protocol.observe(values.view(), sigma, members, rng)?;
-    let estimate = attack.estimate(&seen, Array2::zeros(values.raw_dim()).view())?[0];
-    Ok((estimate - 0.5) * attack.unit / noise.get() / noise.get())
 }

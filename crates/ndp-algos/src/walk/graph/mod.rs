@@ -57,7 +57,6 @@ pub(crate) mod quick;
 pub(crate) mod renewal;
 mod series;
 
-pub(in crate::walk) use accountant::log_likelihood_ratio;
 pub use attack::{HiddenLosses, HiddenPath, Possible};
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
 pub(crate) use by_cost::{ByCost, Quick, kept, least_noise_by_law, seen_to_hold};

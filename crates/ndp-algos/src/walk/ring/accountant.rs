@@ -3,13 +3,13 @@
 use super::RingHistogram;
 use crate::walk::FinalToken;
 use crate::walk::alike::{Alike, bound};
-use crate::walk::complete::response_of;
+use crate::walk::attacks::by_run;
+use crate::walk::histogram::response_of;
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
 use ndp_dp::{Delta, NoiseMultiplier, Profile};
 use ndp_numeric::stop::Stop;
-use rand::Rng;
 
 /// Reports by randomized response. The noise of the question is `1/ε₀`, whatever the response of the
 /// histogram itself. The account is that of the worst node outside the coalition, for all nodes.
@@ -54,6 +54,8 @@ impl Protocol for RingHistogram {
         Ok((RingHistogram::node_count(self) * self.rounds()) as f64)
     }
 
+    /// Everybody else reports label 0, and `u` reports 0 or 1 in every round. The score is the number of
+    /// reports of 1 that the observer saw.
     fn attack<'a>(
         &'a self,
         u: usize,
@@ -64,7 +66,18 @@ impl Protocol for RingHistogram {
         let nodes = RingHistogram::node_count(self);
         let members = observer.checked(nodes)?;
         observer.checked_source(u, nodes)?;
-        Ok(Box::new(Counting { histogram: self.at(noise)?, observer: members[0], u }))
+        let (histogram, v) = (self.at(noise)?, members[0]);
+        Ok(by_run(move |higher, rng| {
+            let shape = (histogram.rounds(), nodes);
+            let labels = Array2::from_shape_fn(shape, |(_, v)| u32::from(higher && v == u));
+            let run = histogram.run(labels.view(), &mut &mut *rng)?;
+            let last = match run.path.last_step_of(v) {
+                _ if run.published => run.token,
+                Some(step) => run.token_at(step)?,
+                None => return Ok(0.0),
+            };
+            Ok(last.get(&1).map_or(0.0, |&count| count as f64))
+        }))
     }
 }
 
@@ -104,29 +117,3 @@ const TERMS: Terms = Terms {
     ..Terms::VALUES
 }
 .by("ndp_algos::walk::ring::RingHistogram::epsilon_towards", "Privacy amplification by decentralization");
-
-/// An attack in which everybody else reports label 0, and `u` reports 0 or 1 in every round. The score is the
-/// number of reports of 1 that the observer saw.
-struct Counting {
-    histogram: RingHistogram,
-    observer: usize,
-    u: usize,
-}
-
-impl Attacker for Counting {
-    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let shape = (self.histogram.rounds(), RingHistogram::node_count(&self.histogram));
-        let labels = Array2::from_shape_fn(shape, |(_, v)| u32::from(higher && v == self.u));
-        (0..runs)
-            .map(|_| {
-                let run = self.histogram.run(labels.view(), &mut &mut *rng)?;
-                let last = match run.path.last_step_of(self.observer) {
-                    _ if run.published => run.token,
-                    Some(step) => run.token_at(step)?,
-                    None => return Ok(0.0),
-                };
-                Ok(last.get(&1).map_or(0.0, |&count| count as f64))
-            })
-            .collect()
-    }
-}
