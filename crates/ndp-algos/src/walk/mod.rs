@@ -27,6 +27,7 @@ mod attacks;
 pub mod complete;
 pub mod graph;
 mod histogram;
+mod linear_sum;
 mod noise;
 mod path;
 mod released;

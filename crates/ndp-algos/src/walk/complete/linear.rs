@@ -1,12 +1,10 @@
 //! A sum along a given path as a linear Gaussian protocol: what an observer who knows the path faces.
 
 use super::CompleteSum;
-use ndp_account::Observation;
-use ndp_account::parts::checked_coalition;
-
+use crate::walk::linear_sum::LinearSum;
 use crate::walk::{OnPath, TokenNoise};
-use ndarray::{Array2, ArrayView2};
-use ndp_account::{Changes, Error, LinearProtocol, Terms, View};
+use ndarray::{ArrayView1, ArrayView2};
+use ndp_account::{Changes, Error, LinearProtocol, Observation, Terms, View};
 use ndp_dp::Sigma;
 use rand::Rng;
 
@@ -17,12 +15,9 @@ impl OnPath<CompleteSum> {
         self.protocol.mu().map(|_| ())
     }
 
-    /// The numbers of steps behind the tokens that the members see: at their receptions, and then at
-    /// publication.
-    fn observed_after(&self, members: &[usize]) -> Vec<usize> {
-        let steps = self.path.steps();
-        let received = (0..steps).filter(|&step| members.contains(&self.path.holders[step]));
-        received.chain(self.protocol.walk.is_published().then_some(steps)).collect()
+    fn linear(&self) -> LinearSum {
+        let published = self.protocol.walk.is_published();
+        LinearSum { path: self.path.clone(), noises: vec![1.0; self.path.steps()], published }
     }
 }
 
@@ -40,20 +35,7 @@ impl LinearProtocol for OnPath<CompleteSum> {
 
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         self.check()?;
-        let members = checked_coalition(coalition, self.node_count())?;
-        let rows = self.observed_after(&members);
-        let mut inputs = Array2::zeros((rows.len(), self.node_count()));
-        for (row, &seen) in rows.iter().enumerate() {
-            for step in (0..seen).filter(|&step| self.path.contributes[step]) {
-                inputs[(row, self.path.holders[step])] += 1.0;
-            }
-        }
-        let steps = self.path.steps();
-        let noises =
-            Array2::from_shape_fn((rows.len(), steps), |(row, step)| f64::from(u8::from(step < rows[row])));
-        let known: Vec<usize> =
-            (0..steps).filter(|&step| members.contains(&self.path.holders[step])).collect();
-        View::new(&members, inputs, noises, &known)
+        self.linear().view(coalition)
     }
 
     /// Each coordinate of the values is a separate run, in which a node contributes its value on every visit.
@@ -65,26 +47,10 @@ impl LinearProtocol for OnPath<CompleteSum> {
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         self.check()?;
-        let members = checked_coalition(coalition, self.node_count())?;
         let sum = CompleteSum { noise: TokenNoise::gaussian(sigma), ..self.protocol };
-        let rows = self.observed_after(&members);
-        let known: Vec<usize> =
-            (0..self.path.steps()).filter(|&step| members.contains(&self.path.holders[step])).collect();
-        let runs = values.ncols();
-        let mut seen = Observation {
-            received: Array2::zeros((rows.len(), runs)),
-            known_noises: Array2::zeros((known.len(), runs)),
-        };
-        for (column, values) in values.columns().into_iter().enumerate() {
-            let run = sum.run_along(self.path.clone(), |u, _| values[u], &mut &mut *rng)?;
-            for (row, &steps) in rows.iter().enumerate() {
-                seen.received[(row, column)] = run.tokens[steps];
-            }
-            for (row, &step) in known.iter().enumerate() {
-                seen.known_noises[(row, column)] = run.noises[step];
-            }
-        }
-        Ok(seen)
+        let run =
+            |values: ArrayView1<'_, f64>| sum.run_along(self.path.clone(), |u, _| values[u], &mut &mut *rng);
+        self.linear().observe(coalition, values, run)
     }
 }
 

@@ -2,30 +2,25 @@
 //! coalition sees.
 
 use super::RingSum;
-use ndp_account::Observation;
-use ndp_account::parts::checked_coalition;
-
+use super::sum::path_of;
 use crate::walk::FinalToken;
-use ndarray::{Array2, ArrayView2};
+use crate::walk::linear_sum::LinearSum;
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use ndp_account::loss::exact_loss;
-use ndp_account::{Changes, Error, LinearProtocol, LossReport, Terms, View};
+use ndp_account::parts::checked_coalition;
+use ndp_account::{Changes, Error, LinearProtocol, LossReport, Observation, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
 use rand::Rng;
 
 impl RingSum {
-    /// The numbers of steps behind the tokens that the members see: at their receptions, and then at
-    /// publication.
-    fn observed_after(&self, members: &[usize]) -> Vec<usize> {
-        let (n, steps) = (self.node_count(), self.step_count());
-        let received = (0..steps).filter(|step| members.contains(&(step % n)));
-        received.chain((self.final_token() != FinalToken::Withheld).then_some(steps)).collect()
-    }
-
-    /// The steps that add noise.
-    fn noisy_steps(&self) -> Vec<usize> {
-        (0..self.step_count()).filter(|&step| self.step_std(step) > 0.0).collect()
+    /// The sum along the path of the ring, on which not every step adds noise.
+    fn linear(&self) -> LinearSum {
+        let (steps, full) = (self.step_count(), self.noise().std());
+        let noises = (0..steps).map(|step| self.step_std(step) / full).collect();
+        let published = self.final_token() != FinalToken::Withheld;
+        LinearSum { path: path_of(RingSum::node_count(self), steps), noises, published }
     }
 }
 
@@ -43,19 +38,7 @@ impl LinearProtocol for RingSum {
 
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         self.require_gaussian()?;
-        let n = self.node_count();
-        let members = checked_coalition(coalition, n)?;
-        let rows = self.observed_after(&members);
-        let noisy = self.noisy_steps();
-        let full = self.noise().std();
-        let inputs =
-            Array2::from_shape_fn((rows.len(), n), |(row, u)| (u..rows[row]).step_by(n).count() as f64);
-        let noises = Array2::from_shape_fn((rows.len(), noisy.len()), |(row, column)| {
-            if noisy[column] < rows[row] { self.step_std(noisy[column]) / full } else { 0.0 }
-        });
-        let known: Vec<usize> =
-            (0..noisy.len()).filter(|&column| members.contains(&(noisy[column] % n))).collect();
-        View::new(&members, inputs, noises, &known)
+        self.linear().view(coalition)
     }
 
     fn coalition_loss_until(&self, coalition: &[usize], _: &Stop) -> Result<LossReport, Error> {
@@ -83,7 +66,8 @@ impl LinearProtocol for RingSum {
             return Ok(Exact::new(0.0).into());
         }
         let square = |x: f64| Interval::new(x) * Interval::new(x);
-        let noise = self.noisy_steps().into_iter().map(|step| square(self.step_std(step)));
+        let stds = (0..self.step_count()).map(|step| self.step_std(step));
+        let noise = stds.filter(|&std| std > 0.0).map(square);
         let noise = noise.fold(Interval::new(0.0), |sum, square| sum + square);
         let unit = square(self.rounds() as f64) * square(self.noise().std()) / noise;
         Ok(UpperBound::new(unit.high()).into())
@@ -98,29 +82,12 @@ impl LinearProtocol for RingSum {
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         self.require_gaussian()?;
-        let n = self.node_count();
-        let members = checked_coalition(coalition, n)?;
         let ring = self.with_gaussian_noise(sigma);
-        let rows = ring.observed_after(&members);
-        let known: Vec<usize> =
-            ring.noisy_steps().into_iter().filter(|step| members.contains(&(step % n))).collect();
-        let runs = values.ncols();
-        let mut seen = Observation {
-            received: Array2::zeros((rows.len(), runs)),
-            known_noises: Array2::zeros((known.len(), runs)),
-        };
-        for (column, values) in values.columns().into_iter().enumerate() {
+        let run = |values: ArrayView1<'_, f64>| {
             let contributions = Array2::from_shape_fn((self.rounds(), values.len()), |(_, u)| values[u]);
-            let run = ring.run(contributions.view(), &mut &mut *rng)?;
-            for (row, &steps) in rows.iter().enumerate() {
-                seen.received[(row, column)] = run.tokens[steps];
-            }
-            for (row, &step) in known.iter().enumerate() {
-                let factor = ring.step_std(step) / sigma.get();
-                seen.known_noises[(row, column)] = run.noises[step] / factor;
-            }
-        }
-        Ok(seen)
+            ring.run(contributions.view(), &mut &mut *rng)
+        };
+        ring.linear().observe(coalition, values, run)
     }
 
     /// The error of the final token divided by the number of contributions.
