@@ -57,6 +57,7 @@ mod counter;
 pub mod error;
 #[doc(hidden)]
 pub mod example;
+mod forward;
 pub mod loss;
 mod ordered;
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! What a linear Gaussian protocol says about itself: its nodes, and what each of them sees.
 
+use crate::forward::forward;
 use crate::{Error, LossReport, Terms, View, loss};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Guarantee, NoiseMultiplier, Sigma};
@@ -259,74 +260,32 @@ pub(crate) const NO_PROGRAM: &str = "with these parameters this protocol is not 
 macro_rules! delegate {
     ($($pointer:ty),*) => {$(
         impl<P: LinearProtocol + ?Sized> LinearProtocol for $pointer {
-            fn node_count(&self) -> usize {
-                (**self).node_count()
-            }
-
-            fn terms(&self) -> Terms {
-                (**self).terms()
-            }
-
-            fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
-                (**self).coalition_view(coalition)
-            }
-
-            fn coalition_loss_until(&self, coalition: &[usize], stop: &Stop) -> Result<LossReport, Error> {
-                (**self).coalition_loss_until(coalition, stop)
-            }
-
-            fn overheard_loss_until(
-                &self,
-                tapped: &[(usize, usize)],
-                stop: &Stop,
-            ) -> Result<LossReport, Error> {
-                (**self).overheard_loss_until(tapped, stop)
-            }
-
-            fn observe(
-                &self,
-                values: ArrayView2<'_, f64>,
-                sigma: Sigma,
-                coalition: &[usize],
-                rng: &mut dyn Rng,
-            ) -> Result<Observation, Error> {
-                (**self).observe(values, sigma, coalition, rng)
-            }
-
-            fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-                (**self).seen_with(own_noise)
-            }
-
-            fn own_variance(&self) -> Option<f64> {
-                (**self).own_variance()
-            }
-
-            fn outside(&self) -> Result<Guarantee<f64>, Error> {
-                (**self).outside()
-            }
-
-            fn unit_towards_one(&self) -> Option<f64> {
-                (**self).unit_towards_one()
-            }
-
-            fn first_round(&self) -> Option<Box<dyn LinearProtocol + '_>> {
-                (**self).first_round()
-            }
-
-            fn symmetries(&self) -> Vec<Vec<u32>> {
-                (**self).symmetries()
-            }
-
-            fn error_bound_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
-                (**self).error_bound_until(noise, stop)
-            }
-
-            fn message_count(&self) -> Result<f64, Error> {
-                (**self).message_count()
-            }
-
-            fn program_text(&self) -> Result<Vec<u8>, Error> {
-                (**self).program_text()
+            forward! { (**self) =>
+                fn node_count(&self) -> usize;
+                fn terms(&self) -> Terms;
+                fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error>;
+                fn coalition_loss_until(&self, coalition: &[usize], stop: &Stop) -> Result<LossReport, Error>;
+                fn overheard_loss_until(
+                    &self,
+                    tapped: &[(usize, usize)],
+                    stop: &Stop,
+                ) -> Result<LossReport, Error>;
+                fn observe(
+                    &self,
+                    values: ArrayView2<'_, f64>,
+                    sigma: Sigma,
+                    coalition: &[usize],
+                    rng: &mut dyn Rng,
+                ) -> Result<Observation, Error>;
+                fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>>;
+                fn own_variance(&self) -> Option<f64>;
+                fn outside(&self) -> Result<Guarantee<f64>, Error>;
+                fn unit_towards_one(&self) -> Option<f64>;
+                fn first_round(&self) -> Option<Box<dyn LinearProtocol + '_>>;
+                fn symmetries(&self) -> Vec<Vec<u32>>;
+                fn error_bound_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error>;
+                fn message_count(&self) -> Result<f64, Error>;
+                fn program_text(&self) -> Result<Vec<u8>, Error>;
             }
         }
     )*};

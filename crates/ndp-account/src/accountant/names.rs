@@ -3,6 +3,7 @@
 
 use super::{Account, Attacker, Observer, Protocol};
 use crate::error::ensure;
+use crate::forward::forward;
 use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::progress::Stop;
@@ -210,8 +211,19 @@ fn check_count(names: &NodeNames, nodes: usize) -> Result<(), Error> {
 }
 
 impl Protocol for Named<'_> {
-    fn node_count(&self) -> usize {
-        self.protocol.node_count()
+    forward! { self.protocol =>
+        fn node_count(&self) -> usize;
+        fn symmetries(&self) -> Vec<Vec<u32>>;
+        fn is_formula(&self) -> bool;
+        fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error>;
+        fn message_count(&self) -> Result<f64, Error>;
+        fn program_text(&self) -> Result<Vec<u8>, Error>;
+        fn attack(
+            &self,
+            u: usize,
+            observer: &Observer,
+            noise: NoiseMultiplier,
+        ) -> Result<Box<dyn Attacker + '_>, Error>;
     }
 
     fn account_until<'b>(&'b self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'b>, Error> {
@@ -220,35 +232,6 @@ impl Protocol for Named<'_> {
 
     fn local_bound<'b>(&'b self, observer: &Observer) -> Result<Box<dyn Account + 'b>, Error> {
         named(self.protocol.local_bound(observer)?, self.names.clone())
-    }
-
-    fn symmetries(&self) -> Vec<Vec<u32>> {
-        self.protocol.symmetries()
-    }
-
-    fn is_formula(&self) -> bool {
-        self.protocol.is_formula()
-    }
-
-    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
-        self.protocol.error_until(noise, stop)
-    }
-
-    fn message_count(&self) -> Result<f64, Error> {
-        self.protocol.message_count()
-    }
-
-    fn program_text(&self) -> Result<Vec<u8>, Error> {
-        self.protocol.program_text()
-    }
-
-    fn attack<'b>(
-        &'b self,
-        u: usize,
-        observer: &Observer,
-        noise: NoiseMultiplier,
-    ) -> Result<Box<dyn Attacker + 'b>, Error> {
-        self.protocol.attack(u, observer, noise)
     }
 }
 
@@ -269,65 +252,24 @@ struct NamedAccount<'a> {
 }
 
 impl Account for NamedAccount<'_> {
-    fn observer(&self) -> &Observer {
-        self.account.observer()
-    }
-
-    fn node_count(&self) -> usize {
-        self.account.node_count()
+    forward! { self.account =>
+        fn observer(&self) -> &Observer;
+        fn node_count(&self) -> usize;
+        fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error>;
+        fn terms(&self) -> Terms;
+        fn theorems(&self) -> Vec<By>;
+        fn failure(&self) -> f64;
+        fn rests_on(&self) -> Vec<RestsOn>;
+        fn assumptions(&self) -> Vec<Assumption>;
+        fn class(&self) -> Option<(usize, usize)>;
+        fn mirror_of(&self) -> Option<usize>;
+        fn unit_losses(&self) -> Option<&crate::LossReport>;
+        fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error>;
+        fn least_noise(&self, u: usize, measure: Measure, allowed: f64) -> Result<Option<NoiseMultiplier>, Error>;
     }
 
     fn names(&self) -> NodeNames {
         self.names.clone()
-    }
-
-    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.account.profile(u, noise)
-    }
-
-    fn terms(&self) -> Terms {
-        self.account.terms()
-    }
-
-    fn theorems(&self) -> Vec<By> {
-        self.account.theorems()
-    }
-
-    fn failure(&self) -> f64 {
-        self.account.failure()
-    }
-
-    fn rests_on(&self) -> Vec<RestsOn> {
-        self.account.rests_on()
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        self.account.assumptions()
-    }
-
-    fn class(&self) -> Option<(usize, usize)> {
-        self.account.class()
-    }
-
-    fn mirror_of(&self) -> Option<usize> {
-        self.account.mirror_of()
-    }
-
-    fn unit_losses(&self) -> Option<&crate::LossReport> {
-        self.account.unit_losses()
-    }
-
-    fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
-        self.account.unit(u)
-    }
-
-    fn least_noise(
-        &self,
-        u: usize,
-        measure: Measure,
-        allowed: f64,
-    ) -> Result<Option<NoiseMultiplier>, Error> {
-        self.account.least_noise(u, measure, allowed)
     }
 }
 

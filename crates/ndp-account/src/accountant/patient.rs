@@ -1,6 +1,7 @@
 //! Accounts and profiles within a limit, with the bound that may stand for them.
 
 use super::{Account, Observer, Protocol};
+use crate::forward::forward;
 use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
@@ -150,16 +151,15 @@ impl PatientAccount<'_> {
 }
 
 impl Account for PatientAccount<'_> {
-    fn observer(&self) -> &Observer {
-        self.account.observer()
-    }
-
-    fn node_count(&self) -> usize {
-        self.account.node_count()
-    }
-
-    fn terms(&self) -> Terms {
-        self.account.terms()
+    forward! { self.account =>
+        fn observer(&self) -> &Observer;
+        fn node_count(&self) -> usize;
+        fn terms(&self) -> Terms;
+        fn failure(&self) -> f64;
+        fn rests_on(&self) -> Vec<RestsOn>;
+        fn class(&self) -> Option<(usize, usize)>;
+        fn mirror_of(&self) -> Option<usize>;
+        fn assumptions(&self) -> Vec<Assumption>;
     }
 
     /// The theorems of the account, and those of the bound once it has replaced an answer.
@@ -186,26 +186,6 @@ impl Account for PatientAccount<'_> {
     fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {
         self.time.starts()?;
         self.account.unit(u)
-    }
-
-    fn failure(&self) -> f64 {
-        self.account.failure()
-    }
-
-    fn rests_on(&self) -> Vec<RestsOn> {
-        self.account.rests_on()
-    }
-
-    fn class(&self) -> Option<(usize, usize)> {
-        self.account.class()
-    }
-
-    fn mirror_of(&self) -> Option<usize> {
-        self.account.mirror_of()
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        self.account.assumptions()
     }
 
     fn least_noise(

@@ -1,6 +1,7 @@
 //! The smaller of an account and a bound that is known without it.
 
 use super::{Account, NodeNames, Observer};
+use crate::forward::forward;
 use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
@@ -23,12 +24,15 @@ struct Smaller<'a> {
 }
 
 impl Account for Smaller<'_> {
-    fn observer(&self) -> &Observer {
-        self.account.observer()
-    }
-
-    fn node_count(&self) -> usize {
-        self.account.node_count()
+    forward! { self.account =>
+        fn observer(&self) -> &Observer;
+        fn node_count(&self) -> usize;
+        fn terms(&self) -> Terms;
+        fn failure(&self) -> f64;
+        fn names(&self) -> NodeNames;
+        fn rests_on(&self) -> Vec<RestsOn>;
+        fn class(&self) -> Option<(usize, usize)>;
+        fn assumptions(&self) -> Vec<Assumption>;
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
@@ -38,32 +42,8 @@ impl Account for Smaller<'_> {
         })
     }
 
-    fn terms(&self) -> Terms {
-        self.account.terms()
-    }
-
     fn theorems(&self) -> Vec<By> {
         [self.account.theorems(), self.bound.theorems()].concat()
-    }
-
-    fn failure(&self) -> f64 {
-        self.account.failure()
-    }
-
-    fn names(&self) -> NodeNames {
-        self.account.names()
-    }
-
-    fn rests_on(&self) -> Vec<RestsOn> {
-        self.account.rests_on()
-    }
-
-    fn class(&self) -> Option<(usize, usize)> {
-        self.account.class()
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        self.account.assumptions()
     }
 
     /// The smaller of the two noises. At this noise one of the two losses stays within the limit, and so does

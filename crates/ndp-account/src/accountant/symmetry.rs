@@ -5,6 +5,7 @@
 //! proof is in `docs/theory.md`, "Accounting".
 
 use super::{Account, NodeNames, Observer, Protocol};
+use crate::forward::forward;
 use crate::{Assumption, By, Error, LossReport, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::symmetries::is_permutation;
@@ -163,16 +164,18 @@ impl Mirrored<'_> {
 }
 
 impl Account for Mirrored<'_> {
+    forward! { self.account =>
+        fn node_count(&self) -> usize;
+        fn names(&self) -> NodeNames;
+        fn failure(&self) -> f64;
+        fn terms(&self) -> Terms;
+        fn rests_on(&self) -> Vec<RestsOn>;
+        fn class(&self) -> Option<(usize, usize)>;
+        fn assumptions(&self) -> Vec<Assumption>;
+    }
+
     fn observer(&self) -> &Observer {
         &self.observer
-    }
-
-    fn node_count(&self) -> usize {
-        self.account.node_count()
-    }
-
-    fn names(&self) -> NodeNames {
-        self.account.names()
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
@@ -181,33 +184,13 @@ impl Account for Mirrored<'_> {
         Ok(profile)
     }
 
-    fn failure(&self) -> f64 {
-        self.account.failure()
-    }
-
-    fn terms(&self) -> Terms {
-        self.account.terms()
-    }
-
     fn theorems(&self) -> Vec<By> {
         let symmetry = By { function: "ndp_account::Protocol::symmetries", theorem: "Accounting" };
         self.account.theorems().into_iter().chain((!self.is_own()).then_some(symmetry)).collect()
     }
 
-    fn rests_on(&self) -> Vec<RestsOn> {
-        self.account.rests_on()
-    }
-
-    fn class(&self) -> Option<(usize, usize)> {
-        self.account.class()
-    }
-
     fn mirror_of(&self) -> Option<usize> {
         Some(Arc::as_ptr(&self.account).addr())
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        self.account.assumptions()
     }
 
     /// Only the first node's account has its unit losses; the others have the same numbers in another order.

@@ -2,6 +2,7 @@
 
 use super::{Account, Attacker, Observer, Protocol};
 use crate::Error;
+use crate::forward::forward;
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::progress::Stop;
 
@@ -34,48 +35,30 @@ impl<'p> Until<'p> {
 }
 
 impl Protocol for Until<'_> {
-    fn node_count(&self) -> usize {
-        self.protocol.node_count()
+    forward! { self.protocol =>
+        fn node_count(&self) -> usize;
+        fn local_bound(&self, observer: &Observer) -> Result<Box<dyn Account + '_>, Error>;
+        fn symmetries(&self) -> Vec<Vec<u32>>;
+        fn is_formula(&self) -> bool;
+        fn message_count(&self) -> Result<f64, Error>;
+        fn program_text(&self) -> Result<Vec<u8>, Error>;
+        fn attack(
+            &self,
+            u: usize,
+            observer: &Observer,
+            noise: NoiseMultiplier,
+        ) -> Result<Box<dyn Attacker + '_>, Error>;
     }
 
     fn account_until<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         self.protocol.account_until(observer, &self.stop)
     }
 
-    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        self.protocol.local_bound(observer)
-    }
-
     fn glimpse<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         self.protocol.glimpse(observer, &self.stop)
     }
 
-    fn symmetries(&self) -> Vec<Vec<u32>> {
-        self.protocol.symmetries()
-    }
-
-    fn is_formula(&self) -> bool {
-        self.protocol.is_formula()
-    }
-
     fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         self.protocol.error_until(noise, &self.stop)
-    }
-
-    fn message_count(&self) -> Result<f64, Error> {
-        self.protocol.message_count()
-    }
-
-    fn program_text(&self) -> Result<Vec<u8>, Error> {
-        self.protocol.program_text()
-    }
-
-    fn attack<'a>(
-        &'a self,
-        u: usize,
-        observer: &Observer,
-        noise: NoiseMultiplier,
-    ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.protocol.attack(u, observer, noise)
     }
 }
