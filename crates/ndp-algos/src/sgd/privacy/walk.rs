@@ -205,10 +205,9 @@ impl WalkPair {
     /// Those of the accountants of the walk.
     pub(crate) fn renyi(&self, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
         self.losses.loss(local, &self.stop, || match &self.laws {
-            &Laws::Capped { cap, ref gaps } if self.published => {
-                contribution::capped_and_published(gaps, local, self.steps, cap)
+            &Laws::Capped { cap, ref gaps } => {
+                contribution::capped(gaps, local, self.steps, cap, self.published)
             }
-            &Laws::Capped { cap, ref gaps } => contribution::capped(gaps, local, self.steps, cap),
             Laws::Uncapped(laws) => renewal::loss(laws, local, None, &self.stop),
             Laws::UncappedPublished(laws) => coalition::loss(laws, local, FinalToken::Published, &self.stop),
         })

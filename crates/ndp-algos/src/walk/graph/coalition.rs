@@ -125,10 +125,8 @@ pub(crate) fn capped_loss(
 ) -> Result<UpperBound<f64>, Error> {
     let uncapped = *loss(laws, local, final_token, stop)?.value();
     let (gaps, steps) = (laws.gaps(), laws.horizon());
-    let capped = match final_token {
-        FinalToken::Published => contribution::capped_and_published(gaps, local, steps, cap)?,
-        _ => contribution::capped(gaps, local, steps, cap)?,
-    };
+    let published = final_token == FinalToken::Published;
+    let capped = contribution::capped(gaps, local, steps, cap, published)?;
     Ok(capped.map(|capped| capped.min(uncapped).min(up(cap as f64 * local.cost(), 1))))
 }
 

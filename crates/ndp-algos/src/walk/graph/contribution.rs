@@ -19,6 +19,7 @@
 use super::LocalLoss;
 use super::series::up;
 use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws};
 
@@ -62,7 +63,8 @@ pub fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<Upp
 }
 
 /// The loss `N ε_gap` of a walk of `steps` steps on which `u` contributes at most `cap` times and only adds
-/// noise on its further visits; never above `N c₀`.
+/// noise on its further visits; never above `N c₀`. If the final token is `published`, the observers may see
+/// the last contribution at once, so that the loss is `c₀ + (N − 1) ε_gap`.
 ///
 /// `visits` are the first visits from `u` to the set of `u` *and* the observers. Under a cap of 1 they may be
 /// those to the observers alone, as further visits of `u` only add noise. Their law may be shorter than the
@@ -77,34 +79,19 @@ pub(crate) fn capped(
     local: LocalLoss,
     steps: usize,
     cap: usize,
+    published: bool,
 ) -> Result<UpperBound<f64>, Error> {
     require_positive("the cap on contributions", cap)?;
-    Ok(of_gaps(gap_loss(visits, local, steps)?, cap))
+    Ok(of_gaps(gap_loss(visits, local, steps)?, local, cap, published))
 }
 
-/// `N ε_gap`, rounded up.
-pub(super) fn of_gaps(gap: f64, cap: usize) -> UpperBound<f64> {
-    UpperBound::new(up(cap as f64 * gap, 2))
-}
-
-/// As [`capped`], when the final token is handed to the observers: they may then see the last contribution at
-/// once, so that the loss is `c₀ + (N − 1) ε_gap`.
-///
-/// # Errors
-/// As [`capped`].
-pub(crate) fn capped_and_published(
-    visits: &FirstVisits,
-    local: LocalLoss,
-    steps: usize,
-    cap: usize,
-) -> Result<UpperBound<f64>, Error> {
-    require_positive("the cap on contributions", cap)?;
-    Ok(of_gaps_and_published(gap_loss(visits, local, steps)?, local, cap))
-}
-
-/// `c₀ + (N − 1) ε_gap` for `N ≥ 1`, rounded up.
-pub(super) fn of_gaps_and_published(gap: f64, local: LocalLoss, cap: usize) -> UpperBound<f64> {
-    UpperBound::new(up(local.cost() + cap.saturating_sub(1) as f64 * gap, 4))
+/// `N ε_gap`, or `c₀ + (N − 1) ε_gap` with publication, for `N ≥ 1`; rounded up.
+pub(super) fn of_gaps(gap: f64, local: LocalLoss, cap: usize, published: bool) -> UpperBound<f64> {
+    UpperBound::new(if published {
+        up(local.cost() + cap.saturating_sub(1) as f64 * gap, 4)
+    } else {
+        up(cap as f64 * gap, 2)
+    })
 }
 
 /// `ε_gap`, at most `c₀`.
@@ -142,23 +129,13 @@ fn sum_of_charges(law: impl Fn(usize) -> f64, relative_error: &[f64], theta: f64
 
 #[doc(hidden)]
 pub fn require_positive(name: &'static str, value: usize) -> Result<(), Error> {
-    if value > 0 {
-        Ok(())
-    } else {
-        Err(Error::InvalidParameter { name, condition: "be at least 1", value: 0.0 })
-    }
+    ensure(value > 0, name, "be at least 1", 0.0)
 }
 
 fn require_steps(visits: &FirstVisits, steps: usize) -> Result<(), Error> {
     require_positive("the number of steps", steps)?;
-    if steps < visits.none.len() {
-        return Ok(());
-    }
-    Err(Error::InvalidParameter {
-        name: "the number of steps",
-        condition: "be at most the horizon of the laws",
-        value: steps as f64,
-    })
+    let known = visits.none.len() - 1;
+    ensure(steps <= known, "the number of steps", "be at most the horizon of the laws", steps as f64)
 }
 
 #[cfg(test)]
@@ -250,11 +227,13 @@ mod tests {
                 let visits = Walk::from(&w).first_visits(&Start::Node(u), &targets, steps).unwrap();
                 let short = Walk::from(&w).first_visits(&Start::Node(u), &targets, 2).unwrap();
                 for cap in 1..=3 {
-                    let bound = *capped(&visits, local, steps, cap).unwrap().value();
+                    let bound = *capped(&visits, local, steps, cap, false).unwrap().value();
                     // A law that is cut short is charged more, not less.
-                    assert!(*capped(&short, local, steps, cap).unwrap().value() >= bound * (1.0 - 1e-12));
+                    assert!(
+                        *capped(&short, local, steps, cap, false).unwrap().value() >= bound * (1.0 - 1e-12)
+                    );
                     assert!(bound <= cap as f64 * local.cost() * (1.0 + 1e-12));
-                    let published = *capped_and_published(&visits, local, steps, cap).unwrap().value();
+                    let published = *capped(&visits, local, steps, cap, true).unwrap().value();
                     assert!(bound <= published * (1.0 + 1e-12));
                     for start in 0..n {
                         let law = Start::Node(start).law(n).unwrap();
@@ -293,13 +272,13 @@ mod tests {
             |result: Result<UpperBound<f64>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
         assert!(invalid(sharp(&visits, local(2.0, 2.0), 0)));
         assert!(invalid(sharp(&visits, local(2.0, 2.0), 11)));
-        assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0)));
-        assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1)));
+        assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0, false)));
+        assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1, false)));
         // Extreme noises give the local loss or 0, never NaN.
         let tiny =
             LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e-200).unwrap() };
-        assert_eq!(*capped(&visits, tiny, 10, 3).unwrap().value(), f64::INFINITY);
+        assert_eq!(*capped(&visits, tiny, 10, 3, false).unwrap().value(), f64::INFINITY);
         let huge = LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e200).unwrap() };
-        assert!(*capped(&visits, huge, 10, 3).unwrap().value() < 1e-300);
+        assert!(*capped(&visits, huge, 10, 3, false).unwrap().value() < 1e-300);
     }
 }

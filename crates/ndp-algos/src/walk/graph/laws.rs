@@ -153,6 +153,7 @@ impl TokenWalk {
     fn loss_of_all(&self, laws: &Followed, local: LocalLoss, stop: &Stop) -> Result<UpperBound<f64>, Error> {
         let options = self.options();
         let (token, steps) = (options.final_token, self.steps());
+        let published = token == FinalToken::Published;
         match (laws, options.cap) {
             (Followed::Pair(laws), Some(_)) if !self.decides_beforehand() => {
                 renewal::uncapped(laws, local, stop)
@@ -162,16 +163,12 @@ impl TokenWalk {
                 coalition::capped_loss(laws, local, token, cap, stop)
             }
             (Followed::Coalition(laws), _) => coalition::loss(laws, local, token, stop),
-            (Followed::Gaps { visits, cap }, _) if token == FinalToken::Published => {
-                contribution::capped_and_published(visits, local, steps, *cap)
+            (Followed::Gaps { visits, cap }, _) => {
+                contribution::capped(visits, local, steps, *cap, published)
             }
-            (Followed::Gaps { visits, cap }, _) => contribution::capped(visits, local, steps, *cap),
             (Followed::Symmetric { u, members, horizon, cap }, _) => {
                 let gap = LongWalk::new(self.moves(stop), local, steps, *horizon)?.gap(*u, members)?;
-                Ok(match token {
-                    FinalToken::Published => contribution::of_gaps_and_published(gap, local, *cap),
-                    _ => contribution::of_gaps(gap, *cap),
-                })
+                Ok(contribution::of_gaps(gap, local, *cap, published))
             }
         }
     }
@@ -300,7 +297,7 @@ mod tests {
                 );
                 let gap =
                     Walk::from(&w).first_visits(&Start::Node(0), &[vec![0], members.clone()].concat(), 7)?;
-                assert!(20.0 * loss < *contribution::capped(&gap, local, 7, 1)?.value());
+                assert!(20.0 * loss < *contribution::capped(&gap, local, 7, 1, false)?.value());
                 // Contributed once at the start and seen at the first visit of a member, if there is one:
                 // c₀/t after t steps of noise.
                 let law = Start::Node(0).law(6)?;

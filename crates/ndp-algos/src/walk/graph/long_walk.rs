@@ -289,7 +289,7 @@ mod tests {
     ) -> f64 {
         let set: Vec<usize> = [u].into_iter().chain(members.iter().copied()).collect();
         let visits = Walk::from(w).first_visits(&Start::Node(u), &set, cut.min(steps)).unwrap();
-        contribution::capped(&visits, local, steps, cap).unwrap().into_value()
+        contribution::capped(&visits, local, steps, cap, false).unwrap().into_value()
     }
 
     /// The fast form is never below the definition, and agrees with it up to the rounding that it claims.
@@ -309,7 +309,8 @@ mod tests {
                 for local in [local(2.0, 1.0), local(8.0, 3.0), local(3.0, 0.4)] {
                     let walk = LongWalk::new(Walk::from(w), local, sizes[0], sizes[1])?;
                     for (u, members) in [(0, vec![1]), (1, vec![0]), (2, vec![4]), (0, vec![1, 3, 4])] {
-                        let fast = contribution::of_gaps(walk.gap(u, &members)?, sizes[2]).into_value();
+                        let fast = contribution::of_gaps(walk.gap(u, &members)?, local, sizes[2], false)
+                            .into_value();
                         let slow = step_by_step(w, u, &members, local, sizes);
                         // The definition is rounded up as well, by a few units per step.
                         assert!(fast >= slow * (1.0 - 1e-10) - 1e-300, "{fast} is below {slow}");

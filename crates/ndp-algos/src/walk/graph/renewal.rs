@@ -37,7 +37,7 @@
 //!   together and is false (see `ndp_printed::walk`); this accountant replaces it.
 
 use super::LocalLoss;
-use super::contribution::{gap_loss_of_pair, require_positive};
+use super::contribution::{gap_loss_of_pair, of_gaps, require_positive};
 use super::series::{Factor, Products, up};
 use ndp_account::Error;
 use ndp_dp::UpperBound;
@@ -75,14 +75,14 @@ pub(crate) fn loss(
     cap: Option<usize>,
     stop: &Stop,
 ) -> Result<UpperBound<f64>, Error> {
-    let of_gaps = match cap {
+    let capped = match cap {
         None => f64::INFINITY,
         Some(cap) => {
             require_positive("the cap on contributions", cap)?;
-            up(cap as f64 * gap_loss_of_pair(laws, local), 2)
+            of_gaps(gap_loss_of_pair(laws, local), local, cap, false).into_value()
         }
     };
-    Ok(uncapped(laws, local, stop)?.map(|loss| loss.min(of_gaps)))
+    Ok(uncapped(laws, local, stop)?.map(|loss| loss.min(capped)))
 }
 
 /// [`loss`] without a cap.
