@@ -36,6 +36,7 @@ mod run;
 mod tabulated;
 
 pub(crate) use histogram::HistogramEstimator;
+use ndp_account::Error;
 #[cfg(test)]
 #[cfg(test)]
 pub(crate) use noise::LAWS;
@@ -65,3 +66,21 @@ pub enum FinalToken {
     /// node.
     Masked,
 }
+
+impl FinalToken {
+    /// Whether every node learns the token, for protocols without a rule for masking it.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] with this `reason` if it is masked.
+    pub(crate) const fn unmasked(self, reason: &'static str) -> Result<bool, Error> {
+        match self {
+            Self::Withheld => Ok(false),
+            Self::Published => Ok(true),
+            Self::Masked => Err(Error::NoGuarantee(reason)),
+        }
+    }
+}
+
+/// Why the token is not masked on a graph, and on a path.
+const NO_MASK_ON_A_GRAPH: &str = "there is no rule for masking the final token on a graph";
+const NO_MASK_ON_A_PATH: &str = "there is no rule for masking the final token on a path";

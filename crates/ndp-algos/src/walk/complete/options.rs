@@ -42,11 +42,9 @@ impl CompleteOptions {
         {
             ensure(cap != Some(0), name, "be at least 1", 0.0)?;
         }
-        if self.final_token == FinalToken::Masked {
-            return Err(Error::NoGuarantee(
-                "a uniform walk has no rule for masking the final token: every step adds noise, publish it as it is",
-            ));
-        }
+        self.final_token.unmasked(
+            "a uniform walk has no rule for masking the final token: every step adds noise, publish it as it is",
+        )?;
         Ok(self)
     }
 

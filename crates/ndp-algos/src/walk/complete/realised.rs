@@ -1,6 +1,6 @@
 //! The cost of one walk that was taken, for every pair of nodes.
 
-use crate::walk::{FinalToken, Path};
+use crate::walk::{FinalToken, NO_MASK_ON_A_PATH, Path};
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_dp::Estimate;
@@ -30,16 +30,14 @@ use ndp_dp::Estimate;
 /// # Ok::<(), ndp_account::Error>(())
 /// ```
 pub fn path_units(path: &Path, final_token: FinalToken) -> Result<Estimate<Array2<f64>>, Error> {
-    if final_token == FinalToken::Masked {
-        return Err(Error::NoGuarantee("there is no rule for masking the final token on a path"));
-    }
+    let published = final_token.unmasked(NO_MASK_ON_A_PATH)?;
     path.check_nodes("be at most 10000 for a table of all pairs", MAX_NODES)?;
     let n = path.nodes;
     let mut units = Array2::zeros((n, n));
     let mut counts = vec![0u32; n];
     for (v, receptions) in path.receptions()?.iter().enumerate() {
         let mut start = 0;
-        let end = (final_token == FinalToken::Published).then_some(path.holders.len());
+        let end = published.then_some(path.holders.len());
         for stop in receptions.iter().copied().chain(end) {
             let segment = start.min(stop)..stop;
             let noises = segment.len() as f64;

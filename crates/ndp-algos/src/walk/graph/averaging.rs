@@ -23,7 +23,7 @@ use ndp_certify::rows::{Input, Layout, Rows};
 use ndp_certify::trace::{self, Trace};
 use ndp_numeric::casts::id;
 
-use crate::walk::{FinalToken, OnPath, Path};
+use crate::walk::{FinalToken, NO_MASK_ON_A_GRAPH, OnPath, Path};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndp_account::parts::ensure;
 use ndp_account::{Changes, Error, LinearProtocol, Terms, View};
@@ -118,12 +118,7 @@ impl TokenAveraging {
             ensure(x.is_finite(), "every coordinate of the initial token", "be finite", x)?;
         }
         ensure(!self.initial.is_empty(), "the dimension", "be at least 1", 0.0)?;
-        match self.final_token {
-            FinalToken::Masked => {
-                Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"))
-            }
-            FinalToken::Withheld | FinalToken::Published => Ok(()),
-        }
+        self.final_token.unmasked(NO_MASK_ON_A_GRAPH).map(|_| ())
     }
 
     /// Checks that amplification by iteration covers a run on `path`, so that the accountants of this module

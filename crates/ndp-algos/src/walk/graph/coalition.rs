@@ -14,7 +14,7 @@
 use super::LocalLoss;
 use super::contribution;
 use super::series::up;
-use crate::walk::FinalToken;
+use crate::walk::{FinalToken, NO_MASK_ON_A_GRAPH};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::UpperBound;
@@ -96,13 +96,7 @@ pub(crate) fn loss(
     final_token: FinalToken,
     stop: &Stop,
 ) -> Result<UpperBound<f64>, Error> {
-    let published = match final_token {
-        FinalToken::Withheld => false,
-        FinalToken::Published => true,
-        FinalToken::Masked => {
-            return Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"));
-        }
-    };
+    let published = final_token.unmasked(NO_MASK_ON_A_GRAPH)?;
     let at_every_step = up(laws.horizon() as f64 * local.cost(), 1);
     if local.exponent() > MAX_EXPONENT {
         return Ok(UpperBound::new(at_every_step));

@@ -8,7 +8,7 @@
 //! therefore not used if edges wear out.
 
 use super::contribution::require_positive;
-use crate::walk::{FinalToken, Path};
+use crate::walk::{FinalToken, NO_MASK_ON_A_GRAPH, Path};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_graph::TransitionMatrix;
@@ -129,9 +129,7 @@ impl TokenWalk {
     /// [`Error::InvalidParameter`] for no step or fewer than two nodes; [`Error::Graph`] for a start
     /// outside the graph.
     pub fn new(matrix: &TransitionMatrix, start: Start, steps: usize) -> Result<Self, Error> {
-        if steps == 0 {
-            return Err(no_steps());
-        }
+        require_positive("the number of steps", steps)?;
         let n = matrix.node_count();
         ensure(n >= 2, "the number of nodes", "be at least 2 for a walk", n as f64)?;
         start.law(n)?;
@@ -157,9 +155,7 @@ impl TokenWalk {
             "be given for a bound of so many gaps",
             f64::INFINITY,
         )?;
-        if options.final_token == FinalToken::Masked {
-            return Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"));
-        }
+        options.final_token.unmasked(NO_MASK_ON_A_GRAPH)?;
         Ok(Self { options, ..self })
     }
 
@@ -274,10 +270,6 @@ impl TokenWalk {
     fn draw_slot(&self, holder: usize, rng: &mut impl Rng) -> usize {
         draw_index(self.matrix.csr().row(holder).1, rng)
     }
-}
-
-fn no_steps() -> Error {
-    Error::InvalidParameter { name: "the number of steps", condition: "be at least 1", value: 0.0 }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@
 //! - Feldman, Mironov, Talwar, Thakurta, *Privacy amplification by iteration*, FOCS 2018,
 //!   arXiv:1808.06651: Theorem 22.
 
-use crate::walk::{FinalToken, Path};
+use crate::walk::{FinalToken, NO_MASK_ON_A_PATH, Path};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{Exact, UpperBound};
@@ -87,12 +87,8 @@ impl Path {
         if let Some(&last) = self.holders.get(self.steps()) {
             odometer.arrive(last);
         }
-        match final_token {
-            FinalToken::Withheld => {}
-            FinalToken::Published => odometer.observe(),
-            FinalToken::Masked => {
-                return Err(Error::NoGuarantee("there is no rule for masking the final token on a path"));
-            }
+        if final_token.unmasked(NO_MASK_ON_A_PATH)? {
+            odometer.observe();
         }
         Ok(PathCost { adaptive: odometer.cost(), constant: odometer.constant_gradient_cost() })
     }
