@@ -2,14 +2,17 @@
 //! are used once.
 
 use super::{Connections, Entry, Kind, Parameter, ROUNDS, Setting};
-use ndp_account::{Account, Attacker, Observer, Terms, parts::local_bound};
+use ndp_account::{
+    Account, Attacker, Observer, Terms,
+    parts::{local_bound, locked},
+};
 use ndp_account::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_memory;
 use ndp_numeric::stop::Stop;
 use ndp_program::{Declared, Program, SensitivitySet, constructors};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// A protocol in which every node first adds a noise of its own to its value.
 ///
@@ -44,7 +47,7 @@ impl Made {
     /// The protocol that was made before, or that `make` gives now; a computation that was stopped is not
     /// stored. The work is charged to everybody who asks, so that it does not depend on who asks first.
     fn or_make(&self, make: &Make, stop: &Stop) -> Result<&dyn Protocol, Error> {
-        let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut work = locked(&self.work);
         if self.made.get().is_some() {
             stop.spend(*work)?;
             return self.if_made();

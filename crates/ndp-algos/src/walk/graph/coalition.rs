@@ -11,8 +11,8 @@
 //! obey a forward recursion, for every transition matrix and start law. As in [`renewal`](super::renewal),
 //! the recursion is computed for `E − 1`, which keeps small losses accurate.
 
-use super::LocalLoss;
 use super::contribution;
+use super::local::{LocalLoss, MAX_EXPONENT};
 use super::series::up;
 use crate::walk::{FinalToken, NO_MASK_ON_A_GRAPH};
 use ndp_account::Error;
@@ -21,9 +21,6 @@ use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
 use ndp_graph::kernel::dot;
 use ndp_numeric::stop::{Stop, work};
-
-/// If `θ` is larger, the local loss times the number of steps is reported: larger exponents would overflow.
-const MAX_EXPONENT: f64 = 300.0;
 
 /// The first visits of a walk to an exposed node and a coalition.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,12 @@
 //! The price of one contribution released at once, the unit of all costs of this module.
 
+use ndp_account::parts::locked;
 use ndp_dp::{NoiseMultiplier, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// One contribution with its noise, released at once: `c₀ = α / (2σ²)` nats at order `α`.
 ///
@@ -71,6 +72,10 @@ impl LocalLoss {
     }
 }
 
+/// If `θ` is larger, accounts report the local loss of every contribution: powers of `e^θ` would overflow, and
+/// such a loss is of no use anyway.
+pub(super) const MAX_EXPONENT: f64 = 300.0;
+
 /// The losses of one pair that were computed so far, for later questions at the same noise.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownLosses(Arc<Mutex<BTreeMap<[u64; 2], UpperBound<f64>>>>);
@@ -91,7 +96,7 @@ impl KnownLosses {
             return compute();
         }
         let key = [local.order.get().to_bits(), local.noise.get().to_bits()];
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || locked(&self.0);
         if let Some(&loss) = known().get(&key) {
             return Ok(loss);
         }

@@ -19,8 +19,8 @@
 //! - Varopoulos, *Long range estimates for Markov chains*, 1985, and Carne, *A transmutation formula for
 //!   Markov chains*, 1985: powers in Chebyshev polynomials by the simple random walk.
 
-use super::LocalLoss;
 use super::contribution::require_positive;
+use super::local::{LocalLoss, MAX_EXPONENT};
 use super::series::up;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
@@ -259,9 +259,6 @@ const LEFT_OUT: f64 = 1e-11;
 
 /// For a larger cut, the coefficients alone would take seconds.
 const MAX_CUT: usize = 1_000_000;
-
-/// As in the renewal accountant: for a larger `θ` the local loss is reported.
-const MAX_EXPONENT: f64 = 300.0;
 
 #[cfg(test)]
 mod tests {

@@ -12,12 +12,13 @@
 //! the law of `C` takes, and the bound is far below the Rényi bound from the same moment.
 
 use super::{LocalLoss, renewal};
+use ndp_account::parts::locked;
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order};
 use ndp_graph::hitting::PairLaws;
 use ndp_numeric::gaussian_profile::log_theta;
 use ndp_numeric::stop::Stop;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The Rényi loss of a walk as an exponential moment: at least `ln E e^{θC}/(α − 1)`, where `C` is the cost
 /// of the path. The search for a smaller loss may end with any loss for which `is_enough` holds.
@@ -122,8 +123,7 @@ impl Answers {
         limit: f64,
     ) -> Option<f64> {
         let asked = Asked(u, [noise.get().to_bits(), delta.get().to_bits(), limit.to_bits()]);
-        // If another thread panicked while it held the lock, the entries are still complete.
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || locked(&self.known);
         if let Some(&found) = known().get(&asked) {
             return found;
         }
@@ -145,8 +145,7 @@ static SUPREMA: Mutex<BTreeMap<[u64; 2], f64>> = Mutex::new(BTreeMap::new());
 /// [`log_ratio`], computed once for each pair of arguments.
 fn supremum(epsilon: f64, exponent: f64) -> f64 {
     let asked = [epsilon.to_bits(), exponent.to_bits()];
-    // If another thread panicked while it held the lock, the entries are still complete.
-    let known = || SUPREMA.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = || locked(&SUPREMA);
     if let Some(&found) = known().get(&asked) {
         return found;
     }

@@ -36,8 +36,8 @@
 //!   ICML 2024: the protocol. Its Theorem 3 adds up losses of contributions that are observed
 //!   together and is false (see `ndp_printed::walk`); this accountant replaces it.
 
-use super::LocalLoss;
 use super::contribution::{gap_loss_of_pair, of_gaps, require_positive};
+use super::local::{LocalLoss, MAX_EXPONENT};
 use super::series::{Factor, Products, up};
 use ndp_account::Error;
 use ndp_dp::UpperBound;
@@ -49,10 +49,6 @@ const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 
 /// The depths of a quick bound.
 const QUICK_DEPTHS: [usize; 2] = [1, 6];
-
-/// If `θ` is larger, the local loss times the number of steps is reported: powers of `e^θ` would overflow,
-/// and such a loss is of no use anyway.
-const MAX_EXPONENT: f64 = 300.0;
 
 /// Kernels are tilted so that their mass is at most this, and rounding up does not push it beyond 1.
 const UNIT_MASS: f64 = 1.0 - 1e-11;

@@ -22,9 +22,10 @@
 //!   errs by at most `√5 u`.
 //! - Lorden, *On excess over the boundary*, 1970: the expected number of renewals.
 
+use ndp_account::parts::locked;
 use ndp_numeric::fourier::{Scrambled, TESTED, root};
 use ndp_numeric::stop::work;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Below this length, multiplying term by term is faster than a transform.
 const DIRECT_LENGTH: usize = 200;
@@ -108,7 +109,7 @@ const MOST_PLANS: usize = 24;
 impl Fft {
     /// `None` if there is no transform for so many coefficients.
     fn new(length: usize) -> Option<Arc<Self>> {
-        let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plans = locked(&PLANS);
         let size = Scrambled::size_for(length)?;
         if let Some(plan) = plans.iter().find(|plan| plan.size() == size) {
             return Some(plan.clone());

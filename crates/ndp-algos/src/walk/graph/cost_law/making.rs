@@ -9,8 +9,9 @@ use super::system::Rounding;
 use super::tables::Tables;
 use super::{CostLaw, Source, adaptive, gaps};
 use ndp_account::Error;
+use ndp_account::parts::locked;
 use std::cell::LazyCell;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 impl CostLaw {
     pub(super) fn tables(&self) -> Result<Arc<Tables>, Error> {
@@ -85,7 +86,7 @@ impl CostLaw {
     /// The upper laws of intervals and, if both ends are asked for, the lower ones. `None` if the law follows
     /// from gaps.
     pub(super) fn intervals(&self) -> Result<Option<Arc<[Intervals]>>, Error> {
-        let mut known = self.intervals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.intervals);
         if known.is_none() {
             *known = match &self.source {
                 Source::Values(passages) => {
@@ -116,13 +117,13 @@ impl CostLaw {
     /// Drops the intervals, which take more memory than the tables. Most later questions need only the
     /// tables.
     pub(super) fn forget_intervals(&self) {
-        *self.intervals.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *locked(&self.intervals) = None;
     }
 
     /// The tables, of which at least `levels` are coarse.
     pub(super) fn tables_of(&self, levels: usize) -> Result<Arc<Tables>, Error> {
         self.stop.check()?;
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = locked(&self.tables);
         if tables.coarse.len() >= levels {
             return Ok(tables.clone());
         }
@@ -154,7 +155,7 @@ impl CostLaw {
 
     /// Adds one more fine table, of costs up to `window`.
     fn refined(&self, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = locked(&self.tables);
         let (coarse, mut spread) = (tables.coarse.clone(), tables.spread.clone());
         match (&self.source, self.intervals()?) {
             // For a large epsilon, for which costs near the largest one matter, rounding up is better than
