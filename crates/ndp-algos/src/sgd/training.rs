@@ -18,7 +18,7 @@ use attack::LastModel;
 use ndp_account::{
     Account, Assumption, Attacker, By, Changes, Error, Noise, Observer, Protocol, Target, Terms, accounts,
     least_noise,
-    parts::{at_most, bound_of_releases, ensure, of_outsider, search_of_pair},
+    parts::{at_most, bound_of_releases, ensure, of_outsider},
 };
 use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
 use ndp_graph::progress::Silent;
@@ -477,16 +477,8 @@ impl Account for OfTraining<'_> {
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
         self.observer.checked_source(u, self.node_count())?;
-        if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed && allowed.is_finite())
-            && !self.pairs.is_empty()
-            && let Ok(pair) = self.pair(u)
-        {
-            let epsilon = |noise| Ok(self.profile(u, noise)?.epsilon(delta)?);
-            if let Some(noise) = least_noise_by_law(pair.cost.as_deref(), allowed, delta, epsilon)? {
-                return Ok(Some(noise));
-            }
-        }
-        search_of_pair(self, u, measure, allowed)
+        let pair = || if self.pairs.is_empty() { None } else { self.pair(u).ok() };
+        least_noise_by_law(self, u, measure, allowed, || Ok(pair().and_then(|pair| pair.cost.clone())))
     }
 
     fn failure(&self) -> f64 {

@@ -9,7 +9,7 @@ use crate::walk::{FinalToken, OnPath};
 use ndarray::Array1;
 use ndp_account::{
     Account, Attacker, By, Changes, Error, Observer, Protocol, Terms,
-    parts::{at_most, bound_of_releases, of_outsider, search_of_pair},
+    parts::{at_most, bound_of_releases, of_outsider},
 };
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile};
 use ndp_linalg::sym_eigenvalues;
@@ -232,15 +232,7 @@ impl Account for OnGraph {
         measure: Measure,
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
-        if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed && allowed.is_finite()) {
-            self.observer.checked_source(u, self.node_count())?;
-            let law = self.cost(u, &*self.laws(u)?);
-            let epsilon = |noise| Ok(self.profile(u, noise)?.epsilon(delta)?);
-            if let Some(noise) = least_noise_by_law(law.as_deref(), allowed, delta, epsilon)? {
-                return Ok(Some(noise));
-            }
-        }
-        search_of_pair(self, u, measure, allowed)
+        least_noise_by_law(self, u, measure, allowed, || Ok(self.cost(u, &*self.laws(u)?)))
     }
 }
 

@@ -1,8 +1,11 @@
 //! `ε` and `δ` of a walk at one noise: the smaller of what its Rényi losses and the law of its cost give.
 
 use super::cost_law::CostLaw;
+use ndp_account::{Account, parts::search_of_pair};
 use ndp_dp::profile::epsilon_by_one_order;
-use ndp_dp::{ApproxDp, Curve, Delta, Error, Guarantee, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound};
+use ndp_dp::{
+    ApproxDp, Curve, Delta, Error, Guarantee, Measure, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound,
+};
 use ndp_numeric::stop::Stop;
 use std::sync::{Arc, OnceLock};
 
@@ -145,24 +148,33 @@ pub(crate) fn kept<T: Clone>(cell: &OnceLock<T>, stop: &Stop, make: impl FnOnce(
     cell.get().cloned().unwrap_or_else(made)
 }
 
-/// The least noise at which `epsilon` is at most `limit` at `delta`, if the law of the cost gives the
-/// smallest bound there; `None` if another bound is smaller.
+/// The least noise at which `account` says that the loss of `u` is `allowed`: asked of the law of the cost,
+/// unless there is none or the profile at that noise has a smaller bound than this law; then by a search.
 ///
 /// # Errors
-/// Those of `epsilon`.
+/// Those of the account and of `law`.
 pub(crate) fn least_noise_by_law(
-    law: Option<&CostLaw>,
-    limit: f64,
-    delta: Delta,
-    epsilon: impl Fn(NoiseMultiplier) -> Result<Guarantee<ApproxDp>, ndp_account::Error>,
+    account: &impl Account,
+    u: usize,
+    measure: Measure,
+    allowed: f64,
+    law: impl FnOnce() -> Result<Option<Arc<CostLaw>>, ndp_account::Error>,
 ) -> Result<Option<NoiseMultiplier>, ndp_account::Error> {
-    let found = match law.map(|law| law.least_noise(limit, delta)) {
-        Some(Err(ndp_account::Error::Stopped(stopped))) => return Err(stopped.into()),
-        found => found.and_then(Result::ok),
-    };
-    let Some(noise) = found else { return Ok(None) };
-    let found = seen_to_hold(noise.upper(), limit, &epsilon)?;
-    Ok((epsilon(found)?.value().epsilon() > NEAR * limit).then_some(found))
+    if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed && allowed.is_finite()) {
+        account.observer().checked_source(u, account.node_count())?;
+        let epsilon = |noise| Ok(account.profile(u, noise)?.epsilon(delta)?);
+        match law()?.map(|law| law.least_noise(allowed, delta)) {
+            Some(Err(ndp_account::Error::Stopped(stopped))) => return Err(stopped.into()),
+            Some(Ok(noise)) => {
+                let found = seen_to_hold(noise.upper(), allowed, epsilon)?;
+                if epsilon(found)?.value().epsilon() > NEAR * allowed {
+                    return Ok(Some(found));
+                }
+            }
+            Some(Err(_)) | None => {}
+        }
+    }
+    search_of_pair(account, u, measure, allowed)
 }
 
 /// If `epsilon` at the noise that the law asks for is below this share of the limit, another bound is smaller
