@@ -37,6 +37,7 @@ mod tabulated;
 
 pub(crate) use histogram::HistogramEstimator;
 use ndp_account::Error;
+use ndp_account::parts::ensure;
 #[cfg(test)]
 #[cfg(test)]
 pub(crate) use noise::LAWS;
@@ -84,3 +85,9 @@ impl FinalToken {
 /// Why the token is not masked on a graph, and on a path.
 const NO_MASK_ON_A_GRAPH: &str = "there is no rule for masking the final token on a graph";
 const NO_MASK_ON_A_PATH: &str = "there is no rule for masking the final token on a path";
+
+/// Checks that somebody observes, and that somebody else is exposed.
+fn require_honest(colluders: usize, nodes: usize) -> Result<(), Error> {
+    let condition = "be at least 1 and below the number of nodes";
+    ensure((1..nodes).contains(&colluders), "the number of colluders", condition, colluders as f64)
+}

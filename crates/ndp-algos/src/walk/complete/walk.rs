@@ -1,8 +1,9 @@
 //! The uniform walk: its parameters, and its paths.
 
 use super::CompleteOptions;
-use crate::walk::{FinalToken, Path};
+use crate::walk::{FinalToken, Path, require_honest};
 use ndp_account::Error;
+use ndp_account::parts::ensure;
 use rand::{Rng, RngExt};
 
 /// A uniform walk of `T` steps on `n` nodes.
@@ -30,15 +31,10 @@ impl CompleteWalk {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `n ≥ 2` and `steps ≥ 1`, both below `2^32`.
     pub fn new(n: usize, steps: usize) -> Result<Self, Error> {
-        let refuse = |name, condition, value: usize| {
-            Err(Error::InvalidParameter { name, condition, value: value as f64 })
-        };
-        if !(2..=MOST).contains(&n) {
-            return refuse("the number of nodes of a complete graph", "be at least 2 and below 2^32", n);
-        }
-        if !(1..=MOST).contains(&steps) {
-            return refuse("the number of steps", "be at least 1 and below 2^32", steps);
-        }
+        let name = "the number of nodes of a complete graph";
+        ensure((2..=MOST).contains(&n), name, "be at least 2 and below 2^32", n as f64)?;
+        let condition = "be at least 1 and below 2^32";
+        ensure((1..=MOST).contains(&steps), "the number of steps", condition, steps as f64)?;
         Ok(Self { n, steps, colluders: 1, options: CompleteOptions::default() })
     }
 
@@ -49,15 +45,8 @@ impl CompleteWalk {
     /// [`Error::InvalidParameter`] unless `1 ≤ colluders ≤ n − 1`: somebody must observe, and somebody else
     /// be exposed.
     pub(crate) fn with_colluders(self, colluders: usize) -> Result<Self, Error> {
-        if 1 <= colluders && colluders < self.n {
-            Ok(Self { colluders, ..self })
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the number of colluders",
-                condition: "be at least 1 and below the number of nodes",
-                value: colluders as f64,
-            })
-        }
+        require_honest(colluders, self.n)?;
+        Ok(Self { colluders, ..self })
     }
 
     /// The same walk under these options. A step beyond a cap adds noise alone, or a uniform label.

@@ -21,11 +21,10 @@
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 2, with its `γ` and its first and last releases corrected.
 
 use super::RingHistogram;
-use crate::walk::FinalToken;
 use crate::walk::tabulated::law_of_profile;
+use crate::walk::{FinalToken, require_honest};
 use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
-use ndp_account::parts::ensure;
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
 use ndp_dp::{Delta, LossLaw, Mechanism, UpperBound};
 use ndp_numeric::stop::Stop;
@@ -56,12 +55,7 @@ impl RingHistogram {
     ) -> Result<UpperBound<f64>, Error> {
         let n = self.node_count();
         let members = checked_coalition(coalition, n)?;
-        ensure(
-            members.len() < n,
-            "the number of colluders",
-            "be at least 1 and below the number of nodes",
-            members.len() as f64,
-        )?;
+        require_honest(members.len(), n)?;
         // The gaps around the ring between each member and the next one; gaps of length 0 contain nobody.
         let next = members.iter().skip(1).copied().chain([members[0] + n]);
         let shortest = members.iter().zip(next).map(|(&a, b)| b - a - 1).filter(|&run| run > 0).min();

@@ -3,6 +3,7 @@
 use crate::walk::{Bounds, FinalToken, Path, SumRun, TokenNoise};
 use ndarray::ArrayView2;
 use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Sigma;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -219,18 +220,10 @@ impl RingSum {
 /// Checks that `n ≥ 2`, `rounds ≥ 1` and their product fits.
 #[doc(hidden)]
 pub fn check_ring(n: usize, rounds: usize) -> Result<(), Error> {
-    let refuse =
-        |name, condition, value: usize| Err(Error::InvalidParameter { name, condition, value: value as f64 });
-    if n < 2 {
-        return refuse("the number of nodes of a ring", "be at least 2", n);
-    }
-    if rounds < 1 {
-        return refuse("the number of rounds", "be at least 1", rounds);
-    }
-    match n.checked_mul(rounds) {
-        Some(steps) if steps <= MAX_STEPS => Ok(()),
-        _ => refuse("the number of rounds", "keep the number of steps below 2^32", rounds),
-    }
+    ensure(n >= 2, "the number of nodes of a ring", "be at least 2", n as f64)?;
+    ensure(rounds >= 1, "the number of rounds", "be at least 1", rounds as f64)?;
+    let fits = n.checked_mul(rounds).is_some_and(|steps| steps <= MAX_STEPS);
+    ensure(fits, "the number of rounds", "keep the number of steps below 2^32", rounds as f64)
 }
 
 /// The path of a token that is passed on for `steps` steps: nodes `0, 1, …, n − 1`, then `0` again.

@@ -15,9 +15,8 @@
 //! publication of the final token.
 
 use super::{Placement, RingSum};
-use crate::walk::FinalToken;
+use crate::walk::{FinalToken, require_honest};
 use ndp_account::parts::checked_coalition;
-use ndp_account::parts::ensure;
 use ndp_account::{Error, LossReport};
 use ndp_dp::{Exact, ObserverLoss};
 use ndp_numeric::sums::{Total, up};
@@ -68,12 +67,7 @@ impl RingSum {
     /// For each node, whether it observes.
     pub(in crate::walk) fn observers(&self, coalition: &[usize]) -> Result<Vec<bool>, Error> {
         let members = checked_coalition(coalition, self.node_count())?;
-        ensure(
-            members.len() < self.node_count(),
-            "the number of colluders",
-            "be at least 1 and below the number of nodes",
-            members.len() as f64,
-        )?;
+        require_honest(members.len(), self.node_count())?;
         if self.placement() == Placement::Counter && members.len() > 1 {
             return Err(Error::NoGuarantee(
                 "between two colluders the ring may add no noise at all; distribute the noise",
