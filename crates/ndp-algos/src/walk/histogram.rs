@@ -3,6 +3,7 @@
 
 use ndp_account::Error;
 use ndp_dp::{NoiseMultiplier, RandomizedResponse};
+use rand::{Rng, RngExt};
 use std::collections::BTreeMap;
 
 /// Adds one to the count of `label`.
@@ -13,6 +14,29 @@ pub(super) fn count_one(token: &mut BTreeMap<u32, u64>, label: u32) {
 /// The randomized response whose `ε₀` is the reciprocal of the noise, rounded down.
 pub(super) fn response_of(labels: u32, noise: NoiseMultiplier) -> Result<RandomizedResponse, Error> {
     Ok(RandomizedResponse::with_epsilon(labels, 1.0 / noise.get())?)
+}
+
+/// The report of a node with this label, added to the token.
+pub(super) fn report(
+    token: &mut BTreeMap<u32, u64>,
+    response: RandomizedResponse,
+    (node, label): (usize, u32),
+    rng: &mut impl Rng,
+) -> Result<u32, Error> {
+    let labels = response.labels();
+    if label >= labels {
+        return Err(crate::Error::LabelOutOfRange { node, label, labels }.into());
+    }
+    let report = response.sample(label, rng)?;
+    count_one(token, report);
+    Ok(report)
+}
+
+/// A uniform label, added to the token.
+pub(super) fn add_uniform(token: &mut BTreeMap<u32, u64>, labels: u32, rng: &mut impl Rng) -> u32 {
+    let label = rng.random_range(0..labels);
+    count_one(token, label);
+    label
 }
 
 /// How to read a histogram of `N` randomized responses and some uniform labels.
@@ -65,6 +89,14 @@ impl HistogramEstimator {
         let (kept, drawn) = (1.0 - gamma + gamma * share, gamma * share);
         let counts = holders as f64 * kept * (1.0 - kept) + others as f64 * drawn * (1.0 - drawn);
         Ok((counts + self.uniform as f64 * share * (1.0 - share)) / (1.0 - gamma).powi(2))
+    }
+
+    /// The largest variance of an estimate. It is linear in the number of holders, and so largest at an end.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn largest_variance(&self) -> Result<f64, Error> {
+        Ok(self.variance(0)?.max(self.variance(self.reports)?))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::walk::alike::{Alike, Least, bound};
 use crate::walk::attacks::{by_run, on_paths};
 use crate::walk::graph::{CostLaw, seen_to_hold};
 use crate::walk::histogram::response_of;
-use crate::walk::{Bounds, OnPath, TokenNoise};
+use crate::walk::{Bounds, HistogramEstimator, OnPath, TokenNoise};
 use ndp_account::Error;
 use ndp_account::{
     Account, Assumption, Attacker, Changes, Law, Noise, Observer, Protocol, Senders, Terms,
@@ -277,11 +277,8 @@ impl Protocol for CompleteHistogram {
     /// The error of the estimated frequency of a label; visits are independent draws of nodes.
     fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
         let response = response_of(self.response.labels(), noise)?;
-        let steps = self.walk.step_count() as u64;
-        let reader = crate::walk::HistogramEstimator::new(response, steps, 0)?;
-        // The variance is linear in the number of nodes with the label, so that it is largest at an end.
-        let variance = reader.variance(0)?.max(reader.variance(steps)?);
-        let steps = steps as f64;
+        let reader = HistogramEstimator::new(response, self.walk.step_count() as u64, 0)?;
+        let (variance, steps) = (reader.largest_variance()?, self.walk.step_count() as f64);
         Ok((variance / (steps * steps) + 0.25 / steps).sqrt())
     }
 

@@ -1,11 +1,11 @@
 //! Histograms on the complete graph (Algorithm 5): every holder of the token adds a randomized response.
 
 use super::CompleteWalk;
-use crate::walk::histogram::count_one;
+use crate::walk::histogram::{add_uniform, report};
 use crate::walk::{HistogramEstimator, HistogramRun};
 use ndp_account::Error;
 use ndp_dp::RandomizedResponse;
-use rand::{Rng, RngExt};
+use rand::Rng;
 use std::collections::BTreeMap;
 
 /// A histogram of labels reported along a uniform walk. The token starts empty.
@@ -53,21 +53,14 @@ impl CompleteHistogram {
     /// of `γ = 1`, whose reports carry no information.
     pub fn run(&self, label: impl Fn(usize) -> u32, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         let path = self.walk.sample(rng);
-        let domain = self.response.labels();
         let mut reports = Vec::with_capacity(path.steps());
         let mut token = BTreeMap::new();
         for (&node, &contributes) in path.holders.iter().zip(&path.contributes) {
-            let report = if contributes {
-                let label = label(node);
-                if label >= domain {
-                    return Err(crate::Error::LabelOutOfRange { node, label, labels: domain }.into());
-                }
-                self.response.sample(label, rng)?
+            reports.push(if contributes {
+                report(&mut token, self.response, (node, label(node)), rng)?
             } else {
-                rng.random_range(0..domain)
-            };
-            count_one(&mut token, report);
-            reports.push(report);
+                add_uniform(&mut token, self.response.labels(), rng)
+            });
         }
         let made = path.contributes.iter().filter(|&&contributes| contributes).count();
         let uniform = path.steps() - made;

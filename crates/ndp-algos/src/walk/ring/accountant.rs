@@ -44,10 +44,8 @@ impl Protocol for RingHistogram {
 
     /// The error of the estimated frequency of a label.
     fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
-        let reader = self.at(noise)?.estimator()?;
-        let reports = (RingHistogram::node_count(self) * self.rounds()) as u64;
-        // The variance is linear in the number of nodes with the label, so that it is largest at an end.
-        Ok(reader.variance(0)?.max(reader.variance(reports)?).sqrt() / reports as f64)
+        let reports = RingHistogram::node_count(self) * self.rounds();
+        Ok(self.at(noise)?.estimator()?.largest_variance()?.sqrt() / reports as f64)
     }
 
     fn message_count(&self) -> Result<f64, Error> {

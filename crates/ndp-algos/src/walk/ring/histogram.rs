@@ -1,12 +1,12 @@
 //! Histograms on the ring (Algorithm 2): each node adds a randomized response to the token.
 
 use super::sum::{check_ring, check_shape, path_of};
-use crate::walk::histogram::count_one;
+use crate::walk::histogram::{add_uniform, report};
 use crate::walk::{FinalToken, HistogramEstimator, HistogramRun};
 use ndarray::ArrayView2;
 use ndp_account::Error;
 use ndp_dp::RandomizedResponse;
-use rand::{Rng, RngExt};
+use rand::Rng;
 use std::collections::BTreeMap;
 
 /// A histogram of `K n` labels on a ring of `n` nodes in `K` rounds.
@@ -103,22 +103,15 @@ impl RingHistogram {
         let domain = self.response.labels();
         let mut token = BTreeMap::new();
         for _ in 0..self.initial_elements() {
-            count_one(&mut token, rng.random_range(0..domain));
+            add_uniform(&mut token, domain, rng);
         }
         let initial = token.clone();
         let mut reports = Vec::with_capacity(labels.len());
         for (step, &label) in labels.iter().enumerate() {
-            if label >= domain {
-                return Err(
-                    crate::Error::LabelOutOfRange { node: step % self.n, label, labels: domain }.into()
-                );
-            }
-            let report = self.response.sample(label, rng)?;
-            count_one(&mut token, report);
-            reports.push(report);
+            reports.push(report(&mut token, self.response, (step % self.n, label), rng)?);
         }
         for _ in 0..self.final_elements() {
-            count_one(&mut token, rng.random_range(0..domain));
+            add_uniform(&mut token, domain, rng);
         }
         let (path, estimator) = (path_of(self.n, labels.len()), self.estimator()?);
         let published = self.final_token != FinalToken::Withheld;
