@@ -7,11 +7,11 @@ use crate::build::Program;
 use crate::options::AccountOptions;
 use crate::sensitivity::SensitivitySet;
 use crate::simulate::Statistic;
+use ndp_account::parts::profile_between;
 use ndp_account::{
     Account, Assumption, Attacker, By, Changes, Error, Law, Noise, Observer, Protocol, RestsOn, Terms,
 };
-use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
-use ndp_numeric::rounding::Interval;
+use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile};
 use ndp_numeric::stop::Stop;
 use rand::Rng;
 
@@ -173,12 +173,8 @@ impl Account for Accounted<'_> {
                 return Ok(Profile::gaussian(Exact::new(Gdp::new(f64::INFINITY)?).into(), &against));
             }
         };
-        let mu = |loss: f64| Interval::new(loss).sqrt() / Interval::new(noise.get());
-        let upper = Gdp::new(if loss.value() == 0.0 { 0.0 } else { mu(loss.value()).high() })?;
         let exact = loss.value.grade() == Grade::Exact;
-        let upper = if exact { Exact::new(upper).into() } else { UpperBound::new(upper).into() };
-        let lower = if loss.lower > 0.0 { mu(loss.lower).low().max(0.0) } else { 0.0 };
-        Ok(Profile::gaussian_between(lower, upper, &against)?)
+        profile_between((loss.lower, loss.value()), exact, noise, &against)
     }
 
     fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error> {

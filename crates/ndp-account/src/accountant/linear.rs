@@ -240,7 +240,10 @@ fn profile_of_unit(
 }
 
 /// The profile of a view whose unit loss lies between these ends.
-pub(super) fn between(
+///
+/// # Errors
+/// For ends that are negative or NaN.
+pub fn between(
     (low, high): (f64, f64),
     exact: bool,
     noise: NoiseMultiplier,
