@@ -173,11 +173,12 @@ impl Protocol for ReleasedSum {
 
     /// The error of the token divided by the number of contributions; on a walk these are independent draws
     /// of nodes.
-    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
-        let steps = self.steps() as f64;
+    fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
         match &self.sum {
-            Sum::Ring(ring) => Ok(ring.output_std() / ring.noise().std() * noise.get() / steps),
-            Sum::Complete(_) => Ok(((noise.get() * noise.get() + 0.25) / steps).sqrt()),
+            Sum::Ring(ring) => {
+                Ok(ring.output_std() / ring.noise().std() * noise.get() / ring.step_count() as f64)
+            }
+            Sum::Complete(sum) => sum.error_until(noise, stop),
         }
     }
 
