@@ -230,17 +230,12 @@ impl<'a> Recursion<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::oracle::{expectation, intervals, small_walks};
+    use super::super::oracle::{expectation, intervals, local, small_walks};
     use super::super::renewal;
     use super::*;
     use approx::assert_relative_eq;
-    use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::GossipMatrix;
     use ndp_graph::generators::{cycle_graph, grid_2d_graph};
-
-    fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
-    }
 
     /// For one observer or two, any start and any matrix, with and without publication.
     #[test]

@@ -140,15 +140,10 @@ fn require_steps(visits: &FirstVisits, steps: usize) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::oracle::{expectation, intervals, reference_rows, small_walks};
+    use super::super::oracle::{expectation, intervals, local, reference_rows, small_walks};
     use super::*;
     use approx::assert_relative_eq;
-    use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::hitting::{Start, Walk};
-
-    fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
-    }
 
     /// Section 4 of the specification, T = 10, α = 2, σ = 2: `Σ h_t/t`, the sharp bound and `S_10`.
     #[test]
@@ -275,10 +270,9 @@ mod tests {
         assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0, false)));
         assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1, false)));
         // Extreme noises give the local loss or 0, never NaN.
-        let tiny =
-            LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e-200).unwrap() };
+        let tiny = local(2.0, 1e-200);
         assert_eq!(*capped(&visits, tiny, 10, 3, false).unwrap().value(), f64::INFINITY);
-        let huge = LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e200).unwrap() };
+        let huge = local(2.0, 1e200);
         assert!(*capped(&visits, huge, 10, 3, false).unwrap().value() < 1e-300);
     }
 }

@@ -263,19 +263,15 @@ const MAX_CUT: usize = 1_000_000;
 #[cfg(test)]
 mod tests {
     use super::super::contribution;
+    use super::super::oracle::local;
     use super::*;
     use approx::assert_relative_eq;
-    use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::GossipMatrix;
     use ndp_graph::Weights;
     use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph, hypercube_graph, star_graph};
     use ndp_graph::hitting::Start;
 
     static NEVER: Stop = Stop::never();
-
-    fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
-    }
 
     fn step_by_step(
         w: &GossipMatrix,

@@ -1,12 +1,19 @@
 //! Slow definitions that the tests of this folder compare with: a sum over every path of a small walk, and
 //! the renewal recursion term by term.
 
+use super::LocalLoss;
 use super::path_cost::{Interval, Odometer};
 use ndarray::{Array2, array};
+use ndp_dp::{NoiseMultiplier, Order};
 use ndp_graph::Weights;
 use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::{GossipMatrix, TransitionMatrix};
+
+/// One contribution at an order and with a noise multiplier.
+pub(super) fn local(alpha: f64, sigma: f64) -> LocalLoss {
+    LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
+}
 
 /// `Σ P(path) value(path)` over all paths of `steps` steps.
 pub(super) fn expectation(

@@ -426,18 +426,13 @@ fn charge(more: f64, plain: f64, theta: f64, m: usize, t: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::oracle::{
-        expectation, mixed_cost, odometer, plain_recursion, reference_rows, small_walks,
+        expectation, local, mixed_cost, odometer, plain_recursion, reference_rows, small_walks,
     };
     use super::*;
     use approx::assert_relative_eq;
-    use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::generators::{cycle_graph, grid_2d_graph, hypercube_graph, path_graph, star_graph};
     use ndp_graph::hitting::{Start, Walk};
     use ndp_graph::{GossipMatrix, Graph};
-
-    fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
-    }
 
     /// Section 6 of the specification: T = 10, α = 2, σ = 2, M = 1; uniform start, start at node 0.
     #[test]
