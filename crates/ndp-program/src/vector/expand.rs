@@ -15,6 +15,8 @@ struct Writer<'p> {
     /// With momentum: the second values, the clocks of the nodes, and the time.
     second: Option<(Vec<Value>, Vec<f64>, f64)>,
     matrices: Vec<(&'p GossipMatrix, MixingMatrix)>,
+    /// The variance of the first noise, in units of which noises of messages are said.
+    unit: f64,
 }
 
 impl VectorProgram<'_> {
@@ -41,7 +43,8 @@ impl VectorProgram<'_> {
         self.checked()?;
         let mut program = Program::new(self.nodes)?;
         let x = program.contribute_all(Reads::Nothing)?;
-        let mut writer = Writer { program, x, before: Vec::new(), second: None, matrices: Vec::new() };
+        let unit = self.variances().first().copied().unwrap_or(1.0);
+        let mut writer = Writer { program, x, before: Vec::new(), second: None, matrices: Vec::new(), unit };
         for moment in self.moments() {
             match moment {
                 Moment::Noise(variance) => {
@@ -115,7 +118,7 @@ impl<'p> Writer<'p> {
     ) -> Result<Vec<Value>, Error> {
         let nodes = self.x.len();
         let shared = match kind {
-            MessageNoise::Broadcast => self.program.noise_all(1)?,
+            MessageNoise::Broadcast => self.program.noise_all(self.unit)?,
             _ => Vec::new(),
         };
         let graph = mixing.matrix.graph();
@@ -129,7 +132,7 @@ impl<'p> Writer<'p> {
                 }
                 let noise = match kind {
                     MessageNoise::Broadcast => shared[w],
-                    _ => self.program.noise([w], 1)?,
+                    _ => self.program.noise([w], self.unit)?,
                 };
                 let message = self.program.combine([(1.0, self.x[w]), (ratio, noise)])?;
                 self.program.send(w, a, message)?;

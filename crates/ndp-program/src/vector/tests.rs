@@ -48,6 +48,9 @@ impl Said {
             // Several parts, one after the other.
             new().noise(1.0).rounds(&self.matrix, 2).changing(&self.sequence).rounds(&self.lazy, 1),
             new().noise(1.0).rounds(&self.matrix, 1).noise(0.0).noise(0.25).rounds(&self.matrix, 3),
+            // The ratio of noises is that to the first one, however large it is.
+            new().noise(4.0).noisy_rounds(&self.matrix, 3, MessageNoise::Broadcast, 0.3),
+            new().noise(0.25).noisy_rounds(&self.matrix, 3, MessageNoise::PerLink, 0.3),
         ]
     }
 }
@@ -132,7 +135,7 @@ fn programs_written_out_agree() -> Result<(), Error> {
 fn programs_written_out_agree_on_taps() -> Result<(), Error> {
     let said = Said::new()?;
     let mut leaked = 0;
-    for statement in [0, 1, 3, 4, 5, 8] {
+    for statement in [0, 1, 3, 4, 5, 8, 9, 10] {
         let program = &said.all()[statement];
         for taps in [vec![(0, 1)], vec![(1, 0), (0, 1)], vec![(5, 6), (5, 4), (9, 8)]] {
             let written = program.program()?;
