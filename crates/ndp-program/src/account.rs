@@ -274,7 +274,11 @@ impl Program {
         let found = match sweep::grams(self, &seen, &directions, options)? {
             Some(found) if found.narrow => found,
             found => {
-                // Exact rows may decide, if they can be written out.
+                // Exact rows may decide: those of the statement, or those of all values if they can be written
+                // out.
+                if let Some(account) = self.by_rows(observer, options, asked)? {
+                    return Ok(Some(account));
+                }
                 if !seen.deeper_than(self, MAX_WRITTEN) {
                     return Ok(None);
                 }

@@ -59,10 +59,10 @@ mod observers;
 mod options;
 #[doc(hidden)]
 pub mod parts;
-mod powers;
 mod proof;
 mod protocol;
 mod registers;
+mod rounds;
 mod semidefinite;
 mod sensitivity;
 mod signs;

@@ -13,6 +13,7 @@ mod powers;
 mod properties;
 mod reductions;
 mod reference;
+mod rounds;
 mod sets;
 mod witnesses;
 

@@ -119,7 +119,7 @@ impl VectorProgram<'_> {
 
     /// The noises that these nodes drew, as ascending columns of the view. Noises have columns in order of
     /// time: `n` for the noises that nodes add, and one for each noise of the messages of a round.
-    pub(super) fn drawn_by(&self, nodes: &[usize]) -> Vec<usize> {
+    pub(crate) fn drawn_by(&self, nodes: &[usize]) -> Vec<usize> {
         let (mut first, mut drawn) = (0, Vec::new());
         if nodes.is_empty() {
             return drawn;

@@ -279,7 +279,7 @@ impl<'a> VectorProgram<'a> {
     }
 
     /// The variances of the noises that nodes add, in order of time.
-    fn variances(&self) -> Vec<f64> {
+    pub(crate) fn variances(&self) -> Vec<f64> {
         let variance =
             |part: &Part<'_>| if let Part::Noise(variance) = part { Some(*variance) } else { None };
         self.parts.iter().filter_map(variance).collect()
