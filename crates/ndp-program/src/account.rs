@@ -232,11 +232,10 @@ impl Program {
         found: Found,
     ) -> ProgramAccount {
         let Found { grams, rank, bits, failure, engine } = found;
-        let (program, observer) = (self.clone(), observer.clone());
         let (some_lost, stop) = (options.some_lost, options.stop.clone());
         ProgramAccount {
-            program,
-            observer,
+            program: self.clone(),
+            observer: observer.clone(),
             seen,
             grams,
             rank,
@@ -274,13 +273,10 @@ impl Program {
         let found = match sweep::grams(self, &seen, &directions, options)? {
             Some(found) if found.narrow => found,
             found => {
-                // Exact rows may decide: those of the statement, or those of all values if they can be written
-                // out.
-                if let Some(account) = self.by_rows(observer, options, asked)? {
-                    return Ok(Some(account));
-                }
-                if !seen.deeper_than(self, MAX_WRITTEN) {
-                    return Ok(None);
+                // Exact rows may decide: those of a statement, or of the program if they can be written out.
+                let by_rows = self.by_rows(observer, options, asked)?;
+                if by_rows.is_some() || !seen.deeper_than(self, MAX_WRITTEN) {
+                    return Ok(by_rows);
                 }
                 found.ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: 53 }))?
             }
@@ -289,8 +285,8 @@ impl Program {
         let of_members = self.contributions.iter().filter(|c| observer.contains(c.node));
         let assumed = found.assumed || of_members.into_iter().any(|c| c.reads == Reads::Seen(None));
         let adaptivity = if assumed { Dependence::Assumed } else { Dependence::Fixed };
-        let found =
-            Found { grams: found.grams, rank: found.rank, bits: 53, failure: 0.0, engine: Engine::Sweeps };
+        let (grams, rank, engine) = (found.grams, found.rank, Engine::Sweeps);
+        let found = Found { grams, rank, bits: 53, failure: 0.0, engine };
         Ok(Some(self.report(observer, options, (seen, adaptivity), found)))
     }
 

@@ -35,6 +35,18 @@ pub(super) struct Steps<'p> {
     used: Vec<bool>,
     /// The number of terms that may still be looked at.
     left: usize,
+    /// The last weight of a noise that is not 1, its variance, and the variance with this weight. Products of
+    /// long fractions take long, and most noises have the same weight.
+    weighted: Option<(Cow<'p, BigRational>, &'p BigRational, BigRational)>,
+}
+
+/// The sum of two variances, quick if one of them is 0.
+pub(super) fn sum(a: BigRational, b: BigRational) -> BigRational {
+    match (a.is_zero(), b.is_zero()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ => a + b,
+    }
 }
 
 impl<'p> Steps<'p> {
@@ -71,6 +83,7 @@ impl<'p> Steps<'p> {
             messages_of: vec![0; program.values.len()],
             used: vec![false; program.noises.len()],
             left: 4 * (terms + program.values.len()),
+            weighted: None,
         };
         steps.take_messages()?;
         Some(steps)
@@ -134,6 +147,21 @@ impl<'p> Steps<'p> {
         made && (self.senders[value].is_some() || self.messages_of[value] > 0)
     }
 
+    /// The variance of a noise with a weight.
+    fn weighted(&mut self, weight: Cow<'p, BigRational>, variance: &'p BigRational) -> BigRational {
+        if weight.is_one() {
+            return variance.clone();
+        }
+        match &self.weighted {
+            Some((factor, of, product)) if *factor == weight && *of == variance => product.clone(),
+            _ => {
+                let product = variance * &*weight * &*weight;
+                self.weighted = Some((weight, variance, product.clone()));
+                product
+            }
+        }
+    }
+
     /// What a value of `node` consists of; to be asked once for every value. `None` for the data or noises
     /// of another node, for a noise that some other value has, and beyond the limit on the work.
     pub(super) fn form(&mut self, value: usize, node: usize) -> Option<Form<'p>> {
@@ -188,8 +216,8 @@ impl<'p> Steps<'p> {
                         if known || self.senders[term] != Some(node) {
                             return None;
                         }
-                        form.variance +=
-                            if weight.is_one() { variance.clone() } else { variance * &*weight * &*weight };
+                        let variance = self.weighted(weight, variance);
+                        form.variance = sum(form.variance, variance);
                     }
                     _ => {
                         next = Some((term, (!weight.is_one()).then_some(weight)));

@@ -1,7 +1,7 @@
 //! The rounds of a program: the values that nodes hold before each of them, who hears them, and the weights
 //! that lead from one round to the next.
 
-use super::forms::{Form, Steps};
+use super::forms::{Form, Steps, sum};
 use crate::MessageNoise;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -90,7 +90,7 @@ fn of_values<'p>(
             Some(state) => {
                 let at = of_states.binary_search_by_key(&state, |(state, _)| *state).ok()?;
                 let before = of_states[at].1.take()?;
-                Form { variance: before.variance + form.variance, ..before }
+                Form { variance: sum(before.variance, form.variance), ..before }
             }
         };
         let round = found.place(value, node, form)?;
