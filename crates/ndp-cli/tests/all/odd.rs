@@ -19,10 +19,8 @@ fn an_observer_that_is_named_twice_counts_once() {
     let once = ask("--observer 0 --observer 3");
     let twice = ask("--observer 0 --observer 3 --observer 0");
     assert_eq!((once.0, &once.1), (0, &twice.1));
-    let (code, _, problem) = run(
-        &folder,
-        "prove ring --protocol muffliato:rounds=2 --observer 0 --observer 0 --into proof.jsonl",
-    );
+    let (code, _, problem) =
+        run(&folder, "prove ring --protocol muffliato:rounds=2 --observer 0 --observer 0 --into proof.jsonl");
     assert_eq!(code, 0, "{problem}");
     let proof = std::fs::read_to_string(folder.join("proof.jsonl")).unwrap();
     let pairs: Vec<&str> = proof.lines().filter(|line| line.contains("\"observer\"")).collect();
@@ -58,18 +56,20 @@ fn a_noise_is_not_shown_below_itself() {
 #[test]
 fn an_outsider_gets_no_model_that_is_kept() {
     let folder = folder("kept");
-    let (code, said, problem) = run(
-        &folder,
-        "audit ring --protocol gossip-sgd --noise 1 --source 0 --outsider --runs 2000 --seed 1",
-    );
+    let (code, said, problem) =
+        run(&folder, "audit ring --protocol gossip-sgd --noise 1 --source 0 --outsider --runs 2000 --seed 1");
     assert_eq!(code, 0, "{said}{problem}");
     let (_, said, _) = run(&folder, "loss ring --protocol gossip-sgd --noise 1 --outsider");
-    assert!(said.contains("nobody hands out what it holds in the end, neither a result nor a model"), "{said}");
+    assert!(
+        said.contains("nobody hands out what it holds in the end, neither a result nor a model"),
+        "{said}"
+    );
     for who in ["--outsider", "--tap 0-1"] {
         let (code, _, problem) = run(&folder, &format!("audit ring --noise 1 --source 0 {who}"));
         assert!(code == 1 && problem.contains("there is no attack"), "{problem}");
     }
-    let (code, _, problem) = run(&folder, "audit ring --noise 1 --source 0 --observer 1 --runs 1000000000000");
+    let (code, _, problem) =
+        run(&folder, "audit ring --noise 1 --source 0 --observer 1 --runs 1000000000000");
     assert!(code == 2 && problem.contains("10000000"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -413,9 +413,8 @@ fn programs_that_are_nearly_rounds_are_not_taken_for_them() -> Outcome {
         for kind in KINDS {
             for _ in 0..4 {
                 assert!(written(matrix, kind, 3, Fault::None, &mut rng)?.stated().is_some());
-                let more = OF_MESSAGES.into_iter().filter(|fault| match (kind, fault) {
-                    (Kind::Fresh, _) | (Kind::Broadcast, Fault::OtherMessage) => false,
-                    _ => true,
+                let more = OF_MESSAGES.into_iter().filter(|fault| {
+                    !matches!((kind, fault), (Kind::Fresh, _) | (Kind::Broadcast, Fault::OtherMessage))
                 });
                 for fault in FAULTS.into_iter().chain(more) {
                     let program = written(matrix, kind, 3, fault, &mut rng)?;
