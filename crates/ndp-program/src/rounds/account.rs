@@ -14,6 +14,7 @@ use ndarray::Array2;
 use ndp_account::{Error, Observer};
 use ndp_certify::account::Budget;
 use ndp_numeric::rounding::Interval;
+use ndp_numeric::stop::Stopped;
 use std::collections::BTreeMap;
 
 impl Program {
@@ -48,6 +49,8 @@ impl Program {
         use ndp_certify::Error::{NotCertified, TooLarge};
         match self.by_statement(Engine::Rows, observer, options, asked) {
             Err(Error::Certify(TooLarge { .. } | NotCertified { .. })) => Ok(None),
+            // What the sweeps have found is an answer, too.
+            Err(Error::Stopped(Stopped::OutOfWork | Stopped::OutOfTime)) => Ok(None),
             found => found,
         }
     }
