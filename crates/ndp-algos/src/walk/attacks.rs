@@ -1,5 +1,5 @@
-//! The attacks that audit the accounts of walks: scores of single runs, with the whole path drawn anew for each
-//! of them.
+//! The attacks that audit the accounts of walks: scores of single runs, with the whole path drawn anew for
+//! each of them.
 
 use ndarray::Array2;
 use ndp_account::parts::Attack;

@@ -186,8 +186,8 @@ impl Protocol for ReleasedSum {
         Ok(self.steps() as f64)
     }
 
-    /// Everybody else contributes the lower end of the interval. The score is the last token that the observer
-    /// saw.
+    /// Everybody else contributes the lower end of the interval. The score is the last token that the
+    /// observer saw.
     fn attack<'a>(
         &'a self,
         u: usize,

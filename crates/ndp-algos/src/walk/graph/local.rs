@@ -72,8 +72,8 @@ impl LocalLoss {
     }
 }
 
-/// If `θ` is larger, accounts report the local loss of every contribution: powers of `e^θ` would overflow, and
-/// such a loss is of no use anyway.
+/// If `θ` is larger, accounts report the local loss of every contribution: powers of `e^θ` would overflow,
+/// and such a loss is of no use anyway.
 pub(super) const MAX_EXPONENT: f64 = 300.0;
 
 /// The losses of one pair that were computed so far, for later questions at the same noise.
