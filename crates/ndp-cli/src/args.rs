@@ -240,7 +240,7 @@ pub(crate) struct Audit {
     #[command(flatten)]
     pub(crate) knowledge: Knowledge,
     /// Runs in each of two worlds: with the exposed node's data, and with other data.
-    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(10..=10_000_000))]
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
     pub(crate) runs: usize,
     /// The probability that the attack shows more than the truth is at most this.
     #[arg(long, default_value_t = 1e-3, value_name = "P")]

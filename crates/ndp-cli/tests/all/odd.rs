@@ -47,7 +47,7 @@ fn a_noise_is_not_shown_below_itself() {
     let folder = folder("digits");
     let (code, said, _) = run(&folder, "loss path --protocol local --noise 1.0000049 --epsilon 4.37717");
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("noise                   1.00001") && !said.contains("1.00000"), "{said}");
+    assert!(said.contains("1.00001 (1.00001 times") && !said.contains("1.00000"), "{said}");
     assert_eq!(run(&folder, "loss path --protocol local --noise 1.00000 --epsilon 4.37717").0, 1);
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -70,7 +70,7 @@ fn an_outsider_gets_no_model_that_is_kept() {
     }
     let (code, _, problem) =
         run(&folder, "audit ring --noise 1 --source 0 --observer 1 --runs 1000000000000");
-    assert!(code == 2 && problem.contains("10000000"), "{problem}");
+    assert!(code == 1 && problem.contains("at most 10^8"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
