@@ -4,7 +4,7 @@ use super::uniform::Uniform;
 use super::{Account, Attacker, Observer, Protocol, Senders};
 use crate::attack::Attack;
 use crate::error::ensure;
-use crate::{Error, LinearProtocol, LossReport, OwnNoise, Terms};
+use crate::{Assumption, Error, LinearProtocol, LossReport, OwnNoise, Terms};
 use ndarray::Array2;
 use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, Profile, Sensitivity, UpperBound};
 use ndp_graph::progress::Stop;
@@ -22,12 +22,10 @@ impl<P: LinearProtocol> Protocol for P {
             return Ok(Box::new(Reported::new(report, observer, self.terms())));
         }
         if observer.members().is_empty() {
-            return Uniform::account(
-                LinearProtocol::node_count(self),
-                self.outside()?,
-                observer,
-                self.terms(),
-            );
+            let (nodes, outside, terms) = (LinearProtocol::node_count(self), self.outside()?, self.terms());
+            let is_silent = *outside.value() == 0.0;
+            let terms = if is_silent { terms.trusting(Assumption::NothingPublished) } else { terms };
+            return Uniform::account(nodes, outside, observer, terms);
         }
         Ok(Box::new(reported(self, observer, stop)?))
     }
