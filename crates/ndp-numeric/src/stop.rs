@@ -13,8 +13,8 @@
 //! the same limit. Parts that may end alone have [limits of their own](Stop::within).
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Says when a computation is to end; a clone says the same. See the [module](self).
@@ -53,6 +53,8 @@ struct Limits {
     asked: AtomicBool,
     until: Option<Until>,
     most: AtomicU64,
+    /// How often more was allowed.
+    allowed: AtomicU64,
     /// Work that was asked for, refused or not.
     spent: AtomicU64,
     /// Limits that hold as well.
@@ -155,8 +157,9 @@ impl Stop {
         let cores = until.and_then(|_| std::thread::available_parallelism().ok());
         let cores = cores.map_or(1, |cores| u64::try_from(cores.get()).unwrap_or(1));
         let until = until.map(Until::new);
-        let most = AtomicU64::new(most);
-        Self(Some(Arc::new(Limits { asked, until, most, spent, outer: self.clone(), cores, memory })))
+        let (most, allowed) = (AtomicU64::new(most), AtomicU64::new(0));
+        let outer = self.clone();
+        Self(Some(Arc::new(Limits { asked, until, most, allowed, spent, outer, cores, memory })))
     }
 
     /// Moves the end in time of this one and its clones, so that a computation that goes on in several calls
@@ -206,20 +209,22 @@ impl Stop {
         }
     }
 
-    /// Work that was asked for so far, refused or not; 0 for [`Stop::never`].
+    /// Work that was asked for so far; all that was allowed if some was refused, whatever it was; 0 for
+    /// [`Stop::never`].
     #[must_use]
     pub fn spent(&self) -> u64 {
-        self.0.as_ref().map_or(0, |limits| limits.spent.load(Ordering::Relaxed))
+        self.0.as_ref().map_or(0, |limits| limits.spent.load(Ordering::Relaxed).min(limits.most()))
     }
 
-    /// Allows so much more work under this limit, and forgets that work was refused; limits that hold as well
-    /// stay as they are. Not while somebody works under it.
+    /// Allows so much more work under this limit, and forgets that work was refused and what was
+    /// [kept](Kept); limits that hold as well stay as they are. Not while somebody works under it.
     pub fn allow(&self, more: u64) {
         if let Some(limits) = &self.0 {
             let most = limits.most();
             let within = |spent: u64| Some(spent.min(most));
             let _ = limits.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within);
             limits.most.store(most.saturating_add(more), Ordering::Relaxed);
+            limits.allowed.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -259,6 +264,52 @@ impl Limits {
         let left = until.left();
         let fits = !left.is_zero() && u128::from(work / self.cores) <= left.as_nanos();
         if fits { Ok(()) } else { Err(Stopped::OutOfTime) }
+    }
+}
+
+/// What was worked out under a limit, for later questions under the same limit.
+///
+/// When work was refused, it depends on the threads which parts were worked out before. What is kept is
+/// therefore forgotten when [more is allowed](Stop::allow), so that the second attempt does the same work as
+/// if it were the first.
+///
+/// # Examples
+/// ```
+/// use ndp_numeric::stop::{Kept, Stop};
+/// let (stop, kept) = (Stop::after_work(5), Kept::default());
+/// assert_eq!(kept.or_make(&stop, || 7), 7);
+/// assert_eq!(kept.or_make(&stop, || 8), 7);
+/// stop.allow(5);
+/// assert_eq!(kept.or_make(&stop, || 9), 9);
+/// ```
+#[derive(Debug)]
+pub struct Kept<T>(Mutex<(u64, Option<T>)>);
+
+impl<T: Clone> Kept<T> {
+    /// What is kept, or what `make` makes now. It is not kept if `stop` has refused something, since it may be
+    /// incomplete; of two threads that make it, the first keeps its value, and both values are the same.
+    pub fn or_make(&self, stop: &Stop, make: impl FnOnce() -> T) -> T {
+        let known = self.locked(stop).1.clone();
+        known.unwrap_or_else(|| {
+            let made = make();
+            if stop.check().is_ok() { self.locked(stop).1.get_or_insert(made).clone() } else { made }
+        })
+    }
+
+    fn locked(&self, stop: &Stop) -> MutexGuard<'_, (u64, Option<T>)> {
+        // If another thread panicked while it held the lock, what is written is still complete.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let allowed = stop.0.as_ref().map_or(0, |limits| limits.allowed.load(Ordering::Relaxed));
+        if kept.0 != allowed {
+            *kept = (allowed, None);
+        }
+        kept
+    }
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(Mutex::new((0, None)))
     }
 }
 

@@ -3,12 +3,11 @@
 use super::Account;
 use super::search::smallest_noise;
 use super::target::{Allowed, Check, LeastNoise, Target};
-use super::uses::{mean, only_pair, representatives, tightest, uses};
+use super::uses::{mean, of_each, only_pair, representatives, tightest, uses};
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::{Measure, NoiseMultiplier, Verdict};
 use ndp_numeric::rounding::Interval;
-use rayon::prelude::*;
 
 /// Whether the target is met at `noise` by what the observers of `accounts` learn.
 ///
@@ -22,8 +21,7 @@ pub fn check(
 ) -> Result<Check, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         let kept = representatives(accounts);
-        let means = kept.par_iter().map(|&(at, _)| mean(accounts[at].as_ref(), noise, target.measure));
-        let means: Vec<f64> = means.collect::<Result<_, _>>()?;
+        let means = of_each(accounts, &kept, |&(at, _)| mean(accounts[at].as_ref(), noise, target.measure))?;
         let exceeds = |mean: f64| mean.is_nan() || mean > allowed;
         let exceeding =
             means.iter().zip(&kept).filter(|(mean, _)| exceeds(**mean)).map(|(_, kept)| kept.1).sum();
@@ -111,8 +109,8 @@ fn least_noise_of_mean(
 ) -> Result<LeastNoise, Error> {
     let kept = representatives(accounts);
     let largest = |noise: NoiseMultiplier| -> Result<f64, Error> {
-        let means = kept.par_iter().map(|&(at, _)| mean(accounts[at].as_ref(), noise, measure));
-        Ok(means.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
+        let means = of_each(accounts, &kept, |&(at, _)| mean(accounts[at].as_ref(), noise, measure))?;
+        Ok(means.into_iter().fold(0.0, f64::max))
     };
     ensure(0.0 < allowed && allowed.is_finite(), "the mean loss allowed", "be positive and finite", allowed)?;
     ensure(

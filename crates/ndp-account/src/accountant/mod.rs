@@ -275,6 +275,13 @@ pub trait Account: Send + Sync {
         None
     }
 
+    /// Whether a bound answers for all pairs from now on, because a limit came before the account's own
+    /// answers. Where this changes while several pairs are asked beside one another, it depends on the threads
+    /// which of them the bound answered, so that they must be asked again.
+    fn is_by_bound(&self) -> bool {
+        false
+    }
+
     /// What the account assumes about how the protocol is carried out, beyond the protocol's description.
     /// Every number rests on it.
     fn assumptions(&self) -> Vec<Assumption> {

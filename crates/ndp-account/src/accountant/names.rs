@@ -261,6 +261,7 @@ impl Account for NamedAccount<'_> {
         fn failure(&self) -> f64;
         fn rests_on(&self) -> Vec<RestsOn>;
         fn assumptions(&self) -> Vec<Assumption>;
+        fn is_by_bound(&self) -> bool;
         fn class(&self) -> Option<(usize, usize)>;
         fn mirror_of(&self) -> Option<usize>;
         fn unit_losses(&self) -> Option<&crate::LossReport>;

@@ -130,11 +130,8 @@ impl PatientAccount<'_> {
         answer: impl FnOnce(&dyn Account) -> Result<T, Error>,
         bound: impl FnOnce(&dyn Account) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let may = if self.every_pair && self.given_up.is_cut() {
-            Err(Stopped::OutOfWork)
-        } else {
-            self.time.starts()
-        };
+        let cut = self.every_pair && self.given_up.is_cut();
+        let may = if cut { Err(Stopped::OutOfWork) } else { self.time.starts() };
         let found = may.map_err(Error::from).and_then(|()| answer(&*self.account));
         let (wanted, why) = match found {
             Err(error) if was_out(&error) => (self.every_pair, error),
@@ -160,6 +157,10 @@ impl Account for PatientAccount<'_> {
         fn class(&self) -> Option<(usize, usize)>;
         fn mirror_of(&self) -> Option<usize>;
         fn assumptions(&self) -> Vec<Assumption>;
+    }
+
+    fn is_by_bound(&self) -> bool {
+        self.every_pair && self.bound.is_some() && self.given_up.is_cut()
     }
 
     /// The theorems of the account, and those of the bound once it has replaced an answer.

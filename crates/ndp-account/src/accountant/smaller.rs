@@ -33,6 +33,7 @@ impl Account for Smaller<'_> {
         fn rests_on(&self) -> Vec<RestsOn>;
         fn class(&self) -> Option<(usize, usize)>;
         fn assumptions(&self) -> Vec<Assumption>;
+        fn is_by_bound(&self) -> bool;
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

@@ -172,6 +172,7 @@ impl Account for Mirrored<'_> {
         fn rests_on(&self) -> Vec<RestsOn>;
         fn class(&self) -> Option<(usize, usize)>;
         fn assumptions(&self) -> Vec<Assumption>;
+        fn is_by_bound(&self) -> bool;
     }
 
     fn observer(&self) -> &Observer {

@@ -145,8 +145,26 @@ pub(super) fn uses(
         };
         Ok(used.into_iter().flatten().collect())
     };
-    let all = kept.par_iter().map(of_account).collect::<Result<Vec<_>, Error>>()?;
+    let all = of_each(accounts, &kept, of_account)?;
     Ok(all.into_iter().flatten().collect())
+}
+
+/// The answers of `ask` for these accounts, which work beside one another. Those for which a bound began to
+/// answer meanwhile are asked again: then it answers for all their pairs.
+pub(super) fn of_each<T: Send>(
+    accounts: &[Box<dyn Account + '_>],
+    kept: &[(usize, usize)],
+    ask: impl Fn(&(usize, usize)) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let by_bound = || kept.iter().map(|&(at, _)| accounts[at].is_by_bound()).collect::<Vec<bool>>();
+    let before = by_bound();
+    let mut answers = kept.par_iter().map(&ask).collect::<Result<Vec<T>, Error>>()?;
+    for (at, (was, is)) in before.into_iter().zip(by_bound()).enumerate() {
+        if was != is {
+            answers[at] = ask(&kept[at])?;
+        }
+    }
+    Ok(answers)
 }
 
 /// The share of the limit (a loss, and the `μ` with this loss) that a profile uses, and whether it keeps the
@@ -207,6 +225,7 @@ mod tests {
     use crate::{Account, Error, Observer, Target, Terms, check, least_noise};
     use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// All pairs lose `cost/σ²`, and all accounts are of one class. It records the noises that it is asked
     /// about.
@@ -240,6 +259,49 @@ mod tests {
             let curve = move |delta: Delta| Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into());
             Ok(Profile::of_curve(curve, "an observer"))
         }
+    }
+
+    /// Nodes 1 and 2 lose 1, until the third question is asked: from then on a bound says 10 of both.
+    struct Cut(Observer, AtomicUsize);
+
+    impl Account for Cut {
+        fn observer(&self) -> &Observer {
+            &self.0
+        }
+
+        fn node_count(&self) -> usize {
+            3
+        }
+
+        fn terms(&self) -> Terms {
+            Terms::VALUES
+        }
+
+        fn is_by_bound(&self) -> bool {
+            self.1.load(Ordering::Relaxed) >= 3
+        }
+
+        fn profile(&self, _: usize, _: NoiseMultiplier) -> Result<Profile, Error> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            let epsilon = if self.is_by_bound() { 10.0 } else { 1.0 };
+            let curve = move |delta: Delta| Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into());
+            Ok(Profile::of_curve(curve, "an observer"))
+        }
+    }
+
+    /// If the bound begins to answer in the middle of a round, no answer of this round from before counts.
+    #[test]
+    fn a_round_is_by_the_bound_or_not() -> Result<(), Error> {
+        let noise = NoiseMultiplier::new(1.0)?;
+        let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 5.0);
+        for asked in 0..4 {
+            let accounts: [Box<dyn Account>; 1] = [Box::new(Cut(Observer::node(0), AtomicUsize::new(asked)))];
+            let shares: Vec<f64> =
+                super::uses(&accounts, noise, &target, true)?.iter().map(|used| used.share).collect();
+            let share = if asked == 0 { 0.2 } else { 2.0 };
+            assert_eq!(shares, [share; 2], "{asked} asked before");
+        }
+        Ok(())
     }
 
     /// If one pair stands for all, its noise is searched directly and equals the noise found by looking at

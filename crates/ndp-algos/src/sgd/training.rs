@@ -13,7 +13,7 @@ use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
-use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, kept, least_noise_by_law};
+use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, least_noise_by_law};
 use attack::LastModel;
 use ndp_account::{
     Account, Assumption, Attacker, By, Changes, Error, Noise, Observer, Protocol, Target, Terms, accounts,
@@ -23,8 +23,8 @@ use ndp_account::{
 use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
 use ndp_graph::progress::Silent;
 use ndp_numeric::rounding::Interval;
-use ndp_numeric::stop::Stop;
-use std::sync::{Arc, OnceLock};
+use ndp_numeric::stop::{Kept, Stop};
+use std::sync::Arc;
 
 /// A way to train privately.
 ///
@@ -326,13 +326,13 @@ impl Protocol for PrivateTraining {
             }
             Training::Walk { .. } if self.training.has_places() => {
                 observer.single(self.users)?;
-                pairs.resize_with(self.users, OnceLock::new);
+                pairs.resize_with(self.users, Kept::default);
             }
             _ => {
                 observer.checked(self.users)?;
             }
         }
-        let (observer_kept, cost, stop) = (observer.clone(), OnceLock::new(), stop.clone());
+        let (observer_kept, cost, stop) = (observer.clone(), Kept::default(), stop.clone());
         let account = OfTraining { training: self, observer: observer_kept, gossip, pairs, cost, stop };
         Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
@@ -419,9 +419,9 @@ struct OfTraining<'a> {
     observer: Observer,
     gossip: Option<GossipObserver>,
     /// For each user, on a graph: computed when it is first asked for, and the same for all noises.
-    pairs: Vec<OnceLock<Pair>>,
+    pairs: Vec<Kept<Pair>>,
     /// On the complete graph, the law of the cost if there is one: the same for all users and noises.
-    cost: OnceLock<Option<Arc<CostLaw>>>,
+    cost: Kept<Option<Arc<CostLaw>>>,
     /// Stops the computations that later questions start.
     stop: Stop,
 }
@@ -433,12 +433,12 @@ impl OfTraining<'_> {
             let nodes = (self.training.users, self.observer.members().len());
             privacy::law_on_complete_graph(run, nodes).map(|law| Arc::new(law.until(&self.stop)))
         };
-        self.cost.get_or_init(law).clone()
+        self.cost.or_make(&self.stop, law)
     }
 
     fn pair(&self, u: usize) -> Pair {
         let v = self.observer.single(self.training.users)?;
-        kept(&self.pairs[u], &self.stop, || self.training.pair((u, v), &self.stop).map(Arc::new))
+        self.pairs[u].or_make(&self.stop, || self.training.pair((u, v), &self.stop).map(Arc::new))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The privacy account of averaging by a token that walks on a graph, and the attack that audits it.
 
-use super::by_cost::{ByCost, Quick, kept, least_noise_by_law};
+use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
@@ -13,10 +13,10 @@ use ndp_account::{
 };
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile};
 use ndp_linalg::sym_eigenvalues;
-use ndp_numeric::stop::{Stop, work};
+use ndp_numeric::stop::{Kept, Stop, work};
 use ndp_program::parts::require_operator;
 use rand::Rng;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Every holder adds its value and noise of the given multiplier to a running average. Accounts are upper
 /// bounds that hold whatever the observer knows of the path and of its own noise. They are never above the
@@ -58,12 +58,12 @@ impl Protocol for TokenWalk {
         }
         let followed = self.options().horizon.map_or(self.steps(), |horizon| horizon.min(self.steps()));
         let kept = (48 * n as u64).saturating_mul(followed as u64 + 1) <= MAX_BYTES;
-        let laws = (0..n).map(|_| OnceLock::new()).collect();
-        let costs = (0..n).map(|_| OnceLock::new()).collect();
+        let laws = (0..n).map(|_| Kept::default()).collect();
+        let costs = (0..n).map(|_| Kept::default()).collect();
         let (walk, observer) = (Arc::new(self.clone()), observer.clone());
         let local = self.local_bound(&observer);
-        let account =
-            OnGraph { walk, observer, hops, laws, costs, kept, quick: Arc::default(), stop: stop.clone() };
+        let (quick, stop) = (Kept::default(), stop.clone());
+        let account = OnGraph { walk, observer, hops, laws, costs, kept, quick, stop };
         Ok(at_most(Box::new(account), local))
     }
 
@@ -134,26 +134,19 @@ struct OnGraph {
     walk: Arc<TokenWalk>,
     observer: Observer,
     hops: Vec<Option<usize>>,
-    laws: Vec<OnceLock<Arc<Laws>>>,
+    laws: Vec<Kept<Result<Arc<Laws>, Error>>>,
     /// For each node, the law of the cost if there is one for this walk.
-    costs: Vec<OnceLock<Option<Arc<CostLaw>>>>,
+    costs: Vec<Kept<Option<Arc<CostLaw>>>>,
     kept: bool,
-    quick: Arc<quick::Answers>,
+    quick: Kept<Arc<quick::Answers>>,
     /// Stops the computations that later questions start.
     stop: Stop,
 }
 
 impl OnGraph {
     fn laws(&self, u: usize) -> Result<Arc<Laws>, Error> {
-        if let Some(laws) = self.laws[u].get() {
-            return Ok(laws.clone());
-        }
-        let laws = Arc::new(self.walk.laws(u, self.observer.members(), &self.stop)?);
-        if self.kept {
-            // If another thread has set them in the meantime, its laws are equal to these.
-            let _ = self.laws[u].set(laws.clone());
-        }
-        Ok(laws)
+        let laws = || Ok(Arc::new(self.walk.laws(u, self.observer.members(), &self.stop)?));
+        if self.kept { self.laws[u].or_make(&self.stop, laws) } else { laws() }
     }
 
     /// The law of the cost of `u`, computed once for all questions. `None` if the walk is too long, or if
@@ -174,7 +167,7 @@ impl OnGraph {
                 .ok()
                 .map(Arc::new)
         };
-        kept(&self.costs[u], &self.stop, law)
+        self.costs[u].or_make(&self.stop, law)
     }
 }
 
@@ -215,7 +208,7 @@ impl Account for OnGraph {
         let (walk, of_pair) = (self.walk.clone(), laws.clone());
         let stop = self.stop.clone();
         let renyi = move |order| Ok(walk.loss_by(&of_pair, LocalLoss { order, noise }, &stop)?);
-        let answers = Arc::clone(&self.quick);
+        let answers = self.quick.or_make(&self.stop, Arc::default);
         let of_pair = laws.pair().is_some();
         let quick = of_pair.then(|| {
             Box::new(ByMoments { u, laws, noise, answers, stop: self.stop.clone() }) as Box<dyn Quick>

@@ -7,7 +7,7 @@ use ndp_dp::{
     ApproxDp, Curve, Delta, Error, Guarantee, Measure, Mechanism, NoiseMultiplier, Order, Rdp, UpperBound,
 };
 use ndp_numeric::stop::Stop;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The accountant of one pair of nodes at one noise: its Rényi losses, and the law of its cost if there is
 /// one.
@@ -136,16 +136,6 @@ impl<F: Fn(Order) -> Result<UpperBound<f64>, Error>> ByCost<F> {
         }
         Ok(best.0)
     }
-}
-
-/// What `cell` keeps, or what `make` makes now. It is not kept if `stop` has refused something: more may be
-/// allowed later.
-pub(crate) fn kept<T: Clone>(cell: &OnceLock<T>, stop: &Stop, make: impl FnOnce() -> T) -> T {
-    let made = || {
-        let made = make();
-        if stop.check().is_ok() { cell.get_or_init(|| made).clone() } else { made }
-    };
-    cell.get().cloned().unwrap_or_else(made)
 }
 
 /// The least noise at which `account` says that the loss of `u` is `allowed`: asked of the law of the cost,

@@ -59,7 +59,7 @@ mod series;
 
 pub use attack::{HiddenLosses, HiddenPath, Possible};
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
-pub(crate) use by_cost::{ByCost, Quick, kept, least_noise_by_law, seen_to_hold};
+pub(crate) use by_cost::{ByCost, Quick, least_noise_by_law, seen_to_hold};
 pub use cost_law::CostLaw;
 pub(crate) use local::KnownLosses;
 pub use local::LocalLoss;
