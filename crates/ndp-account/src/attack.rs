@@ -100,7 +100,8 @@ impl Attack {
     /// # Errors
     /// [`Error::InvalidParameter`] if the view reveals nothing about the source; [`Error::Shape`].
     pub fn estimate(&self, seen: &Observation, others: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
-        ensure(self.unit > 0.0, "the loss towards the observer", "be positive for an estimate", self.unit)?;
+        let condition = "be positive for an estimate: this observer learns nothing about this node";
+        ensure(self.unit > 0.0, "the loss towards the observer", condition, self.unit)?;
         for (what, expected, got) in [
             ("received values", self.weights.len(), seen.received.nrows()),
             ("known noises", self.known_weights.len(), seen.known_noises.nrows()),

@@ -56,7 +56,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         Allowed::Worst(allowed) => target.measure.largest_mu(allowed)?.mu().recip(),
         _ => 1.0,
     };
-    let first = NoiseMultiplier::new(if first.is_normal() { first } else { 1.0 })?;
+    let mut first = NoiseMultiplier::new(if first.is_normal() { first } else { 1.0 })?;
+    let mut smaller: i32 = 0;
     let mut noise: Option<NoiseMultiplier> = None;
     let mut digits = 1e-12;
     // Quick upper bounds choose the first pair, and at the noise that this pair needs the next one, until no
@@ -72,7 +73,18 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     }
     loop {
         let uses = uses(accounts, noise.unwrap_or(first), target, decided)?;
-        let Some(most) = tightest(&uses) else { break };
+        let Some(most) = tightest(&uses) else {
+            // At so much noise, `δ` alone may cover what is learned, so that every loss is 0.
+            if let Some(noise) = noise {
+                return Ok(LeastNoise { noise, tightest: None });
+            }
+            if smaller == SMALLER {
+                break;
+            }
+            smaller += 1;
+            first = NoiseMultiplier::new(first.get() / 16.0)?;
+            continue;
+        };
         if let (Some(noise), Verdict::Met, true) = (noise, most.verdict, decided) {
             let tightest = Some(most.pair(accounts, noise, target.measure)?);
             return Ok(LeastNoise { noise, tightest });
@@ -102,6 +114,9 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     Err(Error::InvalidParameter { name, condition, value: 0.0 })
 }
 
+/// How often a smaller noise is looked at, to see whether any pair has a loss.
+const SMALLER: i32 = 12;
+
 fn least_noise_of_mean(
     accounts: &[Box<dyn Account + '_>],
     measure: Measure,
@@ -113,12 +128,12 @@ fn least_noise_of_mean(
         Ok(means.into_iter().fold(0.0, f64::max))
     };
     ensure(0.0 < allowed && allowed.is_finite(), "the mean loss allowed", "be positive and finite", allowed)?;
-    ensure(
-        !accounts.is_empty() && largest(NoiseMultiplier::new(1.0)?)? != 0.0,
-        "the number of pairs with a loss and a limit",
-        "be at least 1",
-        0.0,
-    )?;
+    // As in `least_noise`, a loss may be 0 at noise 1 alone.
+    let mut smaller = 0;
+    while largest(NoiseMultiplier::new(16f64.powi(-smaller))?)? == 0.0 {
+        ensure(smaller < SMALLER, "the number of pairs with a loss and a limit", "be at least 1", 0.0)?;
+        smaller += 1;
+    }
     if let Some(noise) = of_unit_means(accounts, measure, allowed)? {
         return Ok(LeastNoise { noise, tightest: None });
     }

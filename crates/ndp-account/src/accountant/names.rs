@@ -230,6 +230,10 @@ impl Protocol for Named<'_> {
         named(self.protocol.account_until(observer, stop)?, self.names.clone())
     }
 
+    fn glimpse<'b>(&'b self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'b>, Error> {
+        named(self.protocol.glimpse(observer, stop)?, self.names.clone())
+    }
+
     fn local_bound<'b>(&'b self, observer: &Observer) -> Result<Box<dyn Account + 'b>, Error> {
         named(self.protocol.local_bound(observer)?, self.names.clone())
     }

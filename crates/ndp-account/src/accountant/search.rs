@@ -28,15 +28,22 @@ pub fn of_pair<A: Account + ?Sized>(
     let loss = |noise: NoiseMultiplier| -> Result<f64, Error> {
         Ok(account.profile(u, noise)?.loss(measure)?.into_value())
     };
-    if allowed == f64::INFINITY || loss(NoiseMultiplier::new(NO_NOISE)?)? == 0.0 {
+    if allowed == f64::INFINITY {
+        return Ok(None);
+    }
+    let mut has_loss = false;
+    for noise in HARDLY_ANY_NOISE {
+        has_loss = has_loss || loss(NoiseMultiplier::new(noise)?)? != 0.0;
+    }
+    if !has_loss {
         return Ok(None);
     }
     ensure(allowed != 0.0, "the loss allowed to a pair that has one", "be positive", allowed)?;
     smallest_noise(allowed, loss).map(Some)
 }
 
-/// A noise so small that any account with a loss shows it.
-const NO_NOISE: f64 = 0.05;
+/// Noises so small that an account with a loss shows it at one of them, mostly at the first.
+const HARDLY_ANY_NOISE: [f64; 3] = [0.05, 1e-4, 1e-9];
 
 /// The least noise, within a relative `1e-9`, at which `account` stays within `target`.
 ///

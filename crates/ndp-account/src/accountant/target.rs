@@ -246,6 +246,6 @@ pub struct LeastNoise {
     /// The noise in units of the sensitivity. It was checked to meet the target, and is the least up to the
     /// precision of the search.
     pub noise: NoiseMultiplier,
-    /// The pair that needs this noise; `None` for means.
+    /// The pair that needs this noise; `None` for means, and where every loss is 0 at this noise.
     pub tightest: Option<Pair>,
 }

@@ -227,11 +227,12 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// All pairs lose `cost/σ²`, and all accounts are of one class. It records the noises that it is asked
-    /// about.
+    /// All pairs lose `cost/σ²` less `free`, or nothing, and all accounts are of one class. It records the
+    /// noises that it is asked about.
     struct Costs<'a> {
         observer: Observer,
         cost: f64,
+        free: f64,
         class: Option<(usize, usize)>,
         asked: &'a Mutex<Vec<f64>>,
     }
@@ -255,7 +256,7 @@ mod tests {
 
         fn profile(&self, _: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
             self.asked.lock().map_err(|_| Error::Cancelled)?.push(noise.get());
-            let epsilon = self.cost / noise.get().powi(2);
+            let epsilon = (self.cost / noise.get().powi(2) - self.free).max(0.0);
             let curve = move |delta: Delta| Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into());
             Ok(Profile::of_curve(curve, "an observer"))
         }
@@ -311,7 +312,8 @@ mod tests {
         let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 0.5);
         let asked = Mutex::new(Vec::new());
         let accounts = |cost: f64, class| -> Vec<Box<dyn Account + '_>> {
-            let one = |v| Box::new(Costs { observer: Observer::node(v), cost, class, asked: &asked });
+            let one =
+                |v| Box::new(Costs { observer: Observer::node(v), cost, free: 0.0, class, asked: &asked });
             (0..3).map(|v| one(v) as Box<dyn Account>).collect()
         };
         let take = || asked.lock().map(|mut asked| std::mem::take(&mut *asked)).map_err(|_| Error::Cancelled);
@@ -329,6 +331,22 @@ mod tests {
             let nothing = least_noise(&accounts(0.0, class), &target);
             let name = "the number of pairs with a loss and a limit";
             assert!(matches!(nothing, Err(Error::InvalidParameter { name: found, .. }) if found == name));
+        }
+        Ok(())
+    }
+
+    /// A loss that is 0 at the noises that are looked at first has a least noise all the same.
+    #[test]
+    fn a_loss_that_ends_at_some_noise_is_found() -> Result<(), Error> {
+        let asked = Mutex::new(Vec::new());
+        let measure = Measure::Approx(Delta::new(1e-5)?);
+        for class in [Some((1, 0)), None] {
+            let costs = Costs { observer: Observer::node(0), cost: 1e-6, free: 1.0, class, asked: &asked };
+            let accounts: [Box<dyn Account + '_>; 1] = [Box::new(costs)];
+            for target in [Target::worst(measure, 1e-9), Target::mean(measure, 1e-9)] {
+                let found = least_noise(&accounts, &target)?.noise.get();
+                assert!((found / 1e-3 - 1.0).abs() < 1e-6, "{found}");
+            }
         }
         Ok(())
     }

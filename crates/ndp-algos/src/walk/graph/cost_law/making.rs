@@ -79,7 +79,7 @@ impl CostLaw {
             } else {
                 return Ok(tables);
             };
-            tables = self.refined(window, cells)?;
+            tables = self.refined(&tables, window, cells)?;
         }
     }
 
@@ -153,9 +153,13 @@ impl CostLaw {
         Ok(tables.clone())
     }
 
-    /// Adds one more fine table, of costs up to `window`.
-    fn refined(&self, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
+    /// Adds one more fine table, of costs up to `window`, to those that were `seen`; unless another thread has
+    /// added one meanwhile, which is often the same.
+    fn refined(&self, seen: &Arc<Tables>, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
         let mut tables = locked(&self.tables);
+        if !Arc::ptr_eq(&tables, seen) {
+            return Ok(tables.clone());
+        }
         let (coarse, mut spread) = (tables.coarse.clone(), tables.spread.clone());
         match (&self.source, self.intervals()?) {
             // For a large epsilon, for which costs near the largest one matter, rounding up is better than
