@@ -5,8 +5,8 @@ mod refute;
 mod sweep;
 
 pub(crate) use options::{
-    Effort, Files, GraphInput, Knowledge, MAX_FOR_ALL, Observers, Pictures, ProtocolChoice, TargetChoice,
-    Unit, Uses, Weights,
+    Effort, Files, GossipChoice, GraphInput, Knowledge, MAX_FOR_ALL, Observers, Pictures, ProtocolChoice,
+    TargetChoice, Unit, Uses, Weights,
 };
 
 pub(crate) use refute::{Refute, TriedProtocol, TriedWeights};
@@ -204,9 +204,8 @@ pub(crate) struct Compare {
     /// A protocol to try (all by default); may be given several times.
     #[arg(long = "protocol", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
-    pub(crate) weights: Weights,
+    #[command(flatten)]
+    pub(crate) gossip: GossipChoice,
     #[command(flatten)]
     pub(crate) observers: Observers,
     #[command(flatten)]
@@ -297,9 +296,8 @@ pub(crate) struct Ledger {
     /// MU2 is the sum of the squared mu of all runs at which one expects to stop.
     #[arg(long, value_name = "MU2", conflicts_with_all = ["measure", "pairs", "mean"])]
     pub(crate) odometer: Option<f64>,
-    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
-    pub(crate) weights: Weights,
+    #[command(flatten)]
+    pub(crate) gossip: GossipChoice,
     #[command(flatten)]
     pub(crate) observers: Observers,
     #[command(flatten)]
@@ -332,8 +330,8 @@ pub(crate) struct Meter {
     #[arg(value_name = "MORE", requires = "runs", conflicts_with_all = ["watch", "view"])]
     pub(crate) others: Vec<PathBuf>,
     /// How the logs belong together: two logs of the same run, of which the longer one counts; two logs of
-    /// separate runs, each with its own noises, whose losses add up; or any number of logs of parts of one
-    /// run, each with the steps of some nodes.
+    /// separate runs, each with its own noises, whose losses add up, or of which the larger counts where a
+    /// single use may change; or any number of logs of parts of one run, each with the steps of some nodes.
     #[arg(long, value_enum, value_name = "same|separate|parts", requires = "others")]
     pub(crate) runs: Option<Runs>,
     /// Read a log of every event from the point of view of one node: schedule:NODE relies on the other nodes
@@ -409,9 +407,8 @@ pub(crate) struct Simulate {
     /// Seed of the noise, and of numbers that are drawn.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
-    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
-    pub(crate) weights: Weights,
+    #[command(flatten)]
+    pub(crate) gossip: GossipChoice,
     #[command(flatten)]
     pub(crate) files: Files,
 }

@@ -26,7 +26,8 @@ pub(crate) struct Paths {
 
 /// The arguments of a command line without the program's name, and the files that it names.
 pub(crate) fn parsed(words: impl Iterator<Item = OsString>) -> Result<(Arguments, Paths), clap::Error> {
-    let mut program = Arguments::command();
+    // Numbers below 0 are refused by what reads them, whose errors say why.
+    let mut program = Arguments::command().mut_subcommands(|command| command.allow_negative_numbers(true));
     let matches = program.try_get_matches_from_mut(std::iter::once(OsString::from("ndp")).chain(words))?;
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
     let mut paths = Paths::default();

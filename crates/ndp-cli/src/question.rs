@@ -135,7 +135,7 @@ fn looking(
     } else if !chosen.observer.is_empty() {
         let found = chosen.observer.iter().map(|label| node(graph, label));
         named(found.collect::<Result<Vec<_>, Failure>>()?)
-    } else if chosen.all || (chosen.sample.is_none() && n <= MAX_FOR_ALL) {
+    } else if chosen.all || chosen.sample.map_or(n <= MAX_FOR_ALL, |count| count >= n) {
         (Audience::every_node(n), format!("every one of {n} nodes alone"))
     } else if let (None, Some(limited)) = (chosen.sample, target.and_then(listed)) {
         named(limited)

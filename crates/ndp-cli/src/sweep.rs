@@ -69,7 +69,7 @@ pub(crate) fn edges() -> Vec<f64> {
 impl Study {
     /// Reads the graph and builds the protocols.
     pub(crate) fn new(asked: &Sweep) -> Result<Self, Failure> {
-        let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
+        let (graph, matrix) = input::network(&asked.graph, asked.gossip.weights)?;
         let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
         let sampled = asked.observers.is_sample(graph.node_count());
         let measure = match asked.order {
@@ -279,14 +279,14 @@ fn hash(
     let mut hash = Sha256::new();
     let observers: Vec<String> = observers.iter().map(ToString::to_string).collect();
     let options = json!({ "ndp": env!("CARGO_PKG_VERSION"), "protocols": asked.protocols, "noises": asked.noises,
-        "sensitivity": asked.unit.sensitivity, "weights": format!("{:?}", asked.weights), "measure": measure.to_string(),
+        "sensitivity": asked.unit.sensitivity, "weights": format!("{:?}", asked.gossip.weights), "measure": measure.to_string(),
         "top": asked.top, "rows": rows, "nodes": graph.node_count(), "labels": graph.labels(), "observers": observers,
         "hidden_senders": asked.knowledge.hidden_senders, "without_own_noise": asked.knowledge.without_own_noise });
     hash.update(options.to_string());
     for (u, v) in graph.edges() {
         hash.update((u as u64).to_le_bytes());
         hash.update((v as u64).to_le_bytes());
-        if asked.weights == Weights::File {
+        if asked.gossip.weights == Weights::File {
             hash.update(matrix.get(u, v).to_le_bytes());
         }
     }

@@ -77,7 +77,7 @@ pub(crate) struct Observers {
 impl Observers {
     /// Whether the observers are drawn at random, on a graph with this many nodes.
     pub(crate) fn is_sample(&self, nodes: usize) -> bool {
-        self.sample.is_some() || (self.is_default() && nodes > MAX_FOR_ALL)
+        self.sample.map_or(self.is_default() && nodes > MAX_FOR_ALL, |count| count < nodes)
     }
 
     /// Whether the user named no observers at all, so that the default applies.
@@ -102,6 +102,14 @@ pub(crate) struct Knowledge {
     pub(crate) seed: u64,
 }
 
+/// Which weights gossip uses.
+#[derive(Args, Debug)]
+pub(crate) struct GossipChoice {
+    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
+    pub(crate) weights: Weights,
+}
+
 /// Which protocol.
 #[derive(Args, Debug)]
 pub(crate) struct ProtocolChoice {
@@ -114,15 +122,14 @@ pub(crate) struct ProtocolChoice {
     /// What may change: use-level, same-direction or signs.
     #[arg(long, value_enum, value_name = "SET", requires = "program", hide_possible_values = true)]
     pub(crate) uses: Option<Uses>,
-    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
-    pub(crate) weights: Weights,
+    #[command(flatten)]
+    pub(crate) gossip: GossipChoice,
 }
 
 impl ProtocolChoice {
     /// Which weights gossip uses.
     pub(crate) fn weights_in_words(&self) -> String {
-        if self.program.is_some() { "those of the program".into() } else { self.weights.to_string() }
+        if self.program.is_some() { "those of the program".into() } else { self.gossip.weights.to_string() }
     }
 }
 

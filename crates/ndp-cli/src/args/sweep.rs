@@ -1,6 +1,6 @@
 //! Sweeps, in one process or in many.
 
-use super::options::{GraphInput, Knowledge, Observers, Pictures, Unit, Weights};
+use super::options::{GossipChoice, GraphInput, Knowledge, Observers, Pictures, Unit};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -12,9 +12,8 @@ pub(crate) struct Sweep {
     /// A protocol with its parameters; may be given several times, with other seeds for instance.
     #[arg(long = "protocol", default_value = "muffliato", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
-    pub(crate) weights: Weights,
+    #[command(flatten)]
+    pub(crate) gossip: GossipChoice,
     /// The noise (standard deviation), in the unit of the values; may be given several times.
     #[arg(long = "noise", required = true, value_name = "SIGMA")]
     pub(crate) noises: Vec<f64>,

@@ -51,7 +51,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
 
 impl<'a> Study<'a> {
     fn of(asked: &'a Calibrate) -> Result<Self, Failure> {
-        let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
+        let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
         let target = asked.target.required(&graph)?;
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
         let mut protocol = question::chosen(&asked.protocol, &matrix, Limit::told(asked.effort.patience))?;

@@ -44,7 +44,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
 
 impl<'a> Study<'a> {
     fn of(asked: &'a Compare) -> Result<Self, Failure> {
-        let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
+        let (graph, matrix) = input::network(&asked.graph, asked.gossip.weights)?;
         let target = asked.target.required(&graph)?;
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
         let names = if asked.protocols.is_empty() {

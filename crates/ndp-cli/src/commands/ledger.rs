@@ -51,7 +51,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
 }
 
 fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
-    let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
+    let (graph, matrix) = input::network(&asked.graph, asked.gossip.weights)?;
     let (measure, target) = (asked.target.measure()?, asked.target.target(&graph)?);
     let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
     let names = match graph.labels() {
@@ -199,7 +199,7 @@ impl<'a> Spent<'a> {
             told.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
         }
         told.push(("the account fails", question::probability(self.failure)));
-        let (observers, weights) = (&chosen.description, asked.weights);
+        let (observers, weights) = (&chosen.description, asked.gossip.weights);
         Part::Summary(format!("Runs, observed by {observers}, as {measure}; weights {weights}"), told)
     }
 

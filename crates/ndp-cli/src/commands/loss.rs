@@ -83,7 +83,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
 
 impl<'a> Study<'a> {
     fn of(asked: &'a Loss) -> Result<Self, Failure> {
-        let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
+        let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
         let (measure, target) = (asked.target.measure()?, asked.target.target(&graph)?);
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
         let mut protocol = question::chosen(&asked.protocol, &matrix, Limit::told(asked.effort.patience))?;

@@ -20,7 +20,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
-    let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
+    let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
     let protocol = question::chosen(&asked.protocol, &matrix, Limit::Never)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let sources = asked.sources.iter().map(|label| input::node(&graph, label));

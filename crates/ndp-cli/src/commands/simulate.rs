@@ -30,7 +30,7 @@ pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
 }
 
 fn answer(asked: &Simulate) -> Result<Simulated<'_>, Failure> {
-    let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
+    let (graph, matrix) = input::network(&asked.graph, asked.gossip.weights)?;
     let n = graph.node_count();
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
     let values = match &asked.values {
@@ -57,7 +57,7 @@ impl Answer for Simulated<'_> {
         let least = self.ends.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let rows = vec![
-            ("weights", self.asked.weights.to_string()),
+            ("weights", self.asked.gossip.weights.to_string()),
             ("mean of the values", number(self.mean)),
             ("what nodes end with", format!("{} to {}", number(least), number(most))),
             ("root mean square error", number(self.error)),

@@ -99,3 +99,34 @@ fn an_infinite_loss_promises_nothing() {
     assert!(said.contains("seen without any noise") && !said.contains("as good as none"), "{said}");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// With little epsilon, delta alone covers what is learned at much noise; there is a least noise all the same.
+#[test]
+fn a_tiny_epsilon_has_a_least_noise() {
+    let folder = folder("tiny");
+    let ask = |rest: &str| run(&folder, &format!("{rest} ring --protocol walk:steps=20"));
+    let (code, said, problem) = ask("calibrate --epsilon 1e-12");
+    assert_eq!(code, 0, "{problem}");
+    let noise = |said: &str| {
+        let line = said.lines().find(|line| line.contains("least noise  ")).expect("a least noise");
+        line.split_whitespace().nth(2).and_then(|word| word.parse::<f64>().ok()).expect("a number")
+    };
+    let least = noise(&said);
+    assert!(least > noise(&ask("calibrate --epsilon 0.01").1), "{said}");
+    let (code, said, _) = ask(&format!("loss --noise {least} --epsilon 1e-12"));
+    assert_eq!(code, 0, "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A sample of all nodes is all of them, and a number below 0 is refused by who reads it.
+#[test]
+fn a_sample_of_everybody_is_everybody() {
+    let folder = folder("everybody");
+    let (code, said, problem) = run(&folder, "sweep ring --noise 2 --sample 8");
+    assert!(code == 0 && !said.contains("at random") && !said.contains("confidence"), "{said}{problem}");
+    let (code, said, problem) = run(&folder, "sweep ring --noise 2 --sample 3");
+    assert!(code == 0 && said.contains("at random") && said.contains("confidence"), "{said}{problem}");
+    let (code, _, problem) = run(&folder, "loss ring --noise -1");
+    assert!(code == 1 && problem.contains("must be positive and finite, got -1"), "{problem}");
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -19,7 +19,7 @@ const HEADER: [&str; 6] = ["protocol", "noise", "error", "messages", "grade", "o
 impl Answer for Compared<'_> {
     fn text(&self) -> Vec<Part<'_>> {
         let target = words::target(&self.study.target);
-        let (observers, weights) = (&self.study.chosen.description, self.study.asked.weights);
+        let (observers, weights) = (&self.study.chosen.description, self.study.asked.gossip.weights);
         let title = format!("Target: {target}; observed by {observers}; weights {weights}");
         let table = Part::Table(HEADER.to_vec(), self.cells());
         let below = self.remarks().into_iter().chain(self.refusals()).map(Part::Line);
