@@ -4,6 +4,8 @@
 //! a change of one gradient is less than a change of all data of a user. Terms are data; where numbers are
 //! shown, they are put into words.
 
+use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{Gaussian, Laplace, Mechanism, Neighbors, NoiseMultiplier, Sensitivity, Stated};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -73,6 +75,24 @@ pub enum Law {
     Own,
 }
 
+impl Law {
+    /// Whether a guarantee follows from the noise in units of the sensitivity. Whole numbers and labels have a
+    /// unit of their own, and of a user's own distribution this is not known.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::Law;
+    /// assert!(Law::Laplace.scales() && !Law::DiscreteLaplace.scales());
+    /// ```
+    #[must_use]
+    pub const fn scales(self) -> bool {
+        match self {
+            Self::Gaussian | Self::Laplace => true,
+            Self::DiscreteLaplace | Self::RandomizedResponse | Self::Own => false,
+        }
+    }
+}
+
 /// What the noise of a protocol measures, and where it is added.
 ///
 /// # Examples
@@ -136,7 +156,7 @@ pub struct Terms {
     pub noise: Noise,
     /// The theorem by which the number holds.
     pub by: By,
-    /// The assumption about a trusted part, if the protocol has one.
+    /// The assumption about contributions or about a trusted part, if the protocol has one.
     pub trusts: Option<Assumption>,
 }
 
@@ -168,6 +188,15 @@ impl Terms {
     #[must_use]
     pub const fn trusting(self, assumption: Assumption) -> Self {
         Self { trusts: Some(assumption), ..self }
+    }
+
+    /// Refuses a sensitivity other than 1 where the noise does not [scale](Law::scales) with it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`].
+    pub fn check_sensitivity(&self, sensitivity: f64) -> Result<(), Error> {
+        let condition = "be 1 where the noise is on whole numbers or on labels, or of a law of one's own";
+        ensure(sensitivity == 1.0 || self.noise.law.scales(), "the sensitivity", condition, sensitivity)
     }
 
     /// What one release of the mechanism that adds the noise guarantees, in units of the sensitivity. The run

@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Patient {
     protocol: Arc<dyn Protocol>,
     limit: Limit,
+    /// How far a value may move, in the unit in which its noise is told.
+    sensitivity: f64,
     /// Ends the accounts.
     stop: Stop,
     started: Instant,
@@ -52,6 +54,7 @@ impl Patient {
             protocol: protocol.into(),
             stop: limit.stop(),
             limit,
+            sensitivity: 1.0,
             started: Instant::now(),
             given_up: Mutex::default(),
             every_pair: false,
@@ -59,6 +62,18 @@ impl Patient {
             stops: Mutex::default(),
             cut: Arc::default(),
         }
+    }
+
+    /// The same protocol on values with this sensitivity, in whose unit noise is told. A noise that does not
+    /// scale with it has no accounts.
+    pub(crate) fn on_values_of(self, sensitivity: f64) -> Self {
+        Self { sensitivity, ..self }
+    }
+
+    /// The account, unless its noise does not scale with the sensitivity.
+    pub(crate) fn scaled<'a>(&self, account: Box<dyn Account + 'a>) -> Result<Box<dyn Account + 'a>, Error> {
+        account.terms().check_sensitivity(self.sensitivity)?;
+        Ok(account)
     }
 
     /// What this answer has cost so far, in counted work.
@@ -282,7 +297,7 @@ impl Patient {
             let share = share(&stop, observers.len());
             let accounts = each_in_order(observers, |observer| -> Result<Box<dyn Account + 'a>, Error> {
                 let stop = stop.within(share);
-                let account = self.protocol.account_until(observer, &stop)?;
+                let account = self.scaled(self.protocol.account_until(observer, &stop)?)?;
                 // Some accounts compute all losses when the first is asked for; that time must count here.
                 let outside = (0..self.protocol.node_count()).find(|&u| !observer.contains(u));
                 outside.map(|u| account.unit(u)).transpose()?;
@@ -340,6 +355,7 @@ impl Protocol for Patient {
     fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         let stop = if stop == &Stop::never() { &self.stop } else { stop };
         let (account, why) = self.look(observer, stop.clone())?;
+        let account = self.scaled(account)?;
         if let Some(why) = why {
             self.given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(observer.clone(), why);
         }
@@ -347,7 +363,7 @@ impl Protocol for Patient {
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        self.protocol.local_bound(observer)
+        self.scaled(self.protocol.local_bound(observer)?)
     }
 
     /// None with `--patience 0`.
@@ -357,7 +373,7 @@ impl Protocol for Patient {
 
     /// A glimpse has as much time as building the protocol has.
     fn glimpse<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
-        self.protocol.glimpse(observer, &self.limit.of(LEAST_TO_BUILD).stop())
+        self.scaled(self.protocol.glimpse(observer, &self.limit.of(LEAST_TO_BUILD).stop())?)
     }
 
     /// The error may take as long as an account, so it has the full patience, and at least the time for

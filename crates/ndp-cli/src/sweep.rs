@@ -12,8 +12,8 @@ use crate::errors::Failure;
 use crate::output::finite;
 use crate::patience::{Limit, Patient};
 use crate::{input, plain, question};
-use ndp_account::Observer;
 use ndp_account::Protocol as _;
+use ndp_account::{Coverage, Observer, Said, Statement};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_numeric::stop::Stop;
@@ -94,7 +94,10 @@ impl Study {
         let hash = hash(asked, &graph, &matrix, &chosen.observers, measure, &rows);
         // There is no patience here: a bound in place of a slow account would make the lines depend on the
         // speed of the machine.
-        let build = |name: &String| Ok((name.clone(), question::protocol(name, &matrix, Limit::Never)?));
+        let sensitivity = asked.unit.sensitivity;
+        let build = |name: &String| {
+            Ok((name.clone(), question::protocol(name, &matrix, Limit::Never)?.on_values_of(sensitivity)))
+        };
         let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
             graph,
@@ -171,6 +174,17 @@ impl Study {
         .to_string()
     }
 
+    /// What the numbers of each protocol are about, from its bound for the first observer, or from an account
+    /// where it has no bound.
+    pub(crate) fn statements(&self) -> Result<Vec<(&str, Statement)>, Failure> {
+        let Some(first) = self.observers.first() else { return Ok(Vec::new()) };
+        let of = |protocol: &Patient| {
+            let account = protocol.local_bound(first).or_else(|_| protocol.account(first))?;
+            Statement::of(&[Said::by(account.as_ref())], &Coverage::Named { observers: self.observers.len() })
+        };
+        self.protocols.iter().map(|(name, protocol)| Ok((name.as_str(), of(protocol)?))).collect()
+    }
+
     /// The line of an item.
     pub(crate) fn line(&self, item: usize) -> Result<String, Failure> {
         let ((name, protocol), observer) = self.item(item);
@@ -178,6 +192,7 @@ impl Study {
         let in_vain =
             |error: ndp_account::Error| Failure::Refused(format!("{name}, observer {named}: {error}"));
         let (account, bound) = protocol.look(observer, Stop::never()).map_err(in_vain)?;
+        let account = protocol.scaled(account).map_err(in_vain)?;
         let hops = question::hops(&self.graph, observer);
         let hops = hops.unwrap_or_else(|| vec![None; self.graph.node_count()]);
         let outside: Vec<usize> = (0..self.graph.node_count()).filter(|&u| !observer.contains(u)).collect();

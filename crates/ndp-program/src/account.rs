@@ -405,7 +405,8 @@ impl ProgramAccount {
                 Err(Error::Certify(ndp_certify::Error::LossTooLarge(source)))
             }
             Sensed::Ends(ends) => {
-                Ok(NodeVerdict::Bounded(Loss::new(ends, !self.some_lost, set, self.adaptivity)))
+                let ends = if self.some_lost { Ends { low: 0.0, ..ends } } else { ends };
+                Ok(NodeVerdict::Bounded(Loss::new(ends, self.is_attained(), set, self.adaptivity)))
             }
             Sensed::Noiseless(change) => {
                 let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);
@@ -439,6 +440,12 @@ impl ProgramAccount {
             return Err(ProgramError::SensitivitySet { node: source, uses: gram.uses, problem }.into());
         }
         gram.entry(i, j).ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: self.bits }))
+    }
+
+    /// Whether what is accounted for is what the observer sees, and not more: some messages may be lost, and
+    /// what contributions depend on may be revealed to the account alone.
+    pub(super) fn is_attained(&self) -> bool {
+        !self.some_lost && self.adaptivity != Dependence::Revealed
     }
 
     /// The observer.

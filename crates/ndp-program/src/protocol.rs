@@ -11,7 +11,7 @@ use ndp_account::parts::profile_between;
 use ndp_account::{
     Account, Assumption, Attacker, By, Changes, Error, Law, Noise, Observer, Protocol, RestsOn, Terms,
 };
-use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile};
+use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::stop::Stop;
 use rand::Rng;
 
@@ -170,7 +170,10 @@ impl Account for Accounted<'_> {
         let loss = match self.account.verdict(u, self.sensitivity)? {
             NodeVerdict::Bounded(loss) => loss,
             NodeVerdict::Noiseless { .. } => {
-                return Ok(Profile::gaussian(Exact::new(Gdp::new(f64::INFINITY)?).into(), &against));
+                let endless = Gdp::new(f64::INFINITY)?;
+                let attained = self.account.is_attained();
+                let mu = if attained { Exact::new(endless).into() } else { UpperBound::new(endless).into() };
+                return Ok(Profile::gaussian(mu, &against));
             }
         };
         let exact = loss.value.grade() == Grade::Exact;
@@ -181,7 +184,8 @@ impl Account for Accounted<'_> {
         let u = self.observer().checked_source(u, self.node_count())?;
         Ok(Some(match self.account.verdict(u, self.sensitivity)? {
             NodeVerdict::Bounded(loss) => (loss.lower, loss.value()),
-            NodeVerdict::Noiseless { .. } => (f64::INFINITY, f64::INFINITY),
+            NodeVerdict::Noiseless { .. } if self.account.is_attained() => (f64::INFINITY, f64::INFINITY),
+            NodeVerdict::Noiseless { .. } => (0.0, f64::INFINITY),
         }))
     }
 

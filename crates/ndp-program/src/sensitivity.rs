@@ -83,7 +83,9 @@ pub use ndp_account::SensitivitySet;
 pub struct Loss {
     /// The upper end, with its grade.
     pub value: Guarantee<f64>,
-    /// The lower end; for an upper bound, a value that is attained.
+    /// The lower end; for an upper bound, a value that is attained. It is 0 where the loss is that of an
+    /// observer who sees more than there may be to see: all messages where some may be lost, or what
+    /// contributions depend on.
     pub lower: f64,
     /// The set of changes that was declared.
     pub set: SensitivitySet,
@@ -94,9 +96,11 @@ pub struct Loss {
 
 impl Loss {
     pub(super) fn new(ends: Ends, may_be_exact: bool, set: &SensitivitySet, reads: Dependence) -> Self {
-        let exact = may_be_exact && reads != Dependence::Revealed && width(ends.low, ends.high) <= WIDTH;
+        let revealed = reads == Dependence::Revealed;
+        let exact = may_be_exact && !revealed && width(ends.low, ends.high) <= WIDTH;
         let value = if exact { Exact::new(ends.high).into() } else { UpperBound::new(ends.high).into() };
-        Self { value, lower: ends.low.min(ends.high), set: set.clone(), reads }
+        let lower = if revealed { 0.0 } else { ends.low.min(ends.high) };
+        Self { value, lower, set: set.clone(), reads }
     }
 
     /// The upper end.

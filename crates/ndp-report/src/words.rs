@@ -23,7 +23,7 @@ use ndp_account::{
     Account, Allowed, Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders,
     Statement, Target, Worst, number_of_coalitions,
 };
-use ndp_dp::{Grade, Measure, NoiseMultiplier};
+use ndp_dp::{Grade, Measure, Neighbors, NoiseMultiplier};
 use ndp_numeric::decimal::{Round, percent, scientific};
 
 /// A statement with the names of its nodes.
@@ -139,9 +139,14 @@ impl<'a> Words<'a> {
             self.taken_for_granted().iter().map(|what| format!(" It is assumed that {what}.")).collect();
         let unknown =
             unknown(&self.statement.coverage).map_or_else(String::new, |unknown| format!(" {unknown}"));
+        let relation = match self.statement.neighbors {
+            Neighbors::ReplaceOne if !self.statement.is_of_all_data() => {
+                "some data of one node replaced".into()
+            }
+            relation => relation.to_string(),
+        };
         format!(
-            "Two worlds are compared ({}) that differ in {}. The observers are {}, {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
-            self.statement.neighbors,
+            "Two worlds are compared ({relation}) that differ in {}. The observers are {}, {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
             changes(self.statement),
             self.observers(),
             noise_in_a_sentence(self.statement),

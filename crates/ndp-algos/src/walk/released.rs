@@ -7,7 +7,9 @@ use super::ring::RingSum;
 use super::{Bounds, FinalToken, TokenNoise};
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_account::{Account, Attacker, Changes, Noise, Observer, Protocol, Terms, parts::of_outsider};
+use ndp_account::{
+    Account, Assumption, Attacker, Changes, Noise, Observer, Protocol, Terms, parts::of_outsider,
+};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, LossLaw, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity,
     UpperBound, composition, conversion,
@@ -111,6 +113,7 @@ impl ReleasedSum {
         let changes = Changes::EveryContribution;
         Terms { changes, noise, ..Terms::VALUES }
             .by("ndp_algos::walk::ReleasedSum", "Privacy amplification by decentralization")
+            .trusting(Assumption::Fixed)
     }
 
     /// The contributions of one node at the noise of a question.

@@ -142,7 +142,8 @@ fn every_protocol_says_what_its_numbers_are_about() {
     }
 }
 
-/// Whoever sees more than the observers, and is trusted, is said: a curator, a secure sum, noises of several.
+/// Whoever sees more than the observers, and is trusted, is said: a curator, a secure sum, noises of several; and
+/// that nobody reacts to a token.
 #[test]
 fn those_who_are_trusted_are_said() {
     use Assumption::{ConstantData, Curator, Fixed, SecureSums, SharedNoise};
@@ -154,6 +155,14 @@ fn those_who_are_trusted_are_said() {
         ("hierarchical", &[Fixed, SecureSums]),
         ("dsgd:steps=3,alike=1,fixed=1", &[Fixed]),
         ("complete-sum:constant=1", &[ConstantData]),
+        ("walk:steps=20", &[Fixed]),
+        ("ring-sum", &[Fixed]),
+        ("ring-sum:passes=2", &[Fixed]),
+        ("ring-sum-laplace", &[Fixed]),
+        ("ring-histogram", &[Fixed]),
+        ("complete-sum", &[Fixed]),
+        ("complete-sum-laplace", &[Fixed]),
+        ("complete-histogram", &[Fixed]),
         ("central", &[Curator]),
         ("central-sgd", &[Curator]),
         ("federated-sgd", &[Curator]),

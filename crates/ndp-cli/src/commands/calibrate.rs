@@ -6,7 +6,7 @@ use crate::args::Calibrate;
 use crate::errors::{Failure, in_words};
 use crate::output::{count, finite, note, number, up};
 use crate::patience::{Limit, Patient};
-use crate::question::Chosen;
+use crate::question::{Chosen, ChosenProtocol};
 use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
 use ndp_account::{Coverage, Error, LeastNoise, Observer, Pair, Protocol, Statement, Target, least_noise};
@@ -59,7 +59,8 @@ impl<'a> Study<'a> {
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;
-        let (protocol, name) = (protocol.protocol.for_every_pair(), protocol.name);
+        let ChosenProtocol { protocol, name } = protocol;
+        let protocol = protocol.for_every_pair().on_values_of(asked.unit.sensitivity);
         Ok(Self { asked, graph, target, chosen, protocol, name, proof })
     }
 

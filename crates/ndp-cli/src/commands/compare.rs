@@ -65,7 +65,9 @@ impl<'a> Study<'a> {
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
             let built = Patient::of_entry(entry, &self.matrix, &parameters, limit);
-            let built = built.map(Patient::for_every_pair);
+            let of_values =
+                |protocol: Patient| protocol.for_every_pair().on_values_of(self.asked.unit.sensitivity);
+            let built = built.map(of_values);
             if let Err(error @ Error::NoSuchName { .. }) = built {
                 return Err(Failure::from(error));
             }

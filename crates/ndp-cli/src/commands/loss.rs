@@ -92,6 +92,7 @@ impl<'a> Study<'a> {
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;
         let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
+        protocol.protocol = protocol.protocol.on_values_of(asked.unit.sensitivity);
         Ok(Self { asked, graph, measure, target, chosen, protocol, noise, proof })
     }
 

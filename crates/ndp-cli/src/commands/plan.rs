@@ -158,7 +158,7 @@ impl<'a> Study<'a> {
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, &candidate.parameters, limit);
         let Ok(built) = built else { return Ok((None, false)) };
-        let built = built.for_every_pair();
+        let built = built.for_every_pair().on_values_of(self.asked.unit.sensitivity);
         let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);
         let cut = built.is_cut_by_work();
         let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else {

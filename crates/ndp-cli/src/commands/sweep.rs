@@ -4,6 +4,7 @@
 use crate::args::{Pictures, Sweep};
 use crate::errors::Failure;
 use crate::output::{noise, pictures, up};
+use crate::plain;
 use crate::progress::Progress;
 use crate::question::probability;
 use crate::show::{Part, print};
@@ -40,14 +41,14 @@ pub(super) fn refuse_report(asked: &Pictures) -> Result<(), Failure> {
 
 /// Shows what all observers learn, on the terminal and as a picture.
 pub(super) fn show(study: &Study, together: &[Together], asked: &Pictures, seed: u64) -> Result<(), Failure> {
-    print(&text(study, together))?;
+    print(&text(study, together)?)?;
     if asked.any() {
         pictures(asked, seed, &figure(study, together))?;
     }
     Ok(())
 }
 
-fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
+fn text(study: &Study, together: &[Together]) -> Result<Vec<Part<'static>>, Failure> {
     let row = |found: &Together| {
         vec![
             found.protocol.clone(),
@@ -69,5 +70,8 @@ fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
         let words = found.confidence()?;
         Some(Part::Line(format!("{}, noise {}: {words}", found.protocol, noise(found.noise))))
     }));
-    parts
+    let statements = study.statements()?;
+    let said = statements.iter().map(|(name, statement)| (*name, statement));
+    parts.extend(plain::of_several(said).into_iter().map(Part::Line));
+    Ok(parts)
 }

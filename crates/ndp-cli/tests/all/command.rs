@@ -135,7 +135,7 @@ fn mistakes_are_named() {
         ("graph weighted", 1, "--skip-columns"),
         ("loss pieces --noise 1", 1, "--largest-component"),
         ("loss path --noise 0", 1, "sigma must be positive"),
-        ("loss path --noise -1", 2, ""),
+        ("loss path --noise -1", 1, "must be positive and finite, got -1"),
         ("loss path --noise nan", 1, "sigma must be positive"),
         ("loss path --noise inf", 1, "sigma must be positive"),
         ("loss path --noise x", 2, "invalid value"),

@@ -130,3 +130,74 @@ fn a_sample_of_everybody_is_everybody() {
     assert!(code == 1 && problem.contains("must be positive and finite, got -1"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// Whole numbers and labels have a unit of their own: noise on them is not found for another sensitivity by
+/// scaling.
+#[test]
+fn noise_that_does_not_scale_is_found_for_a_sensitivity_of_one() {
+    let folder = folder("scale");
+    for protocol in ["ring-sum-discrete-laplace", "complete-sum-discrete-laplace", "ring-histogram"] {
+        for ask in ["loss ring --noise 2", "calibrate ring --epsilon 1", "sweep ring --noise 2"] {
+            let asked = |sensitivity: &str| {
+                run(&folder, &format!("{ask} --protocol {protocol} --observer 5 --sensitivity {sensitivity}"))
+            };
+            assert_eq!(asked("1").0, 0, "{protocol} {ask}: {}", asked("1").2);
+            for sensitivity in ["2", "0.01"] {
+                let (code, said, problem) = asked(sensitivity);
+                assert!(code == 1 && problem.contains("the sensitivity must be 1"), "{said}{problem}");
+            }
+        }
+        let (_, said, _) = run(
+            &folder,
+            &format!(
+                "compare ring --epsilon 1 --observer 5 --sensitivity 100 --protocol {protocol} --protocol local"
+            ),
+        );
+        assert!(said.contains("the sensitivity must be 1"), "{said}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Whoever reacts to a token breaks what tokens promise; every answer about tokens says that nobody does, and
+/// tables of several protocols say what each of them takes for granted.
+#[test]
+fn what_is_taken_for_granted_is_said() {
+    let folder = folder("granted");
+    let fixed = "what nodes contribute depends on nothing that they received";
+    for protocol in ["walk:steps=20", "ring-sum", "complete-sum", "ring-histogram", "complete-sum-laplace"] {
+        let (_, said, problem) =
+            run(&folder, &format!("loss ring --protocol {protocol} --noise 2 --observer 3"));
+        assert!(said.contains("  assumed ") && said.contains(fixed), "{said}{problem}");
+    }
+    let several = "--protocol walk:steps=20 --protocol central";
+    for ask in ["sweep ring --noise 2 --observer 3", "compare ring --epsilon 1"] {
+        let (code, said, problem) = run(&folder, &format!("{ask} {several}"));
+        assert_eq!(code, 0, "{problem}");
+        for part in ["assumed of walk:steps=20: what nodes contribute", "assumed of central: the curator"] {
+            assert!(said.contains(part), "{part}\n{said}");
+        }
+        assert!(said.contains("what may change: ") && said.contains("noise: standard deviation"), "{said}");
+    }
+    let (_, said, problem) = run(&folder, "plan ring --epsilon 1");
+    assert!(
+        said.contains("assumed of") && said.contains("a noise that several nodes share"),
+        "{said}{problem}"
+    );
+    let table: String = (0..60).map(|i| format!("{},{},{}\n", i % 7, i * i % 11, i % 2)).collect();
+    std::fs::write(folder.join("table.csv"), format!("a,b,label\n{table}")).unwrap();
+    let (code, said, problem) = run(
+        &folder,
+        "train table.csv --protocol federated-sgd --noise 2 --standardize --report page.html --users 6",
+    );
+    assert_eq!(code, 0, "{problem}");
+    for part in ["what may change", "the curator or server is trusted", "means and variances of the features"]
+    {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    assert!(
+        page.contains("The curator or server is trusted") && page.contains("moves by at most 2"),
+        "{page}"
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -40,7 +40,7 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     ];
     against.push(match subject.own_noise {
         OwnNoise::Unknown => {
-            "The noise that an observer drew itself is not used. A real observer uses it: this is weaker than what a node could do.".into()
+            "The noise that an observer drew itself is not used, nor, within a group, what its members send each other. Real observers use both: this is weaker than what nodes could do.".into()
         }
         OwnNoise::Known => "Each knows the noise that it drew itself; that is counted.".into(),
     });

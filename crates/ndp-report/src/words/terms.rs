@@ -96,7 +96,7 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
             "what nodes contribute depends only on what the observer has seen (declared without a list, not checked)"
         }
         Assumption::Curator => {
-            "the curator or server is trusted: it sees what every node contributes, without noise, and no number is about what it learns"
+            "the curator or server is trusted: it sees what every node contributes, without noise, keeps to itself whose data it draws, and no number is about what it learns"
         }
         Assumption::SecureSums => "a secure sum shows its receiver the sum, and nobody anything else",
         Assumption::SharedNoise => {

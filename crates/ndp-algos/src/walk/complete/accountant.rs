@@ -32,14 +32,16 @@ fn towards(walk: CompleteWalk, observer: &Observer) -> Result<CompleteWalk, Erro
 
 const OF_SUMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
     .on("every contribution")
-    .by("ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization");
+    .by("ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")
+    .trusting(Assumption::Fixed);
 
 const OF_HISTOGRAMS: Terms = Terms {
     changes: Changes::Label,
     noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
     ..Terms::VALUES
 }
-.by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization");
+.by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")
+.trusting(Assumption::Fixed);
 
 /// What the account of an observer depends on besides the protocol: the size of the coalition and its
 /// knowledge of the senders.

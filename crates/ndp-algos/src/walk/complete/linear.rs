@@ -4,7 +4,7 @@ use super::CompleteSum;
 use crate::walk::linear_sum::LinearSum;
 use crate::walk::{OnPath, TokenNoise};
 use ndarray::{ArrayView1, ArrayView2};
-use ndp_account::{Changes, Error, LinearProtocol, Observation, Terms, View};
+use ndp_account::{Assumption, Changes, Error, LinearProtocol, Observation, Terms, View};
 use ndp_dp::Sigma;
 use rand::Rng;
 
@@ -26,7 +26,9 @@ impl OnPath<CompleteSum> {
 /// [`path_units`](super::realised::path_units) for all pairs at once.
 impl LinearProtocol for OnPath<CompleteSum> {
     fn terms(&self) -> Terms {
-        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }.on("every contribution")
+        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+            .on("every contribution")
+            .trusting(Assumption::Fixed)
     }
 
     fn node_count(&self) -> usize {

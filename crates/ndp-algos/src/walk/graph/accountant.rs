@@ -8,7 +8,7 @@ use crate::walk::attacks::on_paths;
 use crate::walk::{FinalToken, OnPath};
 use ndarray::Array1;
 use ndp_account::{
-    Account, Attacker, By, Changes, Error, Observer, Protocol, Terms,
+    Account, Assumption, Attacker, By, Changes, Error, Observer, Protocol, Terms,
     parts::{at_most, bound_of_releases, of_outsider},
 };
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile};
@@ -128,7 +128,8 @@ const MAX_BYTES: u64 = 2 << 30;
 /// A node may contribute many times, each time with new noise.
 const TERMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
     .on("every contribution")
-    .by("ndp_algos::walk::graph::TokenWalk::loss", "Random walks");
+    .by("ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+    .trusting(Assumption::Fixed);
 
 struct OnGraph {
     walk: Arc<TokenWalk>,

@@ -26,7 +26,7 @@ use ndp_numeric::casts::id;
 use crate::walk::{FinalToken, NO_MASK_ON_A_GRAPH, OnPath, Path};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndp_account::parts::ensure;
-use ndp_account::{Changes, Error, LinearProtocol, Terms, View};
+use ndp_account::{Assumption, Changes, Error, LinearProtocol, Terms, View};
 use ndp_certify::Source;
 use ndp_dp::Sigma;
 use ndp_linalg::memory::require_dense;
@@ -323,7 +323,9 @@ impl OnPath<TokenAveraging> {
 /// Input `u` is the value of node `u`, the noises are those of the steps.
 impl LinearProtocol for OnPath<TokenAveraging> {
     fn terms(&self) -> Terms {
-        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }.on("every contribution")
+        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+            .on("every contribution")
+            .trusting(Assumption::Fixed)
     }
 
     fn node_count(&self) -> usize {

@@ -7,7 +7,9 @@ use crate::walk::attacks::by_run;
 use crate::walk::histogram::response_of;
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
+use ndp_account::{
+    Account, Assumption, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider,
+};
 use ndp_dp::{Delta, NoiseMultiplier, Profile};
 use ndp_numeric::stop::Stop;
 
@@ -114,4 +116,5 @@ const TERMS: Terms = Terms {
     noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
     ..Terms::VALUES
 }
-.by("ndp_algos::walk::ring::RingHistogram::epsilon_towards", "Privacy amplification by decentralization");
+.by("ndp_algos::walk::ring::RingHistogram::epsilon_towards", "Privacy amplification by decentralization")
+.trusting(Assumption::Fixed);

@@ -8,7 +8,7 @@ use crate::walk::linear_sum::LinearSum;
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use ndp_account::loss::exact_loss;
 use ndp_account::parts::checked_coalition;
-use ndp_account::{Changes, Error, LinearProtocol, LossReport, Observation, Terms, View};
+use ndp_account::{Assumption, Changes, Error, LinearProtocol, LossReport, Observation, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
@@ -30,6 +30,7 @@ impl LinearProtocol for RingSum {
     fn terms(&self) -> Terms {
         Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
             .on("the token, by every (n-1)-th holder")
+            .trusting(Assumption::Fixed)
     }
 
     fn node_count(&self) -> usize {

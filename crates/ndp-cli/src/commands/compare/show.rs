@@ -12,7 +12,6 @@ use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
 use ndp_report::words;
-use std::collections::BTreeMap;
 
 const HEADER: [&str; 6] = ["protocol", "noise", "error", "messages", "grade", "observers"];
 
@@ -157,13 +156,8 @@ impl Compared<'_> {
     /// noise would be enough for the observers who were looked at.
     fn remarks(&self) -> Vec<String> {
         let unit = self.unit();
-        let mut laws: BTreeMap<Law, Vec<&str>> = BTreeMap::new();
-        let mut changes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         let mut remarks = Vec::new();
         for row in self.answered() {
-            let Some(statement) = &row.statement else { continue };
-            statement.noise.iter().for_each(|noise| laws.entry(noise.law).or_default().push(&row.name));
-            changes.entry(plain::changes(statement)).or_default().push(&row.name);
             if let Some(less) = row.looked_at {
                 let less = up(question::in_unit(less, unit));
                 remarks.push(format!(
@@ -176,20 +170,8 @@ impl Compared<'_> {
         if self.answered().any(|row| row.coverage.as_ref().is_some_and(Coverage::is_reached)) {
             remarks.push(words::BOUND_REACHED.to_owned());
         }
-        let several = |count: usize, names: &[&str]| {
-            if count > 1 { format!(" ({})", names.join(", ")) } else { String::new() }
-        };
-        for (law, names) in &laws {
-            remarks.push(format!("noise: {}{}", plain::law(*law), several(laws.len(), names)));
-        }
-        for row in &self.comparison.rows {
-            let assumed = row.statement.iter().flat_map(|statement| &statement.assumes);
-            let assumed = assumed.map(|&assumption| plain::assumed(assumption));
-            remarks.extend(assumed.map(|what| format!("{} assumes: {what}", row.name)));
-        }
-        for (what, names) in &changes {
-            remarks.push(format!("what may change: {what}{}", several(changes.len(), names)));
-        }
+        let said = self.answered().filter_map(|row| Some((row.name.as_str(), row.statement.as_ref()?)));
+        remarks.extend(plain::of_several(said));
         remarks
     }
 }

@@ -33,15 +33,8 @@ impl Answer for Plans<'_> {
         if self.all().any(|found| found.coverage.is_reached()) {
             parts.push(Part::Line(words::capital(words::BOUND_REACHED) + "."));
         }
-        let statement = &self.best.statement;
-        parts.extend([
-            Part::Line(format!(
-                "Noise is the {} ({}).",
-                plain::noise_is(statement),
-                self.best.candidate.name
-            )),
-            Part::Line(format!("What may change: {}.", plain::changes(statement))),
-        ]);
+        let said = self.all().take(LISTED).map(|found| (found.candidate.name, &found.statement));
+        parts.extend(plain::of_several(said).into_iter().map(Part::Line));
         parts.extend(self.edges.iter().flat_map(|edges| self.suggested(edges)));
         parts
     }
@@ -117,6 +110,8 @@ impl Drawn for Plans<'_> {
         page = plain::opening(page, &subject);
         let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
+        particular
+            .extend(statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
         page = plain::assumptions(page, &particular);
         let grades: Vec<Grade> = self.all().filter_map(|found| found.grade).collect();
         page = plain::sureness(page, &grades, (best.failure, Some(statement)), &[]);

@@ -75,7 +75,7 @@ impl Drawn for Trained<'_> {
             observers: &observed,
             senders: Senders::Known,
             own_noise: OwnNoise::Known,
-            sensitivity: 1.0,
+            sensitivity: study.problem.sensitivity,
             protected: "all examples of any one user",
             is_all_data: true,
             seed: asked.seed,
@@ -99,6 +99,8 @@ impl Drawn for Trained<'_> {
                 "Means and variances of the features were computed from all examples and count as public; they are not protected.".into(),
             );
         }
+        particular
+            .extend(statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
         particular.push("The test examples belong to no user.".into());
         particular.push(
             "Accuracies along the training are shown here to judge the method. Publishing them for the real data is not covered.".into(),
@@ -127,6 +129,7 @@ impl Trained<'_> {
             ("examples", format!("{} for training, {tests} for testing", problem.per_user * problem.count)),
             ("users", format!("{}, {} examples each", problem.count, problem.per_user)),
             ("label", format!("{}: {}", asked.label, problem.classes)),
+            ("what may change", plain::changes(&self.statement)),
             ("observed by", plain::observed_by(&self.statement, &study.graph)),
             (
                 "noise on a gradient",
@@ -136,6 +139,13 @@ impl Trained<'_> {
                 "epsilon of a user, at most",
                 format!("{} at delta {} [{}]", up(found.largest), asked.delta, grade(&found.grades)),
             ),
+        ];
+        let assumed = self.statement.assumes.iter();
+        rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+        if asked.standardize {
+            rows.push(("not protected", "means and variances of the features, which count as public".into()));
+        }
+        rows.extend([
             ("the account fails", question::probability(self.statement.failure)),
             (
                 "messages",
@@ -146,7 +156,7 @@ impl Trained<'_> {
                 format!("{} (without noise {})", spread(&accuracies), spread(&without)),
             ),
             ("of the best constant answer", number(self.constant())),
-        ];
+        ]);
         let less =
             found.of_looked_at.and_then(|less| less.sigma(Sensitivity::new(problem.sensitivity).ok()?).ok());
         if let Some(less) = less {
