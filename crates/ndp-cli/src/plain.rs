@@ -28,27 +28,38 @@ pub(crate) fn assumed_in_a_sentence(assumption: ndp_account::Assumption) -> Stri
     format!("{}.", capital(assumed(assumption)))
 }
 
-/// What several statements say, each with the name of its protocol: which noise is meant, what is assumed, and
-/// what may change; with the names where not all say the same.
-pub(crate) fn of_several<'a>(statements: impl IntoIterator<Item = (&'a str, &'a Statement)>) -> Vec<String> {
-    let [mut noises, mut assumes, mut changes] = [(); 3].map(|()| BTreeMap::<String, BTreeSet<&str>>::new());
+/// Which noises several statements mean, each with the name of its protocol; with the names where not all say
+/// the same.
+pub(crate) fn noises_of<'a>(statements: impl IntoIterator<Item = (&'a str, &'a Statement)>) -> Vec<String> {
+    let mut noises = BTreeMap::<String, BTreeSet<&str>>::new();
     for (name, statement) in statements {
         for noise in &statement.noise {
             noises.entry(law(noise.law).into()).or_default().insert(name);
         }
+    }
+    several("noise", &noises)
+}
+
+/// What several statements take for granted, and what may change, with the names likewise.
+pub(crate) fn granted_by<'a>(statements: impl IntoIterator<Item = (&'a str, &'a Statement)>) -> Vec<String> {
+    let [mut assumes, mut changes] = [(); 2].map(|()| BTreeMap::<String, BTreeSet<&str>>::new());
+    for (name, statement) in statements {
         for &assumption in &statement.assumes {
             assumes.entry(assumed(assumption).into()).or_default().insert(name);
         }
         changes.entry(self::changes(statement)).or_default().insert(name);
     }
-    let names = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
-    let several = |what: &str, said: BTreeMap<String, BTreeSet<&str>>| -> Vec<String> {
-        let alone = said.len() == 1;
-        let named = |of: &BTreeSet<&str>| if alone { String::new() } else { format!(" ({})", names(of)) };
-        said.iter().map(|(text, of)| format!("{what}: {text}{}", named(of))).collect()
-    };
-    let assumes = assumes.iter().map(|(text, of)| format!("assumed of {}: {text}", names(of))).collect();
-    [several("noise", noises), assumes, several("what may change", changes)].concat()
+    let assumes = assumes.iter().map(|(text, of)| format!("assumed of {}: {text}", joined(of)));
+    assumes.chain(several("what may change", &changes)).collect()
+}
+
+fn several(what: &str, said: &BTreeMap<String, BTreeSet<&str>>) -> Vec<String> {
+    let named = |of| if said.len() == 1 { String::new() } else { format!(" ({})", joined(of)) };
+    said.iter().map(|(text, of)| format!("{what}: {text}{}", named(of))).collect()
+}
+
+fn joined(names: &BTreeSet<&str>) -> String {
+    names.iter().copied().collect::<Vec<_>>().join(", ")
 }
 
 /// Lets `say` put a statement into words, with the labels of this graph.

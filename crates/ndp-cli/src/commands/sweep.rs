@@ -72,6 +72,7 @@ fn text(study: &Study, together: &[Together]) -> Result<Vec<Part<'static>>, Fail
     }));
     let statements = study.statements()?;
     let said = statements.iter().map(|(name, statement)| (*name, statement));
-    parts.extend(plain::of_several(said).into_iter().map(Part::Line));
+    let lines = [plain::noises_of(said.clone()), plain::granted_by(said)].concat();
+    parts.extend(lines.into_iter().map(Part::Line));
     Ok(parts)
 }

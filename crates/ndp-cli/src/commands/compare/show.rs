@@ -170,8 +170,9 @@ impl Compared<'_> {
         if self.answered().any(|row| row.coverage.as_ref().is_some_and(Coverage::is_reached)) {
             remarks.push(words::BOUND_REACHED.to_owned());
         }
-        let said = self.answered().filter_map(|row| Some((row.name.as_str(), row.statement.as_ref()?)));
-        remarks.extend(plain::of_several(said));
+        let said = || self.answered().filter_map(|row| Some((row.name.as_str(), row.statement.as_ref()?)));
+        remarks.extend(plain::noises_of(said()));
+        remarks.extend(plain::granted_by(said()));
         remarks
     }
 }

@@ -33,8 +33,10 @@ impl Answer for Plans<'_> {
         if self.all().any(|found| found.coverage.is_reached()) {
             parts.push(Part::Line(words::capital(words::BOUND_REACHED) + "."));
         }
+        let noise = plain::noise_is(&self.best.statement);
+        parts.push(Part::Line(format!("noise: {noise} ({})", self.best.candidate.name)));
         let said = self.all().take(LISTED).map(|found| (found.candidate.name, &found.statement));
-        parts.extend(plain::of_several(said).into_iter().map(Part::Line));
+        parts.extend(plain::granted_by(said).into_iter().map(Part::Line));
         parts.extend(self.edges.iter().flat_map(|edges| self.suggested(edges)));
         parts
     }
