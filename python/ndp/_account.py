@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._draw import fields_html
-from ._grades import Exact, Guarantee, UpperBound
+from ._grades import Exact, Guarantee, UpperBound, number_of
 from ._losses import Noises, over_noises
 from ._ndp import NdpError
 from ._prove import Origin, prove
@@ -185,23 +185,21 @@ class _Asked(_Structural):
 
     def _index(self, node: Hashable) -> int: ...
 
+    def _kept(self) -> _Asked: ...
+
 
 class Account:
     """What one observer sees of a protocol, ready to be asked about nodes and noises; made by `Protocol.account`."""
 
-    __slots__ = ("_cache", "_origin", "_who", "protocol")
+    __slots__ = ("_kept", "_native", "_origin", "_who", "protocol")
 
     def __init__(self, protocol: _Asked, who: Who, native: _ndp.Account | None = None) -> None:
         self.protocol = protocol
         self._who = who
-        self._origin = Origin(protocol)
-        self._cache = native if native is not None else protocol._native.accounts([who])[0]
-
-    @property
-    def _native(self) -> _ndp.Account:
-        if self._cache is None:
-            self._cache = self.protocol._native.accounts([self._who])[0]
-        return self._cache
+        self._native = native if native is not None else protocol._native.accounts([who])[0]
+        # Steps may be added to a program; all answers are about the one that was asked.
+        self._kept: Any = protocol._kept()
+        self._origin = Origin(self._kept)
 
     @property
     def nodes(self) -> Sequence[Hashable]:
@@ -234,7 +232,7 @@ class Account:
         -------
         Profile
         """
-        scales = (float(sigma), float(sensitivity))
+        scales = (number_of(sigma, "sigma"), float(sensitivity))
         native = self._native.profile(self.protocol._index(node), *scales)
         return Profile(native, (_profile, (self, node, *scales)), node)
 
@@ -285,7 +283,7 @@ class Account:
         return prove(self._origin, [self._who], path, sources)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Account, (self.protocol, self._who))
+        return (Account, (self._kept, self._who))
 
     def _repr_html_(self) -> str:
         return self.statement._repr_html_()

@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import accountants
+from ._checks import _whole
 from ._grades import Exact, Guarantee
 from ._meter import _clipped
 from ._ndp import NdpError
+from ._rounded import UpperEnd, digits_of
 
 
 def calibrated(epsilon: float, delta: float, rounds: int, clip: float) -> accountants.Gaussian:
     """The Gaussian mechanism of all rounds together, at the noise that keeps ``(epsilon, delta)``."""
     if not (math.isfinite(clip) and clip > 0):
         raise NdpError(f"clip must be positive and finite, got {clip}")
-    if rounds < 1:
-        raise NdpError(f"rounds must be at least 1, got {rounds}")
+    rounds = _whole(rounds, "rounds")
     # A meter that runs along rounds every message up, and is to allow the last one at the same budget.
     enough = accountants.Gaussian.within(epsilon=epsilon, delta=delta, sensitivity=moved(clip, rounds) * (1.0 + 1e-10))
     return accountants.Gaussian(enough.sigma, sensitivity=moved(clip, rounds))
@@ -42,8 +43,9 @@ class Calibrated:
     """What the filters of all frameworks are: the noise of one update, what all rounds cost together, and how many there may be."""
 
     def __init__(self, sigma: float, epsilon: Guarantee, delta: float, rounds: int, clip: float, seed: int | None) -> None:
-        self.sigma, self.epsilon, self.delta = sigma, epsilon, delta
-        self.rounds, self.clip = rounds, clip
+        # A noise that is needed is shown rounded up.
+        self.sigma, self.epsilon, self.delta = UpperEnd(sigma), epsilon, delta
+        self.rounds, self.clip = _whole(rounds, "rounds"), clip
         # With entropy of the system every update draws from a generator of its own: the copies of a filter that a framework sends to
         # processes, and processes that are forked, would draw the same noise from one that they share.
         self._rng = None if seed is None else np.random.default_rng(seed)
@@ -66,4 +68,5 @@ class Calibrated:
         return accountants.Gaussian(self.sigma, sensitivity=moved(self.clip, sent)).epsilon(delta=self.delta)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.rounds} rounds, clip {self.clip:g}, sigma {self.sigma:.6g}, {self.epsilon!r}>"
+        clip = digits_of(self.clip, up=False)
+        return f"<{type(self).__name__}: {self.rounds} rounds, clip {clip}, sigma {self.sigma:.6g}, {self.epsilon!r}>"

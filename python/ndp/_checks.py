@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,45 @@ from ._ndp import NdpError
 
 #: ``True`` for a line on standard error, or a function of the observers done and all observers.
 Progress = bool | Callable[[int, int], Any]
+
+
+class Parameters:
+    """Something that answers by what it was made with, and so does its pickle."""
+
+    _parameters: dict[str, Any]
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What it was made with, for reading; to change something, make another."""
+        return MappingProxyType({name: _held(x) for name, x in self._parameters.items()})
+
+
+def _held(x: Any) -> Any:
+    """A copy of what somebody else could change; arrays as ones that cannot be written."""
+    if isinstance(x, np.ndarray):
+        # What was copied once is not copied at every reading.
+        if x.base is None and not x.flags.writeable:
+            return x
+        kept = np.array(x)
+        kept.flags.writeable = False
+        return kept
+    if hasattr(x, "toarray"):
+        return x.copy()
+    if isinstance(x, dict):
+        return {key: _held(part) for key, part in x.items()}
+    if isinstance(x, list):
+        return [_held(part) for part in x]
+    if isinstance(x, tuple):
+        parts = [_held(part) for part in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    return x
+
+
+def _listed(nodes: Iterable[Hashable], name: str) -> Iterable[Hashable]:
+    """Nodes that a caller lists: a text would be read letter by letter."""
+    if isinstance(nodes, str):
+        raise NdpError(f"{name} must be a list of nodes, got the text {nodes!r}: give [{nodes!r}] for one node of this name")
+    return nodes
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -32,14 +72,20 @@ def _rounds(rounds: int, name: str = "rounds") -> int:
 
 
 def _count(count: int, name: str) -> int:
+    number = _whole(count, name)
+    if number >= 1 << 32:
+        raise NdpError(f"{name} must be below 2**32, got {number}")
+    return number
+
+
+def _whole(count: Any, name: str) -> int:
+    """A number of things, however many; a fraction is refused, of which a comparison would let one more through."""
     try:
         number = operator.index(count)
     except TypeError:
         raise NdpError(f"{name} must be a whole number, got {count!r}") from None
     if number < 1:
         raise NdpError(f"{name} must be at least 1, got {number}")
-    if number >= 1 << 32:
-        raise NdpError(f"{name} must be below 2**32, got {number}")
     return number
 
 

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ._calibrated import calibrated, noised
+from ._checks import _whole
 from ._meter import _floats, _like
 from ._ndp import NdpError
 from ._files import write_whole
+from ._rounded import UpperEnd
 
 #: What the name of a site may be made of, since it names a folder.
 _SITE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -31,7 +33,7 @@ class Count:
     """
 
     def __init__(self, folder: str, settings: dict[str, int | float]) -> None:
-        self.folder, self.settings = folder, settings
+        self.folder, self.settings = folder, {**settings, "rounds": _whole(settings["rounds"], "rounds")}
         self._known = 0
 
     def take(self) -> int:
@@ -155,9 +157,9 @@ class _Filter:
         whole = calibrated(epsilon, delta, rounds, clip)
         if not os.path.isabs(folder):
             raise NdpError(f"folder must be an absolute path, got {folder!r}: jobs run in folders that are wiped, and with one its count")
-        self.epsilon, self.delta, self.rounds, self.clip = epsilon, delta, rounds, clip
+        self.epsilon, self.delta, self.rounds, self.clip = epsilon, delta, _whole(rounds, "rounds"), clip
         self.folder, self.public_meta, self.seed = os.fspath(folder), list(public_meta or ()), seed
-        self.sigma, self.kept = whole.sigma, whole.epsilon(delta=delta)
+        self.sigma, self.kept = UpperEnd(whole.sigma), whole.epsilon(delta=delta)
         self._rng = None if seed is None else np.random.default_rng(seed)
         self._counts: dict[str, Count] = {}
 

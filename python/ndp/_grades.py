@@ -211,7 +211,7 @@ class Guarantee(Graded):
         if sigma is None:
             raise TypeError("the mu of a unit loss needs the noise: mu(sigma)")
         units, scale = np.array([float(self)]), 1.0 if sensitivity is None else float(sensitivity)
-        return type(self)(float(_ndp.mu_of_units(units, float(sigma), scale)[0]), "mu")
+        return type(self)(float(_ndp.mu_of_units(units, number_of(sigma, "sigma"), scale)[0]), "mu")
 
     def _without_noise(self, sigma: float | None, sensitivity: float | None) -> None:
         if sigma is not None or sensitivity is not None:
@@ -273,11 +273,25 @@ def _named(what: str) -> str:
     return f"{'an' if what[:1] in 'aeio' else 'a'} {what}"
 
 
-def number_of(x: Any, what: str) -> float:
-    """A number that a caller gives for a ``what``: a guarantee of another kind is refused."""
-    if isinstance(x, Graded) and x.what and x.what != what:
-        raise TypeError(f"{_named(what)} is needed, got {_named(x.what)}")
+def number_of(x: Any, what: str, at: float | None = None) -> float:
+    """A number that a caller gives for a ``what``, ``at`` a delta, an order or an epsilon: a guarantee of anything else is refused."""
+    if isinstance(x, Graded):
+        if x.what and x.what != what:
+            raise TypeError(f"{_named(what)} is needed, got {_named(x.what)}")
+        key = _AT.get(what, "")
+        own = x.detail.get(key)
+        if at is not None and own is not None and own != at:
+            raise TypeError(f"{_named(what)} at {key} {float(at)!r} is needed, got one at {key} {own!r}")
     return float(x)
+
+
+def target_of(pair: tuple[Any, ...]) -> tuple[float, float]:
+    """The numbers of a target ``(epsilon, delta)``: guarantees that hold elsewhere are refused."""
+    if len(pair) != 2:
+        raise NdpError(f"a target is (epsilon, delta), got {len(pair)} numbers")
+    delta = number_of(pair[1], "delta")
+    epsilon = number_of(pair[0], "epsilon", delta)
+    return epsilon, number_of(pair[1], "delta", epsilon)
 
 
 class Exact(Guarantee):
@@ -295,7 +309,10 @@ class Exact(Guarantee):
 
 
 class UpperBound(Guarantee):
-    """A proven upper bound, its preconditions checked: a guarantee."""
+    """A proven upper bound, its preconditions checked: a guarantee.
+
+    Of what is guaranteed from below, a ``"type II error"`` or ``"what is left"``, it is a lower bound: the bound on the safe side.
+    """
 
     __slots__ = ()
     name = "upper-bound"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._draw import fields_html, losses_html, pairs_html, plot_losses, plot_pairs
-from ._grades import Exact, Guarantee, UpperBound, number_of
+from ._grades import Exact, Graded, Guarantee, UpperBound, number_of, target_of
 from ._graph import Graph, real
 from ._ndp import NdpError
 from ._prove import Origin, prove
@@ -152,10 +152,10 @@ class _Reports:
     def _index(self, node: Hashable) -> int:
         if isinstance(self.graph, Graph):
             return self.graph.index(node)
-        try:
-            return list(self.graph).index(node)
-        except ValueError:
-            raise NdpError(f"node {node!r} is not one of the {len(self.graph)} nodes") from None
+        # True is no node, although it equals 1.
+        if isinstance(node, bool) or node not in self.graph:
+            raise NdpError(f"node {node!r} is not one of the {len(self.graph)} nodes")
+        return list(self.graph).index(node)
 
     @property
     def grade(self) -> type[Guarantee]:
@@ -269,20 +269,29 @@ class _Reports:
         """
         limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
         exact = [grade == "Exact" for grade in self.grades]
-        scales = (float(sigma), float(sensitivity))
+        scales = (number_of(sigma, "sigma"), float(sensitivity))
         found = _ndp.check(self._unit, self.lower, self.coalitions, exact, limits, *scales)
         return check_of(self._labels, found, limits, self.statement)
 
 
 def over_noises(sigma: Noises, one: Callable[[float], NDArray[np.float64]]) -> NDArray[np.float64]:
     """The answer at a noise; of several noises all answers, the axes of the noises first."""
-    if np.ndim(sigma) == 0:
-        return one(float(sigma))  # type: ignore[arg-type]  # an array of no dimension is a number
-    noises = real(sigma, "sigma")
+    if not isinstance(sigma, (list, tuple)) and np.ndim(sigma) == 0:
+        return one(number_of(sigma, "sigma"))
+    noises = noises_of(sigma)
     if not noises.size:
         raise NdpError("the number of noises must be at least 1, got 0")
     rows = np.stack([np.asarray(one(float(noise))) for noise in noises.ravel()])
     return rows.reshape(noises.shape + rows.shape[1:])
+
+
+def noises_of(sigma: Noises) -> NDArray[np.float64]:
+    """One noise or several as an array: a guarantee of another kind is refused."""
+    if isinstance(sigma, Graded):
+        return np.asarray(number_of(sigma, "sigma"))
+    if isinstance(sigma, (list, tuple)):
+        sigma = [number_of(noise, "sigma") if isinstance(noise, Graded) else noise for noise in sigma]
+    return real(sigma, "sigma")
 
 
 def _without_sigma(**given: float | None) -> None:
@@ -303,16 +312,21 @@ def limits_of(
     if sum(target is not None for target in (worst, mean, pairs)) != 1:
         raise NdpError("give one target: worst=, mean= or pairs=")
     deltas: set[float] = set()
+    # The limits that are numbers alone, but for those that are none.
+    plain: list[float] = []
+    at_order = None if order is None else float(order)
 
     def allowed(target: Any) -> float:
         if isinstance(target, tuple):
             if order is not None:
                 raise NdpError("a target is (epsilon, delta), or a loss at an order, not both")
-            if len(target) != 2:
-                raise NdpError(f"a target is (epsilon, delta), got {len(target)} numbers")
-            deltas.add(number_of(target[1], "delta"))
-            return number_of(target[0], "epsilon")
-        return number_of(target, "mu" if order is None else "Rényi loss")
+            epsilon, delta = target_of(target)
+            deltas.add(delta)
+            return epsilon
+        limit = number_of(target, "mu" if order is None else "Rényi loss", at_order)
+        if limit != math.inf:
+            plain.append(limit)
+        return limit
 
     if pairs is None:
         table = np.array([[allowed(worst if mean is None else mean)]])
@@ -326,7 +340,9 @@ def limits_of(
                     table[u, members[0]] = allowed(pairs(label, labels[members[0]]))
     if len(deltas) > 1:
         raise NdpError(f"all pairs need the same delta, got {sorted(deltas)}")
-    return table, mean is not None, None if order is None else float(order), deltas.pop() if deltas else None
+    if deltas and plain:
+        raise NdpError(f"pairs= gives (epsilon, delta) for some pairs and {plain[0]!r} alone for another, which would be a mu: give one kind")
+    return table, mean is not None, at_order, deltas.pop() if deltas else None
 
 
 def observer_of(labels: Sequence[Hashable], members: Sequence[int]) -> Hashable:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._account import Who
-from ._grades import Exact, Guarantee, UpperBound
+from ._checks import _listed
+from ._grades import Exact, Guarantee, UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
 from ._program_account import Number, _number
@@ -169,7 +170,7 @@ class Meter:
             raise NdpError(f"neighbors must be replace or zero, got {neighbors!r}")
         if (epsilon is None) != (delta is None):
             raise NdpError("a budget is an epsilon and a delta: give both")
-        given = [self._members(o) for o in (self.nodes if observers is None else observers)]
+        given = [self._members(o) for o in (self.nodes if observers is None else _listed(observers, "observers"))]
         whos: list[Who] = [([self._place(v) for v in members], True, False, []) for members in given]
         self._numbers: dict[frozenset[int], int] = {}
         for number, (members, *_) in enumerate(whos):
@@ -221,14 +222,17 @@ class Meter:
 
     def _place(self, node: Hashable) -> int:
         try:
+            if isinstance(node, bool) and isinstance(self.nodes, range):
+                raise KeyError(node)
             return self._places[node]
         except (KeyError, TypeError):
             raise NdpError(f"node {node!r} is not one of the {len(self.nodes)} nodes of this meter") from None
 
     def _variance(self, sigma: float) -> int | float | str:
-        if not (math.isfinite(sigma) and sigma >= 0):
-            raise NdpError(f"sigma must be finite and not negative, got {sigma}")
-        return _number((Fraction(float(sigma)) / self._unit) ** 2)
+        deviation = number_of(sigma, "sigma")
+        if not (math.isfinite(deviation) and deviation >= 0):
+            raise NdpError(f"sigma must be finite and not negative, got {deviation}")
+        return _number((Fraction(deviation) / self._unit) ** 2)
 
     def _taken(self, step: Any, *arguments: Any) -> Any:
         if os.getpid() != self._process:
@@ -537,13 +541,14 @@ class Meter:
             raise NdpError("the log of this meter does not say the clip: count rounds by their noise multipliers")
         clip, mixing = self.clip, self._mixing(weights)
         self._variance(sigma)
+        deviation = number_of(sigma, "sigma")
         # Without a seed every round draws from new entropy of the system: a process that is forked would draw the same noise again.
         seeded = None if seed is None else np.random.default_rng(seed)
 
         def wrapped(updates: Callable[_P, Mapping[Hashable, Any]]) -> Callable[_P, dict[Hashable, Any]]:
             @functools.wraps(updates)
             def run(*args: _P.args, **kwargs: _P.kwargs) -> dict[Hashable, Any]:
-                self.round(mixing, sigma, reads=reads)
+                self.round(mixing, deviation, reads=reads)
                 found = dict(updates(*args, **kwargs))
                 for node in found:
                     self._place(node)
@@ -553,7 +558,7 @@ class Meter:
                     elif node not in found:
                         raise NdpError(f"node {node!r} has no update: one of zeros gets the noise that was counted")
                 rng = np.random.default_rng() if seeded is None else seeded
-                return {node: _private(update, clip, sigma, rng, node) for node, update in found.items()}
+                return {node: _private(update, clip, deviation, rng, node) for node, update in found.items()}
 
             return run
 
@@ -703,9 +708,10 @@ def _floats(part: Any, node: Hashable) -> NDArray[np.float64]:
 
 
 def _clipped(parts: list[NDArray[np.float64]], clip: float, node: Hashable) -> list[NDArray[np.float64]]:
-    largest = max((float(np.abs(x).max(initial=0.0)) for x in parts), default=0.0)
-    if not math.isfinite(largest):
+    # Each part for itself: a largest entry of all may leave out what is no number.
+    if not all(np.isfinite(x).all() for x in parts):
         raise NdpError(f"the update of node {node!r} is not finite")
+    largest = max((float(np.abs(x).max(initial=0.0)) for x in parts), default=0.0)
     # What rounding may hide of a sum of so many squares.
     slack = 1.0 + (sum(x.size for x in parts) + 16) * 2.0**-52
     while largest > 0.0:

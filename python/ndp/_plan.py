@@ -7,13 +7,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from . import _ndp
-from ._checks import Progress
+from ._checks import Progress, _listed
 from ._graph import Graph, GraphLike, _matrix
 from ._losses import Target, _frame
 from ._ndp import NdpError
 from ._protocols import Protocol, protocol
 from ._rounded import digits_of
-from ._statement import Statement
+from ._statement import Statement, statements_html
 from ._tools import compare
 
 _NAMES = ("protocol", "weights", "parameters", "sigma", "error", "messages", "grade")
@@ -90,13 +90,13 @@ class Plan(Sequence[dict[str, Any]]):
         table = [list(_NAMES), *self._cells()]
         widths = [max(len(row[i]) for row in table) for i in range(len(_NAMES))]
         lines = ["  ".join(x.rjust(width) for x, width in zip(row, widths)) for row in table]
-        return "\n".join([*lines, "", *self.why])
+        return "\n".join([*lines, self.statement.line, "", *self.why])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _NAMES)
         rows = "".join("<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in self._cells())
         why = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.why)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{why}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{statements_html([self.statement])}{why}"
 
 
 def plan(
@@ -164,7 +164,7 @@ def plan(
             made[str(i)] = protocol(one["protocol"], network, weights=one["weights"], **one["parameters"])
         except NdpError as refused:
             made[str(i)] = str(refused)
-    who = None if observers is None else list(observers)
+    who = None if observers is None else list(_listed(observers, "observers"))
     if all(isinstance(one, str) for one in made.values()):
         raise NdpError(f"no protocol runs on this graph: {made['0']}")
     named: Any = made

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
 from ._account import Account
-from ._grades import number_of
+from ._grades import number_of, target_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
 from ._program_account import (
@@ -30,7 +30,7 @@ from ._program_account import (
     _table,
     _weighted,
 )
-from ._checks import _count, _same, _seed
+from ._checks import _count, _listed, _same, _seed
 from ._protocols import Protocol
 
 
@@ -72,6 +72,9 @@ class Program(Protocol):
     False
     """
 
+    # The program as accounts and ledgers keep it, with the steps so far.
+    _lent: Program | None = None
+
     def __init__(
         self,
         graph: GraphLike | int,
@@ -97,9 +100,9 @@ class Program(Protocol):
         super().__init__(nodes, "a program", sensitivity=chosen, limits=limits, hidden=str(hidden))
         self._program = _ndp.Program(len(self.nodes))
         named = [] if directions is None else list(directions.items())
-        self.parameters["directions"] = [(self._index(v), [_number(x) for x in row]) for v, rows in named for row in rows]
-        self.parameters["some_lost"] = bool(some_lost)
-        self.parameters["asked"] = None if asked is None else [self._index(v) for v in asked]
+        self._parameters["directions"] = [(self._index(v), [_number(x) for x in row]) for v, rows in named for row in rows]
+        self._parameters["some_lost"] = bool(some_lost)
+        self._parameters["asked"] = None if asked is None else [self._index(v) for v in _listed(asked, "asked")]
 
     @classmethod
     def read(
@@ -161,7 +164,7 @@ class Program(Protocol):
         return self._program.write().decode()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": None, "_program": self._program.write()}
+        return {**self.__dict__, "_cache": None, "_program": self._program.write(), "_lent": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _program=_ndp.Program.read(state["_program"]))
@@ -169,13 +172,13 @@ class Program(Protocol):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
             return NotImplemented
-        same = list(self.nodes) == list(other.nodes) and _same(self.parameters, other.parameters)
+        same = list(self.nodes) == list(other.nodes) and _same(self._parameters, other._parameters)
         return same and self._program.write() == other._program.write()
 
     __hash__ = None
 
     def _chosen(self) -> Sensitivity:
-        chosen: Sensitivity | None = self.parameters["sensitivity"]
+        chosen: Sensitivity | None = self._parameters["sensitivity"]
         if chosen is None:
             most = max(self._program.uses(u) for u in range(len(self.nodes)))
             if most > 1:
@@ -184,7 +187,7 @@ class Program(Protocol):
         return chosen
 
     def _options(self) -> Options:
-        p = self.parameters
+        p = self._parameters
         memory, bits = p["limits"]
         return memory, bits, p["hidden"], p["directions"], p["asked"], p.get("some_lost", False)
 
@@ -370,7 +373,7 @@ class Program(Protocol):
                 raise NdpError(f"contribution {use} of node {labels[node]!r} is not finite")
             return np.ascontiguousarray(given.reshape(width))
 
-        return ProgramRun(_ndp.run_program(self._program, width, float(sigma), contribution, _seed(seed)), flat)
+        return ProgramRun(_ndp.run_program(self._program, width, number_of(sigma, "sigma"), contribution, _seed(seed)), flat)
 
     @property
     def value_count(self) -> int:
@@ -382,8 +385,17 @@ class Program(Protocol):
             raise NdpError("this program was made without a graph: it has no neighbors")
         return self.graph
 
+    def _kept(self) -> Program:
+        if self._lent is None:
+            self._lent = Program.__new__(type(self))
+            self._lent.__dict__.update(self.__dict__, _lent=None)
+        return self._lent
+
     def _changed(self) -> _ndp.Program:
         self._cache = None
+        if self._lent is not None:
+            # What was kept keeps the steps so far, and the next ones are of another.
+            self._program, self._lent = self._program.copy(), None
         return self._program
 
     def contribute(self, node: Hashable, reads: str, values: Iterable[int] | None = None) -> int:
@@ -469,7 +481,7 @@ class Program(Protocol):
         -------
         int
         """
-        return self._changed().shared_noise([self._index(v) for v in holders], _number(variance))
+        return self._changed().shared_noise([self._index(v) for v in _listed(holders, "holders")], _number(variance))
 
     def pairwise(self, a: Hashable, b: Hashable, variance: Number = 1) -> tuple[int, int]:
         """A mask that two nodes share and that cancels: one gets it with a plus, the other with a minus.
@@ -501,26 +513,28 @@ class Program(Protocol):
         -------
         list of int
         """
-        return self._changed().correlated([self._index(v) for v in group], _table(covariance))
+        return self._changed().correlated([self._index(v) for v in _listed(group, "group")], _table(covariance))
 
     def zero_sum(self, group: Iterable[Hashable], variance: Number = 1) -> list[int]:
-        """Noises of a group that add up to 0, each known to its node.
+        """Noises of a group that add up to 0, each known to its node: their covariance is ``variance * (I - J / m)``.
+
+        ``m`` is their number and ``J`` has all entries 1, so that the variance of each is ``variance * (1 - 1/m)``.
 
         Parameters
         ----------
         group : iterable of hashable
-            The nodes.
+            The nodes; one that is named several times holds as many of the noises.
         variance : number, optional
-            Of each, in units of the square of ``sigma``.
+            Of each before their mean is taken off, in units of the square of ``sigma``.
 
         Returns
         -------
         list of int
         """
-        return self._changed().zero_sum([self._index(v) for v in group], _number(variance))
+        return self._changed().zero_sum([self._index(v) for v in _listed(group, "group")], _number(variance))
 
     def zero_sum_of(self, node: Hashable, count: int, variance: Number = 1) -> list[int]:
-        """Noises that add up to 0, all drawn by one node.
+        """Noises that add up to 0, all drawn by one node: the variance of each is ``variance * (1 - 1/count)``, as in `zero_sum`.
 
         Parameters
         ----------
@@ -529,7 +543,7 @@ class Program(Protocol):
         count : int
             How many, at least 2.
         variance : number, optional
-            Of each, in units of the square of ``sigma``.
+            Of each before their mean is taken off, in units of the square of ``sigma``.
 
         Returns
         -------
@@ -823,7 +837,7 @@ class Program(Protocol):
         if isinstance(worst, tuple):
             if len(worst) != 2:
                 raise NdpError(f"a limit is (epsilon, delta), got {len(worst)} numbers")
-            worst = _ndp.gaussian_mu(number_of(worst[0], "epsilon"), number_of(worst[1], "delta"))
+            worst = _ndp.gaussian_mu(*target_of(worst))
         limit = number_of(worst, "mu") if mean is None else number_of(mean, "mean of mu**2")
         if not 0.0 < limit < math.inf:
             raise NdpError(f"a limit must be positive and finite, got {limit}")
@@ -831,14 +845,14 @@ class Program(Protocol):
             # Rounded down: what keeps the smaller limit keeps this one, too.
             limit = math.nextafter(limit * limit, 0.0)
         who = self._observers(observers)
-        asked = self.parameters["asked"]
+        asked = self._parameters["asked"]
         pairs = [(one, [u for u in (range(len(self.nodes)) if asked is None else asked) if u not in one[0]]) for one in who]
         given = ([list(group) for group in groups], None if prices is None else [float(x) for x in prices])
         asking = (*given, None if floors is None else [float(x) for x in floors])
         allowed = (limit, mean is not None, float(tolerance), _count(steps, "steps"))
         found = _ndp.design_noises(self._program, asking, pairs, self._chosen()._native(), allowed)
         program = Program.__new__(Program)
-        program.__dict__.update(self.__dict__, parameters=dict(self.parameters), _cache=None, _program=found[0])
+        program.__dict__.update(self.__dict__, _parameters=dict(self._parameters), _cache=None, _program=found[0], _lent=None)
         return Designed(program, *found[1:])
 
     def join(self, node: Hashable) -> None:

@@ -196,12 +196,17 @@ class ProgramAccount(Account):
     check.
     """
 
-    __slots__ = ("_own", "_stated")
+    __slots__ = ("_own",)
 
     def __init__(self, protocol: _Stated, who: Who) -> None:
         super().__init__(protocol, who)
-        self._stated = protocol
         self._own: _ndp.ProgramAccount | None = None
+
+    @property
+    def _stated(self) -> _Stated:
+        """The program as it was when it was asked."""
+        stated: _Stated = self._kept
+        return stated
 
     def _facts(self) -> _ndp.ProgramAccount:
         if self._own is None:
@@ -209,7 +214,7 @@ class ProgramAccount(Account):
         return self._own
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (ProgramAccount, (self.protocol, self._who))
+        return (ProgramAccount, (self._kept, self._who))
 
     def verdict(self, node: Hashable, sensitivity: str | Sensitivity | None = None) -> Verdict:
         """What is proven about a node under a sensitivity set.

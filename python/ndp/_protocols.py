@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
 from ._account import Account, Who
-from ._checks import Progress, _count, _reporter, _rounds, _same, _seed
-from ._grades import Guarantee, UpperBound
+from ._checks import Parameters, Progress, _count, _held, _listed, _reporter, _rounds, _same, _seed
+from ._grades import Guarantee, UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._losses import Losses, PairwiseLosses
 from ._ndp import NdpError
@@ -34,7 +34,7 @@ class Run(NamedTuple):
     messages: list[NDArray[np.float64]]
 
 
-class Protocol:
+class Protocol(Parameters):
     """A protocol whose observers see linear combinations of Gaussians; made by `gossip` and its like.
 
     Two protocols with the same parameters are equal, and every protocol pickles.
@@ -45,7 +45,7 @@ class Protocol:
     def __init__(self, graph: Graph | Sequence[Hashable], words: str, **parameters: Any) -> None:
         self.graph = graph
         self.words = words
-        self.parameters = parameters
+        self._parameters = _held(parameters)
         self._cache = None
 
     def _build(self) -> _ndp.Protocol:
@@ -62,10 +62,14 @@ class Protocol:
         """The labels of the nodes, in the order of all arrays."""
         return self.graph.nodes if isinstance(self.graph, Graph) else self.graph
 
+    def _kept(self) -> Protocol:
+        """The protocol as it is now, for what must answer by it later: steps can be added to a program."""
+        return self
+
     def _index(self, node: Hashable) -> int:
         if isinstance(self.graph, Graph):
             return self.graph.index(node)
-        if isinstance(node, (int, np.integer)) and node in self.graph:
+        if isinstance(node, (int, np.integer)) and not isinstance(node, bool) and node in self.graph:
             return int(node)
         raise NdpError(f"node {node!r} is not one of the {len(self.graph)} nodes, 0 to {len(self.graph) - 1}")
 
@@ -75,7 +79,7 @@ class Protocol:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return bool(self.graph == other.graph) and _same(self.parameters, other.parameters)
+        return bool(self.graph == other.graph) and _same(self._parameters, other._parameters)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -95,7 +99,7 @@ class Protocol:
             raise NdpError("give an observer or a coalition, not both")
         if observer is None and coalition is None and not edges:
             raise NdpError("say who observes: observer=label, or coalition=[labels]")
-        chosen = coalition if coalition is not None else (() if observer is None else (observer,))
+        chosen = _listed(coalition, "coalition") if coalition is not None else (() if observer is None else (observer,))
         members = sorted(self._index(v) for v in chosen)
         return members, bool(own_noise), bool(hidden_senders), edges
 
@@ -188,7 +192,7 @@ class Protocol:
 
     def _observers(self, observers: Iterable[Hashable] | None, own_noise: bool = True) -> list[Who]:
         """Each of the observers alone; a list among them is a coalition."""
-        chosen: Iterable[Hashable] = self.nodes if observers is None else observers
+        chosen: Iterable[Hashable] = self.nodes if observers is None else _listed(observers, "observers")
         alone = isinstance(chosen, range)
         who = [
             self._who(None, v, own_noise) if isinstance(v, list) and not alone else self._who(v, None, own_noise)
@@ -217,7 +221,8 @@ class Protocol:
         hidden_senders : bool, optional
             Whether messages come through an anonymous channel.
         tapped : iterable of pairs, optional
-            Edges on which everything is overheard, without or beside an observer.
+            Directions of edges that are overheard, without or beside an observer: ``(u, v)`` is everything that ``u`` sends to ``v``, and
+            nothing of what ``v`` sends to ``u``. Who overhears both gives both, ``[(u, v), (v, u)]``.
         patience : float, optional
             Seconds for this call, and for each question to the account. What is not known by then is answered by `bound`.
 
@@ -295,11 +300,11 @@ class Protocol:
         Run
         """
         table, flat = self._values(values)
-        p = self.parameters
+        p = self._parameters
         count = p.get("rounds") or p.get("dimension") or len(p.get("pairs") or p.get("rings") or p.get("graphs") or ())
         if 8 * count * table.size > _MEMORY:
             raise NdpError(f"the messages of {count} rounds would take {8 * count * table.size} bytes, more than {_MEMORY}")
-        parts = self._native.simulate(table, float(sigma), _seed(seed))
+        parts = self._native.simulate(table, number_of(sigma, "sigma"), _seed(seed))
         if flat:
             squeeze: Callable[[Any], Any] = lambda array: array[:, 0]  # noqa: E731
             return Run(squeeze(parts["output"]), squeeze(parts["noise"]), [squeeze(m) for m in parts["messages"]])
@@ -319,7 +324,7 @@ class Protocol:
         -------
         Guarantee
         """
-        return self._native.error(self._values(values)[0], float(sigma))
+        return self._native.error(self._values(values)[0], number_of(sigma, "sigma"))
 
     def error_bound(self, sigma: float, sensitivity: float = 1.0) -> UpperBound:
         """Root mean square error of the mean that a node ends with, over nodes and runs, at most.
@@ -340,7 +345,7 @@ class Protocol:
         NdpError
             Where it is not known.
         """
-        return UpperBound(self._native.error_bound(float(sigma), float(sensitivity)), "root mean square error")
+        return UpperBound(self._native.error_bound(number_of(sigma, "sigma"), float(sensitivity)), "root mean square error")
 
     def messages(self) -> float:
         """Messages sent in a run, on average."""
@@ -360,12 +365,12 @@ class _OnMatrix(Protocol):
     @property
     def _weights(self) -> _ndp.Matrix:
         assert isinstance(self.graph, Graph)
-        return _matrix(self.graph, self.parameters["weights"], self.parameters["laziness"])
+        return _matrix(self.graph, self._parameters["weights"], self._parameters["laziness"])
 
     def matrix(self) -> Any:
         """The gossip matrix as a SciPy sparse array."""
         assert isinstance(self.graph, Graph)
-        return self.graph.matrix(self.parameters["weights"], self.parameters["laziness"])
+        return self.graph.matrix(self._parameters["weights"], self._parameters["laziness"])
 
     def gap(self) -> float:
         """The spectral gap of the gossip matrix: 1 minus the largest absolute value of its other eigenvalues."""
@@ -376,7 +381,7 @@ class Gossip(_OnMatrix):
     """Synchronous gossip; made by `gossip`."""
 
     def _build(self) -> _ndp.Protocol:
-        p = self.parameters
+        p = self._parameters
         return _ndp.Protocol.gossip(self._weights, p["rounds"], p["chebyshev"])
 
 
@@ -384,12 +389,12 @@ class NoisyGossip(_OnMatrix):
     """Gossip with noise on every message; made by `noisy_gossip`."""
 
     def _build(self) -> _ndp.Protocol:
-        p = self.parameters
+        p = self._parameters
         return _ndp.Protocol.noisy(self._weights, p["rounds"], p["ratio"], p["kind"])
 
     def _who(self, *arguments: Any, **options: Any) -> Who:
         who = super()._who(*arguments, **options)
-        if who[0] and self.parameters["kind"] == "overheard":
+        if who[0] and self._parameters["kind"] == "overheard":
             raise NdpError(
                 "noise on what is overheard protects against an outsider who taps edges: the nodes themselves average clean messages, "
                 "which is plain gossip"
@@ -401,7 +406,7 @@ class FreshNoise(_OnMatrix):
     """Gossip with fresh noise in every round; made by `fresh_noise`."""
 
     def _build(self) -> _ndp.Protocol:
-        p = self.parameters
+        p = self._parameters
         return _ndp.Protocol.fresh(self._weights, p["variances"])
 
 
@@ -409,7 +414,7 @@ class NamedProtocol(_OnMatrix):
     """A protocol of the registry; made by `protocol`."""
 
     def _build(self) -> _ndp.Protocol:
-        p = self.parameters
+        p = self._parameters
         return _ndp.Protocol.named(self._weights, p["name"], p["given"])
 
 
@@ -417,7 +422,7 @@ class TokenProtocol(Protocol):
     """A protocol in which a token collects what nodes add; made by functions of `ndp.walks`."""
 
     def _build(self) -> _ndp.Protocol:
-        p = self.parameters
+        p = self._parameters
         match p["kind"]:
             case "sum":
                 return _ndp.Protocol.sum_on_path(p["nodes"], p["holders"], p["published"], p["cap"], p["edge_uses"])
@@ -439,25 +444,25 @@ class RandomizedGossip(Protocol):
     def pairs(self) -> list[tuple[Hashable, Hashable]]:
         """The pairs that meet, one a step."""
         nodes = self.nodes
-        return [(nodes[a], nodes[b]) for a, b in self.parameters["pairs"]]
+        return [(nodes[a], nodes[b]) for a, b in self._parameters["pairs"]]
 
     def _build(self) -> _ndp.Protocol:
         assert isinstance(self.graph, Graph)
-        return _ndp.Protocol.pairs(self.graph._native, self.parameters["pairs"])
+        return _ndp.Protocol.pairs(self.graph._native, self._parameters["pairs"])
 
 
 class OnePeer(Protocol):
     """One-peer gossip on a hypercube; made by `one_peer`."""
 
     def _build(self) -> _ndp.Protocol:
-        return _ndp.Protocol.one_peer(self.parameters["dimension"])
+        return _ndp.Protocol.one_peer(self._parameters["dimension"])
 
 
 class TimeVaryingGossip(Protocol):
     """Gossip on another graph in every round; made by `time_varying_gossip`."""
 
     def _build(self) -> _ndp.Protocol:
-        p = self.parameters
+        p = self._parameters
         matrices = [_matrix(graph, p["weights"], p["laziness"]) for graph in p["graphs"]]
         return _ndp.Protocol.matrices(matrices)
 
@@ -467,7 +472,7 @@ class AcceleratedGossip(Protocol):
 
     def _build(self) -> _ndp.Protocol:
         assert isinstance(self.graph, Graph)
-        p = self.parameters
+        p = self._parameters
         momentum = (p["mixing"], p["push"])
         return _ndp.Protocol.accelerated(self.graph._native, p["rings"], p["rest"], momentum)
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from . import _ndp
+from ._checks import _listed
 from ._files import whole_file
 from ._ndp import NdpError
 from ._statement import names_of
@@ -50,13 +51,13 @@ def prove(
     if chosen is None:
         declared: dict[str, Any] = {**dict.fromkeys(("along", "dimension", "period", "gap", "listed", "bounds")), "word": "use_level"}
     else:
-        if protocol.parameters["hidden"] == "reveal":
+        if protocol._parameters["hidden"] == "reveal":
             raise NdpError('no proof speaks of values that are revealed: give the program hidden="as_declared"')
         declared = chosen()._native()
-    asked = protocol.parameters.get("asked")
+    asked = protocol._parameters.get("asked")
     nodes = range(len(protocol.nodes)) if asked is None else asked
     if sources is not None:
-        nodes = [protocol._index(u) for u in sources]
+        nodes = [protocol._index(u) for u in _listed(sources, "sources")]
     pairs = [(who, [u for u in nodes if u not in who[0]]) for who in observers]
     if not any(others for _, others in pairs):
         raise NdpError("the number of pairs to prove must be at least 1, got 0")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._checks import _count, _seed
+from ._grades import number_of
 from ._graph import Graph
 from ._ndp import NdpError
 
@@ -236,7 +237,7 @@ def refute(
     asked: dict[str, Any] = {"protocol": protocol, "parameter": float(parameter), "mean": bool(mean), "domain": where, "weights": rules}
     asked |= {"observers": _count(coalition, "coalition"), "max_nodes": _count(nodes, "nodes"), "max_rounds": _count(rounds, "rounds")}
     asked |= {"max_thin_nodes": thin_nodes if thin_nodes == 0 else _count(thin_nodes, "thin_nodes"), "budget": _count(cases, "cases")}
-    asked |= {"alpha": float(order), "sigma": float(sigma), "error_rate": float(error_rate)}
+    asked |= {"alpha": float(order), "sigma": number_of(sigma, "sigma"), "error_rate": float(error_rate)}
     asked |= {"runs": _count(runs, "runs"), "seed": _seed(seed)}
     if asked["runs"] < 10 or not 0 < asked["error_rate"] < 1:
         raise NdpError(f"an attack must have at least 10 runs and an error rate between 0 and 1, got {runs} and {error_rate}")

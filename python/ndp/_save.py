@@ -354,7 +354,7 @@ def _protocol(protocol: protocols.Protocol) -> dict[str, Any]:
     if _PROTOCOLS.get(name) is not type(protocol):
         raise NdpError(f"a ledger with a run of {type(protocol).__qualname__} is not written as JSON: pickle keeps it")
     where = _out(protocol.graph) if isinstance(protocol.graph, (Graph, range)) else [_out(label) for label in protocol.graph]
-    said = {"class": name, "words": protocol.words, "graph": where, "parameters": _out(protocol.parameters)}
+    said = {"class": name, "words": protocol.words, "graph": where, "parameters": _out(protocol._parameters)}
     return {**said, "text": protocol.to_text()} if isinstance(protocol, Program) else said
 
 
@@ -365,7 +365,7 @@ def _read_protocol(said: Mapping[str, Any]) -> protocols.Protocol:
     _keys(said, "class", "words", "graph", "parameters", *(["text"] if kind is Program else []))
     made = kind.__new__(kind)
     protocols.Protocol.__init__(made, _in(said["graph"]), _text(said["words"]))
-    made.parameters = _in(said["parameters"])
+    made._parameters = _in(said["parameters"])
     if isinstance(made, Program):
         made._program = _ndp.Program.read(said["text"].encode())
         if made._program.node_count() != len(made.nodes):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import Progress, _reporter
+from ._checks import Progress, _listed, _reporter
 from ._grades import Exact, Guarantee, UpperBound
 from ._graph import GraphLike
-from ._losses import Noises, _frame
+from ._losses import Noises, _frame, noises_of
 from ._ndp import NdpError
 from ._protocols import Protocol, gossip
 from ._statement import Statement, statement_of, statements_html
@@ -114,8 +114,8 @@ def sweep(
     """
     named: Mapping[str, Any] = graphs if isinstance(graphs, Mapping) else {"graph": graphs}
     counts = [rounds] if isinstance(rounds, (int, np.integer)) else list(rounds)
-    noises = [float(noise) for noise in np.atleast_1d(np.asarray(sigma, np.float64)).ravel()]
-    chosen = None if observers is None else list(observers)
+    noises = [float(noise) for noise in noises_of(sigma).ravel()]
+    chosen = None if observers is None else list(_listed(observers, "observers"))
     if not (named and counts and noises):
         raise NdpError("a sweep needs at least one graph, one number of rounds and one noise")
     tell = _reporter(progress, "protocols")

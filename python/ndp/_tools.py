@@ -10,7 +10,7 @@ from . import _ndp
 from ._account import Profile, Who
 from ._checks import Progress, _count, _reporter, _seed
 from ._draw import fields_html, plot_comparison
-from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
+from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, number_of, target_of
 from ._graph import Graph, GraphLike
 from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of, observer_of
 from ._ndp import NdpError
@@ -156,7 +156,7 @@ def check(
     (True, 'violated')
     """
     audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
-    limits, scales = limits_of(protocol.nodes, members, worst, mean, pairs, order), (float(sigma), float(sensitivity))
+    limits, scales = limits_of(protocol.nodes, members, worst, mean, pairs, order), (number_of(sigma, "sigma"), float(sensitivity))
     found, said = _ndp.check_noise(protocol._native, audience, limits, names_of(protocol.nodes), *scales, _reporter(progress))
     return check_of(protocol.nodes, found, limits, Statement(*said))
 
@@ -229,7 +229,7 @@ def audit(
     who = protocol._who(None, observer) if isinstance(observer, list) else protocol._who(observer)
     u, count = protocol._index(source), _count(runs, "runs")
     allowed, grade, measured, false, true = protocol._native.audit(
-        who, u, float(sensitivity), float(sigma), count, float(error_rate), _seed(seed), _reporter(progress, "parts")
+        who, u, float(sensitivity), number_of(sigma, "sigma"), count, float(error_rate), _seed(seed), _reporter(progress, "parts")
     )
     allowed_mu = _GRADES[grade](allowed, "mu")
     assert isinstance(allowed_mu, Guarantee)
@@ -446,9 +446,10 @@ class Ledger:
         elif limit is None:
             self._native = _ndp.Ledger()
         elif isinstance(limit, tuple):
-            self._native = _ndp.Ledger(float(limit[0]), asked, float(limit[1]))
+            epsilon, delta = target_of(limit)
+            self._native = _ndp.Ledger(epsilon, asked, delta)
         else:
-            self._native = _ndp.Ledger(float(limit), asked, None)
+            self._native = _ndp.Ledger(number_of(limit, "mu" if asked is None else "Rényi loss", asked), asked, None)
 
     def record(
         self,
@@ -478,7 +479,7 @@ class Ledger:
             On what the run may have depended: ``"fixed"`` before the first run, that it takes place included; or ``"on_seen"``, what
             every one of the observers saw. ``"on_hidden"`` is refused: no sum covers it.
         """
-        scales = (float(sigma), float(sensitivity))
+        scales = (number_of(sigma, "sigma"), float(sensitivity))
         places = self._where(protocol)
         who, accounts = _accounts(protocol, observers)
         self._write(protocol, name or protocol.words, who, accounts, scales, adaptivity, places)
@@ -512,7 +513,8 @@ class Ledger:
         if not self._records:
             self._labels = protocol.nodes
             self._places = {label: i for i, label in enumerate(self._labels)}
-        self._records.append((protocol, name, who, scales, adaptivity))
+        # Steps that are added to a program later are no part of the run.
+        self._records.append((protocol._kept(), name, who, scales, adaptivity))
         self._said.append(saying_of(accounts, places))
 
     def fits(
@@ -537,7 +539,7 @@ class Ledger:
         -------
         bool
         """
-        scales = (float(sigma), float(sensitivity))
+        scales = (number_of(sigma, "sigma"), float(sensitivity))
         places = self._where(protocol)
         _, accounts = _accounts(protocol, observers)
         return self._native.fits(accounts, *scales, adaptivity, places)

@@ -6,7 +6,7 @@ natural and ``epsilon`` is in nats.
 Examples
 --------
 >>> import ndp
->>> ndp.accountants.Gaussian.within(epsilon=1.0, delta=1e-6).sigma < 4.3
+>>> bool(ndp.accountants.Gaussian.within(epsilon=1.0, delta=1e-6).sigma < 4.3)
 True
 """
 

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from . import _ndp
-from ._grades import Printed
+from ._grades import Printed, number_of
 from ._graph import GraphLike, _matrix
 from ._ndp import (
     gossip_noise,
@@ -31,7 +31,7 @@ from ._ndp import (
     network_theorem6,
     walk_noise,
 )
-from ._checks import _rounds
+from ._checks import _listed, _rounds
 from ._protocols import network_of
 
 __all__ = [
@@ -123,7 +123,7 @@ def muffliato_theorem12(
     (4,)
     """
     network = network_of(graph, weight, weights)
-    members = [network.index(v) for v in coalition]
+    members = [network.index(v) for v in _listed(coalition, "coalition")]
     return _ndp.theorem12_towards(_matrix(network, weights, 0.0), members, _rounds(rounds), bool(from_one))
 
 
@@ -177,7 +177,7 @@ def muffliato_corollary3(
     (4,)
     """
     network = network_of(graph, weight, weights)
-    members = [network.index(v) for v in coalition]
+    members = [network.index(v) for v in _listed(coalition, "coalition")]
     return _ndp.corollary3_towards(_matrix(network, weights, 0.0), members, _rounds(rounds))
 
 
@@ -219,7 +219,7 @@ def walk_losses(
     """
     network = network_of(graph, weight, weights)
     matrix = _matrix(network, weights, 0.0)
-    scales = (float(order), float(sigma), float(sensitivity))
+    scales = (float(order), number_of(sigma, "sigma"), float(sensitivity))
     return _ndp.walk_matrix(matrix, network._native, _rounds(steps, "steps"), bool(known_senders), *scales)
 
 
@@ -257,5 +257,5 @@ def walk_losses_from(
     """
     network = network_of(graph, weight, weights)
     matrix = _matrix(network, weights, 0.0)
-    scales = (float(order), float(sigma), float(sensitivity))
+    scales = (float(order), number_of(sigma, "sigma"), float(sensitivity))
     return _ndp.walk_row(matrix, network.index(node), _rounds(steps, "steps"), *scales)

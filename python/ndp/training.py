@@ -19,29 +19,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._grades import UpperBound
+from ._grades import UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._checks import Progress, _reporter, _rounds, _same
+from ._checks import Parameters, Progress, _held, _reporter, _rounds, _same
 from ._protocols import _on_matrix
 from ._rounded import upper_ends
 
 __all__ = ["GossipSgd", "gossip_sgd"]
 
 
-class GossipSgd:
+class GossipSgd(Parameters):
     """Decentralized SGD: in every round a noisy gradient step, then some steps of gossip; made by `gossip_sgd`."""
 
     def __init__(self, graph: Graph, words: str, parameters: dict[str, Any]) -> None:
         self.graph = graph
         self.words = words
-        self.parameters = parameters
+        self._parameters = _held(parameters)
         self._cache: dict[int, _ndp.TrainingObserver] = {}
 
     def _observer(self, observer: Hashable) -> _ndp.TrainingObserver:
         v = self.graph.index(observer)
         if v not in self._cache:
-            p = self.parameters
+            p = self._parameters
             matrix = _matrix(self.graph, p["weights"], p["laziness"])
             shape = (self.graph.node_count, p["rounds"], p["gossip_steps"])
             steps = (p["chebyshev"], p["step_size"], p["constants"], p["clip"])
@@ -59,7 +59,7 @@ class GossipSgd:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GossipSgd):
             return NotImplemented
-        return self.graph == other.graph and _same(self.parameters, other.parameters)
+        return self.graph == other.graph and _same(self._parameters, other._parameters)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -117,7 +117,7 @@ class GossipSgd:
         -------
         UpperBound
         """
-        return self._observer(observer).epsilon(self.graph.index(node), float(sigma), float(delta))
+        return self._observer(observer).epsilon(self.graph.index(node), number_of(sigma, "sigma"), float(delta))
 
     def mean(self, observer: Hashable, sigma: float, order: float) -> UpperBound:
         """The mean Rényi loss of all other nodes towards an observer, in nats.
@@ -135,7 +135,7 @@ class GossipSgd:
         -------
         UpperBound
         """
-        return self._observer(observer).mean(float(order), float(sigma))
+        return self._observer(observer).mean(float(order), number_of(sigma, "sigma"))
 
 
 def gossip_sgd(

@@ -15,10 +15,10 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from . import _ndp
-from ._grades import UpperBound
+from ._grades import UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._checks import _count, _rounds, _same, _seed
+from ._checks import Parameters, _count, _held, _rounds, _same, _seed
 from ._protocols import TokenProtocol, _on_matrix
 
 __all__ = [
@@ -33,19 +33,19 @@ __all__ = [
 ]
 
 
-class TokenWalk:
+class TokenWalk(Parameters):
     """A token that walks on a graph, adding a noisy contribution at every visit; made by `token_walk`."""
 
     def __init__(self, graph: Graph, words: str, parameters: dict[str, Any]) -> None:
         self.graph = graph
         self.words = words
-        self.parameters = parameters
+        self._parameters = _held(parameters)
         self._cache: _ndp.GraphWalk | None = None
 
     @property
     def _native(self) -> _ndp.GraphWalk:
         if self._cache is None:
-            p = self.parameters
+            p = self._parameters
             matrix = _matrix(self.graph, p["weights"], p["laziness"])
             keys = ("steps", "start", "burn_in", "cap", "refractory", "edge_uses", "last")
             self._cache = _ndp.GraphWalk(matrix, *(p[key] for key in keys))
@@ -62,7 +62,7 @@ class TokenWalk:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenWalk):
             return NotImplemented
-        return self.graph == other.graph and _same(self.parameters, other.parameters)
+        return self.graph == other.graph and _same(self._parameters, other._parameters)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -93,7 +93,7 @@ class TokenWalk:
         -------
         UpperBound
         """
-        return self._native.rdp(*self._pair(node, observer), float(order), float(sigma), float(sensitivity))
+        return self._native.rdp(*self._pair(node, observer), float(order), number_of(sigma, "sigma"), float(sensitivity))
 
     def epsilon(
         self, node: Hashable, observer: Hashable, delta: float, sigma: float, sensitivity: float = 1.0
@@ -111,7 +111,7 @@ class TokenWalk:
         -------
         UpperBound
         """
-        return self._native.epsilon(*self._pair(node, observer), float(delta), float(sigma), float(sensitivity))
+        return self._native.epsilon(*self._pair(node, observer), float(delta), number_of(sigma, "sigma"), float(sensitivity))
 
     def sample(self, seed: int) -> list[Hashable]:
         """Who holds the token on a random walk, step by step.

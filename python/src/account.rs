@@ -64,6 +64,7 @@ impl Account {
     /// What the observer can tell about node `u`.
     fn profile(&self, py: Python<'_>, u: usize, sigma: f64, sensitivity: f64) -> Result<Profile, Fault> {
         let (cell, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
+        self.held().terms().check_sensitivity(sensitivity)?;
         Ok(Profile(run(py, move || Ok(cell.borrow_dependent().profile(u, noise)?))?))
     }
 
@@ -79,6 +80,7 @@ impl Account {
     ) -> Result<(Bound<'py, PyArray1<f64>>, &'static str), Fault> {
         let (cell, noise, measure) =
             (Arc::clone(&self.0), noise(sigma, sensitivity)?, measure(order, delta)?);
+        self.held().terms().check_sensitivity(sensitivity)?;
         let (losses, grade) = run(py, move || {
             let account = cell.borrow_dependent();
             let mut grade = ndp_dp::Grade::Exact;
@@ -334,6 +336,7 @@ impl Ledger {
     ) -> Result<(), Fault> {
         let (noise, adaptivity) = (noise(sigma, sensitivity)?, self::adaptivity(adaptivity)?);
         let (runs, (accounts, nodes)) = (Arc::clone(&self.0), placed(accounts, places)?);
+        accounts.iter().try_for_each(|account| account.terms().check_sensitivity(sensitivity))?;
         run(py, move || {
             let mut runs = locked(&runs)?;
             if let Some(ledgers) = &mut runs.ledgers {
@@ -358,6 +361,7 @@ impl Ledger {
     ) -> Result<bool, Fault> {
         let (noise, adaptivity) = (noise(sigma, sensitivity)?, self::adaptivity(adaptivity)?);
         let (runs, (accounts, nodes)) = (Arc::clone(&self.0), placed(accounts, places)?);
+        accounts.iter().try_for_each(|account| account.terms().check_sensitivity(sensitivity))?;
         run(py, move || {
             let runs = locked(&runs)?;
             Ok(match &runs.ledgers {

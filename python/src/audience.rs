@@ -67,6 +67,7 @@ pub(crate) fn least_noise(
 ) -> Result<(Least, Said), Fault> {
     let target = target(limits, names.len())?;
     asked(py, (&protocol, &audience), names, progress, move |covered| {
+        check_sensitivity(covered, sensitivity)?;
         least(&covered.least_noise(&target)?, sensitivity)
     })
 }
@@ -87,8 +88,14 @@ pub(crate) fn check_noise(
 ) -> Result<(Checked, Said), Fault> {
     let (target, noise) = (target(limits, names.len())?, noise(sigma, sensitivity)?);
     asked(py, (&protocol, &audience), names, progress, move |covered| {
+        check_sensitivity(covered, sensitivity)?;
         Ok(checked(&covered.check(noise, &target)?))
     })
+}
+
+fn check_sensitivity(covered: &Covered<'_>, sensitivity: f64) -> Result<(), Fault> {
+    let mut accounts = covered.looked_at().iter().chain(covered.others());
+    Ok(accounts.try_for_each(|account| account.terms().check_sensitivity(sensitivity))?)
 }
 
 /// An answer about an audience, with what is said beside it.

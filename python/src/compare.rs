@@ -52,7 +52,13 @@ pub(crate) fn compare<'py>(
             let compared = ndp_account::compare_towards(&[(&name, Ok(&protocol))], &audience, &target);
             compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
         })?;
+        let noises = found.statement.iter().flat_map(|statement| &statement.noise);
+        let unscaled = sensitivity != 1.0 && noises.map(|noise| noise.law).any(|law| !law.scales());
         match &found.least {
+            Ok(_) if unscaled => row.set_item(
+                "reason",
+                "its noise is on whole numbers or on labels: it is found for a sensitivity of 1 alone",
+            )?,
             Ok(noise) => {
                 let (sigma, pair) = least(noise, sensitivity)?;
                 row.set_item("sigma", sigma)?;
@@ -64,7 +70,7 @@ pub(crate) fn compare<'py>(
         row.set_item("messages", found.messages.as_ref().ok())?;
         row.set_item("grade", found.grade.map(class))?;
         row.set_item("failure", found.failure)?;
-        if let Some(statement) = found.statement.filter(|_| found.least.is_ok()) {
+        if let Some(statement) = found.statement.filter(|_| found.least.is_ok() && !unscaled) {
             let statement = covering(statement, nodes);
             row.set_item("statement", in_words(&statement, &names)?)?;
             statements.push(statement);

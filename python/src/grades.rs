@@ -4,9 +4,11 @@ use crate::errors::Fault;
 use ndarray::Array2;
 use ndp_dp::{Estimate, Exact, Grade, Guarantee, Printed, Sigma, UnitLoss, UpperBound};
 use numpy::{PyArray1, PyArray2};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyModule};
+use std::fmt;
 
 /// A number on its way to Python: what it is worth, what it is, and what else came with it.
 pub(crate) struct Number {
@@ -56,6 +58,12 @@ impl Number {
     /// A number of a grade that was taken apart before.
     pub(crate) fn of(grade: Grade, value: impl Into<Value>, what: impl Into<String>) -> Self {
         Self { grade, value: value.into(), what: what.into(), detail: Vec::new() }
+    }
+
+    /// The same, of no better grade than what it was computed from.
+    pub(crate) fn no_better_than(mut self, given: Grade) -> Self {
+        self.grade = self.grade.max(given);
+        self
     }
 
     /// The same with something that belongs to it.
@@ -171,6 +179,35 @@ impl<'py> IntoPyObject<'py> for Lower {
     }
 }
 
+/// A noise that a caller gives: a plain number, or a guarantee that says it is one. A noise that is needed is
+/// shown rounded up.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Noise(pub(crate) f64);
+
+impl fmt::Debug for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Noise {
+    type Error = PyErr;
+
+    fn extract(number: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(told(&number, "sigma", "")?.value))
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Noise {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("ndp._rounded")?.getattr("UpperEnd")?.call1((self.0,))
+    }
+}
+
 /// The Python class of a grade.
 pub(crate) fn class(grade: Grade) -> &'static str {
     match grade {
@@ -198,7 +235,17 @@ fn beside(number: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<f64>> {
 fn another(needed: &str, got: &str) -> PyErr {
     let got =
         if got.is_empty() { "a number that does not say what it is".to_owned() } else { format!("{got:?}") };
-    pyo3::exceptions::PyTypeError::new_err(format!("a number that is {needed:?} is needed, got {got}"))
+    PyTypeError::new_err(format!("a number that is {needed:?} is needed, got {got}"))
+}
+
+/// Refuses what holds at another order or epsilon (the `key`) than the one asked for.
+fn holds_at(what: &str, key: &str, asked: f64, at: Option<f64>) -> PyResult<()> {
+    match at {
+        Some(at) if at != asked => Err(PyTypeError::new_err(format!(
+            "the {what} at {key} {asked} is needed, got that at {key} {at}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// A guarantee that says it is a Rényi loss, at the order asked for.
@@ -208,38 +255,51 @@ pub(crate) fn renyi_loss(answer: &Bound<'_, PyAny>, order: f64) -> PyResult<Guar
     if got != "Rényi loss" {
         return Err(another("Rényi loss", &got));
     }
-    match beside(answer, "order")? {
-        Some(at) if at != order => {
-            let message = format!("the Rényi loss at order {order} is needed, got that at order {at}");
-            Err(pyo3::exceptions::PyTypeError::new_err(message))
-        }
-        _ => Ok(loss),
-    }
+    holds_at("Rényi loss", "order", order, beside(answer, "order")?)?;
+    Ok(loss)
 }
 
-/// A guarantee that says it is a delta.
-pub(crate) fn delta(answer: &Bound<'_, PyAny>) -> PyResult<Guarantee<f64>> {
+/// A guarantee that says it is a delta, at the epsilon asked for.
+pub(crate) fn delta(answer: &Bound<'_, PyAny>, epsilon: f64) -> PyResult<Guarantee<f64>> {
     let delta = guarantee(answer)?;
-    match what(answer)?.unwrap_or_default() {
-        got if got == "delta" => Ok(delta),
-        got => Err(another("delta", &got)),
+    let got = what(answer)?.unwrap_or_default();
+    if got != "delta" {
+        return Err(another("delta", &got));
+    }
+    holds_at("delta", "epsilon", epsilon, beside(answer, "epsilon")?)?;
+    Ok(delta)
+}
+
+/// A number that a caller gives: its grade, and at which delta or order it holds where it says so.
+struct Told {
+    value: f64,
+    grade: Grade,
+    at: Option<f64>,
+}
+
+/// A plain number, which the caller answers for, or a guarantee that says it is what is needed.
+fn told(number: &Bound<'_, PyAny>, needed: &str, key: &str) -> PyResult<Told> {
+    match what(number)? {
+        Some(got) if !got.is_empty() && got != needed => Err(another(needed, &got)),
+        // In this order: what is no guarantee says so itself when it is to be a float.
+        Some(_) => {
+            Ok(Told { value: number.extract()?, grade: guarantee(number)?.grade(), at: beside(number, key)? })
+        }
+        None => Ok(Told { value: number.extract()?, grade: Grade::Exact, at: None }),
     }
 }
 
 macro_rules! given {
-    ($($(#[$doc:meta])* $name:ident is $what:literal),*) => {
+    ($($(#[$doc:meta])* $name:ident is $what:literal at $key:literal),*) => {
         $(
             $(#[$doc])*
-            pub(crate) struct $name(pub(crate) f64);
+            pub(crate) struct $name(Told);
 
             impl<'a, 'py> FromPyObject<'a, 'py> for $name {
                 type Error = PyErr;
 
                 fn extract(number: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-                    match what(&number)? {
-                        Some(got) if !got.is_empty() && got != $what => Err(another($what, &got)),
-                        _ => Ok(Self(number.extract()?)),
-                    }
+                    told(&number, $what, $key).map(Self)
                 }
             }
         )*
@@ -248,38 +308,46 @@ macro_rules! given {
 
 given! {
     /// A Gaussian parameter that a caller gives: a plain number, or a guarantee that says it is one.
-    Mu is "mu",
-    /// A Rényi loss in nats that a caller gives.
-    Nats is "Rényi loss"
+    Mu is "mu" at "",
+    /// A Rényi loss in nats that a caller gives, and its order where it says so.
+    Nats is "Rényi loss" at "order",
+    /// An epsilon that a caller gives, and the delta at which it holds where it says so.
+    Epsilon is "epsilon" at "delta"
 }
 
-/// An epsilon that a caller gives, and the delta at which it holds where it says so.
-pub(crate) struct Epsilon {
-    value: f64,
-    at: Option<f64>,
+impl Mu {
+    pub(crate) fn value(&self) -> f64 {
+        self.0.value
+    }
+
+    /// Its grade, which nothing that is computed from it exceeds; a plain number is exact.
+    pub(crate) fn grade(&self) -> Grade {
+        self.0.grade
+    }
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Epsilon {
-    type Error = PyErr;
-
-    fn extract(number: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        match what(&number)? {
-            Some(got) if !got.is_empty() && got != "epsilon" => Err(another("epsilon", &got)),
-            Some(_) => Ok(Self { value: number.extract()?, at: beside(&number, "delta")? }),
-            None => Ok(Self { value: number.extract()?, at: None }),
-        }
+impl Nats {
+    /// Its value, where it is of this order.
+    pub(crate) fn at(&self, order: f64) -> Result<f64, Fault> {
+        holds_at("Rényi loss", "order", order, self.0.at)?;
+        Ok(self.0.value)
     }
 }
 
 impl Epsilon {
     /// Its value, where it holds at `delta`.
     pub(crate) fn at(&self, delta: f64) -> Result<f64, Fault> {
-        match self.at {
+        match self.0.at {
             Some(at) if at > delta => {
                 Err(Fault::new(format!("this epsilon holds at delta {at} and above, not at {delta}")))
             }
-            _ => Ok(self.value),
+            _ => Ok(self.0.value),
         }
+    }
+
+    /// Its grade at `delta`: at a larger one than its own it is an upper bound.
+    pub(crate) fn grade(&self, delta: f64) -> Grade {
+        if self.0.at.is_some_and(|at| at != delta) { Grade::UpperBound } else { self.0.grade }
     }
 }
 
@@ -294,6 +362,6 @@ pub(crate) fn guarantee(answer: &Bound<'_, PyAny>) -> PyResult<Guarantee<f64>> {
     } else {
         let kind = answer.get_type().qualname()?;
         let message = format!("a guarantee is needed, an ndp.Exact or an ndp.UpperBound, got {kind}");
-        Err(pyo3::exceptions::PyTypeError::new_err(message))
+        Err(PyTypeError::new_err(message))
     }
 }

@@ -1,7 +1,7 @@
 //! `ndp.printed`: formulas of the papers as they stand. None of them is a guarantee.
 
 use crate::errors::Fault;
-use crate::grades::Number;
+use crate::grades::{Noise, Number};
 use crate::graph::{Graph, Matrix};
 use crate::question::noise;
 use crate::worker::run;
@@ -177,11 +177,11 @@ pub(crate) fn muffliato_theorem4(
     degree: usize,
     rounds: usize,
     order: f64,
-    sigma: f64,
+    sigma: Noise,
     sensitivity: f64,
 ) -> Result<Number, Fault> {
     let setting = RandomGraph { nodes, observers, degree, rounds };
-    let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
+    let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma.0)?);
     Ok(Number::new(gossip::theorem4(setting, at, sensitivity, sigma)?, "Rényi loss").with("order", order))
 }
 
@@ -339,10 +339,10 @@ pub(crate) fn network_lemma1(
     order: f64,
     contributions: f64,
     lipschitz: f64,
-    sigma: f64,
+    sigma: Noise,
     users: f64,
 ) -> Result<Number, Fault> {
-    let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
+    let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
     let loss = network::lemma1_rdp(Order::new(order)?, contributions, &step, users)?;
     Ok(Number::new(loss, "Rényi loss").with("order", order))
 }

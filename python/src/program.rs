@@ -78,6 +78,11 @@ impl Program {
         crate::worker::run(py, move || Ok(Self::of(Inner::read(text.as_slice())?)))
     }
 
+    /// The same program, to which other steps can be added.
+    fn copy(&self) -> Result<Self, Fault> {
+        Ok(Self::of(self.lock()?.program.clone()))
+    }
+
     /// The program as JSON lines.
     fn write<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Fault> {
         let mut text = Vec::new();

@@ -345,6 +345,11 @@ impl Protocol {
         let found = run_watched(py, progress, move |progress, _| {
             let (plan, rng) = (AuditPlan { runs, error_rate }, &mut generator(seed));
             let protocol = kind.protocol();
+            let account = protocol.local_bound(&observer(who.clone()));
+            account
+                .or_else(|_| protocol.account(&observer(who.clone())))?
+                .terms()
+                .check_sensitivity(sensitivity)?;
             Ok(audit::audit(protocol, source, &observer(who), noise, plan, rng, progress)?)
         })?;
         let measured = found.measured_mu.into_value();

@@ -209,3 +209,86 @@ def test_largest_losses_can_be_asked():
     assert float(acc.DiscreteLaplace(scale=2.0, sensitivity=3).pure_epsilon()) == 1.5
     assert float(acc.Gaussian(1.0).pure_epsilon()) == float("inf")
     assert float((ndp.LossLaw.laplace(4.0) * 16).pure_epsilon()) == 4.0
+
+
+def test_a_loss_of_another_order_is_refused():
+    release = acc.Gaussian(2.0)
+    loss = release.rdp(2.0)
+    assert acc.rdp_to_epsilon(loss, 2.0, 1e-5) == acc.rdp_to_epsilon(loss.value, 2.0, 1e-5)
+    assert acc.mixture([(1.0, loss)], 2.0) == acc.mixture([(1.0, loss.value)], 2.0)
+    for call in (
+        lambda: acc.rdp_to_epsilon(loss, 8.0, 1e-5),
+        lambda: acc.rdp_to_delta(loss, 8.0, 1.0),
+        lambda: acc.mixture([(1.0, loss)], 8.0),
+        lambda: acc.mixture([(0.5, loss), (0.5, release.rdp(8.0))], 8.0),
+    ):
+        with pytest.raises(TypeError, match="the Rényi loss at order 8 is needed, got that at order 2"):
+            call()
+
+
+def test_a_delta_at_another_epsilon_is_refused():
+    release = acc.Gaussian(2.0)
+    with pytest.raises(TypeError, match="the delta at epsilon .* is needed, got that at epsilon 5"):
+        acc.smallest_epsilon(1e-5, lambda e: release.delta(5.0))
+    found = acc.smallest_epsilon(1e-5, release.delta)
+    assert isinstance(found, ndp.Exact) and float(found) == pytest.approx(float(release.epsilon(1e-5)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda mu: acc.gaussian_epsilon(mu, 1e-5),
+        lambda mu: acc.gaussian_delta(mu, 1.0),
+        lambda mu: acc.gaussian_log_delta(mu, 1.0),
+        lambda mu: acc.gaussian_compose([0.5, mu]),
+        lambda mu: acc.gaussian_trade_off(mu, 0.3),
+    ],
+)
+def test_nothing_exact_is_made_of_an_upper_bound(call):
+    plain, exact, bound = call(1.0), call(ndp.Exact(1.0, "mu")), call(ndp.UpperBound(1.0, "mu"))
+    assert type(plain) is type(exact) is ndp.Exact and type(bound) is ndp.UpperBound
+    assert bound.value == exact.value == plain.value and bound.what == plain.what and bound.detail == plain.detail
+    for grade in (ndp.Printed, ndp.Estimate):
+        with pytest.raises(TypeError, match="no guarantee; .value says it anyway"):
+            call(grade(1.0, "mu"))
+
+
+def test_optimal_composition_has_the_grade_of_its_epsilon():
+    def together(epsilon):
+        return acc.compose_optimal_delta(epsilon, 1e-6, count=10, total=2.0)
+
+    at = {"delta": 1e-6}
+    assert type(together(0.1)) is type(together(ndp.Exact(0.1, "epsilon", at))) is ndp.Exact
+    assert type(together(ndp.UpperBound(0.1, "epsilon", at))) is ndp.UpperBound
+    # At a larger delta than its own an epsilon is an upper bound.
+    assert type(together(ndp.Exact(0.1, "epsilon", {"delta": 1e-7}))) is ndp.UpperBound
+    with pytest.raises(TypeError, match="no guarantee"):
+        together(ndp.Printed(0.1, "epsilon", at))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        acc.Gaussian,
+        lambda sigma: acc.PoissonGaussian(sigma, 0.1),
+        lambda sigma: acc.CappedWalk(10, 1.0, sigma, 100),
+        lambda sigma: acc.WalkDescent(100, 100, 1.0, sigma),
+        lambda sigma: acc.FederatedRun(100, 20, 1.0, 4.0, 1.0, 0.5, sigma),
+        lambda sigma: acc.LossLaw.gaussian(sigma),
+        lambda sigma: acc.iterated_mu(1.0, sigma, 4),
+        lambda sigma: acc.gaussian_contraction(0.0, 2.0, sigma),
+        lambda sigma: acc.hidden_graph(100, 1, 5, 3, 2.0, sigma),
+    ],
+)
+def test_a_noise_is_no_number_of_another_kind(call):
+    with pytest.raises(TypeError, match="\"sigma\" is needed, got \"mu\""):
+        call(ndp.Exact(4.0, "mu"))
+    assert call(ndp.UpperBound(4.0, "sigma")) == call(4.0)
+
+
+def test_a_needed_noise_is_shown_rounded_up():
+    needed = acc.Gaussian.within(epsilon=3.0, delta=1e-5, sensitivity=8.0**0.5)
+    sigma = needed.sigma
+    assert isinstance(sigma, float) and float(f"{sigma:.3f}") >= sigma and float(f"{sigma:.2f}") - 0.01 < sigma < float(f"{sigma:.2f}")
+    assert repr(needed) == f"Gaussian(sigma={float(sigma)!r}, sensitivity={needed.sensitivity!r})"
+    assert pickle.loads(pickle.dumps(needed)) == needed == acc.Gaussian(sigma, needed.sensitivity)

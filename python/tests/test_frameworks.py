@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ndp
-from ndp import accountants, frameworks
+from ndp import _calibrated, _flare, accountants, frameworks
 
 
 def test_the_noise_is_that_of_all_rounds():
@@ -545,3 +545,44 @@ def numbers_of(folder, settings, most):
     except ndp.NdpError:
         pass
     return found
+
+
+@pytest.mark.parametrize("rounds", [2.5, np.float64(3.2), 3.0, "3", None])
+def test_a_part_of_a_round_is_refused(rounds, tmp_path):
+    """A count that runs up to 2.5 lets 3 updates through."""
+    settings = {"epsilon": 3.0, "delta": 1e-5, "rounds": rounds, "clip": 1.0}
+    for make in (
+        lambda: frameworks.flower(**settings),
+        lambda: frameworks.flower_strategy(None, **settings),
+        lambda: frameworks.p2pfl(**settings),
+        lambda: _flare._Filter(folder=str(tmp_path), **settings),
+        lambda: _flare.Count(str(tmp_path), {"rounds": rounds, "clip": 1.0, "sigma": 4.0}),
+        lambda: _calibrated.Calibrated(4.0, ndp.Exact(3.0, "epsilon"), 1e-5, rounds, 1.0, None),
+    ):
+        with pytest.raises(ndp.NdpError, match="rounds must be a whole number, got .*" + str(rounds)):
+            make()
+
+
+def test_rounds_of_numpy_are_whole_numbers(tmp_path):
+    mod = frameworks.flower(epsilon=3.0, delta=1e-5, rounds=np.int64(3), clip=1.0)
+    assert type(mod.rounds) is int and mod.sigma == frameworks.flower(epsilon=3.0, delta=1e-5, rounds=3, clip=1.0).sigma
+    count = _flare.Count(str(tmp_path / "site"), {**mod._settings, "rounds": np.int64(2)})
+    assert [count.take(), count.take()] == [1, 2]
+    with pytest.raises(ndp.NdpError, match="calibrated for 2 rounds"):
+        count.take()
+
+
+def test_a_needed_noise_is_shown_rounded_up():
+    mod = frameworks.flower(rounds=2, epsilon=3, delta=1e-5, clip=1)
+    assert 3.933192 < mod.sigma < 3.933193
+    assert "clip 1, sigma 3.9332, " in repr(mod) and f"{mod.sigma:.5f}" == "3.93320"
+    assert isinstance(mod.sigma, float) and f"{frameworks.p2pfl(rounds=2, epsilon=3, delta=1e-5).sigma:.5f}" == "3.93320"
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_update_that_is_not_finite_is_not_sent(wrong, order):
+    """In whichever array of the update it is: the largest entry of all may leave out what is no number."""
+    parts = {"a": np.ones(2), "b": np.array([wrong])}
+    with pytest.raises(ndp.NdpError, match="not finite"):
+        _calibrated.noised(dict(list(parts.items())[::order]), 1.0, 1.0, None)

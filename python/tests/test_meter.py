@@ -532,3 +532,15 @@ def test_hidden_models_as_in_the_account(graph, invertible, words, record):
                 assert float(mu) ** 2 >= truth * (1 - 1e-9)
                 assert float(mu) ** 2 <= truth * (1 + 1e-6) or not invertible
                 assert isinstance(mu, ndp.UpperBound)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_updates_that_are_not_finite_are_refused_in_any_part(order):
+    meter = ndp.Meter(2, per="participant", clip=1.0)
+
+    @meter.private(sigma=1.0, weights={0: {1: 1}, 1: {0: 1}})
+    def updates():
+        return {0: [np.ones(2), np.array([math.nan])][::order], 1: [np.ones(2), np.ones(1)]}
+
+    with pytest.raises(ndp.NdpError, match="the update of node 0 is not finite"):
+        updates()

@@ -141,3 +141,28 @@ def test_ray(monkeypatch):
         assert ray.get(ask.remote(PROTOCOLS[0])) == PROTOCOLS[0].losses("a")
     finally:
         ray.shutdown()
+
+
+THINGS = [*PROTOCOLS, walks.token_walk(G, steps=30), ndp.training.gossip_sgd(G, 5, gossip_steps=2, step_size=0.1, lipschitz=1.0, smoothness=1.0)]
+
+
+@pytest.mark.parametrize("thing", [*THINGS, ndp.Program(3, asked=[1])], ids=repr)
+def test_parameters_are_for_reading(thing):
+    name, value = next(iter(thing.parameters.items()))
+    with pytest.raises(TypeError):
+        thing.parameters[name] = 3
+    with pytest.raises(AttributeError):
+        thing.parameters = {}
+    for x in thing.parameters.values():
+        if isinstance(x, list):
+            x.append(3)
+    assert pickle.loads(pickle.dumps(thing)) == thing and copy.deepcopy(thing).parameters.keys() == thing.parameters.keys()
+
+
+def test_weights_that_are_changed_later_change_nothing():
+    weights = np.full((3, 3), 1 / 3)
+    p = ndp.gossip(nx.complete_graph(3), rounds=2, weights=weights)
+    weights[:] = np.eye(3)
+    assert p.losses(0).unit[1] > 0.0 and pickle.loads(pickle.dumps(p)).losses(0) == p.losses(0)
+    with pytest.raises(ValueError, match="read-only"):
+        p.parameters["weights"][0, 0] = 1.0

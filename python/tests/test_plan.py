@@ -151,3 +151,9 @@ def test_a_cap_protects():
     walks = (ndp.walks.complete_sum(20, steps, noise="laplace", cap=3) for steps in (30, 2000, 4000))
     short, long, longer = (float(walk.account(0).profile(1, 20.0).epsilon(1e-6)) for walk in walks)
     assert short < long == longer
+
+
+def test_a_plan_says_what_it_protects():
+    found = ndp.plan(nx.cycle_graph(5), worst=(1.0, 1e-5), protocols=["muffliato", "decor"], observers=[0])
+    assert found.statement.line in repr(found).splitlines()
+    assert found.statement._repr_html_() in found._repr_html_()

@@ -386,3 +386,65 @@ def test_a_decimal_is_the_number_it_says():
     # A tenth, and not the float beside it: the loss is 10 exactly.
     attack, _ = p.account(1).witnesses(0)
     assert p.check_attack(attack, 1) == 10
+
+
+def told_of(account):
+    """Everything that an account says about node 0."""
+    return (
+        account.profile(0, 1.0).mu, account.verdict(0), account.rank, account.bits, account.adaptivity, account.gram(0)[0].tolist(),
+        account.witnesses(0), account.mu(1.0).tolist(), account.statement, account.prove(),
+    )  # fmt: skip
+
+
+def test_an_account_is_about_the_program_as_it_was():
+    p = ndp.Program(2)
+    x = p.contribute(0, "nothing")
+    p.send(0, 1, p.add(x, p.noise(0)))
+    account, unread, bound = p.account(1), p.account(1), p.account(1, patience=60)
+    before = told_of(account)
+    assert before[0] == ndp.Exact(1.0, "mu")
+    ledger = ndp.Ledger()
+    ledger.record(p, sigma=1.0)
+    profile = account.profile(0, 1.0)
+    # From here on the observer sees the contribution without noise.
+    p.send(0, 1, x)
+    assert p.account(1).verdict(0).noiseless and p.account(1) is not account
+    for one in (account, unread, pickle.loads(pickle.dumps(account)), pickle.loads(pickle.dumps(unread))):
+        assert told_of(one) == before
+    for one in (bound, pickle.loads(pickle.dumps(bound))):
+        assert one.profile(0, 1.0).mu == before[0]
+    assert pickle.loads(pickle.dumps(profile)).mu == profile.mu == before[0]
+    assert pickle.loads(pickle.dumps(ledger)).spent(0, 1).mu == ledger.spent(0, 1).mu == before[0]
+    # Nor does an account change with the program that its pickle brings along.
+    copied = pickle.loads(pickle.dumps(account))
+    copied.protocol.send(0, 1, x)
+    assert told_of(copied) == before and copied.protocol.account(1).verdict(0).noiseless
+
+
+def test_an_account_does_not_follow_a_second_contribution():
+    p = ndp.Program(2)
+    p.send(0, 1, p.add(p.contribute(0, "nothing"), p.noise(0)))
+    account = p.account(1)
+    p.contribute(0, "nothing")
+    assert account.verdict(0).loss == 1.0 and len(account.witnesses(0)[0].change) == 1
+    with pytest.raises(ndp.NdpError, match="contributes 2 times"):
+        p.account(1)
+
+
+def test_noises_that_add_up_to_zero_have_the_variance_that_is_said():
+    for group in ([0, 1], [0, 1, 2, 3]):
+        for noises in (lambda p: p.zero_sum(group, 4), lambda p: p.zero_sum_of(0, len(group), 4)):
+            p = ndp.Program(5)
+            p.send(0, 4, p.add(p.contribute(0, "nothing"), noises(p)[0]))
+            assert float(p.account(4).verdict(0).loss) == pytest.approx(1.0 / (4.0 * (1.0 - 1.0 / len(group))), rel=1e-9)
+    assert "variance * (1 - 1/m)" in ndp.Program.zero_sum.__doc__ and "variance * (1 - 1/count)" in ndp.Program.zero_sum_of.__doc__
+
+
+def test_an_edge_is_tapped_in_one_direction():
+    p = ndp.Program(2)
+    y = p.add_all(p.contribute_all("nothing"), p.noise_all())
+    p.send(0, 1, y[0])
+    p.send(1, 0, y[1])
+    assert p.account(coalition=[], tapped=[(0, 1)]).mu(1.0).tolist() == [1.0, 0.0]
+    assert p.account(coalition=[], tapped=[(0, 1), (1, 0)]).mu(1.0).tolist() == [1.0, 1.0]
+    assert "everything that ``u`` sends to ``v``" in ndp.Protocol.account.__doc__

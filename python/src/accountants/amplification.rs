@@ -2,7 +2,7 @@
 
 use super::functions::epsilon;
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Nats, Number};
+use crate::grades::{Epsilon, Nats, Noise, Number};
 use crate::worker::run;
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::federated::ContractionFactor;
@@ -175,8 +175,13 @@ pub(crate) fn shuffle_delta(
 /// UpperBound(0.5, 'mu')
 #[pyfunction]
 #[pyo3(signature = (lipschitz, sigma, steps, contraction=1.0))]
-pub(crate) fn iterated_mu(lipschitz: f64, sigma: f64, steps: u64, contraction: f64) -> Result<Number, Fault> {
-    let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
+pub(crate) fn iterated_mu(
+    lipschitz: f64,
+    sigma: Noise,
+    steps: u64,
+    contraction: f64,
+) -> Result<Number, Fault> {
+    let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
     let mu = step.mu_after(steps, ContractionFactor::new(contraction)?)?;
     Ok(Number::new(mu.map(Gdp::mu), "mu"))
 }
@@ -199,13 +204,13 @@ pub(crate) fn iterated_mu(lipschitz: f64, sigma: f64, steps: u64, contraction: f
 /// >>> ndp.accountants.gaussian_contraction(0.0, diameter=2.0, sigma=1.0)
 /// Exact(0.68269, 'coefficient')
 #[pyfunction]
-pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: f64) -> Result<Number, Fault> {
+pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: Noise) -> Result<Number, Fault> {
     // Written so that NaN fails.
     if !(0.0..).contains(&diameter) {
         let (name, condition) = ("the diameter", "be nonnegative");
         return Err(ndp_dp::Error::InvalidParameter { name, condition, value: diameter }.into());
     }
-    let mu = (diameter / Sigma::new(sigma)?.get()).next_up();
+    let mu = (diameter / Sigma::new(sigma.0)?.get()).next_up();
     Ok(Number::new(Gdp::new(mu)?.delta(epsilon)?, "coefficient"))
 }
 
@@ -257,6 +262,7 @@ pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Num
 /// Parameters
 /// ----------
 /// parts : sequence of (weight, loss)
+///     Losses that say they are of another order are refused.
 /// order : float
 ///
 /// Returns
@@ -271,7 +277,8 @@ pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Num
 #[pyfunction]
 #[pyo3(name = "mixture")]
 pub(crate) fn mixture_loss(parts: Vec<(f64, Nats)>, order: f64) -> Result<Number, Fault> {
-    let parts: Vec<Part> = parts.into_iter().map(|(weight, loss)| Part { weight, loss: loss.0 }).collect();
+    let part = |(weight, loss): (f64, Nats)| Ok::<_, Fault>(Part { weight, loss: loss.at(order)? });
+    let parts = parts.into_iter().map(part).collect::<Result<Vec<_>, _>>()?;
     Ok(Number::new(mixture::log_mean_exp(Order::new(order)?, &parts)?, "Rényi loss").with("order", order))
 }
 
@@ -347,10 +354,10 @@ pub(crate) fn central_epsilon(
     users: u64,
     steps: u64,
     lipschitz: f64,
-    sigma: f64,
+    sigma: Noise,
     delta: f64,
 ) -> Result<Number, Fault> {
-    let (sigma, delta) = (Sigma::new(sigma)?, Delta::new(delta)?);
+    let (sigma, delta) = (Sigma::new(sigma.0)?, Delta::new(delta)?);
     run(py, move || Ok(epsilon(baselines::central_approx_dp(users, steps, lipschitz, sigma, delta)?)))
 }
 
@@ -419,11 +426,11 @@ pub(crate) fn hidden_graph(
     degree: usize,
     rounds: usize,
     order: f64,
-    sigma: f64,
+    sigma: Noise,
     sensitivity: f64,
 ) -> Result<Number, Fault> {
     let setting = RandomGraph { nodes, observers, degree, rounds };
-    let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
+    let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma.0)?);
     let loss = setting.loss(at, sensitivity, sigma)?;
     Ok(Number::new(loss, "Rényi loss").with("order", order))
 }

@@ -2,7 +2,7 @@
 
 use super::common::{delta_of, epsilon_of, mechanism, rdp_of};
 use crate::errors::Fault;
-use crate::grades::Number;
+use crate::grades::{Noise, Number};
 use crate::worker::run;
 use ndp_dp::baselines;
 use ndp_dp::federated::{self, ContractionFactor, FederatedParameters};
@@ -30,8 +30,9 @@ mechanism! {
     /// >>> bool(spent.epsilon(delta=1e-5) < 2.2)
     /// True
     PoissonGaussian(subsampling::PoissonGaussian), "PoissonGaussian",
-    (sigma: f64, rate: f64, sensitivity: f64 = 1.0) => {
-        let release = ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? };
+    (sigma: Noise, rate: f64, sensitivity: f64 = 1.0) => {
+        let sigma = Sigma::new(sigma.0)?;
+        let release = ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma };
         subsampling::PoissonGaussian::new(release, rate)?
     },
     neighbors: Some(Neighbors::AddOrRemove),
@@ -96,10 +97,10 @@ mechanism! {
     /// >>> bool(run.delta(1.0) < 1.1e-5), bool(run.all_models_delta(1.0) > 4e-5)
     /// (True, True)
     FederatedRun(federated::FederatedDescent), "FederatedRun",
-    (users: u64, batch: u64, lipschitz: f64, smoothness: f64, radius: f64, step: f64, sigma: f64,
+    (users: u64, batch: u64, lipschitz: f64, smoothness: f64, radius: f64, step: f64, sigma: Noise,
         convexity: f64 = 0.0) => {
         let factor = ContractionFactor::strongly_convex(step, convexity, smoothness)?;
-        let parameters = FederatedParameters { users, batch, lipschitz, radius, step, sigma };
+        let parameters = FederatedParameters { users, batch, lipschitz, radius, step, sigma: sigma.0 };
         federated::FederatedDescent::new(parameters, factor)?
     },
     neighbors: Some(Neighbors::ReplaceOne),
@@ -176,8 +177,8 @@ mechanism! {
     /// >>> bool(walk.epsilon(delta=1e-6) < 0.33)
     /// True
     CappedWalk(iteration::CappedWalk), "CappedWalk",
-    (contributions: u64, lipschitz: f64, sigma: f64, users: u64, colluders: u64 = 1) => {
-        let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
+    (contributions: u64, lipschitz: f64, sigma: Noise, users: u64, colluders: u64 = 1) => {
+        let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
         iteration::CappedWalk::new(contributions, step, users, colluders)?
     },
     neighbors: Some(Neighbors::ReplaceOne),
@@ -209,11 +210,11 @@ mechanism! {
     /// >>> bool(walk.epsilon(delta=1e-6) < 0.5)
     /// True
     WalkDescent(iteration::WalkDescent), "WalkDescent",
-    (steps: u64, users: u64, lipschitz: f64, sigma: f64, colluders: u64 = 1, published: bool = false,
+    (steps: u64, users: u64, lipschitz: f64, sigma: Noise, colluders: u64 = 1, published: bool = false,
         given_first: bool = false, longest: u64 = 1000) => {
         let last_iterate = if published { iteration::LastIterate::Published } else { iteration::LastIterate::Withheld };
         let first_holder = if given_first { iteration::FirstHolder::Given } else { iteration::FirstHolder::Uniform };
-        let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
+        let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
         UncappedWalk { steps, users, colluders, last_iterate, first_holder }.descent(step, longest)?
     },
     neighbors: Some(Neighbors::ReplaceOne),

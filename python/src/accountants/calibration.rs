@@ -7,20 +7,21 @@ use ndp_dp::{Delta, Error, Guarantee};
 use pyo3::prelude::*;
 
 /// Asks a function of Python; an exception ends the search and is raised again.
-struct Asked<'py> {
+struct Asked<'py, T> {
     account: Bound<'py, PyAny>,
-    read: fn(&Bound<'py, PyAny>) -> PyResult<Guarantee<f64>>,
+    /// What an answer says, for the parameter that was asked about.
+    read: fn(&Bound<'py, PyAny>, T) -> PyResult<Guarantee<f64>>,
     raised: Option<PyErr>,
 }
 
-impl<'py> Asked<'py> {
+impl<'py, T: Copy + IntoPyObject<'py>> Asked<'py, T> {
     fn new(account: Bound<'py, PyAny>) -> Self {
-        Self { account, read: guarantee, raised: None }
+        Self { account, read: |answer, _| guarantee(answer), raised: None }
     }
 
-    fn at<'a, T: IntoPyObject<'py>>(&'a mut self, parameter: T) -> Result<Guarantee<f64>, Error> {
+    fn at(&mut self, parameter: T) -> Result<Guarantee<f64>, Error> {
         if self.raised.is_none() {
-            match self.account.call1((parameter,)).and_then(|answer| (self.read)(&answer)) {
+            match self.account.call1((parameter,)).and_then(|answer| (self.read)(&answer, parameter)) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => self.raised = Some(error),
             }
@@ -28,7 +29,7 @@ impl<'py> Asked<'py> {
         Err(Error::InvalidParameter { name: "the account", condition: "answer", value: f64::INFINITY })
     }
 
-    fn finish<T>(self, found: Result<Calibrated<T>, Error>) -> Result<Calibrated<T>, Fault> {
+    fn finish<P>(self, found: Result<Calibrated<P>, Error>) -> Result<Calibrated<P>, Fault> {
         match self.raised {
             Some(error) => Err(error.into()),
             None => Ok(found?),
@@ -72,7 +73,8 @@ pub(crate) fn smallest_sigma(target: f64, account: Bound<'_, PyAny>) -> Result<N
 /// ----------
 /// delta : float
 /// account : callable
-///     From an epsilon to an `Exact` or an `UpperBound` that says it is a ``"delta"``, nonincreasing.
+///     From an epsilon to an `Exact` or an `UpperBound` that says it is a ``"delta"``, nonincreasing; one
+///     that says it holds at another epsilon is refused.
 ///
 /// Returns
 /// -------

@@ -5,7 +5,8 @@ use crate::grades::{Epsilon, Lower, Mu, Nats, Number};
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::{
-    ApproxDp, Delta, Error, Exact, Gaussian, Gdp, Measure, Mechanism, Order, Rdp, Sensitivity, UpperBound,
+    ApproxDp, Delta, Error, Exact, Gaussian, Gdp, Grade, Measure, Mechanism, Order, Rdp, Sensitivity,
+    UpperBound,
 };
 use pyo3::prelude::*;
 
@@ -32,7 +33,8 @@ fn word(rule: Rule) -> &'static str {
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where mu is one.
 ///
 /// Examples
 /// --------
@@ -41,7 +43,8 @@ fn word(rule: Rule) -> &'static str {
 /// Exact(2.25409, 'epsilon', {'delta': 1e-06})
 #[pyfunction]
 pub(crate) fn gaussian_epsilon(mu: Mu, delta: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu.0)?.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
+    let epsilon = Gdp::new(mu.value())?.epsilon(Delta::new(delta)?);
+    Ok(Number::new(epsilon, "epsilon").with("delta", delta).no_better_than(mu.grade()))
 }
 
 /// The delta at epsilon of a release of Gaussian parameter mu: exact.
@@ -52,7 +55,8 @@ pub(crate) fn gaussian_epsilon(mu: Mu, delta: f64) -> Result<Number, Fault> {
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where mu is one.
 ///
 /// Examples
 /// --------
@@ -61,7 +65,8 @@ pub(crate) fn gaussian_epsilon(mu: Mu, delta: f64) -> Result<Number, Fault> {
 /// Exact(0.0068296, 'delta', {'epsilon': 1.0})
 #[pyfunction]
 pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu.0)?.delta(epsilon)?, "delta").with("epsilon", epsilon))
+    let delta = Gdp::new(mu.value())?.delta(epsilon)?;
+    Ok(Number::new(delta, "delta").with("epsilon", epsilon).no_better_than(mu.grade()))
 }
 
 /// The logarithm of the delta at epsilon of a release of Gaussian parameter mu, where delta is below every float.
@@ -72,7 +77,8 @@ pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where mu is one.
 ///
 /// Examples
 /// --------
@@ -81,7 +87,8 @@ pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
 /// True
 #[pyfunction]
 pub(crate) fn gaussian_log_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu.0)?.log_delta(epsilon)?, "log delta").with("epsilon", epsilon))
+    let log_delta = Gdp::new(mu.value())?.log_delta(epsilon)?;
+    Ok(Number::new(log_delta, "log delta").with("epsilon", epsilon).no_better_than(mu.grade()))
 }
 
 /// The largest Gaussian parameter mu that is (epsilon, delta)-DP, rounded down.
@@ -112,7 +119,8 @@ pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<Lower, Fault> {
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where one of them is.
 ///
 /// Examples
 /// --------
@@ -121,9 +129,10 @@ pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<Lower, Fault> {
 /// Exact(0.500001, 'mu')
 #[pyfunction]
 pub(crate) fn gaussian_compose(mus: Vec<Mu>) -> Result<Number, Fault> {
-    let parts = mus.into_iter().map(|mu| Gdp::new(mu.0)).collect::<Result<Vec<_>, _>>()?;
+    let parts = mus.iter().map(|mu| Gdp::new(mu.value())).collect::<Result<Vec<_>, _>>()?;
     let all = parts.into_iter().fold(Gdp::new(0.0)?, |sum, part| sum + part);
-    Ok(Number::new(Exact::new(all.mu()), "mu"))
+    let grade = mus.iter().map(Mu::grade).max().unwrap_or(Grade::Exact);
+    Ok(Number::new(Exact::new(all.mu()), "mu").no_better_than(grade))
 }
 
 /// The type II error of the best test at type I error alpha, against a release of Gaussian parameter mu: exact.
@@ -134,7 +143,9 @@ pub(crate) fn gaussian_compose(mus: Vec<Mu>) -> Result<Number, Fault> {
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where mu is one: the error of every test is then at least that, as
+///     all that is guaranteed from below is bounded on the safe side.
 ///
 /// Examples
 /// --------
@@ -143,7 +154,9 @@ pub(crate) fn gaussian_compose(mus: Vec<Mu>) -> Result<Number, Fault> {
 /// Exact(0.749999, 'type II error')
 #[pyfunction]
 pub(crate) fn gaussian_trade_off(mu: Mu, alpha: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu.0)?.trade_off(alpha)?, "type II error"))
+    // Against an upper bound on mu the error is a lower bound, which is the safe side of a type II error.
+    let error = Gdp::new(mu.value())?.trade_off(alpha)?;
+    Ok(Number::new(error, "type II error").no_better_than(mu.grade()))
 }
 
 /// The textbook noise sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, for epsilon below 1.
@@ -274,7 +287,8 @@ pub(crate) fn compose_advanced(
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where epsilon is one, or holds at a smaller delta than this one.
 ///
 /// References
 /// ----------
@@ -293,9 +307,10 @@ pub(crate) fn compose_optimal_delta(
     count: u64,
     total: f64,
 ) -> Result<Number, Fault> {
-    let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
+    let (release, grade) = (ApproxDp::new(epsilon.at(delta)?, delta)?, epsilon.grade(delta));
     run(py, move || {
-        Ok(Number::new(composition::optimal_delta(release, count, total)?, "delta").with("epsilon", total))
+        let together = composition::optimal_delta(release, count, total)?;
+        Ok(Number::new(together, "delta").with("epsilon", total).no_better_than(grade))
     })
 }
 
@@ -304,7 +319,7 @@ pub(crate) fn compose_optimal_delta(
 /// Parameters
 /// ----------
 /// rho : float
-///     Rényi loss in nats.
+///     Rényi loss in nats; one that says it is of another order is refused.
 /// order : float
 /// delta : float
 ///
@@ -319,7 +334,7 @@ pub(crate) fn compose_optimal_delta(
 /// UpperBound(1.71411, 'epsilon', {'delta': 1e-05})
 #[pyfunction]
 pub(crate) fn rdp_to_epsilon(rho: Nats, order: f64, delta: f64) -> Result<Number, Fault> {
-    let epsilon = point(rho.0, order)?.epsilon(Delta::new(delta)?);
+    let epsilon = point(rho.at(order)?, order)?.epsilon(Delta::new(delta)?);
     Ok(Number::new(epsilon, "epsilon").with("delta", delta))
 }
 
@@ -328,7 +343,7 @@ pub(crate) fn rdp_to_epsilon(rho: Nats, order: f64, delta: f64) -> Result<Number
 /// Parameters
 /// ----------
 /// rho : float
-///     Rényi loss in nats.
+///     Rényi loss in nats; one that says it is of another order is refused.
 /// order : float
 /// epsilon : float
 ///
@@ -343,7 +358,7 @@ pub(crate) fn rdp_to_epsilon(rho: Nats, order: f64, delta: f64) -> Result<Number
 /// True
 #[pyfunction]
 pub(crate) fn rdp_to_delta(rho: Nats, order: f64, epsilon: f64) -> Result<Number, Fault> {
-    let delta = point(rho.0, order)?.delta(epsilon)?;
+    let delta = point(rho.at(order)?, order)?.delta(epsilon)?;
     Ok(Number::new(delta, "delta").with("epsilon", epsilon))
 }
 

@@ -2,7 +2,7 @@
 
 use super::accountant::relation;
 use crate::errors::Fault;
-use crate::grades::Number;
+use crate::grades::{Noise, Number};
 use crate::worker::run;
 use ndp_dp::loss_law::{Direction, Enclosed, TradeoffPoint};
 use ndp_dp::{
@@ -143,8 +143,8 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (sigma, sensitivity=1.0, neighbors=REPLACE))]
-    fn gaussian(sigma: f64, sensitivity: f64, neighbors: &str) -> Result<Self, Fault> {
-        Self::of(Part::new("gaussian", vec![vec![sigma, sensitivity]], relation(neighbors)?))
+    fn gaussian(sigma: Noise, sensitivity: f64, neighbors: &str) -> Result<Self, Fault> {
+        Self::of(Part::new("gaussian", vec![vec![sigma.0, sensitivity]], relation(neighbors)?))
     }
 
     /// Discrete Gaussian noise on an answer with whole values that moves by at most 1.
@@ -159,8 +159,8 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (sigma, neighbors=REPLACE))]
-    fn discrete_gaussian(sigma: f64, neighbors: &str) -> Result<Self, Fault> {
-        Self::of(Part::new("discrete_gaussian", vec![vec![sigma]], relation(neighbors)?))
+    fn discrete_gaussian(sigma: Noise, neighbors: &str) -> Result<Self, Fault> {
+        Self::of(Part::new("discrete_gaussian", vec![vec![sigma.0]], relation(neighbors)?))
     }
 
     /// Laplace noise.
@@ -227,8 +227,8 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (sigma, rate, sensitivity=1.0))]
-    fn sampled_gaussian(sigma: f64, rate: f64, sensitivity: f64) -> Result<Self, Fault> {
-        let numbers = vec![vec![sigma, sensitivity, rate]];
+    fn sampled_gaussian(sigma: Noise, rate: f64, sensitivity: f64) -> Result<Self, Fault> {
+        let numbers = vec![vec![sigma.0, sensitivity, rate]];
         Self::of(Part::new("sampled_gaussian", numbers, Neighbors::AddOrRemove))
     }
 

@@ -2,7 +2,7 @@
 
 use super::common::{delta_of, mechanism, rdp_of};
 use crate::errors::Fault;
-use crate::grades::Number;
+use crate::grades::{Noise, Number};
 use crate::worker::run;
 use ndp_dp::{Delta, Gdp, Mechanism, Neighbors, Sensitivity, Sigma, Zcdp};
 use pyo3::prelude::*;
@@ -26,8 +26,8 @@ mechanism! {
     /// >>> release.mu
     /// Exact(0.5, 'mu')
     Gaussian(ndp_dp::Gaussian), "Gaussian",
-    (sigma: f64, sensitivity: f64 = 1.0) =>
-        ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? },
+    (sigma: Noise, sensitivity: f64 = 1.0) =>
+        ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma.0)? },
     neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
@@ -56,7 +56,7 @@ mechanism! {
         #[pyo3(signature = (epsilon, delta, sensitivity=1.0))]
         fn within(epsilon: f64, delta: f64, sensitivity: f64) -> Result<Self, Fault> {
             let inner = ndp_dp::Gaussian::within(epsilon, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
-            Ok(Self { inner, sigma: inner.sigma.get(), sensitivity })
+            Ok(Self { inner, sigma: Noise(inner.sigma.get()), sensitivity })
         }
 
         /// The release as an event of dp_accounting.

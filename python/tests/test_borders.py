@@ -1,0 +1,128 @@
+"""What stands at the borders of calls: numbers that say what they are, and lists of nodes."""
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import ndp
+from ndp import printed, walks
+
+PATH = nx.path_graph(4)
+LETTERS = nx.relabel_nodes(PATH, dict(enumerate("abcd")))
+GOSSIP = ndp.gossip(PATH, rounds=2)
+
+ASKED = [
+    lambda **target: ndp.check(GOSSIP, 4.0, **target),
+    lambda **target: ndp.least_noise(GOSSIP, **target),
+    lambda **target: GOSSIP.losses(0).check(4.0, **target),
+    lambda **target: GOSSIP.losses(0).least_noise(**target),
+    lambda **target: ndp.compare({"once": GOSSIP}, **target),
+]
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_a_target_of_another_order_or_delta_is_refused(ask):
+    loss = ndp.UpperBound(0.5, "Rényi loss", {"order": 2.0})
+    assert ask(worst=loss, order=2.0) is not None
+    for target in ({"worst": loss}, {"pairs": lambda u, v: loss}):
+        with pytest.raises(TypeError, match="a Rényi loss at order 8.0 is needed, got one at order 2.0"):
+            ask(order=8.0, **target)
+    epsilon = ndp.Exact(1.0, "epsilon", {"delta": 1e-5})
+    assert ask(worst=(epsilon, 1e-5)) is not None
+    with pytest.raises(TypeError, match="an epsilon at delta 1e-06 is needed, got one at delta 1e-05"):
+        ask(worst=(epsilon, 1e-6))
+    with pytest.raises(TypeError, match="a delta at epsilon 1.0 is needed, got one at epsilon 2.0"):
+        ask(worst=(1.0, ndp.Exact(1e-5, "delta", {"epsilon": 2.0})))
+
+
+def test_the_limit_of_a_ledger_says_what_it_is():
+    loss, epsilon = ndp.UpperBound(0.5, "Rényi loss", {"order": 2.0}), ndp.Exact(1.0, "epsilon", {"delta": 1e-5})
+    assert ndp.Ledger(limit=(epsilon, 1e-5)).fits(GOSSIP, 4.0) == ndp.Ledger(limit=(1.0, 1e-5)).fits(GOSSIP, 4.0)
+    for limit, options in ((loss, {"order": 8.0}), (loss, {}), (epsilon, {}), ((epsilon, 1e-6), {})):
+        with pytest.raises(TypeError, match="is needed, got"):
+            ndp.Ledger(limit=limit, **options)
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_limits_of_pairs_are_of_one_kind(ask):
+    with pytest.raises(ndp.NdpError, match=r"pairs= gives \(epsilon, delta\) for some pairs and 1.0 alone for another"):
+        ask(pairs=lambda u, v: (1.0, 1e-5) if u == 1 else 1.0)
+    # A pair without a limit is of no kind.
+    assert ask(pairs=lambda u, v: (1.0, 1e-5) if u == 1 else math.inf) is not None
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        GOSSIP.losses(0).mu,
+        lambda sigma: GOSSIP.losses(0).mu([2.0, sigma]),
+        lambda sigma: GOSSIP.all_losses().epsilon(sigma, 1e-5),
+        lambda sigma: GOSSIP.losses(0).check(sigma, worst=1.0),
+        lambda sigma: ndp.check(GOSSIP, sigma, worst=1.0),
+        lambda sigma: ndp.sweep(PATH, rounds=2, sigma=sigma),
+        lambda sigma: ndp.sweep(PATH, rounds=2, sigma=[sigma]),
+        lambda sigma: ndp.audit(GOSSIP, (1, 0), sigma=sigma, runs=100),
+        lambda sigma: ndp.Ledger(limit=1.0).fits(GOSSIP, sigma),
+        lambda sigma: ndp.Ledger().record(GOSSIP, sigma),
+        GOSSIP.account(0).mu,
+        lambda sigma: GOSSIP.account(0).profile(1, sigma),
+        lambda sigma: GOSSIP.run(np.ones(4), sigma, seed=1),
+        lambda sigma: GOSSIP.error(np.ones(4), sigma),
+        GOSSIP.error_bound,
+        GOSSIP.losses(0)[1].mu,
+        lambda sigma: ndp.Meter(2, per="use", clip=1.0).noise(0, sigma=sigma),
+        lambda sigma: walks.token_walk(PATH, steps=20).rdp(0, 2, order=2.0, sigma=sigma),
+        lambda sigma: printed.walk_losses(PATH, 20, order=2.0, sigma=sigma),
+    ],
+)
+def test_a_noise_is_no_number_of_another_kind(ask):
+    with pytest.raises(TypeError, match="a sigma is needed, got a mu"):
+        ask(ndp.Exact(4.0, "mu"))
+    with pytest.raises(TypeError, match="no guarantee"):
+        ask(ndp.Printed(4.0, "sigma"))
+    ask(ndp.UpperBound(4.0, "sigma"))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda p: p.losses(coalition="ab"),
+        lambda p: p.account(coalition="ab"),
+        lambda p: p.bound(coalition="ab"),
+        lambda p: p.all_losses("ab"),
+        lambda p: ndp.least_noise(p, worst=1.0, observers="ab"),
+        lambda p: ndp.compare({"once": p}, worst=1.0, observers="ab"),
+        lambda p: ndp.plan(LETTERS, worst=1.0, protocols=["muffliato"], observers="ab"),
+        lambda p: ndp.sweep(LETTERS, 2, 4.0, observers="ab"),
+        lambda p: ndp.Ledger().record(p, 4.0, observers="ab"),
+        lambda p: p.losses("a").prove(sources="bc"),
+        lambda p: ndp.Meter(LETTERS, per="use", clip=1.0, observers="ab"),
+        lambda p: ndp.Program(LETTERS, asked="ab"),
+        lambda p: ndp.Program(LETTERS).zero_sum("ab"),
+        lambda p: ndp.Program(LETTERS).shared_noise("ab"),
+        lambda p: ndp.Program(LETTERS).correlated("ab", [[1, 0], [0, 1]]),
+        lambda p: printed.muffliato_theorem12(LETTERS, 2, "ab"),
+        lambda p: printed.muffliato_corollary3(LETTERS, 2, "ab"),
+    ],
+)
+def test_a_text_is_no_list_of_nodes(ask):
+    with pytest.raises(ndp.NdpError, match="must be a list of nodes, got the text '(ab|bc)'"):
+        ask(ndp.gossip(LETTERS, rounds=2))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: ndp.Program(3).account(observer=True),
+        lambda: ndp.Program(3).contribute(False, "nothing"),
+        lambda: walks.ring_sum(5, 2).account(observer=True),
+        lambda: walks.sum_on_path(4, [0, 1, 2]).losses(0)[True],
+        lambda: ndp.Meter(3, per="use", clip=1.0).contribute(True, "nothing"),
+        lambda: ndp.Meter(PATH, per="use", clip=1.0).losses(True),
+    ],
+)
+def test_true_is_no_node(ask):
+    with pytest.raises(ndp.NdpError, match="node (True|False) is not one of"):
+        ask()
