@@ -126,3 +126,20 @@ def test_a_text_is_no_list_of_nodes(ask):
 def test_true_is_no_node(ask):
     with pytest.raises(ndp.NdpError, match="node (True|False) is not one of"):
         ask()
+
+
+@pytest.mark.parametrize("name", ["ring-sum-discrete-laplace", "complete-sum-discrete-laplace", "ring-histogram"])
+def test_noise_on_whole_numbers_and_labels_does_not_scale(name):
+    graph = ndp.Graph([(u, (u + 1) % 8) for u in range(8)])
+    protocol = ndp.protocol(name, graph)
+    account = protocol.account(5)
+    for ask in (
+        lambda s: account.profile(1, sigma=2.0, sensitivity=s),
+        lambda s: ndp.least_noise(protocol, worst=(1.0, 1e-5), sensitivity=s),
+        lambda s: ndp.check(protocol, 5.0, worst=(9.0, 1e-5), sensitivity=s),
+    ):
+        ask(1.0)
+        with pytest.raises(ndp.NdpError, match="the sensitivity must be 1"):
+            ask(2.0)
+    rows = ndp.compare({name: protocol, "local": ndp.protocol("local", graph)}, worst=(1.0, 1e-5), sensitivity=2.0)
+    assert "whole numbers" in rows[0]["reason"] and "sigma" in rows[1], rows
