@@ -76,8 +76,8 @@ pub enum Law {
 }
 
 impl Law {
-    /// Whether a guarantee follows from the noise in units of the sensitivity. Whole numbers and labels have a
-    /// unit of their own, and of a user's own distribution this is not known.
+    /// Whether a guarantee follows from the noise in units of the sensitivity. Whole numbers and labels have
+    /// a unit of their own, and of a user's own distribution this is not known.
     ///
     /// # Examples
     /// ```

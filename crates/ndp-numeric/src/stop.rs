@@ -286,8 +286,8 @@ impl Limits {
 pub struct Kept<T>(Mutex<(u64, Option<T>)>);
 
 impl<T: Clone> Kept<T> {
-    /// What is kept, or what `make` makes now. It is not kept if `stop` has refused something, since it may be
-    /// incomplete; of two threads that make it, the first keeps its value, and both values are the same.
+    /// What is kept, or what `make` makes now. It is not kept if `stop` has refused something, since it may
+    /// be incomplete; of two threads that make it, the first keeps its value, and both values are the same.
     pub fn or_make(&self, stop: &Stop, make: impl FnOnce() -> T) -> T {
         let known = self.locked(stop).1.clone();
         known.unwrap_or_else(|| {

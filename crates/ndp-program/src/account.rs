@@ -303,7 +303,7 @@ impl Program {
         ndp_linalg::memory::require_dense("the losses of all pairs", n, n)?;
         let column = |v: usize| -> Result<(Vec<f64>, bool), Error> {
             let account = self.account(&Observer::node(v))?;
-            let mut exact = true;
+            let mut exact = account.adaptivity != Dependence::Revealed;
             let mut of = |u: usize| -> Result<f64, Error> {
                 if u == v {
                     return Ok(0.0);
@@ -316,8 +316,7 @@ impl Program {
                     NodeVerdict::Noiseless { .. } => f64::INFINITY,
                 })
             };
-            let column = (0..n).map(&mut of).collect::<Result<_, _>>()?;
-            Ok((column, exact))
+            Ok(((0..n).map(&mut of).collect::<Result<_, _>>()?, exact))
         };
         let columns: Vec<(Vec<f64>, bool)> = (0..n).into_par_iter().map(column).collect::<Result<_, _>>()?;
         let rows = (0..n * n).map(|at| columns[at % n].0[at / n]).collect();
@@ -406,7 +405,7 @@ impl ProgramAccount {
             }
             Sensed::Ends(ends) => {
                 let ends = if self.some_lost { Ends { low: 0.0, ..ends } } else { ends };
-                Ok(NodeVerdict::Bounded(Loss::new(ends, self.is_attained(), set, self.adaptivity)))
+                Ok(NodeVerdict::Bounded(Loss::new(ends, !self.some_lost, set, self.adaptivity)))
             }
             Sensed::Noiseless(change) => {
                 let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);
@@ -440,12 +439,6 @@ impl ProgramAccount {
             return Err(ProgramError::SensitivitySet { node: source, uses: gram.uses, problem }.into());
         }
         gram.entry(i, j).ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: self.bits }))
-    }
-
-    /// Whether what is accounted for is what the observer sees, and not more: some messages may be lost, and
-    /// what contributions depend on may be revealed to the account alone.
-    pub(super) fn is_attained(&self) -> bool {
-        !self.some_lost && self.adaptivity != Dependence::Revealed
     }
 
     /// The observer.

@@ -155,6 +155,15 @@ struct Accounted<'a> {
     terms: Terms,
 }
 
+impl Accounted<'_> {
+    /// Whether what is accounted for is what the observer sees, and not more: some messages may be lost, and
+    /// what contributions depend on may be revealed to the account alone.
+    fn is_attained(&self) -> bool {
+        let lost = self.rests_on().contains(&RestsOn::Losses);
+        !lost && self.account.adaptivity != Dependence::Revealed
+    }
+}
+
 impl Account for Accounted<'_> {
     fn observer(&self) -> &Observer {
         self.account.observer()
@@ -171,7 +180,7 @@ impl Account for Accounted<'_> {
             NodeVerdict::Bounded(loss) => loss,
             NodeVerdict::Noiseless { .. } => {
                 let endless = Gdp::new(f64::INFINITY)?;
-                let attained = self.account.is_attained();
+                let attained = self.is_attained();
                 let mu = if attained { Exact::new(endless).into() } else { UpperBound::new(endless).into() };
                 return Ok(Profile::gaussian(mu, &against));
             }
@@ -184,7 +193,7 @@ impl Account for Accounted<'_> {
         let u = self.observer().checked_source(u, self.node_count())?;
         Ok(Some(match self.account.verdict(u, self.sensitivity)? {
             NodeVerdict::Bounded(loss) => (loss.lower, loss.value()),
-            NodeVerdict::Noiseless { .. } if self.account.is_attained() => (f64::INFINITY, f64::INFINITY),
+            NodeVerdict::Noiseless { .. } if self.is_attained() => (f64::INFINITY, f64::INFINITY),
             NodeVerdict::Noiseless { .. } => (0.0, f64::INFINITY),
         }))
     }

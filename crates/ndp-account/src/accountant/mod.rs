@@ -276,8 +276,8 @@ pub trait Account: Send + Sync {
     }
 
     /// Whether a bound answers for all pairs from now on, because a limit came before the account's own
-    /// answers. Where this changes while several pairs are asked beside one another, it depends on the threads
-    /// which of them the bound answered, so that they must be asked again.
+    /// answers. Where this changes while several pairs are asked beside one another, it depends on the
+    /// threads which of them the bound answered, so that they must be asked again.
     fn is_by_bound(&self) -> bool {
         false
     }

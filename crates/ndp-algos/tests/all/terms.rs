@@ -142,8 +142,8 @@ fn every_protocol_says_what_its_numbers_are_about() {
     }
 }
 
-/// Whoever sees more than the observers, and is trusted, is said: a curator, a secure sum, noises of several; and
-/// that nobody reacts to a token.
+/// Whoever sees more than the observers, and is trusted, is said: a curator, a secure sum, noises of several;
+/// and that nobody reacts to a token.
 #[test]
 fn those_who_are_trusted_are_said() {
     use Assumption::{ConstantData, Curator, Fixed, SecureSums, SharedNoise};

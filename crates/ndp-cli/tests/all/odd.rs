@@ -100,7 +100,7 @@ fn an_infinite_loss_promises_nothing() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// With little epsilon, delta alone covers what is learned at much noise; there is a least noise all the same.
+/// With little epsilon, delta alone covers what is learned at much noise; there is a least noise still.
 #[test]
 fn a_tiny_epsilon_has_a_least_noise() {
     let folder = folder("tiny");

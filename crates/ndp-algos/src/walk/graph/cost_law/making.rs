@@ -153,8 +153,8 @@ impl CostLaw {
         Ok(tables.clone())
     }
 
-    /// Adds one more fine table, of costs up to `window`, to those that were `seen`; unless another thread has
-    /// added one meanwhile, which is often the same.
+    /// Adds one more fine table, of costs up to `window`, to those that were `seen`; unless another thread
+    /// has added one meanwhile, which is often the same.
     fn refined(&self, seen: &Arc<Tables>, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
         let mut tables = locked(&self.tables);
         if !Arc::ptr_eq(&tables, seen) {
