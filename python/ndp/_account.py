@@ -90,7 +90,7 @@ class Profile:
 
     @property
     def neighbors(self) -> str:
-        """Which data sets are neighbors."""
+        """Which data sets are neighbors; which data of a node may differ is said by `statement`."""
         return self._native.neighbors()
 
     @property

@@ -283,7 +283,7 @@ class ProgramAccount(Account):
 
     @property
     def adaptivity(self) -> str:
-        """What contributions were taken to depend on: ``"fixed"``, ``"checked"``, ``"assumed"`` or ``"revealed"``."""
+        """What contributions were taken to depend on: ``"fixed"``, ``"checked"``, ``"assumed"``, ``"revealed"`` or ``"revealed and assumed"``."""
         return self._facts().facts()[3]
 
     def witnesses(self, node: Hashable, change: Iterable[Number] | None = None) -> tuple[Attack, NoiseShift]:

@@ -57,6 +57,7 @@ pub(crate) fn design_noises(
         Dependence::Checked => "checked",
         Dependence::Assumed => "assumed",
         Dependence::Revealed => "revealed",
+        Dependence::RevealedAndAssumed => "revealed and assumed",
     };
     let loss = Number::new(found.loss, "squared mu");
     Ok((

@@ -91,6 +91,7 @@ impl ProgramAccount {
             Dependence::Checked => "checked",
             Dependence::Assumed => "assumed",
             Dependence::Revealed => "revealed",
+            Dependence::RevealedAndAssumed => "revealed and assumed",
         };
         (facts.rank, facts.bits, facts.failure, adaptivity)
     }

@@ -124,12 +124,12 @@ def test_only_renyi_losses_are_added_up():
     profile = ndp.gossip(([0, 1], [1, 2]), rounds=1).account(0).profile(1, sigma=4.0)
     once = acc.RdpAccountant().compose(profile)
     assert once.epsilon(1e-5) == acc.RdpAccountant().compose(acc.Gaussian(4.0)).epsilon(1e-5)
-    assert once.neighbors == profile.neighbors == "all data of one node replaced"
+    assert once.neighbors == profile.neighbors == "data of one node replaced"
 
 
 def test_different_neighbors_do_not_add_up():
     added, replaced = acc.PoissonGaussian(1.0, 0.01), acc.SampledGaussian(0.01, 1.0)
-    assert added.neighbors == "one record added or removed" and replaced.neighbors == "all data of one node replaced"
+    assert added.neighbors == "one record added or removed" and replaced.neighbors == "data of one node replaced"
     assert acc.Gaussian(1.0).neighbors is None and acc.RdpAccountant().neighbors is None
     spent = acc.RdpAccountant().compose(added, 10).compose(acc.Gaussian(4.0)).compose(acc.Zcdp(0.1))
     assert spent.neighbors == added.neighbors and pickle.loads(pickle.dumps(spent)).neighbors == added.neighbors
@@ -137,7 +137,7 @@ def test_different_neighbors_do_not_add_up():
     users = [acc.FederatedRun(100, 20, 1.0, 4.0, 1.0, 0.5, 1.5), acc.CappedWalk(10, 1.0, 40.0, 100), acc.WalkDescent(9, 9, 1.0, 40.0)]
     for other in (replaced, profile, acc.RandomizedResponse(4, 0.25), *users):
         for accountant in (spent, pickle.loads(pickle.dumps(spent))):
-            with pytest.raises(ndp.NdpError, match="added or removed so far, all data of one node replaced in this release"):
+            with pytest.raises(ndp.NdpError, match="added or removed so far, data of one node replaced in this release"):
                 accountant.compose(other)
         assert acc.RdpAccountant().compose(replaced).compose(other).neighbors == replaced.neighbors
     own = type("Own", (), {"neighbors": "one user", "rdp": lambda self, order: ndp.UpperBound(0.1, "Rényi loss")})()

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// The set of allowed changes of one node's uses between neighboring inputs; each change has size at most 1.
 ///
@@ -127,16 +128,18 @@ pub enum Patterns {
 /// # Examples
 /// ```
 /// use ndp_account::Dependence;
-/// // Of several, the one on which a number rests most.
-/// assert!(Dependence::Assumed > Dependence::Checked);
+/// // What several contributions depend on, together.
+/// assert_eq!(Dependence::Checked.with(Dependence::Assumed), Dependence::Assumed);
+/// let both = Dependence::Revealed.with(Dependence::Assumed);
+/// assert!(both.is_assumed() && both.is_revealed());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependence {
     /// They depend on nothing that was received.
     Fixed,
-    /// They depend only on what the observer has seen. This was checked by the rank of what the observer
-    /// sees.
+    /// They depend only on what the program says that they read, and the observer has seen all of it. The
+    /// second was checked by the rank of what the observer sees.
     Checked,
     /// They are declared to depend only on what the observer has seen, without a list of reads: an
     /// assumption.
@@ -144,6 +147,32 @@ pub enum Dependence {
     /// They depend on values that the observer does not see. The account shows these values to the observer,
     /// which gives an upper bound.
     Revealed,
+    /// Some are [assumed](Self::Assumed) to depend only on what the observer has seen, and what others depend
+    /// on is [revealed](Self::Revealed).
+    RevealedAndAssumed,
+}
+
+impl Dependence {
+    /// What the contributions of both depend on.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        match (self.max(other), self.is_assumed() || other.is_assumed()) {
+            (Self::Revealed, true) => Self::RevealedAndAssumed,
+            (most, _) => most,
+        }
+    }
+
+    /// Whether the account shows the observer values that it does not see.
+    #[must_use]
+    pub const fn is_revealed(self) -> bool {
+        matches!(self, Self::Revealed | Self::RevealedAndAssumed)
+    }
+
+    /// Whether a contribution is declared without a list of what it reads.
+    #[must_use]
+    pub const fn is_assumed(self) -> bool {
+        matches!(self, Self::Assumed | Self::RevealedAndAssumed)
+    }
 }
 
 /// What a contribution is compared with.
@@ -212,13 +241,31 @@ pub enum RestsOn {
 }
 
 impl RestsOn {
+    /// What several accounts rest on together. Of what contributions depend on there is one entry, which is
+    /// true for all of them.
+    #[must_use]
+    pub fn together(all: impl IntoIterator<Item = Self>) -> BTreeSet<Self> {
+        let (mut reads, mut others) = (None::<Dependence>, BTreeSet::new());
+        for one in all {
+            match one {
+                Self::Reads(these) => reads = Some(reads.map_or(these, |those| those.with(these))),
+                other => {
+                    others.insert(other);
+                }
+            }
+        }
+        others.extend(reads.map(Self::Reads));
+        others
+    }
+
     /// Whether it is an assumption: neither checked, nor a choice of what the numbers are about.
     #[must_use]
     pub const fn is_assumption(&self) -> bool {
-        !matches!(
-            self,
-            Self::Set(_) | Self::Reads(Dependence::Fixed | Dependence::Checked | Dependence::Revealed)
-        )
+        match self {
+            Self::Set(_) => false,
+            Self::Reads(reads) => reads.is_assumed(),
+            _ => true,
+        }
     }
 }
 
@@ -270,6 +317,34 @@ impl Ord for Norm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An assumption about some contributions is not hidden by what is revealed of others, in either order.
+    #[test]
+    fn dependences_are_joined() {
+        use Dependence::{Assumed, Checked, Fixed, Revealed, RevealedAndAssumed};
+        let all = [Fixed, Checked, Assumed, Revealed, RevealedAndAssumed];
+        for a in all {
+            for b in all {
+                let both = a.with(b);
+                assert_eq!(both, b.with(a), "{a:?} {b:?}");
+                assert_eq!(both.is_assumed(), a.is_assumed() || b.is_assumed(), "{a:?} {b:?}");
+                assert_eq!(both.is_revealed(), a.is_revealed() || b.is_revealed(), "{a:?} {b:?}");
+                assert_eq!(both == Fixed, (a, b) == (Fixed, Fixed));
+            }
+            assert_eq!(
+                RestsOn::together([RestsOn::Reads(a), RestsOn::Reads(Fixed)]),
+                [RestsOn::Reads(a)].into()
+            );
+        }
+        let (norm, lost) = (RestsOn::Holdings, RestsOn::Losses);
+        let joined = RestsOn::together([
+            norm.clone(),
+            RestsOn::Reads(Revealed),
+            lost.clone(),
+            RestsOn::Reads(Assumed),
+        ]);
+        assert_eq!(joined, [norm, lost, RestsOn::Reads(RevealedAndAssumed)].into());
+    }
 
     /// Sets differ if one number, the inner set or the order of patterns differs.
     #[test]

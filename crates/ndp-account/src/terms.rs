@@ -253,6 +253,11 @@ pub enum Assumption {
     /// What nodes contribute depends only on what the observer has seen. This was declared without a list of
     /// reads that could be checked.
     ReadsSeen,
+    /// What nodes contribute depends only on what the protocol says that it reads.
+    ReadsDeclared,
+    /// What nodes contribute depends only on what the protocol says that it reads or, where it does not say
+    /// that, on what the observer has seen.
+    ReadsDeclaredOrSeen,
     /// The curator, or the server, sees everything without noise and is trusted. No number is about what it
     /// learns.
     Curator,

@@ -164,14 +164,16 @@ impl Study {
         of_protocol * self.protocols.len() as u64
     }
 
-    /// The first line; it states what the other lines depend on.
-    pub(crate) fn header(&self) -> String {
+    /// The first line; it says what the other lines depend on, and what the numbers of each protocol are about.
+    pub(crate) fn header(&self) -> Result<String, Failure> {
         let protocols: Vec<&String> = self.protocols.iter().map(|(name, _)| name).collect();
         let noises: Vec<f64> = self.noises.iter().map(|(noise, _)| *noise).collect();
-        json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "build": BUILD, "hash": self.hash, "nodes": self.graph.node_count(),
+        let statements: BTreeMap<&str, Statement> = self.statements()?.into_iter().collect();
+        Ok(json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "build": BUILD, "hash": self.hash, "nodes": self.graph.node_count(),
             "edges": self.graph.edge_count(), "observers": self.description, "items": self.items(), "protocols": protocols,
-            "noises": noises, "measure": self.measure.to_string(), "loss_edges": edges() })
-        .to_string()
+            "noises": noises, "measure": self.measure.to_string(), "loss_edges": edges(),
+            "statements": statements })
+        .to_string())
     }
 
     /// What the numbers of each protocol are about, from its bound for the first observer, or from an account

@@ -15,7 +15,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbors {
-    /// All data of one node are replaced by others, within the stated sensitivity.
+    /// Data of one node are replaced by others, within the stated sensitivity. Whether all its data or a part
+    /// of them may differ belongs to the statement beside the guarantee.
     #[default]
     ReplaceOne,
     /// One record is added or removed.
@@ -25,7 +26,7 @@ pub enum Neighbors {
 impl fmt::Display for Neighbors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ReplaceOne => "all data of one node replaced",
+            Self::ReplaceOne => "data of one node replaced",
             Self::AddOrRemove => "one record added or removed",
         })
     }

@@ -303,7 +303,7 @@ impl Program {
         ndp_linalg::memory::require_dense("the losses of all pairs", n, n)?;
         let column = |v: usize| -> Result<(Vec<f64>, bool), Error> {
             let account = self.account(&Observer::node(v))?;
-            let mut exact = account.adaptivity != Dependence::Revealed;
+            let mut exact = !account.adaptivity.is_revealed();
             let mut of = |u: usize| -> Result<f64, Error> {
                 if u == v {
                     return Ok(0.0);

@@ -119,10 +119,10 @@ pub(super) fn resolve(
                     }
                 }
             };
-            adaptivity = adaptivity.max(found);
+            adaptivity = adaptivity.with(found);
         }
         if !before.is_empty() {
-            adaptivity = Dependence::Revealed;
+            adaptivity = adaptivity.with(Dependence::Revealed);
         }
         // What was shown may contain further contributions: this is repeated until nothing is added.
         if shown == before {

@@ -354,7 +354,7 @@ impl Design {
                 Ok((losses, account.adaptivity, account.failure))
             };
             let found: Vec<Found> = pairs.par_iter().map(of).collect::<Result<_, _>>()?;
-            let reads = found.iter().map(|(_, reads, _)| *reads).fold(Dependence::Fixed, Ord::max);
+            let reads = found.iter().map(|(_, reads, _)| *reads).fold(Dependence::Fixed, Dependence::with);
             // Rounded up, as the mean is.
             let failure = found.iter().fold(0.0_f64, |sum, (.., failure)| (sum + failure).next_up()).min(1.0);
             let failure = if found.iter().all(|(.., failure)| *failure == 0.0) { 0.0 } else { failure };

@@ -10,7 +10,6 @@
 mod costs;
 
 use crate::account::ProgramAccount;
-use crate::adaptivity::Dependence;
 use crate::build::{Program, Reads, Value};
 use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
@@ -91,7 +90,7 @@ impl<'p> ProofWriter<'p> {
     /// elimination.
     pub fn of(&mut self, observer: &Observer, sources: &[usize]) -> Result<Vec<String>, Error> {
         let account = self.program.account(observer)?;
-        if account.adaptivity == Dependence::Revealed {
+        if account.adaptivity.is_revealed() {
             return Err(ProgramError::WitnessOfRevealed.into());
         }
         self.require_plain_reads(&account)?;

@@ -160,7 +160,7 @@ impl Accounted<'_> {
     /// what contributions depend on may be revealed to the account alone.
     fn is_attained(&self) -> bool {
         let lost = self.rests_on().contains(&RestsOn::Losses);
-        !lost && self.account.adaptivity != Dependence::Revealed
+        !lost && !self.account.adaptivity.is_revealed()
     }
 }
 
@@ -213,9 +213,10 @@ impl Account for Accounted<'_> {
     fn assumptions(&self) -> Vec<Assumption> {
         let trusted = self.account.program.trusted();
         let reads = match self.account.adaptivity {
-            Dependence::Fixed if trusted.contributes_late => Some(Assumption::Fixed),
+            Dependence::Fixed => trusted.contributes_late.then_some(Assumption::Fixed),
             Dependence::Assumed => Some(Assumption::ReadsSeen),
-            Dependence::Fixed | Dependence::Checked | Dependence::Revealed => None,
+            Dependence::Checked | Dependence::Revealed => Some(Assumption::ReadsDeclared),
+            Dependence::RevealedAndAssumed => Some(Assumption::ReadsDeclaredOrSeen),
         };
         let sums = trusted.secure_sums.then_some(Assumption::SecureSums);
         let noises = trusted.shared_noises.then_some(Assumption::SharedNoise);

@@ -89,14 +89,14 @@ pub struct Loss {
     pub lower: f64,
     /// The set of changes that was declared.
     pub set: SensitivitySet,
-    /// What contributions were taken to depend on. With [`Dependence::Assumed`] the loss rests on an
-    /// assumption.
+    /// What contributions were taken to depend on. If it [is assumed](Dependence::is_assumed),
+    /// the loss rests on an assumption.
     pub reads: Dependence,
 }
 
 impl Loss {
     pub(super) fn new(ends: Ends, may_be_exact: bool, set: &SensitivitySet, reads: Dependence) -> Self {
-        let revealed = reads == Dependence::Revealed;
+        let revealed = reads.is_revealed();
         let exact = may_be_exact && !revealed && width(ends.low, ends.high) <= WIDTH;
         let value = if exact { Exact::new(ends.high).into() } else { UpperBound::new(ends.high).into() };
         let lower = if revealed { 0.0 } else { ends.low.min(ends.high) };

@@ -1,7 +1,6 @@
 //! Runs of a program on real values, from the same object that the account is made of.
 
 use crate::account::ProgramAccount;
-use crate::adaptivity::Dependence;
 use crate::build::{Event, Program, Seeing, Value};
 use crate::observers::SeenRow;
 use crate::registers::{Definition, Primitive};
@@ -171,8 +170,8 @@ impl Statistic {
         let shifts: Vec<f64> = parts.iter().map(shift).collect();
         let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
         // If nothing is learned, there are no weights: all scores are 0.
-        let terms: Vec<(usize, f64)> = match r <= MAX_EXACT || account.adaptivity == Dependence::Revealed {
-            true if account.adaptivity == Dependence::Revealed => Vec::new(),
+        let terms: Vec<(usize, f64)> = match r <= MAX_EXACT || account.adaptivity.is_revealed() {
+            true if account.adaptivity.is_revealed() => Vec::new(),
             true => {
                 let (attack, _) = account.witnesses(source, &exact)?;
                 let terms = attack.terms.iter();

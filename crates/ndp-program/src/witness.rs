@@ -12,7 +12,6 @@
 //! (xᵀ V⁻¹ x)`.
 
 use crate::account::ProgramAccount;
-use crate::adaptivity::Dependence;
 use crate::build::{Program, Value};
 use crate::noiseless::shift_of;
 use crate::observers::Seen;
@@ -239,7 +238,7 @@ impl ProgramAccount {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
         // The observer does not have values that were only shown to it for the account.
-        if self.adaptivity == Dependence::Revealed {
+        if self.adaptivity.is_revealed() {
             return Err(ProgramError::WitnessOfRevealed.into());
         }
         let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));

@@ -125,7 +125,10 @@ impl<'a> Words<'a> {
             1 => String::new(),
             runs => format!(" It is about {runs} runs together."),
         };
+        let named = &self.statement.observers;
+        let outside = !named.is_empty() && named.iter().all(|observer| observer.members().is_empty());
         let own = match self.statement.own_noise {
+            _ if outside => "who drew no noise",
             OwnNoise::Known => "who use the noise that they drew themselves",
             OwnNoise::Unknown => {
                 "who throw the noise away that they drew themselves, which is weaker than what a node could do"
@@ -140,10 +143,11 @@ impl<'a> Words<'a> {
         let unknown =
             unknown(&self.statement.coverage).map_or_else(String::new, |unknown| format!(" {unknown}"));
         let relation = match self.statement.neighbors {
-            Neighbors::ReplaceOne if !self.statement.is_of_all_data() => {
-                "some data of one node replaced".into()
+            Neighbors::ReplaceOne if self.statement.is_of_all_data() => {
+                "all data of one node replaced".into()
             }
-            relation => relation.to_string(),
+            Neighbors::ReplaceOne => "some data of one node replaced".into(),
+            Neighbors::AddOrRemove => Neighbors::AddOrRemove.to_string(),
         };
         format!(
             "Two worlds are compared ({relation}) that differ in {}. The observers are {}, {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",

@@ -427,4 +427,4 @@ impl LossLaw {
 }
 
 /// The words of [`Neighbors::ReplaceOne`].
-const REPLACE: &str = "all data of one node replaced";
+const REPLACE: &str = "data of one node replaced";

@@ -125,7 +125,7 @@ struct Search<'l, 'a> {
     groups: usize,
     failures: Vec<f64>,
     theorems: BTreeSet<By>,
-    rests_on: BTreeSet<RestsOn>,
+    rests_on: Vec<RestsOn>,
     assumptions: BTreeSet<Assumption>,
     /// The largest unit loss that a single node is proven to learn, as both ends of its enclosure; below, its
     /// account.
@@ -301,7 +301,7 @@ impl<'a> Covered<'a> {
                 function: "ndp_account::Covered::by_groups",
                 theorem: "Accounting",
             }]),
-            rests_on: BTreeSet::new(),
+            rests_on: Vec::new(),
             assumptions: BTreeSet::new(),
             shown: (0.0, 0.0),
             witness: None,
@@ -328,7 +328,7 @@ impl<'a> Covered<'a> {
             failure: any_of(failures),
             terms,
             theorems: theorems.into_iter().collect(),
-            rests_on: rests_on.into_iter().collect(),
+            rests_on: RestsOn::together(rests_on).into_iter().collect(),
             assumptions: assumptions.into_iter().collect(),
         });
         let looked_at = self.looked_at().len();

@@ -160,7 +160,9 @@ impl PairLedgers {
         self.pairs.extend(changed);
         self.observers = observers;
         let failures = accounts.iter().map(|account| account.failure());
-        self.rests_on.extend(accounts.iter().flat_map(|account| account.rests_on()));
+        let before = std::mem::take(&mut self.rests_on).into_iter();
+        let added = accounts.iter().flat_map(|account| account.rests_on());
+        self.rests_on = RestsOn::together(before.chain(added));
         self.failure = any_of(failures.chain([self.failure]));
         Ok(())
     }

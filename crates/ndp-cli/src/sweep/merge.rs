@@ -61,7 +61,7 @@ impl<'a> Lines<'a> {
         let output =
             path.map(|path| Ok::<_, Failure>((path.to_owned(), Output::create(path)?))).transpose()?;
         let mut lines = Self { study, output, unread: false, found: BTreeMap::new(), lines: 0 };
-        lines.write(&study.header())?;
+        lines.write(&study.header()?)?;
         Ok(lines)
     }
 

@@ -452,7 +452,7 @@ fn ledgers_say_what_they_cover() {
         said.lines().filter(|line| line.trim_start().starts_with("one release")).collect();
     assert!(
         releases[0].contains(
-            "(all data of one node replaced) between which a vector moves by at most 1 in the Euclidean norm"
+            "(data of one node replaced) between which a vector moves by at most 1 in the Euclidean norm"
         ) && releases[0].ends_with("By ndp_dp::Gaussian (theory: Accounting)."),
         "{said}"
     );

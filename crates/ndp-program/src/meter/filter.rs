@@ -325,7 +325,7 @@ impl Filter {
                 if hidden { Dependence::Revealed } else { Dependence::Checked }
             }
         };
-        self.reads = self.reads.max(found);
+        self.reads = self.reads.with(found);
     }
 
     fn push(&mut self, register: usize) -> usize {

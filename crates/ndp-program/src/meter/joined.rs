@@ -125,7 +125,7 @@ impl Merged {
         }
         let rests_on = open.meter.rests_on().into_iter().chain([RestsOn::PartsOfOneRun]);
         Ok(Self {
-            rests_on: rests_on.collect::<BTreeSet<_>>().into_iter().collect(),
+            rests_on: RestsOn::together(rests_on).into_iter().collect(),
             set: first.meter.set().clone(),
             limits: first.meter.limits().clone(),
             names: first.names,

@@ -7,14 +7,12 @@
 
 use super::reading::{Reading, Source};
 use super::{Feed, Limits, Meter};
-use crate::adaptivity::Dependence;
 use crate::build::{Program, Seeing};
 use crate::enclose::Ends;
 use crate::registers::Definition;
 use crate::sensitivity::{Loss, SensitivitySet};
 use crate::{NodeVerdict, ProgramError};
 use ndp_account::{Error, NodeNames, Observer, RestsOn};
-use std::collections::BTreeSet;
 
 /// Whether two logs tell the same run. The logs themselves do not say this: two runs of the same schedule
 /// have the same log, and the noises of one run that is told twice count only once.
@@ -258,7 +256,7 @@ impl Side {
 
     fn rests_on(&self, other: &Self, runs: RestsOn) -> Vec<RestsOn> {
         let all = self.meter.rests_on().into_iter().chain(other.meter.rests_on()).chain([runs]);
-        all.collect::<BTreeSet<_>>().into_iter().collect()
+        RestsOn::together(all).into_iter().collect()
     }
 }
 
@@ -331,6 +329,6 @@ fn together(set: &SensitivitySet, a: Option<NodeVerdict>, b: Option<&NodeVerdict
         SensitivitySet::UseLevel => x.max(y),
         _ => x.plus(y),
     };
-    let reads: Dependence = a.reads.max(b.reads);
+    let reads = a.reads.with(b.reads);
     Some(NodeVerdict::Bounded(Loss::new(sum, true, set, reads)))
 }

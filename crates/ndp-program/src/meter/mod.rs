@@ -374,7 +374,7 @@ impl Meter {
     /// The assumptions that all numbers rest on.
     #[must_use]
     pub fn rests_on(&self) -> Vec<RestsOn> {
-        let reads = self.filters.iter().map(Watched::reads).max().unwrap_or(Dependence::Fixed);
+        let reads = self.filters.iter().map(Watched::reads).fold(Dependence::Fixed, Dependence::with);
         let mut all = vec![RestsOn::Set(self.set.clone()), RestsOn::Reads(reads)];
         all.extend_from_slice(self.view.rests_on());
         all.extend(self.scale.as_ref().map(Scale::rests_on));

@@ -75,7 +75,7 @@ impl Watched {
 
     /// What contributions were found to depend on.
     pub(super) fn reads(&self) -> Dependence {
-        self.reads.max(self.filter.reads)
+        self.reads.with(self.filter.reads)
     }
 
     pub(super) fn forget(&mut self, value: usize) {
@@ -181,7 +181,7 @@ impl Watched {
             self.h = self.h.max(h);
         }
         self.failure = ndp_numeric::rounding::any_of([self.failure, epoch.failure]);
-        self.reads = self.reads.max(epoch.reads);
+        self.reads = self.reads.with(epoch.reads);
         (self.since, self.known) = (now, Arc::new(alive.clone()));
         let nodes = self.earlier.len();
         let mut filter = Filter::new(self.filter.observer.clone(), nodes, self.followed);
@@ -198,7 +198,7 @@ impl Watched {
         recorded: bool,
     ) -> Result<Reading, Error> {
         let epoch = self.epoch(program, &[], set, recorded)?;
-        let reads = self.reads.max(epoch.reads);
+        let reads = self.reads.with(epoch.reads);
         let verdict = |(earlier, cost): (&Cost, &Option<Cost>)| {
             cost.map(|cost| match self.together(epoch.whole, *earlier, cost) {
                 Some(ends) => NodeVerdict::Bounded(Loss::new(ends, epoch.exact, set, reads)),

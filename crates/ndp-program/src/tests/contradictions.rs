@@ -20,7 +20,7 @@ const START: &str = r#"{"ndp-program": 1, "nodes": 3}
 "#;
 
 /// The result of reading these lines after the start; or the problem, with the line that it is reported for.
-fn said(lines: &str) -> Result<Program, (usize, String)> {
+pub(super) fn said(lines: &str) -> Result<Program, (usize, String)> {
     Program::read(format!("{START}{lines}").as_bytes()).map_err(|error| match error.carried() {
         Some(ProgramError::Line { line, problem }) => (*line, problem.to_string()),
         _ => panic!("no line: {error}"),
@@ -462,39 +462,5 @@ fn what_is_left_of_a_sum_is_held_in_long_programs() -> Outcome {
     let third = program.noise([1], 1)?;
     program.send(0, 2, third)?;
     assert_refused(program.check_holdings(), "more than the limit");
-    Ok(())
-}
-
-/// A loss comes with its assumptions.
-#[test]
-fn assumptions_travel_with_losses() -> Outcome {
-    let text = |reads: &str| {
-        format!(
-            r#"{{"contribute": "c", "node": 0, "reads": {reads}}}
-{{"noise": "m", "node": 0, "variance": 1}}
-{{"let": "a", "sum": {{"c": 1, "m": 1}}}}
-{{"send": "a", "from": 0, "to": 1}}"#
-        )
-    };
-    let account = |reads: &str| -> Result<ProgramAccount, Box<dyn std::error::Error>> {
-        Ok(said(&text(reads)).map_err(|(_, problem)| problem)?.account(&Observer::node(1))?)
-    };
-    let set = SensitivitySet::UseLevel;
-    for (reads, dependence) in [
-        ("\"nothing\"", Dependence::Fixed),
-        ("\"seen\"", Dependence::Assumed),
-        ("{\"seen\": [\"z@1\"]}", Dependence::Checked),
-        ("{\"hidden\": [\"y@2\"]}", Dependence::Revealed),
-    ] {
-        let loss = account(reads)?.loss(0, &set)?;
-        assert_eq!((loss.set, loss.reads), (set.clone(), dependence), "{reads}");
-        let rests_on = account(reads)?.rests_on(&set);
-        assert_eq!(rests_on, [RestsOn::Set(set.clone()), RestsOn::Reads(dependence)], "{reads}");
-        assert_eq!(rests_on[1].is_assumption(), dependence == Dependence::Assumed);
-    }
-    // The same together with what `check` and the command are given.
-    let declared = Declared::new(said(&text("\"seen\"")).map_err(|(_, problem)| problem)?, set.clone());
-    let account = ndp_account::Protocol::account(&declared, &Observer::node(1))?;
-    assert_eq!(account.rests_on(), [RestsOn::Set(set), RestsOn::Reads(Dependence::Assumed)]);
     Ok(())
 }

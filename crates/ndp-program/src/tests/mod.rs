@@ -1,5 +1,6 @@
 //! Tests of programs.
 
+mod assumptions;
 mod cancelling;
 mod claims;
 mod contradictions;

@@ -101,7 +101,7 @@ pub const fn dependence(reads: Dependence) -> &'static str {
             "contributions depend on nothing but their owners' data, as the program declares"
         }
         Dependence::Checked => {
-            "contributions depend on nothing else but what the observer has seen, which was checked"
+            "contributions depend on what the program says that they read, and the observer has seen all of it, which was checked"
         }
         Dependence::Assumed => {
             "contributions depend on nothing else but what the observer has seen: assumed, as the program does not \
@@ -109,6 +109,11 @@ pub const fn dependence(reads: Dependence) -> &'static str {
         }
         Dependence::Revealed => {
             "contributions depend on values that the observer does not see; the account shows it these values"
+        }
+        Dependence::RevealedAndAssumed => {
+            "contributions depend on values that the observer does not see, and the account shows it these values; those \
+             of which the program does not say what they read depend on nothing else but what the observer has seen, \
+             which is assumed"
         }
     }
 }

@@ -95,6 +95,12 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         Assumption::ReadsSeen => {
             "what nodes contribute depends only on what the observer has seen (declared without a list, not checked)"
         }
+        Assumption::ReadsDeclared => {
+            "what nodes contribute depends on nothing that they received except what the protocol says that it reads (declared, not checked)"
+        }
+        Assumption::ReadsDeclaredOrSeen => {
+            "what nodes contribute depends only on what the protocol says that it reads or, where it does not say that, on what the observer has seen (declared, not checked)"
+        }
         Assumption::Curator => {
             "the curator or server is trusted: it sees what every node contributes, without noise, keeps to itself whose data it draws, and no number is about what it learns"
         }
