@@ -7,6 +7,7 @@ use crate::dense;
 use crate::enclosure::Enclosure;
 use crate::krylov::{Against, Krylov};
 use crate::layout::bytes;
+use crate::packed::Packed;
 use crate::rows::{Input, Layout, Rows};
 use crate::twins;
 use crate::{fixed, magnitude::power_of_two};
@@ -342,7 +343,7 @@ fn combine_rows<const L: usize>(
         stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
         let (row, gamma) = rows.fixed::<L>(k, scales);
         let progress = (done + 1) as f64 / kept.len() as f64;
-        found.absorb(&row, gamma, 0).map_err(|lost| (lost, progress))?;
+        found.absorb(Packed::of(&row), gamma, 0).map_err(|lost| (lost, progress))?;
     }
     Ok(found.into_rounded())
 }

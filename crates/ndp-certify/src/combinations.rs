@@ -7,7 +7,7 @@
 //! good or bad the coefficients are. What is stored differs from them by at most `e` in norm, and `e` follows
 //! a recurrence that is evaluated, rounded upwards, in units of the last place.
 
-use crate::fixed::{self, Fixed};
+use crate::fixed;
 use crate::magnitude::{Magnitude, times_power};
 use crate::packed::{FACTOR, Kernels, Packed, TERMS};
 use crate::wide::{DIGITS, Wide};
@@ -100,8 +100,13 @@ impl<const L: usize> Combinations<L> {
     }
 
     /// Combination `k` in fixed point.
-    pub(crate) fn fixed(&self, k: usize) -> Vec<Fixed<L>> {
-        self.fixed[k].unpacked()
+    pub(crate) fn fixed(&self, k: usize) -> &Packed<L> {
+        &self.fixed[k]
+    }
+
+    /// The loops that compute with its vectors.
+    pub(crate) fn kernels(&self) -> Kernels {
+        self.kernels
     }
 
     /// The error of combination `k`, in units.
@@ -145,13 +150,8 @@ impl<const L: usize> Combinations<L> {
 
     /// Makes a candidate orthogonal to the combinations from `from` on, scales it to length 1 and adds it.
     /// Its own error is `gamma` units.
-    pub(crate) fn absorb(
-        &mut self,
-        candidate: &[Fixed<L>],
-        gamma: Magnitude,
-        from: usize,
-    ) -> Result<(), Lost> {
-        let (candidate, length, error) = self.orthogonal(Packed::of(candidate), gamma, from)?;
+    pub(crate) fn absorb(&mut self, candidate: Packed<L>, gamma: Magnitude, from: usize) -> Result<(), Lost> {
+        let (candidate, length, error) = self.orthogonal(candidate, gamma, from)?;
         let (scaled, error) = self.scaled(&candidate, length, error)?;
         self.keep(scaled, error)
     }
@@ -205,13 +205,12 @@ impl<const L: usize> Combinations<L> {
     /// Like `absorb`, with coefficients of as many digits as the candidate has, for noises of variance 1.
     pub(crate) fn absorb_precisely(
         &mut self,
-        candidate: &[Fixed<L>],
+        mut candidate: Packed<L>,
         gamma: Magnitude,
         from: usize,
     ) -> Result<(), Lost> {
         let n = self.noises;
         debug_assert!(n == self.coordinates && self.variances.is_empty());
-        let mut candidate = Packed::of(candidate);
         // Digits below the error of the candidate, and some more for the sum, carry no information.
         let spare = (gamma.log2() - (n as f64).log2() - 6.0).max(0.0);
         let drop = (floor(spare / 64.0)).min(L - 1);
@@ -371,6 +370,7 @@ const PARALLEL: usize = 1 << 14;
 mod tests {
     use super::*;
     use crate::dyadic::Dyadic;
+    use crate::fixed::Fixed;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -389,9 +389,9 @@ mod tests {
         found.push_unit(1);
         let mut candidate = vec![fixed(0.25); 400];
         (candidate[0], candidate[1]) = (fixed(0.125), fixed(2f64.powi(-45)));
-        assert_eq!(found.absorb(&candidate, Magnitude::ZERO, 0), Ok(()));
-        assert_eq!(found.fixed(2)[0], [0; 2]);
-        assert_ne!(found.fixed(2)[1], [0; 2]);
+        assert_eq!(found.absorb(Packed::of(&candidate), Magnitude::ZERO, 0), Ok(()));
+        assert_eq!(found.fixed(2).get(0), [0; 2]);
+        assert_ne!(found.fixed(2).get(1), [0; 2]);
     }
 
     /// The loops of this machine and those for any machine give the same combinations to the last bit, and
@@ -405,9 +405,9 @@ mod tests {
                 let number = |_| fixed::of_dyadic(Dyadic::of(rng.random_range(-0.1..0.1)), 0);
                 let candidate: Vec<Fixed<L>> = (0..200).map(number).collect();
                 let absorbed = if precisely {
-                    found.absorb_precisely(&candidate, Magnitude::power(3), 0)
+                    found.absorb_precisely(Packed::of(&candidate), Magnitude::power(3), 0)
                 } else {
-                    found.absorb(&candidate, Magnitude::power(3), 0)
+                    found.absorb(Packed::of(&candidate), Magnitude::power(3), 0)
                 };
                 assert_eq!(absorbed, Ok(()));
             }
@@ -418,7 +418,7 @@ mod tests {
                 let fast = absorb(Combinations::<L>::new(200, 200, &[]), precisely);
                 let plain = absorb(Combinations::<L>::new(200, 200, &[]).by_plain_loops(), precisely);
                 for k in 0..fast.len() {
-                    assert_eq!(fast.fixed(k), plain.fixed(k), "{L} limbs, {precisely}");
+                    assert_eq!(fast.fixed(k).unpacked(), plain.fixed(k).unpacked(), "{L} limbs, {precisely}");
                     assert_eq!(fast.error(k), plain.error(k));
                 }
                 let overlap = Kernels::best().product(&fast.fixed[4], &fast.fixed[9], 0);
@@ -436,7 +436,7 @@ mod tests {
     fn errors_beyond_the_format_lose_all_digits() {
         let mut found = Combinations::<2>::new(2, 2, &[]);
         found.push_unit(0);
-        let lost = found.absorb_precisely(&[fixed(0.5), fixed(0.25)], Magnitude::power(148), 0);
+        let lost = found.absorb_precisely(Packed::of(&[fixed(0.5), fixed(0.25)]), Magnitude::power(148), 0);
         assert!(matches!(lost, Err(Lost::Digits(growth)) if growth > 140.0), "{lost:?}");
     }
 
@@ -447,7 +447,7 @@ mod tests {
         for (input, expected) in [(-6, Err(Lost::Range { coordinate: 1, bits: 5 })), (-7, Ok(()))] {
             let mut found = Combinations::<2>::new(2, 1, &[]);
             let candidate = vec![fixed(3.0 * 2f64.powi(-11)), fixed(2f64.powi(input))];
-            assert_eq!(found.absorb(&candidate, Magnitude::ZERO, 0), expected);
+            assert_eq!(found.absorb(Packed::of(&candidate), Magnitude::ZERO, 0), expected);
         }
     }
 }

@@ -11,9 +11,9 @@ use crate::combinations::{Combinations, Lost};
 use crate::elimination::Verdicts;
 use crate::elimination::{Basis, Newness, Table};
 use crate::field::{Field, Fingerprint};
-use crate::fixed::Fixed;
 use crate::magnitude::Magnitude;
 use crate::matrix::{ExactMatrix, Laziness};
+use crate::packed::Packed;
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
 use ndp_numeric::stop::{Stop, Stopped};
@@ -152,8 +152,7 @@ impl Krylov {
         }
         for _ in 1..self.rounds {
             let mut next = Vec::new();
-            for row in &level {
-                let product = matrix.apply(row);
+            for product in level.chunks(TOGETHER).flat_map(|rows| matrix.products(rows)) {
                 if add(product.clone())? {
                     next.push(product);
                 }
@@ -211,12 +210,8 @@ impl Krylov {
                 // that `W b` is made of.
                 let known = |i: usize| Some(taken.get(i)?.as_ref()?.get(k).copied().unwrap_or(0));
                 if next.len() == 0 {
-                    next = products(
-                        &basis.rows[k..sources.end],
-                        |x| matrix.apply_together(x),
-                        |x| matrix.apply(x),
-                    )
-                    .into_iter();
+                    let last = sources.end.min(k + TOGETHER);
+                    next = matrix.products(&basis.rows[k..last]).into_iter();
                 }
                 let Some(row) = next.next() else { return Ok(None) };
                 let Some(absorbed) = basis.absorb(row, known) else { return Ok(None) };
@@ -283,16 +278,16 @@ impl Krylov {
             let new = sources.clone().zip(decisions.by_ref()).filter(|(_, new)| **new);
             let new: Vec<usize> = new.map(|(source, _)| source).collect();
             for sources in new.chunks(TOGETHER) {
-                let rows: Vec<Vec<Fixed<L>>> = sources.iter().map(|&source| found.fixed(source)).collect();
-                let candidates = products(&rows, |x| self.matrix.apply_together(x), |x| self.matrix.apply(x));
+                let rows: Vec<&Packed<L>> = sources.iter().map(|&source| found.fixed(source)).collect();
+                let candidates = self.matrix.products(&rows, found.kernels());
                 for (&source, candidate) in sources.iter().zip(candidates) {
                     let cost = self.matrix.cost().saturating_mul(L as u64).saturating_add(found.cost(from));
                     stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
                     let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
                     let progress = found.len() as f64 / rank as f64;
                     let absorbed = match against {
-                        Against::Precisely => found.absorb_precisely(&candidate, gamma, from),
-                        Against::Recent | Against::All => found.absorb(&candidate, gamma, from),
+                        Against::Precisely => found.absorb_precisely(candidate, gamma, from),
+                        Against::Recent | Against::All => found.absorb(candidate, gamma, from),
                     };
                     absorbed.map_err(|lost| (lost, progress))?;
                 }
@@ -309,24 +304,8 @@ impl Krylov {
     }
 }
 
-/// The products of a matrix with the first [`TOGETHER`] vectors side by side, or with each of fewer.
-fn products<T: Copy>(
-    rows: &[Vec<T>],
-    together: impl Fn(&[[T; TOGETHER]]) -> Vec<[T; TOGETHER]>,
-    single: impl Fn(&[T]) -> Vec<T>,
-) -> Vec<Vec<T>> {
-    let Some(rows) = rows.first_chunk::<TOGETHER>() else {
-        return rows.iter().map(|row| single(row)).collect();
-    };
-    let beside: Vec<[T; TOGETHER]> =
-        (0..rows[0].len()).map(|u| std::array::from_fn(|k| rows[k][u])).collect();
-    let products = together(&beside);
-    drop(beside);
-    (0..TOGETHER).map(|k| products.iter().map(|product| product[k]).collect()).collect()
-}
-
 /// Vectors that are multiplied by the matrix at a time.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
 
 #[cfg(test)]
 mod tests {

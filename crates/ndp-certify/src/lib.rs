@@ -49,6 +49,7 @@ pub mod field;
 mod fixed;
 pub mod gram;
 pub mod krylov;
+mod lanes;
 mod layout;
 pub mod magnitude;
 pub mod matrix;

@@ -14,10 +14,12 @@ use crate::ball::Ball;
 use crate::dyadic::Dyadic;
 use crate::field::{Field, Fingerprint};
 use crate::fixed::{self, Divisor, Fixed};
+use crate::lanes::Group;
 use crate::magnitude::Magnitude;
 use ndp_graph::GossipMatrix;
 use ndp_numeric::casts::id;
 use ndp_numeric::stop::work;
+use std::sync::OnceLock;
 
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,33 +57,6 @@ enum Entries {
 enum Entry {
     Divisor(usize),
     Weight(usize),
-}
-
-/// The neighbors of a node that share a denominator.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Group {
-    /// Index of the denominator among the divisors.
-    divisor: u32,
-    /// How many neighbors there are, those outside the ball included.
-    count: u32,
-    /// First and last (exclusive) of those inside.
-    inside: (u32, u32),
-}
-
-impl Group {
-    /// At most [`TOGETHER`] neighbors at a time: those inside the ball, and how many there are.
-    ///
-    /// Without this limit a hub could exceed the format. At most [`TOGETHER`] numbers below 2 in absolute
-    /// value are added or subtracted, and the node's own number as often. So the sum stays below 128, where
-    /// the format wraps around.
-    fn parts(self, neighbors: &[u32]) -> impl Iterator<Item = (&[u32], u32)> {
-        let inside = &neighbors[self.inside.0 as usize..self.inside.1 as usize];
-        (0..self.count.div_ceil(TOGETHER)).map(move |part| {
-            let (first, last) = (part * TOGETHER, self.count.min((part + 1) * TOGETHER));
-            let within = |at: u32| inside.len().min(at as usize);
-            (&inside[within(first)..within(last)], last - first)
-        })
-    }
 }
 
 impl ExactMatrix {
@@ -254,7 +229,7 @@ impl ExactMatrix {
         };
         let lifted = inverses.iter().map(|&x| field.lift(x)).collect();
         let shares = self.shares.iter().map(|&share| field.dyadic(Dyadic::of(share))).collect();
-        ModularMatrix { matrix: self, field, inverses, lifted, weights, shares }
+        ModularMatrix { matrix: self, field, inverses, lifted, weights, shares, own: OnceLock::new() }
     }
 
     /// `Π (1 - l)`, every factor and every product rounded once.
@@ -267,8 +242,7 @@ impl ExactMatrix {
     pub(crate) fn units(&self) -> u32 {
         match &self.entries {
             Entries::Named { starts, groups, .. } => {
-                let quotients =
-                    |s: &[usize]| groups[s[0]..s[1]].iter().map(|g| g.count.div_ceil(TOGETHER)).sum();
+                let quotients = |s: &[usize]| groups[s[0]..s[1]].iter().map(|g| g.parts_count()).sum();
                 starts.windows(2).map(quotients).max().unwrap_or(0) + id(self.shares.len())
             }
             Entries::Given { starts, .. } => id(starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0)),
@@ -422,9 +396,6 @@ impl ExactMatrix {
         }
     }
 }
-
-/// The largest number of neighbors whose numbers are added up before the sum is divided.
-const TOGETHER: u32 = 31;
 
 /// The `f64` with the value of a dyadic number.
 fn float(x: Dyadic) -> f64 {

@@ -4,6 +4,7 @@ use crate::combinations::{Combinations, Lost};
 use crate::decisions;
 use crate::enclosure::Enclosure;
 use crate::krylov::{Against, Krylov};
+use crate::packed::Packed;
 use crate::rows::{Given, Rows};
 use ndarray::Array2;
 use ndp_graph::{GossipMatrix, generators, random};
@@ -63,7 +64,7 @@ fn combine(rows: &Rows, kept: &[usize], bits: u32) -> Result<(Vec<Vec<f64>>, Vec
         Combinations::<2>::new(layout.coordinates, layout.noises, &layout.variances).with_bits(bits);
     for &k in kept {
         let (row, gamma) = rows.fixed::<2>(k, &rows.column_scales());
-        found.absorb(&row, gamma, 0)?;
+        found.absorb(Packed::of(&row), gamma, 0)?;
     }
     Ok(found.into_rounded())
 }

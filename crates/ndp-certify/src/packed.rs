@@ -20,19 +20,12 @@ mod ifma;
 mod plain;
 
 use crate::fixed::{Fixed, places};
+use crate::lanes::{Named, Row};
 use crate::magnitude::power_of_two;
 use crate::wide::Wide;
+use ndp_graph::tasks::for_tasks;
 use rayon::prelude::*;
 use std::sync::OnceLock;
-
-/// The same limb of eight numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(64))]
-struct Row([u64; 8]);
-
-impl Row {
-    const ZERO: Self = Self([0; 8]);
-}
 
 /// A vector of numbers of `L` limbs.
 #[derive(Clone, Debug)]
@@ -92,6 +85,41 @@ impl<const L: usize> Packed<L> {
         self.length
     }
 
+    /// Up to eight vectors side by side: `L` rows for each coordinate. Lanes without a vector are 0.
+    fn side_by_side(vectors: &[&Self]) -> Vec<[Row; L]> {
+        let mut beside = vec![[Row::ZERO; L]; vectors.first().map_or(0, |x| 8 * x.blocks.len())];
+        for_tasks(&mut beside, |first, beside| {
+            for (block, beside) in (first / 8..).zip(beside.chunks_mut(8)) {
+                for (lane, x) in vectors.iter().enumerate() {
+                    let block = &x.blocks[block];
+                    for (at, number) in beside.iter_mut().enumerate() {
+                        for (to, row) in number.iter_mut().zip(block) {
+                            to.0[lane] = row.0[at];
+                        }
+                        number[L - 1].0[lane] ^= BIAS;
+                    }
+                }
+            }
+        });
+        beside
+    }
+
+    /// The vector in one of eight lanes.
+    fn from_lane(beside: &[[Row; L]], lane: usize, length: usize) -> Self {
+        let mut packed = Self::zeros(length);
+        for_tasks(&mut packed.blocks, |first, blocks| {
+            for (block, numbers) in blocks.iter_mut().zip(beside[8 * first..].chunks(8)) {
+                for (at, number) in numbers.iter().enumerate() {
+                    for (row, from) in block.iter_mut().zip(number) {
+                        row.0[at] = from.0[lane];
+                    }
+                    block[L - 1].0[at] ^= BIAS;
+                }
+            }
+        });
+        packed
+    }
+
     /// The sums of the stored limbs over all coordinates, those beyond the last one among them.
     fn totals(&self) -> &[u128; L] {
         self.totals.get_or_init(|| {
@@ -132,6 +160,20 @@ pub(crate) struct Residues {
     /// `Σ f x` of at most [`RESIDUES`] factors `f` with eight numbers each, from number `8 · first` of the
     /// rows on. Every row must be long enough.
     pub(crate) combine: fn(&Terms<'_>, usize, &mut [[Eight; 3]]),
+    /// The products of a matrix with eight vectors side by side, from a node on.
+    pub(crate) products: fn(Modular<'_>, usize, &[Eight], &mut [[Eight; 3]]),
+}
+
+/// A matrix with named weights modulo a prime: `(W x)_u = o_u x_u + Σ_g i_g Σ_{v ∈ g} x_v`. A node has fewer
+/// than [`RESIDUES`] groups.
+#[derive(Clone, Copy)]
+pub(crate) struct Modular<'a> {
+    /// The groups; divisors are not used.
+    pub(crate) rows: Named<'a>,
+    /// The inverse of each divisor.
+    pub(crate) inverses: &'a [u64],
+    /// The entry on the diagonal of each row.
+    pub(crate) own: &'a [u64],
 }
 
 impl Residues {
@@ -155,6 +197,7 @@ pub(crate) struct Kernels {
     columns: fn(&[Row], &[Row], Shape) -> Vec<u128>,
     sizes: fn(&[Row], &mut [u64]),
     window: fn(&[Row], &mut [f64], Window),
+    products: fn(Named<'_>, usize, usize, &[Row], &mut [Row]),
 }
 
 impl Kernels {
@@ -206,6 +249,22 @@ impl Kernels {
         } else {
             y.blocks.chunks_mut(STRIP).enumerate().for_each(work);
         }
+    }
+
+    /// The products of a matrix with up to eight vectors.
+    pub(crate) fn matrix_times<const L: usize>(
+        self,
+        matrix: Named<'_>,
+        vectors: &[&Packed<L>],
+    ) -> Vec<Packed<L>> {
+        let length = vectors.first().map_or(0, |x| x.len());
+        let x = Packed::side_by_side(vectors);
+        let mut y = vec![[Row::ZERO; L]; x.len()];
+        for_tasks(&mut y[..length], |first, y| {
+            (self.products)(matrix, L, first, x.as_flattened(), y.as_flattened_mut());
+        });
+        drop(x);
+        (0..vectors.len()).map(|lane| Packed::from_lane(&y, lane, length)).collect()
     }
 
     /// `Σ x_j y_j`, leaving out the `drop` lowest limbs of both and some products of what remains, all of

@@ -2,7 +2,10 @@
 
 use super::{Entries, Entry, ExactMatrix};
 use crate::field::Field;
+use crate::lanes::Named;
+use crate::packed::{self, Eight, RESIDUES, Residues};
 use ndp_graph::tasks::for_tasks;
+use std::sync::OnceLock;
 
 /// An [`ExactMatrix`] modulo a prime.
 pub(crate) struct ModularMatrix<'a> {
@@ -16,9 +19,58 @@ pub(crate) struct ModularMatrix<'a> {
     pub(super) weights: Vec<u64>,
     /// Each share of the identity.
     pub(super) shares: Vec<u64>,
+    /// The entries on the diagonal of a named matrix, once they were asked for.
+    pub(super) own: OnceLock<Vec<u64>>,
 }
 
 impl ModularMatrix<'_> {
+    /// The products with up to eight vectors.
+    pub(crate) fn products(&self, x: &[Vec<u64>]) -> Vec<Vec<u64>> {
+        let alone = || x.iter().map(|x| self.apply(x)).collect();
+        let Entries::Named { starts, groups, neighbors, divisors } = &self.matrix.entries else {
+            return alone();
+        };
+        let few = starts.windows(2).all(|s| s[1] - s[0] < RESIDUES);
+        let loops = Residues::best().filter(|_| self.field.is_large() && self.shares.is_empty() && few);
+        let Some(loops) = loops.filter(|_| x.len() > 1) else { return alone() };
+        let rows = Named { starts, groups, neighbors, divisors };
+        let matrix = packed::Modular { rows, inverses: &self.inverses, own: self.own(rows) };
+        let mut beside: Vec<Eight> = vec![[0; 8]; x[0].len()];
+        for (lane, x) in x.iter().enumerate() {
+            beside.iter_mut().zip(x).for_each(|(to, &x)| to[lane] = x);
+        }
+        let mut products: Vec<Eight> = vec![[0; 8]; beside.len()];
+        for_tasks(&mut products, |first, products| {
+            let mut sums = [[[0; 8]; 3]; PIECE];
+            for (piece, products) in products.chunks_mut(PIECE).enumerate() {
+                let sums = &mut sums[..products.len()];
+                (loops.products)(matrix, first + piece * PIECE, &beside, sums);
+                for (product, [low, middle, high]) in products.iter_mut().zip(&*sums) {
+                    for (lane, product) in product.iter_mut().enumerate() {
+                        *product = self.field.reduce_columns([low[lane], middle[lane], high[lane]]);
+                    }
+                }
+            }
+        });
+        (0..x.len()).map(|lane| products.iter().map(|product| product[lane]).collect()).collect()
+    }
+
+    fn own(&self, rows: Named<'_>) -> &[u64] {
+        let field = self.field;
+        self.own.get_or_init(|| {
+            let mut own = vec![field.integer(1); rows.starts.len() - 1];
+            for_tasks(&mut own, |first, own| {
+                for (u, own) in (first..).zip(own) {
+                    for group in &rows.groups[rows.starts[u]..rows.starts[u + 1]] {
+                        let count = field.integer(group.count.into());
+                        *own = field.minus(*own, field.times(count, self.inverses[group.divisor as usize]));
+                    }
+                }
+            });
+            own
+        })
+    }
+
     /// `W x`.
     pub(crate) fn apply(&self, x: &[u64]) -> Vec<u64> {
         self.apply_together::<1>(x.as_chunks().0).into_flattened()
@@ -129,6 +181,8 @@ fn sum_of<const G: usize>(nodes: &[u32], x: &[[u64; G]]) -> [u64; G] {
     sums
 }
 
+/// Nodes whose sums stay in the fastest cache.
+const PIECE: usize = 64;
 /// Twice as many residues below `2^61` fit into 64 bits.
 const SMALL: u32 = 4;
 

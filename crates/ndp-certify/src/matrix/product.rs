@@ -3,9 +3,23 @@
 use super::{Entries, ExactMatrix};
 use crate::dyadic::Dyadic;
 use crate::fixed::{self, Fixed};
+use crate::lanes::Named;
+use crate::packed::{Kernels, Packed};
 use ndp_graph::tasks::for_tasks;
 
 impl ExactMatrix {
+    /// The [products](Self::apply) with up to eight vectors.
+    pub(crate) fn products<const L: usize>(&self, x: &[&Packed<L>], kernels: Kernels) -> Vec<Packed<L>> {
+        match &self.entries {
+            Entries::Named { starts, groups, neighbors, divisors }
+                if self.shares.is_empty() && x.len() > 1 =>
+            {
+                kernels.matrix_times(Named { starts, groups, neighbors, divisors }, x)
+            }
+            _ => x.iter().map(|x| Packed::of(&self.apply(&x.unpacked()))).collect(),
+        }
+    }
+
     /// `W x` in fixed point; every coordinate is off by less than `‖W‖` times the error of `x` plus
     /// [`units`](Self::units).
     pub(crate) fn apply<const L: usize>(&self, x: &[Fixed<L>]) -> Vec<Fixed<L>> {

@@ -6,12 +6,13 @@
 #![allow(unsafe_code)]
 
 use super::{
-    Combination, Eight, GROUP, Kernels, RESIDUES, Residues, Row, Shape, Terms, Window, pieces, sizes,
+    Combination, Eight, GROUP, Kernels, Modular, Named, RESIDUES, Residues, Row, Shape, Terms, Window,
+    pieces, sizes,
 };
 use std::arch::x86_64::{
-    __m512i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm512_add_epi64, _mm512_extracti64x2_epi64,
-    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512,
-    _mm512_shrdv_epi64, _mm512_srli_epi64, _mm512_srlv_epi64,
+    __m512i, _mm_cvtsi128_si64, _mm_extract_epi64, _mm512_add_epi64, _mm512_and_si512,
+    _mm512_extracti64x2_epi64, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_set_epi64,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shrdv_epi64, _mm512_srli_epi64, _mm512_srlv_epi64,
 };
 
 /// These loops, if this machine can run them.
@@ -37,8 +38,12 @@ fn loops() -> Option<(Kernels, Residues)> {
 /// The loops as plain function pointers, which only code that may call them can make.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
 fn table() -> (Kernels, Residues) {
-    let residues = Residues { inner: products_of_residues, combine: combination_of_residues };
-    (Kernels { combine, columns, sizes: union, window }, residues)
+    let residues = Residues {
+        inner: products_of_residues,
+        combine: combination_of_residues,
+        products: matrix_times_residues,
+    };
+    (Kernels { combine, columns, sizes: union, window, products }, residues)
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
@@ -49,6 +54,11 @@ fn union(rows: &[Row], to: &mut [u64]) {
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
 fn window(rows: &[Row], to: &mut [f64], window: Window) {
     window.read(rows, to);
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+fn products(matrix: Named<'_>, limbs: usize, first: usize, x: &[Row], y: &mut [Row]) {
+    matrix.products(limbs, first, x, y);
 }
 
 /// Sums are kept in columns of 52 bits, modulo `2^64`: those of the terms with factors below 0 first, which
@@ -346,6 +356,35 @@ fn combination_of_residues(rows: &Terms<'_>, first: usize, to: &mut [[Eight; 3]]
         for (factor, row) in rows {
             let (factor, x) = (_mm512_set1_epi64(*factor as i64), load(&row[block]));
             sum.add((factor, _mm512_srli_epi64::<52>(factor)), (x, _mm512_srli_epi64::<52>(x)));
+        }
+        *to = sum.columns();
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+fn matrix_times_residues(matrix: Modular<'_>, first: usize, x: &[Eight], to: &mut [[Eight; 3]]) {
+    let Modular { rows, inverses, own } = matrix;
+    let factor = |x: u64| (_mm512_set1_epi64(x as i64), _mm512_set1_epi64((x >> 52) as i64));
+    for (u, to) in (first..).zip(to) {
+        let mut sum = Products::none();
+        let x_own = load(&x[u]);
+        sum.add((x_own, _mm512_srli_epi64::<52>(x_own)), factor(own[u]));
+        for group in &rows.groups[rows.starts[u]..rows.starts[u + 1]] {
+            let inside = &rows.neighbors[group.inside.0 as usize..group.inside.1 as usize];
+            let mut high = _mm512_setzero_si512();
+            let mut low = high;
+            for part in inside.chunks(FULL) {
+                // Numbers of 52 bits, and what of them is above: fewer than 2^43, so that the product of the
+                // upper parts stays below 2^52.
+                for &v in part {
+                    let x = load(&x[v as usize]);
+                    low = _mm512_add_epi64(low, _mm512_and_si512(x, _mm512_set1_epi64(PIECE as i64)));
+                    high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(x));
+                }
+                high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(low));
+                low = _mm512_and_si512(low, _mm512_set1_epi64(PIECE as i64));
+            }
+            sum.add((low, high), factor(inverses[group.divisor as usize]));
         }
         *to = sum.columns();
     }

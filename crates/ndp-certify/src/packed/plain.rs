@@ -1,11 +1,15 @@
 //! The loops for any machine: products of 64 bits by 64.
 
-use super::{Combination, GROUP, Kernels, Row, STRIP, Shape, Window, sizes};
+use super::{Combination, GROUP, Kernels, Named, Row, STRIP, Shape, Window, sizes};
 
-pub(super) const KERNELS: Kernels = Kernels { combine, columns, sizes, window };
+pub(super) const KERNELS: Kernels = Kernels { combine, columns, sizes, window, products };
 
 fn window(rows: &[Row], to: &mut [f64], window: Window) {
     window.read(rows, to);
+}
+
+fn products(matrix: Named<'_>, limbs: usize, first: usize, x: &[Row], y: &mut [Row]) {
+    matrix.products(limbs, first, x, y);
 }
 
 /// The same limb of eight sums.
