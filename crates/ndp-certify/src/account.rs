@@ -5,7 +5,7 @@ use crate::combinations::Lost;
 use crate::decisions::{self, Decisions};
 use crate::dense;
 use crate::enclosure::Enclosure;
-use crate::krylov::{Against, Krylov};
+use crate::krylov::{Against, Kept, Krylov};
 use crate::layout::bytes;
 use crate::packed::Packed;
 use crate::rows::{Input, Layout, Rows};
@@ -13,6 +13,7 @@ use crate::twins;
 use crate::{fixed, magnitude::power_of_two};
 use ndp_graph::Graph;
 use ndp_numeric::stop::{Stop, Stopped};
+use std::cell::OnceCell;
 
 /// Limits on the work that a certificate may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,15 +136,41 @@ pub fn ranks(rows: &Rows, budget: Budget<'_>) -> Result<Decisions, Error> {
 
 /// The certificate of gossip with a fixed matrix.
 pub fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget<'_>) -> Result<Certificate, Error> {
-    let decisions = decide_krylov(view, budget)?;
     let layout = layout_of(view);
-    let rank = decisions.rank();
+    let decisions = OnceCell::new();
+    let decide = || decisions.get_or_init(|| decide_krylov(view, budget));
+    let kept = || decide().as_ref().ok().map(|decisions| decisions.kept.as_slice());
+    let told =
+        || decide().as_ref().map(|decisions| (decisions.rank(), decisions.failure)).map_err(Error::clone);
+    // Where there are far fewer rows than nodes, all are expected to be new. That needs no decision beforehand:
+    // the enclosure of their combinations proves that they are independent.
+    if !view.seeds().is_empty() && 2 * view.rank_limit() < view.nodes() {
+        let found = combine_krylov(view, Kept::Open(&kept), &layout, budget)?;
+        let (rank, failure) = match &found {
+            Some(found) => {
+                (found.vectors.len(), decisions.get().map_or(Ok(0.0), |_| told().map(|told| told.1))?)
+            }
+            None => told()?,
+        };
+        return Ok(certificate_of(view, &layout, found, rank, failure));
+    }
+    let (rank, failure) = told()?;
     if let Some(certificate) = without_numerics(view, graph, &layout, rank) {
         return Ok(certificate);
     }
-    let found = combine_krylov(view, &decisions, &layout, budget)?;
+    let found = combine_krylov(view, Kept::Known(kept().unwrap_or_default()), &layout, budget)?;
+    Ok(certificate_of(view, &layout, found, rank, failure))
+}
+
+fn certificate_of(
+    view: &Krylov,
+    layout: &Layout,
+    found: Option<Combined>,
+    rank: usize,
+    failure: f64,
+) -> Certificate {
     let (enclosure, bits) = found.map_or((None, 0), |found| (Some(found.enclosure), found.bits));
-    Ok(assemble(&layout, enclosure.as_ref(), rank - view.known().len(), decisions.failure, bits))
+    assemble(layout, enclosure.as_ref(), rank - view.known().len(), failure, bits)
 }
 
 /// The certificate of gossip with a fixed matrix, and nearly orthonormal combinations of what is seen over
@@ -165,7 +192,7 @@ pub fn basis_of_krylov(
         return Ok((certificate, Combined { vectors, enclosure, bits: 53 }));
     }
     let decisions = decide_krylov(view, budget)?;
-    let combined = combine_krylov(view, &decisions, &layout, budget)?;
+    let combined = combine_krylov(view, Kept::Known(&decisions.kept), &layout, budget)?;
     Ok((certificate, combined.ok_or(Error::NotCertified { bits: budget.bits })?))
 }
 
@@ -248,11 +275,11 @@ fn layout_of(view: &Krylov) -> Layout {
 
 fn combine_krylov(
     view: &Krylov,
-    decisions: &Decisions,
+    mut kept: Kept<'_>,
     layout: &Layout,
     budget: Budget<'_>,
 ) -> Result<Option<Combined>, Stopped> {
-    let rank = decisions.rank() as f64;
+    let rank = kept.count().unwrap_or_else(|| view.rank_limit()) as f64;
     let recent = (3 * view.seeds().len()) as f64;
     let mut against = Against::Recent;
     let work = rank * recent.min(rank) * view.nodes() as f64;
@@ -261,8 +288,7 @@ fn combine_krylov(
             return Attempt::Stop;
         }
         loop {
-            let found =
-                with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout, budget.stop));
+            let found = with_limbs!(limbs, attempt_krylov(view, kept, against, layout, budget.stop));
             // The digits suffice, but the vectors are not orthonormal enough. Compute the coefficients with
             // more digits, or make each vector orthogonal to all its predecessors.
             let skewed = match &found {
@@ -270,6 +296,10 @@ fn combine_krylov(
                 Attempt::Skewed { error } => *error <= PRECISE,
                 Attempt::Lost { .. } | Attempt::Stop | Attempt::Stopped(_) => false,
             };
+            // Or an old row was taken for a new one.
+            if skewed && kept.settle().is_some() && kept.has_old() {
+                continue;
+            }
             against = match (against, &found) {
                 // A run that is so long that its digits ran out would become skewed, too.
                 (Against::Recent, Attempt::Lost { .. }) => Against::Precisely,
@@ -286,7 +316,7 @@ fn combine_krylov(
 
 fn attempt_krylov<const L: usize>(
     view: &Krylov,
-    kept: &[bool],
+    kept: Kept<'_>,
     against: Against,
     layout: &Layout,
     stop: &Stop,
@@ -503,7 +533,10 @@ mod tests {
     use super::*;
     use crate::rows::Given;
     use ndarray::{Array2, array};
-    use ndp_graph::{GossipMatrix, generators};
+    use ndp_graph::{GossipMatrix, generators, random};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use std::cell::Cell;
 
     fn given(rows: &Array2<f64>) -> Rows {
         Rows::Given(Given::new(rows.view(), rows.view(), &[], &[]))
@@ -529,6 +562,40 @@ mod tests {
         assert_eq!(found.rank(), 1);
         let less = ranks(&given(&many), Budget { memory: 15, ..Budget::default() });
         assert_eq!(less, Err(Error::TooLarge { what: "the rows of the view", bytes: 16, limit: 15 }));
+        Ok(())
+    }
+
+    /// Without a decision beforehand the combinations are the same, bit by bit. Which rows are new is asked only
+    /// where some are not, as on a hypercube, which has few eigenvalues.
+    #[test]
+    fn nothing_is_decided_where_all_rows_are_new() -> Result<(), Box<dyn std::error::Error>> {
+        let random = random::connected_erdos_renyi(300, 0.03, 100, &mut ChaCha8Rng::seed_from_u64(5))?;
+        let mut kinds = Vec::new();
+        for (graph, v, rounds) in [
+            (random, 7, 12),
+            (generators::hypercube_graph(8)?, 3, 12),
+            (generators::grid_2d_graph(20, 20)?, 190, 9),
+        ] {
+            let seeds: Vec<usize> = graph.neighbors(v).iter().map(|&w| w as usize).collect();
+            let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[v], &seeds, &[v], rounds);
+            let (layout, budget) = (layout_of(&view), Budget::default());
+            let decisions = decisions::of_krylov(&view, budget.stop)?;
+            let asked = Cell::new(false);
+            let kept = || {
+                asked.set(true);
+                Some(decisions.kept.as_slice())
+            };
+            let open = combine_krylov(&view, Kept::Open(&kept), &layout, budget)?.ok_or("combinations")?;
+            let known = combine_krylov(&view, Kept::Known(&decisions.kept), &layout, budget)?
+                .ok_or("combinations")?;
+            assert_eq!(asked.get(), decisions.kept.contains(&false));
+            kinds.push(asked.get());
+            assert_eq!((open.vectors.len(), open.bits), (decisions.rank(), known.bits));
+            assert!(open.vectors == known.vectors && open.enclosure == known.enclosure);
+            let certificate = of_krylov(&view, &graph, budget)?;
+            assert_eq!(certificate.failure > 0.0, asked.get());
+        }
+        assert_eq!(kinds[..2], [false, true]);
         Ok(())
     }
 

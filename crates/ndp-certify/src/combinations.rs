@@ -99,6 +99,13 @@ impl<const L: usize> Combinations<L> {
         self.rounded.len()
     }
 
+    /// Takes the last combination away.
+    pub(crate) fn pop(&mut self) {
+        self.fixed.pop();
+        self.rounded.pop();
+        self.errors.pop();
+    }
+
     /// Combination `k` in fixed point.
     pub(crate) fn fixed(&self, k: usize) -> &Packed<L> {
         &self.fixed[k]

@@ -257,44 +257,62 @@ impl Krylov {
     /// Nearly orthonormal combinations that span what the kept rows span.
     pub(crate) fn combinations<const L: usize>(
         &self,
-        kept: &[bool],
+        kept: Kept<'_>,
         against: Against,
         stop: &Stop,
     ) -> Result<Combinations<L>, (Lost, f64)> {
-        let n = self.nodes();
-        let rank = kept.iter().filter(|&&new| new).count().max(1);
+        let (n, mut kept) = (self.nodes(), kept);
+        let rank = kept.count().unwrap_or_else(|| self.rank_limit()).max(1);
         let mut found = Combinations::<L>::new(n, n, &[]);
         for &u in self.known.iter().chain(&self.seeds) {
             found.push_unit(u);
         }
         let rounding =
             Magnitude::new(n as f64, 0).root().times(Magnitude::new(self.matrix.units().into(), 0));
-        // The level before the sources, and the sources.
+        // The level before the sources, and the sources; the number of the first candidate that they make.
         let (mut before, mut sources) = (0, self.known.len()..found.len());
-        let mut decisions = kept[self.known.len() + self.seeds.len()..].iter();
-        while decisions.len() > 0 {
+        let mut candidates = found.len();
+        for _ in 1..self.rounds {
             let first = found.len();
             let from = if against == Against::All { 0 } else { before };
-            let new = sources.clone().zip(decisions.by_ref()).filter(|(_, new)| **new);
-            let new: Vec<usize> = new.map(|(source, _)| source).collect();
-            for sources in new.chunks(TOGETHER) {
-                let rows: Vec<&Packed<L>> = sources.iter().map(|&source| found.fixed(source)).collect();
-                let candidates = self.matrix.products(&rows, found.kernels());
-                for (&source, candidate) in sources.iter().zip(candidates) {
+            let of_level: Vec<(usize, usize)> = (candidates..)
+                .zip(sources.clone())
+                .filter(|&(candidate, _)| kept.may_be_new(candidate))
+                .collect();
+            for part in of_level.chunks(TOGETHER) {
+                let rows: Vec<&Packed<L>> = part.iter().map(|&(_, source)| found.fixed(source)).collect();
+                let products = self.matrix.products(&rows, found.kernels());
+                for (&(candidate, source), row) in part.iter().zip(products) {
+                    if !kept.may_be_new(candidate) {
+                        continue;
+                    }
                     let cost = self.matrix.cost().saturating_mul(L as u64).saturating_add(found.cost(from));
                     stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
                     let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
                     let progress = found.len() as f64 / rank as f64;
                     let absorbed = match against {
-                        Against::Precisely => found.absorb_precisely(candidate, gamma, from),
-                        Against::Recent | Against::All => found.absorb(candidate, gamma, from),
+                        Against::Precisely => found.absorb_precisely(row, gamma, from),
+                        Against::Recent | Against::All => found.absorb(row, gamma, from),
                     };
-                    absorbed.map_err(|lost| (lost, progress))?;
+                    // Of an old candidate nothing is left but what its predecessors are not orthogonal to.
+                    let bits_lost = match &absorbed {
+                        Ok(()) => found.error(found.len() - 1).log2(),
+                        Err(Lost::Digits(growth)) => *growth,
+                        Err(_) => f64::NEG_INFINITY,
+                    };
+                    let lost = bits_lost > gamma.log2() + LITTLE_LEFT;
+                    match if lost { kept.settle() } else { None } {
+                        Some(first) if first < candidate => return Err((Lost::Digits(0.0), progress)),
+                        Some(first) if first == candidate && absorbed.is_ok() => found.pop(),
+                        Some(first) if first == candidate => {}
+                        _ => absorbed.map_err(|lost| (lost, progress))?,
+                    }
                 }
             }
             if against != Against::All {
                 found.forget_before(before);
             }
+            candidates += sources.len();
             (before, sources) = (sources.start, first..found.len());
             if sources.is_empty() {
                 break;
@@ -304,6 +322,47 @@ impl Krylov {
     }
 }
 
+/// Which candidates are new.
+#[derive(Clone, Copy)]
+pub(crate) enum Kept<'a> {
+    /// What was decided.
+    Known(&'a [bool]),
+    /// All are taken for new until one leaves nothing; only then is it decided. `None` if that fails.
+    Open(&'a dyn Fn() -> Option<&'a [bool]>),
+}
+
+impl Kept<'_> {
+    /// How many are new, if that is decided.
+    pub(crate) fn count(self) -> Option<usize> {
+        match self {
+            Self::Known(kept) => Some(kept.iter().filter(|&&new| new).count()),
+            Self::Open(_) => None,
+        }
+    }
+
+    fn may_be_new(self, candidate: usize) -> bool {
+        match self {
+            Self::Known(kept) => kept.get(candidate).copied().unwrap_or(false),
+            Self::Open(_) => true,
+        }
+    }
+
+    /// Whether it is decided that some candidate is old.
+    pub(crate) fn has_old(self) -> bool {
+        matches!(self, Self::Known(kept) if kept.contains(&false))
+    }
+
+    /// Decides which candidates are new if that was open, and returns the first old one.
+    pub(crate) fn settle(&mut self) -> Option<usize> {
+        let Self::Open(decide) = *self else { return None };
+        let kept = decide()?;
+        *self = Self::Known(kept);
+        Some(kept.iter().position(|&new| !new).unwrap_or(kept.len()))
+    }
+}
+
+/// If so many bits are lost with a candidate, it may be old.
+const LITTLE_LEFT: f64 = 16.0;
 /// Vectors that are multiplied by the matrix at a time.
 const TOGETHER: usize = 8;
 
@@ -325,7 +384,7 @@ mod tests {
         let view = Krylov::new(&GossipMatrix::metropolis(graph), &[observer], &seeds, &[observer], rounds);
         let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let found = view
-            .combinations::<6>(&decisions.kept, Against::All, &Stop::never())
+            .combinations::<6>(Kept::Known(&decisions.kept), Against::All, &Stop::never())
             .map_err(|_| "digits are lost")?;
         let largest = (0..found.len()).map(|k| found.error(k).log2()).fold(f64::NEG_INFINITY, f64::max);
         Ok((found.len(), largest))
@@ -419,7 +478,7 @@ mod tests {
         let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 40);
         let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let combine = |against| {
-            let found = view.combinations::<6>(&decisions.kept, against, &Stop::never());
+            let found = view.combinations::<6>(Kept::Known(&decisions.kept), against, &Stop::never());
             found.map(crate::combinations::Combinations::into_rounded).map_err(|_| "digits are lost")
         };
         let farthest = |vectors: &[Vec<f64>]| {
@@ -451,7 +510,7 @@ mod tests {
         let path = generators::path_graph(3)?;
         let view = Krylov::new(&GossipMatrix::metropolis(&path), &[0], &[1], &[0], 2);
         let found = view
-            .combinations::<2>(&[true, true, true], Against::All, &Stop::never())
+            .combinations::<2>(Kept::Known(&[true, true, true]), Against::All, &Stop::never())
             .map_err(|_| "digits are lost")?;
         assert_eq!((found.error(0), found.error(1)), (Magnitude::ZERO, Magnitude::ZERO));
         // W e_1 = (1, 1, 1)/3; what is left of it is e_2/3: s = 3, γ = √3 (one divisor), ρ = √3, ρ' = √3.

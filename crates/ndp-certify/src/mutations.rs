@@ -3,7 +3,7 @@
 use crate::combinations::{Combinations, Lost};
 use crate::decisions;
 use crate::enclosure::Enclosure;
-use crate::krylov::{Against, Krylov};
+use crate::krylov::{Against, Kept, Krylov};
 use crate::packed::Packed;
 use crate::rows::{Given, Rows};
 use ndarray::Array2;
@@ -158,7 +158,7 @@ fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {
         let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let layout = crate::rows::Layout::of_equal_columns(graph.node_count(), view.ball().nodes());
         let highest = |kept: &[bool]| -> f64 {
-            let Ok(found) = view.combinations::<4>(kept, Against::All, &Stop::never()) else {
+            let Ok(found) = view.combinations::<4>(Kept::Known(kept), Against::All, &Stop::never()) else {
                 panic!("independent rows")
             };
             let (vectors, errors) = found.into_rounded();

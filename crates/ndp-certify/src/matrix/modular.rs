@@ -26,25 +26,31 @@ pub(crate) struct ModularMatrix<'a> {
 impl ModularMatrix<'_> {
     /// The products with up to eight vectors.
     pub(crate) fn products(&self, x: &[Vec<u64>]) -> Vec<Vec<u64>> {
-        let alone = || x.iter().map(|x| self.apply(x)).collect();
-        let Entries::Named { starts, groups, neighbors, divisors } = &self.matrix.entries else {
-            return alone();
-        };
-        let few = starts.windows(2).all(|s| s[1] - s[0] < RESIDUES);
-        let loops = Residues::best().filter(|_| self.field.is_large() && self.shares.is_empty() && few);
-        let Some(loops) = loops.filter(|_| x.len() > 1) else { return alone() };
-        let rows = Named { starts, groups, neighbors, divisors };
-        let matrix = packed::Modular { rows, inverses: &self.inverses, own: self.own(rows) };
-        let mut beside: Vec<Eight> = vec![[0; 8]; x[0].len()];
+        let [first, _, ..] = x else { return x.iter().map(|x| self.apply(x)).collect() };
+        let mut beside: Vec<Eight> = vec![[0; 8]; first.len()];
         for (lane, x) in x.iter().enumerate() {
             beside.iter_mut().zip(x).for_each(|(to, &x)| to[lane] = x);
         }
-        let mut products: Vec<Eight> = vec![[0; 8]; beside.len()];
+        let products = self.by_loops(&beside).unwrap_or_else(|| self.apply_together(&beside));
+        (0..x.len()).map(|lane| products.iter().map(|product| product[lane]).collect()).collect()
+    }
+
+    /// The products with eight vectors side by side, by the loops for eight residues at a time, if they can
+    /// be used.
+    fn by_loops(&self, x: &[Eight]) -> Option<Vec<Eight>> {
+        let Entries::Named { starts, groups, neighbors, divisors } = &self.matrix.entries else {
+            return None;
+        };
+        let few = starts.windows(2).all(|s| s[1] - s[0] < RESIDUES);
+        let loops = Residues::best().filter(|_| self.field.is_large() && self.shares.is_empty() && few)?;
+        let rows = Named { starts, groups, neighbors, divisors };
+        let matrix = packed::Modular { rows, inverses: &self.inverses, own: self.own(rows) };
+        let mut products = vec![[0; 8]; x.len()];
         for_tasks(&mut products, |first, products| {
             let mut sums = [[[0; 8]; 3]; PIECE];
             for (piece, products) in products.chunks_mut(PIECE).enumerate() {
                 let sums = &mut sums[..products.len()];
-                (loops.products)(matrix, first + piece * PIECE, &beside, sums);
+                (loops.products)(matrix, first + piece * PIECE, x, sums);
                 for (product, [low, middle, high]) in products.iter_mut().zip(&*sums) {
                     for (lane, product) in product.iter_mut().enumerate() {
                         *product = self.field.reduce_columns([low[lane], middle[lane], high[lane]]);
@@ -52,7 +58,7 @@ impl ModularMatrix<'_> {
                 }
             }
         });
-        (0..x.len()).map(|lane| products.iter().map(|product| product[lane]).collect()).collect()
+        Some(products)
     }
 
     fn own(&self, rows: Named<'_>) -> &[u64] {
@@ -109,7 +115,7 @@ impl ModularMatrix<'_> {
         let (mut sums, mut small) = (x[u], [0u128; G]);
         let minus = x[u].map(|x| field.prime() - x);
         for group in &groups[starts[u]..starts[u + 1]] {
-            let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+            let inside = group.of(neighbors);
             let divisor = group.divisor as usize;
             if group.count <= SMALL {
                 let added = sum_of(inside, x);
@@ -143,7 +149,7 @@ impl ModularMatrix<'_> {
             Entries::Named { starts, groups, neighbors, .. } => {
                 let mut sum = 0;
                 for group in &groups[starts[u]..starts[u + 1]] {
-                    let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+                    let inside = group.of(neighbors);
                     let total = inside.iter().fold(0, |sum, &v| field.plus(sum, x[v as usize]));
                     sum = field.plus(sum, field.times(total, self.inverses[group.divisor as usize]));
                 }

@@ -370,7 +370,7 @@ fn matrix_times_residues(matrix: Modular<'_>, first: usize, x: &[Eight], to: &mu
         let x_own = load(&x[u]);
         sum.add((x_own, _mm512_srli_epi64::<52>(x_own)), factor(own[u]));
         for group in &rows.groups[rows.starts[u]..rows.starts[u + 1]] {
-            let inside = &rows.neighbors[group.inside.0 as usize..group.inside.1 as usize];
+            let inside = group.of(rows.neighbors);
             let mut high = _mm512_setzero_si512();
             let mut low = high;
             for part in inside.chunks(FULL) {
