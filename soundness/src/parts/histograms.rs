@@ -120,11 +120,12 @@ fn surplus(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// What the last node sees of a run in addition to the tokens and the times at which it receives them.
+/// What the last node sees of a run in addition to the tokens, the times at which it receives them, and the
+/// nodes to which it hands them.
 #[derive(Clone, Copy)]
 enum View {
     Hidden,
-    /// The nodes from which its tokens come and to which they go.
+    /// The nodes from which its tokens come.
     Neighbors,
 }
 
@@ -196,9 +197,10 @@ impl Run {
             let before = seen.len();
             seen.push(1000 + step);
             seen.extend(counts.iter());
+            // It has drawn the next holder itself.
+            seen.push(holders.get(step + 1).map_or(3000, |&next| 3001 + next));
             if let View::Neighbors = view {
                 seen.push(step.checked_sub(1).map_or(2000, |s| 2001 + holders[s]));
-                seen.push(holders.get(step + 1).map_or(3000, |&next| 3001 + next));
             }
             let kept = std::mem::replace(counts, vec![0; self.labels as usize]);
             self.follow(view, holders, others, own, step + 1, counts, seen, masses, laws);

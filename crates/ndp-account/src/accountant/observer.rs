@@ -19,7 +19,7 @@ pub enum Senders {
     /// The observer may know the senders, and the whole path of a token, as in a real network.
     #[default]
     Known,
-    /// Messages come through an anonymous channel.
+    /// Messages come through an anonymous channel. The observer still knows to whom it sends its own.
     Hidden,
 }
 

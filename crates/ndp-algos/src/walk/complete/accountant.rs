@@ -228,8 +228,8 @@ impl Curve for SumCurve {
 }
 
 /// Reports by randomized response, one at every visit. The noise of the question is `1/ε₀`, whatever the
-/// response of the histogram itself. With hidden senders the secrecy of the path protects the reports; with
-/// known senders it protects those that are not next to a step of an observer.
+/// response of the histogram itself. The secrecy of the path protects the reports that are not just after a
+/// step of an observer; with known senders those just before are not protected, either.
 impl Protocol for CompleteHistogram {
     fn node_count(&self) -> usize {
         self.walk.node_count()

@@ -218,7 +218,7 @@ mod tests {
     }
 
     /// The exact law of a whole run, by enumeration of every path and every report. Node 2 observes the times
-    /// of its receptions and the reports in between (and, if `known`, its senders and receivers), node 0
+    /// of its receptions, the reports in between and its receivers (and, if `known`, its senders), node 0
     /// changes its label, and node 1 holds `other`.
     fn exact_delta(
         histogram: &CompleteHistogram,
@@ -244,7 +244,7 @@ mod tests {
                         if known && step > 0 {
                             view.push(10 + holder(step - 1) as u32);
                         }
-                        if known && step + 1 < steps {
+                        if step + 1 < steps {
                             view.push(20 + holder(step + 1) as u32);
                         }
                         ones = 0;
@@ -380,8 +380,8 @@ mod tests {
         Ok(())
     }
 
-    /// Compared with a calculation by hand when all steps are alike: `T` draws of one in `n − 1`, and the
-    /// mean over the number of steps of the observer.
+    /// Compared with a calculation by hand when all steps are alike: draws of one in `n − 1`, and a step of
+    /// the observer shows the next report, which is that of the exposed node with probability `1/(n − 1)`.
     #[test]
     fn hidden_steps_are_draws() -> Result<(), Error> {
         let (n, steps, local) = (6u32, 12u32, 0.5f64);
@@ -392,21 +392,40 @@ mod tests {
         let right = total / -(-pure).exp_m1();
         let (right, left) = (right, right * (-pure).exp());
         let p = 1.0 / f64::from(n);
-        // The law of the number of losses to the right minus the number of those to the left.
-        let mut law = vec![1.0];
+        let keep = 1.0 / (1.0 + (-local).exp());
+        let moves = [
+            ((0, 0), p * (1.0 - rho) + (1.0 - p) * (1.0 - left - right)),
+            ((1, 0), p * rho * keep),
+            ((-1, 0), p * rho * (1.0 - keep)),
+            ((0, 1), (1.0 - p) * right),
+            ((0, -1), (1.0 - p) * left),
+        ];
+        check_law(&found, steps, &moves, [local, pure])
+    }
+
+    /// Compares a law with that of `steps` steps, each of which moves the loss by a number of reports and by
+    /// a number of draws, whose losses are given.
+    fn check_law(
+        found: &LossLaw,
+        steps: u32,
+        moves: &[((i32, i32), f64)],
+        [report_loss, draw_loss]: [f64; 2],
+    ) -> Result<(), Error> {
+        let mut law = BTreeMap::from([((0i32, 0i32), 1.0)]);
         for _ in 0..steps {
-            let mut next = vec![0.0; law.len() + 2];
-            for (at, mass) in law.iter().enumerate() {
-                next[at] += mass * (1.0 - p) * left;
-                next[at + 1] += mass * (p + (1.0 - p) * (1.0 - left - right));
-                next[at + 2] += mass * (1.0 - p) * right;
+            let mut next = BTreeMap::new();
+            for (&(reports, draws), mass) in &law {
+                for &((report, draw), share) in moves {
+                    *next.entry((reports + report, draws + draw)).or_insert(0.0) += mass * share;
+                }
             }
             law = next;
         }
-        for epsilon in [0.0, 0.1, 0.25] {
-            let loss = |at: usize| (at as f64 - f64::from(steps)) * pure;
+        for epsilon in [0.0, 0.1, 0.3, 0.8, 1.4] {
+            let loss =
+                |reports: i32, draws: i32| f64::from(reports) * report_loss + f64::from(draws) * draw_loss;
             let exact: f64 =
-                law.iter().enumerate().map(|(at, mass)| mass * -(epsilon - loss(at)).min(0.0).exp_m1()).sum();
+                law.iter().map(|(&(r, d), mass)| mass * -(epsilon - loss(r, d)).min(0.0).exp_m1()).sum();
             let found = found.delta(epsilon)?.upper();
             assert!(exact <= found * (1.0 + 1e-9) && found <= 1.03 * exact, "{epsilon}: {found} {exact}");
         }
@@ -436,24 +455,7 @@ mod tests {
             ((0, 1), (1.0 - p) * right),
             ((0, -1), (1.0 - p) * left),
         ];
-        let mut law = BTreeMap::from([((0i32, 0i32), 1.0)]);
-        for _ in 0..steps {
-            let mut next = BTreeMap::new();
-            for (&(reports, draws), mass) in &law {
-                for ((report, draw), share) in moves {
-                    *next.entry((reports + report, draws + draw)).or_insert(0.0) += mass * share;
-                }
-            }
-            law = next;
-        }
-        for epsilon in [0.0, 0.3, 0.8, 1.4] {
-            let loss = |reports: i32, draws: i32| f64::from(reports) * local + f64::from(draws) * pure;
-            let exact: f64 =
-                law.iter().map(|(&(r, d), mass)| mass * -(epsilon - loss(r, d)).min(0.0).exp_m1()).sum();
-            let found = found.delta(epsilon)?.upper();
-            assert!(exact <= found * (1.0 + 1e-9) && found <= 1.03 * exact, "{epsilon}: {found} {exact}");
-        }
-        Ok(())
+        check_law(&found, steps, &moves, [local, pure])
     }
 
     #[test]
